@@ -1,10 +1,10 @@
 import { builtinModules } from 'node:module';
 import tseslint from 'typescript-eslint';
 
-// Which folder may import which. oxlint, which holds everything else, has no patterns that look ahead.
-// test/architecture/imports.test.ts holds the same law over whole import chains.
+// Which folder can import which. oxlint, which has all other rules, does not support lookahead in patterns.
+// test/architecture/imports.test.ts enforces the same rules over whole import chains.
 
-/** Folders at the top of the repository, seen from a file however deep below another one. */
+/** Folders at the top of the repository, imported from any depth. */
 const top = (folders, message, options = {}) => ({ folders, message, ...options });
 /** A folder or package by pattern. */
 const ban = (regex, message, options = {}) => ({ regex, message, ...options });
@@ -41,7 +41,7 @@ const noScripts = top(
   'Product code takes nothing from scripts, tests or benchmarks.',
 );
 
-/** The import law: who may not take what. No file is in two of these, since the later rule would replace the earlier. */
+/** The import rules. No file is in two of these, since the later rule would replace the earlier. */
 const fences = [
   {
     name: 'shared, pure half',
@@ -199,10 +199,10 @@ const fences = [
   },
 ];
 
-/** Folders below a fenced one that hold files. */
+/** Depths below a fenced folder that contain files. */
 const LEVELS = [0, 1, 2, 3, 4];
 
-/** A fence for the files of each level: what is at the top is that many folders up. */
+/** One fence per depth: the top of the repository is that many folders up. */
 const fencesOf = ({ name, folder, ignores = [], patterns }) =>
   LEVELS.map((below) => {
     const up = folder.split('/').length + below;
@@ -234,7 +234,7 @@ export default tseslint.config(
       'examples/data-client/openapi.ts',
     ],
   },
-  // Comments that turn off a rule of oxlint mean nothing here; oxlint says which of them are of no use.
+  // ESLint does not know the directives that disable oxlint rules; oxlint reports the unused ones.
   { linterOptions: { reportUnusedDisableDirectives: 'off' } },
 
   {
@@ -243,8 +243,8 @@ export default tseslint.config(
     languageOptions: { parser: tseslint.parser },
     plugins: { '@typescript-eslint': tseslint.plugin },
     rules: {
-      // Every `list[index]` may be undefined for the compiler; `list[index]!` is how code that has just computed the
-      // index says otherwise. No other `!`.
+      // For the compiler, every `list[index]` can be undefined; code that has just computed the index writes
+      // `list[index]!`. No other `!` is allowed.
       'no-restricted-syntax': [
         'error',
         { selector: 'ExportDefaultDeclaration', message: 'Exports have names.' },
@@ -276,7 +276,7 @@ export default tseslint.config(
     name: 'the graph engine',
     files: ['shared/{graph,values}/**/*.ts'],
     rules: {
-      // Its maps and stacks are total over the nodes of a compiled graph; property tests stand behind each `!`.
+      // Its maps and stacks are total over the nodes of a compiled graph; property tests cover each `!`.
       'no-restricted-syntax': 'off',
     },
   },
@@ -293,7 +293,7 @@ export default tseslint.config(
   },
   {
     name: 'tests',
-    // A test that trips over a missing value fails, as it should.
+    // A missing value fails the test, as it should.
     files: ['test/**/*.ts', 'bench/**/*.ts'],
     rules: { 'no-restricted-syntax': 'off' },
   },

@@ -7,16 +7,16 @@ export default {
   runtime: '<rootDir>/test/support/jest/runtime.ts',
   transform: {},
   injectGlobals: false,
-  // Its default is in the temporary folder, which goes with the run.
+  // The default is in the temporary folder, which is removed after the run.
   cacheDirectory: '<rootDir>/.cache/jest',
-  // Anchored to this folder, so that a copy of the project below some other .cache still finds its tests.
+  // Anchored to this folder, so that a copy of the project below another .cache still finds its tests.
   modulePathIgnorePatterns: ['<rootDir>/.data/', '<rootDir>/.cache/', '<rootDir>/dist/'],
   testPathIgnorePatterns: ['/node_modules/'],
   watchman: false,
   testSequencer: '<rootDir>/test/support/sequencer.mjs',
   testTimeout: 30_000,
-  // More than processors: most tests wait most of the time.
+  // More than processors: most tests mostly wait.
   maxWorkers: 3,
-  // Of JavaScript's heap. Modules stay loaded; a fresh process takes seconds to load them.
+  // JavaScript heap. Modules stay loaded; a fresh process takes seconds to load them.
   workerIdleMemoryLimit: '450MB',
 };

@@ -1,8 +1,8 @@
 import { defineConfig } from 'oxlint';
 
-// What a linter with types can hold. eslint.config.js holds the import law and the bounds of size, which need no types.
+// Rules of a type-aware linter. eslint.config.js has the import rules and the size limits, which need no types.
 
-/** Globals that a workflow must not see: they differ between two replays, or the sandbox does not have them. */
+/** Globals that a workflow must not use: they differ between two replays, or the sandbox does not have them. */
 const nondeterministic = [
   ['Date', 'Workflow code reads no clock; an activity passes times in.'],
   ['performance', 'Workflow code reads no clock.'],
@@ -156,7 +156,7 @@ export default defineConfig({
           { allowNumber: true, allowBoolean: true },
         ],
         'typescript/return-await': ['error', 'error-handling-correctness-only'],
-        // Spreading a string by code points is what is meant where it is done: surrogate pairs stay whole.
+        // Where a string is spread, the split by code points is intended: surrogate pairs stay whole.
         'typescript/no-misused-spread': ['error', { allow: ['string'] }],
         'typescript/no-misused-promises': ['error', { checksVoidReturn: { arguments: false } }],
         'no-restricted-properties': ['error', noEnvironment, noGlobalEnvironment],
@@ -180,12 +180,12 @@ export default defineConfig({
           { property: 'toLocaleLowerCase', message: 'Depends on locale data.' },
           { property: 'toLocaleUpperCase', message: 'Depends on locale data.' },
         ],
-        // A signal handler changes variables between two lines, and a stored graph may be older than its type.
+        // A signal handler can change variables between two lines, and a stored graph can be older than its type.
         'typescript/no-unnecessary-condition': 'off',
       },
     },
     {
-      // The API and the worker ask it when a schedule is due.
+      // The API and the worker use it to compute when a schedule is due.
       files: ['shared/values/cron.ts'],
       rules: {
         'no-restricted-globals': 'off',
@@ -202,12 +202,12 @@ export default defineConfig({
       rules: { 'no-restricted-properties': 'off' },
     },
     {
-      // What runs at a terminal or while the image is built.
+      // Code that runs in a terminal or during the build of the image.
       files: ['scripts/**', 'bench/**', 'test/**', 'docker/**', 'worker/bundle.ts'],
       rules: { 'no-console': 'off' },
     },
     {
-      // Scripts, benchmarks and tests set the stage for other processes.
+      // Scripts, benchmarks and tests set the environment of other processes.
       files: ['scripts/**/*.ts', 'bench/**/*.ts', 'test/**/*.ts'],
       rules: { 'no-restricted-properties': 'off' },
     },
@@ -215,7 +215,7 @@ export default defineConfig({
       files: ['test/**/*.ts', 'bench/**/*.ts'],
       rules: {
         'no-template-curly-in-string': 'off',
-        // Responses of the API arrive as `any`; their shape is what the test asserts.
+        // Responses of the API are typed `any`; tests assert their shape.
         'typescript/no-explicit-any': 'off',
         'typescript/no-unsafe-assignment': 'off',
         'typescript/no-unsafe-argument': 'off',

@@ -5,28 +5,28 @@ import type { GraphInput } from '../shared/contract/graph.ts';
 import type { Run } from '../shared/contract/run.ts';
 import type { StreamFrame } from '../shared/contract/stream.ts';
 
-/** Our service as its users see it: over HTTP and its WebSocket. */
+/** The service as users call it: over HTTP and its WebSocket. */
 export interface Service {
   define(name: string, graph: GraphInput): Promise<string>;
   trigger(workflowId: string): Promise<string>;
-  /** The same as a tool of `/api/mcp`, over the same connections. */
+  /** The same as a tool call of `/api/mcp`, over the same connections. */
   triggerAsTool(workflowId: string): Promise<string>;
   read(runId: string): Promise<Run>;
   approve(runId: string): Promise<void>;
-  /** Resolves with the frame that says so, or at once when it is so already. */
+  /** Resolves with the frame that reports it, or at once if it is already so. */
   until(runId: string, what: 'ended' | 'paused', timeoutMs?: number): Promise<void>;
-  /** Triggers a run and awaits its good end; returns its id. */
+  /** Triggers a run and waits for its success; returns its id. */
   run(workflowId: string): Promise<string>;
-  /** A budget of one workflow that is never used up, with an estimate; returns its id. */
+  /** Creates a budget for one workflow, with an estimate, too large to exhaust; returns its id. */
   budget(workflowId: string): Promise<string>;
   removeBudget(budgetId: string): Promise<void>;
   /** Deletes a workflow with its runs. */
   remove(workflowId: string): Promise<void>;
-  /** Events in the histories of a run's executions; a resumed run has several. */
+  /** Events in the histories of all executions of a run; a resumed run has several. */
   historyEvents(runId: string): Promise<number>;
 }
 
-/** Several times what a run of a few steps takes. */
+/** Several times the duration of a run with a few steps. */
 const SILENCE_MS = 100;
 
 const terminal = new Set<StreamFrame['type']>(['run_completed', 'run_failed']);
@@ -72,7 +72,7 @@ export function serviceClient(url: string, temporal: Client): Service {
   };
 }
 
-/** Calls the API over connections that stay open; throws for an answer of 300 or more. */
+/** Calls the API over keep-alive connections; throws for a status of 300 or more. */
 function createCall(url: string): Call {
   const dispatcher = new Agent({ connections: 64, keepAliveTimeout: 60_000 });
   return async <T>(method: 'GET' | 'POST' | 'DELETE', path: string, body?: unknown) => {
@@ -113,8 +113,8 @@ function definitions(call: Call): Pick<Service, 'define' | 'budget' | 'removeBud
 }
 
 /**
- * The stream sends events from after its connection. Earlier ones are read once, after a silence on the stream: the
- * baseline's client makes no such read, and most runs end sooner.
+ * The stream sends only events after its connection. To find earlier ones, the run is read once when the stream has
+ * been silent: the baseline's client makes no such read, and most runs end sooner.
  */
 function createUntil(url: string, read: Service['read']): Service['until'] {
   return (runId, what, timeoutMs = 120_000) =>
@@ -137,7 +137,7 @@ function createUntil(url: string, read: Service['read']): Service['until'] {
         new Error(`run ${runId} failed: ${error ?? ''}`);
       socket.on('error', end);
       let look: NodeJS.Timeout | undefined;
-      // Not before: what comes between an earlier read and the stream would be seen by neither.
+      // An earlier read would miss events between the read and the start of the stream.
       socket.on('open', () => {
         look = setTimeout(() => {
           read(runId).then((run) => {
@@ -154,7 +154,7 @@ function createUntil(url: string, read: Service['read']): Service['until'] {
     });
 }
 
-/** Events of this execution and of those that it continues. */
+/** Counts the events of this execution and of those that it continues. */
 async function countEvents(
   temporal: Client,
   workflowId: string,
@@ -162,7 +162,7 @@ async function countEvents(
 ): Promise<number> {
   let events = 0;
   let next = execution;
-  // A continued execution names the one before it in its first event.
+  // The first event of a continued execution names the previous execution.
   while (next !== undefined && next !== '') {
     const history = await temporal.workflow.getHandle(workflowId, next).fetchHistory();
     events += history.events?.length ?? 0;

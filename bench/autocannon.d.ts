@@ -1,4 +1,4 @@
-// The package brings no types; these are the parts used here.
+// The package ships no types; these are the parts used here.
 declare module 'autocannon' {
   interface Options {
     url: string;

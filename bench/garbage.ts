@@ -7,8 +7,8 @@ interface Message {
 }
 
 /**
- * Has a Node process that listens for a debugger on this port collect its garbage, in its main thread and in its
- * worker threads. V8 by itself lets a heap grow for as long as there is memory, which says nothing about what is kept.
+ * Makes a Node process with a debugger on this port collect garbage in its main thread and its worker threads. Without
+ * this, V8 grows the heap while memory is free, so heap size says nothing about retained objects.
  */
 export async function collectGarbage(port: number): Promise<void> {
   const targets = (await (await fetch(`http://127.0.0.1:${port}/json/list`)).json()) as {
@@ -40,7 +40,7 @@ export async function collectGarbage(port: number): Promise<void> {
     new Promise((resolve) => {
       waiting.set(id, resolve);
     });
-  // Threads there already are announced before the answer.
+  // Existing threads are announced before the response.
   await send('NodeWorker.enable', { waitForDebuggerOnStart: false });
   await send('HeapProfiler.collectGarbage');
   for (const sessionId of threads) {

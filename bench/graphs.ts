@@ -1,6 +1,6 @@
 import type { GraphInput } from '../shared/contract/graph.ts';
 
-// Tool nodes that do the least a real tool can: a constant expression, evaluated by the worker.
+// Tool nodes with the least work of a real tool: a constant expression, evaluated by the worker.
 
 const tool = (id: string) =>
   ({ id, kind: 'tool', tool_name: 'json_transform', params: { expression: '1' } }) as const;
@@ -16,7 +16,7 @@ export function chain(length: number): GraphInput {
   return { nodes: ids.map(tool), edges: chained(ids) };
 }
 
-/** One node, `size - 2` beside each other after it, and a merge of them all. */
+/** One node, then `size - 2` parallel nodes, then a merge of them all. */
 export function fanOut(size: number): GraphInput {
   const branches = names(size - 2, 'branch');
   return {

@@ -30,16 +30,16 @@ import { flood } from './statistics.ts';
 import { chain } from './graphs.ts';
 
 /**
- * `npm run bench [-- <measure>... ] [--profile]`: our service and bare Temporal, Postgres and Fastify side by side
- * against the same servers, on loopback. Ratios are what counts: absolute figures depend on the machine and on what
- * else it does. A full run writes `results/latest`, one of some measures `results/local-<measures>`. `--profile` adds
- * processor profiles and statement costs under `results/local-profile`, and slows everything it looks at.
+ * `npm run bench [-- <measure>... ] [--profile]`: compares the service with bare Temporal, Postgres and Fastify on the
+ * same servers, over loopback. Compare ratios: absolute figures depend on the machine and its load. A full run writes
+ * `results/latest`, a partial run `results/local-<measures>`. `--profile` adds processor profiles and statement costs
+ * under `results/local-profile`, and slows the measured processes.
  */
 const alone = { start, policy } satisfies Record<
   string,
   (processes: Processes) => Promise<Result[]>
 >;
-// The last two leave their traces in the database and the server: what comes after them would be measured with those.
+// The last two leave data in the database and the server that would distort later measures.
 const onStack = {
   latency,
   trigger,
@@ -124,7 +124,7 @@ async function measure(request: Request, processes: Processes): Promise<Report> 
   return report;
 }
 
-/** Up and warm: compiled, connected and with caches filled on both sides. */
+/** Starts and warms up both sides: code compiled, connections open, caches filled. */
 async function bringUp(request: Request, processes: Processes): Promise<Stack> {
   const begun = performance.now();
   process.stdout.write('servers and warm-up ... ');
@@ -154,7 +154,7 @@ async function main(args: string[]): Promise<number> {
     ['SIGTERM', 143],
     ['SIGHUP', 129],
   ] as const) {
-    // The terminal's Ctrl-C comes a second time through npm.
+    // npm forwards Ctrl-C from the terminal, so the signal arrives twice.
     process.on(signal, () => void (leaving ??= leave(code)));
   }
   try {

@@ -13,30 +13,30 @@ import {
 
 export const projectDir = join(import.meta.dirname, '..');
 const folderPrefix = 'durable-workflows-bench-';
-/** Data of the `npm start` that is timed, below the folder of the run. */
+/** Data folder of the timed `npm start`, below the folder of the run. */
 export const startFolder = 'start';
 const readyTimeoutMs = 60_000;
 
 type Signals = ReadonlyArray<readonly [signal: NodeJS.Signals, waitMs: number]>;
 
-/** Everything a benchmark run starts and writes, so that all of it can be taken away again, also after a Ctrl-C. */
+/** Everything that a benchmark run starts and writes, so that all of it can be removed, also after Ctrl-C. */
 export interface Processes {
   /** Created under the system's temporary folder and removed at the end. */
   folder: string;
   claim: Claim;
-  /** The child is stopped in its turn, the last one first: with these signals, or as the function does it. */
+  /** Children stop in reverse order: with these signals, or by calling the function. */
   keep(child: Child, how: Signals | (() => Promise<void>)): void;
-  /** Starts a Node process and waits until it says that it is ready. */
+  /** Starts a Node process and waits until it reports that it is ready. */
   startNode(spec: NodeSpec): Promise<Child>;
   stop(child: Child): Promise<void>;
   stopAll(): Promise<void>;
-  /** Whether `stopAll` has begun: what fails from then on does so by our own doing. */
+  /** Whether `stopAll` has begun: later failures are caused by the shutdown. */
   stopping(): boolean;
   killAll(): void;
 }
 
 interface NodeSpec extends Pick<ChildSpec, 'name' | 'env'> {
-  /** The program, below the project's folder. */
+  /** Path of the program in the project's folder. */
   script: string;
   nodeOptions?: string[];
 }
@@ -96,7 +96,7 @@ export async function createProcesses(): Promise<Processes> {
   };
 }
 
-/** Databases of ours that had to be elsewhere, since the server's account could not enter the folder, go with it. */
+/** Also removes databases stored elsewhere because the server's account could not enter the folder. */
 function removeWithDatabases(folder: string): void {
   for (const link of [join(folder, 'postgres'), join(folder, startFolder, 'postgres')]) {
     if (lstatSync(link, { throwIfNoEntry: false })?.isSymbolicLink() !== true) continue;
@@ -105,7 +105,7 @@ function removeWithDatabases(folder: string): void {
   removeFolder(folder);
 }
 
-/** Processor time of a process and of the children it has, in ms; undefined where /proc is not to be had. */
+/** Processor time of a process and its current children, in ms; undefined without /proc. */
 export function cpuMs(pid: number): number | undefined {
   const own = cpuOf(pid);
   if (own === undefined) return undefined;
@@ -115,7 +115,7 @@ export function cpuMs(pid: number): number | undefined {
   return children.reduce((sum, child) => sum + (cpuOf(Number(child)) ?? 0), own);
 }
 
-/** The fields of /proc/<pid>/stat behind the program's name, which may hold anything. */
+/** The fields of /proc/<pid>/stat after the program's name, which can contain any character. */
 function stat(pid: number): string[] | undefined {
   try {
     return readFileSync(`/proc/${pid}/stat`, 'utf8')
@@ -131,7 +131,7 @@ function parentOf(pid: number): number | undefined {
   return fields === undefined ? undefined : Number(fields[1]);
 }
 
-/** User and system time, own and of children that ended, in ticks of 10 ms. */
+/** User and system time, including children that ended, in ticks of 10 ms. */
 function cpuOf(pid: number): number | undefined {
   const fields = stat(pid);
   if (fields === undefined) return undefined;

@@ -10,7 +10,7 @@ interface Statement {
   query: string;
 }
 
-/** The statements by the time they took, as Postgres counted them, into `statements.md`. */
+/** Writes the statements, ordered by the time that Postgres measured, to `statements.md`. */
 export async function writeStatements(databaseUrl: string, folder: string): Promise<void> {
   const rows = await query<Statement>(
     databaseUrl,

@@ -6,11 +6,11 @@ import type { Bound, Figure, Result, Unit } from './result.ts';
 export interface Report {
   date: string;
   machine: { processor: string; cores: number; memory_gb: number; node: string };
-  /** Load averages over one minute: far above the number of cores, absolute figures say little. */
+  /** Load averages over one minute: far above the number of cores, absolute figures mean little. */
   load: { before: number; after: number };
   seconds: number;
   results: Result[];
-  /** Measures that could not be taken, with the reason. */
+  /** Measures that failed, with the reason. */
   errors: Record<string, string>;
 }
 
@@ -88,7 +88,7 @@ function markdown(report: Report): string {
   return `${lines.join('\n').trimEnd()}\n`;
 }
 
-/** Writes `<name>.json` and `<name>.md`; returns their path without the ending. */
+/** Writes `<name>.json` and `<name>.md`; returns their path without the extension. */
 export function write(report: Report, folder: string, name: string): string {
   mkdirSync(folder, { recursive: true });
   const path = join(folder, name);

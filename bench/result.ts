@@ -2,7 +2,7 @@ import { median, percentile, type Sample } from './statistics.ts';
 
 export type Unit = 'ms' | 'runs/s' | 'requests/s' | 'records/s' | 'events' | 'kB' | 'MB' | 's';
 
-/** What one side came to. `p95` only where single samples mean something. */
+/** The result of one side. `p95` is set only where single samples are meaningful. */
 export interface Figure {
   median: number;
   p95?: number;
@@ -14,9 +14,9 @@ export interface Result {
   measure: string;
   unit: Unit;
   ours: Figure;
-  /** Absent: the bound is on our figure itself. */
+  /** If absent, the bound applies to our figure itself. */
   baseline?: Figure;
-  /** What the bound is on: ours / baseline, or our figure. */
+  /** The value that the bound applies to: ours / baseline, or our figure. */
   value: number;
   bound: Bound;
   met: boolean;
@@ -26,7 +26,7 @@ export interface Result {
 export interface Bound {
   at: 'most' | 'least';
   value: number;
-  /** Where we would like to be. */
+  /** The target. */
   aim?: number;
 }
 
@@ -39,7 +39,7 @@ export const figure = (samples: readonly number[]): Figure => ({
   samples: samples.length,
 });
 
-/** The undisturbed result of both sides, from the fastest tenth of the samples. */
+/** An estimate of both sides on an idle machine, from the fastest tenth of the samples. */
 function undisturbed(ours: readonly number[], baseline: readonly number[]): string {
   const [first, second] = [percentile(ours, 10), percentile(baseline, 10)];
   return `fastest tenth: ${first.toFixed(1)} / ${second.toFixed(1)} ms, ratio ${(first / second).toFixed(2)}`;
@@ -47,7 +47,7 @@ function undisturbed(ours: readonly number[], baseline: readonly number[]): stri
 
 export const single = (value: number): Figure => ({ median: value, samples: 1 });
 
-/** Judges medians against each other, or `value` when it was computed otherwise. */
+/** Compares medians, or uses `value` if it was computed otherwise. */
 export function compare(
   line: Omit<Result, 'value' | 'met' | 'notes'> & { value?: number; notes?: string[] },
 ): Result {
@@ -55,12 +55,12 @@ export function compare(
     line.value ??
     (line.baseline === undefined ? line.ours.median : line.ours.median / line.baseline.median);
   const { bound } = line;
-  // A value that could not be computed meets nothing.
+  // NaN meets no bound.
   const met = bound.at === 'most' ? value <= bound.value : value >= bound.value;
   return { ...line, value, met, notes: line.notes ?? [] };
 }
 
-/** Judges samples that were taken in turn, and puts the note about an undisturbed machine first. */
+/** Compares samples that were taken alternately, and puts the note about an idle machine first. */
 export function compareSamples(
   samples: readonly Sample[],
   line: Omit<Parameters<typeof compare>[0], 'ours' | 'baseline'>,

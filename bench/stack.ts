@@ -23,22 +23,22 @@ export interface Stack {
   databaseUrl: string;
   apiUrl: string;
   workerMetricsUrl: string;
-  /** Replaces our worker with a fresh process, one that listens for a debugger when a port is given. */
+  /** Replaces our worker with a fresh process, which listens for a debugger if a port is given. */
   renewWorker(debuggerPort?: number): Promise<Child>;
-  /** Environment of one more child beside the API, for instance the bare server. */
+  /** Environment for further children, for example the bare server. */
   environment: NodeJS.ProcessEnv;
-  /** Processor time spent so far by each part, in ms; empty where the system does not tell. */
+  /** Processor time used so far by each part, in ms; empty if the system does not report it. */
   cpu(): Record<string, number>;
 }
 
 export interface StackOptions {
-  /** Writes processor profiles of the API and the workers there, and has Postgres count its statements. */
+  /** Writes processor profiles of the API and the workers to this folder, and makes Postgres count its statements. */
   profileDir?: string;
 }
 
 /**
- * The servers as `npm start` has them, Postgres with fsync and synchronous commits, plus the worker of the baseline.
- * Both workers stay up all the time: the one that is not measured waits in its polls.
+ * The servers of `npm start`, Postgres with fsync and synchronous commits, plus the baseline's worker. Both workers run
+ * all the time: the one that is not measured waits in its polls.
  */
 export async function startStack(processes: Processes, options: StackOptions = {}): Promise<Stack> {
   const bundling = cachedWorkflowBundle(projectDir);
@@ -63,14 +63,14 @@ export async function startStack(processes: Processes, options: StackOptions = {
     TASK_QUEUE_PREFIX: ownPrefix,
     API_PORT: String(apiPort),
     ENCRYPTION_KEY: 'a key for the benchmark alone',
-    // Receivers of deliveries are on this machine.
+    // Receivers of deliveries run on this machine.
     EGRESS_ALLOW: '127.0.0.0/8',
     WORKFLOW_BUNDLE: await bundling,
     no_grpc_proxy: '127.0.0.1,localhost',
   };
   const startNode = nodeStarter(processes, environment, options);
   const api = await startNode('api', 'api/main.ts');
-  // The free plan's quota would end a benchmark in the middle.
+  // The free plan's quota would end a benchmark early.
   await query(postgres.url, `UPDATE workspaces SET plan = 'enterprise'`);
   const workerOwn = { WORKER_METRICS_PORT: String(metricsPort) };
   let worker = await startNode('worker', 'worker/main.ts', workerOwn);
@@ -115,7 +115,7 @@ type StartNode = (
   nodeOptions?: string[],
 ) => Promise<Child>;
 
-/** Starts Node processes in an environment, with a profile of each where the options want one. */
+/** Starts Node processes in an environment, each with a profile if the options request one. */
 function nodeStarter(
   processes: Processes,
   environment: NodeJS.ProcessEnv,
@@ -141,7 +141,7 @@ function cpuOf(children: readonly Child[]): Record<string, number> {
   );
 }
 
-/** Not `throwaway`: that one does not sync, and a trigger's answer waits for a commit. */
+/** Not `throwaway`: that one does not sync, and a trigger's response waits for a commit. */
 async function startDatabase(
   processes: Processes,
   port: number,
@@ -165,7 +165,7 @@ async function startDatabase(
   return again;
 }
 
-/** One statement on a connection of its own. */
+/** Runs one statement on a new connection. */
 export async function query<Row extends pg.QueryResultRow>(
   url: string,
   text: string,
@@ -186,7 +186,7 @@ function writeProfile(folder: string, address: string): string {
   return path;
 }
 
-/** Like Promise.all, but waits for both, so that nothing is still being started when the stopping begins. */
+/** Like Promise.all, but waits for both, so that no start is in progress when stopping begins. */
 async function settled<A, B>(first: Promise<A>, second: Promise<B>): Promise<[A, B]> {
   await Promise.allSettled([first, second]);
   return Promise.all([first, second]);

@@ -1,9 +1,9 @@
-/** Of an odd or even number of values; NaN of none. */
+/** Works for odd and even counts; NaN for an empty list. */
 export function median(values: readonly number[]): number {
   return percentile(values, 50);
 }
 
-/** Linear between the two nearest ranks. */
+/** Interpolates between the two nearest ranks. */
 export function percentile(values: readonly number[], percent: number): number {
   if (values.length === 0) return Number.NaN;
   const sorted = [...values].sort((a, b) => a - b);
@@ -19,8 +19,8 @@ export interface Sample {
 }
 
 /**
- * Takes turns, so that whatever else the machine does meets both sides alike; which side goes first alternates. Ends
- * after `count` pairs, or after `budgetMs` once there are `least`.
+ * Alternates the sides, and which of them is first, so that other load on the machine affects both equally. Ends after
+ * `count` pairs, or after `budgetMs` once there are at least `least` pairs.
  */
 export async function interleave(
   limits: { count: number; least: number; budgetMs: number },

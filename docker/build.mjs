@@ -1,5 +1,5 @@
-// Builds dist/, what the image runs: the compiled sources in the folders they have here, the files they read beside
-// them, the console, and the workflow code as one bundle. Run from anywhere: node docker/build.mjs
+// Builds dist/ for the image: the compiled sources in the same folders, the files they read next to them, the console,
+// and the workflow code as one bundle. Run from any folder: node docker/build.mjs
 import { spawnSync } from 'node:child_process';
 import { cpSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -24,7 +24,7 @@ const built = spawnSync(
 if (built.status !== 0) process.exit(built.status ?? 1);
 cpSync(join(root, 'console/dist'), join(dist, 'console/dist'), { recursive: true });
 
-// Paths relative to a module hold in dist/ as they do here, so whatever is no source is copied to the same place.
+// Paths relative to a module stay the same in dist/, so all other files are copied to the same place.
 const assets = (path) => statSync(path).isDirectory() || !path.endsWith('.ts');
 for (const folder of ['api', 'worker', 'activities', 'shared', 'migrations']) {
   cpSync(join(root, folder), join(dist, folder), { recursive: true, filter: assets });

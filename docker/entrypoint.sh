@@ -1,5 +1,5 @@
 #!/bin/sh
-# The commands of the image: api, worker, migrate. Anything else is run as it is.
+# The commands of the image: api, worker, migrate. Any other command runs unchanged.
 set -eu
 
 case "${1:-api}" in

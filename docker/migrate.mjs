@@ -1,4 +1,4 @@
-// Brings the database at DATABASE_URL to the schema of this image and ends. Safe to run twice, and twice at once.
+// Migrates the database at DATABASE_URL to the schema of this image and exits. Safe to run again, and concurrently.
 import { migrate } from '../dist/shared/db/migrate.js';
 import { loadConfig } from '../dist/shared/platform/config.js';
 

@@ -1,6 +1,6 @@
 #!/bin/bash
-# Run once, when the volume is empty: gives the Temporal server a role and two databases of its own, so that it and
-# the service cannot read each other's data.
+# Runs once, on an empty volume: creates a separate role and two databases for the Temporal server, so that it and the
+# service cannot read each other's data.
 set -euo pipefail
 
 psql --username "$POSTGRES_USER" --dbname "$POSTGRES_DB" \

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Waits for the Temporal server, then creates the namespace or corrects how long it keeps finished executions: a
-# failed run can be resumed only while its history is there. Reads TEMPORAL_ADDRESS, TEMPORAL_NAMESPACE and
+# Waits for the Temporal server, then creates the namespace or updates its retention of finished executions: a
+# failed run can be resumed only while its history is kept. Reads TEMPORAL_ADDRESS, TEMPORAL_NAMESPACE and
 # TEMPORAL_RETENTION.
 set -eu
 

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Brings both databases of the Temporal server to the schema of this image's version. Safe to run again: after an
-# upgrade it applies what is new, otherwise nothing. Reads SQL_HOST, SQL_USER and SQL_PASSWORD.
+# Migrates both databases of the Temporal server to the schema of this image's version. Safe to run again: it applies
+# only missing updates. Reads SQL_HOST, SQL_USER and SQL_PASSWORD.
 set -eu
 
 bring() {

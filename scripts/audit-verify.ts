@@ -6,10 +6,10 @@ import { messageOf } from '../shared/errors.ts';
 import { findDatabase } from './running-service.ts';
 
 /**
- * `npm run audit:verify [-- --json] [-- --head <workspace>:<position>:<hash>]`: checks the audit log of every
- * workspace in the database of `DATABASE_URL`, or of the running `npm start`. Ends with code 0 when all of it is
- * whole, 1 when something was tampered with, 2 when it could not be checked. `--head`, also several, names a head
- * that an earlier check printed and that was kept elsewhere: the chain has to hold it.
+ * `npm run audit:verify [-- --json] [-- --head <workspace>:<position>:<hash>]`: verifies the audit log of every
+ * workspace in the database of `DATABASE_URL`, or of the running `npm start`. Exits with code 0 if all logs are intact,
+ * 1 if one was tampered with, 2 if the check failed. `--head` (repeatable) is a head printed by an earlier check and
+ * stored elsewhere; the chain must contain it.
  */
 interface Checked extends AuditVerification {
   workspace_id: string;

@@ -18,9 +18,9 @@ import {
 } from './seed/api.ts';
 
 /**
- * `npm run demo [-- --api <url>] [-- --token <session token>] [-- --keep]`: the tour of docs/tour.md
- * against a running service, every request and answer printed. Ends with code 1 at the first thing that is not as it should be, so it also serves as a check of
- * an installation. What it made is deleted at the end, unless `--keep` is given.
+ * `npm run demo [-- --api <url>] [-- --token <session token>] [-- --keep]`: runs the tour of docs/tour.md against a
+ * running service and prints every request and response. Exits with code 1 at the first unexpected result, so it also
+ * checks an installation. Deletes what it created at the end, unless `--keep` is given.
  */
 const PATIENCE_MS = 15_000;
 const POLL_MS = 25;
@@ -42,9 +42,9 @@ function check(holds: boolean, text: string): asserts holds {
 }
 
 interface Sending extends RequestContent {
-  /** The status that is right here, when it is not 200. */
+  /** The expected status; default: 200. */
   status?: number;
-  /** The fields of the answer to show, when not all of them. */
+  /** The fields of the response to print; default: all. */
   show?: readonly string[];
 }
 
@@ -78,7 +78,7 @@ function showBody(body: unknown, show: readonly string[] | undefined): void {
   console.log(`     and ${fields.length - shown.length} more fields`);
 }
 
-/** Polls the run until it has this status. Prints the last response only. */
+/** Polls the run until it has this status. Prints only the last response. */
 async function until(
   tour: Tour,
   runId: string,
@@ -100,7 +100,7 @@ async function until(
 
 interface FrameLog {
   frames: StreamFrame[];
-  /** Waits for a frame of this type; one that came already counts. */
+  /** Waits for a frame of this type; an earlier one counts. */
   next(type: StreamFrame['type']): Promise<void>;
   close(): Promise<void>;
 }

@@ -12,9 +12,9 @@ import { startTestServers, temporaryPlace } from './stack/test-servers.ts';
 import { cachedWorkflowBundle } from './stack/workflow-bundle.ts';
 
 /**
- * `npm run fuzz [-- --requests 50000] [-- --seed 7] [-- --refusals]`: requests of every kind to its own service,
- * generated from its OpenAPI documents; every response is validated against them. Exits with 0 when all were as
- * documented, 1 when some were not, 2 when the test could not run. See docs/testing.md.
+ * `npm run fuzz [-- --requests 50000] [-- --seed 7] [-- --refusals]`: sends requests of every kind, generated from the
+ * OpenAPI documents, to its own service and validates every response against them. Exits with 0 if all were as
+ * documented, 1 if some were not, 2 if the test could not run. See docs/testing.md.
  */
 const projectDir = join(import.meta.dirname, '..');
 const prefix = 'durable-workflows-fuzz-';
@@ -26,7 +26,7 @@ interface Options {
   refusals: boolean;
 }
 
-/** Throws an Error of one sentence when an argument is wrong. */
+/** Throws an Error of one sentence if an argument is invalid. */
 function readOptions(): Options {
   const { values } = parseArgs({
     options: {

@@ -5,10 +5,10 @@ import { messageOf } from '../shared/errors.ts';
 import { findDatabase } from './running-service.ts';
 
 /**
- * `npm run owner:restore [-- --email <email>]`: makes the owner of the default workspace, or the active member with that
- * email in their workspace, its owner with the role admin and no overrides, in the database of `DATABASE_URL` or of the
- * running `npm start`. For a workspace in which nobody can give a permission back. Ends with code 1 when nothing was
- * changed.
+ * `npm run owner:restore [-- --email <email>]`: makes the owner of the default workspace, or the active member with
+ * that email in their workspace, its owner with the role admin and no overrides, in the database of `DATABASE_URL` or
+ * of the running `npm start`. For a workspace in which no member can grant permissions. Exits with code 1 if nothing
+ * was changed.
  */
 async function main(): Promise<void> {
   const { values } = parseArgs({ options: { email: { type: 'string' } } });

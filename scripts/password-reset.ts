@@ -7,9 +7,9 @@ import { hashPassword } from '../shared/platform/secrets/passwords.ts';
 import { findDatabase } from './running-service.ts';
 
 /**
- * `npm run password:reset -- --email <email>`: gives an active member, in any workspace, a new password in the
- * database of `DATABASE_URL`, or of the running `npm start`, and prints it, this once. All their sessions end. For who
- * has lost theirs and has nobody else to let them in. Ends with code 1 when nothing was changed.
+ * `npm run password:reset -- --email <email>`: sets a new password for an active member, in any workspace, in the
+ * database of `DATABASE_URL`, or of the running `npm start`, and prints it once. Ends all their sessions. For members
+ * who lost their password and have no admin to reset it. Exits with code 1 if nothing was changed.
  */
 async function main(): Promise<void> {
   const { values } = parseArgs({ options: { email: { type: 'string' } } });

@@ -2,7 +2,10 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { loadConfig } from '../shared/platform/config.ts';
 
-/** What commands run beside the service need to find it: the settings, or else what `npm start` left in `DATA_DIR`. */
+/**
+ * Finds the running service for other commands: from the settings, or from the file that `npm start` wrote to
+ * `DATA_DIR`.
+ */
 const projectDir = join(import.meta.dirname, '..');
 
 interface Endpoints {
@@ -11,13 +14,13 @@ interface Endpoints {
   database: string;
 }
 
-/** The URL of the API. Throws when neither a setting nor a running `npm start` tells it. */
+/** The URL of the API. Throws if neither a setting nor a running `npm start` provides it. */
 export function findApi(given: string | undefined): string {
   if (given !== undefined) return given.replace(/\/+$/, '');
   return readEndpoints('give --api <url>').api;
 }
 
-/** The connection string of the database. Throws when neither a setting nor a running `npm start` tells it. */
+/** The connection string of the database. Throws if neither a setting nor a running `npm start` provides it. */
 export function findDatabase(): string {
   loadSettings();
   return loadConfig().database.url ?? readEndpoints('set DATABASE_URL to its database').database;

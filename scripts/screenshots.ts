@@ -8,14 +8,14 @@ import { findApi } from './running-service.ts';
 import { findChromium } from './stack/chromium.mjs';
 
 /**
- * `npm run screenshots [-- --api <url>] [--all <folder>]`: pictures of the console's pages from a running service in
- * open mode, with whatever it holds. Without `--all` those that the documents show, to docs/screenshots; with it every
- * page in both colour schemes and at the width of a phone.
+ * `npm run screenshots [-- --api <url>] [--all <folder>]`: takes screenshots of the console's pages from a running
+ * service in open mode, with its current data. Without `--all` those in the documents, to docs/screenshots; with it
+ * every page in both color schemes and at the width of a phone.
  */
 const projectDir = join(import.meta.dirname, '..');
 const DESKTOP = { width: 1280, height: 800 };
 const PHONE = { width: 390, height: 844 };
-/** Charts and graphs come after the page's own data. */
+/** Charts and graphs load after the page's own data. */
 const SETTLE_MS = 1_200;
 
 interface Shot {
@@ -32,7 +32,7 @@ interface Look {
   fullPage: boolean;
 }
 
-/** Every page worth a picture. What has an id shows the newest of its kind. */
+/** All pages to capture. Pages of one object show the newest of its kind. */
 async function shotsOf(client: Client): Promise<Shot[]> {
   const { runs } = await client.listRuns({ limit: 50 });
   const { approvals } = await client.listApprovals();

@@ -7,22 +7,22 @@ import { call, exchange, Refusal, type Service } from './seed/api.ts';
 import { settleDataKey } from './seed/data-key.ts';
 import { type Example, examples, type ExampleRun } from './seed/index.ts';
 
-/** How long the example runs may take to come to rest. A start goes on without them after that. */
+/** Timeout for the example runs to settle. After that, a start continues without them. */
 const SETTLE_MS = 5_000;
 const POLL_MS = 15;
-/** A start has made its examples by then, or has been interrupted. */
+/** By then, a start has created its examples or was interrupted. */
 const MADE_WITHIN_MS = 3_600_000;
 
 export interface SeedOptions extends Service {
-  /** Where the secret of a test key of the data API is kept; without it none is made. */
+  /** File for the secret of a test key of the data API; without it no key is created. */
   dataKeyFile?: string;
   /** The examples of earlier starts. Without it, missing ones are created. */
   memory?: ExampleMemory;
-  /** Called with problems; not called when everything succeeded. */
+  /** Called with problems; not called if everything succeeded. */
   log?: (text: string) => void;
 }
 
-/** Which runs of examples were made, by their keys, with the ids they had. */
+/** The example runs that were created: their ids by example key. */
 export interface ExampleMemory {
   read(): Promise<ReadonlyMap<string, string>>;
   note(key: string, id: string): Promise<void>;
@@ -33,7 +33,7 @@ export interface SeedResult {
   workflows: Record<string, string>;
   /** Run ids by the example's key. */
   runs: Record<string, string>;
-  /** A run that waits at its gate now, and where its approval goes. */
+  /** A run that is paused at its gate, and the URL for its approval. */
   gateRunId?: string;
   approveUrl?: string;
   /** The secret of a test key of the data API. */
@@ -61,7 +61,7 @@ export async function seed(options: SeedOptions): Promise<SeedResult> {
     const present = await listByName(service);
     const made = (await memory?.read()) ?? new Map<string, string>();
     const started: Promise<SeededRun | undefined>[] = [];
-    // The list of workflows shows the newest first: the one to read first is made last.
+    // The list of workflows shows the newest first, so the one to read first is created last.
     for (const example of examples.toReversed()) {
       const found = present.get(example.name);
       if (found !== undefined && !isDeepStrictEqual(found.graph, example.graph)) continue;
@@ -69,7 +69,7 @@ export async function seed(options: SeedOptions): Promise<SeedResult> {
       const workflowId = await settleWorkflow(service, example, found);
       result.workflows[example.name] = workflowId;
       for (const wanted of example.runs) {
-        // A workflow that comes back has its runs again.
+        // A workflow that is created again gets its runs again.
         const runId = found === undefined ? undefined : made.get(wanted.key);
         if (runId !== undefined) started.push(findRun(service, wanted.key, runId));
         else if (!old) started.push(settleRun(service, workflowId, wanted));
@@ -95,11 +95,11 @@ export async function seed(options: SeedOptions): Promise<SeedResult> {
 
 async function listByName(service: Service): Promise<Map<string, Workflow>> {
   const { body } = await call<Workflow[]>(service, 'GET', '/api/workflows');
-  // Oldest last in the list, so it is the one that stays: a later workflow may have been given the same name.
+  // The oldest is last in the list and wins: a later workflow may have been given the same name.
   return new Map(body.map((workflow) => [workflow.name, workflow]));
 }
 
-/** Makes the workflow, or finishes one that an interrupted start left a draft. One that is published is left alone. */
+/** Creates the workflow, or publishes a draft that an interrupted start left. A published one is unchanged. */
 async function settleWorkflow(
   service: Service,
   example: Example,
@@ -119,11 +119,11 @@ async function settleWorkflow(
   return workflow.id;
 }
 
-/** Published by a start so long ago that it has made the runs, too, though it may not have noted them. */
+/** Published so long ago that its start also created the runs, even if it did not record them. */
 const madeBefore = (found: Workflow | undefined): boolean =>
   found?.status === 'published' && Date.parse(found.created_at) < Date.now() - MADE_WITHIN_MS;
 
-/** A run that was made before; undefined when it is gone. */
+/** A run that was created earlier; undefined if it no longer exists. */
 async function findRun(
   service: Service,
   key: string,
@@ -133,7 +133,7 @@ async function findRun(
   return status === 200 ? { key, run: body } : undefined;
 }
 
-/** Triggers the run, or finds the one of an earlier start, and waits until it rests. */
+/** Triggers the run, or finds the one of an earlier start, and waits until it settles. */
 async function settleRun(
   service: Service,
   workflowId: string,
@@ -157,7 +157,7 @@ function reasonOf(error: unknown): string {
   if (error instanceof Refusal && error.status === 401) {
     return 'requests need credentials (AUTH_MODE=required)';
   }
-  // fetch says only that it failed; why stands in its cause.
+  // fetch reports only that it failed; the reason is in the cause.
   return error instanceof Error && error.cause !== undefined
     ? `${messageOf(error)} (${messageOf(error.cause)})`
     : messageOf(error);

@@ -1,5 +1,5 @@
-// Runs before `npm start` and `npm test`: installs packages, builds the console, finds or makes the Temporal server.
-// On any Node from 20 up and without a dependency, since it is what installs them. Says nothing when all is there.
+// Runs before `npm start` and `npm test`: installs packages, builds the console, finds or creates the Temporal server.
+// Runs on any Node from 20 up without dependencies, since it installs them. Prints nothing if all is there.
 import { spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import {
@@ -30,15 +30,15 @@ import {
 
 const minimumNode = 20;
 
-/** Where packets are dropped instead of refused, a download would wait for ever. */
+/** Where packets are dropped instead of refused, a download would wait forever. */
 const DOWNLOAD_TIMEOUT_MS = 180_000;
 
-/** A step that cannot be done here (no network, no compiler): its text is for the person at the terminal. */
+/** A step that cannot be done here (no network, no compiler); its text is for the user. */
 export class SetupError extends Error {}
 
 /**
- * Runs a command, its output kept for the case that it fails, and shows the seconds while it runs: in place on a
- * terminal, a line every 15 s elsewhere.
+ * Runs a command, captures its output for errors, and shows the elapsed seconds: in place on a terminal, a line every
+ * 15 s elsewhere.
  * @param {string} label
  * @param {string} command
  * @param {string[]} args
@@ -87,8 +87,8 @@ function runLong(label, command, args, { timeoutMs, ...options }) {
 }
 
 /**
- * The environment for npm and for install scripts, without this project's own node_modules/.bin: the Node in there is
- * about to be replaced, and may be the one that runs us.
+ * The environment for npm and install scripts, without this project's node_modules/.bin: the Node in there is about to
+ * be replaced, and may be the one that runs this script.
  * @param {string} projectDir
  */
 function outsideEnvironment(projectDir) {
@@ -133,8 +133,8 @@ function markerPath(projectDir) {
 }
 
 /**
- * Whether what npm last put into node_modules is what the lock file asks for: true after an `npm ci` or `npm install`
- * by hand, so that those are not done again. Optional packages of other platforms are absent by right.
+ * Whether the packages in node_modules match the lock file: true after a manual `npm ci` or `npm install`, so that
+ * those are not repeated. Optional packages of other platforms can be absent.
  * @param {string} projectDir
  * @param {{ packages: Record<string, { version?: string, integrity?: string, optional?: boolean }> }} lock
  */
@@ -184,8 +184,8 @@ async function installPackages(projectDir) {
 }
 
 /**
- * The `node` package fetches its binary in an install script, which npm's settings can forbid; npm then leaves out the
- * entry in .bin as well.
+ * The `node` package downloads its binary in an install script. If npm's settings forbid scripts, npm also omits the
+ * entry in .bin.
  * @param {string} projectDir @param {string} node @param {NodeJS.ProcessEnv} env
  */
 async function repairRuntime(projectDir, node, env) {
@@ -218,7 +218,7 @@ async function repairRuntime(projectDir, node, env) {
 }
 
 /**
- * npm packages cannot hold links; those of the PostgreSQL libraries are made by an install script.
+ * npm packages cannot contain links; an install script creates those of the PostgreSQL libraries.
  * @param {string} projectDir @param {string} node @param {NodeJS.ProcessEnv} env
  */
 async function repairPostgres(projectDir, node, env) {
@@ -264,11 +264,11 @@ async function provideTemporal(projectDir) {
   if (findTemporalBinary(projectDir, process.env) !== undefined) return;
   const cache = cachedTemporalDir(projectDir);
   mkdirSync(cache, { recursive: true });
-  // Built aside and moved into place, so that an interrupted or a second build never leaves half a file.
+  // Built in a draft folder and then moved, so that an interrupted or concurrent build never leaves a partial file.
   const draft = join(cache, `draft-${process.pid}`);
   try {
     const failures = [];
-    // A download takes seconds, a build minutes, but the build needs only a proxy for Go modules.
+    // A download takes seconds and a build minutes, but the build needs only a proxy for Go modules.
     for (const provide of [downloadTemporal, buildTemporal]) {
       try {
         const made = await provide(projectDir, draft);
@@ -327,7 +327,7 @@ function programIn(folder) {
 }
 
 /**
- * Builds what the API serves to browsers, when its sources are not those of the last build.
+ * Builds the console if its sources have changed since the last build.
  * @param {string} projectDir
  */
 async function buildConsole(projectDir) {
@@ -344,8 +344,8 @@ async function buildConsole(projectDir) {
 }
 
 /**
- * Puts Debian's Chromium on the machine where that is possible. The browser tests are skipped without one, so a
- * failed installation is reported and stops nothing.
+ * Installs Debian's Chromium where possible. Without a browser its tests are skipped, so a failed installation is only
+ * reported.
  * @param {string} projectDir
  */
 async function provideBrowser(projectDir) {
@@ -362,7 +362,7 @@ async function provideBrowser(projectDir) {
       await runLong(task, aptGet, [...install, 'chromium-headless-shell'], options);
     } catch (error) {
       if (!(error instanceof SetupError)) throw error;
-      // Older releases have the whole browser only.
+      // Older releases have only the whole browser.
       console.log(error.message);
       await runLong(task, aptGet, [...install, 'chromium'], options);
     }

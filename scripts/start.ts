@@ -29,15 +29,15 @@ import { banner, endpointsPath, type Seeded, writeEndpoints } from './start/bann
 import { settlePorts } from './start/choose-ports.ts';
 
 /**
- * `npm start`: Postgres and Temporal in parallel, then migrations, API and worker, the example data on the first start,
- * and a banner with all addresses. Servers that the environment configures (DATABASE_URL, TEMPORAL_ADDRESS) are not
- * started. One Ctrl-C stops everything in order, a second one at once.
+ * `npm start`: starts Postgres and Temporal in parallel, then runs migrations, API and worker, creates the example data
+ * on the first start, and prints a banner with all addresses. Servers that the environment configures (DATABASE_URL,
+ * TEMPORAL_ADDRESS) are not started. One Ctrl-C stops everything in order, a second one at once.
  */
 
 /** npm forwards a Ctrl-C that the terminal has already delivered; two within this time count as one. */
 const sameSignalMs = 500;
 
-/** The owner creates the examples. Where requests need a session, this process signs one with the secret key. */
+/** The owner creates the examples. If requests need a session, this process signs one with the secret key. */
 async function seedAsOwner(
   config: Config,
   { api: apiUrl, databaseUrl }: Addresses,
@@ -71,7 +71,7 @@ async function launch(config: Config, supervisor: Supervisor): Promise<string> {
     startServers(config, supervisor, time),
     time('workflow bundle', cachedWorkflowBundle(projectDir)),
   );
-  // Generated when there is none, as the API does: sessions then end with this start.
+  // Generated if not configured, as in the API; sessions then end with this start.
   const secretKey = config.auth.secretKey ?? randomBytes(32).toString('base64');
   const env = childEnvironment(config, addresses, bundle, secretKey);
   await both(
@@ -93,8 +93,7 @@ async function main(): Promise<void> {
   const envFile = join(projectDir, '.env');
   if (existsSync(envFile)) process.loadEnvFile(envFile);
   const configured = loadConfig();
-  // Other accounts may pass through (as root, the database account has to) and read nothing: runs contain users'
-  // inputs.
+  // Other accounts can pass through (as root, the database account must) but read nothing: runs contain users' inputs.
   mkdirSync(configured.dataDir, { recursive: true, mode: 0o711 });
   process.umask(0o077);
   const claim = await claimFolder(configured.dataDir);

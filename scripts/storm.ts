@@ -8,16 +8,16 @@ import { claimTemporaryFolder, clearEarlierRuns, removeFolder } from './stack/te
 import { temporaryPlace } from './stack/test-servers.ts';
 
 /**
- * `npm run storm [-- --seconds 300] [-- --seed 7] [-- --keep]`: the service, two processes of each kind, under load
- * while its processes are killed and its connections cut; then everything is repaired, and the result is verified.
- * Exits with 0 without a violation, 1 with one, 2 when the test could not run. See docs/testing.md.
+ * `npm run storm [-- --seconds 300] [-- --seed 7] [-- --keep]`: runs the service, two processes of each kind, under
+ * load while its processes are killed and its connections cut; then repairs everything and verifies the result. Exits
+ * with 0 without a violation, 1 with one, 2 if the test could not run. See docs/testing.md.
  */
 const projectDir = join(import.meta.dirname, '..');
 const prefix = 'durable-workflows-storm-';
 
-/** Starting, healing, coming to rest and judging have so long beside the storm itself. */
+/** Time for starting, healing, settling and verifying, in addition to the storm itself. */
 const AROUND_MS = 95_000;
-/** Then everything is killed, whatever it does. */
+/** After this extra time, everything is killed. */
 const TOO_LATE_MS = 15_000;
 
 const { values } = parseArgs({

@@ -11,12 +11,12 @@ import { claimTestFolder, clearEarlierTests, startTestServers } from './stack/te
 import { cachedWorkflowBundle } from './stack/workflow-bundle.ts';
 
 /**
- * `npm run test:clients`: starts the service, generates clients from its two OpenAPI documents with the generators that
- * people use, and uses what they wrote against it. Ends with 1 when a check failed. See docs/testing.md.
+ * `npm run test:clients`: starts the service, generates clients from its two OpenAPI documents with popular generators,
+ * and tests them against it. Exits with 1 if a check failed. See docs/testing.md.
  */
 const projectDir = join(import.meta.dirname, '..');
 
-/** Sends a body, if any, and reads the JSON of the answer. Throws when it is refused. */
+/** Sends a body, if any, and reads the JSON of the response. Throws for an error status. */
 async function ask<Answer>(url: string, body?: unknown): Promise<Answer> {
   const answer = await fetch(url, {
     ...(body === undefined ? {} : { method: 'POST', body: JSON.stringify(body) }),
@@ -26,7 +26,7 @@ async function ask<Answer>(url: string, body?: unknown): Promise<Answer> {
   return (await answer.json()) as Answer;
 }
 
-/** The documents of the service, a key of the data API and a record that it may read. */
+/** Writes the service's documents; creates a key of the data API and a record that it can read. */
 async function prepare({ apiUrl }: Installation, folder: string): Promise<Target> {
   mkdirSync(folder, { recursive: true });
   const documents = { ops: join(folder, 'ops.json'), data: join(folder, 'data.json') };
@@ -81,7 +81,7 @@ async function main(): Promise<number> {
   bundling.catch(() => undefined);
   const servers = await startTestServers(claim);
   try {
-    // As `npm test` tells its files.
+    // As `npm test` passes them to its files.
     Object.assign(process.env, {
       TEST_DATABASE_URL: servers.databaseUrl,
       TEST_DATABASE_TEMPLATE: await createTemplate(servers.databaseUrl, migrate),

@@ -16,12 +16,13 @@ import { cachedWorkflowBundle } from './stack/workflow-bundle.ts';
 
 /**
  * `npm test [-- <jest arguments>]`: one throwaway Postgres and one Temporal server for all test files, a migrated
- * template database that each file clones, the workflow bundle built once, then jest. Without arguments the
- * steps of `npm run check` run too and count as one each. `--related` stands for the test files nearest to what changed. The last line is always `N passed, N failed`.
+ * template database that each file clones, the workflow bundle built once, then jest. Without arguments the steps of
+ * `npm run check` run too and count as one each. `--related` selects the test files nearest to the changes. The last
+ * line is always `N passed, N failed`.
  */
 const projectDir = join(import.meta.dirname, '..');
 
-/** Jest should end after its last test; open handles are a leak of the tests. */
+/** Jest should exit after its last test; open handles are leaks of the tests. */
 const jestExitGraceMs = 20_000;
 
 interface Tally {
@@ -35,7 +36,7 @@ function testEnvironment(): NodeJS.ProcessEnv {
     ...cleanEnvironment(),
     NODE_ENV: 'test',
     ...(process.stderr.isTTY ? {} : { NO_COLOR: '1' }),
-    // A proxy of the machine must not be used for servers on this machine.
+    // The machine's proxy must not be used for servers on this machine.
     no_grpc_proxy: '127.0.0.1,localhost',
     // By default glibc keeps several pools of freed memory for each thread.
     MALLOC_ARENA_MAX: '2',
@@ -59,7 +60,7 @@ async function runJest(args: string[], env: NodeJS.ProcessEnv, folder: string): 
   const child = spawn(
     process.execPath,
     [
-      // Its processes hold small heaps; jest hands the flag on to them.
+      // Its processes have small heaps; jest passes the flag on to them.
       '--max-semi-space-size=8',
       join(projectDir, 'node_modules/jest/bin/jest.js'),
       '--json',
@@ -93,7 +94,7 @@ async function runJest(args: string[], env: NodeJS.ProcessEnv, folder: string): 
   return tallyOf(outcome, outputFile);
 }
 
-/** A run that cannot be trusted counts as one failure more, whatever its tests said. */
+/** An unreliable run counts as one more failure, whatever its tests reported. */
 function tallyOf(outcome: number | null | 'hung', outputFile: string): Tally {
   if (!existsSync(outputFile)) {
     console.error(`jest ended with exit code ${outcome ?? 'none (killed)'} and left no result`);
@@ -153,7 +154,7 @@ async function runTests(args: string[], claim: Claim): Promise<Tally> {
   }
 }
 
-/** What a signal has to end: children that share our terminal get its Ctrl-C by themselves, but not a plain kill. */
+/** Processes to end on a signal: they get the terminal's Ctrl-C directly, but not a plain kill. */
 const running = new Set<ChildProcess>();
 const ending = new AbortController();
 let stopServers: () => Promise<void> = async () => undefined;
@@ -179,7 +180,7 @@ async function main(args: string[]): Promise<void> {
       void cleanUp().finally(() => process.exit(signal === 'SIGINT' ? 130 : 143));
     });
   }
-  // One after the other and behind everything else: in what the waiting of the tests leaves of the processors.
+  // Sequentially and at low priority: they use the processor time that waiting tests leave.
   const beside =
     args.length === 0
       ? runChecks({
@@ -203,7 +204,7 @@ async function main(args: string[]): Promise<void> {
   process.exit(tally.failed === 0 ? 0 : 1);
 }
 
-/** `--related` replaced by test files. Ends the process when there are none. */
+/** Replaces `--related` with test files. Ends the process if there are none. */
 function withRelated(args: string[]): string[] {
   if (!args.includes('--related')) return args;
   const { changed, chosen, left } = relatedTests(projectDir);

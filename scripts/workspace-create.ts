@@ -14,7 +14,7 @@ import { findDatabase } from './running-service.ts';
  * `npm run workspace:create -- --name <name> --owner-email <email> [--owner-name <name>] [--json]`: creates another
  * workspace in the database of `DATABASE_URL`, or of the running `npm start`, on the plan `free`, with an owner who can
  * sign in at once and, unless `SEED` is off, demo records for test keys of the data API. The owner's password is
- * generated and printed only this once. Exits with code 1 when it was not created.
+ * generated and printed only this once. Exits with code 1 if it was not created.
  */
 const usage = 'Usage: npm run workspace:create -- --name <name> --owner-email <email>';
 

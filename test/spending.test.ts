@@ -122,7 +122,7 @@ test.each<[string, RunRoom, StepCost, string]>([
   expect(typeof verdict === 'string' ? verdict : 'stop').toBe(outcome);
 });
 
-/** The same numbers for the same seed. */
+/** Returns the same numbers for the same seed. */
 function random(seed: number): () => number {
   let state = seed;
   return () => {
@@ -143,8 +143,8 @@ interface SimulatedRun {
 }
 
 /**
- * Runs under one budget whose steps are all ready at once, begun and ended in any order. Workers die in between: then
- * the step is ready again, and what it would have cost is not counted. Returns what was spent in all.
+ * Runs under one budget whose steps are all ready at once, started and ended in any order. Workers die in between: then
+ * the step is ready again, and its cost is not counted. Returns the total spent.
  */
 function simulate(
   runs: SimulatedRun[],
@@ -193,7 +193,7 @@ function simulate(
     expect(moves).toBeLessThan(100_000);
     const verdicts = new Set<string>();
     if (ready.length > 0 && (busy.length === 0 || next() < 0.7)) {
-      // With nothing at work nobody may be told to wait, whoever asks.
+      // With nothing in flight, no step may have to wait: asks for all of them.
       const asked = busy.length === 0 ? ready : [ready[Math.floor(next() * ready.length)]!];
       for (const { run, step } of asked) {
         if (run.stopped || step.state !== 'ready') continue;
@@ -239,7 +239,7 @@ describe.each(Object.keys(kinds))('steps in parallel, their cost %s', (kind) => 
         const runs = [{ steps, cap, stopped: false }];
         const spent = simulate(runs, undefined, next);
         expect(spent).toBeLessThan(cap + dearest(runs));
-        // Nothing is held back for good: short of the cap, all of them are done.
+        // Nothing is held back permanently: below the cap, all steps end.
         const done = steps.every((step) => step.state === 'ended');
         expect(done || spent >= cap).toBe(true);
       }

@@ -1,4 +1,4 @@
-/** Returns when it ran, in milliseconds since 1970 with a fraction, to measure round trips from outside. */
+/** Returns the time it ran at, in fractional milliseconds since 1970, to measure round trips from outside. */
 export async function nothing(): Promise<number> {
   return performance.timeOrigin + performance.now();
 }

@@ -3,11 +3,11 @@ import type { Client } from '@temporalio/client';
 import type { taskQueues } from '../../shared/execution.ts';
 import type { bareChain } from './workflows.ts';
 
-/** The baseline's client: starts a chain of activities that do nothing, straight at the Temporal server. */
+/** The baseline's client: starts a chain of no-op activities directly on the Temporal server. */
 export interface Bare {
-  /** Returns once the server has taken the start; `done` resolves when the workflow has ended. */
+  /** Returns when the server has accepted the start; `done` resolves when the workflow has ended. */
   start(activities: number): Promise<{ done: () => Promise<number[]> }>;
-  /** Starts one and awaits it; resolves with when each activity ran. */
+  /** Starts one and waits for it; resolves with the time at which each activity ran. */
   run(activities: number): Promise<number[]>;
 }
 

@@ -7,8 +7,8 @@ import { readRun } from '../../shared/db/runs/runs.ts';
 import { readDefaultOwner } from '../../shared/db/people/workspaces.ts';
 import { loadConfig } from '../../shared/platform/config.ts';
 
-// The baselines of reading a run and of listing records, with the statements of readRun and listEntities, and of
-// telling an event from its copies: no authentication, no validation, no response schema.
+// The baselines of reading a run, listing records and deduplicating events, with the statements of readRun and
+// listEntities: no authentication, no validation, no response schema.
 
 const config = loadConfig();
 if (config.database.url === undefined) throw new Error('DATABASE_URL is not set');
@@ -24,7 +24,7 @@ const scope = (runId: string) => ({
   temporalNamespace: 'default',
 });
 
-/** The statement that a read sends, so that this one cannot fall behind it. */
+/** Captures the statement that a read sends, so that the baseline always uses the current one. */
 async function statementOf(
   read: (recorder: CommonQueryMethods) => Promise<unknown>,
 ): Promise<QuerySqlToken> {

@@ -5,8 +5,8 @@ import { loadConfig } from '../../shared/platform/config.ts';
 import { connectOptions } from '../../shared/platform/temporal.ts';
 import * as activities from './activities.ts';
 
-// The worker of the baseline: two task queues, connection, pollers and limits as worker/create-worker.ts has them, and
-// nothing else of ours.
+// The baseline's worker: two task queues, and connection, pollers and limits as in worker/create-worker.ts. It shares
+// nothing else with the service.
 
 const silent = {
   trace: quiet,
@@ -17,7 +17,7 @@ const silent = {
   error: complain,
 };
 function quiet(): void {
-  // Nobody reads it.
+  // Discarded.
 }
 function complain(message: string, meta?: object): void {
   console.error(message, meta ?? '');

@@ -6,7 +6,7 @@ interface ChainInput {
   activities_task_queue: string;
 }
 
-/** What any engine on Temporal costs at least: so many activities that do nothing, one after the other. */
+/** The minimum cost of any engine on Temporal: a sequence of no-op activities. */
 export async function bareChain(input: ChainInput): Promise<number[]> {
   const { nothing } = proxyActivities<BareActivities>({
     taskQueue: input.activities_task_queue,

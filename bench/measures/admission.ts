@@ -18,8 +18,8 @@ const seconds = 4;
 const rounds = 3;
 
 /**
- * What the gates of an admission cost: alone, against a transaction that only writes the same rows; and when many
- * want in at once, all through the one row of a quota and the one row of a budget.
+ * The cost of admission checks: alone, against a transaction that only writes the same rows; and under contention, when
+ * many admissions share one quota row and one budget row.
  */
 export async function admission(stack: Stack, processes: Processes): Promise<Result[]> {
   return [await alone(stack), await contended(stack, processes)];
@@ -62,7 +62,7 @@ async function alone({ service, databaseUrl }: Stack): Promise<Result> {
   }
 }
 
-/** The rows of one admission, each by a prepared statement, and nothing checked. */
+/** Writes the rows of one admission with prepared statements and no checks. */
 async function writeRows(
   client: pg.Client,
   run: { workspace: string; workflowId: string; budgets: string[] },
@@ -111,7 +111,7 @@ async function contended(stack: Stack, processes: Processes): Promise<Result> {
   const { service, databaseUrl, environment } = stack;
   const workflowId = await service.define('Contended', chain(1));
   const ports = await freePorts(apiProcesses);
-  // On task queues without a worker: this measures admission, not execution.
+  // These task queues have no worker: the measure covers admission, not execution.
   const apis = await Promise.all(
     ports.map((port, index) =>
       processes.startNode({
@@ -154,7 +154,7 @@ async function contended(stack: Stack, processes: Processes): Promise<Result> {
   });
 }
 
-/** Triggers a workflow over all these API processes at once; returns how many were accepted per second. */
+/** Triggers a workflow on all these API processes at once; returns accepted triggers per second. */
 async function triggerRate(ports: readonly number[], workflowId: string): Promise<number> {
   const results = await Promise.all(
     ports.map((port) =>

@@ -3,13 +3,13 @@ import { atMost, compareSamples, type Result } from '../result.ts';
 import { query, type Stack } from '../stack.ts';
 import { interleave, median, now, pause } from '../statistics.ts';
 
-/** How soon after a click the step behind the gate is at work, in round trips of an activity that does nothing. */
+/** The time from an approval to the start of the step behind the gate, in round trips of a no-op activity. */
 export async function approve({ service, bare, databaseUrl }: Stack): Promise<Result[]> {
   const workflow = await service.define('Gated', gated());
   const ours = async (): Promise<number> => {
     const runId = await service.trigger(workflow);
     await service.until(runId, 'paused');
-    // People are slower: let the execution come to rest.
+    // People are slower: let the execution become idle.
     await pause(30);
     const clicked = now();
     await Promise.all([service.approve(runId), service.until(runId, 'ended')]);

@@ -9,10 +9,10 @@ import { median } from '../statistics.ts';
 const steps = 1_000;
 const rounds = 7;
 const SHOWN_WITHIN_MS = 30_000;
-/** Pixels that the list moves with each frame: a flick of the wheel, kept up. */
+/** Pixels scrolled per frame: a continuous flick of the wheel. */
 const SCROLLED_PER_FRAME = 120;
 
-/** Runs in the page before its own scripts, and keeps what keeps the main thread busy. In ms since navigation. */
+/** Runs in the page before its own scripts and records long tasks of the main thread, in ms since navigation. */
 const WATCH = `
   window.longTasks = [];
   new PerformanceObserver((list) => {
@@ -21,8 +21,8 @@ const WATCH = `
 `;
 
 /**
- * Clicks the first step as soon as it is there, and tells, in ms since navigation, when the run's data had come, when
- * the step was shown as chosen, and when the graph was drawn.
+ * Clicks the first step as soon as it appears. Returns, in ms since navigation, when the run's data had arrived, when
+ * the step was shown as selected, and when the graph was drawn.
  */
 const opened = (runId: string): string => `
   (async () => {
@@ -50,7 +50,7 @@ const opened = (runId: string): string => `
   })()
 `;
 
-/** Scrolls through all steps, a bit with each frame, and tells how long each frame took, in ms. */
+/** Scrolls through all steps, a little per frame, and returns the duration of each frame in ms. */
 const SCROLL = `
   (async () => {
     const list = document.querySelector('[aria-label="Steps, scrollable"]');
@@ -73,7 +73,7 @@ interface Opening {
   tasks: { startTime: number; duration: number }[];
 }
 
-/** What the console costs those who look at it: the first load, and the page of a run with a thousand steps. */
+/** The cost of the console in the browser: the first load, and the page of a run with a thousand steps. */
 export async function consoleMeasure(stack: Stack): Promise<Result[]> {
   const executablePath = findChromium(process.env);
   if (executablePath === undefined) {
@@ -93,7 +93,7 @@ export async function consoleMeasure(stack: Stack): Promise<Result[]> {
   }
 }
 
-/** Keeps when the overview showed its figures, in ms since navigation. */
+/** Resolves when the overview shows its figures, in ms since navigation. */
 const FIGURES = `
   new Promise((resolve) => {
     const look = () => {
@@ -106,7 +106,7 @@ const FIGURES = `
   })
 `;
 
-/** The script that was asked for before the overview showed its figures, as gzip sends it. */
+/** The scripts requested before the overview showed its figures, in gzip size. */
 async function firstLoad(browser: Browser, url: string): Promise<Result> {
   const scripts = await inNewProfile(browser, async (page) => {
     await page.goto(url, { waitUntil: 'commit' });
@@ -144,7 +144,7 @@ async function gzipSize(url: string): Promise<number> {
 async function bigRun(browser: Browser, url: string, runId: string): Promise<Result[]> {
   const openings: Opening[] = [];
   const frames: number[] = [];
-  // The first is not counted: it warms the caches of both processes, as the stack's own warm-up does.
+  // The first iteration is not counted: it warms the caches of both processes, like the stack's warm-up.
   for (let round = 0; round <= rounds; round += 1) {
     await inNewProfile(browser, async (page) => {
       await page.addInitScript({ content: WATCH });

@@ -20,7 +20,7 @@ const workspaceId = 'ws_reading';
 const deepPage = 300;
 const limits = { count: 300, least: 100, budgetMs: 10_000 };
 
-/** A database with so many records, an API process on it and a key. */
+/** A database with this many records, an API process that uses it, and a key. */
 interface Records {
   databaseUrl: string;
   apiUrl: string;
@@ -29,9 +29,9 @@ interface Records {
 }
 
 /**
- * Reading records when there are a million, against the same when there are ten thousand, in another database of the
- * same server behind another API process. Both are seeded in SQL, in clusters: half of the records were loaded in one
- * go long ago and updated today, the newer half are not so sure, one of a hundred is of a feed of its own.
+ * Compares reading a million records with reading ten thousand, in another database on the same server behind another
+ * API process. Both are seeded in SQL, in clusters: half of the records were loaded at once long ago and updated today,
+ * the newer half have lower confidence, and one in a hundred belongs to a separate feed.
  */
 export async function dataReading(stack: Stack, processes: Processes): Promise<Result[]> {
   const little = await bringUp(stack, processes, 'records_few', few);
@@ -54,7 +54,7 @@ async function bringUp(
   const url = databaseUrl(stack.databaseUrl, name);
   await migrate(url);
   const [port = 0] = await freePorts(1);
-  // It makes the first workspace, with an owner, whom the bare server asks for.
+  // It creates the first workspace and its owner, which the bare server needs.
   const { pid } = await processes.startNode({
     name: `api-of-${name}`,
     script: 'api/main.ts',
@@ -147,7 +147,7 @@ async function pages(large: Records, little: Records): Promise<Result[]> {
   return results;
 }
 
-/** The path of a page, found by turning the pages before it. */
+/** The path of a page, found through the pages before it. */
 async function pageAt(records: Records, page: number): Promise<string> {
   let path = '/v1/entities';
   for (let turned = 1; turned < page; turned += 1) {
@@ -159,7 +159,7 @@ async function pageAt(records: Records, page: number): Promise<string> {
 
 const daysAgo = (days: number): string => new Date(Date.now() - days * 86_400_000).toISOString();
 
-/** Of each filter, values that half of the records, one of a hundred and none match. */
+/** For each filter, values that match half of the records, one in a hundred, and none. */
 const values = (): Record<string, readonly string[]> => ({
   feed_id: [feedOf('a'), feedOf('b'), feedOf('c'), feedOf('x')],
   entity_type: ['permit', 'company', 'project', 'contract'],
@@ -169,7 +169,7 @@ const values = (): Record<string, readonly string[]> => ({
   created_since: [daysAgo(31), daysAgo(0.6), daysAgo(-1)],
 });
 
-/** Each filter and each two of them, with each of their values. */
+/** Each filter and each pair of filters, with each of their values. */
 function questions(): string[] {
   const all = Object.entries(values());
   const asked = all.flatMap(([name, each]) => each.map((value) => ({ name, value })));
@@ -181,7 +181,7 @@ function questions(): string[] {
   );
 }
 
-/** First the page that opens a list, then those behind it. */
+/** Measures the first page of a list and the page after it. */
 async function filters(large: Records): Promise<Result> {
   const worst: { question: string; p95: number; samples: number[] }[] = [];
   for (const question of questions()) {
@@ -297,7 +297,7 @@ async function csvExport(large: Records): Promise<Result[]> {
   ];
 }
 
-/** By how many MB a process is larger during some work than before it, at most. */
+/** The peak growth of a process during some work, in MB above its size before. */
 async function grownBy(pid: number, work: () => Promise<void>): Promise<number> {
   const before = residentMb(pid);
   let most = before;
@@ -317,7 +317,7 @@ async function grownBy(pid: number, work: () => Promise<void>): Promise<number> 
 const residentMb = (pid: number): number =>
   Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1024;
 
-/** The same columns and rows as the database itself writes them. The client takes the bytes and drops them. */
+/** The same columns and rows, written by the database. The client discards the bytes. */
 function copy(client: pg.Client): Promise<void> {
   return new Promise((resolve, reject) => {
     const ignore = (): void => undefined;

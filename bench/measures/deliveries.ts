@@ -11,10 +11,10 @@ import { query, type Stack } from '../stack.ts';
 import { pause, percentile } from '../statistics.ts';
 
 const HEALTHY = 99;
-/** Events that the hanging endpoint is owed when the others have theirs. */
+/** Events queued for the hanging endpoint while the others are measured. */
 const OWED = 200;
 const ROUNDS = 3;
-/** Every endpoint gets one event in so long. */
+/** The time over which every endpoint gets one event. */
 const SPREAD_MS = 3_300;
 /** Events that each healthy endpoint gets at once. */
 const BURST = 3;
@@ -23,14 +23,14 @@ const PATIENCE_MS = 120_000;
 interface Receiver {
   url: string;
   arrivals: number[];
-  /** Requests without an answer. */
+  /** Requests without a response. */
   open: Set<ServerResponse>;
   close(): void;
 }
 
 /**
- * From the promise of an event to its arrival at one of 99 healthy endpoints, while a hundredth hangs and while none
- * does, in turn; and deliveries a second.
+ * The time from queueing an event to its arrival at one of 99 healthy endpoints, alternating between a hundredth
+ * endpoint that hangs and none; and deliveries per second.
  */
 export async function deliveries({ databaseUrl, environment }: Stack): Promise<Result[]> {
   const db = await connectDatabase(databaseUrl);
@@ -86,7 +86,7 @@ function judged(alone: number[], beside: number[], rates: [number, number][]): R
   });
 }
 
-/** Each group of endpoints subscribes to one type, and the groups take turns. */
+/** Each group of endpoints subscribes to one type; the groups take turns. */
 const types = [
   'entity.created',
   'entity.updated',
@@ -112,7 +112,7 @@ async function spread(db: Pool, workspaceId: string, receiver: Receiver): Promis
   return [...receiver.arrivals];
 }
 
-/** Deliveries a second of many at once. */
+/** Deliveries per second in a burst. */
 async function burst(db: Pool, workspaceId: string, receiver: Receiver): Promise<number> {
   receiver.arrivals.length = 0;
   const began = performance.now();
@@ -160,7 +160,7 @@ async function startReceiver(): Promise<Receiver> {
   };
 }
 
-/** Endpoints in the default workspace, written as the API does. */
+/** Endpoints in the default workspace, written as the API writes them. */
 async function furnish(databaseUrl: string, encryptionKey: string) {
   const sealer = createSealer(encryptionKey);
   const [workspace] = await query<{ id: string }>(databaseUrl, 'SELECT id FROM workspaces LIMIT 1');

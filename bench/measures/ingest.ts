@@ -10,9 +10,9 @@ const batch = 500;
 const limits = { count: 8, least: 4, budgetMs: 40_000 };
 
 /**
- * Records sent as one NDJSON stream, against rows of the same content put into the same tables in batches, each batch
- * a transaction of its own on both sides. Ours looks for each record first, compares it and returns its
- * result; the baseline knows that all are new, has its ids made by the database, and checks nothing.
+ * Compares records sent as one NDJSON stream with rows of the same content inserted into the same tables. Both sides
+ * use batches of one transaction each. The service looks up each record first, compares it and returns its result; the
+ * baseline knows that all are new, lets the database generate ids, and checks nothing.
  */
 export async function ingest({ apiUrl, databaseUrl }: Stack): Promise<Result[]> {
   const [ours, baseline] = [await makeFeed(apiUrl, 'Sent'), await makeFeed(apiUrl, 'Put')];

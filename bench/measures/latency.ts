@@ -3,7 +3,7 @@ import { atMost, compareSamples, type Result } from '../result.ts';
 import type { Stack } from '../stack.ts';
 import { flood, interleave, timed } from '../statistics.ts';
 
-/** One run of three tool nodes from the trigger to the frame that says it is complete, alone on the machine. */
+/** One run of three tool nodes, from the trigger to the frame that reports completion, on an idle machine. */
 export async function latency({ service, bare }: Stack): Promise<Result[]> {
   const workflow = await service.define('Three tools', chain(3));
   const ours = () => timed(() => service.run(workflow));

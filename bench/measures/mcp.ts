@@ -3,10 +3,10 @@ import { atMost, compareSamples, type Result } from '../result.ts';
 import type { Stack } from '../stack.ts';
 import { flood, interleave, timed } from '../statistics.ts';
 
-/** What a trigger costs as a tool, against the same trigger as a request. Both go over the same HTTP client. */
+/** Compares a trigger as a tool call with the same trigger as a request, over the same HTTP client. */
 export async function mcp({ service }: Stack): Promise<Result[]> {
   const workflow = await service.define('Three tools, as a tool', chain(3));
-  // Each side ends what it began before the other has its turn; only the answer is timed.
+  // Each side ends its run before the other starts; only the response is timed.
   const timedTrigger = async (trigger: (id: string) => Promise<string>): Promise<number> => {
     let runId = '';
     const ms = await timed(async () => {

@@ -9,13 +9,13 @@ import { flood, pause } from '../statistics.ts';
 const few = 200;
 const many = 2_000;
 const inFlight = 30;
-/** V8 collects what is left over when a process has been idle for some seconds. */
+/** V8 collects garbage when a process has been idle for some seconds. */
 const quietMs = 15_000;
 const budgetMs = 150_000;
 
 /**
- * Memory of a fresh worker process after few and after many runs: as the system sees it after a quiet period, and after
- * a garbage collection. The first may grow until V8 has a reason to collect, the second only by retained objects.
+ * Memory of a fresh worker process after few and after many runs: resident memory after a quiet period, and memory
+ * after a garbage collection. The first can grow until V8 has a reason to collect, the second only by retained objects.
  */
 export async function memory({ service, renewWorker }: Stack): Promise<Result[]> {
   const workflow = await service.define('Three tools', chain(3));

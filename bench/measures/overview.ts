@@ -12,7 +12,7 @@ const many = 1_000_000;
 const days = 400;
 const limits = { count: 400, least: 100, budgetMs: 20_000 };
 
-/** What is asked all the time by every dashboard, so it may not cost more with the number of runs. */
+/** Every dashboard polls these, so their cost must not grow with the number of runs. */
 const pages = {
   'metrics overview': '/api/metrics/overview',
   usage: '/api/usage',
@@ -20,9 +20,9 @@ const pages = {
 };
 
 /**
- * Reads usage figures with a million runs, and with a thousand, in another database of the same server behind another
- * API process. Both are seeded in SQL: runs, their daily totals, the counter of the month, and a budget with a hold of
- * each run in its ledger.
+ * Reads usage figures with a million runs and with a thousand, in another database on the same server behind another
+ * API process. Both are seeded in SQL: runs, their daily totals, the counter of the month, and a budget whose ledger
+ * holds a reservation for each run.
  */
 export async function overview(stack: Stack, processes: Processes): Promise<Result[]> {
   const name = 'workflows_of_few_runs';
@@ -42,7 +42,7 @@ export async function overview(stack: Stack, processes: Processes): Promise<Resu
   for (const [page, path] of Object.entries(pages)) {
     const ours = (): Promise<number> => timed(() => ask(`${stack.apiUrl}${path}`));
     const baseline = (): Promise<number> => timed(() => ask(`http://127.0.0.1:${port}${path}`));
-    // Both processes compile and prepare first.
+    // Warm-up: both processes compile and prepare statements.
     await interleave({ count: 100, least: 100, budgetMs: 0 }, ours, baseline);
     const samples = await interleave(limits, ours, baseline);
     results.push(

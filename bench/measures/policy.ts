@@ -6,7 +6,7 @@ const promptLength = 20_000;
 const samples = 300;
 const warmUp = 50;
 
-/** About what a team with a data protection officer sets. */
+/** Typical policies of a team with a data protection officer. */
 const policies: Policies = {
   model_allowlist: ['mock', 'openai/gpt-5', 'openai/gpt-5-mini', 'anthropic/claude-sonnet-4-5'],
   tools: [
@@ -21,13 +21,15 @@ const policies: Policies = {
   },
 };
 
-/** Text as tickets hold it: some of it personal, most of it not. */
+/** Typical ticket text: some of it personal, most of it not. */
 const ticket =
   'Order 4711-2026 of 2026-11-02 for EMP-104233, jane.doe@example.com, phone +49 30 1234567, came to 1,312.50 EUR. ' +
   'The parcel left our warehouse in time, yet the customer says that it has not arrived, and asks what to do next. ' +
   'Reference 550e8400-e29b-41d4-a716-446655440000, card 4111 1111 1111 1111, last seen from 192.168.10.4 at 09:30. ';
 
-/** What all detectors and two patterns add to a step of an agent with a long prompt. In this process, no servers. */
+/**
+ * The cost that all detectors and two patterns add to an agent step with a long prompt. In this process, no servers.
+ */
 export async function policy(): Promise<Result[]> {
   const compiled = compilePolicies(policies);
   const prompt = ticket.repeat(Math.ceil(promptLength / ticket.length)).slice(0, promptLength);
@@ -44,7 +46,7 @@ export async function policy(): Promise<Result[]> {
   };
   const times: number[] = [];
   for (let n = -warmUp; n < samples; n += 1) {
-    // Never the same text twice, so that nothing can be remembered.
+    // The text is always different, so that no cache applies.
     const time = judge(`${n} ${prompt}`);
     if (n >= 0) times.push(time);
   }

@@ -11,7 +11,7 @@ const connections = 10;
 const seconds = 3;
 const rounds = 4;
 
-/** Reading a run of fifty steps over HTTP, against the same statement behind a Fastify that does nothing else. */
+/** Compares reading a run of fifty steps over HTTP with the same statement behind a minimal Fastify server. */
 export async function read(stack: Stack, processes: Processes): Promise<Result[]> {
   const { service, apiUrl, environment } = stack;
   const workflow = await service.define('Fifty tools', chain(steps));
@@ -61,7 +61,7 @@ export async function read(stack: Stack, processes: Processes): Promise<Result[]
   ];
 }
 
-/** Requests per second of one address, or of `paths` of its server in turn. */
+/** Requests per second for one URL, or for `paths` of its server in rotation. */
 async function fire(url: string, duration: number, paths: string[] = []): Promise<number> {
   const requests = paths.map((path) => ({ path }));
   const result = await autocannon({

@@ -6,11 +6,11 @@ import { median, timed } from '../statistics.ts';
 const nodes = 1_000;
 const fewNodes = 10;
 const turns = 3;
-/** Before and after each long run: it lasts long enough to meet another machine than the one before. */
+/** Before and after each long run: it lasts long enough for the machine's load to change. */
 const shortRuns = 6;
 const runTimeoutMs = 120_000;
 
-/** What a node costs in a graph of a thousand, against what it costs in a short chain. */
+/** Compares the cost per node in a graph of a thousand nodes with the cost in a short chain. */
 export async function scale({ service, bare }: Stack): Promise<Result[]> {
   const short = await service.define('Ten tools', chain(fewNodes));
   const shapes = [

@@ -6,10 +6,10 @@ import { pause, percentile } from '../statistics.ts';
 const SCHEDULES = 300;
 const MADE_AT_ONCE = 10;
 const MINUTE_MS = 60_000;
-/** Temporal has to know all of them before they are due. */
+/** Temporal must have all of them before they are due. */
 const LEAD_MS = 15_000;
 
-/** How long after the full minute the last of many schedules that are due in it has its run. */
+/** The delay from the full minute to the last run of many schedules that are due in it. */
 export async function schedules({ service, apiUrl, databaseUrl }: Stack): Promise<Result[]> {
   const workflow = await service.define('Scheduled', chain(1));
   const made = performance.now();
@@ -37,7 +37,7 @@ export async function schedules({ service, apiUrl, databaseUrl }: Stack): Promis
   ];
 }
 
-/** All due at the same full minute; returns when, in ms since 1970. */
+/** All due at the same full minute; returns that minute, in ms since 1970. */
 async function makeSchedules(apiUrl: string, workflowId: string): Promise<number> {
   const due = new Date(Math.ceil((Date.now() + LEAD_MS + MINUTE_MS / 2) / MINUTE_MS) * MINUTE_MS);
   const body = JSON.stringify({
@@ -70,7 +70,7 @@ async function allSynced(databaseUrl: string): Promise<void> {
   }
 }
 
-/** Seconds from the minute to each run, once all are there. */
+/** Seconds from the minute to each run, once all runs exist. */
 async function admitted(databaseUrl: string, due: number): Promise<number[]> {
   for (;;) {
     const rows = await query<{ lag: number }>(

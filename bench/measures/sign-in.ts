@@ -14,7 +14,7 @@ const floodMs = 3_000;
 const attackers = 50;
 const password = 'the password of the bench';
 
-/** What it costs to know who asks, and what others feel of a flood of wrong passwords. */
+/** The cost of authentication, and the effect of a flood of wrong passwords on other requests. */
 export async function signIn(stack: Stack): Promise<Result[]> {
   const ownerId = await givePassword(stack.databaseUrl);
   const client = caller(stack.apiUrl);
@@ -55,7 +55,7 @@ type Headers = Record<string, string>;
 
 interface Caller {
   post<T>(path: string, body: unknown): Promise<T>;
-  /** How long one read of the workspace takes, in ms. */
+  /** The duration of one read of the workspace, in ms. */
   time(headers: Headers): Promise<number>;
   close(): Promise<void>;
 }
@@ -86,7 +86,7 @@ function caller(url: string): Caller {
 }
 
 /**
- * The same request with each credential and, since the service runs open, with none, in turn; and a bare statement
+ * Alternates the same request with each credential and, since the service runs open, with none; and a bare statement
  * that finds one row by its key.
  */
 async function compareCredentials(
@@ -130,7 +130,7 @@ async function compareCredentials(
   });
 }
 
-/** The same read, one after the other, with and without fifty connections that try wrong passwords all the time. */
+/** The same read, sequentially, with and without fifty connections that constantly try wrong passwords. */
 async function flood(
   apiUrl: string,
   client: Caller,

@@ -8,19 +8,19 @@ import { query, type Stack } from '../stack.ts';
 import { pause, percentile } from '../statistics.ts';
 
 const ROUNDS = 2;
-/** Runs of the other tenant in each half of a round. */
+/** Runs of the other tenant in each part of an iteration. */
 const RUNS = 75;
-/** Each attack begins again when it has ended, but not within so long of its last beginning. */
+/** Each attack restarts when it has ended, but at most once per this interval. */
 const AGAIN_MS = 2_000;
 const LOOK_MS = 250;
-/** With the pattern below just within what a transform may do. */
+/** With the pattern below, just within the limits of a transform. */
 const TEXT_LENGTH = 35_000;
 const email = 'attacker@example.net';
 const password = 'the password of the attacker';
 
 /**
- * What one tenant can make API and worker do: the longest time in which they did nothing else, and how much longer the
- * runs of another tenant take than without, in turn.
+ * The impact of one tenant on the API and the worker: the longest stall of their event loops, and the duration of
+ * another tenant's runs with and without the attack.
  */
 export async function stalls(stack: Stack): Promise<Result[]> {
   const attacker = await createAttacker(stack);
@@ -86,7 +86,7 @@ interface Lag {
   worker: number;
 }
 
-/** The longest delay of each event loop since it was last asked for, in ms. */
+/** The longest delay of each event loop since the last read, in ms. */
 async function readLag({ apiUrl, workerMetricsUrl }: Stack): Promise<Lag> {
   const [api, worker] = await Promise.all(
     [`${apiUrl}/metrics`, workerMetricsUrl].map(async (url) => {
@@ -98,20 +98,20 @@ async function readLag({ apiUrl, workerMetricsUrl }: Stack): Promise<Lag> {
 }
 
 /**
- * Judging: checks of a run, schemas of tools, policies. Computing: many steps and conditions at once, which cost a
- * machine of two cores more by being many than by what each computes.
+ * Judging: checks of a run, schemas of tools, policies. Computing: many steps and conditions at once, which on a
+ * machine of two cores cost more by their number than by their computations.
  */
 const attackKinds = ['judging', 'computing'] as const;
 type AttackKind = (typeof attackKinds)[number];
 
 interface Attacker {
   begin(kind: AttackKind): { end(): Promise<void> };
-  /** What its requests were answered. */
+  /** The counts of response statuses. */
   summary(): string;
   close(): Promise<void>;
 }
 
-/** Linear for RE2, and the slowest that is: nothing is found, and everything is possible up to the end. */
+/** The slowest linear pattern for RE2: it never matches, and every match stays possible up to the end. */
 const COSTLY = '(?i)(?:a[ab]{0,30}){0,8}c';
 
 async function createAttacker({ apiUrl, databaseUrl }: Stack): Promise<Attacker> {
@@ -142,7 +142,7 @@ type Send = (method: 'GET' | 'POST' | 'PUT', path: string, body?: unknown) => Pr
 
 interface Session {
   send: Send;
-  /** How often each status was answered. */
+  /** The number of responses per status. */
   answers: Map<number, number>;
   close(): Promise<void>;
 }
@@ -170,7 +170,7 @@ async function signIn(apiUrl: string): Promise<Session> {
   return { send, answers, close: () => dispatcher.close() };
 }
 
-/** Each through to its end. What becomes of it does not matter: an attacker is refused, too. */
+/** Each attack runs to its end. Its outcome does not matter: some requests are refused. */
 type Attacks = Record<AttackKind, (() => Promise<unknown>)[]>;
 
 async function createAttacks(send: Send): Promise<Attacks> {
@@ -244,7 +244,7 @@ async function defineCostly(
   return { parallel, conditions, checked };
 }
 
-/** A schema that takes long to compile. */
+/** A schema that is slow to compile. */
 const slowSchema = (title: string) => ({
   title,
   properties: Object.fromEntries(
@@ -255,7 +255,7 @@ const slowSchema = (title: string) => ({
   ),
 });
 
-/** Policies that take long to compile. */
+/** Policies that are slow to compile. */
 function slowPolicies(): object {
   const slow = `(?i)${'[\u0000-\uffff]{9}'.repeat(31)}`;
   return {
@@ -308,7 +308,7 @@ async function makeWorkspace(databaseUrl: string): Promise<void> {
   await query(databaseUrl, `UPDATE workspaces SET plan = 'enterprise'`);
 }
 
-/** The letters a and b in no order, the same with every run of the benchmark. */
+/** The letters a and b in a pseudorandom order, the same in every run of the benchmark. */
 function unordered(length: number): string {
   let seed = 1;
   return Array.from({ length }, () => {

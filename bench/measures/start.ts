@@ -53,11 +53,11 @@ async function startOnce(processes: Processes, dataDir: string): Promise<number>
     },
   });
   const stop = async (): Promise<void> => {
-    // The whole group at once, as a terminal does it: npm alone would keep the signal to itself.
+    // Signals the whole group at once, as a terminal does: npm alone would not forward the signal.
     if (child.exit === undefined) process.kill(-child.pid, 'SIGINT');
     await Promise.race([child.exited, pause(stopMs)]);
     await child.stop([]);
-    // Servers it may have left behind, should it have died on the way, are on record in its folder.
+    // If it died early, the folder records the servers it left behind.
     (await claimFolder(dataDir)).release();
   };
   processes.keep(child, stop);

@@ -7,7 +7,7 @@ const inFlight = 30;
 const runsPerRound = 150;
 const rounds = 5;
 
-/** Runs of three tool nodes per second when thirty are always in progress. */
+/** Runs of three tool nodes per second with thirty in flight. */
 export async function throughput({ service, bare, cpu }: Stack): Promise<Result[]> {
   const workflow = await service.define('Three tools', chain(3));
   const spent = { ours: counter(cpu), baseline: counter(cpu) };
@@ -25,7 +25,7 @@ export async function throughput({ service, bare, cpu }: Stack): Promise<Result[
       unit: 'runs/s',
       ours: figure(samples.map((sample) => sample.ours)),
       baseline: figure(samples.map((sample) => sample.baseline)),
-      // Two rounds next to each other met the same machine; medians of either side alone need not have.
+      // Adjacent iterations ran under the same load; the medians of each side separately may not have.
       value: median(samples.map((sample) => sample.ours / sample.baseline)),
       bound: atLeast(0.7, 0.9),
       notes: [
@@ -37,7 +37,7 @@ export async function throughput({ service, bare, cpu }: Stack): Promise<Result[
 }
 
 function counter(partsCpu: Stack['cpu']) {
-  // Clients cost too: on a full machine they take from both sides.
+  // Clients use processor time too: on a saturated machine they slow both sides.
   const cpu = (): Record<string, number> => {
     const { user, system } = process.cpuUsage();
     return { ...partsCpu(), client: (user + system) / 1_000 };

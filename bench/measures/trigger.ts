@@ -5,7 +5,7 @@ import { atMost, compareSamples, type Result } from '../result.ts';
 import type { Stack } from '../stack.ts';
 import { flood, interleave, timed } from '../statistics.ts';
 
-/** How long a trigger takes to answer, against the writes it has to make and the start it has to send. */
+/** Compares the response time of a trigger with the writes and the start that it needs. */
 export async function trigger({ service, bare, databaseUrl }: Stack): Promise<Result[]> {
   const workflow = await service.define('Three tools', chain(3));
   const client = new pg.Client({ connectionString: databaseUrl });
@@ -16,7 +16,7 @@ export async function trigger({ service, bare, databaseUrl }: Stack): Promise<Re
       [workflow],
     );
     const workspace = rows[0]?.workspace_id ?? '';
-    // Each side ends what it began before the other has its turn; only the answer is timed.
+    // Each side ends its run before the other starts; only the response is timed.
     const ours = async (): Promise<number> => {
       let runId = '';
       const ms = await timed(async () => {
@@ -53,7 +53,7 @@ export async function trigger({ service, bare, databaseUrl }: Stack): Promise<Re
   }
 }
 
-/** The rows of one admission: the run, its audit entry and its promise to Temporal, leased so that nobody keeps it. */
+/** The rows of one admission: the run, its audit entry and its outbox row, leased so that no process dispatches it. */
 async function writeRun(
   client: pg.Client,
   run: { id: string; workspace: string; workflow: string },

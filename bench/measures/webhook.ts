@@ -10,7 +10,7 @@ import { interleave, percentile, timed } from '../statistics.ts';
 const copies = 100;
 const rounds = 40;
 
-/** What it costs to be started by an event: one alone, and many copies of one at the same moment. */
+/** The cost of a start by an event: one alone, and many copies of one at the same moment. */
 export async function webhook(stack: Stack, processes: Processes): Promise<Result[]> {
   const dispatcher = new Agent({ connections: copies, keepAliveTimeout: 60_000 });
   const post = async (url: string, body = '', headers: Record<string, string> = {}) => {
@@ -32,7 +32,7 @@ type Post = (
   headers?: Record<string, string>,
 ) => Promise<{ run_id: string; status: string }>;
 
-/** Enables a webhook that asks for signatures and tells events apart; returns its URL. */
+/** Enables a webhook that requires signatures and deduplicates events; returns its URL. */
 async function enable({ apiUrl }: Stack, workflowId: string): Promise<string> {
   const path = `${apiUrl}/api/workflows/${workflowId}/webhook`;
   await request(`${path}/config`, {
@@ -45,7 +45,7 @@ async function enable({ apiUrl }: Stack, workflowId: string): Promise<string> {
   return `${apiUrl}${new URL(url).pathname}`;
 }
 
-/** The headers of an event, which a sender would make too. */
+/** The headers of an event, built as a sender builds them. */
 function sign(url: string, body: string, eventId: string): Record<string, string> {
   const timestamp = String(Math.floor(Date.now() / 1_000));
   const hmac = createHmac('sha256', url.slice(-32)).update(`${timestamp}.${body}`).digest('hex');
@@ -61,7 +61,7 @@ async function alone(stack: Stack, post: Post): Promise<Result> {
   const workflowId = await service.define('Three tools, by events', chain(3));
   const url = await enable(stack, workflowId);
   const body = JSON.stringify({ ticket: 'The printer is on fire' });
-  // Each side ends what it began before the other has its turn; only the answer is timed.
+  // Each side ends its run before the other starts; only the response is timed.
   const measured = async (trigger: () => ReturnType<Post>): Promise<number> => {
     let runId = '';
     const ms = await timed(async () => {
@@ -112,7 +112,7 @@ async function copied(stack: Stack, processes: Processes, post: Post): Promise<R
   const latencies = { ours: [] as number[], baseline: [] as number[] };
   for (let round = 0; round < rounds + 5; round += 1) {
     const pair = { ours: await ours(), baseline: await baseline() };
-    // The first rounds open connections and prepare statements.
+    // The first iterations open connections and prepare statements.
     if (round < 5) continue;
     latencies.ours.push(...pair.ours);
     latencies.baseline.push(...pair.baseline);

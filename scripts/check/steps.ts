@@ -7,7 +7,7 @@ const projectDir = join(import.meta.dirname, '../..');
 
 interface CheckStep {
   name: string;
-  /** Below node_modules, or below the project when it starts with `./`; executed by this Node. */
+  /** Path below node_modules, or below the project if it starts with `./`; executed by this Node. */
   script: string;
   args: string[];
 }
@@ -24,9 +24,9 @@ const tsc = (name: string, buildInfo: string, ...args: string[]): CheckStep => (
   ],
 });
 
-/** What can be said about the sources without running them. The longest come first: they decide how long all take. */
+/** Static checks of the sources. The longest come first: they determine the total time. */
 export const checkSteps: readonly CheckStep[] = [
-  // No cache: rules that read types change their verdict when another file changes.
+  // No cache: type-aware rules can change their verdict when another file changes.
   { name: 'lint', script: 'oxlint/bin/oxlint', args: ['.'] },
   {
     name: 'import law and sizes',
@@ -59,7 +59,7 @@ export const checkSteps: readonly CheckStep[] = [
   { name: 'format', script: 'oxfmt/bin/oxfmt', args: ['--check', '.'] },
 ];
 
-/** Checks of the sources that `npm test` has as tests: words, where files stand, import chains, links. */
+/** Checks of the sources that are tests in `npm test`: words, locations of files, import chains, links. */
 export const sourceTests: readonly CheckStep[] = [
   { name: 'words', script: './scripts/check/words.ts', args: [] },
   {
@@ -71,16 +71,16 @@ export const sourceTests: readonly CheckStep[] = [
 
 interface CheckOptions {
   steps: readonly CheckStep[];
-  /** How many at a time. */
+  /** The number of steps that run at once. */
   atOnce: number;
-  /** Behind everything else that wants the processor. */
+  /** Runs the steps at low priority. */
   inBackground?: boolean;
-  /** Each child while it runs, so that a signal can end it. */
+  /** The running children, so that a signal can end them. */
   running?: Set<ChildProcess>;
   signal?: AbortSignal;
 }
 
-/** Runs every step and prints a line for each, with the output of those that fail. */
+/** Runs every step and prints a line for each, with the output of failed steps. */
 export async function runChecks({
   steps,
   atOnce,
@@ -113,7 +113,7 @@ async function passes(
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   running.add(child);
-  // One that could not be started has no pid; its 'error' event says why.
+  // A child that failed to start has no pid; its 'error' event has the reason.
   if (inBackground && child.pid !== undefined) {
     setPriority(child.pid, constants.priority.PRIORITY_LOW);
   }

@@ -3,13 +3,13 @@ import { join, posix } from 'node:path';
 import ts from 'typescript';
 import { z } from 'zod';
 
-/** The check of words: no text or name of this project uses a word of `avoided-words.json`. See CONTRIBUTING.md. */
+/** The words check: no text or name of this project uses a word of `avoided-words.json`. See CONTRIBUTING.md. */
 
 const projectDir = join(import.meta.dirname, '../..');
 
 /**
- * `avoid`: a regular expression, matched without case at word boundaries, where a space stands for any white space.
- * `use`: what to write instead. `only`: the kind of text it applies to; absent: all kinds.
+ * `avoid`: a regular expression, matched case-insensitively at word boundaries; a space matches any white space. `use`:
+ * the replacement. `only`: the kind of text it applies to; default: all kinds.
  */
 const wordSchema = z.strictObject({
   avoid: z.string().min(1),
@@ -25,7 +25,7 @@ export const avoidedWords: readonly Word[] = z
   .parse(JSON.parse(readFileSync(join(import.meta.dirname, 'avoided-words.json'), 'utf8')));
 
 export interface Text {
-  /** Of the first line of the text, from 1. */
+  /** The first line of the text, from 1. */
   line: number;
   text: string;
 }
@@ -41,7 +41,7 @@ const CODE_FOLDERS = [
   'worker',
   'workflows',
 ];
-/** Generated from texts that are checked where they are written. */
+/** Generated from texts that are checked at their source. */
 const GENERATED = new Set(['client/openapi.ts']);
 
 const parse = (path: string, source: string): ts.SourceFile =>
@@ -96,7 +96,7 @@ export function textsOf(path: string, source: string): Text[] {
     }
     ts.forEachChild(node, visit);
   };
-  // Its literals are in the phrase already.
+  // Skips the literals of a concatenation: the phrase contains them.
   const visitOperands = (node: ts.Node): void => {
     if (isConcatenation(node)) [node.left, node.right].forEach(visitOperands);
     else if (ts.isTemplateExpression(node)) ts.forEachChild(node, visit);
@@ -106,7 +106,7 @@ export function textsOf(path: string, source: string): Text[] {
   return texts;
 }
 
-/** The comments of a source file; line comments that follow each other are one text. */
+/** The comments of a source file; consecutive line comments are one text. */
 export function commentsOf(path: string, source: string): Text[] {
   const file = parse(path, source);
   const blank = source.split('');
@@ -128,7 +128,7 @@ export function commentsOf(path: string, source: string): Text[] {
   }));
 }
 
-/** The names that a source file uses, each once, as words. Names with `_` are stored or sent, and stay as they are. */
+/** The names that a source file uses, each once, as words. Names with `_` are stored or sent, and are not checked. */
 export function namesOf(path: string, source: string): Text[] {
   const file = parse(path, source);
   const names = new Map<string, Text>();

@@ -8,8 +8,8 @@ interface Operation {
 }
 
 /**
- * The types of the API's requests and answers, as TypeScript. Refusals are left out, since all have one shape, and so
- * are examples and headers. `source` is where the document is committed.
+ * TypeScript types of the API's requests and responses. Without errors, since all have one shape, and without examples
+ * and headers. `source` is the path of the committed document.
  */
 export async function contractTypes(
   openApiText: string,
@@ -28,7 +28,7 @@ export async function contractTypes(
       );
     }
   }
-  // A field with a default may be left out of a request.
+  // A request can omit a field with a default.
   const tree = await openapiTypes(document, { defaultNonNullable: false });
   return bannerOf(source) + astToString(tree);
 }

@@ -1,6 +1,6 @@
 import type { EvaluationCheck, GraphInput } from '../../shared/contract/graph.ts';
 
-/** The graphs of the tour in docs/tour.md. The first is slow enough for a socket to be opened while it works. */
+/** The graphs of the tour in docs/tour.md. The first is slow enough to open a socket while it runs. */
 export const answerTickets: GraphInput = {
   nodes: [
     {
@@ -23,7 +23,7 @@ export const answerTickets: GraphInput = {
   ],
 };
 
-/** With an operator that is none and a tool there is not, to show what validation says. */
+/** Uses an invalid operator and an unknown tool, to show validation errors. */
 export const mistaken: GraphInput = {
   nodes: [
     { id: 'draft', kind: 'condition', expression: "ticket = 'urgent'" },

@@ -3,7 +3,7 @@ import { styleText } from 'node:util';
 const WIDTH = 100;
 const INDENT = '     ';
 
-/** Colours are left out by themselves where the output is no terminal. */
+/** `styleText` omits colors if the output is not a terminal. */
 const paint = (style: Parameters<typeof styleText>[0], text: string): string =>
   styleText(style, text, { stream: process.stdout });
 
@@ -33,7 +33,7 @@ export function fails(text: string): void {
   console.log(`   ${paint('red', '✗')} ${text}`);
 }
 
-/** JSON as a person would write it: what fits on a line stands on one. */
+/** Prints JSON with values on one line where they fit. */
 export function json(value: unknown): void {
   console.log(INDENT + render(value, INDENT, 0));
 }

@@ -1,8 +1,8 @@
 export interface RelatedTest {
   file: string;
-  /** Imports between the test and the change. */
+  /** The number of imports between the test and the change. */
   distance: number;
-  /** How long it took when it last ran, in seconds. */
+  /** The duration of its last run, in seconds. */
   seconds: number;
 }
 
@@ -14,7 +14,9 @@ const wordsOf = (path: string): Set<string> =>
       .map((word) => word.replace(/s$/, '')),
   );
 
-/** Words that the path of a test shares with a changed file: `test/api/runs/` and `api/routes/ops/runs.ts` share two. */
+/**
+ * Words that the path of a test shares with a changed file: `test/api/runs/` and `api/routes/ops/runs.ts` share two.
+ */
 function sharedWords(test: string, changed: readonly string[]): number {
   const words = wordsOf(test);
   return Math.max(
@@ -24,9 +26,9 @@ function sharedWords(test: string, changed: readonly string[]): number {
 }
 
 /**
- * The tests that most likely notice a change, the likeliest first: those that import a changed file themselves, then those
- * whose path shares most words with one, then the nearest by imports. As many as take `budgetSeconds` one after the other,
- * and at least one.
+ * The tests most likely to fail after a change, best first: tests that import a changed file directly, then those whose
+ * path shares most words with one, then the nearest by imports. Their total duration fits `budgetSeconds`; at least
+ * one.
  */
 export function chooseTests(
   related: readonly RelatedTest[],

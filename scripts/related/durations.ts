@@ -3,7 +3,7 @@ import { dirname, join, relative } from 'node:path';
 
 const fileOf = (projectDir: string): string => join(projectDir, '.cache/test-durations.json');
 
-/** Seconds that each test file took when it last ran on this machine. Empty before the first run. */
+/** The duration of each test file's last run on this machine, in seconds. Empty before the first run. */
 export function readDurations(projectDir: string): Record<string, number> {
   const file = fileOf(projectDir);
   return existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as Record<string, number>) : {};
@@ -15,7 +15,7 @@ interface FileResult {
   endTime: number;
 }
 
-/** Keeps the durations of a run, beside those of files that it left out. */
+/** Stores the durations of a run and keeps those of files that it left out. */
 export function keepDurations(projectDir: string, results: readonly FileResult[]): void {
   const durations = readDurations(projectDir);
   for (const { name, startTime, endTime } of results) {

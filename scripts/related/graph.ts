@@ -3,7 +3,7 @@ import { join, posix } from 'node:path';
 
 const importPattern = /(?:\bfrom\s*|\bimport\s*\(?\s*)(['"])(\.{1,2}\/[^'"\n]+)\1/g;
 
-/** Which file imports which, types included: `importers.get('shared/a.ts')` holds the files that import it. */
+/** Which file imports which, types included: `importers.get('shared/a.ts')` has the files that import it. */
 export function importersOf(
   projectDir: string,
   files: readonly string[],
@@ -22,7 +22,7 @@ export function importersOf(
   return importers;
 }
 
-/** How many imports lie between a file and the nearest changed one; the changed files have 0. */
+/** The number of imports between a file and the nearest changed one; changed files have 0. */
 export function distances(
   changed: readonly string[],
   importers: ReadonlyMap<string, ReadonlySet<string>>,

@@ -5,21 +5,21 @@ import { chooseTests } from './choose.ts';
 import { readDurations } from './durations.ts';
 import { distances, importersOf } from './graph.ts';
 
-/** What fits into a minute beside the start of the servers, on two processors. */
+/** Fits into a minute with the start of the servers, on two processors. */
 const BUDGET_SECONDS = 60;
 
-/** Of a file that has not run on this machine. */
+/** For a file that has not run on this machine. */
 const UNKNOWN_SECONDS = 5;
 
 export interface RelatedTests {
   changed: string[];
   /** Test files to run, at most a minute's worth. */
   chosen: string[];
-  /** Test files that depend on a change and are left to the whole run. */
+  /** Other test files that depend on a change; only a full run includes them. */
   left: number;
 }
 
-/** The tests nearest to what changed since the last commit, or to that commit if nothing has changed since. */
+/** The tests nearest to the changes since the last commit, or to that commit if nothing has changed since. */
 export function relatedTests(projectDir: string): RelatedTests {
   const git = (...args: string[]): string[] =>
     execFileSync('git', args, { cwd: projectDir, encoding: 'utf8' }).split('\n').filter(Boolean);

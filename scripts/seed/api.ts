@@ -1,9 +1,9 @@
 import type { JsonObject } from '../../shared/json.ts';
 
-/** How long one request may take before the service counts as gone. */
+/** Timeout of one request. */
 const REQUEST_TIMEOUT_MS = 10_000;
 
-/** A running service, and the session to call it in where it needs one. */
+/** A running service, and the session token if it requires one. */
 export interface Service {
   apiUrl: string;
   token?: string | undefined;
@@ -19,11 +19,11 @@ export interface RequestContent {
 export interface Answer<T> {
   status: number;
   headers: Headers;
-  /** JSON as the caller expects it; the text when it is none; undefined when there is none. */
+  /** Parsed JSON in the shape that the caller expects; text if it is not JSON; undefined if empty. */
   body: T;
 }
 
-/** What the service said when it refused. */
+/** The error response of the service. */
 export class Refusal extends Error {
   override readonly name = 'Refusal';
   readonly status: number;
@@ -34,7 +34,7 @@ export class Refusal extends Error {
   }
 }
 
-/** One request to the service, whatever it answers. Throws the error of fetch when it cannot be reached. */
+/** Sends one request to the service and returns any response. Throws the error of fetch if it is unreachable. */
 export async function exchange<T>(
   { apiUrl, token }: Service,
   method: Method,
@@ -56,7 +56,7 @@ export async function exchange<T>(
   return { status: response.status, headers: response.headers, body: parse(text) as T };
 }
 
-/** The same, for requests that have to succeed. Throws Refusal for anything but a 2xx. */
+/** The same, for requests that must succeed. Throws Refusal for anything but a 2xx. */
 export async function call<T>(
   service: Service,
   method: Method,
@@ -73,7 +73,7 @@ function parse(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    // Not from the service itself: a proxy, say.
+    // Not from the service itself but, for example, from a proxy.
     return text;
   }
 }

@@ -5,7 +5,7 @@ import { call, type Service } from './api.ts';
 
 /**
  * The secret of a test key of the data API, for first steps. It is created once and stored in `file`, which only its
- * owner can read; a revoked key is not created again. Undefined when there is none.
+ * owner can read; a revoked key is not created again. Undefined if there is none.
  */
 export async function settleDataKey(service: Service, file: string): Promise<string | undefined> {
   const kept = existsSync(file) ? readFileSync(file, 'utf8').trim() : undefined;
@@ -14,7 +14,7 @@ export async function settleDataKey(service: Service, file: string): Promise<str
     const key = body.find(({ prefix }) => kept.startsWith(prefix));
     if (key !== undefined) return key.revoked ? undefined : kept;
   }
-  // None yet, or of a database that is not this one.
+  // There is none, or it belongs to another database.
   const { body } = await call<DataKey & { secret: string }>(service, 'POST', '/api/data/keys', {
     body: { name: 'First steps', mode: 'test', scopes: dataScopeNames },
   });

@@ -2,19 +2,19 @@ import type { RunStatus } from '../../shared/contract/run.ts';
 import type { JsonObject } from '../../shared/json.ts';
 import type { BuiltInTemplate } from '../../shared/templates/template.ts';
 
-/** A workflow that a new installation starts with, and the runs that show what it does. */
+/** A workflow of a new installation, and the runs that show what it does. */
 export interface Example extends Pick<
   BuiltInTemplate,
-  // Examples are looked up by their name, so it has to stay the same from release to release.
+  // Examples are looked up by name, so it must stay the same across releases.
   'name' | 'description' | 'graph' | 'checks'
 > {
   runs: ExampleRun[];
 }
 
 export interface ExampleRun {
-  /** Idempotency-Key: the same on every start, so that one run comes of many. Goes with the input: change both. */
+  /** Idempotency-Key: the same on every start, so that they all share one run. Change it whenever the input changes. */
   key: string;
   input: JsonObject;
-  /** Where it comes to rest. */
+  /** The status in which it settles. */
   ends: Extract<RunStatus, 'success' | 'failed' | 'paused'>;
 }

@@ -19,7 +19,7 @@ const example = (
   runs: [...others, { ...sample, input: sampleInput }],
 });
 
-/** In the order in which they are best read: templates with runs that show what they do, and one that fails. */
+/** In reading order: templates with runs that show what they do, and one that fails. */
 export const examples: readonly Example[] = [
   example(
     supportTriage,

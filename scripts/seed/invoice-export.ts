@@ -37,7 +37,8 @@ export const invoiceExport: Example = {
         kind: 'agent',
         label: 'Hand over to accounting',
         ...at(2, 0),
-        // Stands for a system that is down at night: one try, no retry, so that the run fails and waits for a person.
+        // Simulates a system that is down at night: one attempt, no retry, so that the run fails and waits for a
+        // person.
         prompt: 'Hand over: {summary}',
         retry: { max_attempts: 1 },
         mock: {

@@ -14,7 +14,7 @@ import { dirname } from 'node:path';
 import type { Readable } from 'node:stream';
 import { splitLines } from '../../client/lines.ts';
 
-/** A log older than this many bytes is set aside as `.old` when its process starts. */
+/** A log larger than this many bytes is renamed to `.old` when its process starts. */
 const maxLogBytes = 10_000_000;
 
 export interface ChildSpec {
@@ -26,11 +26,11 @@ export interface ChildSpec {
   cwd?: string;
   uid?: number;
   gid?: number;
-  /** What `kill` sends; SIGKILL by default. For a server that has to take its own children along. */
+  /** The signal of `kill`; default: SIGKILL. For a server that must end its own children. */
   killSignal?: NodeJS.Signals;
-  /** Opens an IPC channel: the child can say when it is ready, and sees the channel close when we die. */
+  /** Opens an IPC channel: the child can report that it is ready, and sees the channel close when this process dies. */
   ipc?: boolean;
-  /** Called for each line of output. Without it the output goes straight to the log file, past this process. */
+  /** Called for each line of output. Without it the output goes directly to the log file, not through this process. */
   onLine?: (line: string) => void;
 }
 
@@ -48,9 +48,9 @@ export interface Child {
   onMessage(listener: (message: unknown) => void): void;
   /** The last lines of its log. */
   tail(lines: number): string[];
-  /** Sends the signals in turn, each with its time in ms to take effect, and SIGKILL to its whole group at the end. */
+  /** Sends the signals in order, each with its time in ms to take effect, and then SIGKILL to its whole group. */
   stop(steps: ReadonlyArray<readonly [signal: NodeJS.Signals, waitMs: number]>): Promise<Exit>;
-  /** Ends it without waiting for anything. */
+  /** Ends it without waiting. */
   kill(): void;
 }
 
@@ -59,8 +59,8 @@ export function describeExit(exit: Exit): string {
 }
 
 /**
- * Starts a process in a group of its own: the terminal sends Ctrl-C to the whole foreground group, and each part has
- * its turn when stopping.
+ * Starts a process in a separate group: the terminal sends Ctrl-C to the whole foreground group, but parts must stop in
+ * order.
  */
 export async function startChild(spec: ChildSpec): Promise<Child> {
   mkdirSync(dirname(spec.logFile), { recursive: true });
@@ -86,7 +86,7 @@ export async function startChild(spec: ChildSpec): Promise<Child> {
     const { message } = cause as Error;
     throw new Error(`${spec.name} could not be started (${spec.command}): ${message}`, { cause });
   }
-  // Later errors are failed kills or sends to a process that has just gone; its exit tells the story.
+  // Later errors are failed kills or sends to a process that has just ended; its exit is reported.
   child.on('error', () => undefined);
   let file: WriteStream | undefined;
   if (spec.onLine === undefined) closeSync(log);
@@ -114,7 +114,7 @@ export async function startChild(spec: ChildSpec): Promise<Child> {
         child.kill(signal);
         await within(waitMs, state.exited);
       }
-      // Also after an orderly exit: a grandchild that outlived it goes with the group.
+      // Also after an orderly exit: it ends grandchildren in the group that are still running.
       signalGroup(child, 'SIGKILL');
       return state.exited;
     },
@@ -128,7 +128,7 @@ const spawned = (child: ChildProcess): Promise<void> =>
     child.once('error', reject);
   });
 
-/** Waits for the promise, at most so long; leaves no timer behind. */
+/** Waits for the promise with a timeout; leaves no timer behind. */
 async function within(ms: number, promise: Promise<unknown>): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   const timeout = new Promise<void>((resolve) => {
@@ -159,7 +159,7 @@ function followOutput(
       onLine(line);
     }
   };
-  // A pipe that breaks has nothing more to say.
+  // After a broken pipe there is no more output.
   void Promise.allSettled([follow(child.stdout), follow(child.stderr)]).then(() => file.end());
 }
 
@@ -167,11 +167,11 @@ function setAsideLongLog(path: string): void {
   try {
     if (statSync(path).size > maxLogBytes) renameSync(path, `${path}.old`);
   } catch {
-    // There is none yet.
+    // There is no log yet.
   }
 }
 
-/** Reads at most the last 64 kB, and nothing of what an earlier process wrote before `from`. */
+/** Reads at most the last 64 kB, and nothing that an earlier process wrote before `from`. */
 function lastLines(path: string, from: number, lines: number): string[] {
   try {
     const { size } = statSync(path);

@@ -1,6 +1,6 @@
 /**
- * A Chromium or Chrome: `CHROMIUM_PATH`, else one that is installed, its headless shell first unless it has to open a
- * window. Undefined when there is none.
+ * A Chromium or Chrome: `CHROMIUM_PATH`, else an installed one, preferably its headless shell unless it has to open a
+ * window. Undefined if there is none.
  */
 export function findChromium(
   env: NodeJS.ProcessEnv,

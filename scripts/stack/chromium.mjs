@@ -1,7 +1,7 @@
-// Where a browser for the tests is. Without a dependency, since set-up asks it.
+// Finds a browser for the tests. Without dependencies, since set-up uses it.
 import { findOnPath, isExecutable } from './temporal-binary.mjs';
 
-// The shell draws pages as the browser does and has no windows, toolbars or extensions to keep up: a third less work.
+// The shell renders pages like the browser but without windows, toolbars or extensions: a third less work.
 const shells = ['chromium-headless-shell'];
 const names = ['chromium', 'chromium-browser', 'google-chrome-stable', 'google-chrome'];
 const places = [
@@ -10,7 +10,7 @@ const places = [
 ];
 
 /**
- * A Chromium or Chrome: `CHROMIUM_PATH`, else one that is installed. Undefined when there is none.
+ * A Chromium or Chrome: `CHROMIUM_PATH`, else an installed one. Undefined if there is none.
  * @param {NodeJS.ProcessEnv} env
  * @param {{ headed?: boolean }} [options] `headed`: one that can open a window
  * @returns {string | undefined}

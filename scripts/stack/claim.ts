@@ -4,8 +4,8 @@ import { endProcess, identityOf, isAlive } from './process-identity.ts';
 import type { RecordedProcess } from './process-identity.ts';
 
 /**
- * One launcher per data folder. `launcher.json` holds who has the folder and which servers it started, each with an
- * identity that outlives no process, so that the launcher after a SIGKILL knows what is left over and may end it.
+ * One launcher per data folder. `launcher.json` records the launcher of the folder and the servers that it started,
+ * with identities that are never reused, so that after a SIGKILL the next launcher can safely end the leftovers.
  */
 export const claimFile = 'launcher.json';
 
@@ -16,7 +16,7 @@ interface ClaimRecord {
 
 export interface Claim {
   folder: string;
-  /** Processes of an earlier launcher that were still running and have been ended, by name. */
+  /** Names of an earlier launcher's processes that were still running and have been ended. */
   ended: string[];
   record(name: string, pid: number): void;
   release(): void;
@@ -49,7 +49,7 @@ function write(path: string, record: ClaimRecord): void {
   renameSync(draft, path);
 }
 
-/** Creates the file with its content in one step; false when it exists (rename would overwrite, link does not). */
+/** Creates the file with its content atomically; false if it exists (rename would overwrite, link does not). */
 function createExclusively(path: string, record: ClaimRecord): boolean {
   const draft = `${path}.${process.pid}`;
   writeFileSync(draft, `${JSON.stringify(record, null, 2)}\n`, { mode: 0o600 });
@@ -97,7 +97,7 @@ export async function claimFolder(folder: string): Promise<Claim> {
   };
 }
 
-/** Ends what a dead launcher of this folder left running. Those that know their parent gone end by themselves first. */
+/** Ends the leftovers of a dead launcher of this folder. Processes that notice their parent's death end first. */
 async function endLeftovers(record: ClaimRecord): Promise<string[]> {
   const alive = record.children.filter(isAlive);
   await Promise.all(
@@ -105,7 +105,7 @@ async function endLeftovers(record: ClaimRecord): Promise<string[]> {
       endProcess(
         child,
         child.name === 'postgres'
-          ? // Fast shutdown, then immediate: a SIGKILL would leave its shared memory behind.
+          ? // Fast shutdown, then immediate: a SIGKILL would leak its shared memory.
             [
               ['SIGINT', 3_000],
               ['SIGQUIT', 3_000],

@@ -1,9 +1,9 @@
-// Whether console/dist is the build of the sources that are here. Without a dependency, since set-up asks it.
+// Whether console/dist was built from the current sources. Without dependencies, since set-up uses it.
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** What the console is made of, as folders and files; its tests, the API and the worker are not. */
+/** The console's sources, as folders and files, without its tests. */
 const sources = [
   'console/src',
   'console/index.html',
@@ -15,7 +15,7 @@ const alongside = ['client', 'shared', 'package-lock.json'];
 /** @param {string} projectDir */
 const markerPath = (projectDir) => join(projectDir, 'console', 'dist', '.built-from');
 
-/** The hash of all that goes into the build. @param {string} projectDir */
+/** The hash of all inputs of the build. @param {string} projectDir */
 export function consoleSourcesHash(projectDir) {
   const hash = createHash('sha256');
   for (const source of [...sources, ...alongside]) {

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import pg from 'pg';
 
-// Databases on a server we administer: the template of the tests and its clones.
+// Runs statements on a server we administer: the template of the tests and its clones.
 
 async function administer<T>(
   adminUrl: string,
@@ -26,7 +26,7 @@ function uniqueName(stem: string): string {
   return `${stem}_${randomBytes(5).toString('hex')}`;
 }
 
-/** A migrated database that nobody can connect to any more, so that cloning it never has to wait. Returns its name. */
+/** Creates a migrated database that accepts no connections, so that cloning it never waits. Returns its name. */
 export async function createTemplate(
   adminUrl: string,
   migrate: (url: string) => Promise<unknown>,
@@ -50,14 +50,14 @@ export async function cloneDatabase(
   const name = uniqueName(stem);
   await administer(adminUrl, (client) =>
     client.query(
-      // Copying the files of a small template beats writing its pages through the log.
+      // For a small template, copying files is faster than writing its pages to the WAL.
       `create database ${client.escapeIdentifier(name)} template ${client.escapeIdentifier(template)} strategy file_copy`,
     ),
   );
   return name;
 }
 
-/** Also with connections open: a test that failed half-way must not leave its database behind. */
+/** Also with open connections: a test that failed must not leave its database behind. */
 export async function dropDatabase(adminUrl: string, name: string): Promise<void> {
   await administer(adminUrl, (client) =>
     client.query(`drop database if exists ${client.escapeIdentifier(name)} with (force)`),

@@ -1,4 +1,5 @@
-// Has the SDK download the Temporal CLI into the folder given. It knows no "download only": a server is started and stopped.
+// Makes the SDK download the Temporal CLI to the given folder. It cannot only download: a server is started and
+// stopped.
 import { TestWorkflowEnvironment } from '@temporalio/testing';
 import { temporalCliVersion } from './temporal-binary.mjs';
 
@@ -8,7 +9,7 @@ try {
       executable: {
         type: 'cached-download',
         downloadDir: process.argv[2],
-        // The version that is built with Go elsewhere, so that everybody runs the server that was tested.
+        // The same version as the Go build, so that everyone runs the tested server.
         version: `v${temporalCliVersion}`,
       },
     },
@@ -16,7 +17,7 @@ try {
   await environment.teardown();
   process.exit(0);
 } catch (error) {
-  // A chain of causes, each behind a colon; the last ones are what went wrong.
+  // Causes are joined by colons; the last ones describe the failure.
   const message = error instanceof Error ? error.message : String(error);
   console.error(message.split(': ').slice(-2).join(': '));
   process.exit(1);

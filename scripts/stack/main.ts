@@ -3,8 +3,8 @@ import { removeFolder } from './temporary-folder.ts';
 import { claimTestFolder, clearEarlierTests, startTestServers } from './test-servers.ts';
 
 /**
- * `npm run stack`: the servers of the tests, kept until Ctrl-C, for running a few tests again and again. With the two
- * variables it prints, `npm test -- <file>` uses them instead of starting its own.
+ * `npm run stack`: keeps the test servers running until Ctrl-C, to run a few tests repeatedly. With the two variables
+ * that it prints, `npm test -- <file>` uses them instead of starting its own.
  */
 try {
   await clearEarlierTests();
@@ -20,7 +20,7 @@ try {
       });
     });
   }
-  // Nothing else keeps this process up: the servers write to their logs, not to us.
+  // Keeps this process alive: the servers write to their logs, not to this process.
   setInterval(() => undefined, 60_000);
 } catch (error) {
   console.error(messageOf(error));

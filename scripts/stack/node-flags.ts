@@ -1,5 +1,5 @@
 /**
- * Flags of Node for every process of the service; docker/entrypoint.sh has the same. Without a bound V8 lets the
- * young generation of an idle machine grow until a worker holds twice the memory it needs.
+ * Node flags for every process of the service, the same as in docker/entrypoint.sh. Without this limit, V8's young
+ * generation grows on an idle machine until a worker uses twice the memory it needs.
  */
 export const nodeFlags: readonly string[] = ['--max-semi-space-size=8'];

@@ -1,4 +1,4 @@
-/** Seconds since the given `performance.now()`, as people read them. */
+/** Seconds since the given `performance.now()`, formatted. */
 export function since(start: number): string {
   return `${((performance.now() - start) / 1_000).toFixed(1)} s`;
 }

@@ -1,7 +1,7 @@
 import { randomInt } from 'node:crypto';
 import { createServer } from 'node:net';
 
-/** What a port is for, and which variable moves it: both appear in the message when the port is taken. */
+/** The use of a port, and the variable that changes it: both appear in the message when the port is taken. */
 export interface PortUse {
   port: number;
   purpose: string;
@@ -33,7 +33,7 @@ function tryListen(port: number, host: string): Promise<ListenResult> {
   });
 }
 
-/** Throws PortTaken with one line for the person at the terminal; other refusals (privileged port, foreign address) are named as they are. */
+/** Throws PortTaken with one line for the user; other errors (privileged port, foreign address) are named in it. */
 export async function requireFreePort(use: PortUse): Promise<void> {
   const host = use.host ?? '127.0.0.1';
   const result = await tryListen(use.port, host);
@@ -45,15 +45,15 @@ export async function requireFreePort(use: PortUse): Promise<void> {
 }
 
 /**
- * Below what systems give to outgoing connections (from 32768 on Linux, 49152 elsewhere): a port of theirs may be gone
- * to any request of any process before the server that is to have it comes up, or while it restarts.
+ * Below the ephemeral ports of outgoing connections (from 32768 on Linux, 49152 elsewhere): any outgoing request could
+ * take one of those before the server starts, or while it restarts.
  */
 const PORTS = { from: 20_000, below: 32_768 };
 const MAX_TRIES = 1_000;
 
 /**
- * Picks `count` different free ports. Between this and the server's own bind another process could take one; callers
- * that cannot bear that retry.
+ * Picks `count` different free ports. Another process can take one before the server binds it; callers that cannot
+ * accept that must retry.
  */
 export async function freePorts(count: number, host = '127.0.0.1'): Promise<number[]> {
   const ports = new Set<number>();

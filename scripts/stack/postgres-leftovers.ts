@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { commandLineOf, endProcess, identityOf } from './process-identity.ts';
 
 /**
- * A crashed run can leave its server running or its lock file behind. Our own server of this cluster is ended; a lock
- * file whose pid now belongs to something else is removed (the server would refuse to start over it).
+ * A crashed run can leave its server running or its lock file behind. Ends our own server of this cluster, and removes
+ * a lock file whose pid now belongs to another process (the server would refuse to start).
  */
 export async function clearEarlierServer(clusterDir: string): Promise<void> {
   const lockFile = join(clusterDir, 'postmaster.pid');
@@ -30,9 +30,9 @@ export async function clearEarlierServer(clusterDir: string): Promise<void> {
 }
 
 /**
- * When the server's main process is killed, sessions in the middle of a query go on until it ends, and no new server
- * starts beside them. Each of them sits in the cluster's folder and has lost its parent; those of a server that has
- * just been started there have one.
+ * After a kill of the server's main process, sessions run until their query ends and block a new server. They have the
+ * cluster's folder as working directory and have lost their parent; sessions of a server that has just been started
+ * there have one.
  */
 export async function endOrphans(clusterDir: string): Promise<void> {
   await Promise.all(
@@ -46,7 +46,7 @@ export async function endOrphans(clusterDir: string): Promise<void> {
 }
 
 function orphansIn(clusterDir: string): number[] {
-  // Elsewhere there is no such list; the sessions' own check for a dead server ends them sooner or later.
+  // Other systems have no such list; there, sessions eventually notice the dead server and end.
   if (process.platform !== 'linux' || !existsSync(clusterDir)) return [];
   const folder = realpathSync(clusterDir);
   const isOrphan = (pid: number): boolean => {
@@ -58,7 +58,7 @@ function orphansIn(clusterDir: string): number[] {
       );
       return commandLineOf(parent)?.includes(clusterDir) !== true;
     } catch {
-      // It ended while we looked.
+      // It ended during the check.
       return false;
     }
   };

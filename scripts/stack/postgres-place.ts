@@ -21,17 +21,17 @@ import { basename, dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 
-// Who runs the database server, with which binaries, on which folder. As root all three are a question of their own.
+// Chooses the account, binaries and folder of the database server. As root, each of the three needs special care.
 
 const run = promisify(execFile);
 
-/** What is wanted of the place: below this folder if possible, and whether it has to last. */
+/** Requirements of the location: preferably below this folder, and whether it is permanent. */
 interface Wanted {
   dataDir: string;
   throwaway?: boolean;
 }
 
-/** The account the server runs under; undefined: ours. */
+/** The account that the server runs under; undefined: ours. */
 export interface Account {
   name: string;
   uid: number;
@@ -44,8 +44,8 @@ export interface Binaries {
 }
 
 /**
- * The server refuses to run as root. As root it gets the machine's `postgres` account if there is one, else `nobody`:
- * both exist already nearly everywhere, so nothing is added to the machine's accounts. A cluster keeps the owner it has.
+ * The server refuses to run as root. As root it uses the machine's `postgres` account if there is one, else `nobody`:
+ * nearly every machine has both, so no account is added. A cluster keeps its owner.
  */
 function serverAccount(clusterDir: string): Account | undefined {
   if (userInfo().uid !== 0) return undefined;
@@ -66,7 +66,7 @@ function serverAccount(clusterDir: string): Account | undefined {
   return account;
 }
 
-/** Whether the account can enter the folder: asked of the system as that account, since modes are not all that counts. */
+/** Whether the account can enter the folder: tested as that account, since file modes are not the only restriction. */
 function canEnter(folder: string, account: Account | undefined): boolean {
   if (account === undefined) {
     try {
@@ -90,7 +90,7 @@ function canEnter(folder: string, account: Account | undefined): boolean {
   return result.status === 0;
 }
 
-/** Folders every account can enter, the lasting one first. */
+/** The first folder that every account can enter; if `lasting`, permanent ones first. */
 function openFolder(account: Account | undefined, lasting: boolean): string {
   const candidates = lasting
     ? ['/var/lib', '/var/tmp', '/tmp', tmpdir()]
@@ -99,12 +99,12 @@ function openFolder(account: Account | undefined, lasting: boolean): string {
     const folder = join(candidate, 'durable-workflows');
     try {
       mkdirSync(folder, { recursive: true });
-      // In a shared place somebody else may have made a folder of this name; we would hand them the data.
+      // In a shared place, another user may have created a folder of this name and would get the data.
       if (statSync(folder).uid !== userInfo().uid) continue;
       chmodSync(folder, 0o755);
       if (canEnter(folder, account)) return folder;
     } catch {
-      // Not ours to write to, or read-only: the next one.
+      // Not writable for us, or read-only: try the next one.
     }
   }
   throw new Error(
@@ -129,7 +129,10 @@ function packagedBinaries(): { native: string; version: string } {
   }
 }
 
-/** The binaries sit in node_modules, so a project folder the account cannot enter needs a copy of them too (60 MB, once per version). */
+/**
+ * The binaries are in node_modules, so a project folder that the account cannot enter needs a copy of them (60 MB, once
+ * per version).
+ */
 export function findBinaries(
   account: Account | undefined,
   notice: (text: string) => void,
@@ -153,7 +156,7 @@ export function findBinaries(
   }
   const binaries = { initdb: join(home, 'bin', 'initdb'), postgres: join(home, 'bin', 'postgres') };
   for (const path of Object.values(binaries)) {
-    // Only when missing: the packages may sit on a read-only file system.
+    // Only if missing: the packages may be on a read-only file system.
     if ((statSync(path).mode & 0o555) !== 0o555) chmodSync(path, 0o755);
   }
   return binaries;
@@ -168,7 +171,7 @@ export interface Location {
   account: Account | undefined;
 }
 
-/** Where the cluster is or will be. `dataDir/postgres`, or what a link of that name points to. */
+/** The cluster's current or future location: `dataDir/postgres`, or the target of a link of that name. */
 export async function locate(options: Wanted, notice: (text: string) => void): Promise<Location> {
   const wanted = join(options.dataDir, 'postgres');
   const link = lstatSync(wanted, { throwIfNoEntry: false });
@@ -196,7 +199,10 @@ function enterableBy(folder: string, account: Account | undefined): boolean {
   return canEnter(folder, account);
 }
 
-/** The name carries the project's path, so that people find it; the random end keeps a deleted DATA_DIR from meeting its former data. */
+/**
+ * The name contains the project's path, so that people find it; its random end prevents a deleted and recreated
+ * DATA_DIR from using its old data.
+ */
 function newClusterElsewhere(options: Wanted, account: Account | undefined): string {
   const origin = resolve(options.dataDir);
   const key = createHash('sha256').update(origin).digest('hex').slice(0, 8);
@@ -211,7 +217,7 @@ function newClusterElsewhere(options: Wanted, account: Account | undefined): str
   return join(home, 'postgres');
 }
 
-/** A copied project folder copies the link, and two servers must not share one cluster. A moved one takes its data along. */
+/** A copied project folder copies the link, and two servers must not share one cluster. A moved one keeps its data. */
 function requireOwnCluster(clusterDir: string, dataDir: string, link: string): void {
   if (!existsSync(clusterDir)) {
     throw new Error(
@@ -231,6 +237,6 @@ function requireOwnCluster(clusterDir: string, dataDir: string, link: string): v
 }
 
 async function moveCluster(from: string, to: string): Promise<void> {
-  // mv keeps owner and modes also between file systems, which fs.cp does not.
+  // Unlike fs.cp, mv keeps owner and modes also between file systems.
   await run('mv', [from, to]);
 }

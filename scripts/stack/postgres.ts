@@ -22,21 +22,21 @@ import type { Binaries, Location } from './postgres-place.ts';
 const run = promisify(execFile);
 
 export interface PostgresOptions {
-  /** Holds the cluster (`postgres/`, or a link of that name), the password and the log. */
+  /** Contains the cluster (`postgres/`, or a link of that name), the password and the log. */
   dataDir: string;
   port: number;
   database: string;
-  /** Throwaway: no fsync, no link, files gone when it stops. */
+  /** Throwaway: no fsync, no link, files removed when it stops. */
   throwaway?: boolean;
   /** Called as soon as the server process exists, long before it is ready. */
   onSpawn?: (child: Child) => void;
-  /** Called with a message for the user: where the data is when `dataDir` cannot be used. */
+  /** Called with a message for the user: where the data is if `dataDir` cannot be used. */
   onNotice?: (text: string) => void;
 }
 
 export interface Postgres {
   url: string;
-  /** The same server, its maintenance database: for creating and dropping others. */
+  /** The maintenance database of the same server, to create and drop others. */
   adminUrl: string;
   clusterDir: string;
   child: Child;
@@ -58,7 +58,9 @@ function createPassword(dataDir: string): string {
   return password;
 }
 
-/** Builds the cluster beside its place and renames it, so that an interrupted first start leaves nothing half made. */
+/**
+ * Builds the cluster in a draft folder and renames it, so that an interrupted first start leaves no partial cluster.
+ */
 async function initialise(
   location: Location,
   binaries: Binaries,
@@ -84,7 +86,7 @@ async function initialise(
         `--pwfile=${passwordFile}`,
         '--auth=scram-sha-256',
         '--encoding=UTF8',
-        // The same order and the same messages on every machine, whatever locales it has.
+        // The same sort order and messages on every machine, independent of its locales.
         '--locale-provider=builtin',
         '--builtin-locale=C.UTF-8',
         '--locale=C',
@@ -117,7 +119,7 @@ function serverSettings(options: PostgresOptions): string[] {
   const settings: Record<string, string> = {
     listen_addresses: loopback,
     port: String(options.port),
-    // No socket file: its folder would be one more thing to share between accounts.
+    // No socket file: its folder would also have to be shared between accounts.
     unix_socket_directories: '',
     max_connections: '200',
     shared_buffers: '256MB',
@@ -128,7 +130,7 @@ function serverSettings(options: PostgresOptions): string[] {
     max_wal_size: '1GB',
     checkpoint_timeout: '15min',
     random_page_cost: '1.1',
-    // JIT pays on long analytical queries only and costs tens of ms on a planner's misjudgement.
+    // JIT helps only long analytical queries, and costs tens of ms when the planner misjudges.
     jit: 'off',
     log_line_prefix: '%m [%p] %d ',
     log_checkpoints: 'off',
@@ -149,7 +151,7 @@ function serverSettings(options: PostgresOptions): string[] {
   return Object.entries(settings).flatMap(([key, value]) => ['-c', `${key}=${value}`]);
 }
 
-/** Fast shutdown first; if a checkpoint takes longer than that, an immediate one, which the next start recovers from. */
+/** Fast shutdown first; if its checkpoint takes too long, an immediate one, which the next start recovers from. */
 export function postgresStopSignals(budgetMs: number): [NodeJS.Signals, number][] {
   return [
     ['SIGINT', budgetMs * 0.7],
@@ -213,7 +215,7 @@ export async function startPostgres(options: PostgresOptions): Promise<Postgres>
 }
 
 async function ready(server: Postgres, options: PostgresOptions): Promise<void> {
-  // Crash recovery of a large cluster can take a while; a server that cannot start at all exits by itself.
+  // Crash recovery of a large cluster can take a while; a server that cannot start exits by itself.
   const deadline = Date.now() + 60_000;
   for (;;) {
     if (server.child.exit !== undefined) {
@@ -257,7 +259,7 @@ async function ready(server: Postgres, options: PostgresOptions): Promise<void> 
   }
 }
 
-/** For a lost password file: sets the new one in single-user mode, where none is asked. */
+/** For a lost password file: sets a new password in single-user mode, which requires none. */
 function resetPassword(location: Location, binaries: Binaries, password: string): Promise<void> {
   return new Promise((done, fail) => {
     const single = spawn(binaries.postgres, ['--single', '-D', location.clusterDir, 'postgres'], {

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** A process as written to disk. The pid alone is no proof: numbers are handed out again after a reboot or a day. */
+/** A process as written to disk. The pid alone is no proof: pids are reused after a reboot or a day. */
 export interface RecordedProcess {
   name: string;
   pid: number;
@@ -10,14 +10,14 @@ export interface RecordedProcess {
 }
 
 /**
- * Something that stays the same for the life of a process and differs for the next one with its pid: start time and
- * boot. Undefined when there is no such process (a zombie counts as none).
+ * A value that is constant for the life of a process and differs for the next process with its pid: start time and
+ * boot. Undefined if there is no such process (a zombie does not count).
  */
 export function identityOf(pid: number): string | undefined {
   if (process.platform === 'linux') {
     try {
       const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-      // The command name, in parentheses, may itself hold spaces and parentheses: fields count from the last one.
+      // The command name, in parentheses, can contain spaces and parentheses: fields count from the last one.
       const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
       if (fields[0] === 'Z' || fields[0] === 'X') return undefined;
       return `${readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()}/${fields[19]}`;
@@ -28,7 +28,7 @@ export function identityOf(pid: number): string | undefined {
   return ps(pid, 'lstart=');
 }
 
-/** The command line, arguments joined by spaces; undefined when there is no such process. */
+/** The command line, arguments joined by spaces; undefined if there is no such process. */
 export function commandLineOf(pid: number): string | undefined {
   if (process.platform === 'linux') {
     try {
@@ -56,7 +56,7 @@ export function isAlive(recorded: RecordedProcess): boolean {
   return identityOf(recorded.pid) === recorded.identity;
 }
 
-/** Sends each signal in turn and waits up to its time for the process to go. True when it is gone. */
+/** Sends each signal in order and waits up to its time for the process to end. True if it has ended. */
 export async function endProcess(
   recorded: RecordedProcess,
   steps: ReadonlyArray<readonly [signal: NodeJS.Signals, waitMs: number]>,

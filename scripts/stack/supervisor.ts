@@ -13,24 +13,21 @@ interface Part {
 }
 
 export interface Supervisor {
-  /** From now on the part is stopped in its turn, and its end is the end of all. */
+  /** Adds a part to the stop order. If it ends on its own, all parts stop. */
   add(name: PartName, child: Child, signals: Signals): void;
-  /** Takes a part out before it is replaced: its end is expected from now on. Undefined when there is none. */
+  /** Removes a part before it is replaced: its end is then expected. Undefined if there is none. */
   release(name: PartName): Child | undefined;
   pids(): Partial<Record<PartName, number>>;
-  /** Ends all with this report, as the end of a part does. */
+  /** Reports a failure, like the unexpected end of a part. */
   fail(report: string): void;
   stopAll(): Promise<void>;
   killAll(): void;
 }
 
-/** Nobody may lose what they stand on: the API takes no more work, the worker finishes, then their servers go. */
+/** Dependents stop first: the API accepts no more work, the worker finishes, then their servers stop. */
 const stopOrder: readonly PartName[] = ['api', 'worker', 'temporal', 'postgres'];
 
-/**
- * Keeps the started processes together. `onCrash` is called once, with what to tell, when a part ends although nobody
- * asked it to.
- */
+/** Supervises the started processes. `onCrash` is called once, with a report, if a part ends unexpectedly. */
 export function createSupervisor(claim: Claim, onCrash: (report: string) => void): Supervisor {
   const parts = new Map<PartName, Part>();
   let stopping = false;
@@ -107,7 +104,7 @@ function parseEntry(line: string): LogEntry | undefined {
   }
 }
 
-/** What a part logged, as a person reads it: level and message of a JSON line, anything else as it is. */
+/** A part's log line for people: level and message of a JSON line, anything else unchanged. */
 export function readable(line: string): string {
   const entry = parseEntry(line);
   if (entry === undefined) return line;
@@ -117,17 +114,17 @@ export function readable(line: string): string {
   return text === '' ? line : `${levels[entry.level ?? 0] ?? ''} ${text}`.trim();
 }
 
-/** Warnings and above, and whatever is no log entry (a stack trace, a note of the runtime). */
+/** Warnings and above, and lines that are not log entries (a stack trace, a note of the runtime). */
 export function concernsTerminal(line: string): boolean {
   if (line.trim() === '') return false;
-  // The level stands first in a pino line; most lines are below warning and need no parsing.
+  // The level comes first in a pino line; most lines are below warning and need no parsing.
   const level = /^\{"level":(\d+)/.exec(line)?.[1];
   if (level !== undefined) return Number(level) >= warn;
   const entry = parseEntry(line);
   return entry === undefined || (entry.level ?? warn) >= warn;
 }
 
-/** Resolves with the message of a child that says `{ready: true}` over its channel; rejects when it ends first. */
+/** Resolves with the message of a child that sends `{ready: true}` over its channel; rejects if it ends first. */
 export async function readyMessage(
   child: Child,
   timeoutMs: number,

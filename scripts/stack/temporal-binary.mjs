@@ -1,9 +1,10 @@
 import { accessSync, constants, statSync } from 'node:fs';
 import { delimiter, join, resolve } from 'node:path';
 
-// Plain JavaScript without dependencies: the set-up script runs before any package is there, on the machine's own Node.
+// Plain JavaScript without dependencies: the set-up script runs on the machine's own Node, before any package is
+// installed.
 
-/** The newest version that `go install` takes: later modules carry a local replace directive. */
+/** The newest version that `go install` accepts: later modules have a local replace directive. */
 export const temporalCliVersion = '1.5.1';
 
 const executable = process.platform === 'win32' ? 'temporal.exe' : 'temporal';
@@ -42,9 +43,8 @@ export function findOnPath(name, env) {
 }
 
 /**
- * The Temporal command-line program, which carries the development server.
- * Order: TEMPORAL_CLI_PATH, PATH, the copy built into the project's cache. Throws when TEMPORAL_CLI_PATH is wrong:
- * falling through to another version than the one asked for would surprise.
+ * The Temporal CLI, which includes the development server. Order: TEMPORAL_CLI_PATH, PATH, the copy in the project's
+ * cache. Throws if TEMPORAL_CLI_PATH is invalid: silently using another version would surprise.
  * @param {string} projectDir
  * @param {Record<string, string | undefined>} env
  * @returns {string | undefined}
@@ -60,7 +60,7 @@ export function findTemporalBinary(projectDir, env) {
   return findOnPath(executable, env) ?? (isExecutable(cached) ? cached : undefined);
 }
 
-/** What to say when there is no server, none can be downloaded and none can be built. */
+/** The error message when no server is found, downloaded or built. */
 export const noTemporalMessage = `No Temporal server was found, downloaded or built. One of these helps:
   1. set TEMPORAL_ADDRESS to a server that runs already
   2. install the Temporal CLI (https://docs.temporal.io/cli), on PATH or named by TEMPORAL_CLI_PATH

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Connection, isGrpcServiceError } from '@temporalio/client';
 import { messageOf } from './output.ts';
 
-/** Six probes of five seconds in a row: half a minute without one right answer. */
+/** Six consecutive probes of five seconds: half a minute without a correct response. */
 const defaults = { everyMs: 5_000, deadlineMs: 5_000, failures: 6 } as const;
 
 const NOT_FOUND = 5;
@@ -12,9 +12,9 @@ export interface TemporalWatch {
 }
 
 /**
- * Restarts the embedded Temporal server when it runs and no longer answers. Seen once: its database connection was
- * left interrupted by a killed client, and every read failed for minutes until the process was restarted. `restart`
- * gets the last error; when it rejects, `onFailure` is called and the watch ends.
+ * Restarts the embedded Temporal server if it runs but no longer responds. Seen once: a killed client left its database
+ * connection interrupted, and every read failed for minutes until a restart. `restart` gets the last error; if it
+ * rejects, `onFailure` is called and the watch ends.
  */
 export function watchTemporal(options: {
   address: string;
@@ -23,7 +23,7 @@ export function watchTemporal(options: {
   onFailure: (error: unknown) => void;
   everyMs?: number;
   deadlineMs?: number;
-  /** How many probes in a row have to fail. */
+  /** The number of consecutive probes that must fail. */
   failures?: number;
 }): TemporalWatch {
   const { everyMs, deadlineMs, failures } = { ...defaults, ...options };
@@ -46,9 +46,8 @@ export function watchTemporal(options: {
 }
 
 /**
- * Reads an execution that does not exist, which takes the server through its database. Resolves with undefined when
- * the answer is that there is none, else with what went wrong. A new connection each time, so that only the server
- * can be at fault.
+ * Reads an execution that does not exist, which makes the server query its database. Resolves with undefined for "not
+ * found", else with the error. Uses a new connection each time, so that only the server can be at fault.
  */
 async function probe(
   { address, namespace }: { address: string; namespace: string },

@@ -8,7 +8,7 @@ import type { Child } from './children.ts';
 import { findTemporalBinary, noTemporalMessage } from './temporal-binary.mjs';
 
 export interface TemporalOptions {
-  /** Holds the database file and the log. */
+  /** Contains the database file and the log. */
   dataDir: string;
   projectDir: string;
   port: number;
@@ -16,7 +16,7 @@ export interface TemporalOptions {
   uiPort?: number;
   namespace?: string;
   env?: NodeJS.ProcessEnv;
-  /** Settings of the server beside ours. */
+  /** Settings of the server in addition to ours. */
   dynamicConfig?: Record<string, string | number | boolean>;
   /** Called as soon as the server process exists, before it is ready. */
   onSpawn?: (child: Child) => void;
@@ -31,14 +31,14 @@ export interface Temporal {
 
 const loopback = '127.0.0.1';
 
-/** A closed run can be resumed only while its history is kept: as long as the longest plan with a limit keeps runs. */
+/** A closed run can be resumed only while its history is kept: as long as the longest limited plan keeps runs. */
 const retentionDays = 90;
 
 /**
- * The server polls its own queues 20 times a second by default, which adds 50 ms to every hop of a run; 2,000 removes
- * that. Timers fire up to a second late by default, which a retry after 100 ms would feel. Schedules start 30
- * executions a second by default, over the whole namespace, and are looked at by two pollers; at the full hour many are
- * due at once. Each of its caches refreshes often enough that a new search attribute is known at once.
+ * By default the server polls its own queues 20 times a second, which adds 50 ms to every hop of a run; 2,000 removes
+ * that. By default timers fire up to a second late, too late for a retry after 100 ms. By default schedules start 30
+ * executions a second over the whole namespace, with two pollers; at the full hour many are due at once. The last
+ * setting refreshes the caches so often that a new search attribute is known at once.
  */
 const dynamicConfig = {
   'history.transferProcessorMaxPollRPS': 2_000,
@@ -47,11 +47,14 @@ const dynamicConfig = {
   'worker.schedulerNamespaceStartWorkflowRPS': 300,
   'worker.perNamespaceWorkerOptions': '{"MaxConcurrentWorkflowTaskPollers":8}',
   'system.forceSearchAttributesCacheRefreshOnRead': true,
-  // Its HTTP API listens on a port of its own that nothing here uses. No request carries this host name.
+  // The HTTP API listens on a separate, unused port. No request has this host name.
   'frontend.httpAllowedHosts': '["disabled.invalid"]',
 };
 
-/** WAL with NORMAL: an fsync per checkpoint instead of per commit. A killed process loses nothing, a power cut the last moments. */
+/**
+ * WAL with NORMAL: an fsync per checkpoint instead of per commit. A killed process loses nothing, a power failure the
+ * last moments.
+ */
 const sqlitePragmas = ['journal_mode=WAL', 'synchronous=NORMAL'];
 
 export async function startTemporal(options: TemporalOptions): Promise<Temporal> {
@@ -73,7 +76,7 @@ export async function startTemporal(options: TemporalOptions): Promise<Temporal>
         `${key}=${value}`,
       ]),
       ...(namespace === 'default' ? [] : ['--namespace', namespace]),
-      // The person's own profile of the CLI describes other servers.
+      // The user's own CLI profile describes other servers.
       ...['--disable-config-env', '--disable-config-file'],
       ...['--log-level', 'warn', '--log-format', 'json', '--color', 'never'],
     ],
@@ -86,7 +89,7 @@ export async function startTemporal(options: TemporalOptions): Promise<Temporal>
     uiUrl: options.uiPort === undefined ? undefined : `http://${loopback}:${options.uiPort}`,
     child,
     async stop(budgetMs) {
-      // Its orderly stop waits 2.5 s for connections to drain; the write-ahead log makes cutting that short safe.
+      // Its orderly stop waits 2.5 s for connections to drain; the write-ahead log makes it safe to end it sooner.
       await child.stop([['SIGTERM', budgetMs]]);
     },
   };
@@ -108,7 +111,7 @@ async function ready(server: Temporal, port: number, namespace: string): Promise
       );
     }
     try {
-      // A gRPC client that finds the port closed waits a second before it tries again; a bare socket does not.
+      // A gRPC client that finds the port closed waits a second before it retries; a bare socket does not.
       if (await accepts(port)) {
         await ensureRetention(server.address, namespace);
         return;
@@ -143,7 +146,7 @@ async function ensureRetention(address: string, namespace: string): Promise<void
   const connection = await Connection.connect({
     address,
     connectTimeout: 1_000,
-    // A proxy of the machine must not be asked for a server on this machine.
+    // The machine's proxy must not be used for a server on this machine.
     channelArgs: { 'grpc.enable_http_proxy': 0 },
   });
   try {

@@ -4,21 +4,21 @@ import { join } from 'node:path';
 import { type Claim, claimFile, claimFolder, FolderInUse } from './claim.ts';
 import { messageOf } from './output.ts';
 
-// Folders that are to go with the run that made them, also when it is killed: then the next run of its kind, which is
-// what the prefix of their names tells, clears them away.
+// Folders that are removed with the run that created them. If the run was killed, the next run with the same prefix
+// removes them.
 
-/** A file system in memory, as Linux has it. */
+/** An in-memory file system on Linux. */
 export const memoryFolder = '/dev/shm';
 
-/** Makes a folder for this run and claims it. */
+/** Creates a folder for this run and claims it. */
 export async function claimTemporaryFolder(prefix: string, place = tmpdir()): Promise<Claim> {
   const folder = mkdtempSync(join(place, prefix));
-  // Started by root, Postgres runs as another account and has to get in. Passwords in it are readable by us alone.
+  // As root, Postgres runs under another account, which needs access. Only we can read the passwords in it.
   chmodSync(folder, 0o755);
   return claimFolder(folder);
 }
 
-/** Ends what runs of this kind that were killed have left running, and removes their folders. */
+/** Ends leftover processes of killed runs of this kind, and removes their folders. */
 export async function clearEarlierRuns(
   prefix: string,
   remove: (folder: string) => void = removeFolder,
@@ -30,7 +30,7 @@ export async function clearEarlierRuns(
       .map((entry) => join(place, entry)),
   );
   for (const folder of folders) {
-    // One without a claim is being made by another run at this moment.
+    // A folder without a claim is just being created by another run.
     if (!existsSync(join(folder, claimFile))) continue;
     try {
       await claimFolder(folder);

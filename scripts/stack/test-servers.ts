@@ -11,10 +11,10 @@ import { claimTemporaryFolder, clearEarlierRuns, memoryFolder } from './temporar
 const projectDir = join(import.meta.dirname, '../..');
 const folderPrefix = 'durable-workflows-test-';
 
-/** What a whole run may leave there until its end (the log of Postgres first), with as much again for the tests. */
+/** The most that a full run leaves there until its end (mainly the Postgres log); the tests need as much again. */
 const memoryNeeded = 4 * 2 ** 30;
 
-/** One Postgres and one Temporal server that forget everything when they stop. */
+/** One Postgres and one Temporal server that lose all data when they stop. */
 export interface TestServers {
   databaseUrl: string;
   temporalAddress: string;
@@ -29,7 +29,7 @@ export async function startTestServers(claim: Claim): Promise<TestServers> {
 
   const onSpawn = (child: Child): void => {
     claim.record(child.name, child.pid);
-    // Also when this process ends before both are up.
+    // Also if this process ends before both are up.
     process.once('exit', () => child.kill());
   };
   const [postgresPort = 0, temporalPort = 0] = await freePorts(2);
@@ -45,7 +45,7 @@ export async function startTestServers(claim: Claim): Promise<TestServers> {
       dataDir: claim.folder,
       projectDir,
       port: temporalPort,
-      // A fifth of the default: what a run does when its history grows long is seen sooner.
+      // A fifth of the default, so that tests reach continue-as-new sooner.
       dynamicConfig: { 'limit.historyCount.suggestContinueAsNew': 800 },
       onSpawn,
     }),
@@ -67,8 +67,8 @@ export async function startTestServers(claim: Claim): Promise<TestServers> {
 }
 
 /**
- * In memory where there is room for it: a database is hundreds of files, and making a clone of one takes a disk ten times
- * as long. Containers often have a few megabytes there.
+ * In memory if there is room: a database is hundreds of files, and cloning one takes ten times as long on a disk.
+ * Containers often have only a few megabytes there.
  */
 export function temporaryPlace(): string {
   if (!existsSync(memoryFolder) || freemem() < 2 * memoryNeeded) return tmpdir();
@@ -79,5 +79,5 @@ export function temporaryPlace(): string {
 export const claimTestFolder = (): Promise<Claim> =>
   claimTemporaryFolder(folderPrefix, temporaryPlace());
 
-/** Ends servers and removes folders of test runs that were killed before they could do so. */
+/** Ends servers and removes folders of test runs that were killed. */
 export const clearEarlierTests = (): Promise<void> => clearEarlierRuns(folderPrefix);

@@ -8,13 +8,13 @@ export interface UiProxy {
 }
 
 /**
- * Stands in front of the embedded Temporal UI, which answers any page: one whose name points at this machine (DNS
- * rebinding) could read every execution, and one of any origin could terminate them. Refuses foreign host names, and
- * changes that a page of another origin asks for.
+ * A proxy for the embedded Temporal UI, which responds to any page: through a host name that resolves to this machine
+ * (DNS rebinding) a page could read every execution, and a page of any origin could terminate them. Rejects foreign
+ * host names, and changes requested by pages of other origins.
  */
 export async function startUiProxy(options: {
   port: number;
-  /** Where the UI itself listens, on loopback. */
+  /** The UI's own port, on loopback. */
   uiPort: number;
   publicUrl: string;
 }): Promise<UiProxy> {

@@ -13,12 +13,12 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 
-/** Bundles kept beside the current one: a git switch back and forth finds its own again. */
+/** Older bundles that are kept, so that switching between git branches finds them again. */
 const keptBundles = 4;
 
 /**
- * The path of the bundled workflow code, built when no earlier build saw exactly these sources: bundling takes seconds
- * and the sources seldom change between two starts.
+ * The path of the bundled workflow code. It is rebuilt only if the sources changed: bundling takes seconds, and sources
+ * seldom change between two starts.
  */
 export async function cachedWorkflowBundle(projectDir: string): Promise<string> {
   const cache = join(projectDir, '.cache');
@@ -30,7 +30,7 @@ export async function cachedWorkflowBundle(projectDir: string): Promise<string> 
   return path;
 }
 
-/** Whatever the bundle can be made of: workflow code, the shared code it imports, how it is bundled, the packages. */
+/** Hashes all inputs of the bundle: workflow code, the shared code it imports, the bundling code, the packages. */
 function sourceHash(projectDir: string): string {
   const hash = createHash('sha256');
   const files = [
@@ -47,7 +47,7 @@ function sourceHash(projectDir: string): string {
   return hash.digest('hex').slice(0, 16);
 }
 
-/** In a process of its own: the bundler is large, and it would keep this one from answering while it works. */
+/** In a separate process: the bundler is large and would block this one. */
 function build(path: string): Promise<void> {
   const draft = `${path}.${process.pid}`;
   const child = spawn(process.execPath, [import.meta.filename, draft], {

@@ -11,7 +11,7 @@ export function endpointsPath(config: Config): string {
   return join(config.dataDir, 'endpoints.json');
 }
 
-/** For scripts, so that none has to parse the banner. It holds the database password and a key, hence the mode. */
+/** For scripts, so that they need not parse the banner. It contains the database password and a key, hence the mode. */
 export function writeEndpoints(
   config: Config,
   addresses: Addresses,

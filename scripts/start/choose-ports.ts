@@ -2,8 +2,8 @@ import { type Config, loadConfig } from '../../shared/platform/config.ts';
 import { freePorts, requireFreePort } from '../stack/ports.ts';
 
 /**
- * Port 0 means any free port. All ports are chosen or checked before anything starts, so that a port in use stops
- * nothing half-way.
+ * Port 0 means any free port. All ports are chosen or checked before anything starts, so that a port in use does not
+ * cause a partial start.
  */
 export async function settlePorts(config: Config): Promise<Config> {
   const embeddedTemporal = config.temporal.address === undefined;

@@ -15,7 +15,7 @@ import { startUiProxy } from '../stack/ui-proxy.ts';
 
 export const projectDir = join(import.meta.dirname, '../..');
 
-/** 4.6 s together: everything ends within 5 s, however much of its share each part needs. */
+/** 4.6 s together, so that everything ends within 5 s even if each part uses its full share. */
 const stopBudgetMs = { api: 1_200, worker: 1_800, temporal: 700, postgres: 900 } as const;
 
 const readyTimeoutMs = 60_000;
@@ -45,8 +45,8 @@ function encryptionKey(config: Config): string | undefined {
 }
 
 /**
- * Workflows cannot reach loopback by default, but on a developer's own machine the first tool they try is on it. Where
- * people sign in, others use the machine too. An empty EGRESS_ALLOW means none, here too.
+ * Workflows cannot reach loopback by default, but on a developer's machine the first tool they try is there. Where
+ * people sign in, others use the machine too. An empty EGRESS_ALLOW allows none, here too.
  */
 export const egressAllow = (config: Config): string =>
   process.env['EGRESS_ALLOW'] ?? (config.auth.mode === 'open' ? '127.0.0.0/8,::1/128' : '');
@@ -88,18 +88,18 @@ export function childEnvironment(
     ENCRYPTION_KEY: encryptionKey(config),
     SECRET_KEY: secretKey,
     EGRESS_ALLOW: egressAllow(config),
-    // The Temporal UI is behind a proxy; workflows must not reach the UI itself either.
+    // The Temporal UI is behind a proxy; workflows must not reach it directly either.
     EGRESS_DENY: [process.env['EGRESS_DENY'], ...addresses.hidden].filter(Boolean).join(','),
-    // Parsing and compiling imports is most of the start-up time of API and worker.
+    // Parsing and compiling imports takes most of the start-up time of API and worker.
     NODE_COMPILE_CACHE: join(projectDir, '.cache', 'compiled'),
-    // A proxy of the machine must not be used for servers on this machine.
+    // The machine's proxy must not be used for servers on this machine.
     no_grpc_proxy: [process.env['no_grpc_proxy'], '127.0.0.1', 'localhost']
       .filter(Boolean)
       .join(','),
   };
 }
 
-/** A Temporal server of our own, started again when it stops answering, and `ui`: `host:port` of its UI behind the proxy. */
+/** Starts a Temporal server that is restarted if it stops responding. `ui`: `host:port` of its UI behind the proxy. */
 async function startOwnTemporal(
   config: Config,
   supervisor: Supervisor,
@@ -176,9 +176,7 @@ function reachableHost(host: string): string {
   return host.includes(':') ? `[${host}]` : host;
 }
 
-/**
- * Like Promise.all, but settles only when both have settled, so that nothing is still starting when the stop begins.
- */
+/** Like Promise.all, but settles only when both have settled, so that no start is in progress when the stop begins. */
 export async function both<A, B>(first: Promise<A>, second: Promise<B>): Promise<[A, B]> {
   await Promise.allSettled([first, second]);
   return Promise.all([first, second]);

@@ -10,17 +10,17 @@ export interface Answer {
 
 export interface ApiProcesses {
   engine: Engine;
-  /** Replace one of them after it was killed. */
+  /** Replace an entry after its process was killed. */
   apis: TestApi[];
   call(api: TestApi, method: 'POST' | 'PUT', path: string, body: unknown): Promise<Answer>;
-  /** The process whose turn it is, when requests are shared out among them. */
+  /** The process for the request at this index, round robin. */
   turn(index: number): TestApi;
 }
 
 export const startOne = ({ env }: Engine): Promise<TestApi> =>
   startApiProcess({ ...env, LOG_LEVEL: 'error' });
 
-/** Three API processes on one database for the tests of a file. No worker: runs stay pending, and keep what they hold. */
+/** Three API processes on one database for a test file. Without a worker, runs stay pending and keep their holds. */
 export function useApiProcesses(): ApiProcesses {
   const held = {} as { engine: Engine; apis: TestApi[]; agent: Agent };
   beforeAll(async () => {

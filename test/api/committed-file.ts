@@ -4,7 +4,7 @@ import { expect } from '@jest/globals';
 
 const projectDir = join(import.meta.dirname, '../..');
 
-/** Compares a generated text with the committed file, or writes it there when UPDATE_COMMITTED is set. */
+/** Compares a generated text with the committed file; with UPDATE_COMMITTED set, writes the file instead. */
 export function expectCommitted(path: string, text: string): void {
   const file = join(projectDir, path);
   if (process.env['UPDATE_COMMITTED'] === '1') {

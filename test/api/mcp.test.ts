@@ -27,7 +27,7 @@ afterAll(async () => {
   await engine.close();
 });
 
-/** What a tool said: its data when it did, else the text of its error. */
+/** A tool's data when it succeeded, otherwise the text of its error. */
 const use = async (client: Client, name: string, args: Record<string, unknown> = {}) => {
   const result: any = await client.callTool({ name, arguments: args });
   const [content] = result.content;
@@ -37,12 +37,12 @@ const use = async (client: Client, name: string, args: Record<string, unknown> =
 };
 const connect = async (generation?: Generation, headers?: Record<string, string>) => {
   const client = await connectMcp(url, generation, headers);
-  // From here on the client checks results against the output schemas.
+  // From here on, the client validates results against the output schemas.
   await client.listTools();
   return client;
 };
 
-/** Somebody with a key that is linked to them. */
+/** Creates a member with a linked key. */
 const addCaller = async (
   role: Role,
   overrides: Record<string, boolean> = {},
@@ -68,7 +68,7 @@ const addWorkspace = async () => {
 };
 
 const gate = { id: 'gate', kind: 'human_gate', prompt: 'Send {ticket}?' } as const;
-// What a decision or a resume leads to takes its time, so that its answer is read before.
+// The next step is slow, so that the response to a decision or resume is read first.
 const slow = { output: 'x', delay_ms: 500 };
 const gated = { nodes: [gate, mock('send', slow)], edges: [edge('gate', 'send')] };
 const failing = { nodes: [mock('a', { ...slow, fail_times: 1 })], edges: [] };
@@ -267,7 +267,7 @@ test('a name that several workflows have is refused, their ids are not', async (
     error: "Several workflows are named 'Twin'; give the id of one",
   });
   expect((await use(client, 'get_workflow', { workflow: first })).data.id).toBe(first);
-  // A name never stands before the id of another.
+  // An id takes precedence over a workflow of that name.
   await engine.define(quick, first);
   expect((await use(client, 'get_workflow', { workflow: first })).data.name).toBe('Twin');
   await client.close();
@@ -408,7 +408,7 @@ describe('limits of money', () => {
 
   test('of many calls at once, a budget with room for one lets one in', async () => {
     for (let round = 0; round < 10; round += 1) {
-      // Its gate keeps the run that is let in from ending, and so from giving back what it holds before the last call.
+      // The gate keeps the admitted run open, so that it does not release its hold before the last call.
       const { headers, client, workflow } = await withLimits();
       await app.inject({
         method: 'POST',

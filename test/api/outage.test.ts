@@ -10,7 +10,7 @@ import { connectDatabase, type Pool } from '../../shared/db/pool.ts';
 import { appendFrames } from '../../shared/db/runs/log.ts';
 import { oneStep, startTestApi, type TestApi } from './test-api.ts';
 
-/** A way to Postgres that can be cut, so that it is gone for the application and for nobody else. */
+/** A proxy to Postgres that can be cut, so that only the application loses its connection. */
 interface Bridge {
   url: string;
   cut(): Promise<void>;

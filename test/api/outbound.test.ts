@@ -223,7 +223,7 @@ test('every change leaves one entry in the audit log, by the name of the key', a
   await outbound.engine.db.query(sql.unsafe`
     UPDATE data_deliveries SET status = 'dead' WHERE id = ${deliveryId}`);
   await outbound.call('POST', `/${id}/deliveries/${deliveryId}/redeliver`);
-  // Refused, so nothing has changed.
+  // Refused, so it leaves no entry.
   await outbound.call('POST', `/${id}/deliveries/${deliveryId}/redeliver`);
   const since = '2026-01-01T00:00:00.000Z';
   await outbound.call('POST', `/${id}/redeliver`, { since });

@@ -9,7 +9,7 @@ import { oneStep, startTestApi, type TestApi } from './test-api.ts';
 const log = createLogger({ name: 'test', level: 'silent' });
 let api: TestApi;
 let workflowId: string;
-/** As a worker does it, for what the API could not tell by itself. */
+/** Syncs schedules as a worker does, for changes that the API could not sync itself. */
 let telling: ReturnType<typeof startScheduleSync>;
 beforeAll(async () => {
   api = await startTestApi();
@@ -27,7 +27,7 @@ const create = (body: object) =>
   api.call('POST', '/api/schedules', { workflow_id: workflowId, cron: '0 0 * * *', ...body });
 const temporalSide = (id: string) =>
   api.temporal.client.schedule.getHandle(`${api.config.temporal.taskQueuePrefix}-schedule-${id}`);
-/** An answer need not wait until Temporal has been told. */
+/** The API may respond before Temporal has the schedule. */
 const isThere = async (id: string): Promise<boolean> =>
   temporalSide(id)
     .describe()
@@ -105,7 +105,7 @@ describe('a schedule', () => {
       const { body } = await create(timing);
       await eventually(() => isThere(body.id), 30_000);
       const { info } = await temporalSide(body.id).describe();
-      // Which adds some seconds, so that not everything begins at once.
+      // Temporal adds some seconds of jitter, so that not everything starts at once.
       const [next] = info.nextActionTimes;
       expect(body.next_run_at.slice(0, 16)).toBe(next?.toISOString().slice(0, 16));
     }

@@ -9,7 +9,7 @@ import { echo, type Engine, startEngine } from '../support/engine.ts';
 let engine: Engine;
 let app: App;
 beforeAll(async () => {
-  // Nothing is allowed outside: a sample run that calls anything fails.
+  // All egress is blocked: a sample run that calls anything fails.
   engine = await startEngine({ env: { EGRESS_ALLOW: '' } });
   app = buildApp(engine.deps);
   await app.ready();

@@ -19,7 +19,7 @@ export interface Answer {
   status: number;
   headers: Record<string, string | string[] | number | undefined>;
   text: string;
-  // Tests look into answers of every shape.
+  // Tests read responses of every shape.
   body: any;
 }
 
@@ -39,12 +39,12 @@ export interface TestApi {
     headers?: Record<string, string>,
   ): Promise<Answer>;
   send(options: InjectOptions): Promise<Answer>;
-  /** Another process of the same service, as far as one process can tell. Close it before `stop`. */
+  /** A second instance of the service, in this process. Close it before `stop`. */
   another(): Promise<{ app: App; call: TestApi['call'] }>;
   stop(): Promise<void>;
 }
 
-/** The application on a database of its own, with the test server as its Temporal and no worker behind it. */
+/** The application on a new database, with the Temporal test server and no worker. */
 export async function startTestApi(env: Record<string, string> = {}): Promise<TestApi> {
   const database = await createTestDatabase();
   const { address, taskQueuePrefix } = testTemporal();

@@ -19,7 +19,7 @@ const enable = async (): Promise<string> => {
 };
 const read = async () => (await api.call('GET', path())).body;
 const configure = (body: unknown) => api.call('PUT', `${path()}/config`, body);
-/** What an event sent to a URL is answered. */
+/** The response status of an event sent to a URL. */
 const post = async (url: string): Promise<number> =>
   (await api.call('POST', new URL(url).pathname.replace('/base', ''), {})).status;
 const audit = async (): Promise<{ action: string; details: unknown }[]> =>

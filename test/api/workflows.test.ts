@@ -225,8 +225,8 @@ describe('deletion', () => {
     expect((await api.call('GET', `/api/workflows/${id}`)).status).toBe(404);
     expect((await api.call('GET', `/api/runs/${run.body.id}`)).status).toBe(404);
     const execution = api.temporal.client.workflow.getHandle(run.body.id);
-    // The answer does not wait for Temporal, and a cancel that comes before the start's row is gone is left to the
-    // reconciler, which no worker runs here.
+    // The response does not wait for Temporal. A cancel that comes before the row of the start is deleted is left to
+    // the reconciler; no worker runs it here.
     await eventually(async () => {
       await reconcileOnce(api);
       const { events = [] } = await execution.fetchHistory();

@@ -10,14 +10,14 @@ const read = (path: string): string => readFileSync(join(root, path), 'utf8');
 interface Setting {
   name: string;
   value: string;
-  /** Whole paragraph of comment lines directly above. */
+  /** The whole paragraph of comment lines directly above. */
   explanation: string;
-  /** Commented out: read by something other than our configuration. */
+  /** Commented out, since something other than our configuration reads it. */
   foreign: boolean;
   section: string;
 }
 
-/** The settings of `.env.example`: `NAME=value`, or `# NAME=value` for those that our schema does not read. */
+/** The settings of `.env.example`: `NAME=value`, or `# NAME=value` for those outside our schema. */
 function parseExample(text: string): Setting[] {
   const settings: Setting[] = [];
   let section = '';

@@ -5,7 +5,7 @@ import ts from 'typescript';
 
 const root = join(import.meta.dirname, '../..');
 
-/** Folders that hold what runs in production, and those around it. */
+/** Folders of production code, and folders of supporting code. */
 const productFolders = [
   'shared',
   'workflows',
@@ -19,19 +19,19 @@ const productFolders = [
 const supportFolders = ['scripts', 'bench', 'test', 'docker'];
 
 interface Import {
-  /** Path from the root for a file of ours, else the name of the package or `node:` module. */
+  /** The path from the root for a local file, otherwise the name of the package or `node:` module. */
   target: string;
-  /** Erased by the compiler: `import type` and `export type` as a whole. */
+  /** Erased by the compiler: a whole `import type` or `export type`. */
   typeOnly: boolean;
 }
 
 interface Source {
   path: string;
   imports: Import[];
-  /** String literals that look like the end of a path to a source: how a child process or a bundler is given one. */
+  /** String literals that end like a path of a source file: how a child process or a bundler refers to one. */
   mentions: string[];
   readsEnvironment: boolean;
-  /** What it imports by name. */
+  /** The names it imports. */
   names: Set<string>;
 }
 
@@ -96,12 +96,12 @@ function parse(path: string): Source {
 }
 
 function resolve(from: string, specifier: string): string {
-  // What stands behind a question mark is for the bundler.
+  // The query after a question mark is for the bundler.
   const [path = ''] = specifier.split('?');
   return path.startsWith('.') ? posix.normalize(posix.join(posix.dirname(from), path)) : path;
 }
 
-/** Every file and package that the given files pull in at run time, each with one chain that shows how. */
+/** Every file and package that the given files load at run time, each with one import chain to it. */
 function closure(files: Source[], isEnd = (_target: string): boolean => false) {
   const chains = new Map<string, string[]>(files.map(({ path }) => [path, [path]]));
   for (const [target, chain] of chains) {
@@ -115,7 +115,7 @@ function closure(files: Source[], isEnd = (_target: string): boolean => false) {
   return chains;
 }
 
-/** The chains that end in something the test forbids, written as `a -> b -> c`. */
+/** The import chains that end at a forbidden target, written as `a -> b -> c`. */
 const trespasses = (files: Source[], forbidden: (target: string) => boolean): string[] =>
   [...closure(files, forbidden)]
     .filter(([target]) => forbidden(target))
@@ -212,7 +212,7 @@ describe('the import law', () => {
       !target.startsWith('node:') &&
       !target.endsWith('package.json') &&
       !(packageOf(target) in dependencies);
-    // The console is built before it is served: nothing of it is resolved at run time.
+    // The console is built before it is served, so its imports are not resolved at run time.
     const served = product.filter(({ path }) => !path.startsWith('console/'));
     expect(trespasses(served, forbidden)).toEqual([]);
   });
@@ -245,10 +245,10 @@ describe('the environment', () => {
   });
 });
 
-/** Source files that one folder may hold. */
+/** Maximum number of source files in one folder. */
 const MAX_SIBLINGS = 20;
 
-/** Folders that hold more, and why they are not divided. */
+/** Folders above the limit, and why they are not divided. */
 const largeFolders: Record<string, string> = {
   'api/routes/ops': 'one file per resource of the API',
   'shared/contract': 'one file per resource of the API',
@@ -262,7 +262,7 @@ const largeFolders: Record<string, string> = {
   'test/support': 'fixtures of all tests, one file each',
 };
 
-/** Folders whose modules stand in a folder of their kind: what may stand beside those, and where anything else belongs. */
+/** Folders whose modules belong in subfolders: the modules allowed beside those, and where any other module belongs. */
 const families: Record<string, { beside: string[]; belongs: string }> = {
   api: {
     beside: ['app', 'console', 'deps', 'main', 'run-actions'],
@@ -311,7 +311,7 @@ describe('files and folders', () => {
   });
 
   test('are named by what they hold', () => {
-    // The schemas that several nouns of the contract share have no better name.
+    // The schemas shared by several resources of the contract have no better name.
     const wrong = paths
       .filter((path) => path !== 'shared/contract/common.ts')
       .filter((path) =>
@@ -359,7 +359,7 @@ describe('files and folders', () => {
 
   test('of the product are all reached from a process or a command', () => {
     const scripts = paths.filter((path) => /^(?:scripts|bench|docker)\//.test(path));
-    // The bundler takes those of the workflows by their path.
+    // The bundler loads those of the workflows by path.
     const bundled = ['workflows/index.ts', 'workflows/payload-converter.ts'];
     const processes = ['api/main.ts', 'worker/main.ts', ...bundled];
     const pages = ['console/src/main.tsx', 'console/vite.config.ts'];
@@ -389,7 +389,7 @@ describe('files and folders', () => {
   });
 });
 
-/** Everything that is imported, also as a type only, or named by path from the given files on. */
+/** Every file reachable from the given files, by import (also type-only) or by a path in a string. */
 function reach(entries: string[]): Set<string> {
   const reached = new Set(entries);
   for (const path of reached) {

@@ -12,7 +12,7 @@ import { createOps, type Ops } from './ops.ts';
 const execute = promisify(execFile);
 const root = join(import.meta.dirname, '../..');
 
-/** The text of a marked block, and the lines that it promises to print, in order. */
+/** The text of a marked block, and the output lines it promises, in order. */
 function block(path: string, name: string): { text: string; promised: string[] } {
   const marked = new RegExp(
     `<!-- ${name}:begin -->\n\`\`\`\\w+\n([^]*?)\`\`\`\n<!-- ${name}:end -->`,

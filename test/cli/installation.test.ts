@@ -143,7 +143,7 @@ describe('a run', () => {
     expect((await ops(['run', 'Gated', '--wait'])).code).toBe(6);
     const late = await ops(['run', 'Slow', '--wait', '--wait-timeout', '0.5']);
     expect(late.code).toBe(5);
-    expect(late.stderr).toContain('it goes on');
+    expect(late.stderr).toContain('it continues');
     const watched = await ops(['run', 'Slow', '--watch', '--wait-timeout', '0.5']);
     expect(watched.code).toBe(5);
     expect((await ops(['run', 'Nobody'])).code).toBe(1);
@@ -204,7 +204,7 @@ describe('a run', () => {
 describe('on a terminal', () => {
   const inQuotes = (args: string[]): string =>
     [process.execPath, ops.script, ...args].map((word) => `'${word}'`).join(' ');
-  /** Runs the command on a pseudo-terminal; what it wrote, errors included. */
+  /** Runs the command on a pseudo-terminal. Returns its output, errors included. */
   const onTerminal = async (args: string[], env: Record<string, string> = {}): Promise<string> => {
     const { stdout } = await execute('script', ['-qec', inQuotes(args), '/dev/null'], {
       env: { ...ops.env, ...env },

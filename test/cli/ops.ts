@@ -9,19 +9,19 @@ export interface Ended {
   code: number | null;
   stdout: string;
   stderr: string;
-  /** Standard output read as JSON, as the tests want to look into it. */
+  /** Standard output parsed as JSON, of any shape. */
   json: () => any;
 }
 
 export interface Ops {
-  /** Runs the command as a process of its own. */
+  /** Runs the command in a child process. */
   (args: string[], options?: { input?: string; env?: Record<string, string> }): Promise<Ended>;
   configFolder: string;
   env: Record<string, string>;
   script: string;
 }
 
-/** `ops` with a configuration folder of its own and nothing of this shell's settings. */
+/** `ops` with a separate configuration folder and without the settings of this shell. */
 export async function createOps(env: Record<string, string> = {}): Promise<Ops> {
   const configFolder = await mkdtemp(join(tmpdir(), 'ops-config-'));
   const own = {

@@ -9,7 +9,7 @@ const root = join(import.meta.dirname, '../..');
 const read = (path: string): string => readFileSync(join(root, path), 'utf8');
 const openApi = read('docs/openapi/ops.json');
 
-/** The operations that `send` is asked for by the methods of a client, each called with ids and an empty body. */
+/** The operations that the methods of a client request, each called with ids and an empty body. */
 async function operationsReached(): Promise<Set<string>> {
   const reached = new Set<string>();
   const note = (method: string, url: string): void => {
@@ -42,7 +42,7 @@ async function operationsReached(): Promise<Set<string>> {
 
 async function callOrIterate(result: unknown): Promise<void> {
   const iterable = result as AsyncGenerator;
-  // What a fake answer lacks is not asked for here.
+  // Errors from fields that the fake response lacks do not matter here.
   const settled = Symbol.asyncIterator in iterable ? iterable.next() : (result as Promise<unknown>);
   await settled.catch(() => undefined);
 }
@@ -60,7 +60,7 @@ describe('the contract', () => {
       ),
     );
     const reached = await operationsReached();
-    // Spoken by clients of that protocol.
+    // MCP clients use this operation.
     const ours = operations.filter((operation) => !operation.endsWith(' /api/mcp'));
     expect(ours.length).toBeGreaterThan(40);
     expect(ours.filter((operation) => !reached.has(operation))).toEqual([]);

@@ -107,7 +107,7 @@ describe('a run', () => {
 });
 
 describe('starting a run over a bad line', () => {
-  /** Passes requests on, and loses every other answer after the service has given it. */
+  /** Forwards requests, and drops every other response after the service has sent it. */
   async function startLossyLine(): Promise<FakeServer & { lost: () => number }> {
     let passed = 0;
     let lost = 0;

@@ -59,7 +59,7 @@ describe('the packed client', () => {
       join(user, 'cjs.cjs'),
       `const ${names} = require('durable-workflows-client');${program}`,
     );
-    // Newer Nodes would load the ES module, too.
+    // Newer Node versions would load the ES module.
     const { stdout } = await node(['--no-experimental-require-module', 'cjs.cjs'], user);
     expect(stdout).toBe(printed);
   });

@@ -12,7 +12,7 @@ import {
 let server: FakeServer;
 afterEach(() => server.close());
 
-/** A far side that answers the first request with the first answer, and so on; the last one stays. */
+/** A server that sends these responses in order and repeats the last one. */
 async function answering(
   answers: ((response: ServerResponse, request: Seen) => void)[],
   options: ClientOptions = {},
@@ -317,7 +317,7 @@ describe('waiting for a run', () => {
   });
 
   test('looks twice a second unless told otherwise', async () => {
-    // A machine that is busy makes pauses longer, none shorter: the shortest of four tells what was waited for.
+    // A busy machine only makes pauses longer, so the shortest of four is closest to the interval.
     const shortestPauseMs = async (options: { pollInterval?: number }) => {
       const looks: number[] = [];
       const running = (response: ServerResponse) => {

@@ -2,7 +2,7 @@ import { createHmac, randomBytes } from 'node:crypto';
 import { describe, expect, test } from '@jest/globals';
 import { SignatureError, signInboundWebhook, verifyWebhook } from '../../client/index.ts';
 
-// Held against Node's own HMAC, which the client does not use.
+// Compared with Node's HMAC, which the client does not use.
 const secret = 'whsec_5b1f0e';
 const now = 1_790_000_000;
 const body = JSON.stringify({ id: 'evt_1', type: 'ping', created_at: 'x', data: { name: 'Zoë' } });

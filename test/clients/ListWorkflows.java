@@ -1,7 +1,7 @@
 import clients.ops.ApiClient;
 import clients.ops.api.WorkflowsApi;
 
-/** Lists the workflows of the service at the URL that is given. */
+/** Lists the workflows of the service at the given URL. */
 public class ListWorkflows {
   public static void main(String[] arguments) throws Exception {
     ApiClient client = new ApiClient();

@@ -2,21 +2,21 @@ import { copyFileSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { cacheFolder, must, type Python, prepareGenerator, preparePython, run } from './tools.ts';
 
-/** What the checks are made against. */
+/** The service that the checks use. */
 export interface Target {
   apiUrl: string;
   dataKey: string;
-  /** For what is generated. */
+  /** For generated files. */
   folder: string;
-  /** Path of each document. */
+  /** The path of each document. */
   documents: { ops: string; data: string };
 }
 
 export interface Check {
   name: string;
-  /** Commands without which it is skipped. */
+  /** Required commands: without them the check is skipped. */
   needs: readonly string[];
-  /** Throws when something is wrong. */
+  /** Throws if the check fails. */
   check: (target: Target) => Promise<void>;
 }
 
@@ -25,15 +25,17 @@ const here = import.meta.dirname;
 
 const packages = { ops: 'operations_api_client', data: 'data_api_client' };
 
-/** What openapi-generator says of every document of version 3.1, and of names and free-form values; nothing is lost. */
+/**
+ * Warnings of openapi-generator for every document of version 3.1, and for names and free-form values; nothing is lost.
+ */
 const harmless = [
   'OpenAPI 3.1 support is still in beta',
-  // Of schemas of any value.
+  // For schemas of any value.
   'Codegen property is null (e.g. map/dict of undefined type). Default to typing.Any.',
   'Failed to get the schema name: null',
-  // Of examples in the generated documentation.
+  // For examples in the generated documentation.
   'Ignoring complex example on request body',
-  // A file is named otherwise; the field keeps its name.
+  // Only the file is renamed; the field keeps its name.
   'cannot be used as model name. Renamed to',
 ];
 
@@ -108,7 +110,7 @@ export const checks: readonly Check[] = [
   { name: 'openapi-typescript', needs: [], check: checkTypes },
 ];
 
-/** Runs one of the programs of this folder with generated packages at hand. */
+/** Runs one of the programs in this folder with the generated packages on the path. */
 async function useIn(
   { command, env }: Python,
   program: string,
@@ -120,7 +122,7 @@ async function useIn(
   });
 }
 
-/** Runs openapi-generator, which may warn of nothing else than `harmless`. Returns the folder of what it wrote. */
+/** Runs openapi-generator, whose only warnings can be those in `harmless`. Returns the output folder. */
 async function generate(
   generator: 'python' | 'java',
   surface: (typeof surfaces)[number],
@@ -166,7 +168,7 @@ export const wrong = (workflows: Answer<Ops['/api/workflows'], 200>) => workflow
 `;
 
 async function checkTypes({ folder, documents }: Target): Promise<void> {
-  // Inside the project, whose packages it uses.
+  // Inside the project, since it uses the project's packages.
   const target = join(cacheFolder, 'typescript');
   mkdirSync(target, { recursive: true });
   const bin = (path: string): string => join(here, '../../node_modules', path);

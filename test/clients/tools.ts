@@ -2,23 +2,23 @@ import { spawn } from 'node:child_process';
 import { existsSync, mkdirSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 
-/** The generators, at the versions that the checks are made for, and what they need on this machine. */
+/** The generators, at the versions the checks expect, and their prerequisites on this machine. */
 const versions = {
   openapiPythonClient: 'openapi-python-client==0.29.1',
   openapiGenerator: 'org.openapitools:openapi-generator-cli:7.25.0',
 };
 
 const projectDir = join(import.meta.dirname, '../..');
-/** Kept between runs, so that a second one needs no network. */
+/** Kept between runs, so that a second run needs no network. */
 export const cacheFolder = join(projectDir, '.cache', 'clients');
 
 export interface Ran {
   ok: boolean;
-  /** Both streams, in the order of their arrival. */
+  /** Both streams, in order of arrival. */
   output: string;
 }
 
-/** Runs a command to its end, at most ten minutes. */
+/** Runs a command, with a timeout of ten minutes. */
 export async function run(
   command: string,
   args: readonly string[],
@@ -41,7 +41,7 @@ export async function run(
   });
 }
 
-/** Runs a command that has to succeed. Throws with the end of its output. */
+/** Runs a command that must succeed. Throws with the end of its output. */
 export async function must(...call: Parameters<typeof run>): Promise<string> {
   const { ok, output } = await run(...call);
   if (ok) return output;
@@ -50,7 +50,7 @@ export async function must(...call: Parameters<typeof run>): Promise<string> {
   throw new Error(`${command} ${args.join(' ').slice(0, 200)} failed:\n${tail}`);
 }
 
-/** Which of these commands are not on this machine. */
+/** The commands that this machine does not have. */
 export async function missing(commands: readonly string[]): Promise<string[]> {
   const found = await Promise.all(
     commands.map(async (command) => {
@@ -67,7 +67,7 @@ export interface Python {
   env: NodeJS.ProcessEnv;
 }
 
-/** A virtual environment of the project with openapi-python-client. Throws when it cannot be made. */
+/** Creates a virtual environment with openapi-python-client. Throws if it cannot be created. */
 export async function preparePython(): Promise<Python> {
   const folder = join(cacheFolder, 'python');
   const bin = join(folder, process.platform === 'win32' ? 'Scripts' : 'bin');
@@ -80,7 +80,7 @@ export async function preparePython(): Promise<Python> {
   return { command, env: { PATH: `${bin}${delimiter}${process.env['PATH'] ?? ''}` } };
 }
 
-/** The path of openapi-generator, which Maven downloads once. Throws when it cannot. */
+/** The path of openapi-generator, downloaded once with Maven. Throws if the download fails. */
 export async function prepareGenerator(): Promise<string> {
   const [, name, version] = versions.openapiGenerator.split(':');
   const jar = join(cacheFolder, `${name}-${version}.jar`);

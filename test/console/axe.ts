@@ -5,7 +5,7 @@ import type { Page } from 'playwright-core';
 const script = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 const rules = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
 
-/** What is on its way, colours and charts above all, may be in between for a moment. */
+/** Time for transitions, mostly of colors and charts, to end. */
 const SETTLE_MS = 300;
 const MOST_LOOKS = 3;
 
@@ -14,9 +14,9 @@ interface Violation {
   nodes: { target: unknown[]; html: string; failureSummary?: string }[];
 }
 
-/** What a person with an aid stumbles over on the page as it is now, each with the elements it is about. */
+/** Accessibility violations of the current page, each with its elements. */
 export async function obstacles(page: Page): Promise<string[]> {
-  // Evaluated, not added as an element: the page's policy lets no foreign script in.
+  // Evaluated, not added as an element: the page's policy blocks foreign scripts.
   await page.evaluate(script);
   for (let looks = 1; ; looks += 1) {
     const found = await look(page);
@@ -30,7 +30,7 @@ async function look(page: Page): Promise<string[]> {
     const { axe } = window as unknown as {
       axe: { run: (options: unknown) => Promise<{ violations: Violation[] }> };
     };
-    // Whatever passes need not be listed with all its elements.
+    // Rules that pass need not list their elements.
     return (await axe.run({ runOnly: tags, resultTypes: ['violations'] })).violations;
   }, rules);
   return found.flatMap(({ id, nodes }) =>

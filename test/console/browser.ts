@@ -11,14 +11,14 @@ import { type Engine, startEngine } from '../support/engine.ts';
 import { reportOnFailure } from '../support/jest/failure-reports.ts';
 import { startApiProcess, type TestApi } from '../support/processes.ts';
 
-/** The console as people have it: Chromium, on pages that an API process of their own serves, with a worker behind. */
+/** The console as in production: Chromium, with pages from a separate API process, and a worker. */
 export interface Stage {
   engine: Engine;
   api: TestApi;
   url: string;
-  /** A page of a new profile: nothing is kept between two. */
+  /** Opens a page in a new profile; two pages share no storage. */
   open: (path: string, options?: OpenOptions) => Promise<Visit>;
-  /** A call to the API as `fetch` does it, as nobody or as the owner of the token. */
+  /** Calls the API with `fetch`, anonymously or with a session token. */
   call: (method: string, path: string, body?: unknown, token?: string) => Promise<Answer>;
 }
 
@@ -26,14 +26,14 @@ export interface OpenOptions {
   scheme?: 'light' | 'dark';
   width?: number;
   height?: number;
-  /** The session token that this browser holds. */
+  /** The session token that this browser stores. */
   token?: string;
 }
 
 export interface Visit {
   page: Page;
   context: BrowserContext;
-  /** What a developer would see in red: errors of scripts and of the policy, and answers of 400 and more. */
+  /** Errors of scripts and of the content security policy, and responses with status 400 or more. */
   problems: string[];
 }
 
@@ -49,8 +49,8 @@ const ACT_TIMEOUT_MS = 25_000;
 const TEST_TIMEOUT_MS = 90_000;
 
 /**
- * Tests in a real browser. `stage` is there once the tests run. Without a browser on the machine they are skipped, and
- * say so; in CI that is a failure.
+ * Tests in a real browser. `stage` is available once the tests run. Without a browser on the machine, the tests are
+ * skipped with a message; in CI they fail.
  */
 export function describeConsole(
   name: string,
@@ -66,7 +66,7 @@ export function describeConsole(
     else describe.skip(`${name} (${missing})`, () => tests(noStage));
     return;
   }
-  // A page waits for the service, and the service for servers that other tests use as well.
+  // A page waits for the service, and the service for servers that other tests share.
   jest.setTimeout(TEST_TIMEOUT_MS);
   describe(name, () => {
     let set: { stage: Stage; close: () => Promise<void> } | undefined;
@@ -82,8 +82,8 @@ export function describeConsole(
 }
 
 /**
- * Presses the button of the dialog that is open, and waits until the dialog is gone: until then the page may have two
- * buttons of one name.
+ * Presses a button of the open dialog and waits until the dialog is gone: until then, the page may have two buttons
+ * of the same name.
  */
 export async function pressInDialog(page: Page, name: string): Promise<void> {
   const dialog = page.getByRole('dialog');
@@ -92,8 +92,8 @@ export async function pressInDialog(page: Page, name: string): Promise<void> {
 }
 
 /**
- * Writes a text in place of the one that a code editor holds, with the keys that a person takes. Text put over a
- * selection may get a style from Chromium, which the page's policy refuses and tells about.
+ * Replaces the text of a code editor with the keyboard, as a person does. If text replaces a selection, Chromium may
+ * add a style, which the page's policy blocks and reports.
  */
 export async function rewrite(editor: Locator, text: string): Promise<void> {
   await editor.press('Control+A');
@@ -107,7 +107,7 @@ async function setStage(
 ): Promise<{ stage: Stage; close: () => Promise<void> }> {
   const engine = await startEngine({ env });
   const api = await startApiProcess(engine.env);
-  // As root Chromium has no sandbox; what it loads is ours. A GPU made up in software draws nothing that is looked at.
+  // As root, Chromium has no sandbox; it only loads our own pages. No test needs a software GPU.
   const browser = await chromium.launch({
     executablePath: path,
     args: ['--no-sandbox', '--disable-dev-shm-usage', '--disable-gpu'],
@@ -150,13 +150,13 @@ async function visit(
       }
     }, token);
   }
-  // Below the time of a test, so that what was waited for is told.
+  // Shorter than the timeout of a test, so that the error names what the test waited for.
   context.setDefaultTimeout(ACT_TIMEOUT_MS);
   const page = await context.newPage();
   const problems: string[] = [];
   page.on('pageerror', (error) => problems.push(`error: ${error.message}`));
   page.on('console', (message) => {
-    // Chromium repeats refused requests in words of its own; the answers below say which.
+    // Chromium also logs failed requests; the responses below identify them.
     const repeated = message.text().startsWith('Failed to load resource');
     if (message.type() === 'error' && !repeated) problems.push(`console: ${message.text()}`);
   });
@@ -170,7 +170,7 @@ async function visit(
 
 const problemsOf = new WeakMap<Page, string[]>();
 
-/** What the open pages show and what went wrong in them. */
+/** The text and the problems of the open pages. */
 async function pagesOf(browser: Browser): Promise<string> {
   const pages = browser.contexts().flatMap((context) => context.pages());
   const shown = pages.map(async (page) =>

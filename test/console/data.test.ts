@@ -4,7 +4,7 @@ import { type FakeServer, startHttpServer } from '../fakes/http-server.ts';
 import { eventually } from '../support/engine.ts';
 import { describeConsole, pressInDialog } from './browser.ts';
 
-/** Eight attempts are over in a few seconds. */
+/** Short backoff: eight attempts end within a few seconds. */
 const env = { DELIVERY_BACKOFF_SECONDS: '0.02', ENCRYPTION_KEY: 'a key for the tests alone' };
 
 let receiver: FakeServer;
@@ -43,7 +43,7 @@ const heading = (page: Page, name: string) => page.getByRole('heading', { level:
 describeConsole(
   'the data pages',
   (stage) => {
-    /** A feed with records, and the first one's id. */
+    /** Creates a feed with records; also returns the id of the first record. */
     const fill = async (name: string): Promise<{ feedId: string; entityId: string }> => {
       const { call } = stage();
       const feed = await call('POST', '/api/data/feeds', { name });

@@ -33,7 +33,7 @@ describe('the form of a node', () => {
   test.each(graphNodeSchema.options.map((option) => [option.shape.kind.value, option] as const))(
     'has a field for everything that a node of the kind %s may hold',
     (kind, { shape }) => {
-      // Id and label stand above the others, the kind is what was added, the position is dragged.
+      // Id and label have separate fields at the top, the kind is fixed, and the position is set by dragging.
       const named = Object.keys(shape).filter(
         (key) => !['id', 'label', 'kind', 'position'].includes(key),
       );
@@ -112,7 +112,7 @@ test('the input has the keys that are read and that no node sets, in the order o
     ],
     edges: [],
   };
-  // `triage` is the node's id, but its output goes to `kind`: so it has to come with the input.
+  // `triage` is the node's id, but its output is stored under `kind`, so `triage` must be part of the input.
   expect(inputKeys(graph)).toEqual(['ticket', 'team', 'score', 'limit', 'triage']);
 });
 
@@ -201,7 +201,7 @@ describe('checks', () => {
 describe('the commands of a webhook', () => {
   const url = 'https://ops.example.com/api/hooks/wf_1/0123456789abcdef0123456789abcdef';
   const body = `{"ticket": "it's $(whoami) \\"quoted\\""}`;
-  /** What the command would send: `curl` and the clock are stood in for. */
+  /** The arguments of `curl` in the command; `curl` and the clock are replaced by fakes. */
   const sent = (command: string): string[] =>
     execFileSync(
       'sh',

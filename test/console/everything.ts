@@ -1,19 +1,19 @@
 import type { Stage } from './browser.ts';
 
-/** What somebody might call things who wishes the reader ill. All of it has to stay text. */
+/** Hostile names and outputs. All of them must be rendered as text. */
 export const hostile = {
   script: `<script>window.owned=1</script><img src=x onerror="window.owned=1">`,
-  /** Turns what follows around, in a browser that lets it. */
+  /** Reverses the text after it, in a browser that applies it. */
   turned: 'report\u202Efdp.exe',
   link: 'javascript:window.owned=1',
   long: 'W'.repeat(180),
   megabyte: `<b>${'lorem ipsum '.repeat(80_000)}</b>`,
 };
 
-/** The ids of one thing of each kind. */
+/** The ids of one resource of each kind. */
 export interface Everything {
   workflowId: string;
-  /** Has ended well. */
+  /** A successful run. */
   runId: string;
   failedRunId: string;
   pausedRunId: string;
@@ -25,7 +25,7 @@ export interface Everything {
   endpointId: string;
 }
 
-/** Fills the workspace with one thing of each kind that the console shows, with hostile names and outputs. */
+/** Fills the workspace with one resource of each kind that the console shows, with hostile names and outputs. */
 export async function makeEverything({ call, engine }: Stage): Promise<Everything> {
   const made = async (method: string, path: string, body?: unknown): Promise<any> => {
     const answer = await call(method, path, body);

@@ -12,13 +12,13 @@ const router = readFileSync(join(import.meta.dirname, '../../console/src/router.
 
 const WIDE = { width: 1280, height: 900 };
 const PHONE = { width: 360, height: 780 };
-/** For colours that are on their way, and charts. */
+/** Time for transitions of colors and charts. */
 const SETTLE_MS = 300;
-/** As many pages at once as keep two processors busy. */
+/** Pages open at once; enough to keep two processors busy. */
 const LANES = 3;
 const env = { ENCRYPTION_KEY: 'a key for the tests alone', DELIVERY_BACKOFF_SECONDS: '0.02' };
 
-/** An address, or several, for each path of the router. A path without one fails the first test. */
+/** One or more addresses for each path of the router. A path without one fails the first test. */
 const addresses: Record<string, (of: Everything) => string[]> = {
   '/login': () => ['/login'],
   '/signup': () => ['/signup'],
@@ -106,7 +106,7 @@ describeConsole(
           WITH gate AS (UPDATE gates SET opened_at = now() - ${waited}::interval WHERE run_id = ${all.pausedRunId})
           UPDATE runs SET created_at = now() - ${waited}::interval, started_at = now() - ${waited}::interval
           WHERE id = ${all.pausedRunId}`);
-        // The last time, its steps ran before the wait: the wait is at the right edge.
+        // In the last case, the steps also move before the wait, so that the wait is at the right edge.
         if (waited === '795 s') {
           await engine.db.query(sql.type(z.object({}))`
             WITH moved AS (
@@ -173,7 +173,7 @@ describeConsole(
   { env },
 );
 
-/** What is wrong with a page, each thing with the page's address. */
+/** The problems of a page, each with the page's address. */
 async function lookAt({ page, problems }: Visit, url: string, path: string): Promise<string[]> {
   problems.length = 0;
   const found: string[] = [];
@@ -194,10 +194,10 @@ async function lookAt({ page, problems }: Visit, url: string, path: string): Pro
   return [...found, ...problems].map((what) => `${path}: ${what}`);
 }
 
-/** The heading is there, nothing is loading any more, and no call is under way. */
+/** Waits until the heading is shown and nothing is loading. */
 async function settled(page: Page, scheme: 'light' | 'dark'): Promise<void> {
   await page.getByRole('heading', { level: 1 }).first().waitFor();
-  // The page's policy lets nothing be evaluated in it, so what is waited for are elements.
+  // The page's policy blocks evaluation, so the test waits for elements.
   await page.locator(`html[data-mantine-color-scheme="${scheme}"]`).waitFor({ state: 'attached' });
   await page.locator('.mantine-Skeleton-root').first().waitFor({ state: 'detached' });
   await page.waitForTimeout(SETTLE_MS);
@@ -212,7 +212,7 @@ async function tooWide(page: Page, width: number): Promise<string[]> {
   return wide > width ? [`at ${width} px it is ${wide} px wide`] : [];
 }
 
-/** Whatever of the hostile data became more than text. */
+/** Hostile data that was rendered as more than text. */
 const ESCAPED = `[
   ...(window.owned === undefined ? [] : ['foreign script ran']),
   ...[...document.querySelectorAll('img[src="x"], main script, main b')].map((element) => 'markup: ' + element.outerHTML.slice(0, 100)),

@@ -4,7 +4,7 @@ import { eventually, mock } from '../support/engine.ts';
 import { addMember, type Person } from '../support/people.ts';
 import { describeConsole, pressInDialog, rewrite, type Stage } from './browser.ts';
 
-/** What people do on the pages of money, policies, people, the record and the settings. */
+/** User actions on the pages for money, policies, people, the audit log and the settings. */
 
 const button = (within: Page | Locator, name: string | RegExp) =>
   within.getByRole('button', { name, exact: typeof name === 'string' });

@@ -1,5 +1,5 @@
-// What tests use of a page's own objects, inside of `evaluate`. The whole library of a browser's types contradicts Node's
-// about `fetch`, which the service's sources are checked against here, too.
+// Browser objects that tests use inside `evaluate`. The full DOM types contradict Node's types of `fetch`, and the
+// service's sources are checked here, too.
 declare const window: any;
 declare const document: any;
 interface Element {

@@ -82,7 +82,7 @@ describe('the routes of edges', () => {
             const before = points[index]!;
             expect(point.x === before.x || point.y === before.y).toBe(true);
           });
-          // On a grid with room between its cards there is always a way around.
+          // On a grid with space between its cards, a route without crossings always exists.
           expect(crossingsOf(points, places.map(boxAt))).toBe(0);
         }
       }),

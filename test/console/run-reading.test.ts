@@ -163,7 +163,7 @@ describe('what a frame tells of', () => {
     const gate = step({ node_id: 'gate', kind: 'human_gate', decision });
     expect(shownState(gate)).toBe('rejected');
     expect(shownState({ ...gate, status: 'failed' })).toBe('rejected');
-    // Asked again after a resume.
+    // The gate has opened again after a resume.
     expect(shownState({ ...gate, status: 'paused' })).toBe('paused');
     expect(shownState(step({ node_id: 'a' }))).toBe('success');
     expect(rejectedGates(run([gate, step({ node_id: 'a' })]))).toEqual(['gate']);

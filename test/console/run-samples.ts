@@ -1,10 +1,10 @@
 import type { Run, RunEvent, Step } from '../../client/index.ts';
 
-/** Moments of a made-up run: its creation, and milliseconds after it. */
+/** Times of a sample run: its creation, and milliseconds after it. */
 export const BEGIN = Date.parse('2026-03-01T10:00:00.000Z');
 export const at = (ms: number): string => new Date(BEGIN + ms).toISOString();
 
-/** A step of an agent that finished well, as far as not said otherwise. */
+/** A successful step of an agent; `more` overrides fields. */
 export function step(more: Partial<Step> & { node_id: string }): Step {
   const iteration = more.iteration ?? [];
   const key = iteration.length === 0 ? more.node_id : `${more.node_id}#${iteration.join('.')}`;
@@ -30,7 +30,7 @@ export function step(more: Partial<Step> & { node_id: string }): Step {
   };
 }
 
-/** What the functions under test read of a run. */
+/** The fields of a run that the functions under test read. */
 export type RunPart = Pick<
   Run,
   'created_at' | 'finished_at' | 'status' | 'steps' | 'failure' | 'pending_gates'

@@ -9,7 +9,7 @@ const agent = (id: string, mock: Record<string, unknown> = {}) => ({
   mock: { output: `${id} done`, ...mock },
 });
 
-/** A condition of which one way is not taken, three iterations, and a gate. */
+/** A condition with a branch that is not taken, three iterations, and a gate. */
 const graph = {
   nodes: [
     agent('draft'),
@@ -68,7 +68,7 @@ describeConsole('the pages of runs', (given) => {
     const { page, context, problems } = await stage.open(`/runs/${runId}`);
     await expectText(state(page), 'paused');
     await page.getByRole('status').filter({ hasText: 'live' }).waitFor();
-    // The gate's prompt is text, whatever is in it.
+    // The gate's prompt is rendered as text, never as markup.
     await page.getByText('Sign <b>draft done</b>?').first().waitFor();
 
     await expectText(node(page, 'draft'), 'success');
@@ -114,7 +114,7 @@ describeConsole('the pages of runs', (given) => {
     await expectText(detail(page), 'Sign');
     expect(selected(page)).toBe('sign');
 
-    // From the log; and the address alone brings it all back.
+    // From the log; the address alone restores the selection.
     await page.getByRole('tab', { name: 'Event log' }).click();
     const log = page.getByRole('listbox', { name: 'Event log' });
     await log
@@ -124,7 +124,7 @@ describeConsole('the pages of runs', (given) => {
     await expectText(detail(page), 'polish#1');
     await page.reload();
     await expectText(detail(page), 'polish#1');
-    // Its beginning and its end, and those of no other iteration.
+    // The start and end of this iteration only.
     await log.getByRole('option', { selected: true }).nth(1).waitFor();
     expect(await log.getByRole('option', { selected: true }).count()).toBe(2);
     await page.getByRole('button', { name: 'Close step' }).click();
@@ -254,6 +254,6 @@ describeConsole('the pages of runs', (given) => {
   });
 });
 
-/** Waits until that element says so. */
+/** Waits until the element shows this text. */
 const expectText = (locator: Locator, text: string): Promise<void> =>
   locator.filter({ hasText: text }).first().waitFor();

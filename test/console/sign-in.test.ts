@@ -31,7 +31,7 @@ describe('where somebody is led after signing in', () => {
   });
 });
 
-/** Its label is that of its eye, too. */
+/** Not by label, since the button that shows the password has the same label. */
 const passwordOf = (page: Page) => page.locator('input[type="password"]');
 
 async function fillIn(page: Page, email: string, password: string): Promise<void> {
@@ -40,7 +40,7 @@ async function fillIn(page: Page, email: string, password: string): Promise<void
   await page.getByRole('button', { name: 'Sign in' }).click();
 }
 
-/** What `test/support/people.ts` sends its requests through. */
+/** The API client for `test/support/people.ts`. */
 const callerOn = (stage: Stage) =>
   ({
     call: (method: string, url: string, body: unknown, headers?: Record<string, string>) =>
@@ -101,7 +101,7 @@ describeConsole(
       await page.getByLabel('Email').fill(email);
       await passwordOf(page).fill('too short');
       await page.getByRole('button', { name: 'Sign up' }).click();
-      // The browser itself refuses what is too short.
+      // The browser's validation refuses a short password.
       expect(await page.getByRole('heading', { level: 1 }).textContent()).toBe('Sign up');
       await passwordOf(page).fill(PASSWORD);
       await page.getByRole('button', { name: 'Sign up' }).click();

@@ -8,7 +8,7 @@ import { startApiProcess } from '../support/processes.ts';
 import { obstacles } from './axe.ts';
 import { describeConsole, pressInDialog, rewrite, type Stage } from './browser.ts';
 
-/** What people do with the service in a day, by the clicks and keys that it takes. */
+/** Daily tasks of users, with the clicks and keys they need. */
 
 const heading = (page: Page, name: string | RegExp, level = 1) =>
   page.getByRole('heading', { name, level });
@@ -16,7 +16,7 @@ const heading = (page: Page, name: string | RegExp, level = 1) =>
 const gate = (label: string) =>
   ({ id: 'ask', kind: 'human_gate', label, prompt: `${label} {draft}` }) as const;
 
-/** A run that waits at a gate of this label. */
+/** Starts a run and waits until it is paused at a gate with this label. */
 async function waitingRun({ engine }: Stage, label: string): Promise<string> {
   const workflowId = await engine.define(
     { nodes: [echo('draft', "'Dear Ann'"), gate(label)], edges: [edge('draft', 'ask')] },
@@ -30,12 +30,12 @@ async function waitingRun({ engine }: Stage, label: string): Promise<string> {
 const gateOf = (run: Run): string =>
   run.steps.find(({ kind }) => kind === 'human_gate')?.node_id ?? '';
 
-/** How buttons begin that change something. */
+/** The first words of buttons that change something. */
 const changing =
   /^(add|approve|reject|refuse|resume|cancel|override|delete|remove|create|new|save|change|rename|send|publish|invite|revoke|rotate|replace|register|retry|report|restore|archive|unarchive|enable|disable|discard|use|run|edit)\b/i;
 
 describeConsole('the console', (stage) => {
-  // Each test finds an inbox without what another one left.
+  // Empties the inbox after each test.
   afterEach(async () => {
     const { approvals } = (await stage().call('GET', '/api/approvals')).body;
     for (const { run_id: runId } of approvals) {
@@ -129,7 +129,7 @@ describeConsole('the console', (stage) => {
     await keyboard.press('k');
     await heading(page, 'First letter?', 2).waitFor();
     await keyboard.press('a');
-    // Letters that are shortcuts elsewhere are text here.
+    // Keys that are shortcuts elsewhere are text here.
     await keyboard.type('a jar, roar');
     expect(await page.getByLabel('Reason').inputValue()).toBe('a jar, roar');
     await keyboard.press('Escape');
@@ -159,7 +159,7 @@ describeConsole('the console', (stage) => {
     await page.getByRole('button', { name: 'Approve' }).click();
     const decided = await call('POST', `/api/runs/${runId}/approve`, { reason: 'was quicker' });
     expect(decided.status).toBe(200);
-    // Before the page has noticed.
+    // The page has not noticed the decision yet.
     await page.getByRole('button', { name: 'Send approval' }).click();
     await page.getByText('Already approved').waitFor();
     await page.getByText('was quicker').waitFor();

@@ -51,7 +51,7 @@ describeConsole('Workflows in the console', (stage) => {
     const { page } = visit;
     await page.getByRole('button', { name: 'New workflow' }).focus();
     await page.keyboard.press('Enter');
-    // The dialog puts the focus into its first field.
+    // The dialog moves the focus to its first field.
     await page.waitForFunction(() => document.activeElement?.tagName === 'INPUT');
     await page.keyboard.type('By keyboard');
     await page.keyboard.press('Enter');
@@ -62,7 +62,7 @@ describeConsole('Workflows in the console', (stage) => {
     await page.keyboard.type('Answer {ticket}');
     await addByKeys(page, 'Condition');
     await page.getByRole('heading', { name: 'Condition', exact: true }).waitFor();
-    // A condition begins with an expression; the one that is typed stands before it.
+    // A condition starts with a default expression; the typed one replaces it.
     await page.getByRole('textbox', { name: 'Expression' }).focus();
     await page.keyboard.press('Control+A');
     await page.keyboard.type('len(agent_1) >');
@@ -77,7 +77,7 @@ describeConsole('Workflows in the console', (stage) => {
     await page.waitForFunction(() => document.activeElement?.classList.contains('cm-content'));
     await page.keyboard.press('Control+End');
     await page.keyboard.type(' 3');
-    // What is left is a warning: no edge leads on from the condition.
+    // A warning remains: the condition has no outgoing edge.
     await page.getByRole('tab', { name: 'Check (1)' }).waitFor();
 
     await addByKeys(page, 'Merge');
@@ -86,7 +86,7 @@ describeConsole('Workflows in the console', (stage) => {
     await page.keyboard.type('merge_1');
     await page.keyboard.press('Tab');
     await page.keyboard.press('Enter');
-    // Where the focus was is nothing to press any more: the next edge is begun.
+    // The focused button is gone, so the focus moves to the select for the next edge.
     await page.waitForFunction(() => document.activeElement?.tagName === 'SELECT');
     await page.keyboard.press('Control+s');
     await page.getByText('Saved as version 2').waitFor();
@@ -207,7 +207,7 @@ describeConsole('Workflows in the console', (stage) => {
     await page.getByText('Saved as version 3').waitFor();
     expect((await read(id)).graph.nodes[0].label).toBe('Mine');
 
-    // Nothing is left to lose: no question is asked.
+    // Without unsaved changes, leaving needs no confirmation.
     await page.getByRole('link', { name: 'Back to workflow' }).click();
     await page.waitForURL(`**/workflows/${id}`);
     await settled(visit);
@@ -361,11 +361,11 @@ describeConsole('Workflows in the console', (stage) => {
   });
 });
 
-/** Adds a node of the nth kind of the menu. */
+/** Adds a node of this kind through the menu, by keyboard. */
 async function addByKeys(page: Page, kind: string): Promise<void> {
   await page.getByRole('button', { name: 'Add node' }).focus();
   await page.keyboard.press('Enter');
-  // Keys that come before the menu has the focus are not for it.
+  // The menu ignores keys that are pressed before it has the focus.
   await page.waitForFunction(() => document.activeElement?.closest('[role="menu"]') != null);
   const item = page.getByRole('menuitem', { name: kind, exact: true });
   while (!(await item.evaluate((each) => each === document.activeElement))) {
@@ -381,7 +381,7 @@ async function chooseNode(page: Page, id: string): Promise<void> {
   await page.getByLabel('ID', { exact: true }).waitFor();
 }
 
-/** Drags from the middle of one thing to the middle of another, or that far from it. */
+/** Drags from the center of one element to the center of another, plus an offset. */
 async function drag(
   page: Page,
   from: ReturnType<Page['locator']>,
@@ -397,7 +397,7 @@ async function drag(
   await page.mouse.up();
 }
 
-/** What the service answers to a command from the page, sent to where this service is. */
+/** Runs a command from the page against this service. Returns the response. */
 function sentBy({ url }: Stage, command: string): unknown {
   const here = command.replace(/https?:\/\/[^/']+/, url);
   return JSON.parse(execFileSync('sh', ['-c', here], { encoding: 'utf8' }));

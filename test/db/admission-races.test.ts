@@ -7,7 +7,7 @@ import { updateWorkflow } from '../../shared/db/workflows/workflows.ts';
 import { type Engine, echo, startEngine } from '../support/engine.ts';
 import { beside, untilLockWaiters } from '../support/lock-waits.ts';
 
-// A workflow, or what it may do, changes while the admission of a run of it waits for somebody else.
+// A workflow, its cap, its tools or its budgets change while the admission of a run waits for another transaction.
 
 let engine: Engine;
 beforeAll(async () => {
@@ -22,10 +22,10 @@ const newVersion = (workflowId: string) =>
     graph: { nodes: [echo('b')], edges: [] } as never,
   });
 
-/** Triggers a run, and does something while its admission waits for the row of its monthly quota. */
+/** Triggers a run, and calls `meanwhile` while the admission waits for the row of the monthly quota. */
 async function triggerWhile(workflowId: string, meanwhile: () => Promise<unknown>) {
   await run(sql.fragment`UPDATE workspaces SET plan = 'free'`);
-  // The counter is there.
+  // Creates the counter.
   await engine.trigger(workflowId);
   return beside(
     engine.db,

@@ -11,7 +11,7 @@ import { connectDatabase, type Pool, sql } from '../../shared/db/pool.ts';
 import { ensureDefaultWorkspace } from '../../shared/db/people/workspaces.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 
-// `npm run audit:verify` as the process it is.
+// Runs `npm run audit:verify` as a real process.
 
 let database: TestDatabase;
 let db: Pool;
@@ -59,7 +59,7 @@ test('the check tells in its exit code and in one line whether the log is whole'
   expect(whole.output).toBe(`${workspaceId}: whole, 3 entries sealed, 0 waiting, head ${head}`);
   expect(await verify(['--head', head])).toMatchObject({ code: 0, output: whole.output });
 
-  // As a running `npm start` is found.
+  // Finds the database of a running `npm start`.
   writeFileSync(join(dataDir, 'endpoints.json'), JSON.stringify({ database: database.url }));
   expect(await verify([], { DATABASE_URL: '' })).toMatchObject({ code: 0, output: whole.output });
 

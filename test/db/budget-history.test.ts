@@ -37,11 +37,11 @@ const sumOf = ({ days }: BudgetHistory): number =>
   days.reduce((sum, { spent_usd }) => sum + micros(spent_usd), 0);
 const shown = ({ days }: BudgetHistory) => days.filter(({ spent_usd }) => spent_usd > 0);
 
-/** The day that was so many days ago, UTC. */
+/** The UTC date this many days ago. */
 const dayAgo = (days: number): string =>
   new Date(Date.now() - days * 86_400_000).toISOString().slice(0, 10);
 
-/** A hold that ended at noon so many days ago. */
+/** A hold that ended at noon this many days ago. */
 const addHold = (budgetId: string, ago: number, spent: number, windowStart = '-infinity') =>
   run(sql.fragment`
     INSERT INTO budget_holds (budget_id, run_id, n, window_start, spent_micros, status, opened_at, closed_at)
@@ -74,7 +74,7 @@ describe('the history of a budget', () => {
       await addHold(id, 0, 30, window_start!);
       await addHold(id, 0, 40, '2020-01-01T00:00:00Z');
       expect(shown(await history(id))).toEqual([{ date: dayAgo(0), spent_usd: 0.00003 }]);
-      // A clock that was set back: nothing of the window is lost.
+      // The clock was set back: nothing of the window is lost.
       await addHold(id, count, 50, window_start!);
       expect(sumOf(await history(id))).toBe(80);
     },
@@ -158,7 +158,7 @@ test('the days of a window add up to what is spent at the same moment, whatever 
     await addBudget(workflowId, { window: 'month', reservation_estimate_usd: 0.05 }),
     await addBudget(workflowId, { window: 'total' }),
   ];
-  /** Ends a run in one of all the ways there are; the last step is paid for when it is over. */
+  /** Ends a run in one of all possible ways; the cost of the last step arrives after the end. */
   const life = async (n: number): Promise<void> => {
     const runId = await engine.trigger(workflowId);
     for (const stepKey of ['a', 'b', 'late']) await begin(runId, stepKey);

@@ -10,7 +10,7 @@ import { beside, untilLockWaiters } from '../support/lock-waits.ts';
 import { expectLedgerToAgree } from '../support/money.ts';
 import { stopBefore } from '../support/stop-before.ts';
 
-// Budgets that change while a run is admitted. One of the two is held inside its transaction at the moment in question.
+// Budgets change while a run is admitted. One of the two is held inside its transaction at the critical moment.
 
 const ROUNDS = 10;
 let engine: Engine;
@@ -41,10 +41,10 @@ const holdsOf = (budgetId: string) =>
 const openHolds = async (budgetId: string) =>
   (await holdsOf(budgetId)).filter((hold) => hold.status === 'open').map((hold) => hold.run_id);
 const isWaiting = (sessions: number) => untilLockWaiters(engine.db, sessions);
-/** Resolves when the first of them does: what does not wait as it should is done instead. */
+/** Resolves with the first: an operation that does not wait as expected completes instead. */
 const until = (either: (() => Promise<unknown>)[]) => Promise.race(either.map((one) => one()));
 
-/** The run is in the budget, which is then deleted. */
+/** Expects the budget to hold the run, then deletes the budget. */
 async function expectHeld(placed: Promise<string>, created: Promise<string>): Promise<void> {
   const [runId, id] = await Promise.all([placed, created]);
   expect(await openHolds(id)).toContain(runId);
@@ -58,7 +58,7 @@ async function failedRun(workflowId: string): Promise<string> {
   return runId;
 }
 
-/** Triggers a run while a change of its budget is under way, which commits once the admission waits for it. */
+/** Triggers a run during an uncommitted change of its budget, which commits once the admission waits for it. */
 const triggerDuring = (workflowId: string, change: FragmentSqlToken) =>
   beside(engine.db, change, () => engine.trigger(workflowId));
 
@@ -154,7 +154,7 @@ test('many budgets created beside many admissions: each run is in each budget, a
   await expectLedgerToAgree(engine.db);
 }, 30_000);
 
-/** A transaction that begins with `lock`, and commits after `change` when it is told to. */
+/** A transaction that starts with `lock`; `committed` applies `change` and commits. */
 function holding(
   lock: (tx: Tx, workspaceId: string) => Promise<void>,
   change: FragmentSqlToken = sql.fragment`SELECT`,
@@ -173,7 +173,7 @@ function holding(
   };
   return { locked: locked.promise, committed };
 }
-/** Holds the workspace's budgets as a creation does. */
+/** Locks the workspace's budgets as the creation of a budget does. */
 const creation = () =>
   holding(lockBudgets, sql.fragment`UPDATE workspaces SET budget_revision = budget_revision + 1`);
 

@@ -252,7 +252,7 @@ describe('a hold ends exactly once', () => {
       await engine.trigger(workflowId),
     ];
     await spend(ended, 0.25);
-    // Behind everybody's back: nothing settles it.
+    // Changed directly in the database, so nothing settles the holds.
     await engine.db.query(sql.type(z.object({}))`DELETE FROM runs WHERE id = ${gone}`);
     await engine.db.query(sql.type(z.object({}))`
       UPDATE runs SET status = 'failed', finished_at = now() WHERE id = ${ended}
@@ -401,7 +401,7 @@ describe('a resume', () => {
 
 describe('windows', () => {
   const shift = async (budgetId: string) => {
-    // As if the window had turned while holds were open: everything of it is one window older.
+    // Simulates the end of a window with open holds: moves the budget and its holds back by one window.
     const older = sql.fragment`- interval '1 month'`;
     await engine.db.query(sql.type(z.object({}))`
       WITH moved AS (UPDATE budgets SET window_start = window_start ${older} WHERE id = ${budgetId})

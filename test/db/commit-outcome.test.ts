@@ -11,7 +11,7 @@ import { ensureDefaultWorkspace, readDefaultOwner } from '../../shared/db/people
 import { connectDatabase, type Pool, sql } from '../../shared/db/pool.ts';
 import { type Proxy, startProxy } from '../support/proxy.ts';
 
-// A database server that crashes before a commit has lost the transaction, and assigns its id again.
+// A database server that crashes before a commit loses the transaction and assigns its id again.
 
 let port: number;
 let server: Postgres;
@@ -25,7 +25,7 @@ beforeAll(async () => {
   [port = 0] = await freePorts(1);
   server = await start();
   await migrate(server.url);
-  // What is not committed must not reach the disk by itself, or its id is not assigned again.
+  // Uncommitted data must not reach the disk by itself, or the id is not assigned again.
   const settings = await connectDatabase(server.url, { maxPoolSize: 1 });
   await settings.query(sql.unsafe`ALTER SYSTEM SET wal_writer_delay = '10s'`);
   await settings.query(sql.unsafe`SELECT pg_reload_conf()`);

@@ -12,7 +12,7 @@ import { type StepCost, UNKNOWN_COST } from '../../shared/spending.ts';
 import { echo, type Engine, startEngine } from '../support/engine.ts';
 import { expectCostsToAgree, expectLedgerToAgree } from '../support/money.ts';
 
-// No worker: the steps are begun and ended here, as workers would, at the same time and in any order.
+// No worker: the tests start and end the steps as workers would, concurrently and in any order.
 
 let engine: Engine;
 beforeAll(async () => {
@@ -56,7 +56,7 @@ const begin = (
     pendingWrites: { run_id: runId, control: [], observed: [] },
     execution: 'e',
     claim,
-    // However busy the machine is, claims end here only where a test says so.
+    // Long enough, even on a busy machine, that claims expire only where a test expires them.
     claimMs: 3_600_000,
     stepKey,
     nodeId: stepKey,
@@ -90,7 +90,7 @@ const settle = (runId: string) =>
     state: {},
     execution: 'e',
   });
-/** As if the worker of this step had died a while ago. */
+/** Simulates that the worker of this step died a while ago. */
 const lose = (runId: string, stepKey: string) =>
   engine.db.query(sql.type(z.object({}))`
     UPDATE steps SET claim_until = clock_timestamp() - interval '1 second'
@@ -102,8 +102,8 @@ interface Work {
 }
 
 /**
- * Asks for all the steps at once, again and again, as Temporal does for those that wait; ends those that began with
- * `usd` each, or loses their worker; until all have ended or nothing may begin any more.
+ * Requests all steps at once, repeatedly, as Temporal does for those that wait. Ends each started step at a cost of
+ * `usd`, or loses its worker, until all have ended or the rest is blocked.
  */
 async function work(
   steps: readonly Work[],
@@ -126,7 +126,7 @@ async function work(
       outcomes.filter(({ outcome }) => outcome === wanted).map(({ step }) => step);
     const [begun, waits, blocked] = [of('begun'), of('waits'), of('blocked')];
     expect(begun.length + waits.length + blocked.length).toBe(open.length);
-    // Somebody gets on in every round: nobody is told to wait for nothing.
+    // Every iteration makes progress: no step waits for nothing.
     expect(begun.length + blocked.length).toBeGreaterThan(0);
     const lost = begun.filter((_step, n) => loses(round * 31 + n));
     const finished = begun.filter((step) => !lost.includes(step));
@@ -231,7 +231,7 @@ describe('a budget with an estimate', () => {
     expect((await begin(one, 'a', exact(0.85))).outcome).toBe('begun');
     expect(await status(id)).toMatchObject({ reserved_usd: 0.95, spent_usd: 0 });
     await expect(engine.trigger(workflowId)).rejects.toMatchObject({ code: 'budget_exceeded' });
-    // Room for one more that passes the limit, then for none until it is known what they cost.
+    // Room for one more step that exceeds the limit, then for none until the costs are known.
     expect((await begin(two, 'a', exact(0.5))).outcome).toBe('begun');
     expect((await begin(two, 'b', exact(0.5))).outcome).toBe('waits');
     await finish(one, 'a', 0.01);
@@ -273,7 +273,7 @@ describe('a budget with an estimate', () => {
 });
 
 describe('an attempt that comes second, when the first has used up all that there was', () => {
-  /** A run that holds the whole budget, and whose only step is being done for all of it. */
+  /** A run that holds the whole budget, with one step in flight that may cost all of it. */
   const atWork = async (): Promise<string> => {
     const workflowId = await define();
     await budget(workflowId, 1, 1);

@@ -7,9 +7,9 @@ import { type EventFilter, listEvents } from '../../shared/db/data/events.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 
 const ROWS = 10_000;
-/** Of one record. */
+/** More events and changes of one record. */
 const MANY = 1_000;
-/** A key's, and a member's, who sees both modes. */
+/** The scope of a key, and of a member, who sees both modes. */
 const scopes = [{ workspaceId: 'ws_plans', isDemo: false }, { workspaceId: 'ws_plans' }];
 let database: TestDatabase;
 let client: pg.Client;
@@ -62,7 +62,7 @@ interface Plan {
 
 const nodesOf = (plan: Plan): Plan[] => [plan, ...(plan.Plans ?? []).flatMap(nodesOf)];
 
-/** What a list does when it runs by its generic plan. */
+/** The nodes of a list's generic plan, with the rows of an execution. */
 async function planOf(list: (db: CommonQueryMethods) => Promise<unknown>): Promise<Plan[]> {
   let statement: QuerySqlToken | undefined;
   const any = async (query: QuerySqlToken) => {
@@ -71,7 +71,7 @@ async function planOf(list: (db: CommonQueryMethods) => Promise<unknown>): Promi
   };
   await list({ any } as unknown as CommonQueryMethods);
   const { sql = '', values = [] } = statement ?? {};
-  // Slonik numbers its placeholders in its own words until it sends them.
+  // Slonik uses its own placeholder names until it sends a statement.
   await client.query(`PREPARE list AS ${sql.replaceAll('$slonik_', '$')}`);
   const given = values
     .map((value) => (value === null ? 'NULL' : pg.escapeLiteral(String(value))))
@@ -95,7 +95,7 @@ function upToTwo<Filter extends object>(filter: Filter): Partial<Filter>[] {
   );
 }
 
-/** Of one record, also with its feed and each of these. */
+/** Filters of one record: alone, with its feed, and with each of these. */
 const ofOne = <Filter extends object>(filter: Filter): Filter[] =>
   upToTwo({ feed_id: 'feed_a', ...filter })
     .filter((some) => Object.keys(some).length < 2)
@@ -111,7 +111,7 @@ const entityFilters: EntityFilter[] = [
     updated_since: since,
     created_since: since,
   }),
-  // Two halves that do not meet.
+  // Two conditions without a common record.
   { feed_id: 'feed_a', entity_type: 'company' },
   { feed_id: 'feed_none' },
 ];
@@ -130,9 +130,9 @@ const changeFilters: ChangeFilter[] = [
 ];
 const page = { at: Date.now() * 1000 - 3_600_000_000, tie: '5' };
 
-/** No part may read further than it has to: 26 rows of each of the parts, and what one class holds beside them. */
+/** No part may read more than it needs: 26 rows of each of the parts, and what one class holds beside them. */
 function expectBounded(all: Plan[]): void {
-  // There are two feeds, which no index would find faster.
+  // With two feeds, an index would not be faster.
   const nodes = all.filter((node) => node['Relation Name'] !== 'data_feeds');
   expect(nodes.map((node) => node['Node Type'])).not.toContain('Seq Scan');
   expect(nodes.map((node) => node['Node Type'])).not.toContain('Bitmap Heap Scan');

@@ -94,7 +94,7 @@ describe('deciders who wait for the same run', () => {
 
   test('find a gate that opens while they wait', async () => {
     const runId = await waitingAt('g1');
-    // The row goes to whoever asked for it first.
+    // The row lock is granted in the order of the requests.
     const results = await queueForRun<unknown>(engine.db, runId, [
       async () => ask(runId, [opening('g1'), opening('g2')]),
       async () => {

@@ -47,14 +47,14 @@ const beginningOf = (runId: string, claim: string, execution = 'e1'): StepBeginn
   judged: { workspaceId: engine.actor.workspaceId, revision: 0, verdicts: [] },
 });
 
-/** A transaction will do: it is the pool's for the time of a statement. */
+/** Also accepts a transaction, which can run single statements like a pool. */
 async function begin(db: Pool | Tx, step: StepBeginning): Promise<Beginning> {
   const begun = await beginStep(db as Pool, step);
   if (begun.outcome !== 'begun') throw new Error(begun.outcome);
   return { step, attempt: begun.attempts };
 }
 
-/** The attempt has begun, and then the database forgets it: what a crash does to a commit that was not yet on disk. */
+/** Begins an attempt that the database then loses, like a commit that had not reached the disk before a crash. */
 async function beginAndCrash(step: StepBeginning): Promise<Beginning> {
   let lost: Beginning | undefined;
   await engine.db
@@ -77,7 +77,7 @@ const endOf = (beginning: Beginning, costMicros = 1_000) => ({
 });
 const failure = { message: 'no', retryable: true, definite: false, maxAttempts: 2 };
 
-/** What the run cost, which is what its steps cost. */
+/** The cost of the run, which must equal the cost of its steps. */
 async function costOf(runId: string): Promise<number> {
   const run = await engine.run(runId);
   const ofSteps = run.steps.reduce((sum, step) => sum + Math.round(step.cost_usd * 1e6), 0);
@@ -208,7 +208,7 @@ describe('an attempt whose beginning the database has lost', () => {
     expect((await engine.run(runId)).steps[0]).toMatchObject({ status: 'cancelled', output: null });
     expect(await costOf(runId)).toBe(1_000);
     await resumeRun(engine.db, { actor: engine.actor, runId });
-    // And once more, from another attempt of the execution that was put aside.
+    // Again, from another attempt of the superseded execution.
     const late = { ...lost, attempt: 2, step: { ...lost.step, claim: 'late' } };
     expect(await finishStep(engine.db, endOf(late), 'late')).toBeUndefined();
     await supersede(engine.db, { runId, execution: 'e1', n: 1 });
@@ -250,7 +250,7 @@ describe('a database server that crashes while a step is at work', () => {
     try {
       await migrate(server.url);
       db = await connectDatabase(server.url, { maxPoolSize: 2 });
-      // What commits without waiting for the disk stays off it for as long as the test takes.
+      // Asynchronous commits stay off the disk for the duration of the test.
       await db.query(sql.unsafe`ALTER SYSTEM SET wal_writer_delay = '10s'`);
       await db.query(sql.unsafe`SELECT pg_reload_conf()`);
       await ensureDefaultWorkspace(db, { ownerEmail: 'owner@localhost' });
@@ -273,7 +273,7 @@ describe('a database server that crashes while a step is at work', () => {
         const step = beginningOf(runId, 'one');
         step.judged = { ...step.judged, workspaceId: actor.workspaceId };
         const beginning = await begin(db, step);
-        // No checkpoint, nothing flushed: every process of the server ends at once.
+        // An immediate shutdown, without a checkpoint or flush.
         process.kill(server.child.pid, 'SIGQUIT');
         await server.child.exited;
         await db.end();

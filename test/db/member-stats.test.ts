@@ -45,7 +45,7 @@ const act = async ([targetType, action]: Act, by: string | null = memberId, n = 
     { workspaceId, id: by, name: 'Ann' },
     { action, targetType, targetId: 'x', details: { n } },
   );
-/** As if it had been done at that time. */
+/** Records an action with this time. */
 const actAt = async (at: string, [targetType, action]: Act) =>
   db.query(sql.type(nothing)`
     INSERT INTO audit_log (id, workspace_id, action, actor_id, target_type, target_id, created_at)

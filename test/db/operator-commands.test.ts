@@ -7,7 +7,8 @@ import { heldCapabilities } from '../../shared/capabilities.ts';
 import { sql } from '../../shared/db/pool.ts';
 import { startTestApi, type TestApi } from '../api/test-api.ts';
 
-// `npm run workspace:create`, `npm run password:reset` and `npm run owner:restore` as the processes they are, against a running API.
+// Runs `npm run workspace:create`, `npm run password:reset` and `npm run owner:restore` as real processes, against a
+// running API.
 
 let api: TestApi;
 beforeAll(async () => {
@@ -15,7 +16,7 @@ beforeAll(async () => {
 });
 afterAll(async () => api.stop());
 
-/** Without the made-up records, which take most of the time to make, unless they are asked for. */
+/** By default without demo records, whose creation takes most of the time. */
 async function run(script: string, args: string[], seed: 'on' | 'off' = 'off') {
   const { NODE_OPTIONS: _flags, ...inherited } = process.env;
   const child = spawn(
@@ -123,7 +124,7 @@ describe('npm run password:reset', () => {
 });
 
 describe('npm run owner:restore', () => {
-  /** What nobody in the workspace can undo: its only admin was denied something. */
+  /** Denies the only admin a capability, which no one in the workspace can undo. */
   const lockOut = async (email: string, change: ReturnType<typeof sql.fragment>) =>
     api.db.query(sql.type(z.object({}))`
       UPDATE members SET ${change} WHERE lower(email) = lower(${email})

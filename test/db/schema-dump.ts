@@ -1,8 +1,8 @@
 import pg from 'pg';
 
 /**
- * The schema as the catalog tells it after every migration, as SQL to read and to compare. The embedded Postgres
- * brings no pg_dump, and a dump of ours says nothing about versions or owners.
+ * The schema from the catalog after all migrations, as SQL to read and to compare. The embedded Postgres has no
+ * pg_dump, and this dump contains no versions or owners.
  */
 export async function dumpSchema(url: string): Promise<string> {
   const client = new pg.Client({ connectionString: url });
@@ -40,7 +40,7 @@ const columns = `
   WHERE a.attrelid = ('public.' || $1)::regclass AND a.attnum > 0 AND NOT a.attisdropped
   ORDER BY a.attnum`;
 
-// NOT NULL is told with the column.
+// NOT NULL is part of the column.
 const constraints = `
   SELECT 'CONSTRAINT ' || quote_ident(conname) || ' ' || pg_get_constraintdef(oid) AS line
   FROM pg_constraint

@@ -38,7 +38,7 @@ test('what is suspected and what is known to be lost does not wait for the turn 
   const taken = await take([suspect]);
   expect(taken).toHaveLength(5);
   expect(taken).toEqual(expect.arrayContaining([suspect, lost]));
-  // Just looked at, also by another process.
+  // It was just checked, maybe by another process.
   expect(await take([suspect])).not.toContain(suspect);
 });
 

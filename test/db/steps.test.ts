@@ -149,7 +149,7 @@ describe('a step that is at work when its run ends', () => {
     expect(await step(runId)).toMatchObject({
       ...{ status: 'cancelled', finished_at: expect.any(String), output: null },
     });
-    // A resume waits for it all the same: its worker may only be slow.
+    // A resume still waits for its claim, since its worker may only be slow.
     expect(await hasLiveClaim(engine.db, runId)).toBe(true);
   });
 
@@ -214,7 +214,7 @@ describe('a step that errs', () => {
     await cancelRun(engine.db, { actor: engine.actor, runId, alerts: false });
     expect(await begin(runId, 'four')).toEqual({ outcome: 'refused' });
     await resumeRun(engine.db, { actor: engine.actor, runId });
-    // The old execution is put aside; the new one has a new round of tries.
+    // The old execution is superseded; the new one starts a new series of tries.
     expect(await begin(runId, 'five', 'e1')).toEqual({ outcome: 'refused' });
     await supersede(engine.db, { runId, execution: 'e1', n: 1 });
     expect(await begin(runId, 'six', 'e2')).toMatchObject({ outcome: 'begun', errors: 2 });
@@ -259,7 +259,7 @@ describe('the attempts at a step', () => {
     await resumeRun(engine.db, { actor: engine.actor, runId });
     await supersede(engine.db, { runId, execution: 'e1', n: 1 });
     await begin(runId, 'five', 'e2');
-    // The third was taken for dead; what it cost is its own, however late it comes.
+    // The third attempt was presumed lost; its cost is still booked to it, however late it arrives.
     await finishStep(engine.db, end(runId, 'three', 8_000), 'late');
     await finishStep(engine.db, end(runId, 'five', 16_000), 'done');
     const attempts = await attemptsOf(runId);
@@ -318,7 +318,7 @@ describe('the time before the last attempt', () => {
     await finishStep(engine.db, end(runId, 'two'), 'x');
     const step = await stepOf(runId);
     const started = Date.parse(step.started_at);
-    // Postgres counts on after the milliseconds that Date cuts off.
+    // Postgres has microseconds, Date truncates to milliseconds.
     expect(step.retried_ms).toBeGreaterThanOrEqual(earliest - started);
     expect(step.retried_ms).toBeLessThanOrEqual(latest - started + 1);
     const worked = step.duration_ms! - step.retried_ms!;
@@ -426,7 +426,7 @@ describe('an execution that a run was resumed without knowing of', () => {
     });
     expect((await engine.run(runId)).status).toBe('running');
     await supersede(engine.db, { runId, execution: 'e2', n: 1 });
-    // The reset makes the new execution report the same failure once more.
+    // After the reset, the new execution reports the same failure again.
     expect(await reportFailure(engine.db, { ...failure, execution: 'e3' })).toEqual({
       verdict: 'resume',
     });

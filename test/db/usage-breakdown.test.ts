@@ -31,7 +31,7 @@ const addWorkflow = async (workspaceId: string, name: string): Promise<string> =
   return id;
 };
 
-/** A step as it is stored. */
+/** The columns of a stored step. */
 interface TestStep {
   cost?: number;
   model?: string;
@@ -39,7 +39,7 @@ interface TestStep {
   unpriced?: boolean;
 }
 
-/** A run that has ended, with its steps and what is told of it by day. */
+/** A finished run, with its steps and its daily usage. */
 async function addRun(
   workspaceId: string,
   workflowId: string,
@@ -122,7 +122,7 @@ describe('the breakdown', () => {
     ) => ({ model: name, steps, input_tokens, output_tokens, cost_usd, unpriced_steps });
     expect(before.by_model).toEqual([
       model('a/large', [1, 100, 30, 1.5, 0]),
-      // What was paid to models that gave no answer.
+      // The cost of models that returned no answer.
       model(null, [1, 0, 0, 0.000005, 0]),
       model('a/small', [2, 11, 4, 0.000003, 0]),
       model('x/free', [1, 7, 1, 0, 1]),

@@ -180,7 +180,7 @@ describe('folding', () => {
         const least = committed;
         const [seen, usage] = [await overview(), await readUsage(db, { workspaceId })];
         const most = begun;
-        // All that was committed before, nothing that had not begun, never less than a moment ago.
+        // Counts all runs committed before the read, none started after it, and no fewer than the previous read.
         expect(seen.total_runs).toBeGreaterThanOrEqual(Math.max(least, last));
         expect(seen.total_runs).toBeLessThanOrEqual(most);
         expect(Math.round(seen.total_cost_usd * 1e6)).toBe(seen.total_runs * 3);

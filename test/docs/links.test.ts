@@ -21,7 +21,7 @@ function proseOf(source: string): string {
 }
 
 interface Link {
-  /** The path of the file it leads to, from the root. */
+  /** The path of the target file, from the root. */
   path: string;
   anchor: string | undefined;
   written: string;
@@ -55,7 +55,7 @@ function anchorsOf(source: string): string[] {
   });
 }
 
-/** What is wrong with the links of a document, one line for each. */
+/** The broken links of a document, one line each. */
 function brokenIn(document: string, source: string, load: (path: string) => string): string[] {
   return linksOf(document, source).flatMap(({ path, anchor, written }) => {
     if (!existsSync(join(root, path))) return [`${document}: ${written} leads nowhere`];

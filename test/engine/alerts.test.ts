@@ -15,16 +15,16 @@ import { startWorkerProcess } from '../support/processes.ts';
 
 const SECRET = 'T0PS3CR3T-hook-path';
 const KEY = 're_alert_key_42';
-/** What the engine is reached by. */
+/** The public address of the engine. */
 const ADDRESS = 'https://ops.example.com/console';
 let chat: FakeServer;
 let mail: MailServer;
-/** Answers of the chat webhook, one each; then 200. */
+/** The statuses of the chat webhook, one per request; then 200. */
 let answers: number[];
 let always: number | undefined;
 
 beforeAll(async () => {
-  // An error page that repeats what was asked for, as many do.
+  // An error page that repeats the requested URL, as many do.
   chat = await startHttpServer((request, response) => {
     const status = always ?? answers.shift() ?? 200;
     sendJson(response, status, { message: `${status} at ${request.url}` });
@@ -82,13 +82,13 @@ const queued = (engine: Engine, runId: string) =>
     SELECT id, payload FROM outbox WHERE run_id = ${runId} AND kind = 'alert' ORDER BY id
   `);
 
-/** A history as text, with what its payloads hold. */
+/** A history as text, with decoded payloads. */
 const readable = (history: object): string =>
   JSON.stringify(history, (key, value: unknown) =>
     key === 'data' && typeof value === 'string' ? Buffer.from(value, 'base64').toString() : value,
   );
 
-/** The alert's execution has closed, one way or the other. */
+/** Waits until the alert's execution has closed, with any status. */
 async function alertOf(engine: Engine, runId: string) {
   const { client } = engine.deps.temporal;
   let found: string | undefined;
@@ -100,7 +100,7 @@ async function alertOf(engine: Engine, runId: string) {
         found = `alert-${runId}-${id}`;
         return true;
       } catch {
-        // Not this number.
+        // No execution has this number.
       }
     }
     return false;
@@ -132,9 +132,9 @@ describe('the texts', () => {
       body: `${paused}\n${url}/approvals/run_1/review`,
     });
     expect(alertTexts({ event: 'test', workspace_id: 'ws_1', by: 'Ada' }, url)).toEqual({
-      chat: `[Service] This is a test of alerts, asked for by Ada\n${url}/`,
+      chat: `[Service] This is a test of alerts, requested by Ada\n${url}/`,
       subject: '[Service] Test alert',
-      body: `This is a test of alerts, asked for by Ada\n${url}/`,
+      body: `This is a test of alerts, requested by Ada\n${url}/`,
     });
   });
 
@@ -234,7 +234,7 @@ describe('a run that fails or pauses', () => {
     expect((await alertOf(byMail, runId)).status).toBe('COMPLETED');
     expect(chat.seen).toEqual([]);
 
-    // A recipient without a key is not effective, and a key without a recipient is for other mail.
+    // A recipient without a key has no effect, and a key without a recipient is for other email.
     const incomplete: Record<string, string>[] = [
       { ALERT_EMAIL: 'a@b.c' },
       { EMAIL_API_KEY: KEY },
@@ -336,7 +336,7 @@ describe('an alert', () => {
     const runId = await engine.trigger(await engine.define(gated, 'G'));
     await engine.carriedOut(runId);
     await pauseAtGates(engine.db, { ...pauseCall(runId), execution: 'e1', alerts: true });
-    // The alert cannot be taken: it is due in an hour.
+    // Blocks the alert: it is due in an hour.
     await engine.db.query(sql.unsafe`
       UPDATE outbox SET due_at = now() + interval '1 hour' WHERE kind = 'alert'
     `);
@@ -347,7 +347,7 @@ describe('an alert', () => {
     });
     expect(await dispatched).toBe(true);
     await engine.carriedOut(runId);
-    // And the other way round: a promise that waits, and an alert behind it.
+    // The reverse: a cancel that is not due yet, with an alert behind it.
     await engine.db.query(sql.type(z.object({}))`
       INSERT INTO outbox (run_id, kind, due_at) VALUES (${runId}, 'cancel', now() + interval '1 hour')
     `);
@@ -384,7 +384,7 @@ describe('an alert', () => {
 
   test('that a killed worker had not sent yet is sent once by the next', async () => {
     const engine = await engineWith({ ...chatSettings(), ...mailSettings() }, false);
-    // This worker commits, and comes to no look at what is due before it dies.
+    // This worker commits, but never checks for due work before it dies.
     const env = { ...engine.env, RECONCILE_INTERVAL_SECONDS: '600', LOG_LEVEL: 'trace' };
     const first = await startWorkerProcess(env);
     await pause(500);
@@ -440,7 +440,7 @@ describe('a test of alerts', () => {
       expect(settings.text + asked.text).not.toContain(secret);
     }
     await eventually(() => chat.seen.length === 2 && mail.seen.length === 1);
-    const text = `This is a test of alerts, asked for by Owner\n${ADDRESS}/`;
+    const text = `This is a test of alerts, requested by Owner\n${ADDRESS}/`;
     expect(chatTexts()).toEqual([`[Service] ${text}`, `[Service] ${text}`]);
     expect(mails()).toEqual([{ to: ['ops@example.com'], subject: '[Service] Test alert', text }]);
     const keys = new Set(chat.seen.map((seen) => seen.headers['idempotency-key']));

@@ -92,7 +92,7 @@ describe('an Idempotency-Key', () => {
     await expect(engine.trigger(workflowId, { n: 2 }, 'once')).rejects.toMatchObject({
       code: 'idempotency_mismatch',
     });
-    // The order of keys is no difference.
+    // The order of keys does not matter.
     await engine.trigger(workflowId, { m: 2, n: 1 }, 'once');
   });
 });

@@ -34,7 +34,7 @@ async function startWorker(): Promise<TestProcess> {
   return worker;
 }
 
-/** Agents one after the other, each of which costs so much. */
+/** A chain of agents with these costs. */
 const costly = async (...costs: number[]) => {
   const ids = costs.map((_, index) => `n${index + 1}`);
   return engine.define({
@@ -107,7 +107,7 @@ describe('the cap of a run', () => {
     const runId = await engine.trigger(workflowId);
     await engine.until(runId, ['failed']);
     await override(runId, 0.8);
-    // Two steps cost 0.6, the third 0.9: stopped again, by the new cap.
+    // Two steps cost 0.6, three cost 0.9: the new cap stops the run again.
     const again = await engine.until(runId, ['failed']);
     expect(again).toMatchObject({
       error: 'Run cost cap reached: $0.90 of $0.80 spent',
@@ -241,7 +241,7 @@ describe('a block budget', () => {
 });
 
 describe('steps in parallel', () => {
-  /** A free node and, after `startMs`, so many at once. */
+  /** A free node that takes `startMs`, followed by `n` parallel nodes. */
   const fan = (n: number, costUsd: number, delayMs = 150, startMs = 0) => {
     const ids = Array.from({ length: n }, (_, index) => `n${index + 1}`);
     return engine.define({
@@ -321,7 +321,7 @@ test('cost is one truth: steps, runs, budgets and usage agree after whatever run
       const runId = await engine.trigger(workflowId);
       if (n % 4 === 0) {
         await new Promise((resolve) => setTimeout(resolve, (n * 17) % 200));
-        // Whoever comes too late is told so; the others are cancelled.
+        // A cancel that comes too late fails with `conflict`.
         await cancelRun(engine.deps, { actor: engine.actor, runId }).catch((error: unknown) => {
           expect(error).toMatchObject({ code: 'conflict' });
         });
@@ -334,7 +334,7 @@ test('cost is one truth: steps, runs, budgets and usage agree after whatever run
       return runId;
     }),
   );
-  // An attempt that was cancelled may still book what it cost.
+  // A cancelled attempt may still book its cost.
   await new Promise((resolve) => setTimeout(resolve, 1_000));
   const runs = await Promise.all(outcomes.map((runId) => engine.run(runId)));
   const total = runs.reduce((sum, run) => sum + Math.round(run.cost_usd * 1e6), 0);

@@ -29,7 +29,7 @@ afterEach(async () => {
   await tools.close();
 });
 
-/** A worker process, on the direct wire to Temporal or on the one this test can hold. */
+/** A worker process, connected to Temporal directly or through the proxy that the test can hold. */
 async function startWorker(wire: 'direct' | 'proxied' = 'direct'): Promise<TestProcess> {
   const worker = await startWorkerProcess({
     ...engine.env,
@@ -43,7 +43,7 @@ const resume = (runId: string) => resumeRun(engine.deps, { actor: engine.actor, 
 const terminals = async (runId: string) =>
   (await engine.frames(runId)).map((frame) => frame.type).filter((type) => type.startsWith('run_'));
 
-/** Whoever moves a run to `status` waits inside the transaction. */
+/** Blocks every transition of a run to `status`, inside its transaction. */
 const stopAt = (status: 'success' | 'failed') =>
   stopBefore(engine.db, {
     change: sql.fragment`UPDATE OF status`,
@@ -68,7 +68,7 @@ describe('a worker that is killed', () => {
     expect(run.status).toBe('success');
     expect(tools.calls('a')).toHaveLength(1);
     expect(tools.calls('b')).toHaveLength(2);
-    // The same key: the outside can tell that it is the same act.
+    // The same idempotency key, so that the receiver can recognize the repeated request.
     const keys = tools.calls('b').map((call) => call.headers['idempotency-key']);
     expect(keys[0]).toBe(keys[1]);
   }, 60_000);
@@ -126,7 +126,7 @@ describe('a worker that is killed', () => {
     proxy.hold();
     await failure.release();
     await engine.until(runId, ['failed']);
-    // The execution has not closed and cannot: the resume is taken all the same, and waits.
+    // The execution has not closed and cannot: the resume is accepted anyway, and waits.
     await resume(runId);
     expect((await engine.run(runId)).status).toBe('running');
     await worker.kill();
@@ -171,13 +171,13 @@ describe('two attempts at one step', () => {
     await startWorker('proxied');
     const runId = await engine.trigger(workflowId);
     await eventually(async () => (await engine.run(runId)).steps[0]?.status === 'running');
-    // It goes on working, but Temporal hears no heartbeat of it and gives the step to another worker.
+    // The worker continues, but Temporal receives no heartbeat and dispatches the step to another worker.
     proxy.cut();
     await startWorker();
     const run = await engine.until(runId, ['success', 'failed'], 60_000);
     expect(run.status).toBe('success');
     expect(run.steps[0]).toMatchObject({ status: 'success', output: 'done', attempt: 2 });
-    // The SDK may stop the first attempt when its heartbeats do not get through; if it does not, it costs as well.
+    // The SDK may stop the first attempt when its heartbeats fail; otherwise that attempt is also paid for.
     expect([0.01, 0.02]).toContain(run.steps[0]?.cost_usd);
     expect(run.cost_usd).toBe(run.steps[0]?.cost_usd);
     expect(tools.calls('b')).toHaveLength(1);
@@ -201,7 +201,7 @@ describe('an attempt that Temporal has not heard of for too long', () => {
     await startWorker('proxied');
     const runId = await slow(12_000);
     proxy.cut();
-    // Its SDK gives up on it some seconds after the heartbeat timeout, or else it comes to its end.
+    // The SDK cancels the step some seconds after the heartbeat timeout, unless the step ends first.
     await eventually(async () => (await claimOf(runId)) === null, 20_000);
     expect(['running', 'success']).toContain((await engine.run(runId)).steps[0]?.status);
     await startWorker();

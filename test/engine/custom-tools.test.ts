@@ -64,7 +64,7 @@ async function call(method: string, url: string, body?: unknown): Promise<any> {
   return answer.body === '' ? undefined : answer.json();
 }
 
-/** Registers a tool under a name of its own; `path` is what the tool server knows it by. */
+/** Registers a tool with a unique name; `path` is its path on the tool server. */
 async function register(path: string, fields: object = {}): Promise<{ id: string; name: string }> {
   const name = `${path}-${randomText(6)}`;
   return call('POST', '/api/tools', { name, endpoint_url: `${tools.url}/${path}`, ...fields });
@@ -335,7 +335,7 @@ describe('a worker that is killed while a custom tool is at work', () => {
     tools.answer('interrupted', {});
     const second = await startWorker();
     const run = await other.until(runId, ['success', 'failed'], 30_000);
-    // The second attempt, and still the first try: there is only one.
+    // The second attempt, but still the first and only try.
     expect([run.status, run.steps[0]?.attempt]).toEqual(['success', 2]);
     expect(keysOf('interrupted')).toEqual([`${runId}:a:0`, `${runId}:a:0`]);
     const sent = tools.calls('interrupted').map((seen) => seen.headers['x-key']);

@@ -20,7 +20,7 @@ import { startWorkerProcess } from '../support/processes.ts';
 type Behaviour = (response: ServerResponse, request: Seen) => void;
 
 let receiver: FakeServer;
-/** By path; `/` and whatever is not here answers 200. */
+/** Behavior by path; `/` and paths without an entry respond with status 200. */
 const behaviours = new Map<string, Behaviour>();
 let outbound: Outbound;
 
@@ -42,7 +42,7 @@ afterEach(async () => {
 });
 
 let paths = 0;
-/** An address of its own, with what it does. */
+/** A new address with this behavior. */
 function address(behave?: Behaviour): { url: string; seen: () => Seen[] } {
   const path = `/${(paths += 1)}`;
   if (behave !== undefined) behaviours.set(path, behave);
@@ -60,13 +60,13 @@ const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 const msBetween = (earlier: string, later: string) => Date.parse(later) - Date.parse(earlier);
 const header = (request: Seen, name: string) => String(request.headers[name]);
 
-/** A history as text, with what its payloads hold. */
+/** A history as text, with decoded payloads. */
 const readable = (history: object): string =>
   JSON.stringify(history, (key, value: unknown) =>
     key === 'data' && typeof value === 'string' ? Buffer.from(value, 'base64').toString() : value,
   );
 
-/** What a receiver would do that knows nothing but the documentation. */
+/** Verifies the signature as a receiver would from the documentation alone. */
 function isSigned(request: Seen, secret: string): boolean {
   const parts = header(request, 'x-service-signature').split(',');
   const at = parts[0]!.slice(2);
@@ -133,7 +133,7 @@ describe('a delivery', () => {
     for (let round = 0; round < 20; round += 1) {
       await outbound.happen('entity.created', { round });
       await eventually(() => rounds.length === round + 1);
-      // Now just after a look of the dispatch, now just before one.
+      // Sometimes just after a poll of the dispatcher, sometimes just before one.
       await pause(20 + round * 7);
     }
     expect(rounds).toEqual(Array.from({ length: 20 }, (_, round) => round));
@@ -205,7 +205,7 @@ describe('a receiver that refuses', () => {
       consecutive_failures: 8,
       last_delivery_at: null,
     });
-    // The same delivery and the same bytes each time, each time signed anew.
+    // The same delivery and the same bytes each time, with a new signature.
     const requests = seen();
     expect(requests).toHaveLength(8);
     expect(new Set(requests.map((request) => header(request, 'x-service-delivery'))).size).toBe(1);
@@ -387,7 +387,7 @@ describe('redelivery', () => {
     [delivery] = await outbound.settled(id);
     expect(delivery).toMatchObject({ status: 'delivered', attempts: 1 });
     expect(delivery!.log.at(-1)).toMatchObject({ round: 2, attempt: 1, status_code: 200 });
-    // One that has arrived may be asked for again.
+    // A successful delivery can be redelivered.
     expect((await outbound.call('POST', path(delivery!))).status).toBe(200);
     [delivery] = await outbound.settled(id);
     expect(delivery!.log.at(-1)).toMatchObject({ round: 3, attempt: 1, status_code: 200 });
@@ -570,10 +570,10 @@ describe('an endpoint that hangs', () => {
     await outbound.happen('entity.created', ...Array.from({ length: 60 }, (_, n) => ({ n })));
     await eventually(() => open >= 6);
     await outbound.happen('entity.updated', {});
-    // Before any attempt at the hanging one can have timed out.
+    // Before any attempt at the hanging endpoint can have timed out.
     await eventually(() => told === endpoints.length, 12_000);
     expect(open).toBeGreaterThanOrEqual(6);
-    // Through the time-outs of the first ones and their second attempts.
+    // Covers the timeouts of the first attempts, and the second attempts.
     await pause(18_000);
     expect(most).toBeLessThanOrEqual(8);
     expect(most).toBeGreaterThanOrEqual(6);
@@ -672,7 +672,7 @@ describe('what goes wrong here', () => {
       status: 'active',
       consecutive_failures: 0,
     });
-    // Of two attempts at one delivery the later counts.
+    // Of two attempts of one delivery, the later one counts.
     await claimDelivery(engine.db, scope(1), 'third');
     const overtaken = { ...end, claim: 'older', startedAt: older!.started_at, error: 'again' };
     expect(await recordAttempt(engine.db, scope(1), overtaken)).toBeUndefined();
@@ -683,7 +683,7 @@ describe('what goes wrong here', () => {
       round: 1,
       end: { durationMs: 1, statusCode: 500, error: 'the endpoint answered 500' },
     };
-    /** A delivery that no execution works at, with its attempt `first` under way. */
+    /** A delivery without an execution, with its attempt `first` in flight. */
     const underWay = async (name: string) => {
       const { engine, workspaceId } = outbound;
       const { id } = await outbound.register(address().url, ['entity.updated']);
@@ -737,7 +737,7 @@ describe('what goes wrong here', () => {
         await outbound.call('DELETE', `/${second!.endpoint_id}`);
       }
       expect(seen.early + seen.overtaken).toBe(60);
-      // A record that commits while the next attempt waits for the row.
+      // A result that commits while the next attempt waits for the row.
       const { scope, startedAt } = await underWay('waiting');
       const recorded = Promise.withResolvers<undefined>();
       const commit = Promise.withResolvers<undefined>();
@@ -808,7 +808,7 @@ describe('a worker that is killed', () => {
     const answers: ServerResponse[] = [];
     const { url, seen } = address((response) => {
       answers.push(response);
-      // The first stays open until its worker is dead; the second is answered.
+      // The first request stays open until its worker is dead; the second is answered.
       if (answers.length > 1) response.end();
     });
     const first = await startWorkerProcess(apart.engine.env);
@@ -853,7 +853,7 @@ describe('a worker that is killed', () => {
         expect(new Set(seen().map((request) => header(request, 'x-service-delivery'))).size).toBe(
           90,
         );
-        // What was on the wire when the worker died may come twice.
+        // Requests in flight when the worker died may arrive twice.
         expect(seen().length).toBeLessThanOrEqual(90 + 8);
       } finally {
         await Promise.all(workers.map((worker) => worker.stop()));

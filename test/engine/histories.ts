@@ -25,8 +25,8 @@ async function muchWork(engine: Engine): Promise<string> {
 }
 
 /**
- * Runs whose histories are committed and replayed: between them they reach every command the workflow gives. Record
- * anew with `npm run histories:record` only when a change of the workflow is versioned and the old ones still pass.
+ * Runs whose histories are committed and replayed. Together they cover every command of the workflow. Record them again
+ * with `npm run histories:record` only when a change of the workflow is versioned and the old ones still pass.
  */
 export const scenarios: Record<string, (engine: Engine) => Promise<string>> = {
   'chain-with-condition-and-merge': async (engine) => {
@@ -179,7 +179,7 @@ export const scenarios: Record<string, (engine: Engine) => Promise<string>> = {
 
   'conditions-with-much-work': muchWork,
 
-  // Short steps end in any order, some beside long ones, some only in the long lane.
+  // Short steps end in any order, some in parallel with long ones, some only in the long lane.
   'chains-of-short-and-long-steps': async (engine) => {
     const chains = Array.from({ length: 12 }, (_, n) => n);
     const middle = (n: number) => {
@@ -213,7 +213,7 @@ export const scenarios: Record<string, (engine: Engine) => Promise<string>> = {
     return runId;
   },
 
-  // Longer than one workflow task gives to short steps.
+  // Takes longer than one workflow task allows for short steps.
   'loop-of-many-short-steps': async (engine) => {
     const workflowId = await engine.define({
       nodes: [

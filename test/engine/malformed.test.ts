@@ -36,7 +36,7 @@ const payloadOf = (encoding: string | undefined, data: string | Buffer): Payload
   metadata: encoding === undefined ? {} : { encoding: Buffer.from(encoding) },
   data: Buffer.from(data),
 });
-/** As a client with another codec, or none, would send them. */
+/** Payloads of a client with another codec, or none. */
 const undecodable = [
   payloadOf('binary/encrypted', Buffer.from([0xff, 0x00, 0xfe])),
   payloadOf('json/plain', 'no JSON'),
@@ -61,9 +61,9 @@ describe('a signal that is malformed', () => {
       (await handle.fetchHistory()).events?.filter(
         ({ workflowExecutionSignaledEventAttributes: signal }) => signal != null,
       ).length;
-    // Those that come while a workflow task is at work stand in the history after it.
+    // Signals that arrive during a workflow task come after it in the history.
     await eventually(async () => (await sent()) === malformed.length);
-    // They have been worked off when no workflow task is left, and none has failed.
+    // All are processed when no workflow task is pending and none has failed.
     await eventually(async () => (await handle.describe()).raw.pendingWorkflowTask == null);
     const { events } = await handle.fetchHistory();
     expect(events?.filter((event) => event.workflowTaskFailedEventAttributes != null)).toEqual([]);

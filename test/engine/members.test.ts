@@ -95,7 +95,7 @@ describe('the stats of a member', () => {
       rejections: 1,
       total_cost_usd: 0,
     });
-    // What a run cost stays when it is gone.
+    // The cost of a run stays after its deletion.
     expect((await api.call('DELETE', `/api/workflows/${id}`)).status).toBe(204);
     expect(await statsOf(ann)).toMatchObject(expected);
   }, 30_000);
@@ -108,7 +108,7 @@ describe('invitations by mail', () => {
     EMAIL_API_URL: mail.url,
     ENCRYPTION_KEY: 'a key of this test and of nothing else',
   });
-  /** What names the mail of a code for the provider. */
+  /** The idempotency key of the email with a code. */
   const keyOf = (memberId: string, code: string): string =>
     `invitation/${memberId}/${createHash('sha256').update(code).digest('hex').slice(0, 16)}`;
   beforeEach(async () => {
@@ -275,7 +275,7 @@ describe('invitations by mail', () => {
     ]);
     expect(await login(signUp.password)).toBe(401);
     await eventually(() => mail.seen.length === 1);
-    // Whoever manages members can have it mailed again, and is not told the code.
+    // A caller who manages members can have it mailed again, but does not get the code.
     const again = await api.call('POST', `/api/members/${id}/invite`);
     expect([again.status, again.body.invite_code]).toEqual([200, null]);
     await eventually(() => mail.seen.length === 2);

@@ -21,7 +21,7 @@ import { setting } from '../support/settings.ts';
 let engine: Engine;
 let tools: ToolServer;
 let proxy: Proxy;
-/** What the API would hold: the same database, and a wire to Temporal that can be cut. */
+/** The dependencies of an API: the same database, and a connection to Temporal that can be cut. */
 let api: RunDeps;
 
 beforeAll(async () => {
@@ -176,7 +176,7 @@ describe('without a history to reset', () => {
     const { client, namespace } = engine.deps.temporal;
     await eventually(async () => (await describeCurrent(engine.deps, runId))?.open === false);
     const base = await describeCurrent(engine.deps, runId);
-    // The server deletes in the background, after its own bookkeeping of the close.
+    // The server deletes in the background, after it has processed the close.
     await client.workflowService.deleteWorkflowExecution({
       namespace,
       workflowExecution: { workflowId: runId, runId: base?.runId },
@@ -228,7 +228,7 @@ describe('an execution that is ended behind our back', () => {
     const workflowId = await engine.define({ nodes: [tools.node('a')], edges: [] });
     const runId = await engine.trigger(workflowId);
     await engine.until(runId, ['success']);
-    // As it is when the last word never came: the row open, every step finished.
+    // The state after the final report was lost: the row open, every step finished.
     await engine.db.query(reopened(runId));
     const run = await engine.until(runId, ['success', 'failed'], 15_000);
     expect(run.status).toBe('success');
@@ -251,7 +251,7 @@ describe('a reset that arrives late', () => {
     await resumeRun(engine.deps, { ...actor(), runId });
     await engine.until(runId, ['paused']);
     const current = (await describeCurrent(engine.deps, runId))?.runId;
-    // The same promise once more, as another process would find it whose first attempt's answer was lost.
+    // The same queued resume again, as another process finds it after the first attempt's response was lost.
     await engine.db.query(resumeOnceMore(runId, base, 1));
     await engine.carriedOut(runId);
     expect(await describeCurrent(engine.deps, runId)).toMatchObject({ runId: current, open: true });

@@ -244,7 +244,7 @@ describe('a changed policy', () => {
       await set({ tools: [{ tool: 'http_request', allowed_workflow_ids: [workflowId] }] });
       await resumeRun(engine.deps, { actor: engine.actor, runId });
       const run = await engine.until(runId, ['success']);
-      // The step as it stands was allowed; the refusal before the resume stays in the events.
+      // The current step was allowed; the refusal before the resume stays in the events.
       expect(run.steps.at(-1)?.policy).toEqual([]);
       expect(await events(runId)).toHaveLength(1);
     }

@@ -25,7 +25,7 @@ beforeEach(async () => {
 afterEach(() => tools.close());
 
 const GRACE_MS = 12_000;
-/** After the grace period. */
+/** The maximum delay after the grace period. */
 const PROMISED_MS = 5_000;
 
 describe('an execution that is ended behind our back', () => {
@@ -64,7 +64,7 @@ describe('an execution that is ended behind our back', () => {
     ];
     await Promise.all([terminate(terminated), remove(deleted), terminate(approved)]);
     const endedAt = Date.now();
-    // In between a person approves, and is answered: the promise stands until the execution is known to be lost.
+    // An approval in between succeeds: it stays queued until the execution is known to be lost.
     await approve(approved);
     expect((await engine.run(approved)).status).toBe('running');
     const settled = await Promise.all(
@@ -105,7 +105,7 @@ describe('an execution that is ended behind our back', () => {
       await Promise.all([1, 2, 3].map(() => reconcileOnce(engine.deps)));
       seen.add(await looked());
     }
-    // One every two seconds at most.
+    // At most one check every two seconds.
     expect(seen.size).toBeLessThanOrEqual(Math.ceil((Date.now() - began) / 2_000) + 1);
   });
 
@@ -128,7 +128,7 @@ describe('hundreds of open runs', () => {
       runIds.push(...(await Promise.all(started)));
     }
     const [runId = ''] = runIds;
-    // The last of all whose turn it is.
+    // The last run in the order of checks.
     await engine.db.query(sql.type(z.object({}))`
       UPDATE runs SET updated_at = now() - interval '1 minute',
         checked_at = now() - CASE WHEN id = ${runId} THEN 0 ELSE 60 END * interval '1 second'`);
@@ -144,7 +144,7 @@ describe('hundreds of open runs', () => {
       await engine.until(runId, ['failed'], 40_000);
       const afterMs = Date.now() - endedAt;
       expect(afterMs).toBeLessThan(graceMs + PROMISED_MS);
-      // Fifty a second, and those of the one.
+      // Fifty checks per second, and those of the terminated run.
       expect(describe.mock.calls.length).toBeLessThan((afterMs / 1_000 + 1) * 50 + 10);
       expect(describe.mock.calls.length).toBeGreaterThan(50);
     } finally {
@@ -158,7 +158,7 @@ describe('workers that are killed one after the other', () => {
   test('ten with the workflow task of a run in hand: the run goes on with the eleventh', async () => {
     const engine = await startEngine({
       worker: false,
-      // A worker that holds a task for most of it reports progress, and the attempts begin again at one.
+      // A worker that holds a task for most of its timeout reports progress, which resets the attempts to one.
       env: { WORKFLOW_TASK_TIMEOUT_SECONDS: '6' },
     });
     const reconciler = startReconciler(engine.deps);
@@ -171,7 +171,7 @@ describe('workers that are killed one after the other', () => {
       );
       const attempts: number[] = [];
       for (let kill = 1; kill <= 10; kill += 1) {
-        // Its transaction is not committed: whoever comes next begins it anew.
+        // Its transaction is not committed, so the next worker starts it again.
         const stop = await stopBefore(engine.db, {
           change: sql.fragment`UPDATE OF status`,
           table: 'runs',
@@ -184,7 +184,7 @@ describe('workers that are killed one after the other', () => {
         await stop.release();
         expect((await engine.run(runId)).status).toBe('running');
       }
-      // As many as would once have ended the run.
+      // Enough to have ended the run in earlier versions.
       expect(Math.max(...attempts)).toBeGreaterThan(3);
       const worker = await engine.startWorker();
       await engine.until(runId, ['paused'], 60_000);

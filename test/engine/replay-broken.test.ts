@@ -22,7 +22,7 @@ afterEach(() => tools.close());
 const handleOf = (runId: string) => engine.deps.temporal.client.workflow.getHandle(runId);
 const define = () => engine.define({ nodes: [tools.node('a')], edges: [] });
 
-/** A run whose history was made by workflow code that commands something else. */
+/** A run whose history comes from workflow code with other commands. */
 async function runOfOtherCode(): Promise<string> {
   const bundle = await bundleFixture('other-workflow.ts');
   const other = await createWorker({ ...engine.deps, bundle });
@@ -32,7 +32,7 @@ async function runOfOtherCode(): Promise<string> {
   return runId;
 }
 
-/** Gives its workflow code something to do. */
+/** Sends a signal, so that the workflow code runs. */
 const wake = (runId: string) =>
   handleOf(runId).signal('decision', { step_key: 'x', round: 1, approved: true });
 
@@ -64,7 +64,7 @@ describe('a history that the workflow of today cannot replay', () => {
     await cannotBeReplayed(runId);
   }, 240_000);
 
-  /** What the server sees of a worker that is killed while it has a workflow task: it asked, and never answered. */
+  /** Acts as a worker that is killed during a workflow task: polls the task and never responds. */
   async function takeTaskAndDie(): Promise<void> {
     const { client, namespace, queues } = engine.deps.temporal;
     const taken = await client.connection.withDeadline(Date.now() + 30_000, () =>

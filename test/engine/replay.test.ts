@@ -10,7 +10,7 @@ import { fetchHistory, scenarios } from './histories.ts';
 
 quietRuntime();
 const { History } = proto.temporal.api.history.v1;
-/** A folder for each engine version, `v<n>`. Only what the newest holds may be recorded anew. */
+/** A folder for each engine version, `v<n>`. Only the histories of the newest may be recorded again. */
 const folder = join(import.meta.dirname, '../histories');
 const newest = `v${ENGINE_VERSION}`;
 const recording = process.env['RECORD_HISTORIES'] === '1';

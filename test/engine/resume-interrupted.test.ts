@@ -16,7 +16,7 @@ import { stopBefore } from '../support/stop-before.ts';
 let engine: Engine;
 let tools: ToolServer;
 let proxy: Proxy;
-/** What the API would hold: the same database, and a wire to Temporal that can be cut. */
+/** The dependencies of an API: the same database, and a connection to Temporal that can be cut. */
 let api: RunDeps;
 const victims: TestProcess[] = [];
 
@@ -41,7 +41,7 @@ const SECONDS = 1_000;
 const counts = () => ['a', 'b'].map((name) => tools.calls(name).length);
 const current = async (runId: string) => (await describeCurrent(engine.deps, runId))?.runId;
 
-/** A run of a -> b! that has failed, with its execution closed; then its tool is mended. */
+/** A failed run of a -> b!, with its execution closed and its tool repaired. */
 async function failedRun(): Promise<string> {
   const workflowId = await engine.define({
     nodes: [tools.node('a'), tools.node('b')],
@@ -58,18 +58,18 @@ async function failedRun(): Promise<string> {
   return runId;
 }
 
-/** As if its history could not be replayed: every resume goes through the ledger. */
+/** Simulates a history that cannot be replayed: every resume uses the ledger. */
 const distrustHistory = (runId: string) =>
   engine.db.query(sql.type(z.object({}))`UPDATE runs SET from_ledger = true WHERE id = ${runId}`);
 
-/** Resumes with Temporal out of reach: the promise is written and nobody has carried it out. */
+/** Resumes while Temporal is unreachable: the resume is queued and not dispatched. */
 async function queueResume(runId: string): Promise<void> {
   proxy.cut();
   const { dispatched } = await resumeRun(api, { actor: engine.actor, runId });
   expect(await dispatched).toBe(false);
 }
 
-/** The promise as an earlier attempt, perhaps of an earlier version, has left it. */
+/** Sets the queued resume to what an earlier attempt left, perhaps of an earlier version. */
 const leaveBehind = (runId: string, payload: JsonObject) =>
   engine.db.query(sql.type(z.object({}))`
     UPDATE outbox SET payload = ${JSON.stringify(payload)}::json WHERE run_id = ${runId} AND kind = 'resume'`);
@@ -81,7 +81,7 @@ const ledgerPlanIsKept = {
 };
 
 describe('a process that is killed while it starts an execution from the ledger', () => {
-  /** A run whose resume is about to be carried out by `victim`, which has decided and not yet written its plan. */
+  /** A run whose resume `victim` is about to dispatch: it has decided, but not yet written its plan. */
   async function aboutToStart() {
     const worker = await engine.startWorker();
     const runId = await failedRun();

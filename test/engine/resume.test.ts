@@ -95,7 +95,7 @@ describe('a resume repeats only what had not completed', () => {
     tools.answer('work', {});
     await resume(runId);
     const run = await engine.until(runId, ['success']);
-    // Three rounds, of which one was tried twice.
+    // Three iterations, one of them tried twice.
     expect(counts('work', 'end')).toEqual([4, 1]);
     expect(reached).toBeLessThan(4);
     expect(

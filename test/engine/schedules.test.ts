@@ -58,7 +58,7 @@ const handleOf = (id: string): ScheduleHandle =>
 const scope = (scheduleId: string) => ({ workspaceId: engine.actor.workspaceId, scheduleId });
 const read = (id: string) => readSchedule(engine.db, scope(id));
 
-/** A schedule of a workflow of its own, made long ago, that Temporal knows. */
+/** A schedule of a new workflow, created long ago and synced to Temporal. */
 async function schedule(given: Partial<ScheduleInput> = {}, graph: typeof plain = plain) {
   const workflowId = given.workflow_id ?? (await engine.define(graph));
   const { scheduleId, dispatched } = await createSchedule(engine.deps, engine.actor, {
@@ -70,11 +70,11 @@ async function schedule(given: Partial<ScheduleInput> = {}, graph: typeof plain 
     overlap: 'skip',
     ...given,
   });
-  // First: who tells passes over a row that is being written, and not every test has a worker to come back to it.
+  // Wait first: a sync skips a row that is being written, and not every test has a worker that retries it.
   await dispatched;
   await engine.db.query(sql.type(row)`
     UPDATE schedules SET effective_from = now() - interval '1 hour' WHERE id = ${scheduleId}`);
-  // By whomever: a worker of this test may have been quicker.
+  // A worker of this test may have synced it first.
   const known = sql.type(z.object({ known: z.boolean() }))`
     SELECT told_revision = revision AS known FROM schedules WHERE id = ${scheduleId}`;
   await eventually(async () => await engine.db.oneFirst(known), 25_000);
@@ -85,7 +85,7 @@ const runsOf = (scheduleId: string) =>
   engine.db.any(sql.type(z.object({ id: z.string(), due_at: z.string().nullable() }))`
     SELECT id, due_at FROM runs WHERE schedule_id = ${scheduleId} ORDER BY id`);
 
-/** Ticks the schedule through the server, and returns what came of it. */
+/** Triggers the schedule through the server. Returns the result of the tick. */
 async function tick(id: string): Promise<TickResult> {
   const { client } = engine.deps.temporal;
   const before = (await handleOf(id).describe()).info.numActionsTaken;
@@ -107,7 +107,7 @@ const call = (id: string, dueAt: number, cron = '* * * * *') => ({
   due_at: new Date(dueAt).toISOString(),
 });
 const thisMinute = () => Math.floor(Date.now() / MINUTE) * MINUTE;
-/** So that nothing below straddles the next full minute. */
+/** Waits if needed, so that the test does not cross the next full minute. */
 async function awayFromTheMinute(): Promise<number> {
   const left = MINUTE - (Date.now() % MINUTE);
   if (left < 8_000) await new Promise((resolve) => setTimeout(resolve, left + 500));
@@ -157,7 +157,7 @@ describe('a tick', () => {
     } finally {
       await engine.db.query(sql.type(row)`DELETE FROM run_counters WHERE shard = 99`);
     }
-    // Never queued: with room again only the next tick runs.
+    // A tick is never queued: with room again, only the next one runs.
     expect(await tick(id)).toMatchObject({ run_id: expect.any(String) });
     expect(await runsOf(id)).toHaveLength(1);
   }, 60_000);
@@ -224,7 +224,7 @@ describe('a tick', () => {
     await handleOf(id).pause();
     const due = await awayFromTheMinute();
     expect(await runTick(engine.deps, call(id, due, '*/2 * * * *'))).toHaveProperty('skipped');
-    // Temporal seems to know other times: it is told again, which also ends the pause made there.
+    // Temporal seems to have other times, so the schedule is synced again, which also ends the pause made there.
     expect(await syncOnce(engine.deps)).toBe(false);
     expect((await handleOf(id).describe()).state.paused).toBe(false);
     await updateSchedule(engine.deps, engine.actor, id, { enabled: false });
@@ -281,7 +281,7 @@ describe('a worker that is killed', () => {
     await engine.until(runs[0]!.id, ['success'], 30_000);
   }, 90_000);
 
-  /** The first executions of a worker are slow; this one is not to be what is measured. */
+  /** The first executions of a worker are slow, so the test does not measure this one. */
   async function startWorkerlessTrigger(): Promise<void> {
     const runId = await engine.trigger(await engine.define(plain));
     await engine.until(runId, ['success'], 30_000);
@@ -326,7 +326,7 @@ describe('Temporal', () => {
         () => true,
         () => false,
       );
-  /** What was told just now is too young to be compared. */
+  /** Recently synced schedules are not compared, so this makes them older. */
   const age = () =>
     engine.db.query(sql.type(row)`UPDATE schedules SET told_at = now() - interval '1 hour'`);
 

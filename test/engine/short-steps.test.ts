@@ -14,7 +14,7 @@ beforeAll(async () => {
 });
 afterAll(() => engine.close());
 
-/** How many events of each kind the history of an ended run holds. */
+/** The number of events of each kind in the history of an ended run. */
 async function countEvents(runId: string) {
   const { events } = await fetchHistory(engine, runId);
   const count = (type: proto.temporal.api.enums.v1.EventType) =>
@@ -26,7 +26,7 @@ async function countEvents(runId: string) {
   };
 }
 
-/** Holds the rows of runs for as long as `work` takes: their steps cannot begin. */
+/** Locks the rows of runs while `work` runs, so that their steps cannot start. */
 async function whileHeld(runIds: string[], work: () => Promise<unknown>): Promise<void> {
   const held = Promise.withResolvers<undefined>();
   const release = Promise.withResolvers<undefined>();
@@ -45,7 +45,7 @@ async function whileHeld(runIds: string[], work: () => Promise<unknown>): Promis
   }
 }
 
-/** A run that starts so many short steps at once, a second after it began. */
+/** A run that starts this many short steps at once, `seconds` after its start. */
 async function startWide(width: number, seconds = 1): Promise<string> {
   const ids = Array.from({ length: width }, (_, n) => `n${n}`);
   const wait = { id: 'wait', kind: 'tool', tool_name: 'delay', params: { seconds } } as const;
@@ -79,7 +79,7 @@ describe('a step in the short lane', () => {
     ]);
     const { activities, tasks } = await countEvents(runId);
     expect(activities).toBe(0);
-    // On a busy machine the three may take longer than one task is given.
+    // On a busy machine, the three may take longer than one workflow task allows.
     expect(tasks).toBeLessThanOrEqual(3);
   });
 
@@ -239,7 +239,7 @@ describe('a run with nothing but short steps', () => {
   });
 
   test('leaves room on the worker for other workspaces', async () => {
-    // Held before the first delay ends, and released after the last one but before a local attempt times out.
+    // Locked before the first delay ends, released after the last one ends but before a local attempt times out.
     const runIds = await Promise.all(Array.from({ length: 15 }, () => startWide(2, 4)));
     await whileHeld(runIds, () => pause(4_000 + 2_000));
     await Promise.all(runIds.map((runId) => engine.until(runId, ['success'])));

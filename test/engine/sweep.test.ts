@@ -28,7 +28,7 @@ afterAll(async () => {
 });
 afterEach(async () => {
   await Promise.all(processes.splice(0).map((process) => process.kill()));
-  // Each test begins with nothing to sweep.
+  // Each test starts with nothing to sweep.
   await engine.db.query(sql.unsafe`DELETE FROM runs`);
   await engine.db.query(sql.unsafe`DELETE FROM outbox`);
   await engine.db.query(sql.unsafe`UPDATE workspaces SET plan = 'enterprise'`);
@@ -44,7 +44,7 @@ interface Place {
   workflowId: string;
 }
 
-/** A workspace of its own, with a workflow whose runs never executed anything. */
+/** A new workspace, with a workflow whose runs never executed anything. */
 async function place(plan: PlanName): Promise<Place> {
   const workspaceId = newId('workspace');
   const workflowId = newId('workflow');
@@ -212,7 +212,7 @@ describe('deleting runs', () => {
              (SELECT sum(runs) FROM (SELECT workspace_id, runs FROM usage_deltas
                                      UNION ALL SELECT workspace_id, runs FROM usage_days) u
               WHERE workspace_id = ${swept.workspaceId}) AS used`);
-    // The five of the other workspace stay, whose window is longer.
+    // The five of the other workspace stay, since its window is longer.
     expect(left).toEqual({
       runs: 0,
       steps: 5,
@@ -304,7 +304,7 @@ describe('deleting runs', () => {
     const [bad, good] = [await place('free'), await place('free')];
     await oldRuns(bad, 3, '8 days');
     await oldRuns(good, 3, '8 days');
-    // Deleting the keys of the one is refused; the other has none.
+    // The trigger refuses to delete the keys of one; the other has none.
     await engine.db.query(sql.type(z.object({}))`
       DELETE FROM idempotency_keys WHERE workspace_id = ${good.workspaceId}`);
     await engine.db.query(sql.unsafe`
@@ -393,7 +393,7 @@ describe('a run that is still live past its window', () => {
     await agedRun(runId, '8 days');
     await free();
     const { config } = engine.deps;
-    // Due later, so that nothing takes the row before it is looked at.
+    // Due later, so that nothing takes the row before the check.
     await engine.db.query(
       sql.unsafe`ALTER TABLE outbox ALTER due_at SET DEFAULT now() + interval '1 hour'`,
     );
@@ -428,7 +428,7 @@ describe('a run that is still live past its window', () => {
     await engine.db.query(sql.type(z.object({}))`
       UPDATE steps SET status = 'running', claim_until = now() + interval '1 minute' WHERE run_id = ${atWork!}`);
     expect(await sweepPart(engine.deps)).toMatchObject({ runs: 2, waiting: 2 });
-    // An execution that is open although the run ended just now.
+    // An execution that is still open although the run has just ended.
     const open = await engine.trigger(await engine.define(gated));
     await engine.until(open, ['paused']);
     await engine.carriedOut(open);
@@ -599,7 +599,7 @@ describe('the schedule', () => {
       expect(action).toMatchObject({ workflowType: SWEEP_WORKFLOW });
       expect(info.recentActions.length + info.runningActions.length).toBeGreaterThan(0);
 
-      // A start later on asks again, and leaves a paused schedule paused. A sweep under way would not be joined.
+      // A later start requests a sweep again and leaves a paused schedule paused. It does not join a sweep in progress.
       await eventually(
         async () => (await handle.describe()).info.runningActions.length === 0,
         40_000,
@@ -611,7 +611,7 @@ describe('the schedule', () => {
       await eventually(async () => (await runsOf(own.actor.workspaceId, own.db)) === 0, 40_000);
       const after = await handle.describe();
       expect(after.state.paused).toBe(true);
-      // Each start found the schedule as wanted. An update might undo what an operator does at the same moment.
+      // No start changed the schedule. An update might undo a concurrent change by an operator.
       expect(after.info.lastUpdatedAt).toBeUndefined();
       await handle.delete();
     } finally {

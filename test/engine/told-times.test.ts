@@ -13,7 +13,7 @@ import { type FakeServer, type Seen, startHttpServer } from '../fakes/http-serve
 import { echo, edge, type Engine, eventually, mock, startEngine } from '../support/engine.ts';
 import { oddTimes, TIME } from '../support/times.ts';
 
-// Whatever leaves the service by itself, to webhook endpoints and over streams, writes its times as answers do.
+// What the service sends by itself, to webhook endpoints and over streams, has times in the format of responses.
 
 let engine: Engine;
 let app: App;
@@ -47,7 +47,7 @@ const typeOf = (delivery: Seen) => String(delivery.headers['x-service-event']);
 
 const frameTypes = streamFrameSchema.options.map(({ shape }) => [...shape.type.values][0]!);
 
-/** What the stream of a run says from now on. */
+/** Collects the frames of a run's stream from now on. */
 async function follow(runId: string): Promise<{ frames: StreamFrame[]; socket: WebSocket }> {
   const { port } = app.server.address() as { port: number };
   const socket = new WebSocket(`ws://127.0.0.1:${port}/api/runs/${runId}/stream`);
@@ -86,7 +86,7 @@ test('frames of every kind, on the stream and in the list of events', async () =
   for (const { socket } of streams) socket.terminate();
 }, 60_000);
 
-/** Has every event happen that an endpoint can be told of, but the ping. */
+/** Triggers every event that an endpoint can subscribe to, except the ping. */
 async function everythingHappens(): Promise<void> {
   const { id: feed_id } = await ok('POST', '/api/data/feeds', { name: 'Projects' });
   const send = (...records: object[]) => ok('POST', '/api/data/ingest', { feed_id, records });

@@ -1,12 +1,12 @@
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** What the far side does, by the first of these words that a request holds; `refuse` otherwise. */
+/** The first of these words in a request selects the response; default: `refuse`. */
 export const echoes = ['accept', 'fail', 'hang up'] as const;
 
 /**
- * Services that repeat the request they got, with all its credentials, in whatever they answer: models, mail, chat,
- * tools and MCP servers.
+ * Services that repeat the request, with all its credentials, in every response: models, mail, chat, tools and MCP
+ * servers.
  */
 export async function startEchoServer(): Promise<{ url: string; close: () => Promise<void> }> {
   const server = createServer((request, response) => {

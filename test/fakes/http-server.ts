@@ -22,14 +22,14 @@ export interface FakeServer {
   /** `http://127.0.0.1:<port>` */
   url: string;
   port: number;
-  /** Requests read in full, oldest first. */
+  /** Fully read requests, oldest first. */
   seen: Seen[];
-  /** Sockets opened so far. */
+  /** The number of sockets opened so far. */
   connections: () => number;
   close: () => Promise<void>;
 }
 
-/** A real server on a free loopback port that hands each request, body read, to `answer`. */
+/** A real server on a free loopback port that passes each request, with its body read, to `answer`. */
 export async function startHttpServer(
   answer: (request: Seen, response: ServerResponse) => void | Promise<void>,
 ): Promise<FakeServer> {
@@ -43,7 +43,7 @@ export async function startHttpServer(
   return { ...(await listen(createServer(listener))), seen };
 }
 
-/** A server below HTTP: whatever `onSocket` writes is the answer. */
+/** A TCP server: `onSocket` writes the raw response. */
 export async function startTcpServer(onSocket: (socket: Socket) => void): Promise<FakeServer> {
   return { ...(await listen(createTcpServer(onSocket))), seen: [] };
 }

@@ -1,11 +1,11 @@
 import { type FakeServer, sendJson, startHttpServer } from './http-server.ts';
 
 export interface MailServer extends FakeServer {
-  /** When set, the next mails are refused so. */
+  /** If set, the next mails are refused with this response. */
   refusal: { status: number; body: unknown } | undefined;
 }
 
-/** Takes mails at `POST /emails` as Resend does, and answers a repeated idempotency key with the first id. */
+/** Accepts mails at `POST /emails` like Resend, and responds to a repeated idempotency key with the first id. */
 export async function startMailServer(): Promise<MailServer> {
   const ids = new Map<string, string>();
   let sent = 0;

@@ -1,10 +1,10 @@
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 
-/** The generations of the protocol: the stateless one, and those that begin with `initialize`. */
+/** Versions of the protocol: the stateless one, and those that begin with `initialize`. */
 export const generations = ['2026-07-28', '2025-11-25'] as const;
 export type Generation = (typeof generations)[number];
 
-/** The SDK's own client, connected. It checks every result against the tool's output schema once it listed them. */
+/** Connects the SDK's own client. Once it has listed the tools, it checks every result against their output schemas. */
 export async function connectMcp(
   url: string,
   generation: Generation = '2026-07-28',

@@ -2,7 +2,7 @@ import { createMcpHandler, McpServer } from '@modelcontextprotocol/server';
 import { z } from 'zod';
 import { type FakeServer, startHttpServer } from './http-server.ts';
 
-/** A small MCP server with the tools `add`, `fail` (says it failed) and `slow` (answers after five seconds). */
+/** A small MCP server with the tools `add`, `fail` (reports an error) and `slow` (responds after five seconds). */
 export async function startMcpServer(): Promise<FakeServer> {
   const handler = createMcpHandler(buildServer);
   const server = await startHttpServer(async (request, response) => {

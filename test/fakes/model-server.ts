@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { type FakeServer, sendJson, startHttpServer } from './http-server.ts';
 
-/** What the next question gets. A text answers 200; the queue's last entry repeats. */
+/** The response to the next request. A text gets status 200; the queue's last entry repeats. */
 export type ModelAnswer =
   | {
       text: string;
@@ -14,11 +14,11 @@ export type ModelAnswer =
 
 export interface ModelServer extends FakeServer {
   answers: ModelAnswer[];
-  /** The parsed bodies of the questions, oldest first. */
+  /** The parsed bodies of the requests, oldest first. */
   questions: () => Record<string, unknown>[];
 }
 
-/** Speaks `POST /chat/completions` as OpenAI does and `POST /messages` as Anthropic does. */
+/** Implements `POST /chat/completions` like OpenAI and `POST /messages` like Anthropic. */
 export async function startModelServer(): Promise<ModelServer> {
   const answers: ModelAnswer[] = [];
   const server = await startHttpServer((request, response) => {

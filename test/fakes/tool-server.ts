@@ -3,9 +3,9 @@ import { type FakeServer, type Seen, sendJson, startHttpServer } from './http-se
 
 export interface ToolServer {
   url: string;
-  /** How the tool answers from now on; by default 200 at once. */
+  /** Sets the tool's next responses; default: 200 immediately. */
   answer(name: string, behaviour: Behaviour): void;
-  /** What the tool was asked, oldest first. */
+  /** The requests to the tool, oldest first. */
   calls(name: string): Seen[];
   /** An `http_request` node that calls this tool. */
   node(name: string, rest?: object): never;
@@ -16,7 +16,7 @@ export interface Behaviour {
   status?: number;
   body?: unknown;
   delayMs?: number;
-  /** Answers wait for this. */
+  /** Responses wait for this. */
   until?: Promise<unknown>;
 }
 

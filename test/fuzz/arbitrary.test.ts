@@ -24,7 +24,7 @@ describe.each(['plain', 'edge'] as const)('bodies drawn with a taste for what is
         numRuns: 12,
         seed: 1,
       });
-      // As they are sent: JSON has no undefined.
+      // As sent: JSON has no undefined.
       const sent = values.map((value) => JSON.parse(JSON.stringify(value)) as unknown);
       expect(sent.filter((value) => !checker.allows(operation, value))).toEqual([]);
     },

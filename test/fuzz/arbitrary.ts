@@ -1,20 +1,18 @@
 import fc from 'fast-check';
 import { type OpenApiDocument, resolve, type Schema } from './document.ts';
 
-/**
- * `plain`: small values, as callers send them. `edge`: as long, large, deep and strange as the schema allows.
- */
+/** `plain`: small values, as callers send them. `edge`: as long, large, deep and unusual as the schema allows. */
 export type Taste = 'plain' | 'edge';
 
-/** Lists and texts are not made longer than this, whatever a schema allows: a body has a limit, too. */
+/** Maximum length of lists and texts, even if a schema allows more: request bodies are limited. */
 const MAX_ITEMS = 120;
 const MAX_TEXT = 20_000;
-/** Objects within objects beyond this get only what they require. */
+/** Deeper objects get only their required fields. */
 const MAX_DEPTH = 6;
 
 /**
- * Values that a JSON schema allows. There are libraries for it; those that are kept up sample without regard to bounds,
- * or not from a seed, and what this API uses of JSON Schema is little.
+ * Generates values that a JSON schema allows. Maintained libraries ignore bounds or cannot use a seed, and this API
+ * uses only a small part of JSON Schema.
  */
 export function arbitraryOf(
   schema: Schema,
@@ -118,7 +116,7 @@ function numbers(schema: Schema, { taste }: Context): fc.Arbitrary<number> {
   const max = exclusiveMaximum ?? maximum;
   const fits = (each: number) =>
     each >= min && each <= max && each !== exclusiveMinimum && each !== exclusiveMaximum;
-  // Amounts have at most six decimals, which no schema says.
+  // Amounts have at most six decimals, which no schema states.
   const rounded = fc
     .double({ min, max: Math.min(max, Math.max(min, 0) + 100), noNaN: true })
     .map((each) => Math.round(each * 1e4) / 1e4)
@@ -130,7 +128,7 @@ function numbers(schema: Schema, { taste }: Context): fc.Arbitrary<number> {
 }
 
 const plainCharacters = 'abcdefghij klmnop_-.0123456789'.split('');
-/** What is apt to be handled badly, but may be said in JSON and in Postgres. */
+/** Often mishandled characters that are valid in JSON and in Postgres. */
 const strangeCharacters = [
   ...[
     '\u2028',
@@ -189,7 +187,7 @@ function texts(schema: Schema, context: Context): fc.Arbitrary<string> {
     from([...plainCharacters, ...strangeCharacters], Math.min(longest, minLength + 40)),
     ofLength(minLength),
     ofLength(longest),
-    // Counted in code units here, in code points there.
+    // `longest` code points, twice as many code units.
     ofLength(longest, '😀'),
     fc.constantFrom(' '.repeat(Math.max(1, minLength)), 'x'.repeat(minLength + 1)).filter(fits),
   );
@@ -199,7 +197,7 @@ function matching(pattern: string, fits: (text: string) => boolean): fc.Arbitrar
   try {
     return fc.stringMatching(new RegExp(pattern)).filter(fits);
   } catch {
-    // Classes of Unicode are beyond it.
+    // Unicode classes are not supported.
     return fc.stringMatching(/^[a-z][a-z0-9_]{0,12}$/).filter(fits);
   }
 }
@@ -209,7 +207,7 @@ const times = fc
   .map((date) => date.toISOString());
 const octet = fc.integer({ min: 0, max: 255 });
 const ipv4 = fc.tuple(octet, octet, octet, octet).map((parts) => parts.join('.'));
-/** Places on this machine only; what is sent has its hosts looked at once more. */
+/** Only hosts on this machine; the hosts in requests are replaced again before sending. */
 const formats: Record<string, fc.Arbitrary<string>> = {
   'date-time': fc.oneof(
     times,

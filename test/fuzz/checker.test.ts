@@ -5,7 +5,7 @@ import { asCurl } from './failures.ts';
 import { reportOf } from './report.ts';
 import { type FuzzResult, runFuzz } from './run-fuzz.ts';
 
-// A service that breaks its document in one way per operation, so that each check is seen to find what it is for.
+// A service that violates its document in one way per operation, to test that each check finds its violation.
 
 const error = {
   type: 'object',
@@ -70,7 +70,7 @@ interface Planned {
 }
 const refusal = (detail: string): Planned => ({ status: 400, body: { detail } });
 
-/** What each operation answers, whoever asks for what. */
+/** The response of each operation to every request. */
 const answers: Record<string, Planned> = {
   sound: { body: sound },
   shape: { body: { ...sound, secret: 1 } },
@@ -103,7 +103,7 @@ async function fuzz(seed: string, requests = 400): Promise<FuzzResult> {
       type = 'application/json',
       body: answered,
     } = isKnown ? (answers[name] ?? refusal('x')) : refusal('nothing of the kind');
-    // Only this part of a body matters to it.
+    // Its response depends only on this part of the body.
     const isHarmless = name === 'fault' && !request.body.includes('"note"');
     const text = JSON.stringify(isHarmless ? sound : answered);
     response

@@ -11,35 +11,35 @@ import {
 } from './document.ts';
 import { mcpProblems, messagesOf, type McpProblem, type McpTool } from './mcp.ts';
 
-/** What came back. */
+/** A response. */
 export interface Answer {
-  /** 0: nothing did, and the body says why. */
+  /** 0: no response; the body has the reason. */
   status: number;
   headers: Record<string, string | string[] | undefined>;
   body: Buffer;
   ms: number;
 }
 
-/** One thing that an answer should not be. The same operation, status and place make the same bug. */
+/** One defect of a response. Problems with the same operation, status and place are the same bug. */
 export interface Problem {
   operation: string;
   status: number;
-  /** Where in the schema of the answer, or which check. */
+  /** The place in the schema of the response, or the check's name. */
   at: string;
   problem: string;
 }
 
 export interface Checker {
-  /** Everything that is wrong with an answer. */
+  /** Returns all problems of a response. */
   check(request: FuzzRequest, answer: Answer): Problem[];
-  /** Whether the document allows this body to be sent. */
+  /** Whether the document allows this request body. */
   allows(operation: Operation, json: unknown): boolean;
 }
 
-/** Longer than anything the service does at once, and shorter than a caller's patience. */
+/** Longer than any synchronous work of the service, and shorter than a caller's timeout. */
 export const ANSWER_MS = 15_000;
 
-/** The problems of a value, first by what is most particular. */
+/** At most this many problems per value. */
 const MAX_PROBLEMS = 3;
 
 export function createChecker(
@@ -53,7 +53,7 @@ export function createChecker(
     validateFormats: true,
   });
   addFormats.default(ajv);
-  // Described by a pattern wherever it is used.
+  // These formats always have a pattern as well.
   for (const format of ['cidrv4', 'cidrv6']) ajv.addFormat(format, true);
   const names = new Map<OpenApiDocument, string>();
   for (const [name, document] of Object.entries(documents)) {
@@ -83,7 +83,7 @@ export function createChecker(
     return tell(validate.errors).map((each) => ({ ...each, at: `${tool}${each.at}` }));
   };
 
-  /** What a schema describes of a value: who sends a list of messages gets a list of answers. */
+  /** The values that the schema describes: a list of messages gets a list of responses. */
   const describedIn = ({ surface }: Operation, sent: unknown, value: unknown): unknown[] =>
     surface === 'mcp' && Array.isArray(sent) ? messagesOf(value) : [value];
 
@@ -142,7 +142,7 @@ export function createChecker(
   const allows: Checker['allows'] = (operation, json) => {
     if (operation.body === undefined || json === undefined) return true;
     const validate = at(operation, 'requestBody', 'content', 'application/json', 'schema');
-    // The first one that it forbids leaves its errors.
+    // `every` stops at the first invalid value and keeps its errors.
     return describedIn(operation, json, json).every((value) => validate(value));
   };
 
@@ -179,7 +179,7 @@ export function createChecker(
   };
 }
 
-/** A hook takes whatever comes; a batch of records is taken record by record, and says which were refused. */
+/** A hook accepts any body; a batch of records is validated per record, and the response lists the refused ones. */
 const judgesItself = ({ id, surface }: Operation): boolean =>
   surface === 'hooks' || id === 'ingestRecords';
 
@@ -193,7 +193,7 @@ const isReferenced = (operation: Operation, status: string): boolean => {
   return item?.responses?.[status]?.$ref !== undefined;
 };
 
-/** A schema out of its place, for a response that is a reference itself. */
+/** Compiles a schema outside its document, for a response that is itself a reference. */
 function compileSchema(
   ajv: Ajv2020,
   compiled: Map<string, ValidateFunction>,
@@ -209,7 +209,7 @@ function compileSchema(
   return validate;
 }
 
-/** One entry per place, without the indices of lists. */
+/** One entry per place, ignoring list indices. */
 function tell(errors: ErrorObject[] | null | undefined): Found[] {
   const seen = new Map<string, Found>();
   for (const { instancePath, keyword, message, params } of errors ?? []) {
@@ -239,20 +239,20 @@ function parse(body: Buffer = Buffer.alloc(0)): { value: unknown } | undefined {
   }
 }
 
-/** What tells of the inside: frames of a stack, files, statements, names of the driver. */
+/** Internal details: stack frames, files, statements, names of the driver. */
 const insides =
   /\n\s+at .+:\d+:\d+|node_modules\/|node:internal|\.ts:\d+|SlonikError|FastifyError|ZodError|\bviolates \w+ constraint|syntax error at or near|relation "\w+"|ECONNREFUSED \d/;
 
-/** The service need not read a body that is too large: a client that still writes may find the connection gone. */
+/** The service need not read a body that is too large: the connection can close while the client still writes. */
 const isLeft = ({ bytes }: FuzzRequest): boolean => (bytes?.length ?? 0) > 1_048_576;
 
-/** What cannot be read as a request at all is answered on the bare connection, before it has an operation or a name. */
+/** An unparsable request gets a response on the raw connection, without an operation or a request id. */
 const isBeforeRouting = ({ status, headers }: Answer): boolean =>
   [400, 408, 431].includes(status) &&
   headers['connection'] === 'close' &&
   headers['x-request-id'] === undefined;
 
-/** What holds for each answer, whatever was asked. */
+/** Checks that apply to every response. */
 function anyAnswer(answer: Answer): Found[] {
   const { status, headers, ms } = answer;
   const found: Found[] = [];
@@ -273,7 +273,7 @@ function anyAnswer(answer: Answer): Found[] {
   return found;
 }
 
-/** An address or a method of which no document tells: it may refuse, and nothing else. */
+/** An undocumented address or method must be refused. */
 function undocumented({ method, path }: FuzzRequest, answer: Answer): Found[] {
   const { status, headers } = answer;
   if (method === 'HEAD') {
@@ -282,7 +282,7 @@ function undocumented({ method, path }: FuzzRequest, answer: Answer): Found[] {
   if (method === 'OPTIONS' && status < 300) return [];
   const isApi = /^\/(api|v1)\//.test(path);
   if (status < 400) {
-    // Pages of the console, and what leads to them.
+    // Pages of the console, and redirects to them.
     return isApi
       ? [{ at: 'status', problem: `${method} is answered without being documented` }]
       : [];
@@ -294,7 +294,7 @@ function undocumented({ method, path }: FuzzRequest, answer: Answer): Found[] {
   return found;
 }
 
-/** `{"detail": "..."}` and nothing else, or what the Model Context Protocol says instead. */
+/** `{"detail": "..."}` and nothing else, or the error format of the Model Context Protocol. */
 function refusalProblems(answer: Answer): Found[] {
   const body = parse(answer.body)?.value as Record<string, unknown> | undefined;
   if (mediaType(answer) !== 'application/json') {

@@ -1,4 +1,4 @@
-/** What the fuzzer reads of an OpenAPI document. */
+/** The parts of an OpenAPI document that the fuzzer reads. */
 
 export interface Schema {
   $ref?: string;
@@ -60,16 +60,16 @@ interface RawOperation {
 
 export type Surface = 'operations' | 'data' | 'mcp' | 'hooks';
 
-/** One method at one path of a document. */
+/** One method of one path in a document. */
 export interface Operation {
-  /** `GET /api/runs/{id}`, which names it in reports. */
+  /** `GET /api/runs/{id}`: its name in reports. */
   name: string;
   id: string;
   surface: Surface;
   method: string;
   path: string;
   parameters: Parameter[];
-  /** The body as JSON; undefined where it takes none. */
+  /** The JSON body; undefined if it has none. */
   body?: { required: boolean; schema: Schema; example: unknown };
   /** By status, references resolved. */
   responses: Record<string, ResponseDescription>;
@@ -78,7 +78,7 @@ export interface Operation {
 
 const methods = new Set(['get', 'head', 'post', 'put', 'patch', 'delete']);
 
-/** Every operation of a document, in its order. */
+/** All operations of a document, in its order. */
 export function operationsOf(document: OpenApiDocument): Operation[] {
   return Object.entries(document.paths).flatMap(([path, item]) =>
     Object.entries(item)
@@ -126,7 +126,7 @@ function surfaceOf(path: string): Surface {
   return path.startsWith('/api/hooks/') ? 'hooks' : 'operations';
 }
 
-/** What a `$ref` within the document points at, or the value itself. Throws when it points at nothing. */
+/** The target of a `$ref` within the document, or the value itself. Throws if the target does not exist. */
 export function resolve<T extends { $ref?: string }>(document: OpenApiDocument, value: T): T {
   if (value.$ref === undefined) return value;
   let found: unknown = document;
@@ -138,7 +138,7 @@ export function resolve<T extends { $ref?: string }>(document: OpenApiDocument, 
   return resolve(document, found as T);
 }
 
-/** The place of a response in the document, as a JSON pointer without its `#`. */
+/** The place of a response in the document, as a JSON pointer without `#`. */
 export const pointerTo = (operation: Operation, ...rest: string[]): string =>
   ['', 'paths', operation.path, operation.method.toLowerCase(), ...rest]
     .map((part) => part.replaceAll('~', '~0').replaceAll('/', '~1'))

@@ -4,47 +4,47 @@ export type RequestClass = 'valid' | 'boundary' | 'invalid';
 
 export type Headers = Record<string, string | string[]>;
 
-/** A request in parts, as long as they are still changed. */
+/** A request in parts, while it can still change. */
 export interface Draft {
   operation: Operation;
   method: string;
   /** By name, not encoded. */
   pathValues: Record<string, string>;
-  /** What the path becomes at last, where it is broken on purpose. */
+  /** Corrupts the final path on purpose. */
   bend?: (path: string) => string;
   /** Not encoded. */
   query: [string, string][];
-  /** Put behind the query as it is. */
+  /** Appended to the query unchanged. */
   rawQuery?: string;
   headers: Headers;
   /** Undefined: no body. */
   json?: unknown;
-  /** Sent in place of `json`. */
+  /** Sent instead of `json`. */
   bytes?: Buffer;
 }
 
-/** A request that can be sent. */
+/** A request that is ready to send. */
 export interface FuzzRequest {
   number: number;
   class: RequestClass;
   surface: Surface;
-  /** What the document says of it; undefined where it is at an address or of a method that no document names. */
+  /** Its operation in the document; undefined for an undocumented address or method. */
   operation?: Operation;
   method: string;
-  /** With the query. */
+  /** Includes the query. */
   path: string;
   headers: Headers;
-  /** The name of the credential, which is among the headers. */
+  /** The name of the credential, which is in the headers. */
   credential: string;
   json?: unknown;
   bytes?: Buffer;
-  /** What was done to it; nothing for a valid one. */
+  /** The changes that spoil it; empty for a valid one. */
   how: string[];
-  /** Nobody may accept it: it cannot even be read. */
+  /** The request is unparsable and must be refused. */
   unreadable: boolean;
 }
 
-/** The body as it is sent. */
+/** The body as sent. */
 export const bytesOf = ({ json, bytes }: Pick<Draft, 'json' | 'bytes'>): Buffer | undefined =>
   bytes ?? (json === undefined ? undefined : Buffer.from(JSON.stringify(json)));
 

@@ -3,21 +3,21 @@ import type { FuzzRequest } from './draft.ts';
 import type { Sender } from './send.ts';
 import { replaceAt } from './wrong-bodies.ts';
 
-/** One bug: all answers with the same problem at the same operation. */
+/** One bug: all responses with the same problem of the same operation. */
 export interface Failure extends Problem {
-  /** How many answers had it. */
+  /** The number of responses with it. */
   count: number;
-  /** The first request, its body made as small as replays allowed. */
+  /** The first such request, its body reduced as far as replays allowed. */
   request: FuzzRequest;
 }
 
 export const keyOf = ({ operation, status, at }: Problem): string =>
   `${operation} | ${status} | ${at}`;
 
-/** Requests that may be spent on making one body smaller. */
+/** Limit of requests to reduce one body. */
 const MAX_REPLAYS = 40;
 
-/** The request with every part of its body and its query taken away without which the same problem still shows. */
+/** Removes every part of the body and the query that is not needed to reproduce the problem. */
 export async function shrink(
   given: FuzzRequest,
   problem: Problem,
@@ -39,7 +39,7 @@ export async function shrink(
   const [path = ''] = given.path.split('?');
   if (path !== given.path) await tryOut({ ...smallest, path });
   if (given.json === undefined) return smallest;
-  // From the outermost parts inwards: the larger a part, the more is won.
+  // From the outermost parts inward: removing a larger part saves more.
   for (let depth = 1; depth <= 4; depth += 1) {
     for (const place of placesAt(smallest.json, depth)) {
       if (replays >= MAX_REPLAYS) return smallest;
@@ -55,7 +55,7 @@ const withJson = (request: FuzzRequest, json: unknown): FuzzRequest => ({
   bytes: Buffer.from(JSON.stringify(json)),
 });
 
-/** The last ones first, so that taking one out of a list moves none of the others. */
+/** The last ones first, so that removing a list item does not shift the others. */
 function placesAt(value: unknown, depth: number): (string | number)[][] {
   if (typeof value !== 'object' || value === null) return [];
   const keys = Object.keys(value).map((key) => (Array.isArray(value) ? Number(key) : key));
@@ -67,10 +67,12 @@ function placesAt(value: unknown, depth: number): (string | number)[][] {
   return all.toReversed();
 }
 
-/** Bodies beyond this are told by their length. */
+/** Longer bodies are reported only by their length. */
 const MAX_SHOWN = 1_500;
 
-/** The request as a command for a shell. The credential is named, since the service under test is gone by then. */
+/**
+ * The request as a shell command. Credentials are replaced by their names, since the tested service is gone by then.
+ */
 export function asCurl({ method, path, headers, credential, bytes }: FuzzRequest): string {
   const parts = ['curl', '-sS', '-X', method, `"$API"${quote(path)}`];
   for (const [name, values] of Object.entries(headers)) {

@@ -3,7 +3,7 @@ import { startTestApi, type TestApi } from '../api/test-api.ts';
 import { type Checker, createChecker, type Problem } from './checker.ts';
 import { type OpenApiDocument, type Operation, operationsOf } from './document.ts';
 
-// Answers that the fuzzer has found not to be as documented, each by the request that shows it.
+// Undocumented responses that the fuzzer has found, each with the request that reproduces it.
 
 let api: TestApi;
 let checker: Checker;
@@ -23,7 +23,7 @@ beforeAll(async () => {
 });
 afterAll(async () => api.stop());
 
-/** The problems of the answer, and the answer. */
+/** The response and its problems. */
 async function ask(
   name: string,
   path: string,

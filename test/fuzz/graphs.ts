@@ -21,7 +21,7 @@ export interface RunnableGraph {
   run_cap_usd?: number;
 }
 
-/** Graphs whose runs come into every state there is. `outside`: base address of the fake. */
+/** Graphs whose runs cover every state. `outside`: base URL of the fake. */
 export const runnableGraphs = (outside: string): RunnableGraph[] => [
   { graph: { nodes: [transform('answer')], edges: [] } },
   { graph: { nodes: [gate('ok')], edges: [] } },
@@ -31,9 +31,9 @@ export const runnableGraphs = (outside: string): RunnableGraph[] => [
       edges: [edge('draft', 'ok'), edge('ok', 'yes', 'true'), edge('ok', 'no', 'false')],
     },
   },
-  // Waits long enough to be cancelled.
+  // Waits long enough to be canceled.
   { graph: { nodes: [agent('slow', { delay_ms: 60_000 })], edges: [] } },
-  // Fails, and is well when resumed.
+  // Fails, then succeeds when resumed.
   {
     graph: {
       nodes: [{ ...agent('weak', { fail_times: 1 }), retry: { max_attempts: 1 } }],

@@ -1,14 +1,14 @@
 import type { Sender } from './send.ts';
 import type { Credential, Kind, State } from './state.ts';
 
-/** With what the fuzzer acts as the owner, beside the requests that it counts. */
+/** What the fuzzer needs to act as the owner, outside the counted requests. */
 export interface House {
   sender: Sender;
   state: State;
   owner: Credential;
 }
 
-/** How many of each may stay; a workspace may have so many and no more, and each schedule starts runs. */
+/** The number of objects of each kind to keep: workspaces have limits, and each schedule starts runs. */
 const kept: readonly (readonly [Kind, string, number])[] = [
   ['bud', '/api/budgets', 2],
   ['sch', '/api/schedules', 4],
@@ -26,7 +26,7 @@ const AT_ONCE = 20;
 
 export const json = { 'content-type': 'application/json' };
 
-/** Undoes what would keep all that follows from succeeding: the plan, the policies, and too many of a kind. */
+/** Reverts changes that would make later requests fail: the plan, the policies, and too many objects of a kind. */
 export async function keepHouse(house: House): Promise<void> {
   const { sender, state, owner } = house;
   await relax(house);
@@ -38,7 +38,7 @@ export async function keepHouse(house: House): Promise<void> {
   }
 }
 
-/** Lets the owner do everything again. */
+/** Restores all permissions of the owner. */
 export async function relax({ sender, owner }: House): Promise<void> {
   const put = (path: string, body: unknown) =>
     sender.send({

@@ -5,7 +5,7 @@ import type { Operation, Schema } from './document.ts';
 import { giveMeaning, type Source } from './meaning.ts';
 import type { State } from './state.ts';
 
-/** A tool as `tools/list` shows it. */
+/** A tool as `tools/list` returns it. */
 export interface McpTool {
   name: string;
   inputSchema: Schema;
@@ -21,7 +21,7 @@ interface Composer extends Source {
   operation: Operation;
 }
 
-/** A message of the protocol, most often a call of a tool that its input schema allows. */
+/** A message of the protocol, usually a tool call that its input schema allows. */
 export function mcpMessage(composer: Composer, random: Random): unknown {
   const id = random.pick<unknown>([1, 7, 'a', composer.serial]);
   const make = random.weighted<() => object>([
@@ -85,7 +85,7 @@ function toolCall(composer: Composer, random: Random): object {
   const args = giveMeaning(drawn, operation, composer) as Record<string, unknown>;
   if ('run_id' in args) args['run_id'] = runFor(tool.name, state, random) ?? args['run_id'];
   if ('workflow' in args) args['workflow'] = state.id('wf', random) ?? args['workflow'];
-  // Waiting is a matter of time alone.
+  // Waiting only takes time.
   if ('wait_seconds' in args) args['wait_seconds'] = random.pick([0, 0, 0, 0.05]);
   return { method: 'tools/call', params: { name: tool.name, arguments: args } };
 }
@@ -101,7 +101,7 @@ const runFor = (tool: string, state: State, random: Random): string | undefined 
 
 const META = 'io.modelcontextprotocol';
 
-/** The message as clients of the protocol without sessions send it. */
+/** The message as clients of the stateless protocol send it. */
 function stateless(message: { params?: object }): object {
   return {
     ...message,
@@ -116,7 +116,7 @@ function stateless(message: { params?: object }): object {
   };
 }
 
-/** The headers that go with a message of that generation. */
+/** The headers for a message of that protocol version. */
 export function mcpHeaders(json: unknown): Record<string, string> {
   const { method, params } = (json ?? {}) as { method?: string; params?: Record<string, any> };
   if (params?.['_meta']?.[`${META}/protocolVersion`] !== STATELESS) return {};
@@ -142,10 +142,10 @@ export interface McpProblem {
   problem: string;
 }
 
-/** The message, or those of a list: the document describes one message, and tells in words of lists. */
+/** The message, or the messages of a list: the schema describes one message, and lists only in prose. */
 export const messagesOf = (value: unknown): unknown[] => (Array.isArray(value) ? value : [value]);
 
-/** What is wrong with an answer of the protocol. `validate`: problems of a value by a tool's output schema. */
+/** The problems of a protocol response. `validate`: checks a value against a tool's output schema. */
 export function mcpProblems(
   sent: unknown,
   answered: unknown,
@@ -173,7 +173,7 @@ export function mcpProblems(
 const errorProblems = ({ code, message }: { code?: unknown; message?: unknown }): McpProblem[] => [
   ...(Number.isInteger(code) ? [] : [{ at: '/error/code', problem: 'is no whole number' }]),
   ...(typeof message === 'string' ? [] : [{ at: '/error/message', problem: 'is no text' }]),
-  // What went wrong inside has no words of its own.
+  // -32603 is an internal error: always a problem.
   ...(code === -32603
     ? [{ at: '/error/code', problem: `is an internal error: ${String(message)}` }]
     : []),

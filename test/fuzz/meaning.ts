@@ -3,17 +3,17 @@ import type { Operation } from './document.ts';
 import { runnableGraphs } from './graphs.ts';
 import type { Kind, State } from './state.ts';
 
-/** What a request is composed from, beside the document. */
+/** The inputs for a request, besides the document. */
 export interface Source {
   state: State;
   random: Random;
-  /** Base address of the fake outside; nothing else is ever named to the service. */
+  /** Base URL of the fake outside; requests contain no other host. */
   outside: string;
-  /** Unlike that of any other request. */
+  /** Unique per request. */
   serial: string;
 }
 
-/** What a field called so holds an id of. */
+/** The kind of id in a field, by field name. */
 const kindsOfFields: Record<string, Kind> = {
   workflow_id: 'wf',
   run_id: 'run',
@@ -25,7 +25,7 @@ const kindsOfFields: Record<string, Kind> = {
   event_id: 'evt',
 };
 
-/** What an `{id}` below this path is an id of. */
+/** The kind of `{id}` below a path. */
 const kindsOfPaths: readonly (readonly [string, Kind])[] = [
   ['/api/workflows', 'wf'],
   ['/api/templates', 'tpl'],
@@ -46,7 +46,7 @@ const kindsOfPaths: readonly (readonly [string, Kind])[] = [
   ['/v1/webhooks', 'end'],
 ];
 
-/** Acts that only make sense in some states of what they are done to, by operation. */
+/** Required states of an operation's target. */
 const wantedStates: Record<string, readonly string[]> = {
   decideGate: ['paused'],
   resumeRun: ['failed'],
@@ -58,7 +58,7 @@ const wantedStates: Record<string, readonly string[]> = {
   redeliverWebhookDelivery: ['dead', 'delivered'],
 };
 
-/** The values of an operation's path, of things that are there as far as is known. */
+/** The values of an operation's path, preferably ids of objects that exist. */
 export function pathValues(operation: Operation, source: Source): Record<string, string> {
   const { state, random } = source;
   const names = operation.parameters.filter((each) => each.in === 'path').map(({ name }) => name);
@@ -93,7 +93,7 @@ const named: Meaning = ({ random, serial }) => `${random.pick(['Alpha', 'Beta', 
 const url: Meaning = ({ outside, random }) =>
   `${outside}/${random.pick(['endpoints/good', 'endpoints/good', 'endpoints/broken', 'tools/plain', 'tools/late'])}`;
 
-/** Fields whose sense their schema does not tell. */
+/** Fields whose meaning is not in their schema. */
 const meanings: Record<string, Meaning> = {
   name: named,
   email: ({ serial }) => `${serial}@example.com`,
@@ -158,7 +158,7 @@ const meanings: Record<string, Meaning> = {
   tool: ({ random }) => random.pick(['send_email', 'chat_message', 'custom:unknown']),
 };
 
-/** A body whose fields name what is there and say what can be done; some are left as they were drawn. */
+/** Gives fields of a body ids that exist and values that work; some keep their generated values. */
 export function giveMeaning(value: unknown, operation: Operation, source: Source): unknown {
   if (typeof value !== 'object' || value === null) return value;
   const { random } = source;
@@ -196,7 +196,7 @@ function meant(name: string, inner: unknown, operation: Operation, source: Sourc
   if (name === 'expression' || (name === 'value' && operation.path.endsWith('/checks'))) {
     return inner;
   }
-  // Other places call a tool by its name.
+  // Elsewhere, `name` refers to an existing tool.
   if (name === 'name' && operation.path.startsWith('/api/tools')) {
     return `t-${source.serial.toLowerCase()}`;
   }
@@ -204,7 +204,7 @@ function meant(name: string, inner: unknown, operation: Operation, source: Sourc
   return meaning === undefined ? fill(inner, operation, source) : meaning(source, inner);
 }
 
-/** What a query parameter is given; undefined: what was drawn from its schema. */
+/** The value of a query parameter; undefined: use the value generated from its schema. */
 export function queryValue(name: string, operation: Operation, source: Source): string | undefined {
   const { state, random } = source;
   if (name === 'cursor') return state.cursor(operation, random);

@@ -6,7 +6,7 @@ const list = (counts: Record<string, number>): string =>
     .map(([name, count]) => `${name} ${count}`)
     .join(', ');
 
-/** The operations that take longest on average, with that time. */
+/** The operations with the longest average time, with that time. */
 const slowest = (tallies: [string, OperationTally][]): string =>
   tallies
     .filter(([, { sent }]) => sent > 0)
@@ -16,7 +16,7 @@ const slowest = (tallies: [string, OperationTally][]): string =>
     .map(({ name, ms }) => `${name} ${ms} ms`)
     .join(', ');
 
-/** The result for a person to read, failures last. */
+/** The result for people, failures last. */
 export function reportOf(result: FuzzResult): string {
   const { operations, failures, requests, seconds } = result;
   const tallies = [...operations];
@@ -48,6 +48,6 @@ export function reportOf(result: FuzzResult): string {
   ].join('\n');
 }
 
-/** What the document allows and the service refuses, most frequent first: what a schema leaves out. */
+/** Requests that the document allows but the service refuses, most frequent first: gaps in the schemas. */
 export const refusalsOf = ({ refused }: FuzzResult): string[] =>
   [...refused].sort((a, b) => b[1] - a[1]).map(([why, count]) => `${count} × ${why}`);

@@ -16,25 +16,25 @@ import type { Credential } from './state.ts';
 import { wrongs } from './wrong.ts';
 import type { Wrong } from './wrong-bodies.ts';
 
-/** Whom requests are sent as. */
+/** The credentials of requests. */
 export interface Cast {
   owner: Credential;
-  /** By what share of requests they are used, the owner apart. */
+  /** Weighted by their share of requests, without the owner. */
   others: readonly (readonly [weight: number, who: Credential])[];
   /** For the data API. */
   dataKeys: readonly (readonly [weight: number, who: Credential])[];
-  /** Sent from one address, which has the limits that the others are spared. */
+  /** Always uses one address, so rate limits apply; the others vary theirs. */
   crowd: Credential;
 }
 
 export interface Composer extends Source {
   cast: Cast;
   tools: readonly McpTool[];
-  /** All of them, by name. */
+  /** All operations, by name. */
   operations: ReadonlyMap<string, Operation>;
 }
 
-/** Characters of a parameter; some take twelve bytes, and the head of a request has 16 kB in all. */
+/** Maximum characters of a parameter; some take twelve bytes, and a request's head is limited to 16 kB. */
 const MAX_PARAMETER = 600;
 
 const classes: readonly (readonly [number, RequestClass])[] = [
@@ -43,14 +43,14 @@ const classes: readonly (readonly [number, RequestClass])[] = [
   [30, 'invalid'],
 ];
 
-/** One value of the schema, chosen by the request's own randomness. */
+/** One value of the schema, chosen by the request's own random source. */
 function sample(schema: Schema, operation: Operation, taste: Taste, { random }: Source): unknown {
   const seed = random.int(0, 2 ** 31 - 1);
   const [value] = fc.sample(arbitraryOf(schema, operation.document, taste), { numRuns: 1, seed });
   return value;
 }
 
-/** The request of this number, of things that `composer.state` knows. */
+/** Creates the request of this number, with objects from `composer.state`. */
 export function compose(operation: Operation, number: number, composer: Composer): FuzzRequest {
   const { random } = composer;
   const kind = random.weighted(classes);
@@ -95,7 +95,7 @@ function validDraft(
     const drawn = String(sample(schema, operation, taste, composer)).slice(0, MAX_PARAMETER);
     if (place === 'query') {
       const value = taste === 'plain' ? queryValue(name, operation, composer) : undefined;
-      // A cursor that nobody gave out is no valid one.
+      // A cursor that the service did not return is invalid.
       if (name === 'cursor' && value === undefined) continue;
       query.push([name, value ?? drawn]);
     } else if (place === 'header') headers[name] = drawn.replaceAll(/[^\x20-\x7e]/g, '?');
@@ -114,7 +114,7 @@ function validDraft(
   return { ...draft, json, headers: { ...headers, ...more, 'content-type': 'application/json' } };
 }
 
-/** A stream takes a session in its query, where a browser can put it. */
+/** A stream accepts a session in its query, where a browser can put it. */
 function asHandshake(draft: Draft, { headers }: Credential): Draft {
   const token = headers['authorization']?.replace(/^Bearer /, '') ?? '';
   return {
@@ -132,7 +132,7 @@ function asHandshake(draft: Draft, { headers }: Credential): Draft {
 
 const otherHosts = /\b(?:https?|wss?|ftp):\/\/(?!127\.0\.0\.1|localhost|\[::1\])[^/\s"'\\?#]*/gi;
 
-/** What is sent names no address but the fake's: the service would go there. */
+/** Replaces other hosts by the fake's: the service would call them. */
 const keepInside = (json: unknown, outside: string): unknown =>
   json === undefined
     ? undefined
@@ -200,7 +200,7 @@ const withCredential = (draft: Draft, { headers }: Credential): Draft => ({
   headers: { ...headers, ...draft.headers },
 });
 
-/** What is only known when the body is: the signature of an event. And the address that the request counts for. */
+/** Adds headers that depend on the body (the signature of an event) and the address for rate limits. */
 function finish(
   draft: Draft,
   composer: Composer,

@@ -15,14 +15,14 @@ export interface FuzzOptions {
   service: FuzzedService;
   seed: string;
   requests: number;
-  /** Called now and then with how far it is. */
+  /** Called periodically with the progress. */
   say?: (line: string) => void;
 }
 
 export interface OperationTally {
   sent: number;
   succeeded: number;
-  /** All of its answers together took so long. */
+  /** The total time of its responses. */
   ms: number;
   /** The last refusals, for operations that never succeed. */
   refusals: string[];
@@ -34,33 +34,33 @@ export interface FuzzResult {
   seconds: number;
   classes: Record<RequestClass, number>;
   surfaces: Record<Surface, number>;
-  /** How many named an id that an earlier answer had given. */
+  /** The number of requests with an id from an earlier response. */
   linked: number;
   statuses: Record<number, number>;
   operations: Map<string, OperationTally>;
-  /** Calls of each tool of MCP, and how many of them were no error. */
+  /** Calls of each MCP tool, and how many of them succeeded. */
   tools: Map<string, { called: number; succeeded: number }>;
-  /** Requests that the document allows and that were refused as invalid, by operation and detail. */
+  /** Requests that the document allows but that were refused as invalid, by operation and detail. */
   refused: Map<string, number>;
   failures: Failure[];
-  /** Megabytes of each process: once warm, and at most. */
+  /** Megabytes of each process: after warm-up, and the maximum. */
   memory: Record<string, { warm: number; most: number }>;
 }
 
 /**
- * Requests in flight at the same time. Answers are taken in the order of their requests, however late one comes, so
- * that what a request knows is the same whenever the service answers the same.
+ * Concurrent requests. Responses are processed in the order of their requests, however late they arrive, so that the
+ * same responses always lead to the same requests.
  */
 const AT_ONCE = 20;
 const HOUSEKEEPING_EVERY = 300;
 const LOOK_EVERY = 600;
 const HEALTH_MS = 5_000;
-/** A process that holds more than this has a leak, or lets one request take what all should share. */
+/** More memory means a leak, or that one request takes everyone's share. */
 const MAX_MEGABYTES = 1_500;
-/** Answers in a row that did not come: the service is gone. */
+/** Consecutive requests without a response after which the run ends. */
 const MAX_SILENT = 40;
 
-/** Sends so many requests and judges every answer. Rejects when the service cannot be asked at all. */
+/** Sends `requests` requests and checks every response. Rejects if the service is unreachable. */
 export async function runFuzz({ service, seed, requests, say }: FuzzOptions): Promise<FuzzResult> {
   const began = performance.now();
   const operations = Object.values(service.documents).flatMap(operationsOf);
@@ -136,7 +136,7 @@ export async function runFuzz({ service, seed, requests, say }: FuzzOptions): Pr
           if (request === undefined) throw error;
           const problem = error instanceof Error ? error.message : String(error);
           await note({ operation: 'the service', status: 0, at: 'stock', problem }, request);
-          // What is known has to do from here.
+          // Continue with the objects known so far.
           stock = [];
         }
       }
@@ -172,10 +172,10 @@ export async function runFuzz({ service, seed, requests, say }: FuzzOptions): Pr
 const progress = (sent: number, all: number, began: number, failures: number): string =>
   `${sent} of ${all} requests, ${Math.round(sent / ((performance.now() - began) / 1_000))} a second, ${failures} failures`;
 
-/** What a password costs to check, and what walks a whole log, would take up all of the time. */
+/** Password hashing and scans of a whole log would take all of the time. */
 const costly = /\/auth\/(?:login|signup|accept-invite|password)$|\/audit\/verify$|\/exports$/;
 
-/** Single operations that stand for many, and those that others live on. */
+/** Operations that stand for many, or that create objects for others. */
 const favoured: Record<string, number> = {
   mcp: 8,
   receiveEvent: 5,
@@ -183,7 +183,7 @@ const favoured: Record<string, number> = {
   ingestRecords: 3,
 };
 
-/** Those that have not succeeded yet come first; those that are costly or that destroy, less often. */
+/** Prefers operations that have not succeeded yet; chooses costly and destructive ones less often. */
 function choose(
   operations: readonly Operation[],
   { operations: tallies }: FuzzResult,
@@ -228,7 +228,7 @@ function countTool({ tools }: FuzzResult, { operation, json }: FuzzRequest, answ
   }
 }
 
-/** Long bodies are left out: they are long texts. */
+/** Long bodies are skipped: they are mostly long texts. */
 function namesAnId({ path, bytes }: FuzzRequest): boolean {
   const body = bytes === undefined || bytes.length > 10_000 ? '' : bytes.toString();
   return (`${path} ${body}`.match(/\b[a-z]{2,4}_[0-9a-z]{26}(?:_\d+)?/g) ?? []).some(
@@ -257,7 +257,7 @@ const parse = (body: Buffer): any => {
 
 const detailOf = ({ body }: Answer): string => String(parse(body)?.detail ?? '').slice(0, 300);
 
-/** Whether the service is well: its answer to who asks for it, and the memory it holds. */
+/** Checks the health of the service: its health response and its memory. */
 async function look(
   { processes }: FuzzedService,
   sender: Sender,
@@ -279,7 +279,7 @@ async function look(
   return problems;
 }
 
-/** As Linux tells it; undefined elsewhere, or when the process is gone. */
+/** From /proc on Linux; undefined elsewhere, or if the process is gone. */
 function residentMegabytes(pid: number): number | undefined {
   try {
     const kilobytes = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1];

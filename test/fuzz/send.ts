@@ -3,12 +3,12 @@ import { ANSWER_MS, type Answer } from './checker.ts';
 import type { FuzzRequest } from './draft.ts';
 
 export interface Sender {
-  /** Sends a request once. Where no answer came in time, or the connection broke, the status is 0 and the body says why. */
+  /** Sends a request once. After a timeout or a broken connection, the status is 0 and the body has the reason. */
   send(request: Pick<FuzzRequest, 'method' | 'path' | 'headers' | 'bytes'>): Promise<Answer>;
   close(): void;
 }
 
-/** A client without manners: what it is given goes out as it is. An upgrade counts as an answer and ends. */
+/** A client that sends everything unchanged. An upgrade counts as a response and is closed. */
 export function createSender(baseUrl: string): Sender {
   const { hostname, port } = new URL(baseUrl);
   const agent = new Agent({ keepAlive: true, maxSockets: 16 });
@@ -43,11 +43,11 @@ export function createSender(baseUrl: string): Sender {
         socket.destroy();
         done(response.statusCode ?? 0, response.headers, Buffer.alloc(0));
       });
-      // Not the socket's own time, which goes on from one request to the next.
+      // Not the socket's own timeout, which continues from one request to the next.
       const late = setTimeout(() => sent.destroy(new Error('it took too long')), ANSWER_MS + 5_000);
       sent.on('close', () => clearTimeout(late));
       sent.on('error', (error: NodeJS.ErrnoException) => {
-        // The server had closed a connection that was idle just when it was used again, as servers may.
+        // The server closed an idle connection just when it was reused, as servers may.
         const isStale = error.code === 'ECONNRESET' || error.code === 'EPIPE';
         if (sent.reusedSocket && isStale) void send(request).then(resolve);
         else fail(error);

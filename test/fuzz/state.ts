@@ -2,62 +2,62 @@ import { idPrefixes } from '../../shared/crypto/ids.ts';
 import type { Random } from '../storm/random.ts';
 import type { Operation } from './document.ts';
 
-/** `run`, `wf`, `mem`: what an id begins with. */
+/** `run`, `wf`, `mem`: the prefix of an id. */
 export type Kind = (typeof idPrefixes)[keyof typeof idPrefixes];
 
 export interface Hook {
   workflowId: string;
   secret: string;
-  /** As far as answers have said. */
+  /** According to the responses so far. */
   signed: boolean;
 }
 
-/** Whom a request is sent as. */
+/** The credential of a request. */
 export interface Credential {
-  /** How reports call it; secrets stay out of them. */
+  /** Its name in reports, which contain no secrets. */
   name: string;
   headers: Record<string, string>;
-  /** Its member's password, where it is a session that may change it. */
+  /** The member's password, if the session can change it. */
   password?: string;
-  /** The body that signs its member in. */
+  /** The body of the member's login request. */
   login?: { email: string; password: string };
 }
 
 /**
- * What answers have told so far, for later requests: ids with the status that was last seen, ids that are gone,
- * cursors, codes and secrets. Ids that the fuzzer itself stands on are never among them.
+ * Data from earlier responses, for later requests: ids with their last known status, deleted ids, cursors, codes and
+ * secrets. Never contains ids that the fuzzer itself depends on.
  */
 export interface State {
-  /** Takes in what a successful answer holds. */
+  /** Records the data of a successful response. */
   learn(operation: Operation, request: { path: string; body?: unknown }, body: unknown): void;
-  /** The thing that the path names is not there any more, nor what stood below it. */
+  /** Removes the object that the path names, and all objects below it. */
   forget(path: string): void;
-  /** An id of this kind, best one in the first of these states that any is in; undefined when there is none. */
+  /** An id of this kind, preferably in the first of these states that has any; undefined if there is none. */
   id(kind: Kind, random: Random, states?: readonly string[]): string | undefined;
   goneId(random: Random): string | undefined;
   anyId(random: Random): string | undefined;
-  /** The id in whose path this one was found, as the endpoint of a delivery. */
+  /** The parent id in its path, for example the endpoint of a delivery. */
   parentOf(id: string): string | undefined;
   cursor(operation: Operation, random: Random): string | undefined;
   anyCursor(random: Random): string | undefined;
   inviteCode(random: Random): string | undefined;
   hook(random: Random): Hook | undefined;
-  /** Credentials that the service has given out: keys of the operations API, keys of the data API, sessions. */
+  /** Credentials that the service has issued: keys of the operations API, keys of the data API, sessions. */
   credentials: { operations: Credential[]; data: Credential[]; sessions: Credential[] };
   count(kind: Kind | 'hook'): number;
-  /** Ids of a kind beyond the newest so many, oldest first. */
+  /** All ids of a kind except the `keep` newest, oldest first. */
   beyond(kind: Kind, keep: number): string[];
   protect(...ids: string[]): void;
 }
 
-/** The newest ones are the ones that things still happen to. */
+/** The newest ones are most likely still active. */
 const MAX_IDS = 300;
 const MAX_OTHERS = 60;
 
 const idPattern = /^([a-z]+)_[0-9a-hjkmnp-tv-z]{26}(?:_\d+)?$/;
 const known = new Set<string>(Object.values(idPrefixes));
 
-/** The prefix of an id; undefined when it is none. */
+/** The prefix of an id; undefined if the text is no id. */
 export function kindOf(text: string): Kind | undefined {
   const prefix = idPattern.exec(text)?.[1];
   return prefix !== undefined && known.has(prefix) ? (prefix as Kind) : undefined;
@@ -170,13 +170,13 @@ export function createState(): State {
     forget: (path) => {
       const [id = '', above = ''] = partsOf(path).toReversed();
       if (id === 'webhook') dropHooks(above);
-      // What only belongs to a thing may go without it.
+      // A path that ends in a sub-resource leaves the object itself.
       const kind = kindOf(id);
       if (kind === undefined) return;
       dropHooks(id);
       drop(kind, id);
       push(gone, id);
-      // What stood below it is gone as well.
+      // Objects below it are gone as well.
       for (const [child, parent] of parents) {
         const childKind = kindOf(child);
         if (parent === id && childKind !== undefined) drop(childKind, child);
@@ -185,7 +185,7 @@ export function createState(): State {
     id: (kind, random, states) => {
       const list = ids.get(kind);
       for (const state of states ?? []) {
-        // The last ones are likely to be as they were seen.
+        // The newest ones most likely still have their last known status.
         const fit = list?.filter((id) => statuses.get(id) === state).slice(-8);
         if (fit !== undefined && fit.length > 0) return random.pick(fit);
       }
@@ -210,7 +210,7 @@ const partsOf = (path: string): string[] => (path.split('?')[0] ?? '').split('/'
 const idsIn = (path: string): string[] =>
   partsOf(path).filter((part) => kindOf(part) !== undefined);
 
-/** A run that a budget has stopped is in a state of its own, since only an override lets it go on. */
+/** A run that was stopped by a budget has a separate state, since only an override can continue it. */
 function statusOf({ status, failure }: Record<string, unknown>): string | undefined {
   const kind = (failure as { kind?: unknown } | null | undefined)?.kind;
   if (status === 'failed' && kind === 'budget') return 'failed by budget';

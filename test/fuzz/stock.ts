@@ -3,13 +3,13 @@ import { runnableGraphs } from './graphs.ts';
 import { type House, json, relax } from './housekeeping.ts';
 import type { Kind, State } from './state.ts';
 
-/** Asks as the owner, learns from the answer, and resolves with it. Rejects when it is no success. */
+/** Sends a request as the owner, records its response and resolves with it. Rejects unless it succeeds. */
 type Ask = (name: string, given: { id?: string; body?: unknown }) => Promise<any>;
 
 interface Maker {
   ask: Ask;
   outside: string;
-  /** Unlike that of any other. */
+  /** Unique per object. */
   serial: string;
 }
 
@@ -20,7 +20,7 @@ const endpoint = ({ ask, outside }: Maker) => {
   const body = { url: `${outside}/endpoints/good`, events: ['ping'] };
   return ask('POST /api/data/endpoints', { body });
 };
-/** An entity and an event of it. */
+/** Creates an entity and an event of it. */
 const records = async (maker: Maker) => {
   const { ask, serial } = maker;
   const { id } = await feed(maker);
@@ -43,10 +43,10 @@ const records = async (maker: Maker) => {
   await ask('GET /api/data/events', {});
 };
 
-/** What there is to be one of, and how one is made with all that it needs. */
+/** Required kinds of objects, each with its creator, which also creates dependencies. */
 export type Stock = readonly (readonly [Kind | 'hook', (maker: Maker) => Promise<unknown>])[];
 
-/** One of each kind that a path of the service can name. */
+/** One object of each kind that a path of the service can name. */
 export const stock: Stock = [
   ['wf', workflow],
   [
@@ -110,7 +110,7 @@ export const stock: Stock = [
   ],
 ];
 
-/** What earlier requests may have set that forbids it: the plan, policies, or a budget that is used up. */
+/** Removes obstacles that earlier requests may have created: the plan, policies, exhausted budgets. */
 async function makeRoom(house: House, ask: Ask): Promise<void> {
   await relax(house);
   const budgets: { id: string }[] = await ask('GET /api/budgets', {});
@@ -124,14 +124,14 @@ export interface Restocking {
   house: House;
   stock: Stock;
   outside: string;
-  /** All of them, by name. */
+  /** All operations, by name. */
   operations: ReadonlyMap<string, Operation>;
   serial: string;
 }
 
 /**
- * Makes one of each kind of which nothing is known any more: after a deletion a short run would else have nothing to
- * name for hundreds of requests. No other request may be under way. Rejects when the service refuses.
+ * Creates one object of each kind that has none left: otherwise, after a deletion, a short run would have no target for
+ * hundreds of requests. No other request can be in flight. Rejects if the service refuses.
  */
 export async function restock(given: Restocking): Promise<void> {
   const { house, outside, operations, serial } = given;
@@ -169,6 +169,6 @@ export async function restock(given: Restocking): Promise<void> {
   if (unknown !== undefined) throw new Error(`Nothing is known of its own ${unknown[0]}`);
 }
 
-/** What requests have nothing of to name. */
+/** The kinds without a known object. */
 export const lacking = (all: Stock, state: State): Stock =>
   all.filter(([kind]) => state.count(kind) === 0);

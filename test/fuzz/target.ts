@@ -16,17 +16,17 @@ import type { Cast } from './requests.ts';
 import type { Credential } from './state.ts';
 import { stock, type Stock } from './stock.ts';
 
-/** The service under test, with the people who use it and a fake of everything around it. */
+/** The service under test, with its users and a fake of all external services. */
 export interface FuzzedService {
   url: string;
-  /** Base address of the fake. */
+  /** Base URL of the fake. */
   outside: string;
-  /** By surface, as the service serves them. */
+  /** By surface, as the service returns them. */
   documents: { operations: OpenApiDocument; data: OpenApiDocument };
   tools: McpTool[];
   cast: Cast;
   stock: Stock;
-  /** Ids that the cast stands on. */
+  /** Ids that the cast depends on. */
   own: string[];
   processes: Record<string, Pick<TestProcess, 'pid'>>;
   stop(): Promise<void>;
@@ -42,11 +42,11 @@ export interface Stores {
 const owner = { email: 'owner@fuzz.test', password: 'a password of the fuzzer' };
 const stranger = { email: 'owner@elsewhere.test', password: 'a password elsewhere' };
 
-/** Requests in a minute that one address, and one key of the data API, may send. Most requests have their own address. */
+/** Rate limits per minute of one address, and of one key of the data API. Most requests have their own address. */
 const PER_MINUTE = 600;
 const DATA_PER_MINUTE = 1_000_000;
 
-/** Starts one API process and one worker on a migrated database of their own. */
+/** Starts one API process and one worker on a separate, migrated database. */
 export async function startFuzzedService(stores: Stores): Promise<FuzzedService> {
   const fake = await startOutside();
   const env = {
@@ -62,7 +62,7 @@ export async function startFuzzedService(stores: Stores): Promise<FuzzedService>
     ENCRYPTION_KEY: 'the fuzzer seals secrets with this',
     EGRESS_ALLOW: '127.0.0.0/8',
     CHAT_WEBHOOK_URL: `${fake.url}/alerts`,
-    // Whatever a request names, no model of a real provider is asked.
+    // Requests never reach a real model provider.
     OPENAI_BASE_URL: `${fake.url}/models`,
     ANTHROPIC_BASE_URL: `${fake.url}/models`,
     COMPATIBLE_BASE_URL: `${fake.url}/models`,
@@ -70,7 +70,7 @@ export async function startFuzzedService(stores: Stores): Promise<FuzzedService>
     RATE_LIMIT_PER_MINUTE: String(PER_MINUTE),
     DATA_RATE_LIMIT_PER_MINUTE: String(DATA_PER_MINUTE),
     DATA_KEY_FAILURES_PER_MINUTE: '20',
-    // Deliveries come to their end within seconds.
+    // Deliveries finish within seconds.
     DELIVERY_BACKOFF_SECONDS: '0.01',
   };
   const stops: (() => Promise<void>)[] = [fake.close];
@@ -89,10 +89,10 @@ export async function startFuzzedService(stores: Stores): Promise<FuzzedService>
   }
 }
 
-/** Tools and receivers that answer well, late or with an error. */
+/** Tools and receivers that respond normally, late or with an error. */
 async function startOutside(): Promise<FakeServer> {
   const server = await startHttpServer(async (request, response) => {
-    // Nobody looks at them, and there are tens of thousands.
+    // The requests are not used, and there are tens of thousands.
     server.seen.length = 0;
     const [, place, name] = request.url.split('/');
     if (name === 'late') await sleep(200);
@@ -202,7 +202,7 @@ async function furnish(
   };
 }
 
-/** Another workspace, whose things are nobody else's business. */
+/** Creates another workspace, whose objects must stay invisible to the cast. */
 async function addStrangers(databaseUrl: string): Promise<void> {
   const db = await connectDatabase(databaseUrl, { maxPoolSize: 1 });
   try {

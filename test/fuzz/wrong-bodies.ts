@@ -2,18 +2,18 @@ import type { Random } from '../storm/random.ts';
 import { bytesOf, type Draft } from './draft.ts';
 import type { State } from './state.ts';
 
-/** One way to spoil a request; undefined where it does not apply. */
+/** One way to invalidate a request; returns undefined if it does not apply. */
 export interface Wrong {
   name: string;
   weight: number;
-  /** The request cannot be read: no answer may be a success. */
+  /** The request cannot be parsed: no response can be a success. */
   unreadable?: true;
   spoil(draft: Draft, random: Random, state: State): Draft | undefined;
 }
 
 type Path = (string | number)[];
 
-/** Every place in a JSON value, itself included. */
+/** All places in a JSON value, including the value itself. */
 function placesIn(value: unknown, path: Path = [], found: Path[] = []): Path[] {
   if (found.length > 400) return found;
   found.push(path);
@@ -28,7 +28,7 @@ function placesIn(value: unknown, path: Path = [], found: Path[] = []): Path[] {
 const at = (value: unknown, path: Path): unknown =>
   path.reduce<unknown>((inner, key) => (inner as Record<string, unknown>)[key], value);
 
-/** A copy with another value at that place; `undefined` takes it out. */
+/** A copy with another value at that place; `undefined` removes it. */
 export function replaceAt(value: unknown, path: Path, by: unknown): unknown {
   const [key, ...rest] = path;
   if (key === undefined) return by;
@@ -151,7 +151,7 @@ const inBytes = (
 
 const byteWrongs: readonly Wrong[] = [
   inBytes('torn JSON', 3, (text, random) =>
-    // What is left of a number is one.
+    // A truncated number is still a number.
     /^[[{]./.test(text) ? text.slice(0, random.int(1, text.length - 1)) : undefined,
   ),
   inBytes(

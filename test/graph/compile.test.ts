@@ -7,7 +7,7 @@ import { checkGraph } from '../../shared/graph-check.ts';
 import { draw } from './drawing.ts';
 import { modelRun } from './model.ts';
 
-/** Loop each node is directly in, by id. */
+/** The loop that directly contains each node, by id. */
 function regions(graph: Graph): Record<string, string> {
   const compiled = compileGraph(graph);
   return Object.fromEntries(

@@ -8,7 +8,7 @@ type Extra = Record<string, Json>;
 
 /**
  * A graph from a drawing: `a -> b`, `c -true-> d`, one edge a line, several arrows in a row allowed. The first letter
- * of an id tells the kind: c condition, l loop, g gate, m merge, t tool, all others agents. `extra` overrides.
+ * of an id is the kind: c condition, l loop, g gate, m merge, t tool, all others agents. `extra` overrides.
  */
 export function draw(text: string, extra: Record<string, Extra> = {}): Graph {
   const ids = new Set<string>();
@@ -64,7 +64,7 @@ export function ready(scheduler: Scheduler): string[] {
   return scheduler.takeReady().map((node) => node.step_key);
 }
 
-/** Ids of the nodes that have failed, in topological order. */
+/** The ids of failed nodes, in topological order. */
 export function failedNodes(scheduler: Scheduler, graph: Graph): string[] {
   const { nodes } = compileGraph(graph);
   return scheduler
@@ -72,7 +72,7 @@ export function failedNodes(scheduler: Scheduler, graph: Graph): string[] {
     .nodes.flatMap(([phase], at) => (phase === 'failed' ? [nodes[at]!.id] : []));
 }
 
-/** Control steps as `key status`, the output behind them when there is one. */
+/** Control steps as `key status`, with the output if there is one. */
 export function control(scheduler: Scheduler): string[] {
   return scheduler
     .takeControlSteps()
@@ -82,7 +82,7 @@ export function control(scheduler: Scheduler): string[] {
     );
 }
 
-/** Carries a run to its end; gives the ready steps in the order they came, wave by wave. */
+/** Runs to the end. Returns the ready steps in order, wave by wave. */
 export function finish(
   scheduler: Scheduler,
   output: (stepKey: string) => Json = (key) => `did ${key}`,

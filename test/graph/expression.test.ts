@@ -413,7 +413,7 @@ describe('fuzz', () => {
       expect(position).toBeLessThanOrEqual(source.length);
       return;
     }
-    // As text: JSON knows no negative zero.
+    // Compared as text, since JSON has no negative zero.
     const text = JSON.stringify(result);
     expect(JSON.stringify(JSON.parse(text))).toBe(text);
   };

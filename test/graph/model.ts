@@ -3,7 +3,7 @@ import { outputKey, type CompiledGraph } from '../../shared/graph/compile.ts';
 import { evaluateExpression, truthy } from '../../shared/graph/expression/expression.ts';
 import type { Json, JsonObject } from '../../shared/json.ts';
 
-/** What a run comes to: every step with how it ended, and the final state. */
+/** The result of a run: every step with its status, and the final state. */
 export interface ModelRun {
   steps: Map<string, string>;
   state: JsonObject;
@@ -16,8 +16,8 @@ export interface World {
 }
 
 /**
- * The meaning of a graph in the plainest words there are: one node after the other in topological order, a loop's
- * rounds where the loop stands, later writes over earlier ones. No events, no queue, nothing incremental.
+ * The semantics of a graph in the simplest form: one node after the other in topological order, a loop's iterations in
+ * its place, later writes over earlier ones. No events, no queue, nothing incremental.
  */
 export function modelRun(graph: CompiledGraph, input: JsonObject, world: World): ModelRun {
   const run: ModelRun = { steps: new Map(), state: { ...input }, output: {} };
@@ -39,7 +39,7 @@ interface Done {
   answer: boolean | undefined;
 }
 
-/** Runs the direct nodes of a region once; gives whether a way back to its loop was taken. */
+/** Runs the direct nodes of a region once. Returns whether a back edge to its loop was followed. */
 function runRegion(
   graph: CompiledGraph,
   run: ModelRun,

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { graphSchema, type Graph, type GraphInput } from '../../shared/contract/graph.ts';
 import type { JsonObject } from '../../shared/json.ts';
 
-/** A part of a graph with one way in and one way out. */
+/** A part of a graph with one entry and one exit. */
 type Block =
   | { type: 'work'; kind: 'agent' | 'tool' | 'human_gate'; key: string | undefined; label: boolean }
   | { type: 'sequence'; blocks: Block[] }
@@ -24,13 +24,13 @@ type Block =
       tail: Block | undefined;
     };
 
-/** How a condition answers: by the input, or by how often the loop around it went round. */
+/** What decides a condition: the input, or the iterations of the loop around it. */
 type Answer = 'yes' | 'no' | 'early';
 
 const work = fc.record({
   type: fc.constant('work' as const),
   kind: fc.constantFrom('agent', 'agent', 'tool', 'human_gate'),
-  // Few keys, so that nodes get into each other's way.
+  // Few keys, so that nodes write the same ones.
   key: fc.constantFrom(undefined, undefined, 'shared', 'other'),
   label: fc.boolean(),
 });
@@ -76,7 +76,7 @@ interface Building {
   loops: string[];
 }
 
-/** Loose ends that the next part is tied to. */
+/** Open ends to connect the next part to. */
 type End = Pick<EdgeInput, 'source' | 'condition_value'>;
 
 function addNode(
@@ -139,7 +139,7 @@ function buildBranch(
       : { id, kind: 'condition', expression: expressionOf(building, block.answer) },
   );
   const open = build(building, block.yes, [{ source, condition_value: 'true' }]);
-  // A gate without an edge for a rejection would hold up the run, which is tested elsewhere.
+  // A gate without an edge for a rejection would block the run, which other tests cover.
   if (block.no !== undefined) {
     open.push(...build(building, block.no, [{ source, condition_value: 'false' }]));
   } else open.push({ source, condition_value: 'false' });
@@ -160,7 +160,7 @@ function buildLoop(
   }));
   building.loops.push(loop);
   const body = build(building, block.body, [{ source: loop, condition_value: 'true' }]);
-  // Goes on unless the round is the one to break in; the break may do some work of its own.
+  // Continues except in the iteration that breaks; the break may have more nodes.
   const source = addNode(building, body, (id) => ({
     id,
     kind: 'condition',
@@ -177,7 +177,7 @@ export const randomInput: fc.Arbitrary<JsonObject> = fc.constantFrom<JsonObject>
   { yes: false, shared: 'in' },
 );
 
-/** Graphs that can run, of up to some sixty nodes: loops and branches nested at will, in one or two separate parts. */
+/** Valid graphs of at most 60 nodes: loops and branches at any nesting, in one or two separate parts. */
 export const randomGraph: fc.Arbitrary<Graph> = fc
   .array(block, { minLength: 1, maxLength: 2 })
   .map((blocks) => {

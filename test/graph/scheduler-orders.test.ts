@@ -21,7 +21,7 @@ function hash(text: string): number {
   return value;
 }
 
-/** Answers that depend on nothing but the step. Rejections only where a graph has an edge for them. */
+/** Results that depend only on the step. Rejects only where a graph has an edge for it. */
 function worldOf(graph: Graph): World {
   const rejectable = new Set(
     graph.edges.filter((edge) => edge.condition_value === 'false').map((edge) => edge.source),
@@ -59,7 +59,7 @@ function carryOut(scheduler: Scheduler, world: World, node: ReadyNode): void {
   else scheduler.complete(node.step_key, world.work(node.step_key));
 }
 
-/** Runs a graph with one of the open steps finishing at each turn, as `picks` says. `between` may swap the scheduler. */
+/** Runs a graph; each turn finishes one of the open steps, chosen by `picks`. `between` may replace the scheduler. */
 function runInOrder(
   compiled: CompiledGraph,
   input: JsonObject,
@@ -126,7 +126,7 @@ describe('runs of random graphs', () => {
           const [id, rounds = ''] = key.split('#');
           for (const edge of compiled.edges) {
             const source = compiled.nodes[edge.from]!.id;
-            // A body waits for its loop to begin, not to end.
+            // A body waits for its loop to start, not to end.
             if (
               edge.back ||
               compiled.nodes[edge.to]!.id !== id ||
@@ -166,7 +166,7 @@ describe('runs of random graphs', () => {
                 ReturnType<Scheduler['snapshot']>,
               ];
               const restored = createScheduler(graphAgain, {}, snapshot);
-              // What was out is given out anew; the runner forgets what it held.
+              // The restored scheduler returns steps in flight again, so the runner drops its own.
               open.length = 0;
               open.push(...restored.takeReady());
               return restored;

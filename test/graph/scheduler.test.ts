@@ -304,7 +304,7 @@ describe('failures', () => {
     expect(failedNodes(scheduler, graph)).toEqual(others);
   });
 
-  // s -> c0, c1, c2, ... each of which reads a long text
+  // s -> c0, c1, c2, ...; each of them reads a long text
   const readers = Array.from({ length: 100 }, (_, at) => `c${at}`);
   const reading = (expression: string) =>
     draw(
@@ -327,7 +327,7 @@ describe('failures', () => {
       const scheduler = start(graph, { text, other: `${text.slice(1)}b`, piece });
       const before = process.threadCpuUsage().user;
       scheduler.complete('s', null);
-      // Two million units are 0.2 s at worst.
+      // Two million units take at most 0.2 s.
       expect((process.threadCpuUsage().user - before) / 1_000).toBeLessThan(1_000);
       expect(failedNodes(scheduler, graph).length).toBeGreaterThan(10);
       expect(scheduler.takeControlSteps().at(-1)?.error).toContain(

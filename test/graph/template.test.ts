@@ -40,7 +40,7 @@ describe('templates', () => {
     ['{{', '{'],
     ['}}', '}'],
     ['a }} b {{ c', 'a } b { c'],
-    // Braces that hold anything else stay.
+    // Braces with other contents stay.
     ['{}', '{}'],
     ['{ ticket }', '{ ticket }'],
     ['{"a": 1}', '{"a": 1}'],
@@ -52,7 +52,7 @@ describe('templates', () => {
     ['{user.name', '{user.name'],
     ['user.name}', 'user.name}'],
     ['{a + b}', '{a + b}'],
-    // What was filled in is not looked at again.
+    // Inserted text is not rendered again.
     ['{trick}', '{ticket} {{n}}'],
     ['<{trick}>', '<{ticket} {{n}}>'],
   ])('%j renders as %j', (text, expected) => {

@@ -220,13 +220,13 @@ describe('warnings', () => {
       draw('a -> b', { a: { output_key: 'k' }, b: { output_key: 'k' } }),
       [],
     ],
-    // l -true-> a -> l -> b: the body is over when b starts
+    // l -true-> a -> l -> b: the body has ended when b starts
     [
       'writes in a body and behind it',
       draw('l -true-> a -> l -> b', { a: { output_key: 'k' }, b: { output_key: 'k' } }),
       [],
     ],
-    // l -true-> a -> l,  l -true-> b -> l: at the same time in each round
+    // l -true-> a -> l,  l -true-> b -> l: at the same time in each iteration
     [
       'parallel writes in a body',
       draw('l -true-> a -> l\nl -true-> b -> l', {
@@ -243,14 +243,14 @@ describe('warnings', () => {
       ['tickets'],
     ],
     ['a key the input has', draw('a', { a: { prompt: '{ticket}' } }), [], ['ticket']],
-    // A slip of the pen is worth a word although the input may bring any key.
+    // A likely typo is reported, although the input may contain any key.
     ['a misspelt key', draw('draft -> b', { b: { prompt: '{drfat.text}' } }), ['key_not_set']],
     ['a key like another in three letters', draw('abc -> b', { b: { prompt: '{abd}' } }), []],
     ['a key set before', draw('a -> b -> d', { d: { prompt: '{a} {b}' } }), [], []],
     ['a key set later', draw('a -> b', { a: { prompt: '{b}' } }), ['key_not_set']],
     ['a key set next door', draw('s -> a\ns -> b', { b: { prompt: '{a}' } }), ['key_not_set']],
     ['a key an approver may set', draw('g -> a', { a: { prompt: '{note}' } }), [], []],
-    // l -true-> a -> b -> l: a reads what b wrote in the round before
+    // l -true-> a -> b -> l: a reads what b wrote in the previous iteration
     [
       'a key of the round before',
       draw('l -true-> a -> b -> l -> e', {

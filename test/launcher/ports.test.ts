@@ -33,7 +33,7 @@ describe('ports', () => {
   test('ports picked together differ and are free', async () => {
     const picked = await freePorts(5);
     expect(new Set(picked).size).toBe(5);
-    // None that an outgoing connection could get.
+    // Outside the range of outgoing connections.
     expect(picked.filter((each) => each >= 32_768)).toEqual([]);
     for (const free of picked) {
       await requireFreePort({ port: free, purpose: 'this test', variable: 'NONE' });

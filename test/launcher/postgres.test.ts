@@ -81,7 +81,7 @@ function answers(host: string, port: number): Promise<boolean> {
 }
 
 describe('the embedded database', () => {
-  // One cluster for all: making one takes longer than everything done with it here.
+  // One cluster for all tests, since creating it takes longer than all of them.
   beforeAll(newFolder);
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
   beforeEach(async () => {
@@ -163,7 +163,7 @@ describe('the embedded database', () => {
   });
 });
 
-// Only root needs another account for the server, and with it folders that the account can enter.
+// Only root needs a separate account for the server, and folders that this account can enter.
 const isRoot = userInfo().uid === 0;
 const asRoot = isRoot ? describe : describe.skip;
 const why = isRoot ? '' : ' (not root: no other account is needed)';

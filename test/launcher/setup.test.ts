@@ -14,8 +14,8 @@ import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { cachedTemporalPath, findTemporalBinary } from '../../scripts/stack/temporal-binary.mjs';
 
-// Set-up runs for real on a project that is only its lock file, with programs on PATH that stand in for npm and Go:
-// the network edge. What npm itself does with this project's own lock file is seen on every fresh clone.
+// Runs setup on a project that consists of its lock file, with fakes of npm and Go on PATH: the network edge. Every
+// fresh clone shows what npm does with this project's own lock file.
 
 const projectDir = join(import.meta.dirname, '../..');
 let folder = '';
@@ -67,7 +67,7 @@ function program(name: string, script: string): void {
   chmodSync(join(folder, 'bin', name), 0o755);
 }
 
-/** PATH holds nothing but our own programs, node and a shell's tools. */
+/** PATH contains only our fakes, node and a shell's tools. */
 function setUp(env: Record<string, string> = { TEMPORAL_ADDRESS: 'elsewhere:7233' }): {
   status: number | null;
   output: string;
@@ -206,7 +206,7 @@ describe('the Temporal server', () => {
       join(project, 'scripts/stack/download-temporal.mjs'),
       `import { chmodSync, writeFileSync } from 'node:fs';\n${script}`,
     );
-  /** Set-up runs it on the project's own Node. */
+  /** Setup runs the script with the project's own Node. */
   const ownNode = (): void => {
     mkdirSync(join(project, 'node_modules/.bin'), { recursive: true });
     symlinkSync(process.execPath, join(project, 'node_modules/.bin/node'));

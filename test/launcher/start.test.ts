@@ -10,10 +10,10 @@ import { freePorts } from '../../scripts/stack/ports.ts';
 import { findTemporalBinary } from '../../scripts/stack/temporal-binary.mjs';
 import { identityOf } from '../../scripts/stack/process-identity.ts';
 
-// `npm start` itself, with all four real processes, on free ports and a data folder of its own.
+// Tests `npm start` with all four real processes, on free ports and with a new data folder.
 
 const projectDir = join(import.meta.dirname, '../..');
-/** As long as the launcher itself waits for each of its processes: how fast a start is, is measured elsewhere. */
+/** The launcher's own timeout for each of its processes. Other tests measure how fast a start is. */
 const READY_MS = 60_000;
 jest.setTimeout(2 * READY_MS + 30_000);
 
@@ -42,7 +42,7 @@ function launch(
   const { NODE_OPTIONS: _flags, WORKFLOW_BUNDLE: _bundle, ...inherited } = process.env;
   const child = spawn(command, args, {
     cwd: projectDir,
-    // Set but empty counts as unset, also against a .env of the project; only EGRESS_ALLOW is then as said.
+    // An empty value counts as unset and overrides the project's .env; only EGRESS_ALLOW is taken literally.
     env: {
       ...inherited,
       DATABASE_URL: '',

@@ -16,7 +16,7 @@ const prefix = `temporary-folder-${randomUUID()}-`;
 const runs: ChildProcess[] = [];
 afterAll(() => runs.forEach((run) => run.kill('SIGKILL')));
 
-/** A process that claims a folder there, starts a server of its own and tells both. */
+/** A process that claims a folder in `place`, starts a server and reports both. */
 async function startRun(
   place: string,
 ): Promise<{ run: ChildProcess; folder: string; server: number }> {

@@ -15,7 +15,7 @@ import { testTemporal } from '../support/temporal.ts';
 
 const HOUR = 3_600_000;
 
-/** A few hours before the clock is put forward and back. */
+/** A few hours before the clocks go forward and back. */
 const clockChanges = {
   'Europe/Berlin': ['2027-03-27T23:10:00Z', '2027-10-30T22:10:00Z'],
   'America/New_York': ['2027-03-14T04:10:00Z', '2027-11-07T03:10:00Z'],
@@ -78,7 +78,7 @@ describe('a cron', () => {
       '2027-10-31T01:30Z',
       '2027-11-01T01:30Z',
     ]);
-    // Half an hour.
+    // The clock moves by half an hour.
     expect(next('15,45 1 * * *', 'Australia/Lord_Howe', '2027-04-03T12:00Z', 4)).toEqual([
       '2027-04-03T14:15Z',
       '2027-04-03T14:45Z',
@@ -146,7 +146,7 @@ describe('the Temporal server', () => {
   });
   afterAll(() => connection.close());
 
-  /** The ten next times of a schedule as the server computes them. */
+  /** The next ten times of a schedule, as the server computes them. */
   async function atServer(cron: string, timezone: string, after: string): Promise<string[]> {
     const from = Date.parse(after);
     const handle = await client.schedule.create({
@@ -170,7 +170,7 @@ describe('the Temporal server', () => {
   );
 
   test.each(cases)('agrees on %s in %s after %s', async (cron, zone, after) => {
-    // The server adds a time or two that are not the cron's, which a tick finds out; it must lack none.
+    // The server may add a time or two that are not the cron's, which a tick detects; it must omit none.
     const told = await atServer(cron, zone, after);
     const due = told.filter((time) => isDue({ cron, timezone: zone }, Date.parse(time)));
     expect(due.length).toBeGreaterThanOrEqual(9);

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { createAddressPolicy } from '../../shared/platform/egress/addresses.ts';
 import { createEgress } from '../../shared/platform/egress/egress.ts';
 
-/** What a resolver may hand out, and whether it may be connected to when nothing is allowed besides the internet. */
+/** Addresses that a resolver may return, and whether connections to them are allowed when only the internet is. */
 const addresses: [address: string, open: boolean, what: string][] = [
   ['8.8.8.8', true, 'public'],
   ['1.1.1.1', true, 'public'],
@@ -90,7 +90,7 @@ const addresses: [address: string, open: boolean, what: string][] = [
   ['2130706433', false, 'not a canonical spelling'],
 ];
 
-/** How people spell inner addresses in URLs. */
+/** Spellings of internal addresses in URLs. */
 const hosts: string[] = [
   '127.0.0.1',
   '127.1',
@@ -201,7 +201,7 @@ describe('URLs that lead inside', () => {
     }
   });
 
-  // Whether these resolve at all is up to the machine's resolver; inside they do not lead either way.
+  // Whether these resolve depends on the machine's resolver; either way, they must not reach internal addresses.
   it.each(['localhost', 'LOCALHOST', 'localhost.', 'ⓛocalhost', 'x.localhost'])(
     'http://%s/ gets nowhere',
     async (host) => {

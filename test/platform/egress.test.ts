@@ -88,7 +88,7 @@ describe('where a request may go', () => {
   it('connects to the address it judged, asking the resolver once per connection', async () => {
     const server = await serve((request, response) => void response.end(request.headers.host));
     let asked = 0;
-    // The second answer is the rebinding one: it must never be used for the connection the first was judged for.
+    // The second result is the rebinding: it must never be used for the connection that the first one allowed.
     const egress = guard({
       resolve: async () => {
         asked += 1;
@@ -100,7 +100,7 @@ describe('where a request may go', () => {
     expect(first.body.toString()).toBe(`rebind.example:${server.port}`);
     expect(asked).toBe(1);
     await server.close();
-    // A new connection is a new question, and the new answer is judged.
+    // A new connection resolves the name again, and the new address is checked.
     await expect(egress.request(url)).rejects.toMatchObject({
       code: expect.stringMatching(/refused|unreachable/),
     });

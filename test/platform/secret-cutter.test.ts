@@ -6,7 +6,7 @@ import {
 } from '../../shared/platform/secrets/secret-cutter.ts';
 import { processorTime } from '../support/processor-time.ts';
 
-/** How services give back what they got. */
+/** Encodings in which services return the values they received. */
 const encodings: Record<string, (secret: string) => string> = {
   'as it is': (secret) => secret,
   'in JSON': (secret) => JSON.stringify({ secret }),
@@ -31,7 +31,7 @@ const encodings: Record<string, (secret: string) => string> = {
 
 const anyOf = (chars: string) => fc.constantFrom(...chars.split(''));
 
-/** What may be in a header. */
+/** Text that a header may contain. */
 const secretText = fc
   .string({
     unit: anyOf('abcXYZ0189-_.~+/=:"\\&<>\'!* \u00e9\u00ff'),
@@ -61,7 +61,7 @@ describe('a secret', () => {
         (secret, before, after) => {
           const encoded = Buffer.from(`${before}${secret}${after}`).toString('base64');
           const cut = createSecretCutter([secret]).text(`Authorization: Basic ${encoded}`);
-          // What is left says nothing of the secret but the bits it shares with its neighbours.
+          // The rest reveals nothing of the secret except the bits it shares with its neighbors.
           const left = cut.replace('Authorization: Basic ', '').split('***');
           expect(left).toHaveLength(2);
           const leftBytes = (left.join('').replace(/=+$/, '').length * 6) / 8;
@@ -139,7 +139,7 @@ describe('a secret', () => {
     cutter.text('a'.repeat(5 * mb));
     cutter.text(`${'a'.repeat(63)}c`.repeat((5 * mb) / 64));
     cutter.text(`${'a'.repeat(3_999)}c`.repeat((5 * mb) / 4_000));
-    // By hand, each of these patterns at each place is minutes.
+    // A naive search for each of these patterns at each position takes minutes.
     expect(cost()).toBeLessThan(20_000);
   });
 });

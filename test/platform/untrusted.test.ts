@@ -19,11 +19,11 @@ import { WorkBusyError } from '../../shared/platform/threads/threads.ts';
 import { compilePolicies } from '../../shared/policy/judge.ts';
 import { builtinTools } from '../../shared/tools.ts';
 
-// Jobs are given processor time, which takes a busy machine a while.
+// Limits of jobs are in processor time, which can take a while on a busy machine.
 jest.setTimeout(180_000);
 
 const WORKSPACE = 'ws_hostile';
-/** Takes any engine its linear worst: nothing is found, and everything is possible up to the end. */
+/** The linear worst case of any engine: there is no match, and every match is possible up to the end. */
 const COSTLY = '(?i)(?:a[ab]{0,30}){0,8}c';
 
 let seed = 1;
@@ -34,9 +34,9 @@ const unordered = (length: number): string =>
   }).join('');
 
 /**
- * Does the work and gives its result, and the processor time in ms that it took of the thread that asked for it: that
- * thread takes requests or activities of everybody. Time by the clock would depend on what else the machine does.
- * Collecting the garbage of all the tests before this one, hundreds of ms at times, is not part of the work.
+ * Returns the result of the work and the processor time in ms of the calling thread, which also serves the requests or
+ * activities of others. Wall time would depend on other load of the machine. Excludes garbage collection: that of
+ * earlier tests can take hundreds of ms.
  */
 async function asking<T>(work: () => Promise<T>): Promise<{ result: T; ms: number }> {
   let collecting = 0;
@@ -53,7 +53,7 @@ async function asking<T>(work: () => Promise<T>): Promise<{ result: T; ms: numbe
   return { result, ms: (user + system) / 1_000 - collecting };
 }
 
-/** Far below what any of these takes in all, far above what sending it over takes. */
+/** Far below the total cost of any of these, far above the cost of transferring it. */
 const MOST_MS = 400;
 
 describe('what takes seconds leaves the thread that asks free', () => {
@@ -78,7 +78,7 @@ describe('what takes seconds leaves the thread that asks free', () => {
       name: 'check 99',
       passed: false,
       message: expect.stringMatching(
-        /was not made: the checks before it used up|could not be made/,
+        /Not evaluated: the checks before it used up|could not be evaluated/,
       ),
     });
   });

@@ -14,7 +14,7 @@ import {
 } from '../../shared/platform/threads/threads.ts';
 
 const opened: WorkThreads[] = [];
-// Jobs are given processor time, which takes a busy machine a while.
+// Limits of jobs are in processor time, which can take a while on a busy machine.
 jest.setTimeout(180_000);
 afterAll(() => Promise.all(opened.map((threads) => threads.close())));
 
@@ -24,7 +24,7 @@ function open(limits: Partial<WorkThreadLimits>): WorkThreads {
   return threads;
 }
 
-/** A few lines whose check doubles with each of them: at 20 some ten seconds, at 40 longer than anybody lives. */
+/** A few lines whose check doubles with each of them: some ten seconds at 20, practically endless at 40. */
 const doubling = (lines: number): JsonObject => ({
   $ref: '#/$defs/d0',
   $defs: Object.fromEntries(
@@ -50,7 +50,7 @@ test('threads with nothing to do do not keep the process from ending', async () 
        const run = () => workThreads.run('ws_a', 'evaluate', ${JSON.stringify(quick)});
        console.log(await Promise.all([run(), run(), run()]));`,
     );
-    // They would end by themselves after a minute.
+    // Idle threads would end by themselves after a minute.
     const ended = promisify(execFile)(process.execPath, [script], { timeout: 40_000 });
     expect((await ended).stdout).toBe('[ { value: 2 }, { value: 2 }, { value: 2 } ]\n');
   } finally {
@@ -73,7 +73,7 @@ describe('a job that takes too long', () => {
     const before = process.threadCpuUsage().user;
     const job = threads.run('ws_a', 'arguments', endless);
     await expect(job).rejects.toThrow(WorkLimitError);
-    // Of a second of work. The thread of the tests has a little of its own to do.
+    // The job works for a second; the thread of the tests does only a little work.
     expect((process.threadCpuUsage().user - before) / 1_000).toBeLessThan(500);
   });
 
@@ -92,7 +92,7 @@ describe('a job that takes too long', () => {
 
   test('names the check or pattern that it was at', async () => {
     const threads = open({ jobMs: 200, threads: 1 });
-    // Without order, so that no two places look alike to the pattern.
+    // Unordered, so that no two places look alike to the pattern.
     let seed = 1;
     const text = Array.from({ length: 200_000 }, () => {
       seed = (seed * 1_103_515_245 + 12_345) % 2_147_483_648;
@@ -144,13 +144,13 @@ describe('jobs of several workspaces', () => {
       ended.push('b');
     }
     await Promise.all(flood);
-    // The first of the other workspace waits for none of the eight but the one under way, and none waits for all.
+    // The other workspace's first job waits only for the one in flight, and none of its jobs waits for all eight.
     expect(ended.indexOf('b')).toBeLessThanOrEqual(1);
     expect(ended.at(-1)).toBe('a');
   });
 
   test('are refused beyond the bound of one workspace, not of the others', async () => {
-    // The first job of a thread may count as a long one.
+    // The first job of a thread may count as long.
     const threads = open({ jobMs: 400, threads: 2, waiting: 2, longJobMs: Infinity });
     await threads.run('ws_a', 'evaluate', quick);
     const flood = Array.from({ length: 6 }, () => threads.run('ws_a', 'arguments', endless));

@@ -3,7 +3,7 @@ import { type DetectorName, detectorNames } from '../../shared/contract/policy.t
 import { newApiKeySecret } from '../../shared/crypto/api-key-secrets.ts';
 import { compileRedaction } from '../../shared/policy/redaction.ts';
 
-/** What each detector takes out of a text (between « and »), and what it must leave alone. */
+/** Texts that each detector removes in part (between « and »), and texts that it must not change. */
 const table: Record<DetectorName, { found: string[]; left: string[] }> = {
   email: {
     found: [
@@ -213,7 +213,7 @@ describe.each(detectorNames)('%s', (name) => {
   });
 });
 
-/** Texts that make a careless pattern try the same stretch again and again. */
+/** Texts that make a naive pattern scan the same part repeatedly. */
 const hostile = [
   '1', '1 ', '1-', '1.', '@', 'a@', 'a.', '%40', '+1 ', '00 ', '0', '030 12 ', '(2', '555-555-', 'a:', ':', 'ab', ' ',
   '\u00e9', 'DE89 ', 'DE893704004405320130', 'fax ', 'ssn 1', 'sk-', 'token=', 'secret: aaaaaaaaaaaaaa1', 'Bearer a',
@@ -231,7 +231,7 @@ describe('a hostile text', () => {
   test.each(hostile)('of %j takes time in proportion to its length', (unit) => {
     const time = (length: number): number => {
       const text = unit.repeat(Math.ceil(length / unit.length));
-      // The fastest of several: a machine that does something else only ever adds.
+      // The fastest of several, since other load only adds time.
       return Math.min(
         ...[1, 2, 3].map(() => {
           const began = performance.now();
@@ -241,7 +241,7 @@ describe('a hostile text', () => {
       );
     };
     time(20_000);
-    // Ten times the text; were the time quadratic, it would be a hundred times as long.
+    // Ten times the text; quadratic time would be a hundred times as long.
     expect(time(100_000)).toBeLessThan(Math.max(300, 40 * time(10_000)));
   });
 });

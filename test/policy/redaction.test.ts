@@ -216,7 +216,7 @@ describe('a tool', () => {
         type: 'data_redacted',
         policy: 'dlp',
         decision: 'redacted',
-        reason: '1 value was taken out before anything left: 1 email',
+        reason: '1 value was redacted before sending: 1 email',
         evidence: { email: 1 },
       },
     ]);

@@ -16,8 +16,8 @@ import { echo, edge, type Engine, startEngine } from '../support/engine.ts';
 import { setting } from '../support/settings.ts';
 
 /**
- * A word that is part of every credential this file gives, right and wrong, wherever one can be given. Then it is
- * looked for in everything that is kept, logged or answered.
+ * A word in every credential that this file sends, valid and invalid, in every place for one. The tests then search for
+ * it in all stored, logged and returned data.
  */
 const CANARY = `canary${randomText(20)}`;
 const credential = (name: string) => `${CANARY}-${name}`;
@@ -26,23 +26,23 @@ const secretKey = credential('signing-key');
 const ownerPassword = credential('owner-password');
 const keySecret = `ops_${credential('key')}`;
 const inviteCode = credential('invite');
-/** No credential: has to be found where the search looks, or the search is blind. */
+/** Not a credential: the search must find it, or the search does not work. */
 const needle = `needle${randomText(20)}`;
 
 let engine: Engine;
 let app: App;
 let worker: RunningWorker;
 let logged = '';
-/** Everything that was answered, with its headers. */
+/** All responses, with their headers. */
 const answers: string[] = [];
-/** What the service made up and told once: session tokens and the secrets of keys. */
+/** Secrets that the service generated and returned once: session tokens and the secrets of keys. */
 const issued: string[] = [];
 const runIds: string[] = [];
 const closeCodes: number[] = [];
 
 const nothing = z.object({});
 
-/** Rows of any table that hold a text, as text or as bytes. */
+/** Rows of any table that contain a text, as text or as bytes. */
 async function rowsWith(text: string): Promise<string[]> {
   const tables = await engine.db.anyFirst(sql.type(z.object({ name: z.string() }))`
     SELECT table_name AS name FROM information_schema.tables
@@ -106,7 +106,7 @@ async function stream(runId: string, query: string): Promise<void> {
   closeCodes.push(await closed);
 }
 
-/** Right and wrong sign-ins of every kind; returns the session of the owner. */
+/** Valid and invalid sign-ins of every kind; returns the session of the owner. */
 async function signInEveryWay(): Promise<string> {
   const login = (body: unknown) => send('POST', '/api/auth/login', body);
   const { token } = await expectStatus(
@@ -213,7 +213,7 @@ async function actEveryWay(token: string): Promise<void> {
   }
 }
 
-/** Credentials that arrive when a statement with them fails for a reason nobody foresaw. */
+/** Sends credentials in requests whose statements fail for an unforeseen reason. */
 async function failEveryWay(): Promise<void> {
   const alter = (change: ReturnType<typeof sql.fragment>) =>
     engine.db.query(sql.type(nothing)`ALTER TABLE ${change}`);
@@ -236,7 +236,7 @@ async function failEveryWay(): Promise<void> {
   await expectStatus(send('GET', '/api/keys', undefined, { 'x-api-key': keySecret }), 500);
   await alter(sql.fragment`api_keys RENAME COLUMN away TO secret_hash`);
 
-  // Of a constraint nobody knows of, Postgres tells with the whole row.
+  // For an unknown constraint, Postgres reports the whole row.
   const refuse = async (table: string, attempt: () => Promise<unknown>) => {
     const named = sql.identifier([table]);
     await alter(sql.fragment`${named} ADD CONSTRAINT unforeseen CHECK (id = '') NOT VALID`);
@@ -256,7 +256,7 @@ async function failEveryWay(): Promise<void> {
     ),
   );
 
-  // A row that is not as its statement says.
+  // A row that does not match the schema of its statement.
   const owner = sql.fragment`WHERE is_owner`;
   const update = (change: ReturnType<typeof sql.fragment>) =>
     engine.db.query(sql.type(nothing)`UPDATE members SET ${change} ${owner}`);
@@ -300,7 +300,7 @@ beforeAll(async () => {
     VALUES (${newId('apiKey')}, ${workspaceId}, 'Canary', 'ops_c',
             ${sql.binary(createHash('sha256').update(keySecret).digest())}, 'admin')
   `);
-  // What looks for credentials finds one that is readable. No other is, that of the open invitation neither.
+  // The search finds the readable credential. No other is readable, not even that of the open invitation.
   expect(await rowsWith(CANARY)).toHaveLength(1);
   await db.query(sql.type(nothing)`UPDATE members SET name = 'Invited' WHERE status = 'invited'`);
   expect(await rowsWith(CANARY)).toHaveLength(0);
@@ -313,7 +313,7 @@ afterAll(async () => {
   await engine.close();
 });
 
-/** A history as text, with what its payloads hold. */
+/** A history as text, with decoded payloads. */
 const readable = (history: object): string =>
   JSON.stringify(history, (key, value: unknown) =>
     key === 'data' && typeof value === 'string' ? Buffer.from(value, 'base64').toString() : value,
@@ -331,7 +331,7 @@ describe('no credential is found', () => {
     expect(logged).toContain('request failed');
     expectNone(logged);
     expect(logged).not.toContain('$argon2id$');
-    // What api_keys.secret_hash holds, as Postgres begins to write it.
+    // The start of api_keys.secret_hash, as Postgres writes it.
     expect(logged).not.toMatch(/\\x[0-9a-f]{40}/);
   });
 

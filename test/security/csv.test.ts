@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { csvLine } from '../../api/http/csv.ts';
 import { processorTime } from '../support/processor-time.ts';
 
-// A cell that a spreadsheet takes for a formula runs in the hands of whoever opens the file.
+// A cell that a spreadsheet interprets as a formula runs on the machine of anyone who opens the file.
 
 const cellOf = (text: string): string => {
   const line = csvLine([text]).replace(/\r\n$/, '');
@@ -40,7 +40,7 @@ describe('a cell that may be a formula begins with an apostrophe', () => {
       for (const sign of signs) {
         for (const text of [`${char}${sign}1+1`, `${char.repeat(3)}${sign}cmd|x!A1`]) {
           expect(cellOf(text)).toMatch(/^'/);
-          // Every line of a cell that is typed in anew begins a cell.
+          // When the text is entered again, each of its lines starts a cell.
           expect(cellOf(`a\n${text}`)).toMatch(/^a\n[\s\S]*'/);
         }
       }

@@ -6,7 +6,7 @@ import { createSessionTokens } from '../../shared/platform/secrets/session-token
 import { addEntities, addFeed } from '../api/data/records.ts';
 import { oneStep, startTestApi, type TestApi } from '../api/test-api.ts';
 
-// What we hand out to be handed back: cursors and session tokens, changed, cut, and taken elsewhere.
+// Tokens that clients send back to us: cursors and session tokens, modified, truncated, and used elsewhere.
 
 const SECRET_KEY = 'a secret of the cursor tests';
 let api: TestApi;

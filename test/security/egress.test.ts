@@ -3,8 +3,8 @@ import { createEgress } from '../../shared/platform/egress/egress.ts';
 import { type FakeServer, sendJson, startHttpServer } from '../fakes/http-server.ts';
 import { startTestApi, type TestApi } from '../api/test-api.ts';
 
-// Every door through which a tenant chooses an address, and every spelling of an address inside. A server listens on
-// loopback; it must not see one connection.
+// Every feature where a tenant chooses an address, with every spelling of an internal address. A server listens on
+// loopback; it must not receive a single connection.
 
 let api: TestApi;
 let inside: FakeServer;
@@ -17,7 +17,7 @@ afterAll(async () => {
   await inside.close();
 });
 
-/** Hosts that are this machine, or a neighbour of it, for somebody who reads them kindly. */
+/** Hosts that a lenient parser reads as this machine, or a neighbor of it. */
 const spellings = [
   '127.0.0.1',
   '127.1',
@@ -63,7 +63,7 @@ const spellings = [
   '168.63.129.16',
   '255.255.255.255',
 ];
-/** Addresses that are no HTTP address, or name somebody to sign in as. */
+/** Addresses that are not HTTP addresses, or that contain a user to sign in as. */
 const forms = [
   (port: number) => `http://user:pass@127.0.0.1:${port}/`,
   (port: number) => `http://public.example.com@127.0.0.1:${port}/`,
@@ -83,7 +83,7 @@ const urls = () => [
 ];
 
 let made = 0;
-/** Each sends a request to the address, or refuses to keep it. Returns what the caller is told. */
+/** Each sends a request to the address, or refuses to store it. Returns the error that the caller gets. */
 const doors: Record<string, (url: string) => Promise<string>> = {
   'a custom tool': async (endpoint_url) => {
     const tool = { name: `inside-${(made += 1)}`, endpoint_url };
@@ -107,7 +107,7 @@ const doors: Record<string, (url: string) => Promise<string>> = {
       events: ['ping'],
     });
     if (status === 400) return String(body.detail);
-    // A name that does not resolve at that moment is let pass, and judged with every request.
+    // A name that does not resolve at that moment is accepted, and checked with every request.
     const egress = createEgress({ allow: [] });
     const error: unknown = await egress.request(url, { timeoutMs: 2_000 }).catch((e: unknown) => e);
     await egress.close();
@@ -120,7 +120,7 @@ describe.each(Object.entries(doors))('%s', (_name, door) => {
   test('leads nowhere inside, however the address is written', async () => {
     for (const url of urls()) {
       const told = await door(url);
-      // Neither what listens there nor how the name resolves.
+      // Reveals neither what listens there nor how the name resolves.
       expect(told).not.toMatch(/ECONN|secret|ENOTFOUND|EAI_AGAIN/);
     }
     expect(inside.connections()).toBe(0);

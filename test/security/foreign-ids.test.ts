@@ -18,8 +18,8 @@ import { type Engine, eventually, startEngine } from '../support/engine.ts';
 import { type Kind, populate, type PopulatedWorkspace } from '../support/populated-workspace.ts';
 import { rowsOf, type WorkspaceRows } from '../support/workspace-rows.ts';
 
-// Somebody who may do everything in their own workspace names what belongs to another one: in each place of each
-// request that can name something, as the API's own descriptions say. Two workspaces have one of everything.
+// A caller with all permissions in one workspace names resources of another, in each place of each request that can
+// name one according to the API's own descriptions. Both workspaces have one resource of each kind.
 
 const SECRET_KEY = 'a secret of this test';
 const tokens = createSessionTokens(SECRET_KEY);
@@ -50,7 +50,7 @@ beforeAll(async () => {
     },
   });
   const filled = await populate(call, { token: await signIn(workspaceId), hook });
-  // Once what its runs and deliveries leave behind has come to rest.
+  // Wait until runs and deliveries write no more rows.
   let rows = await rowsOf(engine.db, workspaceId);
   await eventually(async () => {
     await new Promise((resolve) => setTimeout(resolve, 1_500));
@@ -72,13 +72,13 @@ async function signIn(workspaceId: string): Promise<string> {
   return (await tokens.issue({ memberId, epoch: 1 })).token;
 }
 
-/** Carries attacks out; what they leave has to be nothing. */
+/** Runs attacks and expects that they leave nothing. */
 async function leavingAllAsItWas(attack: () => Promise<void>): Promise<void> {
   await attack();
   expect((await rowsOf(engine.db, theirs.workspaceId)).digests).toEqual(theirs.rows.digests);
 }
 
-/** Nothing of theirs is in a text, but what was sent. */
+/** Expects no data of the other workspace in a text, except what was sent. */
 function expectNothingOfTheirs(text: string, sent: readonly string[]): void {
   const shown = [theirs.mark, ...theirs.secrets, ...theirs.rows.ids].filter(
     (secret) => !sent.some((one) => one.includes(secret)),
@@ -92,7 +92,7 @@ const idPrefix: Partial<Record<Kind, Parameters<typeof newId>[0]>> = {
   'api key': 'apiKey',
   'data key': 'dataKey',
 };
-/** An id of this kind that nothing has. */
+/** An unused id of this kind. */
 const nobodys = (kind: Kind): string => {
   if (kind === 'version') return '9';
   if (kind === 'hook secret') return '0'.repeat(32);
@@ -108,17 +108,17 @@ const send = (
   credential: Record<string, string>,
 ): Promise<Answer> => {
   const { url, headers, body } = aim(operation, targets, idFor);
-  // An answer tells the name of its request.
+  // Responses contain the request id.
   const named = { 'x-request-id': 'attack', ...credential, ...headers };
   return call(operation.method, url, body, named);
 };
-/** Of the caller's own where the request cannot do without. */
+/** The caller's own id, if the request needs one. */
 const needed = (operation: Operation, target: Target) =>
   target.in === 'path' || (target.in === 'body' && isInExample(operation, target))
     ? own.ids[target.kind]
     : undefined;
 
-/** What tells one answer from another of the same meaning, whatever ids were sent. */
+/** The meaning of a response, independent of the ids that were sent. */
 const shapeOf = ({ status, text, headers }: Answer, sent: readonly string[]) => ({
   status,
   text: sent.reduce((rest, id) => rest.replaceAll(id, 'SENT'), text),
@@ -127,7 +127,7 @@ const shapeOf = ({ status, text, headers }: Answer, sent: readonly string[]) => 
   ),
 });
 
-/** Fields whose ids are kept as they are given and looked up by nobody, and why. */
+/** Fields whose ids are stored as given and never looked up, and why. */
 const keptAsGiven: Record<string, string> = {
   'PUT /api/workspace/policies body tools.[].allowed_workflow_ids':
     'compared with the workflow at work, which is one of the same workspace',
@@ -135,7 +135,7 @@ const keptAsGiven: Record<string, string> = {
     'evidence is what the sender says; nothing is read by it',
 };
 
-/** Fields that are refused whatever is in them, and why. */
+/** Fields that are refused with any value, and why. */
 const alwaysRefused: Record<string, string> = {
   'PUT /api/budgets/{id} body workflow_id': 'a budget stays with what it was made for',
 };
@@ -163,7 +163,7 @@ describe('every operation of the API', () => {
     const operations = operationsOf(app).filter(({ isSocket }) => !isSocket);
     for (const operation of operations) {
       const targets = targetsOf(operation);
-      // Alone, and together where a path names several.
+      // Alone, and together if a path has several.
       const inPath = targets.filter((target) => target.in === 'path' && target.kind !== 'version');
       const groups = targets.filter(({ kind }) => kind !== 'version').map((target) => [target]);
       if (inPath.length > 1 && !operation.path.startsWith('/api/hooks/')) groups.push(inPath);
@@ -178,7 +178,7 @@ describe('every operation of the API', () => {
       });
     }
     expect(attacks).toBeGreaterThan(200);
-    // Nor has anything of theirs been copied to where the caller's own things are.
+    // No data of the other workspace was copied to the caller's own.
     expect(await rowsOf(engine.db, engine.actor.workspaceId, theirs.mark)).toMatchObject({
       found: [],
     });
@@ -199,7 +199,7 @@ describe('every operation of the API', () => {
     const answer = await send(operation, targets, with_(foreign), credential);
     const sent = group.map(({ kind }) => theirs.ids[kind]);
     expectNothingOfTheirs(answer.text + JSON.stringify(answer.headers), sent);
-    // Everybody chooses such keys for themselves, the same ones too.
+    // Callers choose such keys freely; two callers may choose the same.
     if (first.in === 'header') return expect([name, answer.status < 300]).toEqual([name, true]);
 
     const none = new Map(group.map(({ kind }) => [kind, nobodys(kind)]));
@@ -217,13 +217,13 @@ describe('every operation of the API', () => {
     if (first.in === 'path') expect([name, answer.status]).toEqual([name, 404]);
   }
 
-  /** A refusal for another reason would show nothing: with an id of the caller's own the request is taken. */
+  /** A refusal for another reason would prove nothing: with the caller's own id, the request must succeed. */
   async function control(
     operation: Operation,
     targets: readonly Target[],
     [target]: readonly Target[],
   ): Promise<void> {
-    // What a path names may be gone or changed by it.
+    // The request may delete or change the resource in its path.
     if (target === undefined || target.in === 'path' || target.in === 'header') return;
     const answers = [];
     for (const credential of callersOf(operation)) {
@@ -266,7 +266,7 @@ describe('every socket', () => {
   });
 });
 
-/** What the arguments of MCP tools and the parameters of built-in tools mean; `null`: nothing of a workspace. */
+/** The kinds of MCP tool arguments and built-in tool parameters; `null`: nothing of a workspace. */
 const argumentKinds: Record<string, Kind | null> = {
   workflow: 'workflow',
   run_id: 'run',

@@ -3,8 +3,8 @@ import { startMcpServer } from '../fakes/mcp-server.ts';
 import { type FakeServer, sendJson, startHttpServer } from '../fakes/http-server.ts';
 import { startTestApi, type TestApi } from '../api/test-api.ts';
 
-// A secret belongs to the origin (scheme, host and port) it was given for. Whoever may change a tool cannot read its
-// headers, and must not be able to have them sent to a server of their own instead.
+// A secret belongs to the origin (scheme, host and port) it was given for. A caller who can change a tool cannot read
+// its headers, and must not be able to have them sent to another server.
 
 const SECRET = 'Bearer only-for-the-first-origin';
 
@@ -111,7 +111,7 @@ describe('the headers of a custom tool', () => {
   test('do not race past the check: what counts is the address at that moment', async () => {
     for (let round = 0; round < 20; round += 1) {
       const id = await register({ headers: {} });
-      // Of the two one comes first, and either way the secret goes only where it was given for.
+      // One of the two comes first; either way, the secret only goes to the origin it was given for.
       await Promise.all([
         change(id, { headers: { Authorization: SECRET }, endpoint_url: `${given.url}/a` }),
         change(id, { endpoint_url: `${stranger.url}/b` }),

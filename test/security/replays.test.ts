@@ -6,8 +6,8 @@ import { sql } from '../../shared/db/pool.ts';
 import { dropPastSignatures } from '../../shared/db/workflows/webhooks.ts';
 import { oneStep, startTestApi, type TestApi } from '../api/test-api.ts';
 
-// Whoever sees a signed event can send it again while its timestamp is within the tolerance, and can change what is not
-// signed: the header that names the event. One signature is good for one run all the same.
+// An attacker who sees a signed event can send it again while its timestamp is within the tolerance, and can change the
+// unsigned part: the header that names the event. Still, one signature is good for only one run.
 
 let api: TestApi;
 /** Another process of the same service. */

@@ -5,8 +5,8 @@ import { sql } from '../../shared/db/pool.ts';
 import { type LimitedNoun, workspaceLimits } from '../../shared/limits.ts';
 import { oneStep, startTestApi, type TestApi } from '../api/test-api.ts';
 
-// One tenant must not be able to fill what all share. Whatever a workspace can make has an end, and every route that
-// makes something is either held to it here or named with what else bounds it.
+// One tenant must not be able to fill what all share. Every resource of a workspace has a limit: each route that
+// creates one is either tested here or listed with its other limit.
 
 let api: TestApi;
 let workflowId: string;
@@ -26,13 +26,13 @@ interface Maker {
   noun: LimitedNoun;
   url: () => string;
   body: () => unknown;
-  /** Makes so many rows behind the API's back. */
+  /** Inserts this many rows directly into the database. */
   fill: (n: number) => ReturnType<typeof sql.fragment>;
 }
 const ws = () => api.workspaceId;
 const rows = (n: number) => sql.fragment`generate_series(1, ${n}::int) n`;
 
-/** Every route that makes something a workspace then has. */
+/** Every route that creates a resource of a workspace. */
 const makers: Record<string, Maker> = {
   'POST /api/workflows': {
     noun: 'workflows',
@@ -132,7 +132,7 @@ const makers: Record<string, Maker> = {
   },
 };
 
-/** Routes that answer 201 and are bounded by something else. */
+/** Routes that respond with 201 and have another limit. */
 const boundedOtherwise: Record<string, string> = {
   'POST /api/workflows/{id}/runs': 'the monthly quota',
   'POST /api/schedules/{id}/trigger': 'the monthly quota',
@@ -167,7 +167,7 @@ describe('at its bound a workspace gets no more', () => {
     ).rejects.toMatchObject({ code: 'conflict' });
     const { status } = await make();
     expect([route, status]).toEqual([route, 201]);
-    // Of all of them one more is one too many, wherever the others came from.
+    // The limit counts all of them, including those that other routes created.
     const left = atMost - (await count(maker.noun));
     await run(maker.fill(left));
     const refused = await make();

@@ -20,11 +20,11 @@ import { type Engine, eventually, startEngine } from '../support/engine.ts';
 import type { Kind } from '../support/populated-workspace.ts';
 import { setting } from '../support/settings.ts';
 
-// One secret of every kind is planted, used, and used against services that repeat in their answers whatever they were
-// sent. Then each is looked for in every place where this service writes or says something.
+// Plants one secret of every kind and uses it, also against services that repeat in their responses what they receive.
+// Then searches for each secret in every place where this service writes or returns data.
 
 const planted = (kind: string) => `${kind}-canary-${randomText(24)}`;
-/** Secrets by kind: those of the installation, then those of a workspace, which it makes up or is given. */
+/** Secrets by kind: those of the installation, then those of a workspace, generated or given. */
 const secrets: Record<string, string> = {
   'signing key': planted('signing'),
   'encryption key': planted('encryption'),
@@ -38,19 +38,19 @@ const secrets: Record<string, string> = {
   'MCP tool header': planted('mcp'),
   'new password': planted('password'),
 };
-/** No secret: where it is not found, the search is blind. */
+/** Not a secret: where it is not found, the search does not work. */
 const needle = `needle${randomText(20)}`;
 
-/** Where a secret may be: in texts that begin so, for the reason beside it. */
+/** Where a secret is allowed: in texts that match, for the reason beside it. */
 const allowed: Record<string, Partial<Record<PlaceName, RegExp>>> = {
-  // Senders sign with it, so it is kept as it is; who may enable webhooks sees it in the URL.
+  // Senders sign with it, so it is stored in plain text; callers who can enable webhooks see it in the URL.
   'inbound webhook': {
     rows: /^workflow_webhooks /,
     answers: /^(GET|POST) \/api\/workflows\/\w+\/webhook\n/,
   },
-  // Who may invite hands it on where mail is not delivered.
+  // A caller who can invite passes it on where email is not delivered.
   'invitation code': { answers: /^(POST \/api\/members\/invite|GET \/api\/members(\/\w+)?)\n/ },
-  // What is made up is told by the answer that made it, and by no other.
+  // Only the response that generated a secret contains it.
   'API key': { answers: /^POST \/api\/keys\n/ },
   'data key': { answers: /^POST \/api\/data\/keys\n/ },
   session: { answers: /^POST \/api\/auth\/login\n/ },
@@ -123,7 +123,7 @@ async function useEverySecret(): Promise<void> {
     statuses = [200, 201, 202, 204],
   ) => {
     const answer = await call(method, url, body, headers);
-    // The address of a hook holds its secret, which the caller knows.
+    // The URL of a hook contains its secret, which the caller knows.
     const asked = url.startsWith('/api/hooks/') ? '/api/hooks' : url;
     answers.push(`${method} ${asked}\n${JSON.stringify(answer.headers)}\n${answer.text}`);
     expect([url, answer.status, statuses.includes(answer.status), answer.text]).toEqual([
@@ -171,7 +171,7 @@ async function useEverySecret(): Promise<void> {
   for (const want of echoes) {
     await ask('POST', `/api/tools/${http.id}/test`, { arguments: { want } }, [200, 502]);
   }
-  // A value that is refused is not repeated in the refusal.
+  // A refused value is not repeated in the error.
   const unfit = { headers: { 'X-Key': `${secrets['tool header']}\n` } };
   await ask('PUT', `/api/tools/${http.id}`, unfit, [400]);
   await ask('PUT', `/api/tools/${http.id}`, { headers: { '': secrets['tool header'] } }, [400]);
@@ -223,7 +223,7 @@ async function useEverySecret(): Promise<void> {
     await engine.until(hooked.run_id, ['success']);
   });
   await make('/api/workspace/alerts/test');
-  // Alerts, mails and deliveries come to their end, too, none of them well.
+  // Alerts, emails and deliveries also end, all of them without success.
   await eventually(
     async () =>
       (await engine.db.oneFirst(sql.type(z.object({ n: z.number() }))`
@@ -239,7 +239,7 @@ async function useEverySecret(): Promise<void> {
     endpoint: endpoint.id,
     version: '1',
   });
-  // Everything there is to read.
+  // Calls every route that reads.
   for (const operation of operationsOf(app)) {
     if (operation.method !== 'GET' || operation.isSocket) continue;
     const { url: address } = aim(operation, targetsOf(operation), (target) =>
@@ -276,7 +276,7 @@ async function allRows(): Promise<{ table: string; row: string }[]> {
   return rows.flat();
 }
 
-/** A message of Temporal as text, with what its payloads hold. */
+/** A message of Temporal as text, with decoded payloads. */
 const readable = (message: object): string =>
   JSON.stringify(message, (key, value: unknown) => {
     if (typeof value === 'bigint') return String(value);
@@ -288,7 +288,7 @@ const readable = (message: object): string =>
 async function histories(): Promise<string[]> {
   const { client, queues } = engine.deps.temporal;
   const texts: string[] = [];
-  // Alerts and deliveries are executions of queues of their own.
+  // Alerts and deliveries are executions on separate queues.
   for await (const execution of client.workflow.list()) {
     if (!Object.values(queues).includes(execution.taskQueue)) continue;
     const handle = client.workflow.getHandle(execution.workflowId, execution.runId);
@@ -298,7 +298,7 @@ async function histories(): Promise<string[]> {
   return texts;
 }
 
-/** Each place as texts; of a row, with the name of its table before it. */
+/** The texts of each place; rows start with the name of their table. */
 const places = {
   logs: async () => [logged],
   rows: async () => (await allRows()).map(({ table, row }) => `${table} ${row}`),
@@ -324,7 +324,7 @@ const places = {
 };
 type PlaceName = keyof typeof places;
 
-/** What a place holds for certain, so that a search that sees nothing fails. */
+/** A text that each place certainly contains, so that a broken search fails. */
 const inSight: Record<PlaceName, string> = {
   logs: needle,
   rows: needle,
@@ -335,7 +335,7 @@ const inSight: Record<PlaceName, string> = {
   'OpenAPI documents': '/api/runs/{id}',
 };
 
-/** As services, logs and encoders write a text. Of a token only its signature, since all begin alike. */
+/** A text as services, logs and encoders write it. Of a token only its signature, since all tokens start alike. */
 function spellings(secret: string): string[] {
   const tail = secret.startsWith('eyJ') ? (secret.split('.').at(-1) ?? secret) : secret;
   const base64 = Buffer.from(tail).toString('base64').replace(/=+$/, '').slice(0, -1);

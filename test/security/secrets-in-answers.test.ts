@@ -5,14 +5,14 @@ import { startToolServer, type ToolServer } from '../fakes/tool-server.ts';
 import { addEntities } from '../api/data/records.ts';
 import { oneStep, startTestApi, type TestApi } from '../api/test-api.ts';
 
-// A secret of each kind is made, then every route that reads is asked by somebody who may only view. A route that is
-// new is asked without anybody remembering it.
+// Creates a secret of each kind, then calls every route that reads as a member with read access only. New routes are
+// included automatically.
 
 let api: TestApi;
 let viewer: Person;
 let server: ToolServer;
 const secrets: Record<string, string> = {};
-/** What the first part of a path is about. */
+/** A resource for each path prefix. */
 const nouns: Record<string, string> = {};
 
 beforeAll(async () => {
@@ -106,7 +106,7 @@ test('no route that reads shows one of them to a viewer', async () => {
       .replace(/\/diff$/, '/diff?from=1&to=1');
     const { status, text, headers } = await api.call('GET', url, undefined, viewer.headers);
     if (status === 200) read += 1;
-    // No worker runs here, which /api/ready says.
+    // No worker runs here, which /api/ready reports.
     expect([url, [200, 404, url === '/api/ready' ? 503 : 0].includes(status)]).toEqual([url, true]);
     const told = text + JSON.stringify(headers);
     for (const [kind, secret] of Object.entries(secrets)) {

@@ -4,7 +4,7 @@ import { sql } from '../../shared/db/pool.ts';
 import { newEmail, PASSWORD } from '../support/people.ts';
 import { startTestApi, type TestApi } from '../api/test-api.ts';
 
-// Nobody has to be known to sign up. What anybody may fill must have room for the others.
+// Anyone can sign up. What anyone can fill must keep room for the others.
 
 let api: TestApi;
 beforeAll(async () => {
@@ -23,7 +23,7 @@ const signUp = (from: string, headers: Record<string, string> = {}) =>
     headers: { 'content-type': 'application/json', ...headers },
     payload: JSON.stringify({ name: 'x', email: newEmail(), password: PASSWORD }),
   });
-/** Sign-ups from where the only one so far came from, until there are so many. */
+/** Adds pending sign-ups from the network of the only one so far, up to `n` in total. */
 const fill = (n: number) =>
   run(sql.fragment`
     INSERT INTO members (id, workspace_id, name, email, role, status, signup_network)

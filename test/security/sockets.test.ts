@@ -8,7 +8,7 @@ import { createSessionTokens } from '../../shared/platform/secrets/session-token
 import { eventually } from '../support/engine.ts';
 import { oneStep, startTestApi, type TestApi } from '../api/test-api.ts';
 
-// Streams are places that all tenants of a process share. Nobody gets more than their share of them.
+// All tenants of a process share its stream slots. No one gets more than their share.
 
 const SECRET_KEY = 'a secret of the socket tests';
 const tokens = createSessionTokens(SECRET_KEY);
@@ -62,7 +62,7 @@ interface Stream {
   held(): Promise<boolean>;
 }
 const sockets: WebSocket[] = [];
-/** Where each listens: all that follow at the same moment wait for the same. */
+/** The address of each API; concurrent callers share one `listen`. */
 const addresses = new Map<TestApi, Promise<string>>();
 const addressOf = (api: TestApi): Promise<string> => {
   let address = addresses.get(api);
@@ -88,7 +88,7 @@ async function follow(api: TestApi, runId: string, query = '', headers = {}): Pr
   };
   return { socket, closed, held };
 }
-/** So many at the same moment; returns how many stay, and why the others went. */
+/** Opens this many streams at once. Returns how many stay open, and why the others closed. */
 async function many(api: TestApi, n: number, runId: string, query = '', headers = {}) {
   const streams = await Promise.all(
     Array.from({ length: n }, () => follow(api, runId, query, headers)),
@@ -147,7 +147,7 @@ test('a member has so many in all, a run so many of all, a workspace so many, an
     held: 1,
     reasons: ['One workspace has at most 10 streams'],
   });
-  // Another tenant still has room; only the process itself has an end.
+  // Another tenant still has room, up to the limit of the process.
   const elsewhere = await addWorkspace();
   const [guest, second] = [await addMember(elsewhere), await addMember(elsewhere)];
   const theirs = await startRun(required, guest);
@@ -187,7 +187,7 @@ test('where no credential is needed, an address has its share', async () => {
     codes: [1013],
     reasons: ['One address has at most 6 streams'],
   });
-  // Others still find room.
+  // Others still have room.
   expect(await from('192.0.2.2', 4, one)).toMatchObject({
     held: 3,
     reasons: ['One run has at most 7 streams'],

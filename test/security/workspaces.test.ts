@@ -15,7 +15,7 @@ import type { Kind } from '../support/populated-workspace.ts';
 import { addEndpoint, addEntities } from '../api/data/records.ts';
 import { oneStep, startTestApi, type TestApi } from '../api/test-api.ts';
 
-/** What each route takes, as committed: one of these capabilities, named by a refusal. Those that take none are left out. */
+/** The capabilities each route needs, from the committed table; a refusal names one. Omits routes without any. */
 const needs = new Map<string, string[]>(
   readFileSync(join(import.meta.dirname, '../api/contract/access-matrix.md'), 'utf8')
     .split('\n')
@@ -58,7 +58,7 @@ const makeIds = async () => {
     version: '1',
   } satisfies Partial<Record<Kind, string>>;
 };
-/** Every route of the operations API that takes a capability, with the ids of these in its path and its example as body. */
+/** Every operations route that needs a capability, with these ids in its path and its example as body. */
 const guarded = (ids: Partial<Record<Kind, string>> = {}) =>
   operationsOf(api.app).flatMap((operation) => {
     const { name, method } = operation;
@@ -70,7 +70,7 @@ const guarded = (ids: Partial<Record<Kind, string>> = {}) =>
     return [{ name, method, url, body, capability }];
   });
 
-/** The owner's capabilities, as a process sees them that has not asked for the owner before. */
+/** Calls as the owner with these overrides, in a process that has not loaded the owner before. */
 const asOwner = async (
   overrides: Record<string, boolean>,
   act: (call: TestApi['call']) => Promise<void>,
@@ -120,7 +120,7 @@ describe('capabilities', () => {
         for (const { name, method, url, body: sent, capability: taken } of guarded(ids)) {
           if (!taken.includes(capability)) continue;
           const { status, body } = await call(method, url, sent);
-          // Who would give away more than they hold is refused too, with the name of another capability.
+          // A caller who would grant more than they hold is also refused, with the name of another capability.
           const refused = body?.detail === `This action requires the '${capability}' permission`;
           expect([name, refused, status < 500 ? undefined : body]).toEqual([
             name,

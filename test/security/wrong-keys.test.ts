@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { startTestApi, type TestApi } from '../api/test-api.ts';
 
-// Wrong keys of the data API, and addresses that clients make up to be counted as somebody else.
+// Wrong keys of the data API, and forged addresses with which clients try to be counted as another client.
 
 let api: TestApi;
 let proxied: TestApi;
@@ -78,7 +78,7 @@ test('cannot hide behind an X-Forwarded-For of their own', async () => {
   const claim = (n: number) => ({ ...wrong, 'x-forwarded-for': `198.51.100.${n}` });
   for (let n = 0; n < 5; n += 1) await ask(api, '203.0.113.4', claim(n));
   expect((await ask(api, '203.0.113.4', claim(99))).status).toBe(429);
-  // Behind a proxy that is trusted, what the proxy has seen counts, and nothing to the left of it.
+  // Behind a trusted proxy, the address that the proxy has seen counts, and nothing to the left of it.
   const through = (n: number, seen: string) => ({
     ...wrong,
     'x-forwarded-for': `198.51.100.${n}, 10.0.0.9, ${seen}`,
@@ -101,7 +101,7 @@ test('sign-ins cannot hide behind an X-Forwarded-For either', async () => {
   for (const [to, from, forwarded] of [
     [api, '203.0.113.7', (n: number) => `198.51.100.${n}`],
     [proxied, '10.0.0.1', (n: number) => `198.51.100.${n}, 203.0.113.7`],
-    // What a trusted proxy passes on and is no address at all counts for the proxy.
+    // A value from a trusted proxy that is not an address counts for the proxy.
     [proxied, '10.0.0.2', (n: number) => `unknown-${n}`],
   ] as const) {
     for (let n = 0; n < 10; n += 1) {

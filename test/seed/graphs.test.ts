@@ -13,7 +13,7 @@ describe.each(examples)('the example "$name"', ({ graph, checks, runs, descripti
   });
 
   test.each(runs)('reads no key that the input of $key does not bring', ({ input }) => {
-    // Keys that only other inputs bring are read behind a condition or a default.
+    // Keys that only other inputs have are read behind a condition or with a default.
     const given = Object.keys(input);
     const { warnings } = checkGraph(graph, { ...tools, inputKeys: given });
     const optional = warnings.filter(({ message }) => !message.includes("'amount_usd'"));

@@ -5,11 +5,11 @@ import { testTemporal } from '../support/temporal.ts';
 export interface Installation {
   apiUrl: string;
   databaseUrl: string;
-  /** Restarts nothing by itself: what a test stopped stays stopped. */
+  /** Does not restart processes that a test stopped. */
   close(): Promise<void>;
 }
 
-/** The service as `npm start` runs it, API and worker as processes of their own, on an empty database. */
+/** The service as `npm start` runs it, API and worker as separate processes, on an empty database. */
 export async function startInstallation(env: Record<string, string> = {}): Promise<Installation> {
   const database = await createTestDatabase();
   const { address, taskQueuePrefix } = testTemporal();

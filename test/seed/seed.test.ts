@@ -86,7 +86,7 @@ describe('seeding an empty installation', () => {
   test('brings about what an interrupted start left undone', async () => {
     const id = result.workflows['Research loop']!;
     await call(service, 'DELETE', `/api/workflows/${id}`);
-    // What a start leaves behind that ended right after its first request.
+    // The state after a start that ended right after its first request.
     const { name, graph } = examples.find((example) => example.name === 'Research loop')!;
     await call(service, 'POST', '/api/workflows', { body: { name, graph } });
     const repaired = await seed({ apiUrl: service.apiUrl });
@@ -144,12 +144,12 @@ describe('seeding again later', () => {
       expect(again).toEqual(first);
       await db.query(sql.unsafe`DELETE FROM runs`);
       expect(await start()).toEqual({ workflows: first.workflows, runs: {} });
-      // An installation that an older release has filled has noted nothing.
+      // An older release has recorded no examples.
       await db.query(sql.unsafe`DELETE FROM examples_made`);
       await db.query(sql.unsafe`UPDATE workflows SET created_at = now() - interval '1 day'`);
       expect(await start()).toEqual({ workflows: first.workflows, runs: {} });
       expect(await used()).toBe(runs);
-      // What somebody has deleted comes back, with its runs.
+      // A deleted example is created again, with its runs.
       await call(service, 'DELETE', `/api/workflows/${first.workflows['Invoice export']}`);
       expect(Object.keys((await start()).runs)).toEqual(['example-invoices']);
     } finally {

@@ -11,7 +11,7 @@ import { type Installation, startInstallation } from './installation.ts';
 const run = promisify(execFile);
 const root = join(import.meta.dirname, '../..');
 
-/** The shell lines of a document's tour, and the lines that it promises to print, in order. */
+/** The shell lines of a document's tour, and the lines of its expected output, in order. */
 function tour(path: string, name: string): { script: string; promised: string[] } {
   const block = new RegExp(
     `<!-- ${name}:begin -->\n\`\`\`sh\n([^]*?)\`\`\`\n<!-- ${name}:end -->`,

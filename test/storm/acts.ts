@@ -1,9 +1,9 @@
 import { openEventFile } from './events.ts';
 
 /**
- * - `acknowledged`: 2xx; what was asked has to be so, once.
- * - `refused`: any other answer; nothing may have come of it.
- * - `unknown`: no answer; it may have been done, once at most.
+ * - `acknowledged`: 2xx; the effect must exist, exactly once.
+ * - `refused`: any other response; there must be no effect.
+ * - `unknown`: no response; there can be an effect, at most once.
  */
 export type Outcome = 'acknowledged' | 'refused' | 'unknown';
 
@@ -11,23 +11,23 @@ export type Outcome = 'acknowledged' | 'refused' | 'unknown';
 export interface Act {
   id: string;
   kind: string;
-  /** When it was sent and when it was over, in ms since 1970. */
+  /** The times of the request and of its end, in ms since 1970. */
   at: number;
   until: number;
   outcome: Outcome;
   status: number | null;
-  /** The text of a refusal, or why there was no answer. */
+  /** The text of a refusal, or the reason for a missing response. */
   detail?: string;
   requestId?: string;
-  /** What it was about, by kind: `runId`, `workflowId`, `nodeId`, `key`, `eventId`, ... */
+  /** Its subject, by kind: `runId`, `workflowId`, `nodeId`, `key`, `eventId`, ... */
   about: Record<string, string | number | boolean | null>;
 }
 
-/** All acts, in the order of their ends. */
+/** All acts, in the order in which they ended. */
 export interface Acts {
   all: Act[];
   add(act: Act): Act;
-  /** Acknowledged ones by kind. */
+  /** Acknowledged acts per kind. */
   counts(): Record<string, number>;
 }
 

@@ -3,7 +3,7 @@ import type { Cluster, Part, PartName, WireName } from './cluster.ts';
 import { openEventFile } from './events.ts';
 import type { Random } from './random.ts';
 
-/** One thing that goes wrong. `forMs`: how long it lasts, or after which time of a start-up it comes. */
+/** One fault. `forMs`: its duration, or its delay after a start. */
 export type Mishap = { atMs: number; forMs: number } & (
   | { kind: 'kill' | 'terminate' | 'kill twice' | 'freeze'; part: PartName }
   | { kind: 'cut' | 'hold requests' | 'hold answers' | 'lose answers'; wires: WireName[] }
@@ -12,12 +12,12 @@ export type Mishap = { atMs: number; forMs: number } & (
 const services = ['api-1', 'api-2', 'worker-1', 'worker-2'] as const;
 const servers = ['postgres', 'temporal'] as const;
 
-/** Between two mishaps, on average. */
+/** The average time between two faults. */
 const PAUSE_MS = 2_400;
-/** Nothing begins so shortly before the end. */
+/** No fault begins this shortly before the end. */
 const CALM_MS = 1_500;
 
-/** Everything that will go wrong within so many ms, in order: the same for the same seed. */
+/** All faults within this time, in order: the same for the same seed. */
 export function planChaos(random: Random, durationMs: number): Mishap[] {
   const mishaps: Mishap[] = [];
   for (let atMs = 3_000; ;) {
@@ -65,7 +65,7 @@ function planMishap(random: Random): Omit<Mishap, 'atMs'> {
   }
 }
 
-/** One wire; or all of one process; or all to one server, which is then away, or hangs, for everybody. */
+/** One wire; or all wires of one process; or all wires to one server, which is then unreachable or hangs for all. */
 function planWires(random: Random): WireName[] {
   const one = random.pick(services);
   const server = random.pick(servers);
@@ -77,7 +77,7 @@ function planWires(random: Random): WireName[] {
   ]);
 }
 
-/** Lets the planned mishaps happen at their times. Resolves when the last one is over, or soon after `signal`. */
+/** Runs the planned faults at their times. Resolves when the last one is over, or soon after `signal`. */
 export async function runChaos(
   cluster: Cluster,
   mishaps: readonly Mishap[],
@@ -98,7 +98,7 @@ export async function runChaos(
   await Promise.all(lasting);
 }
 
-/** False when there was nothing to do it to: the process was down at that time. */
+/** False if the process was not running at that time. */
 function begin(cluster: Cluster, mishap: Mishap): boolean {
   if ('wires' in mishap) {
     for (const name of mishap.wires) {
@@ -113,7 +113,7 @@ function begin(cluster: Cluster, mishap: Mishap): boolean {
   if (part === undefined) return false;
   switch (mishap.kind) {
     case 'kill':
-      // To Postgres the same: its sessions end at once, and it starts with a recovery.
+      // SIGQUIT is the same for Postgres: its sessions end immediately, and it starts with a recovery.
       return kill(part, mishap.part === 'postgres' ? 'SIGQUIT' : 'SIGKILL');
     case 'terminate':
       return kill(part, mishap.part === 'postgres' ? 'SIGINT' : 'SIGTERM');
@@ -136,7 +136,7 @@ async function end(cluster: Cluster, mishap: Mishap, signal: AbortSignal): Promi
   }
   for (const name of mishap.wires) {
     const wire = cluster.wires.get(name);
-    // What the servers did is done, and nobody will ever hear of it.
+    // The servers have done their work, but the responses are lost.
     if (mishap.kind === 'lose answers') wire?.cut();
     wire?.restore();
     wire?.release();

@@ -30,7 +30,7 @@ export const partNames = [
 ] as const;
 export type PartName = (typeof partNames)[number];
 
-/** Every connection between two parts, and the clients' to the API, goes over one of these. */
+/** All connections between two parts, and from clients to the API, go through one of these. */
 export type WireName =
   | `${'api-1' | 'api-2' | 'worker-1' | 'worker-2'}>${'postgres' | 'temporal'}`
   | `client>${'api-1' | 'api-2'}`;
@@ -39,9 +39,9 @@ export type WireName =
 export interface Death {
   at: number;
   part: PartName;
-  /** What the storm did to it, or `by itself`. */
+  /** The action of the storm, or `by itself`. */
   how: string;
-  /** Whether it had come up. */
+  /** Whether it had become ready. */
   phase: 'starting' | 'ready';
   exit: string;
 }
@@ -49,11 +49,11 @@ export interface Death {
 export interface Part {
   name: PartName;
   up(): boolean;
-  /** Sends the signal to the running process; false when there is none. */
+  /** Sends the signal to the running process; false if there is none. */
   kill(signal: NodeJS.Signals, how: string): boolean;
-  /** Kills the next process of this part so many ms after it was started. */
+  /** Kills the next process of this part this many ms after its start. */
   killNext(afterMs: number): void;
-  /** Stops the process in its tracks until `thaw`. */
+  /** Suspends the process until `thaw`. */
   freeze(): boolean;
   thaw(): void;
 }
@@ -63,20 +63,20 @@ export interface Cluster {
   parts: ReadonlyMap<PartName, Part>;
   wires: ReadonlyMap<WireName, Proxy>;
   deaths: Death[];
-  /** Where clients reach the two API processes, over wires. */
+  /** The client URLs of the two API processes, through wires. */
   apiUrls: readonly [string, string];
-  /** Past all wires, for the oracle. */
+  /** Bypasses all wires, for the oracle. */
   directApiUrl: string;
   databaseUrl: string;
   temporalAddress: string;
   secrets: { ownerEmail: string; ownerPassword: string };
-  /** Mends wires, continues what was stopped, and waits until every part is up. False: not within the time. */
+  /** Restores wires, resumes frozen processes, and waits until every part is up. False after the timeout. */
   heal(timeoutMs: number): Promise<boolean>;
   stop(): Promise<void>;
   killAll(): void;
 }
 
-/** What the receivers of alerts are told; see effects.ts. */
+/** `chatWebhookUrl` receives alerts; see effects.ts. */
 export interface ClusterOptions {
   folder: string;
   claim: Claim;
@@ -85,10 +85,10 @@ export interface ClusterOptions {
 }
 
 const READY_MS = 60_000;
-/** Longer than the product's own time for stopping. */
+/** Longer than the product's own stop timeout. */
 const TERM_GRACE_MS = 12_000;
 
-/** Starts all parts and keeps each of them up, as a supervisor would, until `stop`. */
+/** Starts all parts and restarts them when they end, like a supervisor, until `stop`. */
 export async function startCluster(options: ClusterOptions): Promise<Cluster> {
   const { folder, claim, random } = options;
   const timeline = openEventFile(folder, 'cluster.ndjson');
@@ -107,7 +107,7 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
 
   let databaseUrl = '';
   const postgres = supervise('postgres', async (onSpawn) => {
-    // Not a throwaway one: what was answered has to survive its crash.
+    // Not a throwaway server: acknowledged data must survive its crash.
     const server = await startPostgres({
       dataDir: folder,
       port: postgresPort,
@@ -145,7 +145,7 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
     ENCRYPTION_KEY: 'the storm seals secrets with this',
     EGRESS_ALLOW: '127.0.0.0/8',
     CHAT_WEBHOOK_URL: options.chatWebhookUrl,
-    // What is lost is to be found, and what failed tried again, within the time that a storm has to come to rest.
+    // Lost work must be detected, and failed work retried, within the time that a storm has to settle.
     HEARTBEAT_TIMEOUT_SECONDS: '5',
     RECONCILE_GRACE_SECONDS: '5',
     DELIVERY_BACKOFF_SECONDS: '0.15',
@@ -184,7 +184,7 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
     );
   }
   await Promise.all(first);
-  // It can come back from a crash answering nothing but errors, which whoever runs one has to notice.
+  // After a crash it can return only errors, which its operator must detect.
   const watch = watchTemporal({
     address: `${host}:${temporalPort}`,
     namespace: 'default',
@@ -225,7 +225,7 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
     },
     stop: async () => {
       watch.stop();
-      // Nobody is left to be told, so there is no order to keep but the database's.
+      // No clients are left, so only the database must stop last.
       const servers = [...parts.values()].filter(({ name }) => name !== 'postgres');
       await Promise.all(servers.map((part) => part.end([['SIGKILL', 2_000]])));
       await postgres.end([
@@ -244,9 +244,9 @@ type Start = (onSpawn: (child: Child) => void) => Promise<void>;
 
 interface Supervised extends Part {
   firstUp: Promise<void>;
-  /** Takes back what `freeze` and `killNext` did. */
+  /** Reverts `freeze` and `killNext`. */
   spare(): void;
-  /** The storm is over: the process is stopped and stays so. */
+  /** The storm is over: stops the process permanently. */
   end(steps: [NodeJS.Signals, number][]): Promise<void>;
   killNow(): void;
 }
@@ -315,7 +315,7 @@ function createPart(
       } catch (error) {
         if (!over) timeline.write({ part: name, event: 'not ready', error: messageOf(error) });
       }
-      // Assigned by the callback meanwhile.
+      // Assigned by the callback in the meantime.
       const started = child as Child | undefined;
       if (started !== undefined) {
         if (!ready && started.exit === undefined) started.kill();
@@ -365,7 +365,7 @@ function createPart(
   };
 }
 
-/** In place of the person's own profile file, which describes other servers. */
+/** Replaces the user's own profile file, which describes other servers. */
 function writeProfile(folder: string, address: string): string {
   mkdirSync(folder, { recursive: true });
   const path = join(folder, 'temporal.toml');

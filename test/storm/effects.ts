@@ -4,18 +4,18 @@ import { type FakeServer, type Seen, sendJson, startHttpServer } from '../fakes/
 import { openEventFile } from './events.ts';
 import type { Random } from './random.ts';
 
-/** One call that a step made to the outside. */
+/** One call from a step to the outside. */
 export interface EffectCall {
   at: number;
   /** The header `Idempotency-Key`: run, step key, generation. */
   key: string;
   tool: string;
   body: string;
-  /** What it was answered; 0: the connection was broken instead. */
+  /** The status of the response; 0: the connection was broken instead. */
   status: number;
 }
 
-/** One delivery that came in. */
+/** One received delivery. */
 export interface Received {
   at: number;
   endpoint: string;
@@ -24,11 +24,11 @@ export interface Received {
   type: string;
   body: string;
   status: number;
-  /** Undefined: right. */
+  /** Undefined: valid. */
   signatureProblem?: string;
 }
 
-/** The world around the service: the tools that runs call, and those who are told of events and alerts. */
+/** The systems around the service: the tools that runs call, and the receivers of events and alerts. */
 export interface Outside {
   effects: EffectCall[];
   received: Received[];
@@ -36,16 +36,16 @@ export interface Outside {
   toolUrl(tool: string): string;
   endpointUrl(endpoint: string): string;
   chatUrl: string;
-  /** The receiver checks signatures with it from now on. */
+  /** From now on, the receiver checks signatures with this secret. */
   learnSecret(endpoint: string, secret: string): void;
-  /** From now on everything is answered well, but by endpoints called `broken`. */
+  /** From now on, all responses succeed, except from endpoints called `broken`. */
   calm(): void;
   close(): Promise<void>;
 }
 
 /**
- * Tools answer with an error, late, or not at all now and then, and endpoints fail now and then; one that is called
- * `broken` always does.
+ * Sometimes tools respond with an error, late or not at all, and endpoints fail; an endpoint called `broken` always
+ * fails.
  */
 export async function startOutside(folder: string, random: Random): Promise<Outside> {
   const log = openEventFile(folder, 'outside.ndjson');

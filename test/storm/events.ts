@@ -1,7 +1,7 @@
 import { appendFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** A file of one JSON object a line, each with the time in ms since 1970, for whoever looks for a cause later. */
+/** A file with one JSON object per line, each with the time in ms since 1970, for later analysis. */
 export interface EventFile {
   write(event: object): void;
 }

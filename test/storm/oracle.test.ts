@@ -7,14 +7,14 @@ import type { Evidence, RunRow } from './oracle/evidence.ts';
 import { judge } from './oracle/index.ts';
 
 /**
- * What `npm run storm -- --seconds 50 --seed 5 --calm --keep` gathered. To be gathered anew when the evidence changes:
- * docs/testing.md tells how.
+ * The evidence of `npm run storm -- --seconds 50 --seed 5 --calm --keep`. Create it again when the evidence changes:
+ * see docs/testing.md.
  */
 const text = gunzipSync(readFileSync(join(import.meta.dirname, 'calm.evidence.json.gz'))).toString(
   'utf8',
 );
 
-/** The first that fits; there has to be one, or the plant would plant nothing. */
+/** The first match. Throws if there is none: the plant would have no effect. */
 function first<Item>(items: readonly Item[], fits: (item: Item) => boolean, what: string): Item {
   const found = items.find(fits);
   if (found === undefined) throw new Error(`The storm had no ${what}`);
@@ -46,7 +46,7 @@ const budgeted = (e: Evidence) => {
   };
 };
 
-/** What could go wrong, done to a copy of what a storm left, and which check has to see it. */
+/** Possible violations, planted in a copy of a storm's evidence, and the check that must find each. */
 const plants: [check: string, what: string, plant: (e: Evidence) => void][] = [
   [
     'triggers',

@@ -2,10 +2,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Act, Acts } from './acts.ts';
 import type { Random } from './random.ts';
 
-/** Somebody who uses the API, over either process, with one credential. */
+/** A user of the API, through either process, with one credential. */
 export interface Person {
   name: string;
-  /** The member id; null for a key of nobody. */
+  /** The member id; null for a key without a member. */
   id: string | null;
   headers: Record<string, string>;
   /** For streams. */
@@ -24,14 +24,14 @@ export interface Request {
   path: string;
   body?: unknown;
   headers?: Record<string, string>;
-  /** Which of the two processes; either by default. */
+  /** The process to use; default: either. */
   via?: 0 | 1;
 }
 
 const TIMEOUT_MS = 10_000;
 const PAUSE_MS = 300;
 
-/** Asks once. Never rejects. */
+/** Sends one request. Never rejects. */
 export async function ask(
   baseUrl: string,
   person: Person | undefined,
@@ -69,7 +69,7 @@ export async function ask(
   }
 }
 
-/** 503 says that nothing was written; of any other 5xx nobody knows. */
+/** 503 means that nothing was written; after any other 5xx, the outcome is unknown. */
 function outcomeOf(status: number): Act['outcome'] {
   if (status < 300) return 'acknowledged';
   return status < 500 || status === 503 ? 'refused' : 'unknown';
@@ -84,11 +84,11 @@ function parse(text: string): unknown {
   }
 }
 
-/** How the workload speaks to the service. */
+/** The workload's client of the service. */
 export interface Caller {
-  /** A read, tried until there is an answer below 500; undefined when none came within the time. */
+  /** A read, retried until a response is below 500; undefined after the timeout. */
   read(person: Person, path: string, timeoutMs?: number): Promise<Answer | undefined>;
-  /** An act, sent once and noted. */
+  /** An act, sent once and recorded. */
   act(
     person: Person | undefined,
     kind: string,

@@ -1,21 +1,21 @@
 import { createHash } from 'node:crypto';
 
-/** A source of choices that gives the same ones for the same seed and name, whatever other sources are asked. */
+/** A random source that gives the same values for the same seed and name, independent of other sources. */
 export interface Random {
-  /** From 0 up to 1. */
+  /** From 0 (inclusive) to 1 (exclusive). */
   next(): number;
-  /** A whole number, both ends included. */
+  /** An integer, both bounds included. */
   int(from: number, to: number): number;
   /** True with this probability. */
   chance(probability: number): boolean;
   pick<T>(items: readonly T[]): T;
-  /** An item by its weight. */
+  /** A weighted choice. */
   weighted<T>(items: readonly (readonly [weight: number, item: T])[]): T;
-  /** A source of its own for a part of the work. */
+  /** An independent source for a part of the work. */
   fork(name: string): Random;
 }
 
-/** mulberry32 over a hash of the seed and the name: small, fast, and good enough to choose by. */
+/** mulberry32 over a hash of the seed and the name: small, fast, and random enough for tests. */
 export function createRandom(seed: string): Random {
   let state = createHash('sha256').update(seed).digest().readUInt32LE(0);
   const next = (): number => {

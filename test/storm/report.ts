@@ -11,12 +11,12 @@ const table = (counts: Readonly<Record<string, number>>): string =>
 const total = (counts: Readonly<Record<string, number>>): number =>
   Object.values(counts).reduce((sum, number) => sum + number, 0);
 
-/** One violation a line, for programs. */
+/** One violation per line, for programs. */
 export function reportFile({ judgement }: StormResult): string {
   return judgement.violations.map((violation) => `${JSON.stringify(violation)}\n`).join('');
 }
 
-/** What happened and what was found, for a person. */
+/** The faults and the result, for people. */
 export function printReport(seed: string, result: StormResult): void {
   const { judgement, deaths, acknowledged, runs } = result;
   console.log('');

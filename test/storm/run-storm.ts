@@ -19,12 +19,12 @@ import { furnish, type World } from './world.ts';
 export interface StormOptions {
   seed: string;
   seconds: number;
-  /** False: the same workload in fair weather. */
+  /** False: the same workload without faults. */
   chaos: boolean;
   claim: Claim;
-  /** When the judgement has to be there, ms since 1970: what is not at rest by then is a violation. */
+  /** Deadline of the judgement, ms since 1970: work that has not settled by then is a violation. */
   deadline: number;
-  /** Told what goes on, a line at a time. */
+  /** Called with progress messages, one line each. */
   say(line: string): void;
 }
 
@@ -37,12 +37,12 @@ export interface StormResult {
 }
 
 const HEAL_MS = 25_000;
-/** What reading the evidence may take. */
+/** Time to read the evidence. */
 const READ_MS = 10_000;
-/** After this no client begins anything; what is under way may end. */
+/** After the storm, clients only finish their requests in flight, for this long. */
 const LAST_ANSWERS_MS = 12_000;
 
-/** One storm from the first start of a process to the judgement. The caller removes the folder. */
+/** One storm, from the start of the first process to the judgement. The caller removes the folder. */
 export async function runStorm(options: StormOptions): Promise<StormResult> {
   const { seed, claim, say } = options;
   const random = createRandom(seed);
@@ -123,7 +123,7 @@ async function weather(
   const quiet = await comeToRest(cluster, options.deadline - READ_MS, say);
   const follows = follower.follows;
   await follower.stop();
-  // Only now: the API may have been asked by the followers until here.
+  // Read last: until here, followers could still call the API.
   const db = await readStored(cluster.databaseUrl);
   return {
     seed,
@@ -147,7 +147,7 @@ async function weather(
   };
 }
 
-/** On a connection of its own, since the server may have been another process the last time. */
+/** On a new connection, since the server may have restarted. */
 async function terminate(address: string, runId: string): Promise<void> {
   const connection = await Connection.connect({
     address,
@@ -163,7 +163,7 @@ async function terminate(address: string, runId: string): Promise<void> {
   }
 }
 
-/** No run may begin between one reading of the evidence and the next. */
+/** No run can begin between two reads of the evidence. */
 async function stopSchedules(
   apiUrl: string,
   owner: Person,
@@ -187,7 +187,7 @@ const restless = `
          (SELECT count(*) FROM audit_unsealed)::int AS unsealed,
          (SELECT count(*) FROM data_deliveries WHERE status = 'pending')::int AS deliveries`;
 
-/** Waits until nothing is on its way any more. False: something still is when the time is up. */
+/** Waits until nothing is in flight. False after the deadline. */
 async function comeToRest(
   cluster: Cluster,
   deadline: number,

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 
 const projectDir = join(import.meta.dirname, '../..');
 
-/** A storm of this length, then what it takes to start, to come to rest and to be judged. */
+/** The length of the storm, and the time to start, settle and judge. */
 const SECONDS = 60;
 const AROUND_SECONDS = 120;
 
@@ -23,9 +23,9 @@ test(
   (SECONDS + AROUND_SECONDS) * 1_000,
 );
 
-/** The script that `npm run storm` calls. It ends by itself, with 2 when it takes too long. */
+/** The script of `npm run storm`. It exits by itself, with 2 after its timeout. */
 function storm(...args: string[]): Promise<{ code: number | null; output: string }> {
-  // Flags that jest needs are not the script's.
+  // The script must not inherit jest's flags.
   const { NODE_OPTIONS: _flags, JEST_WORKER_ID: _id, ...env } = process.env;
   const folder = join(process.env['TEST_FOLDER'] ?? tmpdir(), 'storm');
   const child = spawn(

@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import type { Evidence } from './oracle/evidence.ts';
 
 /**
- * `npm run storm:story -- <folder> <run id>`: all that a storm's folder knows of one run, in order, with what happened
- * to the processes meanwhile.
+ * `npm run storm:story -- <folder> <run id>`: prints everything in a storm's folder about one run, in order, with the
+ * events of the processes in that time.
  */
 const [folder = '', runId = ''] = process.argv.slice(2);
 const evidencePath = join(folder, 'evidence.json');
@@ -20,7 +20,7 @@ if (run === undefined) {
   process.exit(2);
 }
 
-/** Before the run began and after it ended, what happened to processes is shown for so long. */
+/** Events of processes are shown from this long before the run until this long after it. */
 const AROUND_MS = 5_000;
 const lines: [at: number, text: string][] = [];
 const tell = (at: number | null, text: string): void => {

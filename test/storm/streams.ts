@@ -3,34 +3,34 @@ import { createClient, StreamError } from '../../client/index.ts';
 import type { Caller, Person } from './people.ts';
 import type { Random } from './random.ts';
 
-/** What one socket was told, from its opening to its end. */
+/** The frames of one socket, from its opening to its end. */
 export interface Connection {
   openedAt: number | null;
   closedAt: number | null;
-  /** As JSON, in the order they came. */
+  /** As JSON, in order of arrival. */
   frames: string[];
 }
 
-/** Somebody who watches a run, whatever becomes of the sockets. */
+/** A client that follows a run, across reconnects. */
 export interface Follow {
   runId: string;
   connections: Connection[];
-  /** The run as it was read at the last opening or frame, and when. */
+  /** The run as read at the last opening or frame, and the time of that read. */
   read: { status: string; at: number } | null;
 }
 
 export interface Follower {
   follows: Follow[];
   follow(person: Person, runId: string): void;
-  /** How many follow at this moment. */
+  /** The current number of followers. */
   count(): number;
-  /** Ends all sockets and resolves when they are closed. */
+  /** Closes all sockets and resolves when they are closed. */
   stop(): Promise<void>;
 }
 
 const RECONNECT_MS = [200, 1_500] as const;
 
-/** Connects again and again until `stop`, and reads the run on connecting and on every frame, as clients are told to. */
+/** Reconnects until `stop`, and reads the run after connecting and after every frame, as documented for clients. */
 export function createFollower(
   apiUrls: readonly [string, string],
   caller: Caller,

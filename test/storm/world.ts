@@ -7,38 +7,38 @@ import type { Random } from './random.ts';
 import type { Follower } from './streams.ts';
 import { graphs, type GraphName } from './workload/graphs.ts';
 
-/** What every part of the workload works with. */
+/** The shared context of the workload. */
 export interface World {
   apiUrls: readonly [string, string];
   caller: Caller;
   acts: Acts;
   outside: Outside;
   follower: Follower;
-  /** Two members who sign in, and a program with a key of nobody. */
+  /** Two members who sign in, and a program with a key without a member. */
   people: { owner: Person; colleague: Person; program: Person };
   workflows: Record<GraphName, string>;
   hook: { workflowId: string; path: string; secret: string };
   schedules: { id: string; overlap: 'skip' | 'allow' }[];
   feedId: string;
   dataKey: Person;
-  /** Of the endpoint that is reached most of the time. */
+  /** The endpoint that usually succeeds. */
   endpointId: string;
-  /** What an operator does in the Temporal UI. Rejects when Temporal does not answer. */
+  /** Terminates an execution, as in the Temporal UI. Rejects if Temporal does not respond. */
   terminate(runId: string): Promise<void>;
-  /** False once the storm is over: begin nothing new. */
+  /** False once the storm is over: start nothing new. */
   running(): boolean;
 }
 
 export type Feature = {
   name: string;
   weight: number;
-  /** One thing that a client does from beginning to end. `id` is unlike that of any other. */
+  /** One complete action of a client. `id` is unique. */
   run(world: World, random: Random, id: string): Promise<void>;
 };
 
 const SET_UP_TRIES = 40;
 
-/** Set-up is before the storm: every request has to do. */
+/** Set-up runs before the storm: every request must succeed. */
 async function must(baseUrl: string, person: Person | undefined, request: Request): Promise<any> {
   let answer: Answer | undefined;
   for (let tries = 0; tries < SET_UP_TRIES; tries += 1) {
@@ -64,7 +64,7 @@ type Fixtures = Pick<
   'people' | 'workflows' | 'hook' | 'schedules' | 'feedId' | 'dataKey' | 'endpointId'
 >;
 
-/** People, workflows, tools, hooks, schedules, feeds and endpoints that the workload is about. */
+/** Creates the people, workflows, tools, hooks, schedules, feeds and endpoints of the workload. */
 export async function furnish(cluster: Cluster, outside: Outside): Promise<Fixtures> {
   const baseUrl = cluster.directApiUrl;
   const people = await admitPeople(cluster);
@@ -73,7 +73,7 @@ export async function furnish(cluster: Cluster, outside: Outside): Promise<Fixtu
   const put = (path: string, body: unknown) =>
     must(baseUrl, people.owner, { method: 'PUT', path, body });
 
-  // The free plan's quota would end a storm in the middle.
+  // The free plan's quota would end a storm early.
   await put('/api/workspace/plan', { plan: 'enterprise' });
   for (const [name, retries] of [
     ['steady', 3],
@@ -168,7 +168,7 @@ async function enableHook(
   return { workflowId, path: pathname, secret: pathname.split('/').at(-1) ?? '' };
 }
 
-/** Endpoints are `good`, which fails at times, and `broken`, which always does. */
+/** Endpoints are `good`, which fails sometimes, and `broken`, which always fails. */
 async function furnishData(
   baseUrl: string,
   owner: Person,

@@ -1,7 +1,7 @@
 import type { App } from '../../api/deps.ts';
 import type { Json } from '../../shared/json.ts';
 
-/** A parameter of an operation. `name` is that of a header in lower case. */
+/** A parameter of an operation. The `name` of a header is in lower case. */
 export interface Parameter {
   in: 'path' | 'query' | 'header';
   name: string;
@@ -15,17 +15,17 @@ export interface Operation {
   method: string;
   path: string;
   parameters: Parameter[];
-  /** The example of its JSON body; undefined where it has none. */
+  /** The example of its JSON body; undefined if it has none. */
   example: Json | undefined;
-  /** Where its JSON body takes ids: `['tools', '[]', 'allowed_workflow_ids']`. */
+  /** The paths of ids in its JSON body: `['tools', '[]', 'allowed_workflow_ids']`. */
   bodyIds: string[][];
   /** Whether it is the handshake of a WebSocket. */
   isSocket: boolean;
-  /** Whether it takes a JSON body. */
+  /** Whether it accepts a JSON body. */
   hasBody: boolean;
 }
 
-/** The name of a field or parameter that holds an id, or several. */
+/** Names of fields or parameters that hold one or more ids. */
 const NAMES_AN_ID = /(^|_)ids?$/;
 
 interface Schema {
@@ -39,7 +39,7 @@ interface Schema {
 
 const known = new WeakMap<App, Operation[]>();
 
-/** Every operation of both documents, in the order in which they are described. Read once for an application. */
+/** Every operation of both documents, in document order. Cached per application. */
 export function operationsOf(app: App): readonly Operation[] {
   const operations = known.get(app) ?? readOperations(app);
   known.set(app, operations);
@@ -92,5 +92,5 @@ function idsIn(schema: Schema | undefined, document: any): string[][] {
   return [...found.values()];
 }
 
-/** Whether a parameter names something by its id, as far as its name tells. */
+/** Whether a parameter holds an id, judging by its name. */
 export const namesAnId = (name: string): boolean => NAMES_AN_ID.test(name);

@@ -2,15 +2,15 @@ import type { Json } from '../../shared/json.ts';
 import { namesAnId, type Operation } from './api-operations.ts';
 import type { Kind } from './populated-workspace.ts';
 
-/** A place in a request that can name something of another workspace. */
+/** A place in a request that can reference an object of another workspace. */
 export interface Target {
   in: 'path' | 'query' | 'header' | 'body';
-  /** The name of the parameter, or the way to a field of the body. */
+  /** The name of the parameter, or the path of a field in the body. */
   at: string[];
   kind: Kind;
 }
 
-/** What `{id}` means, by what comes before it in a path. */
+/** The kind of `{id}`, by the path before it. */
 const collections: Record<string, Kind> = {
   '/api/members': 'member',
   '/api/workflows': 'workflow',
@@ -30,14 +30,14 @@ const collections: Record<string, Kind> = {
   '/v1/webhooks': 'endpoint',
 };
 
-/** What any other parameter or field means; `null`: nothing that belongs to a workspace. */
+/** The kind of any other parameter or field; `null`: nothing that belongs to a workspace. */
 const names: Record<string, Kind | null> = {
   workflow_id: 'workflow',
   allowed_workflow_ids: 'workflow',
   run_id: 'run',
   member_id: 'member',
   actor_id: 'member',
-  // Of any kind.
+  // Any kind.
   target_id: 'workflow',
   feed_id: 'feed',
   source_id: 'source',
@@ -49,13 +49,13 @@ const names: Record<string, Kind | null> = {
   'x-service-event-id': 'event key',
   'x-service-timestamp': null,
   'x-service-signature': null,
-  // Of a graph, and good in it only.
+  // Valid only within a graph.
   node_id: null,
-  // What others call their records.
+  // Ids of records in external systems.
   external_ids: null,
 };
 
-/** Where a request names something. Throws for a name that nobody has said the meaning of. */
+/** The places where a request references an object. Throws for a name without a declared kind. */
 export function targetsOf(operation: Operation): Target[] {
   const parameters = operation.parameters
     .filter((parameter) => parameter.in !== 'query' || namesAnId(parameter.name))
@@ -73,9 +73,9 @@ function kindOf(operation: Operation, { in: where, at }: Omit<Target, 'kind'>): 
     const kind = collections[operation.path.split('/{')[0] ?? ''];
     if (kind !== undefined) return kind;
   }
-  // Nodes and edges of a graph have ids of their own.
+  // Nodes and edges have ids local to the graph.
   if (name === 'id' && at.includes('graph')) return null;
-  // A message of JSON-RPC has one to be answered under. What the tools take is asked of each tool.
+  // The id of a JSON-RPC message only identifies its response. The inputs of tools are tested per tool.
   if (operation.path === '/api/mcp') return null;
   const kind = names[name];
   if (kind !== undefined) return kind;
@@ -85,26 +85,25 @@ function kindOf(operation: Operation, { in: where, at }: Omit<Target, 'kind'>): 
   );
 }
 
-/** A request with these ids in the places that name something. */
+/** A request with these ids in the places that reference objects. */
 export interface Aimed {
   url: string;
   headers: Record<string, string>;
   body: Json | undefined;
 }
 
-/** Query parameters that are required and name nothing. */
+/** Required query parameters that reference nothing. */
 const plain: Record<string, string> = { from: '1', to: '1' };
 
 /**
- * Fields around one that names something, where the example of the body does without; a field that is null is taken
- * away.
+ * Fields that must accompany a reference and are missing in the example of the body; a field set to null is removed.
  */
 const around: Record<string, Record<string, Json>> = {
   'POST /api/budgets workflow_id': { scope: 'workflow' },
   'POST /api/templates workflow_id': { graph: null },
 };
 
-/** Requests whose query names what the body does not: such a body, and its type. */
+/** Requests whose reference is in the query and not in the body: a valid body, and its type. */
 const unnamedBodies: Record<string, { type: string; body: Json }> = {
   'POST /api/data/ingest feed_id': {
     type: 'application/x-ndjson',
@@ -119,8 +118,8 @@ const unnamedBodies: Record<string, { type: string; body: Json }> = {
 };
 
 /**
- * Fills an operation. `idFor` gives the id for each target, undefined to leave a query parameter, header or field of
- * the body out.
+ * Fills an operation. `idFor` returns the id for each target, or undefined to omit a query parameter, header or body
+ * field.
  */
 export function aim(
   operation: Operation,
@@ -166,7 +165,7 @@ export function aim(
   return { url, headers: { ...headers, 'content-type': unnamed.type }, body: unnamed.body };
 }
 
-/** A copy of a value with the id put in, in the first element of each list on the way. */
+/** A copy of a value with the id inserted, in the first element of each list on the path. */
 function put(value: Json | undefined, [step, ...rest]: string[], id: string): Json {
   if (step === undefined) return id;
   if (step === '[]') {
@@ -178,7 +177,7 @@ function put(value: Json | undefined, [step, ...rest]: string[], id: string): Js
   return { ...object, [step]: step.endsWith('_ids') ? [inside] : inside };
 }
 
-/** Whether the example of a body names something there by itself. */
+/** Whether the example of a body already sets this field. */
 export function isInExample(operation: Operation, { at }: Target): boolean {
   let value: Json | undefined = operation.example;
   for (const step of at) {

@@ -6,7 +6,10 @@ export interface TestDatabase {
   drop(): Promise<void>;
 }
 
-/** A database of this test file's own, cloned from the migrated template. Drop it in `afterAll`, after ending every pool. */
+/**
+ * A separate database for this test file, cloned from the migrated template. Drop it in `afterAll`, after ending every
+ * pool.
+ */
 export async function createTestDatabase(): Promise<TestDatabase> {
   const adminUrl = setting('TEST_DATABASE_URL');
   const name = await cloneDatabase(adminUrl, setting('TEST_DATABASE_TEMPLATE'), 'test');

@@ -36,12 +36,12 @@ export interface Engine {
   /** Waits until the run is in one of these states, at most `timeoutMs`. */
   until(runId: string, statuses: readonly Run['status'][], timeoutMs?: number): Promise<Run>;
   frames(runId: string): Promise<StreamFrame[]>;
-  /** Waits until nothing promised of a run is left in the outbox, alerts apart: a row goes soon after it was told. */
+  /** Waits until the outbox has no rows of a run except alerts: a row is removed soon after its dispatch. */
   carriedOut(runId: string): Promise<void>;
   close(): Promise<void>;
 }
 
-/** The run engine on a database and task queues of its own, with a worker in this process unless told otherwise. */
+/** The run engine on a separate database and task queues, with a worker in this process by default. */
 export async function startEngine(
   options: { worker?: boolean; env?: Record<string, string> } = {},
 ): Promise<Engine> {
@@ -116,12 +116,12 @@ export async function startEngine(
       const pause = growingPause();
       const end = Date.now() + timeoutMs;
       for (;;) {
-        // A long run is read only when there is something to see.
+        // The full run is read only if the status matches; long runs are expensive to read.
         const status = await readRunStatus(db, { workspaceId: actor.workspaceId, runId });
         if (status === undefined || statuses.includes(status)) {
           const rested = await run(runId);
           if (statuses.includes(rested.status)) {
-            // Its route sends the record as it is made, so it has to be as the contract says, and nothing beside.
+            // Its route sends the record unvalidated, so the record must match the contract exactly.
             assert.deepEqual(JSON.parse(JSON.stringify(rested)), runSchema.parse(rested));
             return rested;
           }
@@ -156,7 +156,7 @@ export async function startEngine(
 
 let installed = false;
 
-/** The SDK has one logger per process. Errors of its own are shown whatever the level. */
+/** The SDK has one logger per process. Its errors are shown at any level. */
 export function quietRuntime(): void {
   if (installed) return;
   const log = createLogger({ name: 'sdk', level: process.env['TEST_LOG_LEVEL'] ?? 'silent' });
@@ -164,11 +164,11 @@ export function quietRuntime(): void {
   installed = true;
 }
 
-/** `tool` node that answers at once. */
+/** A `tool` node that responds at once. */
 export const echo = (id: string, expression = `'${id}'`) =>
   ({ id, kind: 'tool', tool_name: 'json_transform', params: { expression } }) as const;
 
-/** `agent` node on the mock model. */
+/** An `agent` node with the mock model. */
 export const mock = (id: string, behaviour: JsonObject = {}, rest: JsonObject = {}) =>
   ({ id, kind: 'agent', mock: behaviour, ...rest }) as never;
 
@@ -178,7 +178,7 @@ export const edge = (source: string, target: string, condition_value?: 'true' | 
   ...(condition_value === undefined ? {} : { condition_value }),
 });
 
-/** Waits until something holds; throws after `timeoutMs`. */
+/** Waits until the condition holds; throws after `timeoutMs`. */
 export async function eventually(
   holds: () => boolean | Promise<boolean>,
   timeoutMs = 10_000,
@@ -194,8 +194,8 @@ export async function eventually(
 }
 
 /**
- * Between looks at what has to come true: a twentieth of the time waited so far, from 10 to 250 ms. What comes soon is
- * seen soon, and who waits for half a minute leaves the processors to the other tests.
+ * The pause between polls: a twentieth of the time waited so far, from 10 to 250 ms. Fast results are seen fast, and
+ * long waits leave the processors to other tests.
  */
 function growingPause(): () => Promise<void> {
   const started = performance.now();

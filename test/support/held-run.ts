@@ -2,8 +2,8 @@ import { type Pool, sql } from '../../shared/db/pool.ts';
 import { untilLockWaiters } from './lock-waits.ts';
 
 /**
- * Lets every act wait for the row of a run, which another transaction holds until all of them do. `meanwhile` runs
- * before it lets go: what it commits is not in the snapshots of the statements that wait.
+ * Makes all acts wait for the row lock of a run, which another transaction holds until all of them wait. `meanwhile`
+ * runs before the lock is released: its commits are not in the snapshots of the waiting statements.
  */
 export async function queueForRun<T>(
   db: Pool,

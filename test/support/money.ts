@@ -10,7 +10,7 @@ const row = z.object({
   ledger_reserved: z.number(),
 });
 
-/** The counters of every budget are the sums of its ledger, and nobody but an open run holds anything. */
+/** The counters of every budget are the sums of its ledger, and only open runs hold reservations. */
 export async function expectLedgerToAgree(db: Pool): Promise<void> {
   const rows = await db.any(sql.type(row)`
     SELECT b.id, b.spent_micros AS spent, b.reserved_micros AS reserved,
@@ -28,7 +28,7 @@ export async function expectLedgerToAgree(db: Pool): Promise<void> {
   expect(strays).toEqual([]);
 }
 
-/** The cost of every run is what its steps cost, and usage is all of them with those that are deleted by now. */
+/** The cost of every run is the sum of its steps, and usage is the sum of all runs, including deleted ones. */
 export async function expectCostsToAgree(db: Pool, deletedMicros = 0): Promise<void> {
   const sums = await db.one(sql.type(
     z.object({ runs: z.number(), steps: z.number(), usage: z.number() }),

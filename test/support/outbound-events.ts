@@ -7,7 +7,7 @@ interface Workspace {
   workspaceId: string;
 }
 
-/** Two endpoints that subscribe to every event, one for live data and one for demo data. */
+/** Creates two endpoints that subscribe to every event, one for live data and one for demo data. */
 export async function subscribeToAll({ db, workspaceId }: Workspace): Promise<void> {
   await db.query(sql.type(z.object({}))`
     INSERT INTO data_endpoints (id, workspace_id, is_demo, url, events, secret)
@@ -19,7 +19,7 @@ export async function subscribeToAll({ db, workspaceId }: Workspace): Promise<vo
 
 const eventRow = z.object({ data: z.record(z.string(), z.unknown()) });
 
-/** The data of the events of this type that have a delivery, oldest first. */
+/** The data of all events of this type that have a delivery, oldest first. */
 export async function outboundEventsOf(
   { db, workspaceId }: Workspace,
   type: string,

@@ -25,7 +25,7 @@ import { createDataCursors } from '../../shared/crypto/data-cursors.ts';
 import { createSealer } from '../../shared/crypto/sealing.ts';
 import { type Engine, eventually, startEngine } from './engine.ts';
 
-/** Whose key a call is made with. */
+/** The owner of the key that a call uses. */
 export interface Caller {
   workspaceId: string;
   isDemo: boolean;
@@ -40,10 +40,10 @@ export interface Outbound {
     body?: unknown,
     caller?: Partial<Caller>,
   ): Promise<{ status: number; body: any }>;
-  /** Registers an endpoint that subscribes to `entity.created`, or to these. */
+  /** Registers an endpoint that subscribes to `events`; default: `entity.created`. */
   register(url: string, events?: OutboundEventType[], isDemo?: boolean): Promise<NewEndpoint>;
   endpoint(id: string): Promise<Endpoint>;
-  /** Promises one event, or several, of one type. */
+  /** Queues one or more events of one type. */
   happen(type: OutboundEventType, ...data: JsonObject[]): Promise<number>;
   deliveries(endpointId: string, query?: string): Promise<Delivery[]>;
   /** Waits until none of the endpoint's deliveries is pending, and returns them, oldest first. */
@@ -53,7 +53,7 @@ export interface Outbound {
 
 export const BACKOFF_SECONDS = 0.2;
 
-/** The engine with the routes of webhook endpoints before it, behind a check of callers that believes everybody. */
+/** The engine behind the routes of webhook endpoints, with an authentication that accepts every caller. */
 export async function startOutbound(
   options: { worker?: boolean; env?: Record<string, string> } = {},
 ): Promise<Outbound> {
@@ -138,7 +138,7 @@ function buildApp(engine: Engine): App {
     const told = isBody
       ? { code: 'invalid' as const, detail: describeInvalid('body', validation) }
       : classify(error);
-    // As the data API tells it.
+    // The same mapping as in the data API.
     const refusal = told.detail.startsWith('Invalid body')
       ? { ...told, code: 'unprocessable' as const }
       : told;

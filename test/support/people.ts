@@ -10,13 +10,13 @@ export interface Person {
   name: string;
   email: string;
   token: string;
-  /** What their requests carry. */
+  /** The headers of their requests. */
   headers: { authorization: string };
 }
 
 export const newEmail = (): string => `${newId('member')}@example.com`;
 
-/** The code of a new invitation and the member it is for. `by`: headers of who invites, if not nobody. */
+/** The code of a new invitation and the invited member. `by`: the inviter's headers; default: none. */
 export async function invite(
   { call }: Pick<TestApi, 'call'>,
   given: { role: Role; name?: string; email?: string; by?: Record<string, string> },
@@ -27,7 +27,7 @@ export async function invite(
   return { id: body.id, name, email, code: body.invite_code };
 }
 
-/** A member who was invited and has accepted. */
+/** A member who has accepted an invitation. */
 export async function addMember(
   api: Pick<TestApi, 'call'>,
   given: Parameters<typeof invite>[1] & { overrides?: CapabilityOverrides },

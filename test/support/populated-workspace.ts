@@ -3,7 +3,7 @@ import type { JsonObject } from '../../shared/json.ts';
 import type { TestApi } from '../api/test-api.ts';
 import { edge } from './engine.ts';
 
-/** What a caller can name by an id or by something like one. */
+/** Kinds of objects that a request can reference by an id or similar. */
 export const kinds = [
   'workflow',
   'run',
@@ -28,7 +28,7 @@ export const kinds = [
 export type Kind = (typeof kinds)[number];
 
 export interface PopulatedWorkspace {
-  /** Part of every name, text and payload in it. */
+  /** Contained in every name, text and payload of the workspace. */
   mark: string;
   ids: Record<Kind, string>;
   /** Credentials and secrets of all kinds. */
@@ -36,7 +36,7 @@ export interface PopulatedWorkspace {
   /** Headers of an administrator with a session. */
   headers: Record<string, string>;
   token: string;
-  /** Headers of credentials that may do everything, of either surface. */
+  /** Headers of credentials with all permissions, for each surface. */
   callers: { ops: Record<string, string>[]; data: Record<string, string>[] };
 }
 
@@ -46,8 +46,8 @@ const dataScopes = [
 ];
 
 /**
- * Fills a workspace with one of everything, through the API: a run that waits at a gate, records with an event, an
- * endpoint with a delivery. `hook` is an address that answers 200. A worker has to be running.
+ * Fills a workspace through the API with one object of each kind: a run that waits at a gate, records with an event, an
+ * endpoint with a delivery. `hook` is a URL that responds with 200. A worker must be running.
  */
 export async function populate(
   call: TestApi['call'],

@@ -1,33 +1,33 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 
-/** A moment on the way to Postgres, and what happens then. */
+/** Where the connection to Postgres breaks, and how. */
 export interface Break {
   /**
-   * A text that the statement holds, or `commit`: the COMMIT of a transaction that has written to the audit log, or a
-   * statement that does so and commits by itself.
+   * A text in the statement, or `commit`: the COMMIT of a transaction that has written to the audit log, or such a
+   * statement outside a transaction.
    */
   at: string;
-  /** `sent`: the statement does not arrive. `answered`: it is carried out, and its answer does not arrive. */
+  /** `sent`: the statement does not arrive. `answered`: it is executed, and its response does not arrive. */
   when: 'sent' | 'answered';
-  /** Nobody comes through afterwards, until `mend`. */
+  /** Refuses all connections afterwards, until `mend`. */
   thenDown?: boolean;
 }
 
 export interface PostgresWire {
-  /** The address of the database through the wire. */
+  /** The URL of the database through the proxy. */
   url: string;
   /** Breaks once. */
   breakAt(next: Break): void;
-  /** Once the answer of the next commit has passed, nobody comes through until `mend`. */
+  /** After the response of the next commit, all connections are refused until `mend`. */
   breakAfterCommit(): void;
-  /** Whether what was asked for last has happened. */
+  /** Whether the last requested break has happened. */
   hasBroken(): boolean;
   mend(): void;
   close(): void;
 }
 
-/** A TCP proxy that understands so much of Postgres's protocol as to break at one exact statement. */
+/** A TCP proxy that understands enough of Postgres's protocol to break at one exact statement. */
 export async function startPostgresWire(databaseUrl: string): Promise<PostgresWire> {
   const target = new URL(databaseUrl);
   let next: Break | undefined;
@@ -80,7 +80,7 @@ export async function startPostgresWire(databaseUrl: string): Promise<PostgresWi
       if (deaf) return end();
       client.write(chunk);
       if (!isLast) return;
-      // The answer arrives; whatever is asked next does not.
+      // This response arrives; later requests fail.
       cutAllBut(client);
       client.end();
     });
@@ -107,7 +107,7 @@ export async function startPostgresWire(databaseUrl: string): Promise<PostgresWi
   };
 }
 
-/** Reads what a client sends, whole messages in order, and gives the text of each statement that is carried out. */
+/** Reads whole client messages in order, and returns the text of each executed statement. */
 function createReader(): (chunk: Buffer) => string[] {
   let rest = Buffer.alloc(0);
   let started = false;

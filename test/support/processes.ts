@@ -6,16 +6,16 @@ import { startChild, type Child } from '../../scripts/stack/children.ts';
 import { freePorts } from '../../scripts/stack/ports.ts';
 import { readyMessage } from '../../scripts/stack/supervisor.ts';
 
-/** The API or the worker as a process of its own, for tests that kill one or need two. */
+/** The API or the worker as a separate process, for tests that kill one or need two. */
 export interface TestProcess {
   pid: number;
-  /** What it said when it was ready. */
+  /** The message that it sent when it was ready. */
   ready: Record<string, unknown>;
   /** The last lines of its log. */
   tail(lines?: number): string[];
   /** SIGTERM, and SIGKILL after five seconds. */
   stop(): Promise<void>;
-  /** SIGKILL: the crash. Resolves when it is gone. */
+  /** SIGKILL, as in a crash. Resolves when the process has ended. */
   kill(): Promise<void>;
 }
 
@@ -28,7 +28,7 @@ type Environment = Record<string, string | undefined>;
 const projectDir = join(import.meta.dirname, '../..');
 const readyTimeoutMs = 20_000;
 
-/** With the settings of the test's own database and Temporal: the `env` of an engine, or like it. */
+/** `env` has the settings of the test's database and Temporal, for example the `env` of an engine. */
 export async function startApiProcess(env: Environment): Promise<TestApi> {
   const [port] = await freePorts(1);
   const process = await start('api', { API_PORT: String(port), ...env });
@@ -40,14 +40,14 @@ export async function startWorkerProcess(env: Environment): Promise<TestProcess>
 }
 
 async function start(name: 'api' | 'worker', env: Environment): Promise<TestProcess> {
-  // Flags that jest needs are not the product's.
+  // The product must not inherit jest's flags.
   const { NODE_OPTIONS: _flags, JEST_WORKER_ID: _id, ...inherited } = process.env;
   const child = await startChild({
     name,
     command: process.execPath,
     args: [...nodeFlags, join(projectDir, name, 'main.ts')],
     cwd: projectDir,
-    // Demo data takes a while, and tests count rows.
+    // Creating demo data is slow, and tests count rows.
     env: { ...inherited, NODE_ENV: 'test', SEED: 'off', ...env },
     logFile: join(
       process.env.TEST_FOLDER ?? tmpdir(),

@@ -1,6 +1,6 @@
 /**
- * Starts to measure the processor time of this process, and returns a function that gives it in milliseconds. Bounds on
- * what a computation may cost are held to it: on a busy machine elapsed time is that of others.
+ * Starts measuring the processor time of this process, and returns a function that returns it in milliseconds. Limits
+ * on computations use it: on a busy machine, elapsed time includes other processes.
  */
 export function processorTime(): () => number {
   const before = process.cpuUsage();

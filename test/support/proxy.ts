@@ -4,19 +4,19 @@ export interface Proxy {
   port: number;
   /** `127.0.0.1:<port>` */
   address: string;
-  /** Bytes from the client wait, and so do new connections; those that exist stay. */
+  /** Holds bytes from the client and new connections; existing connections stay open. */
   hold(): void;
-  /** Bytes from the server wait; what is sent to it arrives. */
+  /** Holds bytes from the server; requests still arrive. */
   holdAnswers(): void;
-  /** Held bytes go on, in both directions. */
+  /** Forwards held bytes, in both directions. */
   release(): void;
-  /** Every connection breaks and new ones are refused: the server is away. */
+  /** Breaks every connection and refuses new ones: the server is unreachable. */
   cut(): void;
   restore(): void;
   close(): Promise<void>;
 }
 
-/** A wire to a server that a test can hold or cut: the way to make a crash happen at one exact moment. */
+/** A proxy to a server that a test can hold or cut, to simulate a crash at one exact moment. */
 export async function startProxy(target: { host: string; port: number }): Promise<Proxy> {
   const sockets = new Set<Socket>();
   const clients = new Set<Socket>();

@@ -2,15 +2,15 @@ import { connect, type Socket } from 'node:net';
 
 export interface RawConnection {
   socket: Socket;
-  /** All that came so far. */
+  /** Everything received so far. */
   text(): string;
-  /** Resolves once this has come; rejects when the connection ends without it. */
+  /** Resolves when the pattern arrives; rejects if the connection ends first. */
   until(pattern: RegExp): Promise<string>;
-  /** Resolves when the connection is over, with all that came and the time it took since it was opened. */
+  /** Resolves when the connection has closed, with everything received and the time since it was opened. */
   closed: Promise<{ text: string; ms: number }>;
 }
 
-/** A client that sends bytes instead of requests: as slowly, as many and as wrong as a test wants. */
+/** A client that sends raw bytes: as slow, many or invalid as a test needs. */
 export function openConnection(port: number, options: { onRead?: 'never' } = {}): RawConnection {
   const opened = performance.now();
   const socket = connect(port, '127.0.0.1');
@@ -22,7 +22,7 @@ export function openConnection(port: number, options: { onRead?: 'never' } = {})
       for (const check of checks) check();
     });
   }
-  // How it ends is what the tests look at; a reset is an end as well.
+  // Tests check how it ends; a reset is also an end.
   socket.on('error', () => undefined);
   const closed = new Promise<{ text: string; ms: number }>((resolve) =>
     socket.on('close', () => resolve({ text, ms: performance.now() - opened })),
@@ -43,7 +43,7 @@ export function openConnection(port: number, options: { onRead?: 'never' } = {})
   return { socket, text: () => text, until, closed };
 }
 
-/** Writes one byte at a time until there are none or the connection is over. */
+/** Writes one byte at a time until the text is sent or the connection has closed. */
 export async function trickle(socket: Socket, text: string, everyMs: number): Promise<void> {
   for (const byte of text) {
     if (socket.destroyed || !socket.writable) return;
@@ -52,7 +52,7 @@ export async function trickle(socket: Socket, text: string, everyMs: number): Pr
   }
 }
 
-/** The head of a WebSocket handshake, with or without what makes it one. */
+/** The head of a WebSocket handshake; `headers` can break it. */
 export const handshake = (path: string, headers: Record<string, string> = {}): string =>
   requestHead('GET', path, {
     connection: 'Upgrade',

@@ -1,6 +1,6 @@
 import Sequencer from '@jest/test-sequencer';
 
-/** Files that wait for timeouts of servers, the longest first. Started late, they would be what a run waits for at its end. */
+/** Files that wait for server timeouts, longest first. Started late, they would delay the end of a run. */
 const longest = [
   'engine/crashes',
   'engine/outages',
@@ -24,8 +24,8 @@ const rankOf = (test) => {
 };
 
 /**
- * What drives a browser comes last: a browser takes all of a processor, and other tests check how soon something happens.
- * Among the rest files keep jest's order, the longest of the last run first.
+ * Browser tests run last: a browser takes a whole processor, and other tests check response times. The other files keep
+ * jest's order, the longest of the last run first.
  */
 export default class extends Sequencer {
   sort(tests) {

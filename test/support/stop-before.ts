@@ -3,15 +3,15 @@ import { type FragmentSqlToken, type Pool, sql } from '../../shared/db/pool.ts';
 import { eventually } from './engine.ts';
 
 export interface Stop {
-  /** Resolves when somebody is about to make the change, and waits. */
+  /** Resolves when a session is about to make the change, and waits. */
   reached(): Promise<void>;
-  /** Lets them go on, and whoever comes later. */
+  /** Releases the waiting sessions and all later ones. */
   release(): Promise<void>;
 }
 
 /**
- * Makes whoever is about to change rows wait inside the transaction, so that a test can do something just before the
- * commit. `change` is as in CREATE TRIGGER (`UPDATE OF status`), `when` names NEW and OLD.
+ * Makes changes of rows wait inside their transaction, so that a test can act just before the commit. `change` is as in
+ * CREATE TRIGGER (`UPDATE OF status`), `when` refers to NEW and OLD.
  */
 export async function stopBefore(
   db: Pool,
@@ -52,7 +52,7 @@ export async function stopBefore(
   };
 }
 
-/** How many sessions wait at the lock above. */
+/** The number of sessions waiting for the lock above. */
 async function waiters(db: Pool): Promise<number> {
   return db.oneFirst(sql.type(z.object({ n: z.number() }))`
     SELECT count(*) AS n FROM pg_stat_activity

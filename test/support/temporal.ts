@@ -4,7 +4,7 @@ import { setting } from './settings.ts';
 export interface TestTemporal {
   address: string;
   namespace: string;
-  /** Begins the name of every task queue of this test file, so that files share the server and never a task. */
+  /** Prefix of the names of this file's task queues, so that files share the server but no tasks. */
   taskQueuePrefix: string;
 }
 

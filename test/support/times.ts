@@ -4,7 +4,7 @@ export const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 /** Names of fields that hold times. */
 const NAMES_A_TIME = /(^|_)(at|since|until|start|end)$/;
 
-/** The places of all times in an answer that are in another form than that of every time, with what is there. */
+/** All times in a response that do not have the standard format, each with its path and value. */
 export function oddTimes(value: unknown, path = ''): string[] {
   if (typeof value === 'string' || typeof value === 'number') {
     const text = String(value);

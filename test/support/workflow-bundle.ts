@@ -10,10 +10,12 @@ const silent = {
   log: ignore,
 };
 function ignore(): void {
-  // What the bundler has to say is not the test's affair.
+  // The bundler's messages are irrelevant to tests.
 }
 
-/** The workflow code of a file in test/fixtures, such as `other-workflow.ts`, for a worker that has other code than ours. */
+/**
+ * Bundles the workflow code of a file in test/fixtures, such as `other-workflow.ts`, for a worker with different code.
+ */
 export const bundleFixture = (file: string) =>
   bundleWorkflowCode({
     workflowsPath: join(import.meta.dirname, '../fixtures', file),

@@ -1,21 +1,21 @@
 import { z } from 'zod';
 import { type Pool, sql } from '../../shared/db/pool.ts';
 
-/** Columns that tell of our own looking, not of what anybody did. */
+/** Columns that record our own checks, not user actions. */
 const restless = ['checked_at'];
 
 export interface WorkspaceRows {
-  /** Of the rows of each table that has any. */
+  /** A digest of the rows of each non-empty table. */
   digests: Record<string, string>;
-  /** Every id that is the workspace's. */
+  /** All ids of the workspace. */
   ids: string[];
-  /** Tables with a row that holds `text`. */
+  /** Tables with a row that contains `text`. */
   found: string[];
 }
 
 /**
- * What the database holds of a workspace, in every table there is: rows that name the workspace, and rows of tables
- * without such a column that refer to one of its ids.
+ * The rows of a workspace in every table: rows with its id, and rows of tables without a workspace column that contain
+ * one of its ids.
  */
 export async function rowsOf(db: Pool, workspaceId: string, text = ''): Promise<WorkspaceRows> {
   const tables = await db.any(sql.type(

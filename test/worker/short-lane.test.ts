@@ -12,7 +12,7 @@ function laneAt(start = 0) {
       time += ms;
     },
     entered,
-    /** Notes the step once it has a slot. */
+    /** Records the step once it has a slot. */
     enter: (step: string, signal = never) => {
       const slot = lane.enter(step.charAt(0), signal);
       void slot.then(

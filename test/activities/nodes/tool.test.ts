@@ -9,7 +9,7 @@ import type { JsonObject } from '../../../shared/json.ts';
 import { builtinTools, type ToolParams, toolParams } from '../../../shared/tools.ts';
 import { toolCall } from '../../fakes/node-call.ts';
 
-/** None of these tools keeps records. */
+/** None of these tools uses the database. */
 const db = undefined as never;
 let egress: Egress;
 beforeEach(() => {
@@ -52,7 +52,7 @@ describe('the tool node', () => {
         tool(toolCall(name, params)).then(() => 'none', messageOf);
       expect(await refusalOf({ surely_unknown: 1 })).toContain('surely_unknown');
       expect(await refusalOf({})).toContain(`'${required.flat()[0]}'`);
-      // Values of a wrong type are refused by their names, none of them as unknown.
+      // Values of a wrong type are refused by parameter name, and none as an unknown parameter.
       const all = Object.fromEntries([...required.flat(), ...optional].map((each) => [each, [[]]]));
       expect(await refusalOf(all)).not.toMatch(/unknown parameter|Unrecognized/i);
     },

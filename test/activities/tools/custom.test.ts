@@ -355,7 +355,7 @@ describe('arguments', () => {
           retryable: false,
         }),
       );
-      // Sending 40,000 objects over is all that is done here.
+      // The main thread only transfers 40,000 objects.
       expect((process.threadCpuUsage().user - before) / 1_000).toBeLessThan(500);
     }
     expect(server.connections()).toBe(0);

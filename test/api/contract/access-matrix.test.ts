@@ -9,8 +9,8 @@ import { expectCommitted } from '../committed-file.ts';
 import { addEndpoint, addEntities } from '../data/records.ts';
 import { oneStep, startTestApi, type TestApi } from '../test-api.ts';
 
-// Every route asked with every kind of credential. What comes of it is a committed table: a route that is new, or that
-// lets in somebody else than before, is a difference that somebody has to look at.
+// Calls every route with every kind of credential. The result is a committed table: a new route, or a change of who has
+// access, is a difference that needs a review.
 
 const SECRET_KEY = 'a secret of the matrix';
 const tokens = createSessionTokens(SECRET_KEY);
@@ -58,7 +58,7 @@ const addKey = async (key: { role: Role; memberId?: string; revoked?: boolean })
 interface Route {
   method: string;
   path: string;
-  /** As the document shows it. */
+  /** The example of the OpenAPI document. */
   body: unknown;
 }
 
@@ -73,7 +73,7 @@ const routes = (): Route[] =>
     )
     .sort((a, b) => (`${a.path} ${a.method}` < `${b.path} ${b.method}` ? -1 : 1));
 
-/** What the first part of a path is about, in the default workspace. */
+/** A resource for each path prefix, in the default workspace. */
 async function makeNouns(headers: Headers): Promise<Record<string, string>> {
   const create = async (url: string, body: unknown) =>
     (await required.call('POST', url, body, headers)).body.id as string;
@@ -111,8 +111,8 @@ const at = (path: string, id: string) =>
     .replace(/\/diff$/, '/diff?from=1&to=1');
 
 /**
- * `in` when the caller gets past the question who they are and what they may do. Nothing comes of it: the ids are of
- * nothing, and where there are none the body is none.
+ * `in` when the caller passes authentication and authorization. The request changes nothing: its ids are unknown, and
+ * without an id its body is invalid.
  */
 async function ask(api: TestApi, { method, path }: Route, headers: Headers): Promise<string> {
   const body = method === 'GET' || path.includes('{id}') ? undefined : 'no body';
@@ -121,7 +121,7 @@ async function ask(api: TestApi, { method, path }: Route, headers: Headers): Pro
   return status === 401 || status === 403 ? String(status) : 'in';
 }
 
-/** The same, of another workspace and about something that is there: as if it were not. */
+/** The same from another workspace, for existing resources: the response must be as if they did not exist. */
 async function askForeign(
   { method, path, body }: Route,
   headers: Headers,
@@ -191,7 +191,7 @@ test('who may call what is as committed', async () => {
       if ((await ask(required, route, granted[name]!)) === 'in') alone.push(name);
       if ((await ask(required, route, denied[name]!)) !== 'in') without.push(name);
     }
-    // Where no capability alone is enough, it takes all that the next column names.
+    // If no capability is enough alone, the route needs all those in the next column.
     cells.push(alone.length === names.length ? 'nothing' : alone.join(' ') || 'all of these');
     cells.push(without.join(' ') || 'nothing');
     table.push(cells);

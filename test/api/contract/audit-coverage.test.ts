@@ -9,12 +9,12 @@ import { changeNothing, type MutationContext, mutationEnv, mutations } from './m
 let engine: Engine;
 let app: App;
 let context: MutationContext;
-/** Times in an answer that are not in the one form of all. */
+/** Times in responses that are not in the standard format. */
 const odd: string[] = [];
-/** `METHOD /path/{parameter}` of every route, as the OpenAPI documents name them; and of those that are no reads. */
+/** Every route as `METHOD /path/{parameter}`, from the OpenAPI documents; and the routes that are not reads. */
 let routes: string[];
 let mutating: string[];
-/** Of the data API, with all scopes: what calls there are made with. */
+/** The key for calls to the data API, with all scopes. */
 const dataKey = { name: 'Data key of the tests', secret: '' };
 beforeAll(async () => {
   engine = await startEngine({ env: mutationEnv });
@@ -67,14 +67,14 @@ async function call(
   }
   if (answer.body === '') return undefined;
   const body = answer.json();
-  // The documents show what is taken as well.
+  // The OpenAPI documents also show accepted input formats.
   if (!url.endsWith('openapi.json')) {
     odd.push(...oddTimes(body).map((time) => `${method} ${url} ${time}`));
   }
   return body;
 }
 
-/** Who did it: the owner, the target itself under its own name, or a key of the data API under the key's. */
+/** The actor: the owner, the target itself under its own name, or a data API key under the key's name. */
 const actorOf = (route: string, by: string | undefined, targetId: string) => {
   if (route.includes(' /v1/')) return { actor_id: null, actor_name: dataKey.name };
   return { actor_id: by === undefined ? engine.actor.id : targetId, actor_name: by ?? 'Owner' };
@@ -125,7 +125,7 @@ test('the worker seals what was written, in one chain that holds', async () => {
   }
 });
 
-// Last, when there is something of everything.
+// Runs last, when data of every kind exists.
 test('every time in every answer is UTC with milliseconds, whatever it was sent as', async () => {
   const feed = (await call('POST', '/api/data/feeds', { name: 'Of odd times' })).id as string;
   const evidence = { source_name: 's', retrieved_at: '2026-01-01T00:00:00.5+16:00' };
@@ -146,7 +146,7 @@ test('every time in every answer is UTC with milliseconds, whatever it was sent 
   const rowsOf = (body: any): any[] =>
     [body, ...Object.values(body)].find((each) => Array.isArray(each)) ?? [];
   let asked = 0;
-  // A delivery is listed as it is read.
+  // The list returns deliveries in the same form.
   const read = routes.filter((each) => /^GET (?!.*(\/stream|\{delivery_id\})$)/u.test(each));
   for (const route of read) {
     const path = route.slice(4);

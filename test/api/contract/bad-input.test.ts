@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { oneStep, startTestApi, type TestApi } from '../test-api.ts';
 
-/** Every route that takes a body, with a body it likes. */
+/** Every route that takes a body, with a valid body. */
 const bodies = {
   'POST /api/workflows': { name: 'x' },
   'PUT /api/workflows/:wf': { name: 'x' },
@@ -255,7 +255,7 @@ describe('queries and paths', () => {
 
 test('a reason has at most 1,000 characters, not counting blanks around it', async () => {
   const reason = ` ${'x'.repeat(1_000)} `;
-  // Understood, but no gate is open.
+  // The request is valid, but no gate is open.
   refused(
     await send('POST /api/runs/:run/approve', JSON.stringify({ reason })),
     409,

@@ -7,8 +7,8 @@ import { addMember, type Person } from '../../support/people.ts';
 import { stopBefore } from '../../support/stop-before.ts';
 import { oneStep, startTestApi, type TestApi } from '../test-api.ts';
 
-// By which other door could somebody get what they were refused? Each act is tried in every way there is to it, by an
-// editor who was denied just the capability that the act takes.
+// Tries each protected action through every route to it, as an editor who was denied only the capability that the
+// action needs.
 
 let api: TestApi;
 beforeAll(async () => {
@@ -43,7 +43,7 @@ const otherGraph = {
   edges: [],
 };
 let calledTools = 0;
-/** A tool, and a draft whose graph calls it. */
+/** Creates a tool and a draft whose graph calls it. */
 async function calledTool() {
   calledTools += 1;
   const body = { name: `called-${calledTools}`, endpoint_url: 'http://127.0.0.1:9/' };
@@ -269,7 +269,7 @@ describe('who may edit and not publish', () => {
     await api.call('POST', `${url}/publish`);
     expect(await change({ graph: oneStep })).toEqual(refused('publish_workflows'));
     expect(await change({ name: 'y', graph: oneStep })).toEqual(refused('publish_workflows'));
-    // The same graph, written otherwise, is no change.
+    // The same graph with its keys in another order is no change.
     const same = { edges: otherGraph.edges, nodes: otherGraph.nodes };
     expect(await change({ name: 'z', graph: same })).toMatchObject([
       200,
@@ -287,7 +287,7 @@ describe('who may edit and not publish', () => {
     const call = by(editor);
     expect(await call('PUT', url, { retry_count: 3 })).toEqual(refused('publish_workflows'));
     expect(await call('DELETE', url)).toEqual(refused('publish_workflows'));
-    // A name that only begins with it, and one that is only in a text, are of other tools.
+    // A name that only starts with the tool's name, or occurs only in a text, does not refer to the tool.
     const other = await create('/api/tools', { ...body, name: `${body.name}-x` });
     expect((await call('PUT', `/api/tools/${other.id}`, { retry_count: 3 }))[0]).toBe(200);
     const named = await create('/api/tools', { ...body, name: `${body.name}-text` });
@@ -315,7 +315,7 @@ describe('who may edit and not publish', () => {
         const [entry] = (await api.call('GET', '/api/audit?limit=5')).body.logs.filter(
           (each: any) => each.action === 'publish' && each.target_id === workflowId,
         );
-        // What was published is what is in use.
+        // The published version is the current one.
         const { version } = (await api.call('GET', url)).body;
         expect([edit.status, version]).toEqual(edit.status === 403 ? [403, 1] : [200, 2]);
         expect(entry.details.version).toBe(version);

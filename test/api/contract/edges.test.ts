@@ -44,7 +44,7 @@ interface Start {
   host?: string;
 }
 
-/** A process that listens, with shorter limits than the product's where a test waits for one. */
+/** Starts a listening process. Limits that a test waits for are shorter than the product's. */
 const start = async ({ limits, settings, authMode, extend, host = '127.0.0.1' }: Start = {}) => {
   const config = {
     ...api.config,
@@ -68,7 +68,7 @@ const start = async ({ limits, settings, authMode, extend, host = '127.0.0.1' }:
   return { app, base, port, open };
 };
 
-/** A route of the test's own. */
+/** Adds a route for the test. */
 const serve = (app: App, url: string, handler: () => Promise<unknown>) =>
   app.route({
     method: ['GET', 'POST'],
@@ -81,7 +81,7 @@ const openSockets = async (app: App): Promise<number> =>
   new Promise((resolve, reject) =>
     app.server.getConnections((error, count) => (error ? reject(error) : resolve(count))),
   );
-/** Within this the limits of the tests have ended what they end, however busy the machine is, and the product's not. */
+/** Longer than the limits of the tests, even on a busy machine, and shorter than those of the product. */
 const SOON_MS = 10_000;
 
 describe('CORS', () => {
@@ -110,7 +110,7 @@ describe('CORS', () => {
         'x-request-id',
       ]);
       expect(headers.get('vary')).toMatch(/\bOrigin\b/);
-      // Credentials travel in headers that a page sets itself, never in cookies.
+      // Credentials are sent in headers that a page sets itself, never in cookies.
       expect(headers.get('access-control-allow-credentials')).toBeNull();
     }
   });
@@ -159,7 +159,7 @@ describe('CORS', () => {
       expect(await statusFor(host, undefined, { 'x-api-key': 'ops_unknown' })).toBe(401);
     }
     for (const host of ['localhost', '127.0.0.1:1', '[::1]:8000', 'api:8000', 'a.localhost']) {
-      // Again after one another: a name that was let in makes no other one known.
+      // Interleaved: an accepted host does not make another one acceptable.
       for (const [asked, status] of [
         [host, 200] as const,
         ['evil.example', 403] as const,
@@ -215,7 +215,7 @@ describe('security headers', () => {
     'x-frame-options': 'DENY',
     'cache-control': 'no-store',
   };
-  /** Status and headers of an answer as it came over the wire, and that it carries what all must. */
+  /** Parses a raw response. */
   const parse = (text: string) => {
     const [head = '', body = ''] = text.split('\r\n\r\n');
     const [line = '', ...lines] = head.split('\r\n');
@@ -436,7 +436,7 @@ describe('a large body', () => {
     socket.on('drain', send);
     send();
     await closed;
-    // What is under way when the connection ends fills buffers, and no more.
+    // Bytes in flight when the connection ends only fill buffers.
     expect(socket.bytesWritten).toBeLessThan(40_000_000);
   });
 
@@ -485,7 +485,7 @@ describe('a connection', () => {
     expect(read()).toBe(before);
     expect(before).toBeLessThan(4_000_000);
     gate.resolve(undefined);
-    // Since it goes on sending, it may lose some of its answers; it cannot stay.
+    // The client keeps sending, so it may lose some responses; its connection is closed.
     const { text } = await closed;
     expect(text.match(/HTTP\/1\.1 200 OK/g)?.length).toBeGreaterThan(0);
     expect(text).not.toMatch(/HTTP\/1\.1 503/);

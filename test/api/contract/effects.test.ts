@@ -58,7 +58,7 @@ async function ok(answer: Promise<Answer>): Promise<any> {
   return body;
 }
 
-/** A custom tool as the current graph of a workflow calls it. */
+/** A custom tool and the workflow whose current graph calls it. */
 const calledBy = `
   concat_ws(' ', w.id, t.name, t.kind, t.endpoint_url, t.method, t.headers::text, t.mcp_tool, t.input_schema::text,
             t.timeout_seconds::text, t.retry_count::text)
@@ -153,13 +153,13 @@ const effectsBetween = (before: Snapshot, after: Snapshot): Effect[] =>
     return [...is].some((row) => !was.has(row)) || (both && [...was].some((row) => !is.has(row)));
   });
 
-/** Effects that need no capability of their own, and why. */
+/** Effects that need no separate capability, and why. */
 const included: Partial<Record<string, Effect[]>> = {
   // The route deletes the workflow as a whole, and fewer people have its capability.
   'DELETE /api/workflows/{id}': ['changes workflows, schedules, webhooks, tools or templates'],
 };
 
-/** Requests that have other effects than the example of their route. */
+/** Requests whose effects differ from those of their route's example. */
 const variants: Record<
   string,
   (context: MutationContext) => Promise<Pick<Mutation, 'url' | 'body'>>
@@ -227,7 +227,7 @@ const variants: Record<
 };
 const gate = { nodes: [{ id: 'gate', kind: 'human_gate', prompt: 'Go on?' }], edges: [] };
 let calledTools = 0;
-/** A tool, and a workflow whose graph calls it. */
+/** Creates a tool and a workflow whose graph calls it. */
 const aCalledTool = async (make: MutationContext['call']) => {
   calledTools += 1;
   const body = { name: `called-${calledTools}`, endpoint_url: 'http://127.0.0.1:9/' };
@@ -243,8 +243,7 @@ const aSchedule = async (make: MutationContext['call'], enabled: boolean) => ({
   enabled,
 });
 
-// Calls to the data API come from keys, those to hooks from whoever has the URL, those to `auth` are about the
-// caller's own account.
+// Keys call the data API, a secret URL authorizes hooks, and `auth` routes concern the caller's own account.
 const hasCapabilities = (route: string) => !/ (\/v1|\/api\/hooks|\/api\/auth)\//.test(route);
 
 const send = ([method = '']: string[], request: Pick<Mutation, 'url' | 'body'>, headers = {}) =>

@@ -10,43 +10,43 @@ export const mutationEnv = {
   CHAT_WEBHOOK_URL: 'http://127.0.0.1:9/',
 };
 
-/** What preparing a mutation needs. */
+/** Access to the service, to prepare a mutation. */
 export interface MutationContext {
-  /** The answer's body; throws for anything but a 2xx. Addresses of the data API are called with a key of it. */
+  /** Returns the body; throws unless the status is 2xx. Calls to the data API use a data API key. */
   call(method: string, url: string, payload?: unknown): Promise<any>;
   workspaceId: string;
   /** Waits until the run has this status. */
   until(runId: string, status: 'paused' | 'success' | 'failed'): Promise<void>;
 }
 
-/** A valid request to one route, and the audit entry that it has to leave. */
+/** A valid request to one route, and the audit entry that it must leave. */
 export interface Mutation {
   url: string;
   body?: Json;
-  /** The session it is called in, where the owner does not do. */
+  /** The session token to use instead of the owner's. */
   token?: string;
   entry: {
     action: string;
     target_type: string;
     target_id?: unknown;
-    /** Where nobody is who acts. */
+    /** For entries without an actor. */
     actor_id?: null;
     actor_name?: null;
   };
-  /** The name of who acts, where the target of the entry does so itself. */
+  /** The actor's name, if the actor is the target of the entry. */
   by?: string;
 }
 
-/** Routes that change nothing, although their method may; the reason stands beside them. */
+/** Routes that change nothing, although their method suggests it; each with the reason. */
 export const changeNothing: Record<
   string,
   (context: MutationContext) => Promise<Omit<Mutation, 'entry'>>
 > = {
-  // Only looks at the graph that is saved.
+  // Only reads the saved graph.
   'POST /api/workflows/{id}/validate': async (context) => ({
     url: `/api/workflows/${await workflow(context)}/validate`,
   }),
-  // A session is a token that nobody keeps.
+  // A session is a token that the service does not store.
   'POST /api/auth/login': async (context) => {
     const { email } = await signedIn(context);
     return { url: '/api/auth/login', body: { email, password } };
@@ -75,7 +75,7 @@ const workflow = async (
 ): Promise<string> =>
   (await call('POST', '/api/workflows', { name: 'Example', graph: graphs[graph] })).id;
 
-/** No two have the same name. Nobody listens at its address. */
+/** A unique name, and an address where no server listens. */
 const closedTool = () => ({ name: `t${randomText(10)}`, endpoint_url: 'http://127.0.0.1:9/' });
 const tool = async ({ call }: MutationContext): Promise<string> =>
   (await call('POST', '/api/tools', closedTool())).id;
@@ -112,7 +112,7 @@ const source = async ({ call }: MutationContext): Promise<string> =>
 const onFeed = (action: string, id: string) => ({ action, target_type: 'feed', target_id: id });
 const onSource = (action: string, id: string) => ({ action, target_type: 'source', target_id: id });
 
-/** Nobody listens at its address: whatever is sent there is a dead letter soon. */
+/** No server listens at this address, so deliveries become dead letters soon. */
 const endpointInput = { url: 'http://127.0.0.1:9/', events: ['entity.created'] };
 const endpoint = async ({ call }: MutationContext): Promise<string> =>
   (await call('POST', '/v1/webhooks', endpointInput)).data.id;
@@ -168,8 +168,8 @@ const permissionsChange = async (context: MutationContext): Promise<Mutation> =>
 };
 
 /**
- * How to call each route that changes something, by method and path as in the OpenAPI document. A route without an
- * entry here fails the test: add one with the route.
+ * How to call each route that changes something, by method and path as in the OpenAPI document. The test fails for a
+ * route without an entry here: add one with the route.
  */
 export const mutations: Record<string, (context: MutationContext) => Promise<Mutation>> = {
   'POST /api/data/feeds': async () => ({
@@ -319,7 +319,7 @@ export const mutations: Record<string, (context: MutationContext) => Promise<Mut
     body: { plan: 'enterprise' },
     entry: { action: 'plan_change', target_type: 'workspace', target_id: workspaceId },
   }),
-  // Nobody listens there, which the worker finds out.
+  // No server listens there; only the worker finds out.
   'POST /api/workspace/alerts/test': async ({ workspaceId }) => ({
     url: '/api/workspace/alerts/test',
     entry: { action: 'alert_test', target_type: 'workspace', target_id: workspaceId },
@@ -368,7 +368,7 @@ export const mutations: Record<string, (context: MutationContext) => Promise<Mut
     const id = await tool(context);
     return { url: `/api/tools/${id}`, entry: onTool('delete', id) };
   },
-  // Nobody listens there, which the answer says.
+  // No server listens there; the response reports it.
   'POST /api/tools/{id}/test': async (context) => {
     const id = await tool(context);
     return { url: `/api/tools/${id}/test`, body: {}, entry: onTool('test', id) };

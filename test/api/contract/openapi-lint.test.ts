@@ -5,13 +5,13 @@ import { createConfig, lintFromString } from '@redocly/openapi-core';
 
 const projectDir = join(import.meta.dirname, '../../..');
 
-/** Where a rule does not fit, and why. */
+/** Places where a rule does not apply, and why. */
 const exceptions: Record<string, readonly string[]> = {
   // A WebSocket succeeds with 101.
   'operation-2xx-response': ['#/paths/~1api~1runs~1{id}~1stream/get/responses'],
 };
 
-/** What the recommended rules find in a document, errors and warnings alike. */
+/** Violations of the recommended rules in a document, both errors and warnings. */
 async function problemsOf(source: string): Promise<{ rule: string; at: string; says: string }[]> {
   const config = await createConfig({ extends: ['recommended'] });
   const problems = await lintFromString({ source, absoluteRef: 'openapi.json', config });

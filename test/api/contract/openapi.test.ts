@@ -9,7 +9,7 @@ import { invite } from '../../support/people.ts';
 import { type Answer, oneStep, startTestApi, type TestApi } from '../test-api.ts';
 
 let api: TestApi;
-// An OpenAPI document is walked here as the JSON it is.
+// The tests read an OpenAPI document as plain JSON.
 let document: any;
 let dataDocument: any;
 beforeAll(async () => {
@@ -38,7 +38,7 @@ const operations = (of: { paths: object } = document): Operation[] =>
 
 const bodyOf = (operation: any) => operation.requestBody?.content['application/json'];
 
-/** The answers of an operation, those that it refers to in full. */
+/** The responses of an operation, with references resolved. */
 const resolvedAnswers = (of: any, operation: any): Record<string, any> =>
   Object.fromEntries(
     Object.entries<any>(operation.responses).map(([status, answer]) => [
@@ -77,7 +77,7 @@ describe.each(Object.entries(surfaces))('the OpenAPI document of the %s API', (_
       if (id === 'getHealth' || id === 'getReadiness') continue;
       for (const status of ['400', '401', '403', '500', '503']) {
         const { schema } = answersOf(operation)[status].content['application/json'];
-        // The guards of the API come before those of the protocol.
+        // The checks of the API run before those of the MCP protocol.
         const expected = id === 'mcp' && status === '400' ? 'McpRefusal' : 'Error';
         expect(schema).toEqual({ $ref: `#/components/schemas/${expected}` });
       }
@@ -90,7 +90,7 @@ describe.each(Object.entries(surfaces))('the OpenAPI document of the %s API', (_
   test('says which methods an address takes, and which bodies it refuses', () => {
     for (const { id, method, operation } of all()) {
       const expected = method === 'GET' ? ['405'] : ['405', '413', '415'];
-      // It takes any media type.
+      // This operation accepts any media type.
       const statuses = expected.filter((status) => id !== 'receiveEvent' || status !== '415');
       expect({ id, statuses: Object.keys(operation.responses) }).toEqual({
         id,
@@ -139,7 +139,7 @@ describe.each(Object.entries(surfaces))('the OpenAPI document of the %s API', (_
   test('has patterns that every language reads', () => {
     const patterns = JSON.stringify(surface.document()).match(/(?<="pattern":)"(?:[^"\\]|\\.)*"/g);
     for (const pattern of patterns ?? []) {
-      // No class of Unicode, no look-around, no named group, no flag.
+      // No Unicode classes, look-around, named groups or flags.
       expect(JSON.parse(pattern)).not.toMatch(/\\[pP]|\(\?[^:]/);
     }
   });
@@ -184,7 +184,7 @@ describe('the OpenAPI document of the data API', () => {
   });
 });
 
-/** What programs read nothing from: of HTTP itself, and what tells browsers how to treat an answer. */
+/** Headers that need no description: those of HTTP itself, and those that control browsers. */
 const unsaid =
   /^(access-control-.*|cache-control|connection|content-(length|type|security-policy)|cross-origin-.*|date|keep-alive|referrer-policy|transfer-encoding|vary|x-content-type-options|x-frame-options)$/;
 
@@ -211,7 +211,7 @@ describe('its examples', () => {
     if (path.startsWith('/api/runs')) return ids.run;
     if (path.startsWith('/api/members')) return (await invite(api, { role: 'viewer' })).id;
     if (path.startsWith('/api/tools')) {
-      // Closed to tools, so that trying it out is over at once.
+      // A closed port, so that testing the tool ends at once.
       const tool = { name: `t${randomText(10)}`, endpoint_url: 'http://127.0.0.1:9/' };
       return (await api.call('POST', '/api/tools', tool)).body.id;
     }
@@ -255,17 +255,17 @@ describe('its examples', () => {
   };
 
   test('are taken as they stand', async () => {
-    // Understood, but refused by the state: without a worker no gate opens and no budget stops a run, nobody has
-    // signed up yet, no such invitation is open, and the owner acts without a session.
+    // Valid, but refused by the state: without a worker no gate opens and no budget stops a run, no one has signed up,
+    // the invitation does not exist, and the owner has no session.
     const refusedByState: Record<string, number> = {
       decideGate: 409,
       overrideBudget: 409,
       login: 401,
       acceptInvite: 400,
       changePassword: 403,
-      // Names a workflow that is not there.
+      // Names an unknown workflow.
       createSchedule: 404,
-      // Names a feed that is not there.
+      // Names an unknown feed.
       ingestRecords: 404,
     };
     let executed = 0;

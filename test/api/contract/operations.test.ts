@@ -20,7 +20,7 @@ describe('health', () => {
     expect(health.body).toEqual({
       status: 'degraded',
       version: expect.stringMatching(/^\d+\.\d+\.\d+$/),
-      // No worker is behind this test.
+      // This test has no worker.
       checks: { database: 'ok', temporal: 'ok', worker: 'down', migrations: 'ok' },
     });
     const ready = await api.call('GET', '/api/ready');

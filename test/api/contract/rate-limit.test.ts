@@ -20,7 +20,7 @@ afterEach(async () => {
   apps.clear();
 });
 
-/** A process with these settings, listening; what is answered is asked for over real sockets. */
+/** Starts a listening process with these settings, for requests over real sockets. */
 const start = async (settings: Partial<TestApi['config']['api']>) => {
   const { db, temporal } = api;
   const config = { ...api.config, api: { ...api.config.api, ...settings } };
@@ -34,7 +34,7 @@ const start = async (settings: Partial<TestApi['config']['api']>) => {
   return { base, ask, port: Number(new URL(base).port) };
 };
 
-/** How many of so many requests are let in. */
+/** The number of requests that were not rate limited. */
 const admitted = async (requests: Promise<{ status: number }>[]): Promise<number> =>
   (await Promise.all(requests)).filter(({ status }) => status !== 429).length;
 const times = <T>(count: number, make: (index: number) => T): T[] =>
@@ -279,7 +279,7 @@ test('the addresses that are remembered are bounded', async () => {
   for (let at = 1; at <= 10_000; at += 100) {
     await Promise.all(times(100, async (n) => from(at + n)));
   }
-  // Forgotten, while one seen lately is not.
+  // The oldest address was evicted, a recent one was not.
   expect((await from(0)).status).toBe(404);
   expect((await from(9_999)).status).toBe(429);
 }, 60_000);

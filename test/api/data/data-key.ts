@@ -3,7 +3,7 @@ import { dataScopeNames } from '../../../shared/contract/data/envelope.ts';
 import { createDataKey } from '../../../shared/db/data/keys.ts';
 import type { Pool } from '../../../shared/db/pool.ts';
 
-/** A live key with all scopes, unless told otherwise, and what it is sent as. */
+/** Creates a key, by default live with all scopes. Returns it with its request headers. */
 export async function addDataKey(
   { db, workspaceId }: { db: Pool; workspaceId: string },
   input: Partial<DataKeyInput> = {},

@@ -6,8 +6,8 @@ import { newId } from '../../../shared/crypto/ids.ts';
 import { addDataKey } from './data-key.ts';
 import { startTestApi, type TestApi } from '../test-api.ts';
 
-// Webhook endpoints as members look after them. What keys do with theirs is in outbound.test.ts, how they are told of
-// events in engine/deliveries.test.ts; here is what members have beside: both modes, changes, deliveries by their id.
+// Webhook endpoints as members manage them: both modes, changes, deliveries by id. The endpoints of keys are in
+// outbound.test.ts, deliveries in engine/deliveries.test.ts.
 
 let api: TestApi;
 beforeAll(async () => {
@@ -278,7 +278,7 @@ test('every change leaves one entry in the audit log, by the member who made it'
   await run(sql.fragment`DELETE FROM outbound_events`);
   const { id } = await register();
   await api.call('PUT', `${base}/${id}`, { url: `${url}?token=hidden`, events: ['source.failed'] });
-  // As it is already.
+  // No change.
   await api.call('PUT', `${base}/${id}`, { events: ['source.failed'] });
   const { body: ping } = await api.call('POST', `${base}/${id}/ping`);
   await run(sql.fragment`UPDATE data_deliveries SET status = 'dead' WHERE id = ${ping.id}`);

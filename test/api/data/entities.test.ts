@@ -7,8 +7,8 @@ import { addDataKey } from './data-key.ts';
 import { addEntities, addEvents, addFeed, disturb, type Place, type TestFeed } from './records.ts';
 import { startTestApi, type TestApi } from '../test-api.ts';
 
-// What members read of records. How lists are walked is held by data/reading.test.ts, for keys; here are both modes,
-// the filters that only members have, and that nothing is counted.
+// Reads of records by members: both modes, the filters that only members have, and no metering. data/reading.test.ts
+// tests pagination, with keys.
 
 const SECRET_KEY = 'a secret that signs sessions and cursors';
 const tokens = createSessionTokens(SECRET_KEY);
@@ -18,7 +18,7 @@ beforeAll(async () => {
 });
 afterAll(async () => api.stop());
 
-/** A workspace with a member who may only look at it. */
+/** A workspace with a member who only has read access. */
 interface Reader extends Place {
   get(path: string): ReturnType<TestApi['call']>;
 }
@@ -178,7 +178,7 @@ test('pages hold every record of both modes that stays once, while others come, 
   }
 });
 
-/** A feed of a workspace with a record of three versions, as they are made by sending it. */
+/** A feed with a record of three versions. */
 async function makeHistory(isDemo: boolean): Promise<{ reader: Reader; id: string }> {
   const reader = await makeReader();
   const feed = await addFeed(reader, isDemo);

@@ -18,7 +18,7 @@ beforeAll(async () => {
 });
 afterAll(async () => api.stop());
 
-/** A workspace of its own for each of the tests, with a key named `Reporting`. */
+/** Creates a workspace for the test, with a key named `Reporting`. */
 async function begin(input: Parameters<typeof addDataKey>[1] = {}): Promise<TestFeed> {
   place = { db: api.db, workspaceId: newId('workspace') };
   await run(
@@ -34,7 +34,7 @@ const ask = (body: unknown) => api.call('POST', '/v1/exports', body, key.headers
 const chargedTo = (workspaceId: string) =>
   api.db.oneFirst(sql.type(z.object({ n: z.number() }))`
     SELECT coalesce(sum(credits), 0)::bigint AS n FROM data_charges WHERE workspace_id = ${workspaceId}`);
-/** Many records made by one statement, the first ones oldest. */
+/** Inserts many records in one statement, oldest first. */
 const fill = (feed: TestFeed, count: number, characters = 500) =>
   run(sql.fragment`
     INSERT INTO data_entities (id, workspace_id, feed_id, is_demo, external_key, entity_type, canonical_name, attributes,
@@ -187,7 +187,7 @@ describe('while it is read', () => {
 
   test('a third one of the same organization waits for its turn, and a reader who is gone gives way', async () => {
     const feed = await begin();
-    // More than the buffers of two sockets hold.
+    // More than the buffers of two sockets can hold.
     await fill(feed, 10_000, 3_000);
     const readers = [await slowReader(), await slowReader()];
     const refused = await ask({ kind: 'entities', format: 'json' });
@@ -210,7 +210,7 @@ describe('while it is read', () => {
     }
   }
 
-  /** One that has the head of the answer and does not read on. */
+  /** A reader that gets the head of the response and then stops reading. */
   async function slowReader() {
     if (!api.app.server.listening) await api.app.listen({ port: 0, host: '127.0.0.1' });
     const { port } = api.app.server.address() as AddressInfo;

@@ -10,8 +10,8 @@ import { callerOf, startTestApi, type TestApi } from '../test-api.ts';
 import { addDataKey } from './data-key.ts';
 import { addEntities, addEvents, addFeed } from './records.ts';
 
-// A connection to Postgres that is lost while credits are taken: an answer has been paid for once, and what is not
-// answered has not been paid for.
+// The connection to Postgres is lost while credits are charged: an answered request is charged exactly once, a request
+// without an answer is not charged.
 
 let api: TestApi;
 let wire: PostgresWire;
@@ -102,7 +102,7 @@ describe.each([
     expect([wire.hasBroken(), status, body.detail]).toEqual([
       true,
       503,
-      expect.stringContaining('whether it was is not known'),
+      expect.stringContaining('the outcome is unknown'),
     ]);
     expect((await paid()).charges).toBe(before.charges + 1);
   }, 20_000);
@@ -110,7 +110,7 @@ describe.each([
 
 test('of many at once those that were paid for are answered, and those beyond the allowance refused', async () => {
   const { headers: limited } = await addDataKey(api, { monthly_credit_allowance: 7 });
-  // One request id for all of them: what was taken is found by something else.
+  // All requests share one request id, so charges cannot be looked up by it.
   const same = { ...limited, 'x-request-id': 'the-same-for-all' };
   const one = () => lossy('GET', '/v1/entities', undefined, same);
   const before = await paid();

@@ -24,8 +24,8 @@ const cost = z.object({
 });
 
 /**
- * A process of the data API with connections of its own and routes that cost what they are asked to cost: `POST /v1/pay`
- * charges, `POST /v1/pay-and-note` writes its request's id into the table `notes` with the charge.
+ * A process of the data API with its own connections and routes whose price is in the request: `POST /v1/pay` charges
+ * it, `POST /v1/pay-and-note` also writes the request's id into the table `notes` with the charge.
  */
 export async function startMeteredApp({ databaseUrl, config, app: { log } }: TestApi) {
   const db = await connectDatabase(databaseUrl, { maxPoolSize: 4 });

@@ -14,7 +14,7 @@ import { beside } from '../../support/lock-waits.ts';
 import { startTestApi, type TestApi } from '../test-api.ts';
 import { addDataKey } from './data-key.ts';
 
-// A key, its allowance or the plan changes while a request, or what it costs, waits for the accounts.
+// A key, its allowance or the plan changes while a request, or its charge, waits for the accounts.
 
 let api: TestApi;
 beforeAll(async () => {
@@ -29,7 +29,7 @@ interface Customer {
   get(): ReturnType<TestApi['call']>;
 }
 
-/** A workspace with a key that has made one request, so that there are accounts to wait for. */
+/** A workspace with a key that has made one request, so that the accounts exist. */
 async function addCustomer(plan: PlanName, input: Partial<DataKeyInput> = {}): Promise<Customer> {
   const workspaceId = newId('workspace');
   await run(
@@ -54,7 +54,7 @@ const setAllowance = (
 const setPlan = ({ payer: { workspaceId } }: Customer, plan: PlanName) =>
   run(sql.fragment`UPDATE workspaces SET plan = ${plan} WHERE id = ${workspaceId}`);
 
-/** The rows that are waited for. They are changed, too: whoever waits looks at them again. */
+/** The rows to lock. The lock holder also updates them, so that the waiting statement must read them again. */
 const accounts: [string, (customer: Customer) => FragmentSqlToken][] = [
   [
     "the workspace's account",

@@ -10,14 +10,14 @@ import { startMeteredApp } from './metered-app.ts';
 
 let api: TestApi;
 let processes: Awaited<ReturnType<typeof startMeteredApp>>[];
-/** What all answers of a workspace said that they cost. */
+/** Credits per workspace, summed over the responses. */
 const answered = new Map<string, number>();
 beforeAll(async () => {
   api = await startTestApi();
   processes = [await startMeteredApp(api), await startMeteredApp(api), await startMeteredApp(api)];
   await run(sql.fragment`CREATE TABLE notes (note text)`);
 });
-// Whatever was done before, each time.
+// Checks the accounts after every test.
 afterEach(async () => expectBalanced());
 afterAll(async () => {
   for (const { stop } of processes) await stop();
@@ -30,7 +30,7 @@ const numberOf = (statement: ReturnType<typeof sql.fragment>): Promise<number> =
   api.db.oneFirst(sql.type(z.object({ n: z.number() }))`${statement}`);
 const thisMonth = sql.fragment`date_trunc('month', now() AT TIME ZONE 'UTC')::date`;
 
-/** A workspace with so many credits left, and a key of it. */
+/** A workspace with this many credits left, and a key. */
 async function makeWorkspace(
   left: number,
   { plan = 'free', ...input }: { plan?: PlanName } & Parameters<typeof addDataKey>[1] = {},
@@ -43,7 +43,7 @@ async function makeWorkspace(
   return { id, key };
 }
 
-/** Notes credits as taken before. */
+/** Records credits as already used. */
 async function spend(workspaceId: string, keyId: string, credits: number): Promise<void> {
   await run(sql.fragment`
     INSERT INTO data_months (workspace_id, month, credits) VALUES (${workspaceId}, ${thisMonth}, ${credits})`);
@@ -69,7 +69,7 @@ async function pay(
   return answer;
 }
 
-/** The ledger, the accounts of workspaces and keys, and what was answered all say the same. */
+/** The ledger, the accounts of workspaces and keys, and the responses must agree. */
 async function expectBalanced(): Promise<void> {
   const sums = z.object({ id: z.string(), credits: z.number(), records: z.number() });
   const of = async (statement: ReturnType<typeof sql.fragment>) =>
@@ -162,7 +162,7 @@ describe('credits', () => {
     const month = '2026-01-01';
     const payer = { workspaceId: workspace.id, keyId: workspace.key.id, month };
     const charge = { requestId: 'req_x', operation: 'pay', credits: 5_000, records: 1 };
-    // Nobody was let in then.
+    // No request was admitted in that month.
     expect(await takeCredits(api.db, payer, chargeBatch([charge]))).toEqual([]);
     await run(sql.fragment`
       INSERT INTO data_months (workspace_id, month) VALUES (${workspace.id}, ${month}::date)`);
@@ -230,7 +230,7 @@ describe('requests that come at once', () => {
   test('in one batch are judged in their order: who does not fit leaves it to who does', async () => {
     for (let round = 0; round < 20; round += 1) {
       const workspace = await makeWorkspace(10);
-      // The first is under way while the others gather.
+      // The first is in flight while the others form a batch.
       const costs = [1, 8, 5, 1, 9];
       const answers = await Promise.all(costs.map((credits) => pay(workspace, { credits })));
       expect(answers.map(({ status }) => status)).toEqual([200, 200, 402, 200, 402]);

@@ -93,7 +93,7 @@ describe('the list of records', () => {
           first_observed_at: day(2),
           updated_at: day(2),
         },
-        // Updated before it was observed, by the clock of who observed it.
+        // Updated before it was observed, by the observer's clock.
         { confidence: 0.295, first_observed_at: day(6), updated_at: day(5) },
       ])),
     ];

@@ -16,7 +16,7 @@ export interface TestFeed {
 
 const nothing = z.object({});
 
-/** A feed as it is stored, of real records unless told otherwise. */
+/** Inserts a feed, by default of real records. */
 export async function addFeed({ db, workspaceId }: Place, isDemo = false): Promise<TestFeed> {
   const id = newId('feed');
   await db.query(sql.type(nothing)`
@@ -24,7 +24,7 @@ export async function addFeed({ db, workspaceId }: Place, isDemo = false): Promi
   return { id, workspaceId, isDemo };
 }
 
-/** Columns that matter to a test; the others get something. */
+/** The columns that matter to a test; the others get a default. */
 export interface TestEntity {
   id?: string;
   entity_type?: string;
@@ -36,7 +36,7 @@ export interface TestEntity {
   updated_at?: string;
 }
 
-/** Records as they are stored, in this order. Returns their ids. */
+/** Inserts records in this order. Returns their ids. */
 export async function addEntities(
   { db }: Pick<Place, 'db'>,
   feed: TestFeed,
@@ -56,8 +56,8 @@ export async function addEntities(
 }
 
 /**
- * Records that come beside a reader of pages, at both ends of them, while of those in `moving`, which what comes joins,
- * the first is changed and the next goes. So many times and no more: a reader that is slow would never come to the end of what grows faster.
+ * Changes records while a reader lists them: adds records at both ends and to `moving`, updates the first of `moving`
+ * and deletes the next. Stops after 50 iterations, since a slow reader would never reach the end otherwise.
  */
 export async function disturb(
   place: Pick<Place, 'db'>,
@@ -75,7 +75,7 @@ export async function disturb(
   }
 }
 
-/** Events about a record, as they are stored, oldest first. Returns their ids. */
+/** Inserts events about a record, oldest first. Returns their ids. */
 export async function addEvents(
   { db }: Pick<Place, 'db'>,
   feed: TestFeed,
@@ -94,7 +94,7 @@ export async function addEvents(
   return rows.map((row) => row.id);
 }
 
-/** A webhook endpoint as it is stored, where nobody listens. Returns its id. */
+/** Inserts a webhook endpoint where no server listens. Returns its id. */
 export async function addEndpoint({ db, workspaceId }: Place): Promise<string> {
   const id = newId('endpoint');
   await db.query(sql.type(nothing)`

@@ -4,8 +4,8 @@ import { expectCommitted } from '../committed-file.ts';
 import { startTestApi, type TestApi } from '../test-api.ts';
 import { addDataKey } from './data-key.ts';
 
-// Every route of the data API asked with every kind of credential, as they stand in its document: a route that is new,
-// or that takes another scope than before, is a difference that somebody has to look at.
+// Calls every route of the data API's document with every kind of credential: a new route, or a change of a route's
+// scope, is a difference that needs a review.
 
 let api: TestApi;
 beforeAll(async () => {
@@ -33,7 +33,7 @@ const routes = (): Route[] =>
     .sort((a, b) => (`${a.path} ${a.method}` < `${b.path} ${b.method}` ? -1 : 1));
 
 const ask = async ({ method, url }: Route, headers: Record<string, string>) =>
-  // No body at all where there is one: what is asked here is decided before it is read.
+  // Without a body, since these checks come before the body is read.
   api.send({ method: method as 'GET', url, headers });
 
 describe('every route', () => {

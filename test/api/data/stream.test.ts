@@ -11,7 +11,7 @@ let engine: Engine;
 let api: TestApi;
 beforeAll(async () => {
   engine = await startEngine({ worker: false });
-  // With room to spare V8 would leave garbage lying, and what is held could not be told from it.
+  // A small heap forces V8 to collect garbage, so that the process size shows the memory in use.
   api = await startApiProcess({ ...engine.env, NODE_OPTIONS: '--max-old-space-size=100' });
 }, 60_000);
 afterAll(async () => {
@@ -61,7 +61,7 @@ const countOf = async (feedId: string): Promise<number> =>
   engine.db.oneFirst(sql.type(z.object({ count: z.number() }))`
     SELECT count(*) FROM data_entities WHERE feed_id = ${feedId}`);
 
-/** The most memory that the process held while the stream was sent, in MB. */
+/** The peak memory of the process while the stream was sent, in MB. */
 const peakDuring = async (sending: Promise<unknown>): Promise<number> => {
   let peak = residentMb();
   const watch = setInterval(() => (peak = Math.max(peak, residentMb())), 20);
@@ -75,7 +75,7 @@ test('A stream of 50,000 lines takes no more memory than one of a fifth of them'
   const sending = send(feedId, Readable.from(lines(50_000)));
   const long = await peakDuring(sending);
   expect(await sending).toMatchObject({ status: 200, body: { created: 50_000, refused: 0 } });
-  // The texts alone that it is longer by are 45 MB.
+  // The additional text alone is 45 MB.
   expect(long - short).toBeLessThan(30);
 }, 300_000);
 

@@ -37,7 +37,7 @@ beforeAll(async () => {
     actor_id: pick(columns.actor_id),
     target_type: pick(columns.target_type),
     target_id: pick(columns.target_id),
-    // Several at the same moment.
+    // Several entries share a timestamp.
     created_at: new Date(Date.UTC(2026, 0, 1) + Math.floor(n / 3) * 1_000).toISOString(),
   }));
   await insert(api.workspaceId, entries);
@@ -99,7 +99,7 @@ describe('the audit list', () => {
       expect({ filter, ...first }).toEqual({
         filter,
         ids: expected.slice(0, 200),
-        // Entries that were written by hand are sealed by nobody, and wait for it.
+        // Entries inserted directly stay unsealed, but count.
         total: expected.length,
       });
       const offset = Math.floor(Math.random() * (expected.length + 2));

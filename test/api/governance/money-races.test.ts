@@ -15,7 +15,7 @@ beforeEach(async () => {
   await plan('enterprise');
 });
 
-/** So many triggers at the same moment, shared out among the processes. */
+/** Sends this many triggers at once, distributed over the processes. */
 const triggers = (n: number, of: (index: number) => string = () => workflowId): Promise<Answer[]> =>
   Promise.all(
     Array.from({ length: n }, (_, index) =>
@@ -39,7 +39,7 @@ const plan = (name: string) => run(sql.fragment`UPDATE workspaces SET plan = ${n
 const number = (statement: ReturnType<typeof sql.fragment>) =>
   processes.engine.db.oneFirst(sql.type(z.object({ n: z.number() }))`SELECT (${statement}) AS n`);
 
-/** What is left of the triggers of one workflow. */
+/** The rows that triggers of one workflow have left. */
 const traces = async (id = workflowId) =>
   processes.engine.db.one(sql.type(
     z.object({ runs: z.number(), audit: z.number(), holds: z.number(), promises: z.number() }),

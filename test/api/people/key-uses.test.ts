@@ -14,7 +14,7 @@ let other: Awaited<ReturnType<TestApi['another']>>;
 beforeAll(async () => {
   api = await startTestApi();
   other = await api.another();
-  // Every statement that writes keys leaves a row, whatever it changes.
+  // Every statement that updates keys leaves a row, even if it changes no key.
   for (const statement of [
     sql.fragment`CREATE TABLE key_writes (at timestamptz DEFAULT clock_timestamp())`,
     sql.fragment`CREATE FUNCTION note_key_write() RETURNS trigger LANGUAGE plpgsql
@@ -133,7 +133,7 @@ describe('when a key was last used', () => {
       await Promise.all(turns.map((uses) => recordKeyUses(api.db, uses)));
       expect(await stored('key_many_500')).toBe(round * 10 + 3);
     }
-    // More than a workspace may have.
+    // A workspace is not allowed this many keys.
     await run(sql.fragment`DELETE FROM api_keys WHERE id LIKE 'key_many_%'`);
   });
 

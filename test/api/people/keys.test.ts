@@ -18,9 +18,9 @@ import { type Answer, startTestApi, type TestApi } from '../test-api.ts';
 const SECRET_KEY = 'signs the sessions of this file';
 
 let api: TestApi;
-/** The same service in another process. */
+/** Another process of the same service. */
 let other: Awaited<ReturnType<TestApi['another']>>;
-/** The same service in required mode, with what it logs. */
+/** The same service in required mode, with its log captured. */
 let closed: App;
 let logged = '';
 beforeAll(async () => {
@@ -382,7 +382,7 @@ describe('a key linked to a member', () => {
         capabilities: heldCapabilities('viewer', { approve_gates: true }),
       });
     }
-    // What counts is what the member holds, also where the maker could not give the role that is named.
+    // The member's role counts, even if the caller could not grant the requested role.
     const keeper = await sessionOf(
       await addMember('editor', { overrides: { manage_api_keys: true } }),
     );
@@ -434,7 +434,7 @@ describe('a key linked to a member', () => {
     expect(await listed(key.id)).toMatchObject({ revoked: true, role: 'admin' });
   });
 
-  /** What a removal is, as far as keys are concerned. */
+  /** The effect of a removal on keys. */
   const remove = (memberId: string) =>
     api.db.transaction(async (tx) => {
       await run(sql.fragment`DELETE FROM members WHERE id = ${memberId}`, tx);
@@ -476,7 +476,7 @@ describe('a key linked to a member', () => {
       await release.promise;
     });
     await held.promise;
-    // The key is written, its audit entry cannot be: the transaction stays open.
+    // The key is written, but its audit entry is blocked: the transaction stays open.
     const answer = post({ name: 'K', member_id: memberId });
     try {
       await eventually(isLocked);
@@ -530,7 +530,7 @@ describe('a key is a credential', () => {
     expect(await status({ cookie: `x-api-key=${secret}` })).toBe(401);
     for (const name of ['x-api-key', 'X-API-Key', 'api_key', 'apiKey', 'key', 'token']) {
       expect([name, await status({}, `/api/auth/me?${name}=${secret}`)]).toEqual([name, 401]);
-      // Where nobody needs a credential, it is not one that anybody acts with.
+      // In open mode, the parameter is ignored.
       const open = await api.call('GET', `/api/auth/me?${name}=${secret}`);
       expect(open.body.credential).not.toBe('api_key');
     }

@@ -8,14 +8,14 @@ import { untilLockWaiters } from '../../support/lock-waits.ts';
 import { addMember, invite, newEmail, PASSWORD, type Person } from '../../support/people.ts';
 import { startTestApi, type TestApi } from '../test-api.ts';
 
-// Two apps are two processes of one installation: they agree on the tokens.
+// Two apps act as two processes of one installation, so they must accept the same tokens.
 const env = {
   SECRET_KEY: 'a secret of this test and of nothing else',
   ENCRYPTION_KEY: 'a key of this test and of nothing else',
 };
 
 let api: TestApi;
-/** Whatever cannot be done through the API. */
+/** For changes that the API does not allow. */
 let other: pg.Client;
 const open = async () => {
   api = await startTestApi(env);
@@ -198,7 +198,7 @@ describe('members', () => {
           setRole(id, 'admin'),
         ]);
         expect(raised.status).toBe(200);
-        // Whoever was first: a viewer came in and was made an admin, or the code was void.
+        // Either the viewer joined first and was then made an admin, or the code was already void.
         expect([accepted.status, raised.body.status]).toEqual(
           accepted.status === 200 ? [200, 'active'] : [400, 'invited'],
         );
@@ -482,7 +482,7 @@ describe('members', () => {
       const login = { email: pending.email, password: PASSWORD };
       expect((await api.call('POST', '/api/auth/login', login)).status).toBe(401);
 
-      // Whoever was let in has the address for good, also when both happen at once.
+      // Either the approval or the invitation gets the address permanently, even when they are concurrent.
       for (let round = 0; round < 20; round += 1) {
         const { id, email } = await signUp();
         const [approved, away] = await Promise.all([
@@ -518,7 +518,7 @@ describe('members', () => {
   });
 
   describe('who gain something', () => {
-    /** What a key may do, or the status it is refused with. */
+    /** The role of a key, or the status of its refusal. */
     const roleOf = async (secret: string) => {
       const { status, body } = await api.call('GET', '/api/auth/me', undefined, {
         'x-api-key': secret,
@@ -559,7 +559,7 @@ describe('members', () => {
           ),
         );
       expect(new Set(Object.values(await roles()))).toEqual(new Set(['viewer']));
-      // The maker holds what an editor holds; of the others nobody knows.
+      // A key is kept if its maker is known and has all capabilities of an editor.
       expect((await setRole(id, 'editor')).status).toBe(200);
       expect(await roles()).toEqual({
         theirs: 'editor',
@@ -834,7 +834,7 @@ describe('the last active admin', () => {
 
   test('cannot be removed, lose the role or be denied what it takes', async () => {
     const { id } = await owner();
-    // None of these is an active admin who can do both.
+    // None of these is an active admin with both capabilities.
     await addMember(api, { role: 'editor' });
     await invite(api, { role: 'admin' });
     await setRole((await signUp()).id, 'admin');
@@ -989,7 +989,7 @@ describe('at the same moment', () => {
         invite(api, { role: 'viewer', by: admin.headers }).catch((error: unknown) => error),
         api.call('POST', `/api/members/${pending.id}/approve`, undefined, admin.headers),
       ];
-      // Not in the pool of the API: the requests have all of its connections.
+      // On a separate connection, since the requests occupy the API's pool.
       await untilLockWaiters(watcher, requests.length);
       await holder.query(change, [admin.id]);
       await holder.query('COMMIT');
@@ -1007,7 +1007,6 @@ describe('at the same moment', () => {
     },
   );
 
-  /** These are the members, all of them admins again, the first one the owner. */
   test.each(Object.keys(capabilities))(
     'of two admins who deny each other or themselves %s, one keeps it',
     async (capability) => {
@@ -1027,7 +1026,7 @@ describe('at the same moment', () => {
           }),
         );
         const statuses = answers.map((each) => each.status).sort();
-        // Of two who deny each other, the second lacks by then what it would take, or is the last one.
+        // The second caller has lost the required capability by then, or is the last one with it.
         expect([
           [200, 400],
           [200, 403],
@@ -1041,6 +1040,7 @@ describe('at the same moment', () => {
     },
   );
 
+  /** Keeps only these members, as admins without overrides; the first becomes the owner. */
   const restore = async (ids: string[]) => {
     await other.query('DELETE FROM members WHERE id <> ALL($1)', [ids]);
     await other.query(`UPDATE members SET role = 'admin', overrides = '{}', is_owner = false`);
@@ -1058,7 +1058,7 @@ describe('at the same moment', () => {
     expect(rows[0].admins).toBeGreaterThan(0);
     expect(rows[0]).toMatchObject({ owners: 1, owner_is_admin: true });
   };
-  /** No entry of somebody who was demoted, denied or removed in an entry before it. */
+  /** No entry has an actor who was demoted, denied or removed by an earlier entry. */
   const expectSequence = async (since: number) => {
     const { rows } = await other.query(
       `SELECT actor_id, action, target_id FROM audit_log WHERE action <> 'owner_change'
@@ -1130,7 +1130,7 @@ describe('at the same moment', () => {
         expect(await expectSequence(since)).toBe(
           statuses.filter((status) => status === 204).length,
         );
-        // Of those who all want to go, one has to stay.
+        // If all of them leave, one must stay.
         if (round % 2 === 1) {
           expect(statuses.filter((status) => status === 204)).toHaveLength(n - 1);
         }

@@ -26,7 +26,7 @@ beforeAll(async () => {
 afterAll(async () => api.stop());
 
 let made = 0;
-/** An email address nobody has, in an address block nobody has tried from. */
+/** An unused email address, and a client address in a block without earlier attempts. */
 const fresh = () => {
   made += 1;
   return { email: `Person.${made}@Example.com`, from: `10.1.${made >> 8}.${made & 255}` };
@@ -115,8 +115,8 @@ describe('signing in', () => {
       unknown.push(await time(`nobody${round}@example.com`));
       known.push(await time(email));
     }
-    // Other work on the machine only adds time, so the shortest of each is the work itself. Hashing is
-    // most of it: without the dummy hash the first would be a tenth of the second.
+    // Other load on the machine only adds time, so the minimum is closest to the real cost. Hashing is most of it:
+    // without the dummy hash, the first would be a tenth of the second.
     const ratio = Math.min(...unknown) / Math.min(...known);
     expect(ratio).toBeGreaterThan(0.4);
     expect(ratio).toBeLessThan(2.5);
@@ -151,7 +151,7 @@ describe('signing in', () => {
     expect(refused.status).toBe(429);
     const wait = Number(refused.headers['retry-after']);
     expect(wait > 800 && wait <= 900).toBe(true);
-    // Nobody else is locked out by it: neither the member elsewhere nor others at the same address.
+    // This locks out no one else: neither the member from another address nor others at the same address.
     expect((await login(email, PASSWORD, fresh().from)).status).toBe(200);
     expect((await login((await addMember()).email, PASSWORD, from)).status).toBe(200);
   });
@@ -269,7 +269,7 @@ describe('signing up', () => {
       unknown.push(await time(fresh().email));
     }
     const median = (times: number[]) => times.toSorted((a, b) => a - b)[7]!;
-    // A refusal before the hash would take a tenth.
+    // A refusal before the hash would need a tenth of the time.
     expect(median(known) / median(unknown)).toBeGreaterThan(0.5);
     expect(median(known) / median(unknown)).toBeLessThan(2);
   }, 30_000);
@@ -381,7 +381,7 @@ describe('an invitation', () => {
         )}) ORDER BY id
       `);
     const adopted = { plain: null, sealed: false, days: 7 };
-    // Without a key, what is still to be mailed stays readable until then.
+    // Without an encryption key, codes that are still to be mailed stay in plain text.
     const bare = { ...inviteRules(api.config), mail: true };
     await Promise.all([adoptPlainCodes(api.db, bare), adoptPlainCodes(api.db, bare)]);
     expect(await look()).toEqual([adopted, { ...adopted, plain: 'inv_due' }, adopted]);
@@ -583,7 +583,7 @@ describe('a session token', () => {
     expect((await who()).body).toMatchObject({ email: 'boss@example.com', credential: 'none' });
     expect((await who(bearer(body.token))).body.credential).toBe('session');
     expect((await who(bearer(`${body.token}x`))).status).toBe(401);
-    // A member of another installation that happens to use the same secret.
+    // A member of another installation with the same secret.
     expect((await me(bearer(body.token))).status).toBe(401);
     await open.stop();
   });

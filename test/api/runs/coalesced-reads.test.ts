@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { createCoalescedReads } from '../../../api/load/coalesced-reads.ts';
 
-/** Reads of a value, which end when they are told to. */
+/** Reads of a value that end only when the test ends them. */
 function source() {
   const ends: (() => void)[] = [];
   let value = 0;
@@ -14,7 +14,7 @@ function source() {
   const write = (to: number): void => {
     value = to;
   };
-  /** Ends the read that began as the `at`th, which must have begun. */
+  /** Ends the read with this index, which must have started. */
   const end = async (at: number): Promise<void> => {
     ends[at]!();
     await new Promise((resolve) => setImmediate(resolve));

@@ -5,7 +5,7 @@ import { rememberSignature } from '../../../shared/db/workflows/webhooks.ts';
 import { beside } from '../../support/lock-waits.ts';
 import { oneStep, startTestApi, type TestApi } from '../test-api.ts';
 
-// What is written about something that is deleted at the same moment: its foreign key waits for the deletion.
+// Writes that refer to a row that is being deleted: the foreign key check waits for the deletion.
 
 let api: TestApi;
 beforeAll(async () => {
@@ -16,11 +16,11 @@ afterAll(async () => api.stop());
 const create = async (path: string, body: object) => (await api.call('POST', path, body)).body.id;
 const newWorkflow = () => create('/api/workflows', { name: 'x', graph: oneStep });
 
-/** Begins to delete the row, lets the act wait for it, and commits. */
+/** Deletes the row, waits until the action is blocked by it, and commits. */
 const whileDeleted = <T>(table: string, id: string, act: () => Promise<T>): Promise<T> =>
   beside(api.db, sql.fragment`DELETE FROM ${sql.identifier([table])} WHERE id = ${id}`, act);
 
-// Nothing is reserved in a budget without an estimate, so triggers do not wait for each other there.
+// A budget without an estimate reserves nothing, so triggers do not wait for each other there.
 test('a run is admitted while a budget without an estimate is deleted', async () => {
   const workflowId = await newWorkflow();
   const gone = await create('/api/budgets', { name: 'Gone', limit_usd: 1 });

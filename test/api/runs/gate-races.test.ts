@@ -7,7 +7,7 @@ import { sql } from '../../../shared/db/pool.ts';
 import { type Engine, startEngine } from '../../support/engine.ts';
 
 const ROUNDS = 200;
-/** Runs under way at once: they keep database, worker and both APIs busy for each other. */
+/** Concurrent runs: they keep the database, the worker and both APIs busy. */
 const AT_ONCE = 12;
 
 let engine: Engine;

@@ -31,7 +31,7 @@ const enable = async (): Promise<string> => {
   );
   return new URL(body.url!).pathname;
 };
-/** So many events at the same moment, shared out among the processes. */
+/** Sends this many events at once, distributed over the processes. */
 const send = (n: number, idOf: (index: number) => string): Promise<Answer[]> =>
   Promise.all(
     Array.from({ length: n }, (_, index) =>
@@ -51,7 +51,7 @@ const traces = () =>
 
 const withStatus = (answers: Answer[], status: string) =>
   answers.filter(({ body }) => body.status === status);
-/** One of them has started the run that all name; returns its id. */
+/** Exactly one event has started the run, and all responses name it; returns its id. */
 const expectOneRun = (answers: Answer[]): string => {
   expect([...new Set(answers.map((answer) => answer.status))]).toEqual([201]);
   const started = withStatus(answers, 'pending');
@@ -136,7 +136,7 @@ test('copies sent before and after the crash of a process start one run', async 
     const answers = settled.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []));
     processes.apis[2] = await startOne(processes.engine);
     const later = await send(30, () => `evt_${round}`);
-    // Whoever was cut off may have started the run without being told.
+    // A request that was cut off may have started the run without getting the response.
     const all = [...answers, ...later];
     expect([...new Set(all.map(({ body }) => body.run_id))]).toHaveLength(1);
     expect(withStatus(all, 'pending').length).toBeLessThanOrEqual(1);

@@ -16,7 +16,7 @@ import { createLogger } from '../../../shared/platform/logger.ts';
 import { eventually } from '../../support/engine.ts';
 import { oneStep, startTestApi, type TestApi } from '../test-api.ts';
 
-// Events go over real sockets to an application that asks everybody else for a credential, and logs all it can.
+// Events arrive over real sockets at an application that requires credentials everywhere else and logs at `trace`.
 
 let api: TestApi;
 let receiver: App;
@@ -72,12 +72,12 @@ const runs = () => count(sql.fragment`FROM runs WHERE workflow_id = ${workflowId
 
 interface Answer {
   status: number;
-  /** All of it, but for the lines that differ from request to request. */
+  /** The whole response, without the lines that differ between requests. */
   text: string;
   body: any;
 }
 
-/** Sends bytes as they are, so that no client tidies them up. */
+/** Sends raw bytes, so that no client normalizes them. */
 async function send(
   target: string,
   body: string | Buffer = '',
@@ -95,7 +95,7 @@ async function send(
       : [`Content-Length: ${bytes.length}`]),
     ...headers,
   ];
-  // A refusal may come, and the connection go, while the body is still being sent.
+  // A refusal may arrive, and the connection close, while the body is still being sent.
   socket.on('error', () => undefined);
   socket.write(`${head.join('\r\n')}\r\n\r\n`);
   socket.write(bytes);
@@ -112,7 +112,7 @@ async function send(
 
 const target = () => `/api/hooks/${workflowId}/${secret}`;
 const event = (body?: string | Buffer, ...headers: string[]) => send(target(), body, headers);
-/** The run that an event has started. */
+/** The run that an event started. */
 const started = async (answer: Promise<Answer>): Promise<any> => {
   const { status, body } = await answer;
   expect([status, body]).toEqual([
@@ -495,7 +495,7 @@ describe('a signature', () => {
 
   test('counts as long as the webhook is set to', async () => {
     const tooFar = 'X-Service-Timestamp is too far from now';
-    // The clock may tick between the signing and the look: nothing here is exactly at the limit on its far side.
+    // The clock may tick between signing and checking, so no refused timestamp is exactly at the limit.
     await configure({ timestamp_tolerance_seconds: 60 });
     await started(signed('{}', seconds() - 55));
     await started(signed('{}', seconds() + 60));
@@ -788,7 +788,7 @@ describe('no secret is found', () => {
     const { id } = await started(event('{"id":1}'));
     const { workflow } = api.temporal.client;
     const described = async () => workflow.getHandle(id as string).describe();
-    // The answer does not wait for Temporal.
+    // The response does not wait for Temporal.
     await eventually(() =>
       described().then(
         () => true,

@@ -5,7 +5,7 @@ import { addDataKey } from '../data/data-key.ts';
 import { addEndpoint } from '../data/records.ts';
 import { oneStep, startTestApi, type TestApi } from '../test-api.ts';
 
-// What every route has to take or refuse alike is asked of each route that the documents name, so that none is missed.
+// Applies the same input checks to every route of the OpenAPI documents, so that none is missed.
 
 let api: TestApi;
 let key: Record<string, string>;
@@ -24,13 +24,13 @@ const ask = (method: string, url: string, body?: unknown) =>
 
 interface Get {
   path: string;
-  /** With ids in place of parameters. */
+  /** With parameters replaced by ids. */
   url: string;
   parameters: { name: string; in: string; required?: boolean; schema: any }[];
   answer: any;
 }
 
-/** Every GET of both documents that answers JSON. */
+/** Every GET of both documents that returns JSON. */
 const gets = (): Get[] =>
   [api.app.swagger(), api.app.dataSwagger()].flatMap((document: any) =>
     Object.entries<any>(document.paths).flatMap(([path, { get }]) => {
@@ -393,7 +393,7 @@ describe('an amount of money in a body', () => {
     expect((await send(0)).status === 400).toBe(!mayBeZero);
     expect((await send(-0.000001)).status).toBe(400);
     for (const amount of [0.000001, 0.3, 0.999999, 123_456.654321]) {
-      // Nothing is left to override: the amount was understood.
+      // Nothing is left to override, but the amount was valid.
       const taken = path.endsWith('override') ? 409 : 300;
       expect((await send(amount)).status).toBeLessThanOrEqual(taken);
     }

@@ -10,7 +10,7 @@ import { sql } from '../../../shared/db/pool.ts';
 import { type Engine, startEngine } from '../../support/engine.ts';
 
 let engine: Engine;
-/** Two processes of the API, as far as one process can tell. */
+/** Two instances of the API in one process. */
 let apps: [App, App];
 beforeAll(async () => {
   engine = await startEngine();
@@ -38,7 +38,7 @@ const start = async (graph: GraphInput, input: object = {}): Promise<string> => 
   return body.run_id;
 };
 
-/** What an act leads to takes its time, so that the act's answer is read before. */
+/** The next step is slow, so that the response to the action is read first. */
 const slow = { delay_ms: 500 };
 
 const gated: GraphInput = {
@@ -53,7 +53,7 @@ const gated: GraphInput = {
   ],
 };
 
-/** Fails as often as `times` says, then goes through. */
+/** Fails `times` times, then succeeds. */
 const failing = (times: number): GraphInput => ({
   nodes: [
     { id: 'first', kind: 'agent', mock: { output: 'one' } },
@@ -125,7 +125,7 @@ describe('a run that waits at a gate', () => {
       failure: { kind: 'rejected', node_id: 'review' },
       resumable: true,
     });
-    // The gate explains it, too: by its step and by a frame before the last one.
+    // The gate reports it too: in its step and in the frame before the last one.
     const error = "Rejected at gate 'Review'";
     const gate = failed.steps.find((step) => step.node_id === 'review');
     expect(gate).toMatchObject({ status: 'failed', error });

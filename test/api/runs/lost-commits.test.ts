@@ -11,8 +11,8 @@ import { type PostgresWire, startPostgresWire } from '../../support/postgres-wir
 import { type MutationContext, mutationEnv, mutations } from '../contract/mutations.ts';
 import { type Answer, callerOf } from '../test-api.ts';
 
-// A connection to Postgres that is lost around the commit of a change, for every route that makes one: what is answered
-// has to be what happened.
+// The connection to Postgres is lost around the commit of a change, for every route with one: the response must match
+// what happened.
 
 let engine: Engine;
 let sound: App;
@@ -64,7 +64,7 @@ const credentialOf = (url: string, token?: string): Record<string, string> =>
       : { authorization: `Bearer ${token}` };
 const audited = () =>
   engine.db.oneFirst(sql.type(z.object({ n: z.number() }))`SELECT count(*) AS n FROM audit_log`);
-/** MCP answers 200, and says within whether the tool failed. */
+/** MCP responds with status 200 and reports a failed tool in the body. */
 const refused = ({ status, body }: Answer) => status >= 300 || body?.result?.isError === true;
 
 const UNREACHABLE = 'The database cannot be reached; try again';
@@ -144,8 +144,8 @@ describe('a decision at a gate', () => {
     });
     const runId = await engine.trigger(workflowId);
     await eventually(async () => (await engine.run(runId)).pending_gates.length === 2);
-    // The gate that the request would decide is decided by somebody else first: its second look, a transaction, takes
-    // the other one.
+    // Another caller decides the gate that the request has selected. The request's second try, a transaction, decides
+    // the other gate.
     const holder = new pg.Client({ connectionString: engine.databaseUrl });
     await holder.connect();
     await holder.query('BEGIN');
@@ -174,7 +174,7 @@ describe('a decision at a gate', () => {
       wire.breakAt({ at: 'UPDATE gates SET', when: 'answered', thenDown: true });
       const answer = await decide(runId);
       expect([wire.hasBroken(), refused(answer)]).toEqual([true, true]);
-      expect(answer.text).toContain('whether it was is not known');
+      expect(answer.text).toContain('the outcome is unknown');
       wire.mend();
     }
   }, 30_000);

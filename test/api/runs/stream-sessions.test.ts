@@ -42,7 +42,7 @@ const portOf = async (app: App): Promise<number> => {
   return (app.server.address() as { port: number }).port;
 };
 
-/** Opens a stream; the handshake completes even where the socket is closed at once. */
+/** Opens a stream; the handshake completes even if the server closes the socket at once. */
 const open = async (query: string, headers: Record<string, string> = {}) => {
   const url = `ws://127.0.0.1:${await portOf(api.app)}/api/runs/${runId}/stream${query}`;
   const socket = new WebSocket(url, { headers });
@@ -52,7 +52,7 @@ const open = async (query: string, headers: Record<string, string> = {}) => {
   await new Promise((resolve, reject) => socket.on('open', resolve).on('error', reject));
   return { socket, frames, closed };
 };
-/** The close code, or undefined while it stays open this long. */
+/** The close code, or undefined if the socket stays open for this time. */
 const closesWithin = async (ms: number, { closed }: { closed: Promise<number> }) => {
   const { promise, resolve } = Promise.withResolvers<undefined>();
   const timer = setTimeout(() => resolve(undefined), ms);
@@ -121,7 +121,7 @@ describe('a stream with a token', () => {
   test('is closed within five seconds after the token expired', async () => {
     const { id } = await addMember();
     const now = Math.floor(Date.now() / 1000);
-    // A session that began almost seven days ago.
+    // A session that started almost seven days ago.
     const token = await new SignJWT({ epoch: 1 })
       .setProtectedHeader({ alg: 'HS256' })
       .setSubject(id)

@@ -25,7 +25,7 @@ interface Reader {
   socket: WebSocket;
   frames: StreamFrame[];
   closed: Promise<number>;
-  /** Resolves once this many frames are here. */
+  /** Resolves once this many frames have arrived. */
   until(count: number): Promise<StreamFrame[]>;
 }
 
@@ -71,7 +71,7 @@ const started = (runId: string, node: string): StreamFrame => ({
   label: node,
 });
 
-/** Writes frames as the engine does: numbered in a transaction, readers woken after its commit. */
+/** Writes frames as the engine does: numbered in a transaction, readers notified after its commit. */
 const emit = async (runId: string, nodes: string[], wake = true) => {
   await api.db.transaction(async (tx) =>
     appendFrames(
@@ -116,7 +116,7 @@ describe('a stream', () => {
     const readers = await Promise.all([connect(runId), connect(runId), connect(runId, { app })]);
     const stranger = await connect(otherId, { app });
     const nodes = Array.from({ length: 300 }, (_, i) => `n${i}`);
-    // Many writers at once, each with a wake-up of its own: readers overlap as much as they can.
+    // Many concurrent writers, each with a separate notification: readers overlap as much as possible.
     await Promise.all(
       [0, 1, 2, 3].map(async (part) => {
         for (const node of nodes.slice(part * 75, part * 75 + 75)) await emit(runId, [node]);
@@ -297,7 +297,7 @@ test('a request without an upgrade is told so', async () => {
   ]);
 });
 
-/** Sends a request as it stands and returns the head of the answer, in small letters, and what follows it. */
+/** Sends a raw request. Returns the head of the response, in lower case, and the body. */
 async function exchange(head: string): Promise<{ head: string; body: string }> {
   const { socket, closed } = openConnection(await portOf(api.app));
   socket.write(head);
@@ -322,7 +322,7 @@ test.each([
   expect(JSON.parse(body)).toEqual({ detail: expect.any(String) });
 });
 
-// Nobody reads from it any more: a client that kept it would wait in vain for the answer to its next request.
+// The server stops reading from this connection: a client that kept it would wait forever for its next response.
 test.each([
   ['that is none for WebSockets', '/api/workflows'],
   ['that nobody knows', '/nowhere'],

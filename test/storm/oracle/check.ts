@@ -1,17 +1,17 @@
 import type { Evidence } from './evidence.ts';
 
-/** Something that is not as it has to be, with enough to find out why. */
+/** A violated expectation, with enough details to find the cause. */
 export interface Violation {
   check: string;
-  /** What it is about: mostly a run id. */
+  /** Usually a run id. */
   subject: string;
   expected: string;
   found: string;
-  /** When it happened or was begun, ms since 1970, where that is known. */
+  /** When it happened or began, ms since 1970, if known. */
   at?: number;
 }
 
-/** What one check says: how much it has looked at, and what was wrong. */
+/** The result of one check: how many things it checked, and its violations. */
 export interface Finding {
   looked: number;
   violations: Omit<Violation, 'check'>[];
@@ -19,9 +19,9 @@ export interface Finding {
 
 export type Check = (evidence: Evidence) => Finding;
 
-/** Collects what a check finds while it walks over the evidence. */
+/** Collects the findings of a check while it goes through the evidence. */
 export function createFinding(): Finding & {
-  /** Looks at one thing: `holds` false is a violation. */
+  /** Checks one thing: `holds` false is a violation. */
   expect(
     holds: boolean,
     subject: string,
@@ -48,7 +48,7 @@ export function createFinding(): Finding & {
   return finding;
 }
 
-/** Rows by a key, each list in the order of the rows. */
+/** Groups rows by a key, each list in the order of the rows. */
 export function groupBy<Row>(
   rows: readonly Row[],
   keyOf: (row: Row) => string,

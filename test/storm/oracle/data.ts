@@ -1,7 +1,7 @@
 import { bounds } from './requests.ts';
 import { type Check, createFinding, groupBy, sum } from './check.ts';
 
-/** Every batch that was acknowledged is there whole, once; versions have no gap. */
+/** Every acknowledged batch exists completely, once; versions have no gap. */
 export const records: Check = ({ acts, db }) => {
   const finding = createFinding();
   const byKey = new Map(db.entities.map((entity) => [entity.external_key, entity]));
@@ -59,7 +59,7 @@ export const records: Check = ({ acts, db }) => {
   return finding;
 };
 
-/** Of each thing that happens there is one event, and one delivery of it for each endpoint that wants to hear of it. */
+/** Each change has one event, and each event one delivery per subscribed endpoint. */
 export const events: Check = ({ acts, db }) => {
   const finding = createFinding();
   const outbound = groupBy(db.outbound, ({ type, about }) => `${type} ${about}`);
@@ -114,13 +114,15 @@ export const events: Check = ({ acts, db }) => {
 };
 
 const MAX_ATTEMPTS = 8;
-/** As the cluster sets it. */
+/** The cluster's setting. */
 const BACKOFF_MS = 150;
-/** The clock of the attempt's beginning is read a little before that of its due time. */
+/** An attempt's start is read from the clock slightly before its due time. */
 const EARLY_MS = 100;
 const LATE_MS = 90_000;
 
-/** None is lost: each is delivered, dead after its eighth attempt, or waits with an execution that will try again. */
+/**
+ * No delivery is lost: each is delivered, dead after its eighth attempt, or pending with an execution that will retry.
+ */
 export const deliveries: Check = ({ db, received, executions, takenAt }) => {
   const finding = createFinding();
   const attempts = groupBy(db.attempts, ({ delivery_id, round }) => `${delivery_id} ${round}`);
@@ -181,7 +183,7 @@ export const deliveries: Check = ({ db, received, executions, takenAt }) => {
   return finding;
 };
 
-/** What endpoints are sent is signed, and the same in every attempt. */
+/** Posts to endpoints are signed, and identical in every attempt. */
 export const posts: Check = ({ received, db }) => {
   const finding = createFinding();
   const bodies = new Map<string, string>();
@@ -214,7 +216,7 @@ export const posts: Check = ({ received, db }) => {
   return finding;
 };
 
-/** What was answered was paid for once, and the accounts say the same as the charges. */
+/** Every response was charged once, and the accounts match the charges. */
 export const credits: Check = ({ acts, db }) => {
   const finding = createFinding();
   const charges = groupBy(db.charges, ({ request_id }) => request_id);

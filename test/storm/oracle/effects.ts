@@ -1,6 +1,6 @@
 import { type Check, createFinding, groupBy } from './check.ts';
 
-/** `run:step key:generation`; a step key may hold colons of its own. */
+/** `run:step key:generation`; a step key can itself contain colons. */
 function parse(key: string): { runId: string; stepKey: string; generation: number } {
   const parts = key.split(':');
   return {
@@ -11,8 +11,8 @@ function parse(key: string): { runId: string; stepKey: string; generation: numbe
 }
 
 /**
- * What steps do outside they do under one key: the same act always under the same, another one only after a definite
- * refusal; and never more often than the ledger counts attempts.
+ * Calls of steps use idempotency keys: the same call always has the same key, and a new key is used only after a
+ * definite refusal. There are never more calls than attempts in the ledger.
  */
 export const effects: Check = ({ effects: calls, db, deaths }) => {
   const finding = createFinding();
@@ -56,7 +56,7 @@ export const effects: Check = ({ effects: calls, db, deaths }) => {
       [...generations],
       own[0]?.at,
     );
-    // A crash of Postgres may lose the beginning of an attempt, which is then counted with the next one.
+    // A crash of Postgres can lose the start of an attempt, which is then counted with the next one.
     const lost = deaths.filter(
       ({ part, at }) =>
         part === 'postgres' &&
@@ -94,7 +94,7 @@ export const effects: Check = ({ effects: calls, db, deaths }) => {
   return finding;
 };
 
-/** No process ends by itself once it was up, whatever else is away. */
+/** No ready process ends by itself, even if others are unreachable. */
 export const processes: Check = ({ deaths }) => {
   const finding = createFinding();
   for (const death of deaths) {

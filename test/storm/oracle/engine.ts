@@ -3,7 +3,7 @@ import type { Evidence, FrameRow } from './evidence.ts';
 
 const isOpen = (status: string): boolean => ['pending', 'running', 'paused'].includes(status);
 
-/** Nothing is on its way any more: a run has ended, or waits for a person at an open gate. */
+/** Nothing is in flight: each run has ended, or waits for a person at an open gate. */
 export const rest: Check = ({ db, quiet, healedAt, takenAt }) => {
   const finding = createFinding();
   const gates = groupBy(db.gates, ({ run_id }) => run_id);
@@ -37,7 +37,7 @@ export const rest: Check = ({ db, quiet, healedAt, takenAt }) => {
   return finding;
 };
 
-/** A process that dies is no reason for a run to fail. */
+/** A crash of a process does not make a run fail. */
 export const crashes: Check = ({ db, acts }) => {
   const finding = createFinding();
   const terminated = new Set(
@@ -57,7 +57,7 @@ export const crashes: Check = ({ db, acts }) => {
 
 const STEP_ENDS = new Set(['success', 'failed', 'skipped', 'cancelled']);
 
-/** Steps of a run that has ended have ended; of one that ended well, well. */
+/** All steps of an ended run have ended; those of a successful run, successfully. */
 export const steps: Check = ({ db }) => {
   const finding = createFinding();
   const byRun = groupBy(db.steps, ({ run_id }) => run_id);
@@ -128,7 +128,7 @@ export const steps: Check = ({ db }) => {
 
 const TERMINAL = new Set(['run_completed', 'run_failed']);
 
-/** The frames of a run tell its story in the order of the stream, each ending once. */
+/** The frames of a run match its history, in the order of the stream, with one frame per end. */
 export const frames: Check = (evidence) => {
   const finding = createFinding();
   const byRun = groupBy(evidence.db.frames, ({ run_id }) => run_id);
@@ -203,7 +203,7 @@ function orderProblems(frames: readonly FrameRow[]): Problem[] {
       problems.push({ expected: 'nothing after run_completed but run_evaluated', found: row, at });
     }
     if (ended && type !== 'run_evaluated') {
-      // A resume: whatever was under way is begun anew.
+      // A resume: steps in progress start again.
       opened.clear();
       ended = false;
     }
@@ -221,14 +221,14 @@ function orderProblems(frames: readonly FrameRow[]): Problem[] {
   return problems;
 }
 
-/** A step that was begun before a failure of its run may end after the resume without beginning again. */
+/** A step that started before a failure of its run can end after the resume without starting again. */
 const hasStarted = (frames: readonly FrameRow[], end: FrameRow): boolean =>
   frames.some(
     ({ seq, frame }) =>
       seq < end.seq && frame.type === 'step_started' && frame.node_id === end.frame.node_id,
   );
 
-/** What the ledger says of a step, its frames say as well. */
+/** The frames of a step match the ledger. */
 function stepProblems({ db }: Evidence, runId: string, frames: readonly FrameRow[]): Problem[] {
   const problems: Problem[] = [];
   const byNode = groupBy(
@@ -242,7 +242,7 @@ function stepProblems({ db }: Evidence, runId: string, frames: readonly FrameRow
     const completed = count(nodeId, 'step_completed');
     const good = steps.filter(({ status }) => status === 'success');
     const succeeded = good.length;
-    // What ends well after its run was cancelled stays finished, and nothing is told on the stream of a run that is over.
+    // A step that succeeds after its run was canceled stays completed, but a run that is over gets no frame.
     const silent = good.filter((step) => wasOver(frames, step.finished_at ?? 0)).length;
     const at = steps[0]?.started_at ?? 0;
     if (started < steps.length) {
@@ -263,7 +263,7 @@ function stepProblems({ db }: Evidence, runId: string, frames: readonly FrameRow
   return problems;
 }
 
-/** Whether the run had failed at that time and had not gone on since, going by its frames. */
+/** Whether, according to its frames, the run had failed by then and had not been resumed since. */
 function wasOver(frames: readonly FrameRow[], at: number): boolean {
   const before = frames.filter((row) => row.at <= at).at(-1);
   return before?.frame.type === 'run_failed';
@@ -279,7 +279,7 @@ function stepsOf(db: Evidence['db'], runId: string): Evidence['db']['steps'] {
   return index.get(runId) ?? [];
 }
 
-/** Temporal and Postgres agree on what is open. */
+/** Temporal and Postgres agree on which runs are open. */
 export const executions: Check = ({ db, executions: known }) => {
   const finding = createFinding();
   const byId = new Map(known.map((execution) => [execution.id, execution]));
@@ -302,7 +302,7 @@ export const executions: Check = ({ db, executions: known }) => {
   return finding;
 };
 
-/** The API shows what the database holds. */
+/** The API shows the data of the database. */
 export const shown: Check = ({ db, api }) => {
   const finding = createFinding();
   const rows = new Map(db.runs.map((run) => [run.id, run]));
@@ -345,7 +345,7 @@ export const shown: Check = ({ db, api }) => {
   return finding;
 };
 
-/** Whoever followed a run over sockets was told everything between two moments, once and in order. */
+/** Each socket received a contiguous part of its run's frames, once and in order. */
 export const streams: Check = ({ db, follows, healedAt }) => {
   const finding = createFinding();
   const byRun = groupBy(db.frames, ({ run_id }) => run_id);
@@ -361,7 +361,7 @@ export const streams: Check = ({ db, follows, healedAt }) => {
         { heard, stored },
         openedAt,
       );
-      // Open since before the storm's end and still open at the end: it heard the last frame.
+      // A socket that was open from before the last frame until after it has received that frame.
       const last = byRun.get(runId)?.at(-1);
       const stayed = openedAt !== null && last !== undefined && openedAt < last.at - 1_000;
       if (!stayed || last.at < healedAt || (closedAt !== null && closedAt < last.at + 5_000)) {

@@ -7,15 +7,15 @@ import { ask, type Person } from '../people.ts';
 import type { Follow } from '../streams.ts';
 
 /**
- * All that is known after a storm, as plain data: what clients were told, what the stores hold, what the world
- * outside saw. Checks look at nothing else, so they can be tried on a changed copy. Times are ms since 1970.
+ * All data after a storm, as plain values: the responses to clients, the contents of the stores, the calls to the
+ * outside. Checks use nothing else, so they can be tested with a modified copy. Times are ms since 1970.
  */
 export interface Evidence {
   seed: string;
   startedAt: number;
   healedAt: number;
   takenAt: number;
-  /** Whether everything came to rest before the evidence was taken. */
+  /** Whether everything had settled before the evidence was taken. */
   quiet: boolean;
   acts: Act[];
   deaths: Death[];
@@ -68,7 +68,7 @@ export interface StepRow {
 export interface FrameRow {
   run_id: string;
   seq: number;
-  /** As JSON text with the keys as the stream has them. */
+  /** As JSON, with the keys of the stream. */
   frame: { run_id: string; type: string; node_id?: string; [key: string]: unknown };
   at: number;
 }
@@ -172,7 +172,7 @@ export interface Execution {
 }
 
 export interface FromApi {
-  /** Of a run that the API could not show: the HTTP status. */
+  /** `status`: the HTTP status if the API could not show the run. */
   runs: { id: string; status: string; cost: number; resumable: boolean; openGates: string[] }[];
   audit: { valid: boolean; problem: string | null };
   usage: { runs: number; cost: number };
@@ -288,7 +288,7 @@ const statements: Record<keyof Stored, { text: string; one?: boolean; value?: bo
   },
 };
 
-/** Everything of one moment: a single snapshot, so that sums agree. */
+/** Reads everything in a single snapshot, so that sums agree. */
 export async function readStored(databaseUrl: string): Promise<Stored> {
   const client = new pg.Client({ connectionString: databaseUrl });
   client.on('error', () => undefined);
@@ -338,7 +338,7 @@ export async function readExecutions(address: string): Promise<Execution[]> {
 
 const READ_AT_ONCE = 8;
 
-/** What the API says of the same: over one process, as the owner. */
+/** The same data from the API: through one process, as the owner. */
 export async function readApi(
   baseUrl: string,
   owner: Person,

@@ -46,12 +46,12 @@ const checks: Readonly<Record<string, Check>> = {
 };
 
 export interface Judgement {
-  /** How much each check has looked at. */
+  /** How many things each check has checked. */
   looked: Record<string, number>;
   violations: Violation[];
 }
 
-/** Holds what was found against what was promised. */
+/** Compares the evidence with the guarantees of the service. */
 export function judge(evidence: Evidence): Judgement {
   const looked: Judgement['looked'] = {};
   const violations: Violation[] = [];

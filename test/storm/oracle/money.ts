@@ -2,7 +2,7 @@ import { CAP_USD, STEP_MICROS } from '../workload/graphs.ts';
 import { bounds } from './requests.ts';
 import { type Check, createFinding, groupBy, sum } from './check.ts';
 
-/** What runs cost is what their steps cost, and what usage, members, the API and the counters of runs say. */
+/** The cost of a run is the sum of its steps, and matches usage, members, the API and the counters of runs. */
 export const costs: Check = ({ db, api }) => {
   const finding = createFinding();
   const steps = groupBy(db.steps, ({ run_id }) => run_id);
@@ -67,7 +67,7 @@ export const costs: Check = ({ db, api }) => {
   return finding;
 };
 
-/** The counters of budgets are the sums of their ledgers; a ledger's rows are what its runs cost. */
+/** The counters of budgets are the sums of their ledgers; a ledger's rows match the costs of its runs. */
 export const budgets: Check = ({ db, api, acts }) => {
   const finding = createFinding();
   const runs = new Map(db.runs.map((run) => [run.id, run]));
@@ -114,7 +114,7 @@ export const budgets: Check = ({ db, api, acts }) => {
   return finding;
 };
 
-/** Of the runs that ask at the same time as many are let in as there is room for. */
+/** Of concurrent triggers, as many are admitted as the budget allows. */
 function admitted(
   finding: ReturnType<typeof createFinding>,
   budget: Parameters<Check>[0]['db']['budgets'][number],
@@ -163,7 +163,7 @@ function admitted(
   );
 }
 
-/** A cap stops a run before the step that would go past it. */
+/** A cap stops a run before the step that would exceed it. */
 export const caps: Check = ({ db, acts }) => {
   const finding = createFinding();
   const cap = Math.round(CAP_USD * 1e6);
@@ -173,7 +173,7 @@ export const caps: Check = ({ db, acts }) => {
   );
   for (const run of db.runs) {
     if (run.cap === null || run.cap > cap) continue;
-    // A step whose worker was thought dead may be paid twice.
+    // A step whose worker was considered dead can be paid twice.
     const again = sum(
       db.steps.filter((step) => step.run_id === run.id),
       (step) => Math.max(0, step.cost - STEP_MICROS),

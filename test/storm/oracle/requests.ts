@@ -1,7 +1,7 @@
 import type { Act } from '../acts.ts';
 import { type Check, createFinding, groupBy } from './check.ts';
 
-/** How often something may have been done, by what its requests were answered. */
+/** The minimum and maximum number of effects, by the outcomes of the requests. */
 export function bounds(acts: readonly Act[]): { least: number; most: number } {
   const count = (outcome: Act['outcome']) => acts.filter((act) => act.outcome === outcome).length;
   const least = count('acknowledged');
@@ -10,7 +10,7 @@ export function bounds(acts: readonly Act[]): { least: number; most: number } {
 
 const text = (value: unknown): string => (typeof value === 'string' ? value : '');
 
-/** A run for each trigger that was acknowledged, of whichever surface; at most one under one key or event. */
+/** One run for each acknowledged trigger, on every surface; at most one per key or event. */
 export const triggers: Check = ({ acts, db }) => {
   const finding = createFinding();
   const kinds = new Set(['trigger', 'trigger budgeted', 'hook', 'mcp']);
@@ -70,7 +70,7 @@ export const triggers: Check = ({ acts, db }) => {
   return finding;
 };
 
-/** A gate's round is decided once: by the request that was acknowledged, and by no refused one. */
+/** Each iteration of a gate is decided once: by the acknowledged request, and never by a refused one. */
 export const decisions: Check = ({ acts, db }) => {
   const finding = createFinding();
   const gates = groupBy(db.gates, ({ reason }) => reason ?? '');
@@ -128,7 +128,7 @@ export const decisions: Check = ({ acts, db }) => {
   return finding;
 };
 
-/** Why a decision of an open gate may be refused at all: somebody else decided it, or the run is over. */
+/** A decision of an open gate is refused only if someone else decided it, or the run is over. */
 export const refusedDecisions: Check = ({ acts, db }) => {
   const finding = createFinding();
   const all = acts.filter(({ kind }) => kind === 'decide');
@@ -137,7 +137,7 @@ export const refusedDecisions: Check = ({ acts, db }) => {
     const runId = text(act.about['runId']);
     const nodeId = act.about['nodeId'];
     if (typeof nodeId !== 'string') continue;
-    // Nobody else wanted this gate, and nobody ended the run: then it was open all the time.
+    // Without another decision of this gate or an end of the run, the gate was open all the time.
     const others = acts.filter(
       (other) =>
         other !== act &&
@@ -163,7 +163,7 @@ export const refusedDecisions: Check = ({ acts, db }) => {
 
 const runActions = { cancel: 'cancel', resume: 'resume', override: 'budget_override' } as const;
 
-/** Cancels, resumes and overrides: as many audit entries as were acknowledged, and what they did to the run. */
+/** Cancels, resumes and overrides: one audit entry per acknowledged request, and its effect on the run. */
 export const runActs: Check = ({ acts, db }) => {
   const finding = createFinding();
   const audited = groupBy(
@@ -205,7 +205,7 @@ export const runActs: Check = ({ acts, db }) => {
   return finding;
 };
 
-/** Each run was admitted once, and says so once. */
+/** Each run was admitted once, with one audit entry. */
 export const admissions: Check = ({ db }) => {
   const finding = createFinding();
   const actions: Record<string, string> = {
@@ -241,7 +241,7 @@ export const admissions: Check = ({ db }) => {
   return finding;
 };
 
-/** Workflows and budgets that were made or changed, with their entries. */
+/** Created or changed workflows and budgets, with their audit entries. */
 export const definitions: Check = ({ acts, db }) => {
   const finding = createFinding();
   const entriesOf = (target: string, action: string) =>
@@ -306,7 +306,7 @@ export const definitions: Check = ({ acts, db }) => {
   return finding;
 };
 
-/** Nobody is ever answered with a fault of the service itself. */
+/** No response is an internal error of the service. */
 export const answers: Check = ({ acts }) => {
   const finding = createFinding();
   for (const act of acts) {
@@ -321,7 +321,7 @@ export const answers: Check = ({ acts }) => {
   return finding;
 };
 
-/** At most one run a tick; runs between the ticks as often as somebody asked for one. */
+/** At most one run per tick; between ticks, one run per manual trigger. */
 export const schedules: Check = ({ acts, db, schedules: known }) => {
   const finding = createFinding();
   for (const { id } of known) {

@@ -9,7 +9,7 @@ interface Decision {
   approved: boolean;
 }
 
-/** Each decision has a reason of its own, so that the one that counted can be told from the others. */
+/** Each decision has a unique reason, which identifies the effective one. */
 function decide(
   world: World,
   person: Person,
@@ -37,7 +37,7 @@ function decide(
   );
 }
 
-/** One gate, decided by two people at once, over both processes; with the same answer or not. */
+/** One gate, decided by two people at once, through both processes; with the same decision or not. */
 export const gates: Feature = {
   name: 'gates',
   weight: 14,
@@ -79,7 +79,7 @@ export const gates: Feature = {
   },
 };
 
-/** Two gates that are open at the same time: each is decided by its own, both at once, and each by two people. */
+/** Two gates that are open at the same time: both are decided at once, sometimes each by two people. */
 export const parallelGates: Feature = {
   name: 'parallel gates',
   weight: 12,

@@ -8,9 +8,9 @@ export interface StormGraph {
   runCapUsd?: number;
 }
 
-/** What a step of the mock model costs, in micro-dollars, wherever money is counted. */
+/** The cost of a step of the mock model, in micro-dollars. */
 export const STEP_MICROS = 1_000;
-/** Of `capped` and `capped fan`: the run is stopped before its fourth step, however many are ready at once. */
+/** For `capped` and `capped fan`: the run is stopped before its fourth step, however many are ready at once. */
 export const CAP_USD = 0.003;
 
 const edge = (source: string, target: string, condition_value?: 'true' | 'false') => ({
@@ -28,7 +28,7 @@ const agent = (id: string, delayMs: number, rest: object = {}) =>
     ...rest,
   }) as const;
 
-/** A tool of the workspace's own that counts its calls. */
+/** A custom tool of the workspace that counts its calls. */
 const effect = (id: string, name: 'steady' | 'flaky' = 'steady') =>
   ({ id, kind: 'tool', tool_name: `custom:${name}`, params: { act: '{act}', at: id } }) as const;
 
@@ -37,7 +37,7 @@ const transform = (id: string, expression: string) =>
 
 const gate = (id: string) => ({ id, kind: 'human_gate', prompt: `${id} of {act}?` }) as const;
 
-/** Every kind of node and of ending, on inputs `{act}` that name who asked. */
+/** All kinds of nodes and endings; inputs have an `{act}` that identifies the request. */
 export const graphs = (outside: Pick<Outside, 'toolUrl'>) =>
   ({
     chain: {
@@ -231,5 +231,5 @@ export type GraphName =
   | 'hooked'
   | 'scheduled';
 
-/** Ones that come to their end without anybody's doing. */
+/** Graphs that end without human action. */
 export const selfRunning: readonly GraphName[] = ['chain', 'fan', 'looped', 'waiting', 'large'];

@@ -29,11 +29,11 @@ export const features: readonly Feature[] = [
   pings,
 ];
 
-/** Clients at once. More would only wait for the processors of a small machine. */
+/** Concurrent clients. More would only wait for the processors of a small machine. */
 const CLIENTS = 10;
 const PAUSE_MS = [100, 1_200] as const;
 
-/** Clients that do one thing after the other for as long as the world runs. An error of the workload itself is thrown. */
+/** Clients that perform one action after another while the world runs. Throws errors of the workload itself. */
 export async function runWorkload(world: World, random: Random): Promise<void> {
   const choices = features.map((feature) => [feature.weight, feature] as const);
   await Promise.all(

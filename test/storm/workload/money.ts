@@ -6,7 +6,7 @@ import { start, until } from './runs.ts';
 const usd = (micros: number): number => micros / 1e6;
 const STEPS = 2;
 
-/** A budget of a new workflow with room for a few runs, and more triggers at once than fit. */
+/** A budget of a new workflow with room for a few runs, and more concurrent triggers than fit. */
 export const budgets: Feature = {
   name: 'budgets',
   weight: 8,
@@ -73,7 +73,7 @@ export const budgets: Feature = {
   },
 };
 
-/** A run that its cap stops, let go on by an override; by two at once now and then. */
+/** A run that its cap stops, continued by an override; sometimes by two at once. */
 export const caps: Feature = {
   name: 'caps',
   weight: 6,

@@ -1,7 +1,7 @@
 import type { Feature } from '../world.ts';
 import { act, start, until } from './runs.ts';
 
-/** Somebody terminates an execution in the Temporal UI; the run fails, is resumed, and goes on from its ledger. */
+/** Terminates an execution as in the Temporal UI; the run fails, is resumed, and continues from its ledger. */
 export const terminations: Feature = {
   name: 'terminations',
   weight: 4,
@@ -34,7 +34,7 @@ export const terminations: Feature = {
 
 const detectors = ['email', 'phone', 'iban', 'ip'];
 
-/** The workspace's policies change while steps are judged by them. */
+/** The workspace's policies change while steps are checked against them. */
 export const policies: Feature = {
   name: 'policies',
   weight: 3,
@@ -48,7 +48,7 @@ export const policies: Feature = {
   },
 };
 
-/** An endpoint is asked to show that it is there. */
+/** Pings an endpoint. */
 export const pings: Feature = {
   name: 'pings',
   weight: 3,

@@ -2,7 +2,7 @@ import type { Feature } from '../world.ts';
 
 const SHARED_RECORDS = 12;
 
-/** A batch with a record and an event of its own, and a new version of a record that others change too. */
+/** A batch with a new record and an event of it, and a new version of a record that other clients change too. */
 export const ingest: Feature = {
   name: 'ingest',
   weight: 10,
@@ -43,7 +43,7 @@ export const ingest: Feature = {
   },
 };
 
-/** Reads that are paid for. They change accounts, so they are acts. */
+/** Charged reads. They change accounts, so they are acts. */
 export const reads: Feature = {
   name: 'reads',
   weight: 10,

@@ -8,8 +8,8 @@ export const anybody = (world: World, random: Random): Person =>
   random.pick([world.people.owner, world.people.colleague, world.people.program]);
 
 /**
- * Starts a run under a key, as often as it takes to hear of it; at times also twice at once. Undefined when nobody
- * answered for too long.
+ * Starts a run, usually with a key and then with retries until a response; sometimes twice at once. Undefined if no
+ * attempt was acknowledged.
  */
 export async function start(
   world: World,
@@ -38,14 +38,14 @@ export async function start(
     const answers = several && tries === 0 ? await Promise.all([send(0), send(1)]) : [await send()];
     const told = answers.find(({ outcome }) => outcome === 'acknowledged');
     if (told !== undefined) return told.body.run_id;
-    // Without a key nobody may ask again: it may have been done.
+    // Without a key, a retry could start a second run.
     if (key === undefined) return undefined;
     await sleep(random.int(200, 1_200));
   }
   return undefined;
 }
 
-/** Reads the run until it is in one of these states; undefined when it did not get there in time. */
+/** Reads the run until it is in one of these states; undefined after the timeout. */
 export async function until(
   world: World,
   runId: string,
@@ -75,7 +75,7 @@ export const act = (
     { runId },
   );
 
-/** Runs of all kinds, watched over sockets now and then. */
+/** Runs of all kinds, sometimes followed over sockets. */
 export const plainRuns: Feature = {
   name: 'runs',
   weight: 30,
@@ -89,7 +89,7 @@ export const plainRuns: Feature = {
   },
 };
 
-/** Steps that fail, resumed by two at once until they do not. */
+/** Steps that fail, resumed until they succeed, sometimes by two at once. */
 export const failures: Feature = {
   name: 'failures',
   weight: 12,
@@ -110,7 +110,7 @@ export const failures: Feature = {
   },
 };
 
-/** Runs that are cancelled in the middle, also by two at once, and taken up again. */
+/** Runs that are canceled midway, sometimes by two at once, and then resumed. */
 export const cancels: Feature = {
   name: 'cancels',
   weight: 14,

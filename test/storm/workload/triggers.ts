@@ -4,7 +4,7 @@ import { connectMcp } from '../../fakes/mcp-client.ts';
 import type { Feature } from '../world.ts';
 import { selfRunning } from './graphs.ts';
 
-/** One event, sent as a sender would: again until it is answered, and sometimes twice at once. */
+/** One event, sent as by a real sender: retried until a response, and sometimes sent twice at once. */
 export const hooks: Feature = {
   name: 'hooks',
   weight: 10,
@@ -38,7 +38,7 @@ export const hooks: Feature = {
   },
 };
 
-/** Runs of a schedule that somebody asks for between its times. */
+/** Manual runs of a schedule, between its times. */
 export const schedules: Feature = {
   name: 'schedules',
   weight: 3,
@@ -55,7 +55,7 @@ export const schedules: Feature = {
 
 const MCP_TIMEOUT_MS = 12_000;
 
-/** A model that starts a run over MCP, and asks again under the same key when it hears nothing. */
+/** A model that starts a run over MCP, and retries with the same key if there is no response. */
 export const mcp: Feature = {
   name: 'mcp',
   weight: 5,
@@ -101,7 +101,7 @@ export const mcp: Feature = {
               runId: result.structuredContent.run_id,
             });
           }
-          // Its words do not tell whether something was written.
+          // The text of the error does not show whether something was written.
           note({
             outcome: 'unknown',
             status: null,

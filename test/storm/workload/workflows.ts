@@ -7,7 +7,7 @@ const graph = (text: string) => ({
   edges: [],
 });
 
-/** A workflow that is made, changed, published and used, each by its own request. */
+/** A workflow that is created, changed, published and used, each by a separate request. */
 export const workflows: Feature = {
   name: 'workflows',
   weight: 5,

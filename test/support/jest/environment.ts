@@ -5,8 +5,8 @@ import { ModuleMocker } from 'jest-mock';
 import { addReports } from './failure-reports.ts';
 
 /**
- * The environment of a test file is the process that runs it, not a context of its own: see `NativeRuntime`. What a file
- * or jest changes of the process is restored after the file.
+ * Test files run in the process itself, not in a separate context: see `NativeRuntime`. Changes that a file or jest
+ * makes to the process are undone after the file.
  */
 export default class NativeEnvironment implements JestEnvironment {
   global: JestEnvironment['global'] = globalThis as JestEnvironment['global'];
@@ -41,7 +41,7 @@ export default class NativeEnvironment implements JestEnvironment {
     return ['node', 'node-addons'];
   }
 
-  /** Jest asks for one, and runs nothing in it. */
+  /** Jest requires one, but runs nothing in it. */
   getVmContext(): Context {
     return createContext();
   }

@@ -1,9 +1,9 @@
-/** Describes the state that a failed test leaves, for example what its browser shows. */
+/** Describes the state after a failed test, for example the page in its browser. */
 type Report = () => Promise<string>;
 
 const reports = new Set<Report>();
 
-/** Adds a report to the message of every test that fails from now on. Returns what removes it. */
+/** Adds a report to the message of every later test failure. Returns a function that removes it. */
 export function reportOnFailure(report: Report): () => void {
   reports.add(report);
   return () => reports.delete(report);

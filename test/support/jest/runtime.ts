@@ -17,7 +17,7 @@ const names = [
   'test',
 ] as const;
 
-/** What `@jest/globals` stands for in the test file that runs at the moment. */
+/** The `@jest/globals` of the current test file. */
 let globals: Globals;
 
 const timeoutSymbol = Symbol.for('TEST_TIMEOUT_SYMBOL');
@@ -26,7 +26,7 @@ const globalsUrl = 'jest:globals';
 
 const globalScope = globalThis as unknown as Record<symbol, unknown>;
 
-// Support modules are loaded once and serve many test files, so each access asks for the file of the moment.
+// Support modules are loaded once and serve many test files, so each access uses the globals of the current file.
 globalScope[Symbol.for(accessor)] = (name: keyof Globals) =>
   new Proxy(() => undefined, {
     apply: (_target, self, args) => Reflect.apply(globals[name] as () => unknown, self, args),
@@ -55,11 +55,11 @@ const require = createRequire(import.meta.url);
 let imports = 0;
 
 /**
- * Loads test files as Node loads any module, in place of jest's own loader. That one evaluates every module again for
- * every test file, in a context that no code cache serves: it took half of the processor time of a run and let a process
- * grow to gigabytes. Here a module is loaded once per process, so module state outlives a test file, as it does in the
- * service. Without a loader of its own jest cannot replace modules (`jest.mock`), which no test here does.
- * It has the part of jest-runtime's class that jest-runner and jest-circus use.
+ * Loads test files with Node's own module loader instead of jest's. Jest evaluates every module again for every test
+ * file, in a context without a code cache: that took half of a run's processor time and let a process grow to
+ * gigabytes. Here a module is loaded once per process, so module state outlives a test file, as in the service.
+ * Therefore jest cannot mock modules (`jest.mock`), which no test uses. Implements the part of jest-runtime's class
+ * that jest-runner and jest-circus use.
  */
 export default class NativeRuntime {
   private environment: NativeEnvironment;
@@ -72,7 +72,7 @@ export default class NativeRuntime {
     return true;
   }
 
-  /** Test files and set-up files. A process may meet one again, with other globals. */
+  /** Test files and set-up files. A process can load the same file again, with other globals. */
   async unstable_importModule(path: string): Promise<void> {
     imports += 1;
     await import(`${pathToFileURL(path).href}?${imports}`);
@@ -115,7 +115,7 @@ export default class NativeRuntime {
     globals = { ...framework, jest: self };
   }
 
-  /** Nothing is transformed: Node strips the types and leaves every position as it is. */
+  /** Nothing is transformed: Node strips the types and keeps every position. */
   getSourceMaps(): Map<string, string> {
     return new Map();
   }
