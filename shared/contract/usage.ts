@@ -6,7 +6,8 @@ export const usageSchema = z
   .object({
     plan: z.enum(planNames),
     runs_used: z.int().meta({
-      description: 'Runs created this month, regardless of their result; the quota limits this number',
+      description:
+        'Runs created this month, regardless of their result; the quota limits this number',
     }),
     runs_limit: z.int().nullable().meta({ description: 'Null: unlimited' }),
     cost_usd: dollars,

@@ -65,8 +65,7 @@ export function evaluateChecks(
 export const failedChecks = (checks: readonly EvaluationCheck[], message: string): Evals =>
   scored(checks.map((check) => failedCheck(check, message)));
 
-const USED_UP =
-  'Not evaluated: the checks before it used up the limits of all checks of a run';
+const USED_UP = 'Not evaluated: the checks before it used up the limits of all checks of a run';
 
 const scored = (results: CheckResult[]): Evals => ({
   passed: results.filter((result) => result.passed).length,

@@ -38,10 +38,10 @@ export const dataKeyInput = z
       description: 'Addresses and CIDRs that can use it; empty: any',
     }),
     monthly_request_allowance: allowance.nullish().meta({
-      description: "In addition to the limit of the plan; null: only the limit of the plan",
+      description: 'In addition to the limit of the plan; null: only the limit of the plan',
     }),
     monthly_credit_allowance: allowance.nullish().meta({
-      description: "In addition to the limit of the plan; null: only the limit of the plan",
+      description: 'In addition to the limit of the plan; null: only the limit of the plan',
     }),
   })
   .meta({
