@@ -229,8 +229,8 @@ const stepsOf = (n: number, kind: string, next: () => number): SimulatedStep[] =
 const dearest = (runs: SimulatedRun[]) =>
   Math.max(...runs.flatMap((run) => run.steps.map((step) => step.cost)));
 
-describe.each(Object.keys(kinds))('steps in parallel, their cost %s', (kind) => {
-  test('cost no more than the cap and one of them, whatever their number', () => {
+describe.each(Object.keys(kinds))('parallel steps of %s cost', (kind) => {
+  test('exceed the cap by less than one step, for any number of steps', () => {
     for (const n of sizes) {
       for (let seed = 0; seed < 20; seed += 1) {
         const next = random(n * 1_000 + seed);
@@ -246,7 +246,7 @@ describe.each(Object.keys(kinds))('steps in parallel, their cost %s', (kind) => 
     }
   });
 
-  test('cost no more than the budget and one of them, and one more for each run within its estimate', () => {
+  test('exceed the budget by less than one step, plus one per run if costs are not known', () => {
     for (const n of sizes) {
       for (let seed = 0; seed < 10; seed += 1) {
         const next = random(n * 777 + seed);

@@ -16,7 +16,7 @@ const costOf = (node: Partial<AgentNode>, before: number | null = null, prompt =
     { prices: () => Promise.resolve(prices), lastCost: () => Promise.resolve(before) },
   );
 
-test('a mock costs what its node says, and without it nothing', async () => {
+test('a mock costs what its node sets, by default nothing', async () => {
   expect(await costOf({ model: 'mock', mock: { cost_usd: 0.5 } })).toEqual({
     least: 500_000,
     most: 500_000,
@@ -24,7 +24,7 @@ test('a mock costs what its node says, and without it nothing', async () => {
   expect(await costOf({ model: 'mock' })).toEqual({ least: 0, most: 0 });
 });
 
-test('with max_output_tokens a model is bounded by its price, by every byte of the prompt', async () => {
+test('max_output_tokens bounds the cost of a model, and each byte of the prompt counts', async () => {
   const short = await costOf({ max_output_tokens: 1_000 });
   const long = await costOf({ max_output_tokens: 1_000 }, null, 'é'.repeat(5_000));
   expect(short.least).toBe(1);
@@ -33,12 +33,12 @@ test('with max_output_tokens a model is bounded by its price, by every byte of t
   expect(await costOf({ max_output_tokens: 1_000 }, 7)).toEqual(short);
 });
 
-test('without it a model costs what it did before, or nobody knows', async () => {
+test('without a token limit, the bound is the last cost or none', async () => {
   expect(await costOf({})).toEqual({ least: 1, most: null });
   expect(await costOf({}, 4_321)).toEqual({ least: 1, most: 4_321 });
 });
 
-test('of several models it is the dearest that counts; one without a price is not asked', async () => {
+test('the most expensive of several models counts; one without a price costs nothing', async () => {
   const both = await costOf({ max_output_tokens: 100, fallback_models: ['lab/large'] });
   expect(both).toEqual(await costOf({ model: 'lab/large', max_output_tokens: 100 }));
   expect(await costOf({ model: 'lab/none' })).toEqual({ least: 0, most: 0 });

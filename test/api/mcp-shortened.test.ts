@@ -7,8 +7,8 @@ const json = fc.jsonValue({ maxDepth: 5 }) as fc.Arbitrary<Json>;
 const kindOf = (value: Json) =>
   Array.isArray(value) ? 'list' : value === null ? 'null' : typeof value;
 
-describe('a value that is too large', () => {
-  test('keeps its kind, and one that is not is left as it is', () => {
+describe('shortening a value', () => {
+  test('keeps its type, and leaves a value that fits unchanged', () => {
     fc.assert(
       fc.property(json, fc.integer({ min: 0, max: 2_000 }), (value, room) => {
         const result = shortened(value, room);
@@ -32,13 +32,13 @@ describe('a value that is too large', () => {
       'a record with large payloads',
       { id: 'run_1', state: { a: 'x'.repeat(90_000) }, steps: [{ output: 'y'.repeat(90_000) }] },
     ],
-  ])('%s comes to about what there is room for, and uses it', (_what, value) => {
+  ])('%s comes close to the limit', (_what, value) => {
     const length = lengthOf(shortened(value, 20_000));
     expect(length).toBeLessThan(22_000);
     expect(length).toBeGreaterThan(6_000);
   });
 
-  test('keeps what is small whole, and says how long a text was', () => {
+  test('keeps small fields whole and states the length of a cut text', () => {
     const record = {
       id: 'run_1',
       created_at: '2026-11-21T09:30:00.000Z',
@@ -49,7 +49,7 @@ describe('a value that is too large', () => {
     expect(result.output).toMatch(/^x{800,} ?… \(9000 characters\)$/);
   });
 
-  test('is not cut within a character', () => {
+  test('does not split a character', () => {
     const result = shortened('😀'.repeat(1_000), 501) as string;
     expect(result.isWellFormed()).toBe(true);
   });

@@ -82,14 +82,14 @@ const lastEntry = async () =>
     )`SELECT action, actor_id, target_id FROM audit_log ORDER BY seq DESC LIMIT 1`,
   );
 
-describe.each(generations)('with a client of %s', (generation) => {
+describe.each(generations)('a client of protocol %s', (generation) => {
   let client: Client;
   beforeAll(async () => {
     client = await connect(generation);
   });
   afterAll(async () => client?.close());
 
-  test('speaks that generation', () => {
+  test('negotiates that version', () => {
     expect(client.getNegotiatedProtocolVersion()).toBe(generation);
     expect(client.getServerVersion()).toMatchObject({ title: 'Durable workflows' });
   });
@@ -140,7 +140,7 @@ describe.each(generations)('with a client of %s', (generation) => {
     expect(read).toEqual(await engine.run(data.id));
   });
 
-  test('answers at once without wait_seconds, and starts one run for one idempotency key', async () => {
+  test('gets a pending run without wait_seconds, and one run per idempotency key', async () => {
     const workflow = await engine.define(gated);
     const args = { workflow, input: { ticket: 'x' }, idempotency_key: `once-${generation}` };
     const { data: first } = await use(client, 'run_workflow', args);
@@ -154,7 +154,7 @@ describe.each(generations)('with a client of %s', (generation) => {
     });
   });
 
-  test('stops waiting at a gate, and passes the decision on', async () => {
+  test('stops waiting at a gate and can approve it', async () => {
     const workflow = await engine.define(gated);
     const { data: paused } = await use(client, 'run_workflow', {
       workflow,
@@ -186,7 +186,7 @@ describe.each(generations)('with a client of %s', (generation) => {
     expect(await use(client, 'resume_run', { run_id: failed.id })).toHaveProperty('error');
   });
 
-  test('cancels a run, and says who did', async () => {
+  test('cancels a run, recording the actor', async () => {
     const workflow = await engine.define(gated);
     const { data: run } = await use(client, 'run_workflow', { workflow, input: { ticket: 'x' } });
     const { data: cancelled } = await use(client, 'cancel_run', { run_id: run.id });
@@ -199,7 +199,7 @@ describe.each(generations)('with a client of %s', (generation) => {
     expect(await use(client, 'cancel_run', { run_id: run.id })).toHaveProperty('error');
   });
 
-  test('reads workflows, what is wrong with them, and the usage', async () => {
+  test('reads workflows, their validation errors, and the usage', async () => {
     const id = await engine.define(broken as never, `Broken ${generation}`);
     const { data: list } = await use(client, 'list_workflows', { search: `BROKEN ${generation}` });
     expect(list).toMatchObject({ total: 1, workflows: [{ id }] });
@@ -213,7 +213,7 @@ describe.each(generations)('with a client of %s', (generation) => {
     expect((await use(client, 'get_usage')).data).toEqual(rest.json());
   });
 
-  test('is told what does not fit, in the words of the API', async () => {
+  test('gets the errors of the API for invalid arguments', async () => {
     expect(await use(client, 'run_workflow', { workflow: 'Nobody has this name' })).toEqual({
       error: 'Workflow not found',
     });
@@ -234,13 +234,13 @@ describe.each(generations)('with a client of %s', (generation) => {
     expect(await use(client, 'list_runs', { cursor: 'nonsense' })).toHaveProperty('error');
   });
 
-  test('is refused a tool that is not there by the protocol', async () => {
+  test('gets a protocol error for an unknown tool', async () => {
     await expect(client.callTool({ name: 'drop_tables', arguments: {} })).rejects.toThrow(
       /Unknown tool: drop_tables|not found/,
     );
   });
 
-  test('that hangs up is not waited for any longer', async () => {
+  test('that aborts a call leaves its run active', async () => {
     const workflow = await engine.define({
       nodes: [{ id: 'd', kind: 'tool', tool_name: 'delay', params: { seconds: 20 } }],
       edges: [],
@@ -260,7 +260,7 @@ describe.each(generations)('with a client of %s', (generation) => {
   });
 });
 
-test('a name that several workflows have is refused, their ids are not', async () => {
+test('an ambiguous workflow name is refused, an ID is not', async () => {
   const client = await connect();
   const [first] = [await engine.define(quick, 'Twin'), await engine.define(quick, 'Twin')];
   expect(await use(client, 'get_workflow', { workflow: 'Twin' })).toEqual({
@@ -273,7 +273,7 @@ test('a name that several workflows have is refused, their ids are not', async (
   await client.close();
 });
 
-describe('what a caller may', () => {
+describe('permissions', () => {
   const argumentsOf: Record<string, Record<string, unknown>> = {
     get_workflow: { workflow: 'wf_x' },
     validate_workflow: { workflow: 'wf_x' },
@@ -285,7 +285,7 @@ describe('what a caller may', () => {
   };
   const guarded = tools.filter(({ capability }) => capability !== 'view');
 
-  test('each tool takes the capability of the act it stands for', () => {
+  test('each tool needs the capability of its operation', () => {
     const acts = Object.fromEntries(guarded.map(({ name, capability }) => [name, capability]));
     expect(acts).toEqual({
       run_workflow: 'run_workflows',
@@ -296,7 +296,7 @@ describe('what a caller may', () => {
   });
 
   test.each(guarded.map(({ name, capability }) => [name, capability] as const))(
-    '%s is refused without %s, whatever else one holds, and before its arguments are looked at',
+    '%s is refused without %s, before its arguments are validated',
     async (name, capability) => {
       const client = await connect(
         undefined,
@@ -312,7 +312,7 @@ describe('what a caller may', () => {
   );
 
   test.each(Object.keys(capabilities))(
-    'with view and %s, exactly the tools of these two are open',
+    'with view and %s, exactly their tools are allowed',
     async (extra) => {
       const { headers } = await addCaller('viewer', { [extra]: true });
       const client = await connect(undefined, headers);
@@ -325,7 +325,7 @@ describe('what a caller may', () => {
     },
   );
 
-  test('without view, nothing is answered at all', async () => {
+  test('without view, every request is refused', async () => {
     const { headers } = await addCaller('admin', { view: false });
     await expect(connect(undefined, headers)).rejects.toThrow();
     const answer = await fetch(url, {
@@ -339,14 +339,14 @@ describe('what a caller may', () => {
     ]);
   });
 
-  test('a key that is not valid is 401, on every method', async () => {
+  test('an invalid key is 401 with every method', async () => {
     for (const method of ['POST', 'GET', 'DELETE']) {
       const answer = await fetch(url, { method, headers: { 'x-api-key': 'ops_nonsense' } });
       expect([method, answer.status]).toEqual([method, 401]);
     }
   });
 
-  test('the audit log says who called', async () => {
+  test('the audit log names the caller', async () => {
     const { id, headers } = await addCaller('editor');
     const client = await connect(undefined, headers);
     const workflow = await engine.define(quick);
@@ -356,7 +356,7 @@ describe('what a caller may', () => {
     await client.close();
   });
 
-  test('what is in another workspace is not there', async () => {
+  test('other workspaces are not visible', async () => {
     const workflow = await engine.define(gated, 'Theirs');
     const runId = await engine.trigger(workflow, { ticket: 'x' });
     const { headers } = await addCaller('admin', {}, await addWorkspace());
@@ -377,7 +377,7 @@ describe('what a caller may', () => {
   });
 });
 
-describe('limits of money', () => {
+describe('money limits', () => {
   const withLimits = async () => {
     const workspaceId = await addWorkspace();
     const { headers } = await addCaller('admin', {}, workspaceId);
@@ -391,7 +391,7 @@ describe('limits of money', () => {
     return { workspaceId, headers, client, workflow: created.json().id as string };
   };
 
-  test('a used up quota is a tool error in the words of the 402, and no run comes of it', async () => {
+  test('an exhausted run quota is a tool error with the 402 message, and starts no run', async () => {
     const { workspaceId, client, workflow } = await withLimits();
     await engine.db.query(sql.type(row)`
       INSERT INTO run_counters (workspace_id, month, shard, runs)
@@ -406,7 +406,7 @@ describe('limits of money', () => {
     await client.close();
   });
 
-  test('of many calls at once, a budget with room for one lets one in', async () => {
+  test('a budget for one run admits one of many concurrent calls', async () => {
     for (let round = 0; round < 10; round += 1) {
       // The gate keeps the admitted run open, so that it does not release its hold before the last call.
       const { headers, client, workflow } = await withLimits();
@@ -430,8 +430,8 @@ describe('limits of money', () => {
   });
 });
 
-describe('what is large', () => {
-  test('a run comes shortened, in its shape, and says so', async () => {
+describe('large data', () => {
+  test('a run is shortened, keeps its structure, and says so', async () => {
     const client = await connect();
     const workflow = await engine.define({
       nodes: Array.from({ length: 120 }, (_, at) => echo(`step_${at}`, 'upper(ticket)')),
@@ -468,7 +468,7 @@ describe('over plain HTTP', () => {
     });
   const listTools = { jsonrpc: '2.0', id: 1, method: 'tools/list' };
 
-  test('a message is answered as JSON to whoever takes anything', async () => {
+  test('a client that accepts anything gets JSON', async () => {
     const answer = await post(listTools);
     expect([answer.status, answer.headers.get('content-type')]).toEqual([200, 'application/json']);
     const { id, result } = (await answer.json()) as any;
@@ -476,7 +476,7 @@ describe('over plain HTTP', () => {
     expect(answer.headers.get('mcp-session-id')).toBeNull();
   });
 
-  test('a notification is taken without an answer', async () => {
+  test('a notification gets 202 without a body', async () => {
     const answer = await post({ jsonrpc: '2.0', method: 'notifications/initialized' });
     expect([answer.status, await answer.text()]).toEqual([202, '']);
   });
@@ -496,11 +496,11 @@ describe('over plain HTTP', () => {
     expect((await post(body)).status).toBe(status);
   });
 
-  test('a page of another origin is refused in open mode', async () => {
+  test('another origin is refused in open mode', async () => {
     expect((await post(listTools, { origin: 'https://evil.example' })).status).toBe(403);
   });
 
-  test('a subscription is refused, since nothing ever changes', async () => {
+  test('a subscription is refused, since tools never change', async () => {
     const meta = {
       'io.modelcontextprotocol/protocolVersion': '2026-07-28',
       'io.modelcontextprotocol/clientInfo': { name: 'x', version: '1' },

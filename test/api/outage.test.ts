@@ -73,7 +73,7 @@ afterAll(async () => {
   await api.stop();
 });
 
-test('while Postgres is gone every request is 503, and afterwards nothing has to be restarted', async () => {
+test('every request is 503 while Postgres is down, and no restart is needed afterwards', async () => {
   const { id } = (await api.call('POST', '/api/workflows', { name: 'x', graph: oneStep })).body;
   const run = (await api.call('POST', `/api/workflows/${id}/runs`, { ticket: 'x' })).body.id;
   const requests = [

@@ -21,7 +21,7 @@ const endpointIds = async (isDemo = false) => {
 };
 
 describe('registering an endpoint', () => {
-  test('answers it with its secret, which nothing tells again', async () => {
+  test('returns the secret, which appears nowhere else', async () => {
     const events = ['entity.created', 'export.completed'];
     const { status, body } = await outbound.call('POST', '', { url, events });
     expect(status).toBe(201);
@@ -83,7 +83,7 @@ describe('registering an endpoint', () => {
     expect(body.detail).toMatch(/^Invalid body: url: The address of '.+' is not allowed$/);
   });
 
-  test('refuses a name that resolves to a private address, and takes one that does not resolve', async () => {
+  test('refuses a hostname with a private address and accepts one that does not resolve', async () => {
     const strict = await startOutbound({ worker: false, env: { EGRESS_ALLOW: '' } });
     try {
       const local = await strict.call('POST', '', { ...good, url: 'http://localhost:8080/' });
@@ -95,7 +95,7 @@ describe('registering an endpoint', () => {
     }
   });
 
-  test('is refused where no secret can be kept', async () => {
+  test('is refused without ENCRYPTION_KEY', async () => {
     const keyless = await startOutbound({ worker: false, env: { ENCRYPTION_KEY: '' } });
     try {
       const { status, body } = await keyless.call('POST', '', good);
@@ -108,7 +108,7 @@ describe('registering an endpoint', () => {
     }
   });
 
-  test('goes up to fifty for each mode, however many are registered at once', async () => {
+  test('allows 50 per mode, also with concurrent registrations', async () => {
     const answers = await Promise.all(
       Array.from({ length: 60 }, () => outbound.call('POST', '', good)),
     );
@@ -120,8 +120,8 @@ describe('registering an endpoint', () => {
   });
 });
 
-describe('an endpoint of somebody else', () => {
-  test('is the same 404 as one that never was, also that of the other mode', async () => {
+describe('an endpoint of another workspace or mode', () => {
+  test('gets the same 404 as an unknown one', async () => {
     const { id } = await outbound.register(url);
     await outbound.happen('entity.created', {});
     const [delivery] = await outbound.deliveries(id);
@@ -161,7 +161,7 @@ describe('an endpoint of somebody else', () => {
 });
 
 describe('deliveries', () => {
-  test('are paged from the newest on, all or of one status', async () => {
+  test('are paged newest first and filtered by status', async () => {
     const { id } = await outbound.register(url);
     for (let n = 0; n < 25; n += 1) await outbound.happen('entity.created', { n });
     await outbound.engine.db.query(sql.unsafe`
@@ -193,21 +193,21 @@ describe('deliveries', () => {
   });
 
   test.each(['limit=0', 'limit=101', 'limit=abc', 'status=lost', 'cursor=nonsense', 'n=1'])(
-    'are not to be had with ?%s',
+    'cannot be listed with ?%s',
     async (query) => {
       const { id } = await outbound.register(url);
       expect((await outbound.call('GET', `/${id}/deliveries?${query}`)).status).toBe(400);
     },
   );
 
-  test.each([undefined, {}])('are all redelivered for %j', async (body) => {
+  test.each([undefined, {}])('can all be retried with body %j', async (body) => {
     const { id } = await outbound.register(url);
     const answer = await outbound.call('POST', `/${id}/redeliver`, body);
     expect([answer.status, answer.body.data]).toEqual([200, { redelivered: 0, left: 0 }]);
   });
 
   test.each([{ since: 'yesterday' }, { since: '2026-11-20T00:00:00' }, { since: 1 }])(
-    'are not redelivered for %j',
+    'cannot be retried with body %j',
     async (body) => {
       const { id } = await outbound.register(url);
       expect((await outbound.call('POST', `/${id}/redeliver`, body)).status).toBe(422);
@@ -215,7 +215,7 @@ describe('deliveries', () => {
   );
 });
 
-test('every change leaves one entry in the audit log, by the name of the key', async () => {
+test('each change writes one audit entry with the name of the key', async () => {
   await outbound.engine.db.query(sql.unsafe`DELETE FROM outbound_events`);
   const { id } = await outbound.register(url, ['entity.updated']);
   const { body } = await outbound.call('POST', `/${id}/ping`);

@@ -38,7 +38,7 @@ const isThere = async (id: string): Promise<boolean> =>
 const audited = async () => (await api.call('GET', '/api/audit?limit=1')).body.logs[0];
 
 describe('a schedule', () => {
-  test('is made with defaults, shown, listed newest first, changed and deleted', async () => {
+  test('is created with defaults, listed newest first, changed and deleted', async () => {
     const made = await create({ input: { team: 'a' } });
     expect([made.status, made.headers['location']]).toEqual([
       201,
@@ -96,7 +96,7 @@ describe('a schedule', () => {
     expect((await api.call('DELETE', url)).status).toBe(404);
   });
 
-  test('tells when it is due next as Temporal does', async () => {
+  test('has the same next run time as Temporal', async () => {
     for (const timing of [
       { cron: '17 */5 * * *', timezone: 'Asia/Kolkata' },
       { cron: '0 9 1 * mon', timezone: 'America/New_York' },
@@ -111,7 +111,7 @@ describe('a schedule', () => {
     }
   });
 
-  test('goes with its workflow, at Temporal as well', async () => {
+  test('is deleted with its workflow, also in Temporal', async () => {
     const other = (await api.call('POST', '/api/workflows', { name: 'y', graph: oneStep })).body.id;
     const { id } = (await create({ workflow_id: other })).body;
     await eventually(() => isThere(id), 30_000);
@@ -134,7 +134,7 @@ describe('a schedule', () => {
     [{ input: [] }, /^Invalid body: input must be a JSON object/],
     [{ enabled: 'yes' }, /^Invalid body: enabled /],
     [{ every: 5 }, /^Invalid body: unknown field 'every'/],
-  ])('is refused, made or changed, with %j', async (wrong, detail) => {
+  ])('cannot be created or changed with %j', async (wrong, detail) => {
     const { id } = (await create({})).body;
     for (const answer of [
       await create(wrong),
@@ -147,7 +147,7 @@ describe('a schedule', () => {
     }
   });
 
-  test('is of one workflow, which has to be there and stays', async () => {
+  test('needs an existing workflow and cannot change it', async () => {
     expect((await create({ workflow_id: 'wf_none' })).body).toEqual({
       detail: 'Workflow not found',
     });
@@ -162,7 +162,7 @@ describe('a schedule', () => {
 });
 
 describe('triggering a schedule', () => {
-  test('starts a run with its input, also while it is not enabled; a second one waits its turn', async () => {
+  test('starts a run, also when disabled; an overlapping one is 409 unless allowed', async () => {
     const { id } = (await create({ input: { ticket: 'x' }, enabled: false })).body;
     const { status, body } = await api.call('POST', `/api/schedules/${id}/trigger`);
     expect([status, body]).toEqual([
@@ -189,7 +189,7 @@ describe('triggering a schedule', () => {
     expect((await api.call('POST', `/api/schedules/${id}/trigger`)).status).toBe(201);
   });
 
-  test('is refused where a run is: over budget, with an invalid graph', async () => {
+  test('is refused over budget or with an invalid graph', async () => {
     const empty = (await api.call('POST', '/api/workflows', { name: 'empty' })).body.id;
     const invalid = (await create({ workflow_id: empty })).body;
     expect((await api.call('POST', `/api/schedules/${invalid.id}/trigger`)).status).toBe(400);

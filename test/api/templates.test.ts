@@ -36,7 +36,7 @@ const graph = { nodes: [echo('a')], edges: [] };
 const checks = [{ name: 'quick', type: 'max_duration_ms', value: 5_000 }];
 
 describe.each(builtInTemplates)('the built-in template "$name"', (template) => {
-  test('is a graph without an error or a warning', () => {
+  test('has a graph without errors or warnings', () => {
     const { valid, errors, warnings } = checkGraph(template.graph, {
       tools: builtinTools,
       customTools: new Set<string>(),
@@ -44,7 +44,7 @@ describe.each(builtInTemplates)('the built-in template "$name"', (template) => {
     expect({ valid, errors, warnings }).toEqual({ valid: true, errors: [], warnings: [] });
   });
 
-  test('names what its input is made of, and labels and places every node', () => {
+  test('describes its input keys, and labels and places every node', () => {
     for (const key of Object.keys(template.sampleInput)) {
       expect(template.description).toContain(key);
     }
@@ -54,7 +54,7 @@ describe.each(builtInTemplates)('the built-in template "$name"', (template) => {
     expect(nodes.filter(({ label }) => (label ?? '') === '')).toEqual([]);
   });
 
-  test('becomes a workflow that runs its sample to the end and passes every check', async () => {
+  test('creates a workflow that completes its sample and passes every check', async () => {
     const made = await call('POST', `/api/templates/${template.id}/instantiate`);
     expect([made.status, made.headers['location']]).toEqual([
       201,
@@ -120,7 +120,7 @@ describe.each(builtInTemplates)('the built-in template "$name"', (template) => {
   });
 });
 
-test('both reviewers are asked at the same time, and one who disagrees sends a document back', async () => {
+test('document review opens both gates in parallel, and one rejection returns the document', async () => {
   const { body: workflow } = await call('POST', '/api/templates/tpl_document-review/instantiate');
   const runId = await engine.trigger(workflow.id, { title: 'Terms', text: 'Never late.' });
   const paused = await engine.until(runId, ['paused']);
@@ -132,8 +132,8 @@ test('both reviewers are asked at the same time, and one who disagrees sends a d
   expect([status, state?.['decision']]).toEqual(['success', 'Back to the author: Terms']);
 });
 
-describe('a template of your own', () => {
-  test('is saved, listed after the built-in ones with the newest first, read and deleted', async () => {
+describe('a custom template', () => {
+  test('is saved, read, deleted, and listed newest first after the built-in ones', async () => {
     const first = await call('POST', '/api/templates', { name: 'One', graph });
     const { status, body, headers } = await call('POST', '/api/templates', {
       name: 'Two',
@@ -170,7 +170,7 @@ describe('a template of your own', () => {
     }
   });
 
-  test('is made of a workflow as that is now', async () => {
+  test('copies the current state of a workflow', async () => {
     const { body: workflow } = await call('POST', '/api/workflows', {
       name: 'Source',
       description: 'of it',
@@ -190,7 +190,7 @@ describe('a template of your own', () => {
     expect([unknown.status, unknown.body]).toEqual([404, { detail: 'Workflow not found' }]);
   });
 
-  test('changes in what the body names, and leaves an entry only when it does', async () => {
+  test('updates the given fields, with an audit entry only for a change', async () => {
     const { body } = await call('POST', '/api/templates', { name: 'Before', graph, checks });
     const changed = await call('PUT', `/api/templates/${body.id}`, {
       name: 'After',
@@ -204,7 +204,7 @@ describe('a template of your own', () => {
     expect((await lastEntry()).id).toBe(entry.id);
   });
 
-  test('becomes a workflow of another name, whose entry tells where it came from', async () => {
+  test('creates a renamed workflow, with the template in its audit entry', async () => {
     const { body: template } = await call('POST', '/api/templates', { name: 'T', graph, checks });
     const { body } = await call('POST', `/api/templates/${template.id}/instantiate`, {
       name: 'W',

@@ -36,7 +36,7 @@ const stored = async (id: string) =>
     SELECT headers FROM custom_tools WHERE id = ${id}`);
 
 describe('registering a tool', () => {
-  test('fills in what is left out, and is audited without its address', async () => {
+  test('fills in defaults and is audited without the endpoint URL', async () => {
     const { status, body, headers } = await register({ name: 'plain' });
     expect(status).toBe(201);
     expect(headers['location']).toBe(`/api/tools/${body.id}`);
@@ -67,7 +67,7 @@ describe('registering a tool', () => {
     expect(JSON.stringify(log)).not.toContain('tools.example.com');
   });
 
-  test('gives a name once per workspace, also to many who ask for it at once', async () => {
+  test('accepts a name once per workspace, also concurrently', async () => {
     for (let round = 0; round < 5; round += 1) {
       const answers = await Promise.all(
         Array.from({ length: 10 }, () => register({ name: `race-${round}` })),
@@ -123,12 +123,12 @@ describe('registering a tool', () => {
     ['input_schema', { input_schema: { properties: { a: { pattern: '(?=a)b' } } } }],
     ['input_schema', { input_schema: { description: 'x'.repeat(70_000) } }],
     ['nonsense', { nonsense: 1 }],
-  ])('refuses, naming %s, %j', async (field, fields) => {
+  ])('names %s when it refuses %j', async (field, fields) => {
     const { status, body } = await register(fields);
     expect([status, body.detail]).toEqual([400, expect.stringContaining(field)]);
   });
 
-  test('takes a recursive schema and a schema of draft 7', async () => {
+  test('accepts a recursive schema and a draft 7 schema', async () => {
     const tree = { properties: { kids: { type: 'array', items: { $ref: '#' } } } };
     expect((await register({ input_schema: tree })).status).toBe(201);
     const $schema = 'http://json-schema.org/draft-07/schema#';
@@ -140,7 +140,7 @@ describe('registering a tool', () => {
     expect((await register({ input_schema: draft7 })).body.input_schema).toEqual(draft7);
   });
 
-  test('ends at 500 tools', async () => {
+  test('is refused beyond 500 tools', async () => {
     await keyless.db.query(sql.type(z.object({}))`
       INSERT INTO custom_tools (id, workspace_id, name, endpoint_url)
       SELECT 'tool_' || n, ${keyless.workspaceId}, 't' || n, 'http://x/' FROM generate_series(1, 500) n`);
@@ -157,7 +157,7 @@ describe('registering a tool', () => {
 });
 
 describe('the list', () => {
-  test('is by name, a page at a time', async () => {
+  test('is paged by limit and offset', async () => {
     const { body: all } = await api.call('GET', '/api/tools');
     const names = all.map((tool: { name: string }) => tool.name);
     expect(names.length).toBeGreaterThan(5);
@@ -168,7 +168,7 @@ describe('the list', () => {
 });
 
 describe('headers', () => {
-  test('are kept sealed and shown masked', async () => {
+  test('are stored encrypted and shown masked', async () => {
     const { body } = await register({ headers: { Authorization: secret } });
     expect(body.headers).toEqual({ Authorization: '***' });
     const answer = await api.call('GET', `/api/tools/${body.id}`);
@@ -178,7 +178,7 @@ describe('headers', () => {
     expect(kept).not.toContain(Buffer.from(secret).toString('base64url').slice(0, 12));
   });
 
-  test('given as the mask keep their value, others are replaced, left out ones go', async () => {
+  test('sent as the mask keep their value; others are replaced or removed', async () => {
     const { body } = await register({
       endpoint_url: `${server.url}/before`,
       headers: { 'X-Keep': secret, 'X-Change': 'a', 'X-Go': 'b' },
@@ -203,7 +203,7 @@ describe('headers', () => {
     expect(server.calls('kept')[0]?.headers['x-keep']).toBe(secret);
   });
 
-  test('are refused where nothing can seal them, and nothing else is', async () => {
+  test('need ENCRYPTION_KEY; a tool without headers does not', async () => {
     const tool = { name: 'keyless', endpoint_url };
     const refused = await keyless.call('POST', '/api/tools', { ...tool, headers: { 'X-A': 'a' } });
     expect([refused.status, refused.body.detail]).toEqual([
@@ -213,7 +213,7 @@ describe('headers', () => {
     expect((await keyless.call('POST', '/api/tools', tool)).status).toBe(201);
   });
 
-  test('of another tool, or sealed with another key, are not sent', async () => {
+  test('of another tool, or encrypted with another key, are not sent', async () => {
     const url = { endpoint_url: `${server.url}/stolen` };
     const { body: owner } = await register({ headers: { Authorization: secret } });
     const { body: thief } = await register(url);
@@ -235,7 +235,7 @@ describe('headers', () => {
 });
 
 describe('changing a tool', () => {
-  test('changes what is named, says so in the audit log, and leaves alone what stays the same', async () => {
+  test('updates the given fields, and audits only actual changes', async () => {
     const { body } = await register({ headers: { 'X-A': secret } });
     const path = `/api/tools/${body.id}`;
     const change = { label: 'New', retry_count: 0, name: body.name };
@@ -265,7 +265,7 @@ describe('changing a tool', () => {
   });
 });
 
-describe('trying a tool out', () => {
+describe('testing a tool', () => {
   const schema = {
     type: 'object',
     properties: { who: { type: 'object', properties: { email: { type: 'string' } } } },
@@ -277,7 +277,7 @@ describe('trying a tool out', () => {
     return api.call('POST', `/api/tools/${body.id}/test`, args && { arguments: args });
   };
 
-  test('gives what a step would give', async () => {
+  test("returns the endpoint's result", async () => {
     server.answer('ok', { body: { found: 3 } });
     const { status, body } = await attempt(
       { endpoint_url: `${server.url}/ok`, input_schema: schema },
@@ -306,7 +306,7 @@ describe('trying a tool out', () => {
     expect(server.calls('never')).toEqual([]);
   });
 
-  test('tells of a failure as an answer, once', async () => {
+  test('returns a failure and does not retry', async () => {
     server.answer('broken', { status: 500, body: { oops: 'x'.repeat(2_000) } });
     const { status, body } = await attempt({
       endpoint_url: `${server.url}/broken`,
@@ -326,14 +326,14 @@ describe('trying a tool out', () => {
     expect(server.calls('broken')).toHaveLength(1);
   });
 
-  test('tells of a tool that does not answer in its time', async () => {
+  test('returns an error when the tool times out', async () => {
     server.answer('slow', { delayMs: 20_000 });
     const { body } = await attempt({ endpoint_url: `${server.url}/slow`, timeout_seconds: 1 });
     expect(body).toMatchObject({ ok: false, status: null });
     expect(body.error).toContain('did not respond in full within 1 s');
   });
 
-  test('reaches nothing inside', async () => {
+  test('cannot reach private addresses', async () => {
     for (const host of ['169.254.169.254', '10.0.0.1', '[::1]', '0x7f.1', 'localhost']) {
       const { body } = await keyless.call('POST', '/api/tools', {
         name: `inside-${(made += 1)}`,
@@ -361,7 +361,7 @@ describe('trying a tool out', () => {
     }
   });
 
-  test('is held to the policies, which take note', async () => {
+  test('applies the policies and records their events', async () => {
     const { body: tool } = await register({ endpoint_url: `${server.url}/governed` });
     const rules = {
       tool: `custom:${tool.name}`,
@@ -402,7 +402,7 @@ describe('a graph that calls a custom tool', () => {
   const trigger = async (id: string, call = api.call) =>
     (await call('POST', `/api/workflows/${id}/runs`, {})).status;
 
-  test('is valid, and can be triggered, exactly while the tool is registered, on every process', async () => {
+  test('is valid and can run only while the tool is registered, in every process', async () => {
     const other = await api.another();
     const id = await define('comes-and-goes');
     const valid = async () =>
@@ -428,7 +428,7 @@ describe('a graph that calls a custom tool', () => {
     await other.app.close();
   });
 
-  test('is never let in after a deletion was answered, however many triggers race it', async () => {
+  test('cannot be triggered after the deletion of its tool, also concurrently', async () => {
     const id = await define('raced');
     for (let round = 0; round < 10; round += 1) {
       const { body: tool } = await register({ name: 'raced' });
@@ -448,7 +448,7 @@ describe('a graph that calls a custom tool', () => {
     }
   }, 60_000);
 
-  test('of another workspace does not count', async () => {
+  test('cannot use a tool of another workspace', async () => {
     await api.db.query(
       sql.type(z.object({}))`INSERT INTO workspaces (id, name) VALUES ('ws_o', 'O')`,
     );

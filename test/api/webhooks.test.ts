@@ -42,11 +42,11 @@ const defaults = {
 };
 
 describe('a webhook', () => {
-  test('is disabled until it is enabled', async () => {
+  test('is disabled by default', async () => {
     expect(await read()).toEqual({ enabled: false, url: null, ...defaults });
   });
 
-  test('has a URL below the public one, of the workflow and a secret, once it is enabled', async () => {
+  test('that is enabled has a URL under PUBLIC_URL with the workflow and a secret', async () => {
     const url = await enable();
     const pattern = `^https://ops\\.example\\.com/base/api/hooks/${workflowId}/[0-9a-f]{32}$`;
     expect(url).toMatch(new RegExp(pattern));
@@ -54,7 +54,7 @@ describe('a webhook', () => {
     expect(await post(url)).toBe(201);
   });
 
-  test('gets another secret when it is enabled again, and the old URL is nothing at once', async () => {
+  test('gets a new secret when enabled again, and the old URL is immediately 404', async () => {
     const urls = [await enable(), await enable(), await enable()];
     expect(new Set(urls).size).toBe(3);
     expect(await Promise.all(urls.map(post))).toEqual([404, 404, 201]);
@@ -67,7 +67,7 @@ describe('a webhook', () => {
     expect(await Promise.all([...urls, again].map(post))).toEqual([404, 404, 404, 201]);
   });
 
-  test('keeps its settings while it is disabled, and takes them before it is enabled', async () => {
+  test('keeps its settings while disabled, and can be configured before it is enabled', async () => {
     const settings = {
       require_signature: true,
       timestamp_tolerance_seconds: 60,
@@ -93,14 +93,14 @@ describe('a webhook', () => {
     });
   });
 
-  test('goes with its workflow', async () => {
+  test('is deleted with its workflow', async () => {
     const url = await enable();
     expect((await api.call('DELETE', `/api/workflows/${workflowId}`)).status).toBe(204);
     expect(await post(url)).toBe(404);
     expect((await api.call('GET', path())).body).toEqual({ detail: 'Workflow not found' });
   });
 
-  test('leaves every change in the audit log, without its secret, and nothing where nothing changed', async () => {
+  test('has an audit entry for each actual change, without its secret', async () => {
     await api.call('DELETE', path());
     await configure({});
     await configure({ dedup_window_seconds: 0 });
@@ -121,7 +121,7 @@ describe('a webhook', () => {
     }
   });
 
-  test('is enabled once and rotated by all others who enable it at the same moment', async () => {
+  test('is enabled by one of many concurrent requests and rotated by the others', async () => {
     for (let round = 0; round < 5; round += 1) {
       workflowId = (await api.call('POST', '/api/workflows', { name: 'x', graph: oneStep })).body
         .id;
@@ -136,7 +136,7 @@ describe('a webhook', () => {
   });
 });
 
-describe('its settings refuse', () => {
+describe('webhook settings', () => {
   test.each<[object, RegExp]>([
     [{ require_signature: 'yes' }, /require_signature must be a boolean/],
     [{ require_signature: null }, /require_signature must be a boolean/],
@@ -151,7 +151,7 @@ describe('its settings refuse', () => {
     [{ event_id_field: 'a\0b' }, /event_id_field contains a NUL/],
     [{ secret: 'a'.repeat(32) }, /unknown field 'secret'/],
     [{ enabled: true }, /unknown field 'enabled'/],
-  ])('%j', async (body, detail) => {
+  ])('refuse %j', async (body, detail) => {
     const answer = await configure(body);
     expect([answer.status, answer.body.detail]).toEqual([400, expect.stringMatching(detail)]);
     expect(await read()).toMatchObject(defaults);

@@ -63,7 +63,7 @@ describe('a workflow', () => {
     ]);
   });
 
-  test('keeps an invalid graph as it was drawn, and says what is wrong with it', async () => {
+  test('keeps an invalid graph unchanged and reports its errors', async () => {
     const graph = {
       nodes: [{ id: 'a', kind: 'wizard' }],
       edges: [{ source: 'a', target: 'b' }],
@@ -78,7 +78,7 @@ describe('a workflow', () => {
     expect(Object.keys(body).sort()).toEqual(['errors', 'valid', 'warnings']);
   });
 
-  test('validates when its graph can run', async () => {
+  test('is valid when its graph can run', async () => {
     const workflow = await create({ graph: oneStep });
     const { body } = await api.call('POST', `/api/workflows/${workflow.id}/validate`, {});
     expect(body).toMatchObject({ valid: true, errors: [] });
@@ -86,7 +86,7 @@ describe('a workflow', () => {
 });
 
 describe('an update', () => {
-  test('bumps the version only when the graph says something else', async () => {
+  test('increments the version only when the graph changes', async () => {
     const { id } = await create({ graph: { nodes: [{ id: 'a', kind: 'merge' }], edges: [] } });
     const put = async (body: object) =>
       (await api.call('PUT', `/api/workflows/${id}`, { ...body })).body.version;
@@ -96,7 +96,7 @@ describe('an update', () => {
     expect(await put({ graph: { nodes: [{ id: 'a', kind: 'merge' }], edges: [] } })).toBe(3);
   });
 
-  test('sets and lifts the run cap, to the micro-dollar', async () => {
+  test('sets and clears the run cap, to the micro-dollar', async () => {
     const { id } = await create();
     const set = await api.call('PUT', `/api/workflows/${id}`, { run_cap_usd: 0.000_001 });
     expect(set.body.run_cap_usd).toBe(0.000001);
@@ -104,7 +104,7 @@ describe('an update', () => {
     expect(lifted.body.run_cap_usd).toBeNull();
   });
 
-  test('that races with others loses none: each changed graph is a version of its own', async () => {
+  test('adds a version, also when concurrent with others', async () => {
     const { id } = await create();
     const answers = await Promise.all(
       Array.from({ length: 8 }, (_, i) =>
@@ -121,7 +121,7 @@ describe('an update', () => {
     ]);
   });
 
-  test('that changes nothing leaves neither a new version nor an audit entry', async () => {
+  test('without changes keeps updated_at and adds no audit entry', async () => {
     const workflow = await create({ graph: oneStep });
     const answer = await api.call('PUT', `/api/workflows/${workflow.id}`, {
       name: workflow.name,
@@ -133,7 +133,7 @@ describe('an update', () => {
 });
 
 describe('publishing', () => {
-  test('moves a draft to published, and may be repeated', async () => {
+  test('publishes a draft and is idempotent', async () => {
     const { id } = await create();
     for (let i = 0; i < 2; i += 1) {
       const { status, body } = await api.call('POST', `/api/workflows/${id}/publish`);
@@ -144,7 +144,7 @@ describe('publishing', () => {
 });
 
 describe('checks', () => {
-  test('are set as a list and answered with the workflow', async () => {
+  test('are set as a list and returned with the workflow', async () => {
     const { id } = await create();
     const checks = [
       { name: 'polite', type: 'contains', target: 'answer', value: 'thank', case_sensitive: false },
@@ -155,7 +155,7 @@ describe('checks', () => {
     expect([status, body.checks]).toEqual([200, checks]);
   });
 
-  test('of an unknown type are refused by name', async () => {
+  test('of an unknown type are refused', async () => {
     const { id } = await create();
     const { status, body } = await api.call('PUT', `/api/workflows/${id}/checks`, [
       { name: 'x', type: 'vibes', value: 'good' },
@@ -166,7 +166,7 @@ describe('checks', () => {
 });
 
 describe('versions', () => {
-  test('are kept whole, paged, and compared', async () => {
+  test('are read in full, paged, and compared', async () => {
     const { id } = await create({ graph: { nodes: [{ id: 'a', kind: 'merge' }], edges: [] } });
     const graph = {
       nodes: [
@@ -204,7 +204,7 @@ describe('versions', () => {
     });
   });
 
-  test('that do not exist are told apart from a workflow that does not', async () => {
+  test('that are unknown get a different error than unknown workflows', async () => {
     const { id } = await create();
     const version = await api.call('GET', `/api/workflows/${id}/versions/2`);
     expect([version.status, version.body]).toEqual([404, { detail: 'Version not found' }]);
@@ -216,7 +216,7 @@ describe('versions', () => {
 });
 
 describe('deletion', () => {
-  test('removes the workflow and its runs, and ends what is live through the outbox', async () => {
+  test('removes the workflow and its runs, and cancels active runs', async () => {
     const { id } = await create({ graph: oneStep });
     const run = await api.call('POST', `/api/workflows/${id}/runs`, { ticket: 'hello' });
     expect(run.status).toBe(201);
@@ -242,7 +242,7 @@ describe('deletion', () => {
     });
   });
 
-  test('keeps the ids of a deleted workflow unknown', async () => {
+  test('makes further requests for the workflow 404', async () => {
     const { id } = await create();
     await api.call('DELETE', `/api/workflows/${id}`);
     expect((await api.call('DELETE', `/api/workflows/${id}`)).status).toBe(404);
@@ -250,7 +250,7 @@ describe('deletion', () => {
   });
 });
 
-test('every change writes its audit entry', async () => {
+test('every change writes an audit entry', async () => {
   const { id } = await create();
   await api.call('PUT', `/api/workflows/${id}`, { name: 'Other', graph: oneStep });
   await api.call('PUT', `/api/workflows/${id}/checks`, [

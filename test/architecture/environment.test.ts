@@ -51,7 +51,7 @@ const foreign = (section: string): string[] =>
 const fields = environmentSchema.shape;
 
 describe('.env.example', () => {
-  test('lists every variable of the configuration once, and no other', () => {
+  test('lists every configuration variable once, and no other', () => {
     expect(own.map((setting) => setting.name).sort()).toEqual(Object.keys(fields).sort());
   });
 
@@ -69,7 +69,7 @@ describe('.env.example', () => {
     else expect(field.parse(value)).toEqual(fallback);
   });
 
-  test('names the variables that the Temporal SDK reads as the SDK names them', () => {
+  test('names Temporal SDK variables exactly as the SDK does', () => {
     const folder = dirname(fileURLToPath(import.meta.resolve('@temporalio/envconfig')));
     const source = readdirSync(folder)
       .filter((file) => file.endsWith('.js'))
@@ -80,7 +80,7 @@ describe('.env.example', () => {
     expect(names.filter((name) => !source.includes(`'${name}'`))).toEqual([]);
   });
 
-  test('names the variables that the set-up scripts read', () => {
+  test('names only variables that the setup scripts read', () => {
     const source = readdirSync(join(root, 'scripts'), { recursive: true, encoding: 'utf8' })
       .filter((file) => /\.m?[jt]s$/.test(file))
       .map((file) => read(join('scripts', file)))
@@ -89,7 +89,7 @@ describe('.env.example', () => {
     expect(names.filter((name) => !source.includes(name))).toEqual([]);
   });
 
-  test('leaves commented out only what something else than the configuration reads', () => {
+  test('comments out only variables read by something other than the configuration', () => {
     const known = [
       'Read by the Temporal SDK itself',
       'Read by the set-up scripts only',
@@ -104,7 +104,7 @@ describe('docs/configuration.md', () => {
     ...read('docs/configuration.md').matchAll(/^\| `([A-Z][A-Z0-9_]*)` \| (.*?) \|/gm),
   ].map((match) => ({ name: match[1]!, shown: match[2]! }));
 
-  test('describes some of the variables, each once', () => {
+  test('describes its variables once each', () => {
     expect(rows.length).toBeGreaterThan(20);
     expect(new Set(rows.map(({ name }) => name)).size).toBe(rows.length);
   });
@@ -123,7 +123,7 @@ describe('docker-compose.yml', () => {
     [...compose.matchAll(/(?<!\$)\$\{([A-Z][A-Z0-9_]*)/g)].map((match) => match[1]!),
   );
 
-  test('gives our processes only variables that the configuration or the Temporal SDK reads', () => {
+  test('passes only variables that the configuration or the Temporal SDK reads', () => {
     const names = environmentBlocks(compose, 'x-service-environment').concat(
       ...['api', 'worker', 'migrate'].map((service) => environmentBlocks(compose, service)),
     );
@@ -135,7 +135,7 @@ describe('docker-compose.yml', () => {
     expect(names.filter((name) => !readable.has(name))).toEqual([]);
   });
 
-  test('takes from the environment only what .env.example lists', () => {
+  test('reads only variables that .env.example lists', () => {
     const listed = new Set(settings.map((setting) => setting.name));
     expect([...interpolated].filter((name) => !listed.has(name))).toEqual([]);
   });
@@ -145,7 +145,7 @@ describe('docker-compose.yml', () => {
     expect(names.filter((name) => !interpolated.has(name))).toEqual([]);
   });
 
-  test('holds no secret and publishes nothing beyond loopback by default', () => {
+  test('contains no secret and publishes only on loopback by default', () => {
     const secrets = /^\s+[A-Z_]*(?:PASSWORD|PWD|_KEY|SECRET)[A-Z_]*: *(.+)$/gm;
     const literal = [...compose.matchAll(secrets)].filter(([, value]) => !value!.startsWith('${'));
     expect(literal.map(([line]) => line)).toEqual([]);

@@ -127,7 +127,7 @@ const inPureHalf = (path: string): boolean =>
   /^shared\/(?!(?:crypto|db|platform|operations|seed)\/)/.test(path);
 const below = (folder: string) => product.filter(({ path }) => path.startsWith(`${folder}/`));
 
-describe('the import law', () => {
+describe('import rules', () => {
   const allowed: Record<string, { imports: string[]; types?: string[] }> = {
     workflows: { imports: ['shared'], types: ['activities'] },
     activities: { imports: ['shared'] },
@@ -139,7 +139,7 @@ describe('the import law', () => {
     console: { imports: ['client', 'shared'] },
   };
 
-  test.each(Object.entries(allowed))('%s takes only what stands below it', (folder, law) => {
+  test.each(Object.entries(allowed))('%s imports only from the folders below it', (folder, law) => {
     const breaches = below(folder).flatMap(({ path, imports }) =>
       imports
         .filter(({ target }) => sources.has(target) || folderOf(target, productFolders))
@@ -162,7 +162,7 @@ describe('the import law', () => {
     expect(missing).toEqual([]);
   });
 
-  test('the pure half of shared pulls in neither Node nor Temporal, not even through others', () => {
+  test('the pure half of shared imports neither Node nor Temporal, also indirectly', () => {
     const pure = product.filter(({ path }) => inPureHalf(path));
     const forbidden = (target: string): boolean =>
       isPackage(target) ? !['zod', 're2js', 'croner'].includes(target) : !inPureHalf(target);
@@ -170,12 +170,12 @@ describe('the import law', () => {
     expect(trespasses(pure, forbidden)).toEqual([]);
   });
 
-  test('the graph engine runs without zod', () => {
+  test('the graph engine does not import zod', () => {
     const forbidden = (target: string): boolean => isPackage(target) && target !== 're2js';
     expect(trespasses(below('shared/graph'), forbidden)).toEqual([]);
   });
 
-  test('the workflow bundle holds the pure half and the workflow SDK, nothing else', () => {
+  test('the workflow bundle contains only the pure half and the workflow SDK', () => {
     const packages = ['@temporalio/workflow', '@temporalio/common', 're2js'];
     const forbidden = (target: string): boolean =>
       isPackage(target)
@@ -184,14 +184,14 @@ describe('the import law', () => {
     expect(trespasses(below('workflows'), forbidden)).toEqual([]);
   });
 
-  test('the client is its own files and types, nothing else', () => {
+  test('the client imports only its own files and types', () => {
     const files = below('client');
     const targets = files.flatMap(({ imports }) => imports.map(({ target }) => target));
     expect(files.length).toBeGreaterThan(0);
     expect(targets.filter((target) => !target.startsWith('client/'))).toEqual([]);
   });
 
-  test('the console loads the pure half of shared, and neither Node nor Temporal', () => {
+  test('the console imports the pure half of shared, but neither Node nor Temporal', () => {
     const forbidden = (target: string): boolean =>
       isPackage(target)
         ? /^(?:node:|@temporalio\/)/.test(target)
@@ -201,7 +201,7 @@ describe('the import law', () => {
     expect(trespasses(pages, forbidden)).toEqual([]);
   });
 
-  test('no product code pulls in a development dependency', () => {
+  test('product code does not import development dependencies', () => {
     const { dependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
       dependencies: Record<string, string>;
     };
@@ -217,14 +217,14 @@ describe('the import law', () => {
     expect(trespasses(served, forbidden)).toEqual([]);
   });
 
-  test('statements stand in shared/db', () => {
+  test('SQL statements are only in shared/db', () => {
     const outside = product.filter(
       ({ path, names }) => names.has('sql') && !path.startsWith('shared/db/'),
     );
     expect(outside.map(({ path }) => path)).toEqual([]);
   });
 
-  test('no two files import each other in a circle at run time', () => {
+  test('no runtime import cycles', () => {
     const circles = product.filter(({ path, imports }) => {
       const direct = imports
         .filter(({ typeOnly, target }) => !typeOnly && sources.has(target))
@@ -235,8 +235,8 @@ describe('the import law', () => {
   });
 });
 
-describe('the environment', () => {
-  test('is read in one module of the service and one of the command', () => {
+describe('environment variables', () => {
+  test('are read in one module of the service and one of the command', () => {
     const readers = product.filter(({ readsEnvironment }) => readsEnvironment);
     expect(readers.map(({ path }) => path)).toEqual([
       'shared/platform/config.ts',
@@ -310,7 +310,7 @@ describe('files and folders', () => {
     expect(wrong).toEqual([]);
   });
 
-  test('are named by what they hold', () => {
+  test('are not named util, helpers, service or the like', () => {
     // The schemas shared by several resources of the contract have no better name.
     const wrong = paths
       .filter((path) => path !== 'shared/contract/common.ts')
@@ -320,7 +320,7 @@ describe('files and folders', () => {
     expect(wrong).toEqual([]);
   });
 
-  test('stand in folders of at most 20, or of more for a reason', () => {
+  test('are at most 20 to a folder, except in listed folders', () => {
     const sizes = new Map<string, number>();
     for (const path of paths) {
       const folder = posix.dirname(path);
@@ -331,7 +331,7 @@ describe('files and folders', () => {
     expect([...sizes.values()].filter((size) => size > 40)).toEqual([]);
   });
 
-  test.each(Object.entries(families))('of %s stand with their kind', (folder, family) => {
+  test.each(Object.entries(families))('of %s are in the right subfolder', (folder, family) => {
     const strays = product
       .map(({ path }) => path)
       .filter((path) => posix.dirname(path) === folder)
@@ -340,7 +340,7 @@ describe('files and folders', () => {
     expect(strays).toEqual([]);
   });
 
-  test('of the product stand in folders that ARCHITECTURE.md names', () => {
+  test('of the product are in folders that ARCHITECTURE.md names', () => {
     const text = readFileSync(join(root, 'ARCHITECTURE.md'), 'utf8');
     const whole = new Set(['client', 'console']);
     const rooms = new Set(
@@ -357,7 +357,7 @@ describe('files and folders', () => {
     ).toEqual([]);
   });
 
-  test('of the product are all reached from a process or a command', () => {
+  test('of the product are all reachable from a process or command', () => {
     const scripts = paths.filter((path) => /^(?:scripts|bench|docker)\//.test(path));
     // The bundler loads those of the workflows by path.
     const bundled = ['workflows/index.ts', 'workflows/payload-converter.ts'];
@@ -369,7 +369,7 @@ describe('files and folders', () => {
     expect(unreached).toEqual([]);
   });
 
-  test('of the tests and scripts are all reached from a test, a configuration or a command', () => {
+  test('of tests and scripts are all reachable from a test, configuration or command', () => {
     const configured = [
       'package.json',
       'jest.config.mjs',

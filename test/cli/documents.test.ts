@@ -22,7 +22,7 @@ function block(path: string, name: string): { text: string; promised: string[] }
   return { text, promised: [...text.matchAll(/^(?:#|\/\/)=> (.*)$/gm)].map((match) => match[1]!) };
 }
 
-describe('the documentation', () => {
+describe('documentation', () => {
   let service: Installation;
   let ops: Ops;
   let env: Record<string, string>;
@@ -36,7 +36,7 @@ describe('the documentation', () => {
   });
   afterAll(() => service.close());
 
-  test('of the client has an example that prints what it promises', async () => {
+  test('the example in docs/client.md prints its documented output', async () => {
     const { text, promised } = block('docs/client.md', 'example');
     const client = pathToFileURL(join(root, 'client/index.ts')).href;
     const file = join(ops.configFolder, 'example.mts');
@@ -46,7 +46,7 @@ describe('the documentation', () => {
     expect(stdout.trim().split('\n')).toEqual(promised);
   });
 
-  test('of the command has a tour that prints what it promises', async () => {
+  test('the tour in docs/cli.md prints its documented output', async () => {
     const { text, promised } = block('docs/cli.md', 'tour');
     const program = `#!/bin/sh\nexec '${process.execPath}' '${ops.script}' "$@"\n`;
     await writeFile(join(ops.configFolder, 'ops.sh'), program, { mode: 0o755 });
@@ -60,7 +60,7 @@ describe('the documentation', () => {
     expect(stdout.trim().split('\n')).toEqual(promised);
   });
 
-  test('of the command names every command that there is', () => {
+  test('docs/cli.md names every command', () => {
     const text = readFileSync(join(root, 'docs/cli.md'), 'utf8');
     const hidden = ['__complete'];
     const names = createProgram().commands.map((command) => command.name());

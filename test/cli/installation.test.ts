@@ -35,7 +35,7 @@ const slow = {
 const failing = { nodes: [{ id: 'boom', kind: 'agent', mock: { fail_times: 1 } }], edges: [] };
 
 describe('signing in', () => {
-  test('keeps the session where only its owner can read it, and not the password', async () => {
+  test('stores the session, readable only by its owner, and not the password', async () => {
     const folder = join(ops.configFolder, 'ops');
     expect((await stat(folder)).mode & 0o777).toBe(0o700);
     expect((await stat(join(folder, 'profiles.json'))).mode & 0o777).toBe(0o600);
@@ -55,7 +55,7 @@ describe('signing in', () => {
     expect((await ops(['profiles', '-o', 'json'])).json()).toHaveLength(1);
   });
 
-  test('with an API key works as a profile of its own, until it is forgotten', async () => {
+  test('with an API key creates a separate profile, until logout', async () => {
     const made = (await ops(['keys', 'create', 'CI', '--role', 'viewer', '-o', 'json'])).json();
     const login = ['login', '--api-key', '--profile', 'ci', '--url', service.apiUrl];
     const ended = await ops(login, { input: `${made.secret}\n` });
@@ -72,7 +72,7 @@ describe('signing in', () => {
     expect((await ops(['runs', 'list', '--profile', 'ci'])).stderr).toContain('no profile');
   });
 
-  test('is asked for where nobody is signed in', async () => {
+  test('is suggested when no one is signed in', async () => {
     const stranger = await createOps({ OPS_API_URL: service.apiUrl });
     const { code, stderr } = await stranger(['usage']);
     expect(code).toBe(1);
@@ -81,7 +81,7 @@ describe('signing in', () => {
 });
 
 describe('workflows', () => {
-  test('are created, left as they are, changed and compared', async () => {
+  test('are created, left unchanged, updated and compared', async () => {
     const file = join(ops.configFolder, 'life.json');
     const apply = async (graph: object): Promise<any> => {
       await writeFile(file, JSON.stringify({ name: 'Life', graph }));
@@ -99,7 +99,7 @@ describe('workflows', () => {
     expect((await ops(['workflows', 'show', 'Life'])).code).toBe(1);
   });
 
-  test('are validated with an exit code', async () => {
+  test('are validated, with an exit code', async () => {
     await applyGraph('Good', chain(1));
     await applyGraph('Bad', { nodes: [{ id: 'x', kind: 'loop', expression: '(' }], edges: [] });
     expect(await ops(['workflows', 'validate', 'Good'])).toMatchObject({ code: 0 });
@@ -108,7 +108,7 @@ describe('workflows', () => {
     expect(bad.stdout).toContain('error: ');
   });
 
-  test('with a field that there is not are refused by name', async () => {
+  test('with an unknown field are refused, naming the field', async () => {
     const file = join(ops.configFolder, 'wrong.json');
     await writeFile(file, JSON.stringify({ name: 'x', colour: 'red' }));
     const { code, stderr } = await ops(['workflows', 'apply', '-f', file]);
@@ -125,7 +125,7 @@ describe('a run', () => {
     await applyGraph('Slow', slow);
   });
 
-  test('is started and told', async () => {
+  test('is started and printed', async () => {
     const { code, json } = await ops(['run', 'Chain', '-i', 'a=1', '-o', 'json']);
     expect(code).toBe(0);
     expect(json()).toMatchObject({ input: { a: 1 }, workflow_name: 'Chain' });
@@ -137,7 +137,7 @@ describe('a run', () => {
     expect(one.json().id).toBe(other.json().id);
   });
 
-  test('is waited for, with an exit code for each ending', async () => {
+  test('can be waited for, with an exit code for each outcome', async () => {
     expect((await ops(['run', 'Chain', '--wait'])).code).toBe(0);
     expect((await ops(['run', 'Failing', '--wait'])).code).toBe(4);
     expect((await ops(['run', 'Gated', '--wait'])).code).toBe(6);
@@ -151,7 +151,7 @@ describe('a run', () => {
     for (const { id } of json()) expect((await ops(['cancel', id])).code).toBe(0);
   });
 
-  test('is watched as lines of JSON where nobody looks, and in full', async () => {
+  test('can be watched as complete JSON lines without a terminal', async () => {
     const { code, stdout, stderr } = await ops(['run', 'Chain', '--watch']);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     const lines = stdout
@@ -163,7 +163,7 @@ describe('a run', () => {
     expect(succeeded.map((line) => line.step_key)).toEqual(['n1', 'n2', 'n3']);
   });
 
-  test('is watched with an API key, too, which opens no stream', async () => {
+  test('can be watched with an API key, which cannot open a stream', async () => {
     const made = (
       await ops(['keys', 'create', 'Watcher', '--role', 'editor', '-o', 'json'])
     ).json();
@@ -173,7 +173,7 @@ describe('a run', () => {
     expect(stdout).toContain('"status":"success"');
   });
 
-  test('is decided, resumed and shown', async () => {
+  test('is approved, rejected, resumed and shown', async () => {
     const paused = (await ops(['run', 'Gated', '--wait', '-o', 'json'])).json();
     const watching = ops(['runs', 'watch', paused.id]);
     expect((await watching).code).toBe(6);
@@ -193,7 +193,7 @@ describe('a run', () => {
     expect((await ops(['runs', 'show', 'run_unknown'])).stderr).toBe('ops: Run not found (404)\n');
   });
 
-  test('is listed, as many as are asked for', async () => {
+  test('is listed, with a limit and a status filter', async () => {
     const { json } = await ops(['runs', 'list', '--limit', '2', '-o', 'json']);
     expect(json()).toHaveLength(2);
     const failed = await ops(['runs', 'list', '--status', 'failed', '-o', 'json']);
@@ -233,7 +233,7 @@ describe('on a terminal', () => {
     expect(text).not.toContain('"type"');
   });
 
-  test('nothing is coloured or redrawn with NO_COLOR', async () => {
+  test('NO_COLOR disables colors and redrawing', async () => {
     const text = await onTerminal(['run', 'Chain', '--watch'], { NO_COLOR: '1' });
     expect(text).not.toContain(escape);
     expect(text).toContain('"status":"success"');
@@ -242,7 +242,7 @@ describe('on a terminal', () => {
     expect((await ops(['workflows', 'list'])).stdout).not.toContain(escape);
   });
 
-  test('a password is asked for and not shown', async () => {
+  test('prompts for a password without echoing it', async () => {
     const login = `stty cols 80 rows 24; '${process.execPath}' '${ops.script}' login --email owner@localhost --profile asked --url ${service.apiUrl}`;
     const child = spawn('script', ['-qec', login, '/dev/null'], { env: ops.env });
     let text = '';
@@ -261,8 +261,8 @@ describe('on a terminal', () => {
   });
 });
 
-describe('the rest of the workspace', () => {
-  test('has budgets', async () => {
+describe('the command covers', () => {
+  test('budgets', async () => {
     const create = ['budgets', 'create', 'Monthly', '--limit', '25.5', '--window', 'week'];
     const made = (await ops([...create, '-o', 'json'])).json();
     expect(made).toMatchObject({ limit_usd: 25.5, window: 'week' });
@@ -272,7 +272,7 @@ describe('the rest of the workspace', () => {
     expect((await ops(['budgets', 'show', made.id])).code).toBe(1);
   });
 
-  test('has usage and an audit log that can be verified', async () => {
+  test('usage, and an audit log that can be verified', async () => {
     expect((await ops(['usage', '-o', 'json'])).json()).toMatchObject({ plan: 'free' });
     const { json } = await ops(['audit', 'list', '--limit', '3', '-o', 'json']);
     expect(json()).toHaveLength(3);
@@ -287,21 +287,21 @@ describe('the rest of the workspace', () => {
     expect((await ops(['audit', '--since', 'yesterday'])).code).toBe(1);
   });
 
-  test('has alerts, which say what they lack, and are refused a test then', async () => {
+  test('alerts, listing missing settings and refusing a test without a channel', async () => {
     const { stdout } = await ops(['alerts', 'list']);
     expect(stdout).toMatch(/chat +no +failed, paused +Set CHAT_WEBHOOK_URL/);
     const { code, stderr } = await ops(['alerts', 'test']);
     expect([code, stderr]).toEqual([1, 'ops: No alert channel is configured (409)\n']);
   });
 
-  test('has keys, whose secrets no list shows', async () => {
+  test('API keys, whose secrets no list shows', async () => {
     const made = (await ops(['keys', 'create', 'Listed', '--role', 'viewer', '-o', 'json'])).json();
     const { stdout } = await ops(['keys', 'list']);
     expect(stdout).toContain(made.id);
     expect(stdout).not.toContain(made.secret);
   });
 
-  test('has members, named by their email', async () => {
+  test('members, named by email', async () => {
     const invite = ['members', 'invite', 'ada@example.com', '--name', 'Ada', '-o', 'json'];
     const made = (await ops(invite)).json();
     expect(made).toMatchObject({ role: 'viewer', status: 'invited' });
@@ -318,7 +318,7 @@ describe('the rest of the workspace', () => {
     ]);
   });
 
-  test('has schedules, and which one is meant must be told when several have a name', async () => {
+  test('schedules, with an error when several share a name', async () => {
     await applyGraph('By the clock', chain(1));
     const create = ['schedules', 'create', 'By the clock', '--cron', '0 4 * * *', '--name', 'dawn'];
     const made = (await ops([...create, '-o', 'json'])).json();
@@ -332,7 +332,7 @@ describe('the rest of the workspace', () => {
     expect((await ops(['schedules', 'delete', 'dawn'])).code).toBe(0);
   });
 
-  test('has custom tools, whose test ends as the call did', async () => {
+  test('custom tools, whose test exits like the call', async () => {
     const server = await startHttpServer(({ url }, response) => {
       response.writeHead(url === '/health' ? 200 : 404).end('{"status": "ok"}');
     });
@@ -355,7 +355,7 @@ describe('the rest of the workspace', () => {
     await server.close();
   });
 
-  test('has feeds that are filled from files, line by line', async () => {
+  test('feeds filled from files, line by line', async () => {
     const file = join(ops.configFolder, 'feed.json');
     await writeFile(file, JSON.stringify({ name: 'Permits', entity_types: ['permit'] }));
     expect((await ops(['data', 'feeds', 'create', '-f', file])).code).toBe(0);
@@ -382,7 +382,7 @@ describe('the rest of the workspace', () => {
     expect((await ops(['data', 'feeds', 'delete', 'Permits'])).code).toBe(0);
   });
 
-  test('has keys of the data API, and tells what they have used', async () => {
+  test('data API keys and their usage', async () => {
     const create = [
       'data',
       'keys',

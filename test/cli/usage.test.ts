@@ -37,28 +37,33 @@ describe('the exit code', () => {
     [['usage', '--profile', 'nobody'], 1],
     [['usage', '--url', 'http://127.0.0.1:1'], 3],
     [['usage', '--url', 'nowhere'], 1],
-  ])('of %j is %d', async (args, code) => {
+  ])('for %j is %d', async (args, code) => {
     answer = { status: 200, body: [] };
     const ended = await ops(args);
     expect({ ...ended, code: ended.code }).toMatchObject({ code });
     if (code !== 0) expect(ended.stderr).toMatch(/\S/);
   });
 
-  test.each([400, 401, 402, 403, 404, 409, 429, 500])('of an answer %d is 1', async (status) => {
-    answer = { status, body: { detail: 'Told\nby \u001b[31mthe service' } };
-    const { code, stdout, stderr } = await ops(['runs', 'list'], { env: { OPS_API_KEY: 'ops_x' } });
-    expect(code).toBe(1);
-    expect(stdout).toBe('');
-    expect(stderr).toMatch(/^ops: Told by {1,2}\[31mthe service \(\d+\)[^\n]*\n$/);
-  });
+  test.each([400, 401, 402, 403, 404, 409, 429, 500])(
+    'for response status %d is 1',
+    async (status) => {
+      answer = { status, body: { detail: 'Told\nby \u001b[31mthe service' } };
+      const { code, stdout, stderr } = await ops(['runs', 'list'], {
+        env: { OPS_API_KEY: 'ops_x' },
+      });
+      expect(code).toBe(1);
+      expect(stdout).toBe('');
+      expect(stderr).toMatch(/^ops: Told by {1,2}\[31mthe service \(\d+\)[^\n]*\n$/);
+    },
+  );
 
-  test('of an answer that is a web page is 1, in one line', async () => {
+  test('for an HTML response is 1, with a one-line message', async () => {
     answer = { status: 500, body: '<html>\n<h1>Oops</h1>\n</html>', type: 'text/html' };
     const { code, stderr } = await ops(['usage']);
     expect({ code, stderr }).toEqual({ code: 1, stderr: 'ops: Internal Server Error (500)\n' });
   });
 
-  test('of a service that hangs is 3', async () => {
+  test('for a service that hangs is 3', async () => {
     const hanging = await startHttpServer(() => undefined);
     const { code, stderr } = await ops(['usage', '--timeout', '0.3', '--url', hanging.url]);
     await hanging.close();
@@ -67,7 +72,7 @@ describe('the exit code', () => {
 });
 
 describe('profiles', () => {
-  test('that others can read are not used', async () => {
+  test('that others can read are refused', async () => {
     const own = await createOps();
     const file = join(own.configFolder, 'ops', 'profiles.json');
     await mkdir(join(own.configFolder, 'ops'));
@@ -78,7 +83,7 @@ describe('profiles', () => {
     expect(stderr).toContain('can be read by others');
   });
 
-  test('that are not JSON are told', async () => {
+  test('that are not JSON are reported', async () => {
     const own = await createOps();
     await mkdir(join(own.configFolder, 'ops'));
     await writeFile(join(own.configFolder, 'ops', 'profiles.json'), '{', { mode: 0o600 });
@@ -99,7 +104,7 @@ describe('a credential', () => {
   };
   const last = () => server.seen.at(-1)!.headers;
 
-  test('that was stored is sent to the address it was stored with, and to no other', async () => {
+  test('is sent only to the address it was stored with', async () => {
     const own = await stored();
     await own(['usage']);
     expect(last()).toMatchObject({ 'x-api-key': 'ops_stored' });
@@ -111,7 +116,7 @@ describe('a credential', () => {
     await other.close();
   });
 
-  test('of the environment stands over one that was stored', async () => {
+  test('from the environment overrides a stored one', async () => {
     const own = await stored();
     await own(['usage'], { env: { OPS_API_KEY: 'ops_other' } });
     expect(last()).toMatchObject({ 'x-api-key': 'ops_other' });
@@ -120,7 +125,7 @@ describe('a credential', () => {
     expect(last()).not.toHaveProperty('x-api-key');
   });
 
-  test('is told nowhere', async () => {
+  test('is never printed', async () => {
     const own = await stored();
     const outputs = await Promise.all([
       own(['profiles']),
@@ -147,11 +152,11 @@ describe('completion', () => {
     ],
     [['runs', 'list', '--p'], ['--profile']],
     [['nonsense', 'wor'], ['workflows']],
-  ])('of %j offers %j', (words, expected) => {
+  ])('for %j offers %j', (words, expected) => {
     expect(candidates(createProgram(), words)).toEqual(expected);
   });
 
-  test.each(['bash', 'zsh', 'fish'])('for %s asks the command itself', async (shell) => {
+  test.each(['bash', 'zsh', 'fish'])('for %s calls the command itself', async (shell) => {
     const { code, stdout } = await ops(['completion', shell]);
     expect(code).toBe(0);
     expect(stdout).toContain('ops __complete -- ');
@@ -169,11 +174,11 @@ describe('an input', () => {
     [['a=1', 'a=2'], { a: 2 }],
     [[], {}],
     [['a="1"'], { a: '1' }],
-  ])('of %j is %j', async (given, expected) => {
+  ])('from %j is %j', async (given, expected) => {
     expect(await readInput(given)).toEqual(expected);
   });
 
-  test('is put together from files and pairs, later ones over earlier ones', async () => {
+  test('merges files and pairs, later ones overriding earlier ones', async () => {
     const file = join(ops.configFolder, 'input.json');
     await writeFile(file, '{"a": 1, "b": 2}');
     expect(await readInput([file, 'b=3'])).toEqual({ a: 1, b: 3 });
@@ -184,8 +189,8 @@ describe('an input', () => {
   });
 });
 
-describe('what is printed', () => {
-  test('holds nothing that steers a terminal', () => {
+describe('output', () => {
+  test('contains no terminal control characters', () => {
     expect(printable('a\u001b[2Jb\r\nc\u009bd\u007f')).toBe('a [2Jb c d ');
     let text = '';
     const output = createOutput(
@@ -197,7 +202,7 @@ describe('what is printed', () => {
     expect(text).not.toMatch(/[\u0000-\u0009\u000b-\u001f]/);
   });
 
-  test('of a run fits the width and sets the rounds of loops in', () => {
+  test('of a run fits the width and indents loop iterations', () => {
     const step = {
       label: 'A step with a name that is too long to be shown',
       status: 'success',

@@ -47,12 +47,12 @@ async function callOrIterate(result: unknown): Promise<void> {
   await settled.catch(() => undefined);
 }
 
-describe('the contract', () => {
+describe('the API contract', () => {
   test('has its types in the client, as committed', async () => {
     expectCommitted('client/openapi.ts', await contractTypes(openApi));
   });
 
-  test('has a method of the client for every operation', async () => {
+  test('has a client method for every operation', async () => {
     const { paths } = JSON.parse(openApi) as { paths: Record<string, object> };
     const operations = Object.entries(paths).flatMap(([path, methods]) =>
       Object.keys(methods).map(
@@ -66,12 +66,12 @@ describe('the contract', () => {
     expect(ours.filter((operation) => !reached.has(operation))).toEqual([]);
   });
 
-  test('has the version of the client', () => {
+  test('has the same version as the client', () => {
     const versionOf = (path: string): unknown => (JSON.parse(read(path)) as any).version;
     expect(versionOf('client/package.json')).toBe(versionOf('package.json'));
   });
 
-  test('needs nothing but the client itself', () => {
+  test('adds no dependencies to the client', () => {
     const { dependencies, peerDependencies } = JSON.parse(read('client/package.json')) as any;
     expect({ dependencies, peerDependencies }).toEqual({});
   });

@@ -30,7 +30,7 @@ const slow = {
 const quick = { wait: true, pollInterval: 0.02 } as const;
 
 describe('a run', () => {
-  test('is started by id and by exact name, and waited for', async () => {
+  test('is started by ID or exact name, and waited for', async () => {
     const { id, name } = await define(chain(2));
     for (const workflow of [id, name]) {
       const run = await client.run(workflow, { ticket: 'x' }, quick);
@@ -38,7 +38,7 @@ describe('a run', () => {
     }
   });
 
-  test('is started by id where a name is the same', async () => {
+  test('is started by ID even if another workflow has that ID as its name', async () => {
     const { id } = await define(chain(1));
     const named = await define(chain(1), id);
     expect((await client.run(id)).workflow_id).toBe(id);
@@ -53,7 +53,7 @@ describe('a run', () => {
     },
   );
 
-  test('is refused for a name that nobody or more than one has', async () => {
+  test('is refused for an unknown or ambiguous name', async () => {
     await expect(client.run('Nobody')).rejects.toMatchObject({
       status: 404,
       detail: 'Workflow not found',
@@ -64,7 +64,7 @@ describe('a run', () => {
     await expect(client.run('twice')).rejects.toMatchObject({ status: 404 });
   });
 
-  test('goes on when waiting for it takes too long, and can be cancelled', async () => {
+  test('continues after its wait times out, and can be canceled', async () => {
     const { id } = await define(slow);
     const waiting = client.run(id, {}, { ...quick, timeout: 0.5, idempotencyKey: 'slow' });
     await expect(waiting).rejects.toMatchObject({ status: 408 });
@@ -73,7 +73,7 @@ describe('a run', () => {
     expect((await client.cancel(again.id)).status).toBe('failed');
   });
 
-  test('waits at a gate, and is approved with an input or rejected', async () => {
+  test('waits at a gate, and is approved with input or rejected', async () => {
     const { id } = await define(gated());
     const paused = await client.run(id, {}, quick);
     expect(paused).toMatchObject({ status: 'paused', pending_gate: { node_id: 'gate' } });
@@ -106,7 +106,7 @@ describe('a run', () => {
   };
 });
 
-describe('starting a run over a bad line', () => {
+describe('starting runs over an unreliable connection', () => {
   /** Forwards requests, and drops every other response after the service has sent it. */
   async function startLossyLine(): Promise<FakeServer & { lost: () => number }> {
     let passed = 0;
@@ -129,7 +129,7 @@ describe('starting a run over a bad line', () => {
     return { ...line, lost: () => lost };
   }
 
-  test('starts one run for each call, whatever got lost', async () => {
+  test('starts one run per call, despite lost responses', async () => {
     const { id } = await define(chain(1));
     const line = await startLossyLine();
     const behind = createClient({ baseUrl: line.url, token });
@@ -144,7 +144,7 @@ describe('starting a run over a bad line', () => {
 });
 
 describe('lists', () => {
-  test('are gone through page by page, each row once', async () => {
+  test('return each row once across pages', async () => {
     const { id } = await define(chain(1));
     const started = await Promise.all(Array.from({ length: 7 }, () => client.run(id)));
     const seen = [];
@@ -156,7 +156,7 @@ describe('lists', () => {
     expect(ofWorkflow).toEqual(seen);
   });
 
-  test('of versions and of the audit log end', async () => {
+  test('of versions and audit entries end', async () => {
     const { id } = await define(chain(1));
     for (const length of [2, 3, 4]) await client.updateWorkflow(id, { graph: chain(length) });
     const versions = [];
@@ -174,7 +174,7 @@ describe('lists', () => {
   });
 });
 
-test('the events of a run are gone through page by page, from wherever one was', async () => {
+test('iterates the events of a run page by page, from any position', async () => {
   const { id } = await define(chain(3));
   const run = await client.run(id, {}, quick);
   const seen = [];
@@ -191,7 +191,7 @@ test('the events of a run are gone through page by page, from wherever one was',
 });
 
 describe('a stream', () => {
-  test('tells what happens from the moment it is open', async () => {
+  test('receives events from the moment it opens', async () => {
     const { id } = await define(gated());
     const run = await client.run(id, {}, quick);
     const frames: StreamFrame[] = [];
@@ -206,7 +206,7 @@ describe('a stream', () => {
     expect(frames.every((frame) => frame.run_id === run.id)).toBe(true);
   });
 
-  test('ends quietly by its signal, also before it is open', async () => {
+  test('ends quietly when aborted, also before it opens', async () => {
     const { id } = await define(slow);
     const run = await client.run(id);
     for (const delay of [0, 1, 300]) {
@@ -218,7 +218,7 @@ describe('a stream', () => {
     await client.cancel(run.id);
   });
 
-  test('says why it was closed', async () => {
+  test('reports why it was closed', async () => {
     const first = (stream: AsyncGenerator<StreamFrame, void>) => stream.next();
     const stranger = createClient({ baseUrl: service.apiUrl });
     await expect(first(stranger.stream('run_1'))).rejects.toMatchObject({ code: 4401 });
@@ -243,7 +243,7 @@ describe('other operations', () => {
     });
   });
 
-  test('make a key that works as a credential until it is revoked', async () => {
+  test('create a key that works as a credential until it is revoked', async () => {
     const key = await client.createApiKey({ name: 'CI', role: 'viewer' });
     const holder = createClient({ baseUrl: service.apiUrl, apiKey: key.secret });
     expect(await holder.listWorkflows()).toEqual(expect.any(Array));
@@ -252,7 +252,7 @@ describe('other operations', () => {
     await expect(holder.listWorkflows()).rejects.toMatchObject({ status: 401 });
   });
 
-  test('answer 401 to a stranger', async () => {
+  test('return 401 without a credential', async () => {
     const stranger = createClient({ baseUrl: service.apiUrl });
     await expect(stranger.listRuns()).rejects.toMatchObject({ name: 'ApiError', status: 401 });
     expect(await stranger.getHealth()).toMatchObject({ status: expect.any(String) });

@@ -20,7 +20,7 @@ test.each<[string, string[]]>([
   ['a\rb\n', ['a\rb']],
   ['{"a":"x\u2028y\u2029z\u0085\v\f"}\nb', ['{"a":"x\u2028y\u2029z\u0085\v\f"}', 'b']],
   ['é\n💩\n', ['é', '💩']],
-])('the lines of %j end at line feeds alone, however the text is cut up', async (text, lines) => {
+])('splits %j at line feeds only, in any chunks', async (text, lines) => {
   expect(await linesOf([text])).toEqual(lines);
   expect(await linesOf([...text])).toEqual(lines);
   const bytes = new TextEncoder().encode(text);

@@ -46,7 +46,7 @@ const printed = 'GET http://127.0.0.1:8000/api/workflows function\n';
 const names = '{ createClient, verifyWebhook }';
 
 describe('the packed client', () => {
-  test('is imported as an ES module', async () => {
+  test('can be imported as an ES module', async () => {
     await writeFile(
       join(user, 'esm.mjs'),
       `import ${names} from 'durable-workflows-client';${program}`,
@@ -54,7 +54,7 @@ describe('the packed client', () => {
     expect((await node(['esm.mjs'], user)).stdout).toBe(printed);
   });
 
-  test('is required as CommonJS', async () => {
+  test('can be required as CommonJS', async () => {
     await writeFile(
       join(user, 'cjs.cjs'),
       `const ${names} = require('durable-workflows-client');${program}`,
@@ -106,7 +106,7 @@ void client.getRun('run_1').then((run) => run.colour);
     expect(checked.stdout).toBe('');
   });
 
-  test('holds its build, its licence and a read-me, nothing else', async () => {
+  test('contains only its build, license and README', async () => {
     const { stdout } = await execute('tar', ['-tzf', tarball]);
     expect(stdout.trim().split('\n').sort()).toEqual(
       [
@@ -128,12 +128,12 @@ void client.getRun('run_1').then((run) => run.colour);
     for (const text of texts) expect(text).not.toMatch(/\brequire\(|\bimport\b[^.]*['"]|process\./);
   });
 
-  test('passes what publishers check', async () => {
+  test('passes publint', async () => {
     const { stdout } = await node([bin('publint/src/cli.js'), 'run', tarball, '--strict'], user);
     expect(stdout).toContain('All good');
   });
 
-  test('has types that resolve in every way of importing', async () => {
+  test('has types that resolve for every kind of import', async () => {
     const checker = bin('@arethetypeswrong/cli/dist/index.js');
     const args = ['--format', 'json', '--no-definitely-typed', tarball];
     const { stdout } = await node([checker, ...args], user);

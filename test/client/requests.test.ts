@@ -46,43 +46,46 @@ const failure = (promise: Promise<unknown>): Promise<any> =>
   );
 
 describe('a request', () => {
-  test.each(['', '/', '///'])('goes to /api below the address with %j at its end', async (end) => {
+  test.each(['', '/', '///'])('goes to /api under a base URL that ends with %j', async (end) => {
     await answering([ok()]);
     await createClient({ baseUrl: `${server.url}/somewhere${end}` }).listWorkflows();
     expect(server.seen[0]!.url).toBe('/somewhere/api/workflows');
   });
 
-  test('carries the API key, and not the token beside it', async () => {
+  test('sends the API key rather than the token if both are set', async () => {
     const client = await answering([ok()], { apiKey: 'ops_secret', token: 'session' });
     await client.listWorkflows();
     expect(server.seen[0]!.headers).toMatchObject({ 'x-api-key': 'ops_secret' });
     expect(server.seen[0]!.headers).not.toHaveProperty('authorization');
   });
 
-  test('carries a token as bearer', async () => {
+  test('sends a token as a bearer token', async () => {
     const client = await answering([ok()], { token: 'session' });
     await client.listWorkflows();
     expect(server.seen[0]!.headers['authorization']).toBe('Bearer session');
   });
 
-  test('carries no credential where none is given', async () => {
+  test('sends no credential if none is set', async () => {
     const client = await answering([ok()]);
     await client.listWorkflows();
     expect(server.seen[0]!.headers).not.toHaveProperty('x-api-key');
     expect(server.seen[0]!.headers).not.toHaveProperty('authorization');
   });
 
-  test.each(['a/b', 'a?b#c', 'ü ö', '%2e%2e'])('keeps the id %j in one part', async (id) => {
-    const client = await answering([ok({})]);
-    await client.getRun(id);
-    const { pathname, search } = new URL(server.seen[0]!.url, server.url);
-    expect(decodeURIComponent(pathname)).toBe(`/api/runs/${id}`);
-    expect(pathname.split('/')).toHaveLength(4);
-    expect(search).toBe('');
-  });
+  test.each(['a/b', 'a?b#c', 'ü ö', '%2e%2e'])(
+    'escapes the ID %j as one path segment',
+    async (id) => {
+      const client = await answering([ok({})]);
+      await client.getRun(id);
+      const { pathname, search } = new URL(server.seen[0]!.url, server.url);
+      expect(decodeURIComponent(pathname)).toBe(`/api/runs/${id}`);
+      expect(pathname.split('/')).toHaveLength(4);
+      expect(search).toBe('');
+    },
+  );
 
   test.each(['', '.', '..', undefined as unknown as string])(
-    'is not sent for the id %j, which would change the address',
+    'is not sent for the ID %j, which would change the path',
     async (id) => {
       const client = await answering([ok({})]);
       await expect(client.deleteWorkflow(id)).rejects.toThrow(TypeError);
@@ -90,13 +93,13 @@ describe('a request', () => {
     },
   );
 
-  test('leaves out what is not set from its query', async () => {
+  test('omits undefined query parameters', async () => {
     const client = await answering([ok({ runs: [], next_cursor: null })]);
     await client.listRuns({ status: 'failed', limit: undefined });
     expect(server.seen[0]!.url).toBe('/api/runs?status=failed');
   });
 
-  test('reads all pages of a list that answers an array, and one page where a page is asked for', async () => {
+  test('reads all pages of a list that returns an array, or one page on request', async () => {
     const rows = Array.from({ length: 450 }, (_, n) => ({ id: `wf_${n}` }));
     const page = (response: ServerResponse, { url }: Seen) => {
       const query = new URL(url, server.url).searchParams;
@@ -110,25 +113,25 @@ describe('a request', () => {
     expect(await client.listMembers({ offset: 440 })).toEqual(rows.slice(440));
   });
 
-  test('answers nothing for 204 and for an empty body', async () => {
+  test('returns undefined for 204 and for an empty body', async () => {
     const client = await answering([(response) => response.writeHead(204).end(), (r) => r.end()]);
     expect(await client.deleteBudget('bud_1')).toBeUndefined();
     expect(await client.deleteBudget('bud_1')).toBeUndefined();
   });
 });
 
-describe('settings', () => {
+describe('client options', () => {
   const good = async () => answering([ok()]);
 
   test.each(['nowhere', 'ftp://x', 'http://me:secret@x', 'http://x?y=1', ''])(
-    'with the address %j are refused',
+    'with the base URL %j are refused',
     async (baseUrl) => {
       await good();
       expect(() => createClient({ baseUrl })).toThrow(/^baseUrl must/);
     },
   );
 
-  test('with a credential that no header can carry are refused without telling it', async () => {
+  test('with a credential that no header can hold are refused without revealing it', async () => {
     await good();
     for (const secret of ['ops_secret\n', 'ops_sécret', '', ' ']) {
       const refusal = await failure((async () => createClient({ apiKey: secret }))());
@@ -138,8 +141,8 @@ describe('settings', () => {
   });
 });
 
-describe('a refusal', () => {
-  test('has the status, the detail, the request id and when to come back', async () => {
+describe('an API error', () => {
+  test('has the status, detail, request ID and retry delay', async () => {
     const client = await answering([
       refuse(402, { 'x-request-id': 'req-1', 'retry-after': '7' }, 'Budget exhausted'),
     ]);
@@ -159,14 +162,14 @@ describe('a refusal', () => {
     ['application/json', '{"detail": ', 'Internal Server Error'],
     ['application/json', 'null', 'Internal Server Error'],
     ['text/plain', '', 'Internal Server Error'],
-  ])('that says %s %j is told as %j', async (type, body, detail) => {
+  ])('with body %s %j has the detail %j', async (type, body, detail) => {
     const client = await answering([
       (response) => response.writeHead(500, { 'content-type': type }).end(body),
     ]);
     expect(await failure(client.listWorkflows())).toMatchObject({ status: 500, detail });
   });
 
-  test('is what 200 with a web page is', async () => {
+  test('is thrown for a 200 with an HTML page', async () => {
     const client = await answering([(response) => response.end('<html></html>')]);
     expect(await failure(client.listWorkflows())).toMatchObject({
       name: 'ApiError',
@@ -175,7 +178,7 @@ describe('a refusal', () => {
     });
   });
 
-  test('is what a redirect is, so that no credential goes elsewhere', async () => {
+  test('is thrown for a redirect, so that credentials go nowhere else', async () => {
     const elsewhere = await startHttpServer((_request, response) => sendJson(response, 200, []));
     const client = await answering(
       [(response) => response.writeHead(302, { location: elsewhere.url }).end()],
@@ -187,8 +190,8 @@ describe('a refusal', () => {
   });
 });
 
-describe('a request without an answer', () => {
-  test('ends after the time of the client, or of the call', async () => {
+describe('a request without a response', () => {
+  test('times out after the timeout of the client or the call', async () => {
     const client = await answering([hang], { timeout: 1 });
     const started = performance.now();
     const error = await failure(client.listWorkflows());
@@ -201,7 +204,7 @@ describe('a request without an answer', () => {
     expect(server.seen).toHaveLength(2);
   });
 
-  test('ends in the midst of a body, too', async () => {
+  test('times out in the middle of a body', async () => {
     const client = await answering(
       [(response) => void response.writeHead(200, { 'content-length': '100' }).write('[')],
       { timeout: 0.2 },
@@ -209,7 +212,7 @@ describe('a request without an answer', () => {
     expect(await failure(client.listWorkflows())).toMatchObject({ timedOut: true });
   });
 
-  test('ends when its caller gives up, with the reason of the caller', async () => {
+  test('ends when its caller aborts, with the reason of the caller', async () => {
     const client = await answering([hang]);
     const controller = new AbortController();
     const reason = new Error('never mind');
@@ -219,7 +222,7 @@ describe('a request without an answer', () => {
     expect(server.seen).toHaveLength(1);
   });
 
-  test('tells where nobody listens', async () => {
+  test('names an unreachable address', async () => {
     await answering([ok()]);
     const nowhere = createClient({ baseUrl: 'http://127.0.0.1:1', retries: 0 });
     const error = await failure(nowhere.listWorkflows());
@@ -227,27 +230,27 @@ describe('a request without an answer', () => {
     expect(error.message).toContain('http://127.0.0.1:1 cannot be reached');
   });
 
-  test('tells what does not speak HTTP', async () => {
+  test('fails with a connection error if the server does not speak HTTP', async () => {
     server = await startTcpServer((socket) => socket.end('SSH-2.0-OpenSSH_9\r\n'));
     const client = createClient({ baseUrl: server.url, retries: 0 });
     expect(await failure(client.listWorkflows())).toBeInstanceOf(ConnectionError);
   });
 });
 
-describe('sending again', () => {
+describe('retrying', () => {
   test.each([
     ['a broken connection', reset],
     ['429', refuse(429, { 'retry-after': '0' })],
     ['502', refuse(502)],
     ['503', refuse(503, { 'retry-after': '0' })],
     ['504', refuse(504)],
-  ])('a read gets through %s', async (_name, trouble) => {
+  ])('a read survives %s', async (_name, trouble) => {
     const client = await answering([trouble, trouble, ok([])]);
     expect(await client.listWorkflows()).toEqual([]);
     expect(server.seen).toHaveLength(3);
   });
 
-  test('the start of a run keeps its key, and two starts have two', async () => {
+  test('starting a run keeps its idempotency key, and each start has another', async () => {
     const client = await answering([reset, refuse(503), ok({ id: 'run_1' }), ok({ id: 'run_2' })]);
     await client.run('wf_1', { a: 1 });
     await client.run('wf_1', { a: 1 });
@@ -258,13 +261,13 @@ describe('sending again', () => {
     expect(keys[3]).not.toBe(keys[0]);
   });
 
-  test('ends after as many times as were allowed', async () => {
+  test('stops after the configured number of retries', async () => {
     const client = await answering([refuse(503, { 'retry-after': '0' })], { retries: 4 });
     expect(await failure(client.listWorkflows())).toMatchObject({ status: 503 });
     expect(server.seen).toHaveLength(5);
   });
 
-  test('waits as long as it is told to, by seconds and by date', async () => {
+  test('waits for Retry-After in seconds or as a date', async () => {
     const date = new Date(Date.now() + 2_000).toUTCString();
     const client = await answering([
       refuse(503, { 'retry-after': '1' }),
@@ -277,7 +280,7 @@ describe('sending again', () => {
     expect(server.seen).toHaveLength(3);
   });
 
-  test('does not begin where it would last longer than the call may', async () => {
+  test('is skipped if it would exceed the timeout of the call', async () => {
     const client = await answering([refuse(503, { 'retry-after': '60' })], { timeout: 5 });
     const started = performance.now();
     expect(await failure(client.listWorkflows())).toMatchObject({ status: 503, retryAfter: 60 });
@@ -291,7 +294,7 @@ describe('sending again', () => {
     expect(server.seen).toHaveLength(1);
   });
 
-  test('is not done for a change, of which nobody knows whether it was made', async () => {
+  test('is skipped for writes, which may have succeeded', async () => {
     const client = await answering([reset, refuse(503), refuse(429), ok({})]);
     expect(await failure(client.createWorkflow({ name: 'x' }))).toBeInstanceOf(ConnectionError);
     expect(await failure(client.cancel('run_1'))).toMatchObject({ status: 503 });
@@ -299,7 +302,7 @@ describe('sending again', () => {
     expect(server.seen).toHaveLength(3);
   });
 
-  test('ends when its caller gives up', async () => {
+  test('stops when the caller aborts', async () => {
     const client = await answering([refuse(503, { 'retry-after': '20' })]);
     const signal = AbortSignal.timeout(100);
     expect(await failure(client.listWorkflows({ signal }))).toMatchObject({ name: 'TimeoutError' });
@@ -308,7 +311,7 @@ describe('sending again', () => {
 });
 
 describe('waiting for a run', () => {
-  test('ends with status 408 where the service hangs meanwhile', async () => {
+  test('ends with status 408 if the service hangs', async () => {
     const client = await answering([ok({ id: 'run_1', status: 'pending' }), hang]);
     const started = performance.now();
     const error = await failure(client.run('wf_1', {}, { wait: true, timeout: 0.4 }));
@@ -316,7 +319,7 @@ describe('waiting for a run', () => {
     expect(performance.now() - started).toBeLessThan(3_000);
   });
 
-  test('looks twice a second unless told otherwise', async () => {
+  test('polls twice a second by default', async () => {
     // A busy machine only makes pauses longer, so the shortest of four is closest to the interval.
     const shortestPauseMs = async (options: { pollInterval?: number }) => {
       const looks: number[] = [];
@@ -341,13 +344,13 @@ describe('waiting for a run', () => {
     expect(chosen).toBeLessThan(400);
   });
 
-  test('does not become a storm with an interval of 0', async () => {
+  test('limits polling with an interval of 0', async () => {
     const client = await answering([ok({ id: 'run_1', status: 'running' })]);
     await failure(client.waitForRun('run_1', { timeout: 0.3, pollInterval: 0 }));
     expect(server.seen.length).toBeLessThanOrEqual(31);
   });
 
-  test('gets through a short outage', async () => {
+  test('survives a short outage', async () => {
     const client = await answering([
       ok({ id: 'run_1', status: 'running' }),
       reset,

@@ -11,14 +11,14 @@ const mac = (time: number | string, text: string | Buffer, key = secret): string
 const signed = (time: number, text = body): string => `t=${time},v1=${mac(time, text)}`;
 
 describe('a delivery of an outbound webhook', () => {
-  test('is taken as it was signed, as text and as bytes', async () => {
+  test('is accepted as signed, as text and as bytes', async () => {
     const expected = { id: 'evt_1', type: 'ping', data: { name: 'Zoë' } };
     const delivery = { secret, signature: signed(now), now };
     expect(await verifyWebhook({ ...delivery, body })).toMatchObject(expected);
     expect(await verifyWebhook({ ...delivery, body: Buffer.from(body) })).toMatchObject(expected);
   });
 
-  test('is taken when one of two signatures is right, in either place', async () => {
+  test('is accepted if either of two signatures is correct', async () => {
     const right = `v1=${mac(now, body)}`;
     const other = `v1=${mac(now, body, 'whsec_other')}`;
     for (const signature of [`t=${now},${right},${other}`, `t=${now},${other},${right}`]) {
@@ -26,7 +26,7 @@ describe('a delivery of an outbound webhook', () => {
     }
   });
 
-  test.each([0, 300, -300])('is taken %d s from its time', async (off) => {
+  test.each([0, 300, -300])('is accepted %d s from its time', async (off) => {
     const delivery = { secret, signature: signed(now), body, now: now + off };
     expect(await verifyWebhook(delivery)).toMatchObject({ id: 'evt_1' });
   });
@@ -36,7 +36,7 @@ describe('a delivery of an outbound webhook', () => {
     await expect(verifyWebhook(delivery)).rejects.toThrow(SignatureError);
   });
 
-  test('is refused with any one bit of its body or signature changed', async () => {
+  test('is refused if any bit of its body or signature changes', async () => {
     const bytes = Buffer.from(body);
     for (let round = 0; round < 200; round += 1) {
       const at = randomBytes(2).readUInt16BE() % (bytes.length * 8);
@@ -65,11 +65,11 @@ describe('a delivery of an outbound webhook', () => {
     ['two times', `t=${now},t=${now + 1},v1=${mac(now, body)}`],
     ['a time that is none', `t=1e9,v1=${mac('1e9', body)}`],
     ['a time before all times', `t=-1,v1=${mac('-1', body)}`],
-  ])('is refused with %s for a signature', async (_name, signature) => {
+  ])('is refused if the signature has %s', async (_name, signature) => {
     await expect(verifyWebhook({ secret, signature, body, now })).rejects.toThrow(SignatureError);
   });
 
-  test('is refused by another secret, and an empty secret is no secret', async () => {
+  test('is refused with another secret; an empty secret throws', async () => {
     const delivery = { signature: signed(now), body, now };
     await expect(verifyWebhook({ ...delivery, secret: 'whsec_x' })).rejects.toThrow('not fit');
     await expect(verifyWebhook({ ...delivery, secret: '' })).rejects.toThrow(TypeError);
@@ -82,7 +82,7 @@ describe('a delivery of an outbound webhook', () => {
 });
 
 describe('the headers of an inbound event', () => {
-  test('are those that the service computes', async () => {
+  test('match those that the service computes', async () => {
     const headers = await signInboundWebhook({ secret: 'c0ffee', body, timestamp: now });
     expect(headers).toEqual({
       'X-Service-Timestamp': String(now),

@@ -9,7 +9,7 @@ const week = {
 };
 
 describe('the burn-down of a budget', () => {
-  test('tells what was left each day, and leaves open the days to come', () => {
+  test('shows the remainder of each day, and leaves future days open', () => {
     const days = [
       { date: '2026-11-16', spent_usd: 10 },
       { date: '2026-11-17', spent_usd: 0.1 },
@@ -23,12 +23,12 @@ describe('the burn-down of a budget', () => {
     expect(drawn.map(({ pace }) => Math.round(pace ?? NaN))).toEqual([60, 50, 40, 30, 20, 10, 0]);
   });
 
-  test('goes below zero where more was spent than the limit', () => {
+  test('goes below zero when spending exceeds the limit', () => {
     const days = [{ date: '2026-11-16', spent_usd: 100 }];
     expect(burnDown({ ...week, days }, 100, now)[0]).toMatchObject({ spent: 100, left: -30 });
   });
 
-  test('begins with what was spent before the days that are listed, and has no pace without an end', () => {
+  test('starts with spending before the listed days, and has no pace without an end', () => {
     const days = [
       { date: '2026-11-17', spent_usd: 1 },
       { date: '2026-11-18', spent_usd: 2 },

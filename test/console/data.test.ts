@@ -41,7 +41,7 @@ const filed = {
 const heading = (page: Page, name: string) => page.getByRole('heading', { level: 1, name });
 
 describeConsole(
-  'the data pages',
+  'data pages',
   (stage) => {
     /** Creates a feed with records; also returns the id of the first record. */
     const fill = async (name: string): Promise<{ feedId: string; entityId: string }> => {
@@ -55,7 +55,7 @@ describeConsole(
       return { feedId, entityId: body.entities[0].id };
     };
 
-    test('make a feed and show, as it comes, what is sent with the command they give', async () => {
+    test('create a feed, and show the record sent with the suggested command', async () => {
       const { open, call, url } = stage();
       const { page, problems } = await open('/data');
       await page.getByRole('button', { name: 'Create feed' }).click();
@@ -83,7 +83,7 @@ describeConsole(
       expect([after.status, problems]).toEqual([404, []]);
     });
 
-    test('show a record with where it is from, what it was before and what happened to it', async () => {
+    test('show the sources, changes and events of a record', async () => {
       const { entityId } = await fill('Record');
       const { page, problems } = await stage().open(`/data/entities/${entityId}`);
       await heading(page, 'Permit A-1').waitFor();
@@ -102,7 +102,7 @@ describeConsole(
       expect(problems).toEqual([]);
     });
 
-    test('keep what narrows the records in the address, both ways', async () => {
+    test('keep the record filters in the URL, both ways', async () => {
       const { feedId } = await fill('Filters');
       const { page } = await stage().open(`/data/entities?feed_id=${feedId}`);
       const rows = page.getByRole('table', { name: 'Records' }).getByRole('row');
@@ -123,7 +123,7 @@ describeConsole(
       expect(await city.inputValue()).toBe('austin');
     });
 
-    test('show changes as they are made, with the page left open', async () => {
+    test('show new changes without a reload', async () => {
       const { feedId } = await fill('Stream');
       const { page } = await stage().open(`/data/changes?feed_id=${feedId}`);
       const row = (name: RegExp) =>
@@ -136,7 +136,7 @@ describeConsole(
       await row(/stage from granted to built/).waitFor();
     });
 
-    test('take reports of sources, and show the last', async () => {
+    test('record a source check, and show the last one', async () => {
       const source = { name: 'City portal', type: 'permit_portal', cadence: 'daily' };
       await stage().call('POST', '/api/data/sources', source);
       const { page } = await stage().open('/data');
@@ -150,7 +150,7 @@ describeConsole(
       expect(await row.innerText()).toMatch(/Failed[\s\S]*daily/);
     });
 
-    test('make a data key that reads what its scopes say, show its secret once, and revoke it', async () => {
+    test('create a data key limited to its scopes, show its secret once, and revoke it', async () => {
       await fill('Keyed');
       const { open, url } = stage();
       const { page, problems } = await open('/data/keys');
@@ -177,7 +177,7 @@ describeConsole(
       expect(problems).toEqual([]);
     });
 
-    test('register an endpoint, show why deliveries failed, and redeliver all of them', async () => {
+    test('register an endpoint, show its failed attempts, and retry all failed deliveries', async () => {
       const { open } = stage();
       const { page, problems } = await open('/data/endpoints');
       await page.getByRole('button', { name: 'Add endpoint' }).first().click();
@@ -207,7 +207,7 @@ describeConsole(
       expect(problems).toEqual([]);
     });
 
-    test('offer viewers nothing that they may not do', async () => {
+    test('offer viewers no action that they cannot take', async () => {
       const { feedId } = await fill('Seen by viewers');
       const token = await viewerToken();
       for (const [path, title] of [

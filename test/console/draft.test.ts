@@ -23,7 +23,7 @@ const graph = {
 const after = (...actions: DraftAction[]): Draft => actions.reduce(changeDraft, draftOf(graph));
 
 describe('changing a draft', () => {
-  test('a node is added with what its kind cannot be without', () => {
+  test('a new node has the required fields of its kind', () => {
     const draft = after({ type: 'add', id: 'loop_1', kind: 'loop', position: { x: 3, y: 4 } });
     expect(draft.graph.nodes.at(-1)).toEqual({
       id: 'loop_1',
@@ -34,7 +34,7 @@ describe('changing a draft', () => {
     });
   });
 
-  test('a node added behind a branching one takes the result that no edge has yet', () => {
+  test('a node added after a branching node gets the unused branch', () => {
     const draft = after({ type: 'add', id: 'merge_1', kind: 'merge', after: 'check' });
     expect(draft.graph.edges.at(-1)).toEqual({
       source: 'check',
@@ -44,12 +44,12 @@ describe('changing a draft', () => {
     expect(freeBranch(draft.graph, 'check')).toBeUndefined();
   });
 
-  test('free ids are told by kind and meet none that is taken', () => {
+  test('a free ID is named after the kind and skips IDs in use', () => {
     expect(freeId(graph, 'human_gate')).toBe('gate_1');
     expect(freeId({ ...graph, nodes: [{ id: 'agent_1' }, 'no node'] }, 'agent')).toBe('agent_2');
   });
 
-  test('a field is set by its path, and empty objects around it go when it is taken away', () => {
+  test('setting a nested field creates its objects, and removing it drops empty ones', () => {
     const set = after({ type: 'set', id: 'write', field: 'retry.max_attempts', value: 3 });
     expect(set.graph.nodes[1]).toEqual({ ...agent, retry: { max_attempts: 3 } });
     const gone = changeDraft(set, {
@@ -61,7 +61,7 @@ describe('changing a draft', () => {
     expect(gone.graph.nodes[1]).toEqual(agent);
   });
 
-  test('a value that is there already is no step', () => {
+  test('setting the current value changes nothing', () => {
     const draft = draftOf(graph);
     const same: DraftAction = { type: 'set', id: 'write', field: 'prompt', value: agent.prompt };
     expect(changeDraft(draft, same)).toBe(draft);
@@ -74,7 +74,7 @@ describe('changing a draft', () => {
     expect(changeDraft(draft, nothing)).toBe(draft);
   });
 
-  test('edges follow a node that is renamed', () => {
+  test('renaming a node updates its edges', () => {
     const { graph: renamed } = after({ type: 'rename', id: 'write', to: 'draft' });
     expect(renamed.nodes[1]).toEqual({ ...agent, id: 'draft' });
     expect(renamed.edges).toEqual([
@@ -88,7 +88,7 @@ describe('changing a draft', () => {
     expect(changeDraft(draft, { type: 'rename', id: 'write', to })).toBe(draft);
   });
 
-  test('an edge is drawn once, and only between nodes that are there', () => {
+  test('an edge is added only once, and only between existing nodes', () => {
     const draft = draftOf(graph);
     const edge = { type: 'connect', source: 'write', target: 'end' } as const;
     expect(changeDraft(draft, edge)).toBe(draft);
@@ -98,7 +98,7 @@ describe('changing a draft', () => {
     ).toHaveLength(3);
   });
 
-  test('the result that takes an edge is changed and taken away', () => {
+  test('the branch of an edge can be changed and removed', () => {
     const other = after({ type: 'branch', edge: 0, branch: 'false' });
     expect(other.graph.edges[0]).toEqual({
       source: 'check',
@@ -109,7 +109,7 @@ describe('changing a draft', () => {
     expect(always.graph.edges[0]).toEqual({ source: 'check', target: 'write' });
   });
 
-  test('removing a node removes its edges, and an edge by itself leaves the nodes', () => {
+  test('removing a node removes its edges, and removing an edge keeps the nodes', () => {
     expect(after({ type: 'remove', nodes: ['write'], edges: [] }).graph).toEqual({
       nodes: [condition, merge],
       edges: [],
@@ -119,7 +119,7 @@ describe('changing a draft', () => {
     expect(without.edges).toEqual([graph.edges[0]]);
   });
 
-  test('what is no node and keys that are not known stay as they were written', () => {
+  test('invalid nodes and unknown keys stay unchanged', () => {
     const odd = { nodes: ['scribble', agent, null], edges: [7], colour: 'red' };
     const draft = changeDraft(draftOf(odd), { type: 'rename', id: 'write', to: 'draft' });
     expect(draft.graph).toEqual({
@@ -129,7 +129,7 @@ describe('changing a draft', () => {
     });
   });
 
-  test('places are kept in whole units, of the nodes that are named', () => {
+  test('positions are rounded, and change only for the given nodes', () => {
     const { graph: placed } = after({
       type: 'place',
       places: new Map([['end', { x: 10.4, y: -3.6 }]]),
@@ -147,7 +147,7 @@ describe('undo', () => {
     value,
   });
 
-  test('typing in one field is one step, and another field begins the next', () => {
+  test('typing in one field is one step, and another field starts the next', () => {
     const draft = after(type('a'), type('ab'), type('abc'), {
       type: 'set',
       id: 'write',
@@ -159,13 +159,13 @@ describe('undo', () => {
     expect(changeDraft(once, { type: 'undo' }).graph).toBe(graph);
   });
 
-  test('typing on after an undo is a step of its own', () => {
+  test('typing after an undo is a separate step', () => {
     const draft = after(type('a'), { type: 'undo' }, type('b'));
     expect(changeDraft(draft, { type: 'undo' }).graph).toBe(graph);
     expect(draft.future).toEqual([]);
   });
 
-  test('JSON that is typed is one step until the drawing is changed', () => {
+  test('edits of the JSON are one step until the drawing changes', () => {
     const empty = { nodes: [], edges: [] };
     const draft = after(
       { type: 'replace', graph: { ...graph, edges: [] }, touched: 'json' },
@@ -181,7 +181,7 @@ describe('undo', () => {
     expect(changeDraft(draft, { type: 'redo' })).toBe(draft);
   });
 
-  test('whatever was done, undoing it all leads back, and redoing it all forth', () => {
+  test('undoing all steps restores the start, and redoing them the end, for any steps', () => {
     const id = fc.constantFrom('check', 'write', 'end', 'agent_1', 'nowhere');
     const branch = fc.constantFrom('true' as const, 'false' as const, undefined);
     const action: fc.Arbitrary<DraftAction> = fc.oneof(
@@ -212,7 +212,7 @@ describe('undo', () => {
     );
   });
 
-  test('the oldest steps are forgotten after two hundred', () => {
+  test('keeps the last 200 steps', () => {
     const actions = Array.from({ length: 250 }, (_, at): DraftAction => ({
       type: 'rename',
       id: at === 0 ? 'end' : `end_${at}`,

@@ -31,7 +31,7 @@ describe('the form of a node', () => {
   };
 
   test.each(graphNodeSchema.options.map((option) => [option.shape.kind.value, option] as const))(
-    'has a field for everything that a node of the kind %s may hold',
+    'has a field for every property of the kind %s',
     (kind, { shape }) => {
       // Id and label have separate fields at the top, the kind is fixed, and the position is set by dragging.
       const named = Object.keys(shape).filter(
@@ -48,7 +48,7 @@ describe('the form of a node', () => {
     },
   );
 
-  test('a place in the graph is found in the field that holds it', () => {
+  test('finds the field for a path in the graph', () => {
     expect(fieldAt('nodes[3].params.url', 'tool')).toBe('params');
     expect(fieldAt('nodes[3].fallback_models[1]', 'agent')).toBe('fallback_models');
     expect(fieldAt('nodes[3].retry.backoff', 'loop')).toBe('retry.backoff');
@@ -68,7 +68,7 @@ describe('checking a draft', () => {
     edges: [{ source: 'ask', target: 'nowhere' }],
   };
 
-  test('mistakes say which node, which edge and where in the text', () => {
+  test('problems name the node, the edge and the position in the text', () => {
     const mistakes = checkDraft(graph, []);
     expect(mistakes).toContainEqual(
       expect.objectContaining({
@@ -84,18 +84,18 @@ describe('checking a draft', () => {
     expect(countByNode(mistakes).get('call')).toEqual({ errors: 1, warnings: 0 });
   });
 
-  test("the workspace's own tools are known by their names", () => {
+  test('custom tools of the workspace are known', () => {
     expect(countByNode(checkDraft(graph, ['crm'])).has('call')).toBe(false);
   });
 
-  test('counts are said in words', () => {
+  test('counts are put into words', () => {
     expect(countWords({ errors: 1, warnings: 0 })).toBe('1 error');
     expect(countWords({ errors: 2, warnings: 1 })).toBe('2 errors, 1 warning');
     expect(countWords({ errors: 0, warnings: 0 })).toBeUndefined();
   });
 });
 
-test('the input has the keys that are read and that no node sets, in the order of reading', () => {
+test('the input has the keys that are read but set by no node, in reading order', () => {
   const graph = {
     nodes: [
       { id: 'triage', kind: 'agent', prompt: 'Sort {ticket.title} for {team}', output_key: 'kind' },
@@ -116,7 +116,7 @@ test('the input has the keys that are read and that no node sets, in the order o
   expect(inputKeys(graph)).toEqual(['ticket', 'team', 'score', 'limit', 'triage']);
 });
 
-describe('what leads from one version to another', () => {
+describe('differences between versions', () => {
   const from = {
     nodes: [
       { id: 'a', kind: 'agent', prompt: 'old', model: 'mock' },
@@ -132,7 +132,7 @@ describe('what leads from one version to another', () => {
     edges: [{ source: 'a', target: 'c', condition_value: 'true' }],
   };
 
-  test('one picture holds what either has, with what became of it', () => {
+  test('the merged graph holds the nodes and edges of both, with their change', () => {
     const { graph, nodes, edges } = mergeVersions(from, to);
     expect(graph.nodes).toEqual([...to.nodes, from.nodes[1]]);
     expect(graph.edges).toEqual([...to.edges, ...from.edges]);
@@ -141,7 +141,7 @@ describe('what leads from one version to another', () => {
     expect(edges.get(edgeKey('a', 'b', undefined))).toBe('removed');
   });
 
-  test('of a changed node only the fields that differ are told', () => {
+  test('a changed node lists only the fields that differ', () => {
     expect(mergeVersions(from, to).changes).toContainEqual({
       part: 'node',
       name: 'a',
@@ -151,7 +151,7 @@ describe('what leads from one version to another', () => {
     });
   });
 
-  test('a version and itself differ in nothing', () => {
+  test('equal versions have no differences', () => {
     expect(mergeVersions(from, structuredClone(from)).changes).toEqual([]);
   });
 });
@@ -164,7 +164,7 @@ describe('checks', () => {
     expect(Object.keys(checkTypes).sort()).toEqual(types.sort());
   });
 
-  test('what can be saved is what the contract takes', () => {
+  test('accepts exactly the checks that the contract accepts', () => {
     const full: Check[] = [
       { name: 'polite', type: 'contains', value: 'thank', target: 'reply', case_sensitive: true },
       { name: 'cheap', type: 'max_cost_usd', value: 0 },
@@ -180,7 +180,7 @@ describe('checks', () => {
     expect(checkProblem({ name: 'x', type: 'expression', value: '' })).toBe('Enter an expression');
   });
 
-  test('another type drops what it has no use for', () => {
+  test('a new type drops fields that it does not use', () => {
     const text: Check = {
       name: 'x',
       type: 'contains',
@@ -198,7 +198,7 @@ describe('checks', () => {
   });
 });
 
-describe('the commands of a webhook', () => {
+describe('webhook commands', () => {
   const url = 'https://ops.example.com/api/hooks/wf_1/0123456789abcdef0123456789abcdef';
   const body = `{"ticket": "it's $(whoami) \\"quoted\\""}`;
   /** The arguments of `curl` in the command; `curl` and the clock are replaced by fakes. */
@@ -211,14 +211,14 @@ describe('the commands of a webhook', () => {
       .split('\0')
       .slice(0, -1);
 
-  test('the plain one sends the body as it is, whatever is in it', () => {
+  test('the plain command sends any body unchanged', () => {
     expect(sent(curlOf(url, body))).toEqual([
       ...['-s', '-X', 'POST', url],
       ...['-H', 'content-type: application/json', '--data-binary', body],
     ]);
   });
 
-  test('the signed one signs as the client does', async () => {
+  test('the signed command signs like the client', async () => {
     const signature = await signInboundWebhook({
       secret: '0123456789abcdef0123456789abcdef',
       body,
@@ -230,7 +230,7 @@ describe('the commands of a webhook', () => {
     ]);
   });
 
-  test('the example event names itself and has the keys that are read', () => {
+  test('the example event has an event ID and the keys that the graph reads', () => {
     expect(JSON.parse(exampleEvent('event_id', ['ticket', 'event_id']))).toEqual({
       event_id: 'evt_1',
       ticket: '',

@@ -75,13 +75,13 @@ describeConsole(
       all = await makeEverything(stage());
     }, 60_000);
 
-    test('has an address here', () => {
+    test('has an address in this test', () => {
       const paths = [...router.matchAll(/^\s*path: '([^']+)'/gm)].map(([, path]) => path);
       expect(paths.length).toBeGreaterThan(30);
       expect(paths.filter((path) => addresses[path ?? ''] === undefined)).toEqual([]);
     });
 
-    test('shows hostile data as text, without an error, to everybody, at any width, in both schemes', async () => {
+    test('shows hostile data as text, without errors, on desktop and phone, light and dark', async () => {
       const wanted = Object.values(addresses).flatMap((of) => of(all));
       const found: string[] = [];
       const lane = async (): Promise<void> => {
@@ -97,7 +97,7 @@ describeConsole(
       expect(found).toEqual([]);
     }, 180_000);
 
-    test('keeps the labels of a timeline within a phone, however long a run waits', async () => {
+    test('fits the timeline labels on a phone for any length of wait', async () => {
       const { engine, open, url } = stage();
       const { page, context } = await open('/no-such-page');
       await page.setViewportSize(PHONE);
@@ -123,7 +123,7 @@ describeConsole(
       await context.close();
     });
 
-    test('writes names out as they are', async () => {
+    test('shows names as plain text', async () => {
       for (const path of [
         '/workflows',
         `/workflows/${all.workflowId}`,
@@ -135,7 +135,7 @@ describeConsole(
       }
     });
 
-    test('shows an output of a megabyte in part, and at once', async () => {
+    test('shows only part of a one-megabyte output', async () => {
       const { page, context } = await stage().open(`/runs/${all.runId}?tab=data`);
       await page.getByRole('heading', { level: 1 }).waitFor();
       await page
@@ -147,7 +147,7 @@ describeConsole(
       await context.close();
     });
 
-    test('shows two people the same run while it lives', async () => {
+    test('updates the same run for two people', async () => {
       const { call, engine, open } = stage();
       const graph = {
         nodes: [

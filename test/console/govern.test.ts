@@ -19,9 +19,9 @@ const personOf = ({ call }: Stage, given: Parameters<typeof addMember>[1]): Prom
   );
 
 describeConsole(
-  'money, policies, people and the record',
+  'governance pages',
   (stage) => {
-    test('a budget is made, fills up, is changed and goes', async () => {
+    test('create, fill, edit and delete a budget', async () => {
       const { open, call, engine } = stage();
       const { page, problems } = await open('/budgets');
       await page.getByText('No budgets yet').waitFor();
@@ -63,7 +63,7 @@ describeConsole(
       expect(problems).toEqual([]);
     });
 
-    test('usage tells which workflow and model cost what, and a model is given a price', async () => {
+    test('show the cost of each workflow and model, and set the price of a model', async () => {
       const { open, call } = stage();
       const { page, problems } = await open('/usage?days=7');
       await page.getByRole('table', { name: 'Usage by workflow' }).getByText('$0.75').waitFor();
@@ -86,7 +86,7 @@ describeConsole(
       expect(problems).toEqual([]);
     });
 
-    test('policies are edited as forms and tried before they are saved, without sending anything', async () => {
+    test('edit policies as forms, and preview redaction without sending the sample', async () => {
       const { open, call } = stage();
       const { page, problems } = await open('/policies');
       await page.getByLabel('Email addresses').check();
@@ -129,7 +129,7 @@ describeConsole(
       expect(problems).toEqual([]);
     });
 
-    test('an expression is evaluated as it is typed, and says where it cannot be read', async () => {
+    test('evaluate an expression while it is typed, and show where it is invalid', async () => {
       const { open } = stage();
       const { page, problems } = await open('/policies');
       await page.getByText('Evaluates to true in a condition').waitFor();
@@ -142,7 +142,7 @@ describeConsole(
       expect(problems).toEqual([]);
     });
 
-    test('a decision leads to its run, and its filters are in the address', async () => {
+    test('link a decision to its run, and keep the filters in the URL', async () => {
       const { open, call, engine } = stage();
       const workflowId = await engine.define(
         {
@@ -168,7 +168,7 @@ describeConsole(
       expect(problems).toEqual([]);
     });
 
-    test('the audit log is filtered by address, opens its details and has its chain checked', async () => {
+    test('filter the audit log by URL, show entry details and verify the chain', async () => {
       const { open, engine } = stage();
       const { page, problems } = await open('/audit?action=policy_update');
       await page.getByText('1 of 1 entries').waitFor();
@@ -185,7 +185,7 @@ describeConsole(
       expect(problems).toEqual([]);
     });
 
-    test('somebody is invited, and one of their capabilities is overridden', async () => {
+    test('invite a member and override one of their capabilities', async () => {
       const { open, call } = stage();
       const { page, problems } = await open('/members');
       await button(page, 'Invite member').click();
@@ -233,7 +233,7 @@ describeConsole(
       expect(problems).toEqual([]);
     });
 
-    test('the secret of a key is shown once, works, and ends when the key is revoked', async () => {
+    test('show the secret of a key once, and refuse it after it is revoked', async () => {
       const { open, url } = stage();
       const { page, problems } = await open('/keys');
       await button(page, 'New API key').click();
@@ -254,7 +254,7 @@ describeConsole(
       expect(problems).toEqual([]);
     });
 
-    test('a tool is registered with a header whose value stays sealed through an edit', async () => {
+    test('register a tool with a header whose value stays secret through an edit', async () => {
       const { open, call } = stage();
       const { page, problems } = await open('/tools');
       await button(page, 'New tool').click();
@@ -286,7 +286,7 @@ describeConsole(
       expect(problems).toEqual([]);
     });
 
-    test('a password is changed, which ends the other sessions but not this one', async () => {
+    test('change a password, which ends all sessions but this one', async () => {
       const set = stage();
       const ada = await personOf(set, { role: 'editor', name: 'Ada' });
       const { page } = await set.open('/account', { token: ada.token });

@@ -1,8 +1,8 @@
 import { describe, expect, jest, test } from '@jest/globals';
 import { createClock } from '../../console/src/parts/text/now.ts';
 
-describe('the clock that relative times are counted from', () => {
-  test('is right for the first who listens after nobody did for long', () => {
+describe('the clock of relative times', () => {
+  test('is current for the first subscriber after a pause', () => {
     jest.useFakeTimers();
     try {
       let time = 1_000;
@@ -19,7 +19,7 @@ describe('the clock that relative times are counted from', () => {
     }
   });
 
-  test('moves for all who listen, and not for those who have stopped', () => {
+  test('notifies all subscribers until they unsubscribe', () => {
     jest.useFakeTimers();
     try {
       let time = 0;

@@ -8,8 +8,8 @@ import {
 } from '../../console/src/pages/governance/policies/policy-draft.ts';
 import type { Policies } from '../../client/index.ts';
 
-describe('policies in the form', () => {
-  test('come out as they went in', () => {
+describe('policies as form values', () => {
+  test('convert to the form and back unchanged', () => {
     const policies: Policies = {
       model_allowlist: ['mock', 'openai/gpt-5-mini'],
       tools: [
@@ -34,7 +34,7 @@ describe('policies in the form', () => {
     expect(policiesOf(draftOf(none))).toEqual(none);
   });
 
-  test('need quotes around a text only where it would be read as something else', () => {
+  test('quote text only if it would be read as another type', () => {
     expect(linesOf(['DELETE', '5', 5, 'true', true, ' a', 'two\nlines', { a: 1 }])).toBe(
       ['DELETE', '"5"', '5', '"true"', 'true', '" a"', '"two\\nlines"', '{"a":1}'].join('\n'),
     );
@@ -47,7 +47,7 @@ describe('policies in the form', () => {
     ]);
   });
 
-  test('keep any JSON value through its line', () => {
+  test('keep any JSON value', () => {
     fc.assert(
       fc.property(fc.array(fc.jsonValue()), (values) => {
         const sent = JSON.parse(JSON.stringify(values)) as unknown[];

@@ -16,7 +16,7 @@ const edge = (id: string, source: string, target: string, conditionValue?: 'true
   conditionValue,
 });
 
-describe('the routes of edges', () => {
+describe('edge routes', () => {
   //   a ──► b ──► c      and a ──► c, past b
   const row = new Map([
     ['a', { x: 0, y: 0 }],
@@ -25,7 +25,7 @@ describe('the routes of edges', () => {
   ]);
   const boxes = [...row.values()].map(boxAt);
 
-  test('keep out of the cards between their ends', () => {
+  test('avoid the nodes between their ends', () => {
     const routes = routesOf(
       [edge('ab', 'a', 'b'), edge('bc', 'b', 'c'), edge('ac', 'a', 'c')],
       row,
@@ -34,7 +34,7 @@ describe('the routes of edges', () => {
     for (const { points } of routes.values()) expect(crossingsOf(points, boxes)).toBe(0);
   });
 
-  test('leave a way back to be seen: out to the right, around, in from the left', () => {
+  test('leave a backward edge visible, around the nodes from right to left', () => {
     const { points } = routesOf([edge('ca', 'c', 'a')], row, size).get('ca')!;
     expect(points[0]).toEqual({ x: 800, y: 38 });
     expect(points.at(-1)).toEqual({ x: 0, y: 38 });
@@ -42,7 +42,7 @@ describe('the routes of edges', () => {
     expect(points.some(({ y }) => y < 0 || y > size.height)).toBe(true);
   });
 
-  test('lie apart where two edges join the same two nodes, and so do their labels', () => {
+  test('of two edges between the same nodes are separate, as are their labels', () => {
     const routes = routesOf(
       [edge('true', 'a', 'b', 'true'), edge('false', 'a', 'b', 'false')],
       row,
@@ -53,7 +53,7 @@ describe('the routes of edges', () => {
     expect(yes.points).not.toEqual(no.points);
   });
 
-  test('have only horizontal and vertical lines, from the right of one card to the left of the other', () => {
+  test('have only horizontal and vertical lines, from the right of the source to the left of the target', () => {
     const place = fc.record({
       x: fc.integer({ min: 0, max: 8 }).map((column) => column * 260),
       y: fc.integer({ min: 0, max: 8 }).map((line) => line * 120),
@@ -90,7 +90,7 @@ describe('the routes of edges', () => {
     );
   });
 
-  test('of a graph too large to look for ways around are laid all the same', () => {
+  test('exist for a graph that is too large for detours', () => {
     const at = new Map(
       Array.from({ length: 1_000 }, (_, index) => [
         `n${index}`,
@@ -103,7 +103,7 @@ describe('the routes of edges', () => {
     expect(routesOf(edges, at, size).size).toBe(5_000);
   });
 
-  test('are drawn with rounded corners that end where the route does', () => {
+  test('have rounded corners and keep their ends', () => {
     const path = pathOf([
       { x: 0, y: 0 },
       { x: 50, y: 0 },

@@ -36,8 +36,8 @@ const asked = step({ node_id: 'ask', kind: 'condition', output: { result: true }
 const yes = step({ node_id: 'yes' });
 const no = step({ node_id: 'no', status: 'skipped' });
 
-describe('the states of the nodes', () => {
-  test('tell which way a condition took, and what is still open', () => {
+describe('node states', () => {
+  test('show which branch a condition took, and which edges are still open', () => {
     const { taken } = nodeStates(run([asked, yes, no]), drawing);
     expect(taken({ source: 'ask', target: 'yes', conditionValue: 'true' })).toBe(true);
     expect(taken({ source: 'ask', target: 'no', conditionValue: 'false' })).toBe(false);
@@ -47,7 +47,7 @@ describe('the states of the nodes', () => {
     expect(ended.taken({ source: 'work', target: 'again', conditionValue: undefined })).toBe(false);
   });
 
-  test('tell the two ways of one condition to the same node apart', () => {
+  test('distinguish two branches of one condition to the same node', () => {
     const both = drawingOf({
       nodes: graph.nodes,
       edges: [
@@ -59,7 +59,7 @@ describe('the states of the nodes', () => {
     expect(both.edges.map(taken)).toEqual([true, false]);
   });
 
-  test('take the latest iteration for the node, in whatever order the steps come', () => {
+  test('use the latest iteration of a node, in any order of steps', () => {
     const iterations = [10, 2, 1].map((iteration) =>
       step({ node_id: 'work', iteration: [iteration] }),
     );
@@ -78,7 +78,7 @@ describe('the states of the nodes', () => {
     expect(taken({ source: 'again', target: 'end', conditionValue: 'false' })).toBeUndefined();
   });
 
-  test('know a loop that ended without an iteration', () => {
+  test('recognize a loop that ended without an iteration', () => {
     const loop = step({ node_id: 'again', kind: 'loop', output: { iterations: 0 } });
     const unused = step({ node_id: 'work', status: 'skipped' });
     const { iterationsOf, taken } = nodeStates(run([asked, yes, no, loop, unused]), drawing);
@@ -87,7 +87,7 @@ describe('the states of the nodes', () => {
     expect(taken({ source: 'again', target: 'end', conditionValue: 'false' })).toBe(true);
   });
 
-  test('count the iterations of an inner loop within the iteration of the outer one', () => {
+  test('count the iterations of an inner loop within its outer iteration', () => {
     const nested = drawingOf({
       nodes: [
         { id: 'outer', kind: 'loop' },
@@ -117,7 +117,7 @@ describe('the states of the nodes', () => {
   });
 });
 
-describe('what a frame tells of', () => {
+describe('an event', () => {
   const steps = [1, 2, 3].map((iteration) =>
     step({
       node_id: 'work',
@@ -130,7 +130,7 @@ describe('what a frame tells of', () => {
   const keyOf = (ms: number, frame: Record<string, unknown>): string | undefined =>
     stepOfEvent(event(1, ms, frame), stepsOf)?.step_key;
 
-  test('is the step of the node that began or ended at that time', () => {
+  test('belongs to the step of its node that started or ended at that time', () => {
     const node = { node_id: 'work', label: 'Work' };
     expect(keyOf(100, { type: 'step_started', ...node })).toBe('work#1');
     expect(keyOf(201, { type: 'step_started', ...node })).toBe('work#2');
@@ -139,12 +139,12 @@ describe('what a frame tells of', () => {
     expect(keyOf(9_999, { type: 'step_failed', ...node, error: 'x' })).toBe('work#3');
   });
 
-  test('is no step for frames of the run and of unknown nodes', () => {
+  test('of the run or of an unknown node belongs to no step', () => {
     expect(keyOf(100, { type: 'run_completed' })).toBeUndefined();
     expect(keyOf(100, { type: 'step_completed', node_id: 'gone' })).toBeUndefined();
   });
 
-  test('is put into text, apart from what people wrote', () => {
+  test('has a text, separate from user text', () => {
     const labelOf = (nodeId: string): string => `Label of ${nodeId}`;
     expect(eventText(event(1, 0, { type: 'run_evaluated', passed: 1, total: 2 }), labelOf)).toEqual(
       {
@@ -158,7 +158,7 @@ describe('what a frame tells of', () => {
     expect(eventText(completed, labelOf).userText).toBe('Label of a');
   });
 
-  test('shows a rejected gate as rejected, also where the graph has a way for that', () => {
+  test('shows a rejected gate as rejected, also when the graph handles the rejection', () => {
     const decision = { approved: false, by: 'Ann', at: at(1), reason: null };
     const gate = step({ node_id: 'gate', kind: 'human_gate', decision });
     expect(shownState(gate)).toBe('rejected');
@@ -170,8 +170,8 @@ describe('what a frame tells of', () => {
   });
 });
 
-describe('what an act will do', () => {
-  test('of a resume: the failed steps again, the finished ones stay', () => {
+describe('the effect of an action', () => {
+  test('resume retries failed steps and keeps finished ones', () => {
     const steps = [
       yes,
       step({ node_id: 'book', status: 'failed' }),
@@ -187,7 +187,7 @@ describe('what an act will do', () => {
     expect(stopped).toEqual({ again: [], kept: 0, after: 'budget' });
   });
 
-  test('of a cancel: what is under way stops, gates are not asked any longer', () => {
+  test('cancel stops active steps and closes open gates', () => {
     const steps = [yes, step({ node_id: 'slow', status: 'running' })];
     const gate = { node_id: 'g', step_key: 'g', label: 'Gate', prompt: '', since: at(0) };
     expect(cancelFacts(run(steps, { pending_gates: [gate] }))).toEqual({
@@ -197,21 +197,21 @@ describe('what an act will do', () => {
     });
   });
 
-  test('names a few and counts the rest', () => {
+  test('lists a few names and counts the rest', () => {
     expect(namesText([])).toBe('');
     expect(namesText(['a'])).toBe("'a'");
     expect(namesText(['a', 'b'])).toBe("'a' and 'b'");
     expect(namesText(['a', 'b', 'c', 'd', 'e'])).toBe("'a', 'b', 'c' and 2 more");
   });
 
-  test('leads nowhere but to web pages', () => {
+  test('only web addresses become links', () => {
     expect(webAddress('https://temporal.example/x')).toBe('https://temporal.example/x');
     expect(webAddress('javascript:alert(1)')).toBeUndefined();
     expect(webAddress('//evil.example')).toBeUndefined();
   });
 });
 
-describe('the steps that are asked for', () => {
+describe('the chosen steps', () => {
   const all: StepChoice = { text: '', state: undefined, order: 'run', descending: false };
   const steps = [
     step({ node_id: 'b', cost_usd: 2, duration_ms: 30 }),
@@ -223,14 +223,14 @@ describe('the steps that are asked for', () => {
       .map(({ node_id }) => node_id)
       .join('');
 
-  test('are found by text and state', () => {
+  test('are filtered by text and state', () => {
     expect(names({})).toBe('bac');
     expect(names({ text: ' late ' })).toBe('c');
     expect(names({ state: 'running' })).toBe('a');
     expect(names({ text: 'b', state: 'failed' })).toBe('');
   });
 
-  test('are sorted, with what is not known yet as the longest, and equals as they were', () => {
+  test('are sorted stably, unknown durations as the longest', () => {
     expect(names({ order: 'name' })).toBe('abc');
     expect(names({ order: 'duration' })).toBe('cba');
     expect(names({ order: 'cost' })).toBe('abc');
@@ -240,10 +240,10 @@ describe('the steps that are asked for', () => {
   });
 });
 
-describe('requests that come in crowds', () => {
+describe('coalesced requests', () => {
   const soon = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
-  test('are carried out at once, and once more for all that came meanwhile', async () => {
+  test('run immediately, and once more for all requests meanwhile', async () => {
     let count = 0;
     const { ask, stop } = coalesce(async () => {
       count += 1;
@@ -265,7 +265,7 @@ describe('requests that come in crowds', () => {
     expect(count).toBe(5);
   });
 
-  test('never run side by side, and go on after one that failed', async () => {
+  test('never run in parallel, and continue after a failure', async () => {
     let under = 0;
     let most = 0;
     let count = 0;

@@ -31,7 +31,7 @@ const graph = {
   ],
 };
 
-describeConsole('the pages of runs', (given) => {
+describeConsole('run pages', (given) => {
   let stage: Stage;
   beforeAll(() => {
     stage = given();
@@ -62,7 +62,7 @@ describeConsole('the pages of runs', (given) => {
   const detail = (page: Page) => page.getByRole('complementary', { name: 'Selected step' });
   const selected = (page: Page): string | null => new URL(page.url()).searchParams.get('step');
 
-  test('show a run up to its gate, and go on as it does', async () => {
+  test('show a run up to its gate, and update as it continues', async () => {
     const runId = await start(graph);
     await rest(runId, 'paused');
     const { page, context, problems } = await stage.open(`/runs/${runId}`);
@@ -133,7 +133,7 @@ describeConsole('the pages of runs', (given) => {
     await context.close();
   });
 
-  test('say what a resume will do, and do it', async () => {
+  test('preview and perform a resume', async () => {
     const runId = await start({
       nodes: [agent('find'), agent('book', { fail_times: 1 })],
       edges: [{ source: 'find', target: 'book' }],
@@ -152,7 +152,7 @@ describeConsole('the pages of runs', (given) => {
     await context.close();
   });
 
-  test('cancel a run that waits', async () => {
+  test('cancel a waiting run', async () => {
     const runId = await start(graph);
     await rest(runId, 'paused');
     const { page, context } = await stage.open(`/runs/${runId}`);
@@ -165,7 +165,7 @@ describeConsole('the pages of runs', (given) => {
     await context.close();
   });
 
-  test('let a run go on past a cap, up to a new one', async () => {
+  test('override a run cap with a new one', async () => {
     const runId = await start(
       {
         nodes: [agent('dear', { cost_usd: 0.5 }), agent('next', { cost_usd: 0.1 })],
@@ -187,7 +187,7 @@ describeConsole('the pages of runs', (given) => {
     await context.close();
   });
 
-  test('decide a gate in place', async () => {
+  test('approve a gate', async () => {
     const runId = await start(graph);
     await rest(runId, 'paused');
     const { page, context, problems } = await stage.open(`/runs/${runId}?step=sign`);
@@ -201,7 +201,7 @@ describeConsole('the pages of runs', (given) => {
     await context.close();
   });
 
-  test('find back to a stream that broke, and read what was missed', async () => {
+  test('reconnect a broken stream and catch up', async () => {
     const runId = await start(graph);
     await rest(runId, 'paused');
     const { page, context } = await stage.open('/runs');
@@ -223,7 +223,7 @@ describeConsole('the pages of runs', (given) => {
     await context.close();
   });
 
-  test('say that there is no such run, and do not ask on and on', async () => {
+  test('report an unknown run without further requests', async () => {
     const { page, context } = await stage.open('/runs/run_nothing');
     let asked = 0;
     await expectText(page.getByRole('alert'), 'Run not found');
@@ -237,7 +237,7 @@ describeConsole('the pages of runs', (given) => {
     await context.close();
   });
 
-  test('list runs by what the address says', async () => {
+  test('filter runs by the URL', async () => {
     const { page, context, problems } = await stage.open('/runs?status=failed');
     const table = page.getByRole('table', { name: 'Runs, newest first' });
     await table.waitFor();

@@ -8,7 +8,7 @@ import { startTestApi, type TestApi } from '../api/test-api.ts';
 
 const html = { accept: 'text/html,application/xhtml+xml' };
 
-describe('the console, served by the API', () => {
+describe('the console served by the API', () => {
   let api: TestApi;
   let url = '';
   beforeAll(async () => {
@@ -20,7 +20,7 @@ describe('the console, served by the API', () => {
   const get = (path: string, headers: Record<string, string> = html): Promise<Response> =>
     fetch(url + path, { headers, redirect: 'manual' });
 
-  test('is one document for all of its addresses, known or not', async () => {
+  test('returns the same document for all paths, known or not', async () => {
     const first = await get('/');
     expect(first.status).toBe(200);
     expect(first.headers.get('content-type')).toBe('text/html; charset=utf-8');
@@ -33,7 +33,7 @@ describe('the console, served by the API', () => {
     }
   });
 
-  test('lets in its own files and nothing that is written into the document without the nonce', async () => {
+  test('allows only its own files and styles with the nonce', async () => {
     const pages = await Promise.all([get('/'), get('/')]);
     const policies = pages.map((page) => page.headers.get('content-security-policy') ?? '');
     expect(policies[0]).toMatch(/^default-src 'none'; script-src 'self'; style-src 'self' 'nonce-/);
@@ -47,7 +47,7 @@ describe('the console, served by the API', () => {
     expect(text).not.toMatch(/https?:\/\//);
   });
 
-  test('sends assets compressed, for good, by names that change with their content', async () => {
+  test('compresses assets and caches them permanently under hashed names', async () => {
     const script =
       /src="(\/assets\/[^"]+-[\w-]{8}\.js)"/.exec(await (await get('/')).text())?.[1] ?? '';
     for (const encoding of ['br', 'gzip']) {
@@ -62,7 +62,7 @@ describe('the console, served by the API', () => {
     expect((await get('/assets/..%2findex.html')).status).toBeGreaterThanOrEqual(400);
   });
 
-  test('leaves programs what is theirs', async () => {
+  test('leaves API paths and JSON clients to the API', async () => {
     for (const path of [
       '/api/no-such-thing',
       '/v1/no-such-thing',
@@ -95,7 +95,7 @@ describe('without a build', () => {
     rmSync(folder, { recursive: true, force: true });
   });
 
-  test('the first page is the API reference', async () => {
+  test('the first page redirects to the API reference', async () => {
     mkdirSync(join(folder, 'assets'));
     expect(loadConsole(folder)).toBeUndefined();
     serveConsole(app, undefined);

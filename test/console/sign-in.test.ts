@@ -7,7 +7,7 @@ import { describeConsole, type Stage } from './browser.ts';
 
 const OWNER = 'owner@example.com';
 
-describe('where somebody is led after signing in', () => {
+describe('the page after sign-in', () => {
   const origin = 'https://console.example';
   test.each([
     ['/approvals/run_1/a%20b?x=1#y', '/approvals/run_1/a%20b?x=1#y'],
@@ -25,7 +25,7 @@ describe('where somebody is led after signing in', () => {
     ['/runs/..//evil.example', '/'],
     ['javascript:alert(1)', '/'],
     ['/login?next=%2Flogin', '/'],
-  ])('%j leads to %j', (next, path) => {
+  ])('for %j is %j', (next, path) => {
     expect(nextPath(next, origin)).toBe(path);
     expect(new URL(path, origin).origin).toBe(origin);
   });
@@ -56,7 +56,7 @@ describeConsole(
     };
     const asOwner = async () => ({ authorization: `Bearer ${await ownerToken()}` });
 
-    test('leads to the gate that an alert linked to, on a phone', async () => {
+    test('returns to the gate linked from an alert, on a phone', async () => {
       const { engine, open } = stage();
       const gate = { id: 'ask', kind: 'human_gate', label: 'Send it?', prompt: 'Really?' } as const;
       const workflowId = await engine.define({
@@ -75,7 +75,7 @@ describeConsole(
       await page.getByRole('button', { name: 'Approve' }).waitFor();
     });
 
-    test('tells a wrong password and keeps what was typed', async () => {
+    test('reports a wrong password and keeps the email', async () => {
       const { page } = await stage().open('/approvals');
       await fillIn(page, OWNER, 'not the password');
       await page.getByRole('alert').getByText('Wrong email or password').waitFor();
@@ -84,7 +84,7 @@ describeConsole(
       await page.getByRole('heading', { name: 'Approvals', level: 1 }).waitFor();
     });
 
-    test('never leads to another host', async () => {
+    test('never redirects to another host', async () => {
       const next = encodeURIComponent('//evil.example/steal');
       const { page } = await stage().open(`/login?next=${next}`);
       await fillIn(page, OWNER, PASSWORD);
@@ -92,7 +92,7 @@ describeConsole(
       expect(new URL(page.url()).pathname).toBe('/');
     });
 
-    test('waits for who has signed up until an administrator lets them in', async () => {
+    test('requires approval by an administrator after a sign-up', async () => {
       const { open, call } = stage();
       const email = newEmail();
       const { page } = await open('/login');
@@ -118,7 +118,7 @@ describeConsole(
       await page.getByRole('heading', { name: 'Overview', level: 1 }).waitFor();
     });
 
-    test('is joining by an invite code, which works once', async () => {
+    test('accepts an invite code once', async () => {
       const { code } = await invite(callerOn(stage()), { role: 'editor', by: await asOwner() });
       const { page } = await stage().open(`/invite?code=${code}`);
       expect(await page.getByLabel('Invite code').inputValue()).toBe(code);
@@ -131,7 +131,7 @@ describeConsole(
       await again.page.getByRole('alert').getByText('already used').waitFor();
     });
 
-    test('is asked for again, with a word, when the session has ended elsewhere', async () => {
+    test('is required again, with a notice, when the session ended elsewhere', async () => {
       const member = await addMember(callerOn(stage()), { role: 'viewer', by: await asOwner() });
       const { page } = await stage().open('/approvals', { token: member.token });
       await page.getByRole('heading', { name: 'Approvals', level: 1 }).waitFor();
@@ -142,7 +142,7 @@ describeConsole(
       await page.getByRole('heading', { name: 'Approvals', level: 1 }).waitFor();
     });
 
-    test('out of one tab is out of all, and in again is in all', async () => {
+    test('signs all tabs in and out together', async () => {
       const member = await addMember(callerOn(stage()), { role: 'viewer', by: await asOwner() });
       const { page, context } = await stage().open('/approvals', { token: member.token });
       const other = await context.newPage();
@@ -162,14 +162,14 @@ describeConsole(
 );
 
 describeConsole('in open mode', (stage) => {
-  test('the sign-in page says that nobody signs in, and leads on', async () => {
+  test('the sign-in page says that sign-in is not required, and continues', async () => {
     const { page } = await stage().open('/login?next=%2Ftemplates');
     await page.getByText('sign-in is not required').waitFor();
     await page.getByRole('button', { name: 'Continue' }).click();
     await page.getByRole('heading', { name: 'Templates', level: 1 }).waitFor();
   });
 
-  test('a token that is not valid any more is dropped', async () => {
+  test('an invalid token is dropped', async () => {
     const { page } = await stage().open('/templates', { token: 'of.another.time' });
     await page.getByRole('heading', { name: 'Templates', level: 1 }).waitFor();
     expect(await page.evaluate(() => localStorage.getItem('workflows.session'))).toBeNull();

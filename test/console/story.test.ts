@@ -43,7 +43,7 @@ describeConsole('the console', (stage) => {
     }
   });
 
-  test('leads an empty workspace from a template to a run that a person has approved', async () => {
+  test('takes an empty workspace from a template to an approved run', async () => {
     const { open, engine, url } = stage();
     const { page, problems } = await open('/');
     await heading(page, 'No runs yet', 2).waitFor();
@@ -72,7 +72,7 @@ describeConsole('the console', (stage) => {
   });
   afterAll(() => tools.close());
 
-  test('shows a run that failed, which goes on from where it stopped', async () => {
+  test('shows a failed run and resumes it from the failed step', async () => {
     const { open, engine } = stage();
     const nodes = [tools.node('fetch'), tools.node('book')];
     const workflowId = await engine.define({ nodes, edges: [edge('fetch', 'book')] }, 'Bookings');
@@ -93,7 +93,7 @@ describeConsole('the console', (stage) => {
     expect(tools.calls('book')).toHaveLength(2);
   });
 
-  test('shows a run that its cap has stopped, which goes on once somebody overrides it', async () => {
+  test('shows a run stopped by its cap and continues it after an override', async () => {
     const { open, engine, call } = stage();
     const nodes = [mock('first', { cost_usd: 0.6 }), mock('second', { cost_usd: 0.1 })];
     const workflowId = await engine.define({ nodes, edges: [edge('first', 'second')] }, 'Costly');
@@ -113,7 +113,7 @@ describeConsole('the console', (stage) => {
     await act.waitFor({ state: 'detached' });
   });
 
-  test('has an inbox that is worked through by keyboard alone', async () => {
+  test('approves and rejects in the inbox by keyboard alone', async () => {
     const { open, engine, call } = stage();
     const first = await waitingRun(stage(), 'First letter?');
     const second = await waitingRun(stage(), 'Second letter?');
@@ -152,7 +152,7 @@ describeConsole('the console', (stage) => {
     expect(problems).toEqual([]);
   });
 
-  test('says when a gate was decided elsewhere, and by whom', async () => {
+  test('shows that a gate was decided elsewhere', async () => {
     const { open, call } = stage();
     const runId = await waitingRun(stage(), 'Who is faster?');
     const { page } = await open(`/approvals/${runId}/ask`);
@@ -166,7 +166,7 @@ describeConsole('the console', (stage) => {
     await page.getByRole('alert').getByText('No longer waiting').waitFor();
   });
 
-  test('takes the input of a decision as a JSON object and nothing else', async () => {
+  test('accepts only a JSON object as decision input', async () => {
     const { open, engine } = stage();
     const runId = await waitingRun(stage(), 'Which tone?');
     const { page } = await open(`/approvals/${runId}/ask`);
@@ -183,7 +183,7 @@ describeConsole('the console', (stage) => {
     expect(run.state).toMatchObject({ tone: 'warm' });
   });
 
-  test('says what it cannot reach, and goes on by itself once it can', async () => {
+  test('reports an unreachable service, and recovers by itself', async () => {
     const { engine, open } = stage();
     const first = await startApiProcess(engine.env);
     const port = new URL(first.url).port;
@@ -206,7 +206,7 @@ describeConsole('the console', (stage) => {
     }
   });
 
-  test('shows a viewer no button that would be refused, and no page that is', async () => {
+  test('shows viewers no action or page that they cannot use', async () => {
     const { open, call, engine } = stage();
     const runId = await waitingRun(stage(), 'May I?');
     const { workflow_id: workflowId } = await engine.run(runId);

@@ -7,7 +7,7 @@ import { at, BEGIN, run, step } from './run-samples.ts';
 const MINUTE = 60_000;
 
 describe('the time axis of a run', () => {
-  test('shows the work on both sides of a long wait, and says how long that was', () => {
+  test('collapses a long wait between steps and labels its length', () => {
     const steps = [
       step({ node_id: 'a', started_at: at(0), finished_at: at(1_000) }),
       step({
@@ -31,7 +31,7 @@ describe('the time axis of a run', () => {
     expect(axis.ticks.map(({ label }) => label)).toContain('500 ms');
   });
 
-  test('is not broken where a wait is short, or where nothing else happened', () => {
+  test('is not broken by a short wait, or without other work', () => {
     const short = [
       step({ node_id: 'a', started_at: at(0), finished_at: at(1_000) }),
       step({ node_id: 'b', started_at: at(1_200), finished_at: at(2_000) }),
@@ -43,7 +43,7 @@ describe('the time axis of a run', () => {
     expect(axisOf(timelineOf(run(only), BEGIN + 60 * MINUTE)).breaks).toEqual([]);
   });
 
-  test('has its ticks at round figures', () => {
+  test('has ticks at round numbers', () => {
     expect([1, 3, 71, 357, 714, 900, 3_100, 95_000].map(roundStep)).toEqual([
       1, 5, 100, 500, 1_000, 1_000, 5_000, 120_000,
     ]);
@@ -52,7 +52,7 @@ describe('the time axis of a run', () => {
     expect(ticks.map(({ label }) => label)).toEqual(['0', '500 ms', '1.0 s']);
   });
 
-  test('keeps the order of moments, from 0 to 1, whatever the steps', () => {
+  test('maps times in order from 0 to 1, for any steps', () => {
     const anyStep = fc
       .record({
         kind: fc.constantFrom('tool' as const, 'human_gate' as const),

@@ -12,7 +12,7 @@ const sumOf = (parts: Record<string, number>): number =>
   wallParts.reduce((sum, part) => sum + (parts[part] ?? NaN), 0);
 
 describe('the timeline of a run', () => {
-  test('separates queued time, failed attempts and working time, one after the other', () => {
+  test('separates queued, retrying and working time', () => {
     const tried = step({
       node_id: 'a',
       started_at: at(30),
@@ -32,7 +32,7 @@ describe('the timeline of a run', () => {
     expect([from - BEGIN, to - BEGIN]).toEqual([0, 150]);
   });
 
-  test('counts a moment once where steps run side by side', () => {
+  test('counts parallel steps once', () => {
     const steps = [
       step({ node_id: 'a', started_at: at(0), finished_at: at(80) }),
       step({ node_id: 'b', started_at: at(20), finished_at: at(100), queued_ms: 20 }),
@@ -41,7 +41,7 @@ describe('the timeline of a run', () => {
     expect(parts).toEqual({ working: 100, retrying: 0, queued: 0, waiting: 0, idle: 0 });
   });
 
-  test('counts a gate as waiting only while nothing else is done', () => {
+  test('counts a gate as waiting only while nothing else runs', () => {
     const steps = [
       step({ node_id: 'gate', kind: 'human_gate', started_at: at(0), finished_at: at(1000) }),
       step({ node_id: 'a', started_at: at(100), finished_at: at(300) }),
@@ -50,7 +50,7 @@ describe('the timeline of a run', () => {
     expect(parts).toEqual({ working: 200, retrying: 0, queued: 0, waiting: 800, idle: 0 });
   });
 
-  test('leaves the time of a loop to the steps of its iterations', () => {
+  test('counts the steps in a loop instead of the loop', () => {
     const steps = [
       step({ node_id: 'loop', kind: 'loop', started_at: at(0), finished_at: at(500) }),
       step({ node_id: 'a', iteration: [1], started_at: at(0), finished_at: at(100) }),
@@ -61,7 +61,7 @@ describe('the timeline of a run', () => {
     expect(parts).toEqual({ working: 200, retrying: 0, queued: 0, waiting: 0, idle: 300 });
   });
 
-  test('goes on to the present while the run does, and to the service if its clock is ahead', () => {
+  test('extends to now while the run is active, or to the service clock if that is ahead', () => {
     const open = step({ node_id: 'a', status: 'running', started_at: at(50), finished_at: null });
     const now = timelineOf(run([open]), BEGIN + 200);
     expect(now.to - BEGIN).toBe(200);
@@ -71,13 +71,13 @@ describe('the timeline of a run', () => {
     expect(sumOf(behind.parts)).toBe(50);
   });
 
-  test('has no bar for what was skipped, and takes a run without steps as idle', () => {
+  test('has no bar for skipped steps, and treats a run without steps as idle', () => {
     const skipped = step({ node_id: 'a', status: 'skipped' });
     expect(timelineOf(run([skipped]), BEGIN + 10).bars[0]?.spans).toEqual([]);
     expect(timelineOf(run([]), BEGIN + 10).parts.idle).toBe(10);
   });
 
-  test('has parts that add up to the wall time, whatever the steps', () => {
+  test('has parts that add up to the wall time, for any steps', () => {
     const anyStep = fc
       .record({
         started: fc.integer({ min: -500, max: 5_000 }),

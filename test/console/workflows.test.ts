@@ -18,7 +18,7 @@ const linear = {
   edges: [{ source: 'write', target: 'end' }],
 };
 
-describeConsole('Workflows in the console', (stage) => {
+describeConsole('workflows in the console', (stage) => {
   const made = async (name: string, graph: unknown = linear): Promise<string> => {
     const { status, body } = await stage().call('POST', '/api/workflows', { name, graph });
     expect(status).toBe(201);
@@ -31,7 +31,7 @@ describeConsole('Workflows in the console', (stage) => {
     await context.close();
   };
 
-  test('are listed with what became of them, and found by a word', async () => {
+  test('can be listed and searched', async () => {
     const id = await made('Listed <b>one</b>');
     await made('Another');
     const visit = await stage().open('/workflows');
@@ -46,7 +46,7 @@ describeConsole('Workflows in the console', (stage) => {
     await settled(visit);
   });
 
-  test('are made and drawn with the keyboard alone, and run', async () => {
+  test('can be created, drawn and run with the keyboard alone', async () => {
     const visit = await stage().open('/workflows');
     const { page } = visit;
     await page.getByRole('button', { name: 'New workflow' }).focus();
@@ -118,7 +118,7 @@ describeConsole('Workflows in the console', (stage) => {
     await visit.context.close();
   });
 
-  test('are drawn with the mouse, and every step is undone and redone', async () => {
+  test('can be drawn with the mouse, with undo and redo', async () => {
     const id = await made('By mouse', {
       nodes: [
         { id: 'a', kind: 'human_gate', prompt: 'Go on?', position: { x: 0, y: 0 } },
@@ -160,7 +160,7 @@ describeConsole('Workflows in the console', (stage) => {
     await settled(visit);
   });
 
-  test('and their JSON follow each other, and what is no JSON does no harm', async () => {
+  test('stay in sync with their JSON, and ignore invalid JSON', async () => {
     const id = await made('Both ways');
     const visit = await stage().open(`/workflows/${id}/edit`);
     const { page } = visit;
@@ -188,7 +188,7 @@ describeConsole('Workflows in the console', (stage) => {
     await settled(visit);
   });
 
-  test('warn who saves over others, and who leaves without saving', async () => {
+  test('warn before overwriting changes of others and before discarding edits', async () => {
     const id = await made('Contested');
     const visit = await stage().open(`/workflows/${id}/edit`);
     const { page } = visit;
@@ -213,7 +213,7 @@ describeConsole('Workflows in the console', (stage) => {
     await settled(visit);
   });
 
-  test('have versions, whose differences are seen and which are restored', async () => {
+  test('have versions that can be compared and restored', async () => {
     const id = await made('Versioned');
     const changed = {
       nodes: [
@@ -249,7 +249,7 @@ describeConsole('Workflows in the console', (stage) => {
     await settled(visit);
   });
 
-  test('are started by a webhook, with the command that the page gives', async () => {
+  test('are started by a webhook, with the command that the page shows', async () => {
     const id = await made('Hooked');
     const visit = await stage().open(`/workflows/${id}?tab=triggers`);
     const { page } = visit;
@@ -278,7 +278,7 @@ describeConsole('Workflows in the console', (stage) => {
     await settled(visit);
   });
 
-  test('are started by the clock, as long as the schedule is enabled', async () => {
+  test('have schedules that can be created, disabled, run and deleted', async () => {
     const id = await made('Clocked');
     const visit = await stage().open(`/workflows/${id}?tab=triggers`);
     const { page } = visit;
@@ -315,7 +315,7 @@ describeConsole('Workflows in the console', (stage) => {
     await visit.context.close();
   });
 
-  test('have checks, renamed, capped and at last deleted', async () => {
+  test('can be given checks, renamed, capped, saved as a template and deleted', async () => {
     const id = await made('Checked');
     const visit = await stage().open(`/workflows/${id}?tab=checks`);
     const { page } = visit;

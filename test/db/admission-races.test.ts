@@ -43,13 +43,13 @@ const admitted = (runId: string) =>
     FROM runs r JOIN workflow_versions v ON v.workflow_id = r.workflow_id AND v.version = r.workflow_version
     WHERE r.id = ${runId}`);
 
-test('a graph saved while the admission waits: the run has the new version', async () => {
+test('a run uses a graph saved while the admission waits', async () => {
   const workflowId = await define();
   const runId = await triggerWhile(workflowId, () => newVersion(workflowId));
   expect(await admitted(runId)).toEqual({ version: 2, cap: null, node: 'b' });
 });
 
-test('a graph saved while the admission waits for a budget that is deleted: the run has the new version', async () => {
+test('a run uses a graph saved while the admission waits for a budget being deleted', async () => {
   const workflowId = await define();
   const budgetId = await createBudget(engine.db, engine.actor, {
     name: 'B',
@@ -67,7 +67,7 @@ test('a graph saved while the admission waits for a budget that is deleted: the 
   expect(await admitted(runId)).toMatchObject({ version: 2, node: 'b' });
 });
 
-test('a cap set while the admission waits: the run has it', async () => {
+test('a run has a cap set while the admission waits', async () => {
   const workflowId = await define();
   const runId = await triggerWhile(workflowId, () =>
     updateWorkflow(engine.db, engine.actor, workflowId, { run_cap_usd: 0.5 }),
@@ -75,7 +75,7 @@ test('a cap set while the admission waits: the run has it', async () => {
   expect(await admitted(runId)).toMatchObject({ version: 1, cap: 500_000 });
 });
 
-test('a graph mended while the admission of the broken one waits: the run is not refused', async () => {
+test('a run is admitted if a broken graph is fixed while the admission waits', async () => {
   const workflowId = await define();
   const broken = { nodes: [], edges: [] } as never;
   await triggerWhile(workflowId, async () => undefined);
@@ -89,7 +89,7 @@ test('a graph mended while the admission of the broken one waits: the run is not
   expect(await admitted(runId)).toMatchObject({ version: 3, node: 'b' });
 });
 
-test('a tool deleted while the admission of a graph that calls it waits: the run is refused', async () => {
+test('a run is refused if a tool that it calls is deleted while the admission waits', async () => {
   const tool = await createCustomTool(
     engine.db,
     engine.actor,
@@ -116,7 +116,7 @@ test('a tool deleted while the admission of a graph that calls it waits: the run
   await expect(triggered).rejects.toMatchObject({ code: 'graph_invalid' });
 });
 
-test('a graph saved while a trigger waits for the fate of another with its key: the run has the new version', async () => {
+test('a run uses a graph saved while its trigger waits for another trigger with its key', async () => {
   const workflowId = await define();
   await engine.trigger(workflowId);
   const first = Promise.withResolvers<undefined>();

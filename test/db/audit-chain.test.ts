@@ -100,7 +100,7 @@ describe('sealing', () => {
     expect(await verifyAudit(db, other)).toMatchObject({ valid: true, sealed: 10, unsealed: 0 });
   });
 
-  test('covers every column there is', async () => {
+  test('covers every column', async () => {
     const { rows } = await intruder.query<{ column_name: string }>(
       `SELECT column_name FROM information_schema.columns WHERE table_name = 'audit_log'`,
     );
@@ -132,7 +132,7 @@ describe('sealing', () => {
     }
   });
 
-  test('makes one chain, whatever number of sealers and writers there are', async () => {
+  test('makes one chain with concurrent sealers and writers', async () => {
     const pools = await Promise.all([1, 2, 3].map(async () => connectDatabase(database.url)));
     let writing = true;
     const sealers = pools.map(async (pool) => {
@@ -153,7 +153,7 @@ describe('sealing', () => {
     for (const pool of pools) await pool.end();
   });
 
-  test('takes an entry that commits late when it appears, behind those with higher numbers', async () => {
+  test('appends an entry that commits late, after entries with higher numbers', async () => {
     const late = new pg.Client({ connectionString: database.url });
     await late.connect();
     await late.query('BEGIN');
@@ -171,7 +171,7 @@ describe('sealing', () => {
     expect(await verify()).toMatchObject({ valid: true, sealed: 4, unsealed: 0 });
   });
 
-  test('holds no writer up', async () => {
+  test('blocks no writer', async () => {
     await chainOf(3);
     await write(1);
     // A sealer that hangs while it holds the lock.
@@ -204,7 +204,7 @@ describe('without disabling triggers', () => {
     'UPDATE audit_sweeps SET removed = 0',
     'DELETE FROM audit_sweeps',
     'TRUNCATE audit_sweeps',
-  ])('nobody gets through with %s', async (statement) => {
+  ])('the database refuses %s', async (statement) => {
     await chainOf(2);
     await sweepAudit(db, { workspaceId, before: later, batch: 1 });
     await expect(intruder.query(statement)).rejects.toThrow(/append-only|only grows/);
@@ -228,7 +228,7 @@ describe('with triggers disabled, the check finds', () => {
     });
   });
 
-  test('a changed entry whose own seal was computed anew', async () => {
+  test('a changed entry with a recomputed seal', async () => {
     const ids = await chainOf(5);
     await tamper(`UPDATE audit_log SET actor_name = 'Bob' WHERE id = $1`, [ids[2]]);
     await tamper(
@@ -266,7 +266,7 @@ describe('with triggers disabled, the check finds', () => {
     await expectProblem({ position: 2, problem: 'a seal was removed' });
   });
 
-  test('the newest entries removed with their seals, and the head put back', async () => {
+  test('the newest entries removed with their seals, and the head reset', async () => {
     const ids = await chainOf(5);
     const noted = (await verify()).head;
     if (noted === null) throw new Error('no head');
@@ -293,7 +293,7 @@ describe('with triggers disabled, the check finds', () => {
     });
   });
 
-  test('two seals in exchanged order', async () => {
+  test('two swapped seals', async () => {
     await chainOf(5);
     await tamper(
       `UPDATE audit_seals SET position = CASE position WHEN 2 THEN 103 ELSE 102 END
@@ -307,7 +307,7 @@ describe('with triggers disabled, the check finds', () => {
     await expectProblem({ position: 2, problem: 'the seal does not follow the one before it' });
   });
 
-  test('two entries whose content was exchanged', async () => {
+  test('two entries with swapped content', async () => {
     const ids = await chainOf(5);
     await tamper(
       `UPDATE audit_log a SET target_id = b.target_id, details = b.details, created_at = b.created_at
@@ -317,7 +317,7 @@ describe('with triggers disabled, the check finds', () => {
     await expectProblem({ position: 2, audit_id: ids[1] });
   });
 
-  test('an entry written behind the triggers', async () => {
+  test('an entry that bypassed the triggers', async () => {
     await chainOf(3);
     await tamper(
       `INSERT INTO audit_log (id, workspace_id, action, target_type, target_id, created_at)
@@ -331,7 +331,7 @@ describe('with triggers disabled, the check finds', () => {
     });
   });
 
-  test('an entry taken out of the queue', async () => {
+  test('an entry removed from the queue', async () => {
     await chainOf(2);
     await write(1);
     await tamper('DELETE FROM audit_unsealed WHERE workspace_id = $1', [workspaceId]);
@@ -365,7 +365,7 @@ describe('with triggers disabled, the check finds', () => {
 });
 
 describe('a sweep', () => {
-  test('removes the oldest entries in batches and leaves a chain that holds', async () => {
+  test('removes the oldest entries in batches and leaves a valid chain', async () => {
     const ids = await chainOf(10);
     const noted = (await verify()).head ?? undefined;
     const row = z.object({ created_at: z.string() });
@@ -387,7 +387,7 @@ describe('a sweep', () => {
     expect(await verify()).toMatchObject({ valid: true, sealed: 0, head: { position: 12 } });
   });
 
-  test('leaves what is not sealed', async () => {
+  test('keeps unsealed entries', async () => {
     await chainOf(2);
     await write(2);
     expect(await sweepAudit(db, { workspaceId, before: later, batch: 100 })).toBe(2);
@@ -396,7 +396,7 @@ describe('a sweep', () => {
     expect(await sweepAudit(db, { workspaceId: 'ws_none', before: later, batch: 1 })).toBe(0);
   });
 
-  test('stops at an entry that is gone, so that the chain still tells of it', async () => {
+  test('stops at a missing entry, so that the check still finds it', async () => {
     const ids = await chainOf(5);
     await tamper('DELETE FROM audit_log WHERE id = $1', [ids[2]]);
     expect(await sweepAudit(db, { workspaceId, before: later, batch: 100 })).toBe(2);
@@ -404,7 +404,7 @@ describe('a sweep', () => {
     expect(await verify()).toMatchObject({ valid: false, first_problem: { position: 3 } });
   });
 
-  test('does not let its record be written by hand', async () => {
+  test('computes the values of its record', async () => {
     await chainOf(3);
     await intruder.query(
       `INSERT INTO audit_sweeps (workspace_id, before, batch, removed, base_position, base_hash)
@@ -414,7 +414,7 @@ describe('a sweep', () => {
     expect(await verify()).toMatchObject({ valid: true, sealed: 1 });
   });
 
-  test('and sealing, writing and checking at the same moment leave one whole chain', async () => {
+  test('leaves one whole chain beside concurrent sealing, writing and checking', async () => {
     for (let round = 0; round < 40; round += 1) {
       workspaceId = newId('workspace');
       await chainOf(5);

@@ -44,7 +44,7 @@ async function verify(args: string[], env: Record<string, string> = {}) {
   return { code, output: output.trim(), errors };
 }
 
-test('the check tells in its exit code and in one line whether the log is whole', async () => {
+test('the check reports in its exit code and one line whether the log is whole', async () => {
   for (let n = 0; n < 3; n += 1) {
     await recordAudit(
       db,
@@ -94,7 +94,7 @@ test('the check tells in its exit code and in one line whether the log is whole'
   ]);
 }, 60_000);
 
-test('the check says what is missing when there is nothing to check', async () => {
+test('the check fails with a reason when it cannot run', async () => {
   const empty = await verify([], { DATABASE_URL: '', DATA_DIR: join(dataDir, 'none') });
   expect(empty).toMatchObject({ code: 2, output: '' });
   expect(empty.errors).toMatch(/endpoints\.json is not there: start the service/);

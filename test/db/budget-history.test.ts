@@ -50,7 +50,7 @@ const addHold = (budgetId: string, ago: number, spent: number, windowStart = '-i
 
 describe('the history of a budget', () => {
   test.each(['day', 'week', 'month'] as const)(
-    'with a window of a %s has every day of it up to today, and is that of this window alone',
+    'with a %s window has each of its days up to today, and only its spending',
     async (window) => {
       const id = await addBudget(await define(), { window, limit_usd: 5 });
       const { window_start, window_end, limit_usd, days } = await history(id);
@@ -100,7 +100,7 @@ describe('the history of a budget', () => {
     ]);
   });
 
-  test('counts what the window had seen on the day the budget was made', async () => {
+  test('counts earlier costs of the window on the creation day', async () => {
     const workflowId = await define();
     const runId = await engine.trigger(workflowId);
     await spend(runId, 'a', 300_000);
@@ -109,7 +109,7 @@ describe('the history of a budget', () => {
     expect(shown(await history(id))).toEqual([{ date: dayAgo(0), spent_usd: 0.3 }]);
   });
 
-  test('of another workspace is not there', async () => {
+  test('of another workspace is not found', async () => {
     const id = await addBudget(await define());
     const scope = { workspaceId: newId('workspace'), budgetId: id };
     await expect(readBudgetHistory(engine.db, scope)).rejects.toMatchObject({ code: 'not_found' });
@@ -148,7 +148,7 @@ const settle = (runId: string) =>
     execution: 'e',
   });
 
-test('the days of a window add up to what is spent at the same moment, whatever ends meanwhile', async () => {
+test('the days of a window add up to the spent amount while runs end', async () => {
   const { actor, db } = engine;
   const { workspaceId } = actor;
   const workflowId = await define();

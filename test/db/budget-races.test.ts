@@ -62,7 +62,7 @@ async function failedRun(workflowId: string): Promise<string> {
 const triggerDuring = (workflowId: string, change: FragmentSqlToken) =>
   beside(engine.db, change, () => engine.trigger(workflowId));
 
-test('an estimate cleared while an admission waits for the budget: the run is counted without one', async () => {
+test('a run has no estimate if it is cleared while the admission waits for the budget', async () => {
   for (let round = 0; round < ROUNDS; round += 1) {
     const workflowId = await define();
     const id = await budget(workflowId, 1);
@@ -76,7 +76,7 @@ test('an estimate cleared while an admission waits for the budget: the run is co
   await expectLedgerToAgree(engine.db);
 });
 
-test('an estimate cleared while an admission waits for a budget that is used up: the run is refused', async () => {
+test('a run is refused if the estimate of a used-up budget is cleared while the admission waits', async () => {
   const workflowId = await define();
   const id = await budget(workflowId, 1);
   const change = sql.fragment`
@@ -87,7 +87,7 @@ test('an estimate cleared while an admission waits for a budget that is used up:
   await deleteBudget(engine.db, engine.actor, id);
 });
 
-describe.each(['an admission', 'a resume'])('a budget created beside %s', (kind) => {
+describe.each(['an admission', 'a resume'])('a budget created during %s', (kind) => {
   const prepare = async () => {
     const workflowId = await define();
     const runId = kind === 'a resume' ? await failedRun(workflowId) : undefined;
@@ -100,7 +100,7 @@ describe.each(['an admission', 'a resume'])('a budget created beside %s', (kind)
   };
 
   test.each(['workflow', 'workspace'])(
-    'that is about to commit: a budget of the %s counts its run',
+    'that is about to commit counts its run (%s budget)',
     async (scope) => {
       for (let round = 0; round < ROUNDS; round += 1) {
         const { workflowId, place } = await prepare();
@@ -121,7 +121,7 @@ describe.each(['an admission', 'a resume'])('a budget created beside %s', (kind)
   );
 
   test.each(['workflow', 'workspace'])(
-    'that comes while the budget of the %s is written: the run holds it',
+    'that starts while the budget is written counts its run (%s budget)',
     async (scope) => {
       for (let round = 0; round < ROUNDS; round += 1) {
         const { workflowId, place } = await prepare();
@@ -142,7 +142,7 @@ describe.each(['an admission', 'a resume'])('a budget created beside %s', (kind)
   );
 });
 
-test('many budgets created beside many admissions: each run is in each budget, and nobody waits for ever', async () => {
+test('each of many runs is in each of many budgets created concurrently, without deadlock', async () => {
   const workflowId = await define();
   const [ids, runs] = await Promise.all([
     Promise.all(
@@ -177,7 +177,7 @@ function holding(
 const creation = () =>
   holding(lockBudgets, sql.fragment`UPDATE workspaces SET budget_revision = budget_revision + 1`);
 
-test('one budget after the other is created: a trigger is admitted between two of them', async () => {
+test('a trigger is admitted between the creations of two budgets', async () => {
   const workflowId = await define();
   const first = creation();
   await first.locked;

@@ -81,7 +81,7 @@ const agree = async () => {
 };
 
 describe('a budget with an estimate', () => {
-  test('reserves it per run, and what a run cost is spent when it ends', async () => {
+  test('reserves it per run, and spends the cost when the run ends', async () => {
     const workflowId = await define();
     const id = await budget(workflowId, { limit_usd: 1, reservation_estimate_usd: 0.4 });
     const runId = await engine.trigger(workflowId);
@@ -131,7 +131,7 @@ describe('a budget with an estimate', () => {
     await agree();
   });
 
-  test('stops a run that has used up its estimate when nothing is free, and not one within it', async () => {
+  test('stops a run beyond its estimate when nothing is free, but not a run within it', async () => {
     const workflowId = await define();
     await budget(workflowId, { limit_usd: 1, reservation_estimate_usd: 0.5 });
     const [within, beyond] = [await engine.trigger(workflowId), await engine.trigger(workflowId)];
@@ -144,7 +144,7 @@ describe('a budget with an estimate', () => {
     });
   });
 
-  test('a run that costs exactly its estimate finishes, also when the holds of others fill the budget', async () => {
+  test('lets a run finish at exactly its estimate when other holds fill the budget', async () => {
     const workflowId = await define();
     await budget(workflowId, { limit_usd: 1, reservation_estimate_usd: 0.25 });
     const runs = [];
@@ -160,7 +160,7 @@ describe('a budget with an estimate', () => {
 });
 
 describe('a refusal', () => {
-  test('says the estimate where that is what does not fit', async () => {
+  test('names the estimate if only that does not fit', async () => {
     const workflowId = await define();
     const id = await budget(workflowId, {
       name: 'Nearly',
@@ -183,7 +183,7 @@ describe('a refusal', () => {
 });
 
 describe('a budget without an estimate', () => {
-  test('counts what is settled and lets in while that is below the limit', async () => {
+  test('counts settled costs and admits runs below the limit', async () => {
     const workflowId = await define();
     const id = await budget(workflowId, { limit_usd: 1 });
     const runs = [];
@@ -200,7 +200,7 @@ describe('a budget without an estimate', () => {
     await agree();
   });
 
-  test('made in the middle of a window counts what the window has seen', async () => {
+  test('created within a window counts the earlier costs of the window', async () => {
     const workflowId = await define();
     const [ended, open] = [await engine.trigger(workflowId), await engine.trigger(workflowId)];
     await spend(ended, 0.3);
@@ -223,7 +223,7 @@ describe('a hold ends exactly once', () => {
     ['settled against cancelled', settle, 'cancel'],
     ['failed against settled', fail, settle],
     ['settled against reaped', settle, 'reap'],
-  ] as const)('%s, many times', async (_title, one, other) => {
+  ] as const)('when %s', async (_title, one, other) => {
     const workflowId = await define();
     const id = await budget(workflowId, { limit_usd: 1_000, reservation_estimate_usd: 1 });
     const act = (how: typeof one | typeof other, runId: string): Promise<unknown> => {
@@ -243,7 +243,7 @@ describe('a hold ends exactly once', () => {
     await agree();
   });
 
-  test('and is reaped when its run is gone or ended without it', async () => {
+  test('when reaped after its run is gone or ended without it', async () => {
     const workflowId = await define();
     const id = await budget(undefined, { limit_usd: 100, reservation_estimate_usd: 1 });
     const [gone, ended, live] = [
@@ -268,7 +268,7 @@ describe('a hold ends exactly once', () => {
     await deleteBudget(engine.db, engine.actor, id);
   });
 
-  test('with its workflow, whatever its runs were doing', async () => {
+  test('when its workflow is deleted, in any run state', async () => {
     const workflowId = await define();
     const id = await budget(undefined, { limit_usd: 100, reservation_estimate_usd: 1 });
     const runs = [];
@@ -285,7 +285,7 @@ describe('a hold ends exactly once', () => {
     await deleteBudget(engine.db, engine.actor, id);
   });
 
-  test('while steps are still charged: whoever comes first, no cost is lost and none counted twice', async () => {
+  test('while steps finish concurrently, and each cost counts once', async () => {
     const workflowId = await define();
     const budgets = [
       await budget(workflowId, { limit_usd: 1_000, reservation_estimate_usd: 0.05 }),
@@ -320,7 +320,7 @@ describe('a hold ends exactly once', () => {
     await agree();
   });
 
-  test('what an attempt costs after the end is still counted', async () => {
+  test('but counts the cost of an attempt after the end', async () => {
     const workflowId = await define();
     const id = await budget(workflowId, { limit_usd: 100, reservation_estimate_usd: 1 });
     const runId = await engine.trigger(workflowId);
@@ -336,7 +336,7 @@ describe('a hold ends exactly once', () => {
   });
 
   test.each([Number.NaN, -1, 0.5, Number.POSITIVE_INFINITY])(
-    'an amount of %d is booked nowhere',
+    'and rejects a cost of %d',
     async (costMicros) => {
       const workflowId = await define();
       const id = await budget(workflowId, { limit_usd: 100, reservation_estimate_usd: 0.1 });
@@ -350,7 +350,7 @@ describe('a hold ends exactly once', () => {
     },
   );
 
-  test('failed tries cost too', async () => {
+  test('and counts failed tries', async () => {
     const workflowId = await define();
     const id = await budget(workflowId, { limit_usd: 100, reservation_estimate_usd: 0.1 });
     const runId = await engine.trigger(workflowId);
@@ -367,7 +367,7 @@ describe('a hold ends exactly once', () => {
 });
 
 describe('a resume', () => {
-  test('places a hold of its own for what still comes', async () => {
+  test('places a new hold for the remaining steps', async () => {
     const workflowId = await define();
     const id = await budget(workflowId, { limit_usd: 1, reservation_estimate_usd: 0.4 });
     const runId = await engine.trigger(workflowId);
@@ -383,7 +383,7 @@ describe('a resume', () => {
     await agree();
   });
 
-  test('is refused, and changes nothing, when that does not fit', async () => {
+  test('is refused without changes when its hold does not fit', async () => {
     const workflowId = await define();
     const id = await budget(workflowId, { limit_usd: 1, reservation_estimate_usd: 0.6 });
     const runId = await engine.trigger(workflowId);
@@ -409,7 +409,7 @@ describe('windows', () => {
     `);
   };
 
-  test('begin with zeros, and holds of the one before end in that', async () => {
+  test('start at zero; earlier holds end in the window before', async () => {
     const workflowId = await define();
     const id = await budget(workflowId, { limit_usd: 1, reservation_estimate_usd: 1 });
     const old = await engine.trigger(workflowId);
@@ -426,7 +426,7 @@ describe('windows', () => {
     await agree();
   });
 
-  test('turn with the first settlement, when that comes first', async () => {
+  test('also start with the first settlement', async () => {
     const workflowId = await define();
     const id = await budget(workflowId, { limit_usd: 1 });
     const runId = await engine.trigger(workflowId);
@@ -438,7 +438,7 @@ describe('windows', () => {
     expect(await status(id)).toMatchObject({ spent_usd: 0.5 });
   });
 
-  test('a run of a window that has passed is still stopped by its budget', async () => {
+  test('still limit a run that started in an earlier window', async () => {
     const workflowId = await define();
     const id = await budget(workflowId, { limit_usd: 1, reservation_estimate_usd: 0.5 });
     const runId = await engine.trigger(workflowId);
@@ -453,7 +453,7 @@ describe('windows', () => {
     ['week', '2026-03-01T12:00:00Z', '2026-02-23T00:00:00.000Z'],
     ['week', '2026-03-02T00:00:00Z', '2026-03-02T00:00:00.000Z'],
     ['month', '2026-02-28T23:59:59Z', '2026-02-01T00:00:00.000Z'],
-  ])('%s: %s is in the one that began %s', async (kind, at, start) => {
+  ])('%s: %s is in the window from %s', async (kind, at, start) => {
     const found = await engine.db.transaction(async (tx) => {
       await tx.query(sql.type(z.object({}))`SET LOCAL TIME ZONE 'Asia/Kathmandu'`);
       return tx.oneFirst(sql.type(z.object({ start: z.string() }))`
@@ -464,8 +464,8 @@ describe('windows', () => {
   });
 });
 
-describe('several budgets at once', () => {
-  test('all or nothing, and whatever order runs take and end them in, none waits for ever', async () => {
+describe('several budgets', () => {
+  test('are reserved all or none, without deadlock in any order of runs', async () => {
     const [one, two] = [await define(), await define()];
     const shared = await budget(undefined, {
       name: 'Shared',

@@ -145,7 +145,7 @@ const stepsOf = (runId: string, n: number): Work[] =>
 const sizes = Array.from({ length: 49 }, (_, index) => index + 2);
 
 describe('a cap', () => {
-  test('for k of N steps in parallel is passed by no more than one of them, for N from 2 to 50', async () => {
+  test('with room for k of N parallel steps runs exactly k, for N from 2 to 50', async () => {
     for (const n of sizes) {
       const k = 1 + ((n * 7) % n);
       const runId = await engine.trigger(await define(k * 0.5));
@@ -157,7 +157,7 @@ describe('a cap', () => {
   }, 120_000);
 
   test.each([2, 3, 7, 20, 50])(
-    'is kept by %i steps of unknown cost, one at a time, also when workers die',
+    'runs %i steps of unknown cost one at a time, also when workers die',
     async (n) => {
       const runId = await engine.trigger(await define(n * 0.25));
       const seen = await work(stepsOf(runId, n), UNKNOWN_COST, 0.5, (at) => at % 5 === 0);
@@ -168,14 +168,14 @@ describe('a cap', () => {
     120_000,
   );
 
-  test('that is dear beforehand and cheap afterwards stops nobody: what waits begins in the end', async () => {
+  test('lets all steps run that could be expensive but turn out cheap', async () => {
     const runId = await engine.trigger(await define(1));
     const seen = await work(stepsOf(runId, 12), { least: 1, most: 0.9 * MICROS }, 0.01);
     expect(seen).toEqual({ ended: 12, blocked: 0 });
     await settle(runId);
   });
 
-  test('lets free steps go on beside one of unknown cost', async () => {
+  test('lets free steps begin beside one of unknown cost', async () => {
     const runId = await engine.trigger(await define(1));
     expect((await begin(runId, 'dear', UNKNOWN_COST)).outcome).toBe('begun');
     expect((await begin(runId, 'other', UNKNOWN_COST)).outcome).toBe('waits');
@@ -184,7 +184,7 @@ describe('a cap', () => {
 });
 
 describe('a budget with an estimate', () => {
-  test('is passed by no more than one step, for 2 to 50 steps in one run and in several', async () => {
+  test('is exceeded by at most one step, for 2 to 50 steps in one or several runs', async () => {
     for (const n of sizes) {
       const runs = 1 + (n % 4);
       const workflowId = await define();
@@ -207,7 +207,7 @@ describe('a budget with an estimate', () => {
   }, 180_000);
 
   test.each([2, 7, 20])(
-    'is passed by no more than a step for each run whose %i steps have unknown costs',
+    'is exceeded by at most one step per run, with %i steps of unknown cost each',
     async (n) => {
       const workflowId = await define();
       const id = await budget(workflowId, 2, 0.5);
@@ -224,7 +224,7 @@ describe('a budget with an estimate', () => {
     120_000,
   );
 
-  test('counts what steps at work may cost beyond it at once, for triggers and for other runs', async () => {
+  test('counts the possible cost of active steps, for triggers and for other runs', async () => {
     const workflowId = await define();
     const id = await budget(workflowId, 1, 0.1);
     const [one, two] = [await engine.trigger(workflowId), await engine.trigger(workflowId)];
@@ -261,7 +261,7 @@ describe('a budget with an estimate', () => {
       },
     ],
     ['was of a run that ends', (runId: string) => fail(runId)],
-  ] as const)('gives back what was counted for an attempt that %s', async (_how, act) => {
+  ] as const)('releases the reserved cost of an attempt that %s', async (_how, act) => {
     const workflowId = await define();
     const id = await budget(workflowId, 10, 0.5);
     const runId = await engine.trigger(workflowId);
@@ -272,7 +272,7 @@ describe('a budget with an estimate', () => {
   });
 });
 
-describe('an attempt that comes second, when the first has used up all that there was', () => {
+describe('a second attempt, after the first has used up the budget', () => {
   /** A run that holds the whole budget, with one step in flight that may cost all of it. */
   const atWork = async (): Promise<string> => {
     const workflowId = await define();
@@ -282,7 +282,7 @@ describe('an attempt that comes second, when the first has used up all that ther
     return runId;
   };
 
-  test('finds the step finished, also when it ends while limits are asked', async () => {
+  test('finds the step finished that ends while limits are checked', async () => {
     const runId = await atWork();
     const late = async (): Promise<StepCost> => {
       await finish(runId, 'a', 1, 'first');
@@ -291,7 +291,7 @@ describe('an attempt that comes second, when the first has used up all that ther
     expect(await begin(runId, 'a', late, 'second')).toEqual({ outcome: 'finished', output: 1 });
   });
 
-  test('does not stop the run, should it be told of a limit all the same', async () => {
+  test('does not stop the run if it reports a limit anyway', async () => {
     const runId = await atWork();
     await finish(runId, 'a', 1, 'first');
     const stopped = { step_key: 'a', node_id: 'a', label: 'a', kind: 'agent' } as const;
@@ -309,7 +309,7 @@ describe('an attempt that comes second, when the first has used up all that ther
   });
 });
 
-test('a budget without an estimate counts what ended runs have cost, and nothing before', async () => {
+test('a budget without an estimate counts only the costs of ended runs', async () => {
   const workflowId = await define();
   const id = await budget(workflowId, 1);
   const [one, two] = [await engine.trigger(workflowId), await engine.trigger(workflowId)];
@@ -319,7 +319,7 @@ test('a budget without an estimate counts what ended runs have cost, and nothing
   expect((await begin(two, 'a', exact(0.5))).outcome).toBe('blocked');
 });
 
-test('what a node has cost is known from the last runs of the same version, and from the run itself', async () => {
+test('the last cost of a node comes from the run itself or ended runs of its version', async () => {
   const workflowId = await define(100);
   const first = await engine.trigger(workflowId);
   const last = (runId: string) => lastCost(engine.db, { runId, nodeId: 'a' });

@@ -143,7 +143,7 @@ function expectBounded(all: Plan[]): void {
 }
 
 test.each(entityFilters.map((filter) => [filter]))(
-  'records by %j are read by an index',
+  'an index serves records by %j',
   async (filter) => {
     for (const after of [undefined, page]) {
       for (const scope of scopes) {
@@ -154,7 +154,7 @@ test.each(entityFilters.map((filter) => [filter]))(
 );
 
 test.each(eventFilters.map((filter) => [filter]))(
-  'events by %j are read by an index',
+  'an index serves events by %j',
   async (filter) => {
     for (const after of [undefined, page]) {
       for (const scope of scopes) {
@@ -165,7 +165,7 @@ test.each(eventFilters.map((filter) => [filter]))(
 );
 
 test.each(changeFilters.map((filter) => [filter]))(
-  'changes by %j are read by an index',
+  'an index serves changes by %j',
   async (filter) => {
     for (const after of [undefined, page]) {
       for (const scope of scopes) {

@@ -35,7 +35,7 @@ const summary = z.object({
   never_verified: z.number(),
 });
 
-test('A workspace is filled once with made-up records of several kinds, versions and events', async () => {
+test('a workspace gets demo records of several types, versions and events, once', async () => {
   const filled = await Promise.all(
     Array.from({ length: 3 }, () => createDemoData(db, workspaceId)),
   );

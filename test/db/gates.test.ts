@@ -61,8 +61,8 @@ const audits = (runId: string) =>
     SELECT details ->> 'node_id' AS node FROM audit_log
     WHERE target_id = ${runId} AND action IN ('approve', 'reject') ORDER BY 1`);
 
-describe('deciders who wait for the same run', () => {
-  test('decide a gate once, and the others are told by whom', async () => {
+describe('concurrent decisions on one run', () => {
+  test('decide a gate once; the refusals name the decider', async () => {
     const runId = await waitingAt('g1', 'g2');
     const results = await queueForRun(
       engine.db,
@@ -77,7 +77,7 @@ describe('deciders who wait for the same run', () => {
     expect(await audits(runId)).toEqual(['g1', 'g2']);
   });
 
-  test('decide one gate each, from the oldest on, where nobody names a gate', async () => {
+  test('decide one gate each, oldest first, when they name none', async () => {
     const runId = await waitingAt('g1', 'g2', 'g3');
     const results = await queueForRun(
       engine.db,
@@ -107,8 +107,8 @@ describe('deciders who wait for the same run', () => {
   });
 });
 
-describe('a gate that is open while its run is at work', () => {
-  test('is listed and can be decided, and the clocks of the run move only with its status', async () => {
+describe('an open gate of a running run', () => {
+  test('is listed and can be decided; only the status of the run changes its clocks', async () => {
     const runId = await waitingAt('g1', 'g2');
     await engine.db.query(sql.unsafe`
       UPDATE runs SET phase_since = phase_since - interval '1 hour' WHERE id = ${runId}`);
@@ -130,7 +130,7 @@ describe('a gate that is open while its run is at work', () => {
     expect(both.duration_ms).toBeGreaterThanOrEqual(hour);
   });
 
-  test('is sent to Temporal without waiting for the decision before it', async () => {
+  test('sends its decision without waiting for the one before', async () => {
     const runId = await waitingAt('g1', 'g2');
     await engine.carriedOut(runId);
     expect((await decide(runId, 'g1')).first).toBe(true);
@@ -194,7 +194,7 @@ describe('a gate that is open when its run ends', () => {
     });
   });
 
-  test('is opened again, and only then decided, when the run is resumed and comes back to it', async () => {
+  test('can be decided again only after the resumed run reopens it', async () => {
     const runId = await waitingAt('g1');
     const [first] = (await engine.run(runId)).pending_gates;
     await cancelRun(engine.db, { actor: engine.actor, runId, alerts: false });
@@ -222,7 +222,7 @@ test.each([
   [undefined, undefined],
   ['', undefined],
   [`it's "50 %" $1 \\ '`, `it's "50 %" $1 \\ '`],
-])('a rejection for %j is told by the step as the run tells it', async (given, told) => {
+])('a rejection for %j gives step and run the same error', async (given, told) => {
   const runId = await engine.trigger(workflowId);
   const label = `Bob's '50 %' $1 \\ gate`;
   await ask(runId, [{ ...opening('g'), label }]);

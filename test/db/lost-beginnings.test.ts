@@ -88,8 +88,8 @@ const frameTypes = async (runId: string) => (await engine.frames(runId)).map((fr
 const cancel = (runId: string) =>
   cancelRun(engine.db, { actor: engine.actor, runId, alerts: false });
 
-describe('an attempt whose beginning the database has lost', () => {
-  test('ends well all the same, and is paid once', async () => {
+describe('an attempt whose start the database lost', () => {
+  test('still succeeds, and is charged once', async () => {
     const runId = await newRun();
     const lost = await beginAndCrash(beginningOf(runId, 'one'));
     expect((await engine.run(runId)).steps).toEqual([]);
@@ -106,7 +106,7 @@ describe('an attempt whose beginning the database has lost', () => {
     });
   });
 
-  test('writes the control steps that travelled with it', async () => {
+  test('writes the control steps sent with it', async () => {
     const runId = await newRun();
     const step = beginningOf(runId, 'one');
     step.pendingWrites.control = [
@@ -124,7 +124,7 @@ describe('an attempt whose beginning the database has lost', () => {
     ]);
   });
 
-  test('does so after an earlier attempt that a dead worker has left behind', async () => {
+  test('succeeds after an attempt of a dead worker', async () => {
     const runId = await newRun();
     await begin(engine.db, beginningOf(runId, 'one'));
     const lost = await beginAndCrash(beginningOf(runId, 'two'));
@@ -134,7 +134,7 @@ describe('an attempt whose beginning the database has lost', () => {
     expect(await costOf(runId)).toBe(1_000);
   });
 
-  test('after one whose beginning was lost as well', async () => {
+  test('succeeds after another lost attempt', async () => {
     const runId = await newRun();
     let second: Beginning | undefined;
     await engine.db
@@ -148,7 +148,7 @@ describe('an attempt whose beginning the database has lost', () => {
     expect((await engine.run(runId)).steps[0]).toMatchObject({ attempt: 2 });
   });
 
-  test('counts the error it ends with against the tries', async () => {
+  test('counts its error as a try', async () => {
     const runId = await newRun();
     const lost = await beginAndCrash(beginningOf(runId, 'one'));
     expect(await recordStepError(engine.db, endOf(lost), failure)).toEqual({
@@ -163,7 +163,7 @@ describe('an attempt whose beginning the database has lost', () => {
     expect(await costOf(runId)).toBe(2_000);
   });
 
-  test('gives way to one that has taken over since, and is booked', async () => {
+  test('yields to a newer attempt, and its cost counts', async () => {
     const runId = await newRun();
     const lost = await beginAndCrash(beginningOf(runId, 'one'));
     const next = await begin(engine.db, beginningOf(runId, 'two'));
@@ -174,7 +174,7 @@ describe('an attempt whose beginning the database has lost', () => {
     expect(await costOf(runId)).toBe(3_000);
   });
 
-  test('and one that takes over at the same instant: one output stands, every cost is booked', async () => {
+  test('leaves one output beside a concurrent takeover, and every cost counts', async () => {
     for (let round = 0; round < 30; round += 1) {
       const runId = await newRun();
       const lost = await beginAndCrash(beginningOf(runId, 'one'));
@@ -200,7 +200,7 @@ describe('an attempt whose beginning the database has lost', () => {
     }
   }, 60_000);
 
-  test('is only booked when the run wants no work any more, and a resume does the step', async () => {
+  test('only adds its cost to a cancelled run, and a resume repeats the step', async () => {
     const runId = await newRun();
     const lost = await beginAndCrash(beginningOf(runId, 'one'));
     await cancel(runId);
@@ -217,7 +217,7 @@ describe('an attempt whose beginning the database has lost', () => {
     expect(await costOf(runId)).toBe(3_000);
   });
 
-  test('does not come between a resume and the step that it begins', async () => {
+  test('does not affect the step that a resume begins', async () => {
     const runId = await newRun();
     const lost = await beginAndCrash(beginningOf(runId, 'one'));
     await cancel(runId);
@@ -229,7 +229,7 @@ describe('an attempt whose beginning the database has lost', () => {
     expect(await costOf(runId)).toBe(2_000);
   });
 
-  test('is written again when it says that it is still at work', async () => {
+  test('is written again when it renews its claim', async () => {
     const runId = await newRun();
     const lost = await beginAndCrash(beginningOf(runId, 'one'));
     await renewClaim(engine.db, { ...endOf(lost), claimMs: 5_000, beginning: lost });
@@ -239,8 +239,8 @@ describe('an attempt whose beginning the database has lost', () => {
   });
 });
 
-describe('a database server that crashes while a step is at work', () => {
-  test('loses the beginning and keeps the end, and the money adds up', async () => {
+describe('a database server crash during a step', () => {
+  test('loses the start of the step, keeps its end, and costs add up', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'lost-beginnings-'));
     chmodSync(folder, 0o755);
     const [port = 0] = await freePorts(1);

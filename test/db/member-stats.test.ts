@@ -59,7 +59,7 @@ const stats = async (at?: string): Promise<MemberStats> =>
 const shown = ({ activity }: MemberStats) => activity.filter((each) => each.count > 0);
 
 describe('the stats of a member', () => {
-  test('who has done nothing are zeros, with thirty days up to today', async () => {
+  test('without actions are zeros, with thirty days up to today', async () => {
     const { activity, ...rest } = await stats('2026-03-05T23:59:59.999Z');
     expect(rest).toEqual({
       member_id: memberId,
@@ -123,7 +123,7 @@ describe('the stats of a member', () => {
     );
   });
 
-  test('belong to the UTC day of each act, whenever it is counted', async () => {
+  test('count an action on its UTC day, also after sealing', async () => {
     for (const at of [
       '2026-03-01T23:59:59.999Z',
       '2026-03-02T00:00:00.000Z',
@@ -147,7 +147,7 @@ describe('the stats of a member', () => {
     expect(shown(await stats('2026-03-04T12:00:00Z'))).toEqual(expected.slice(1));
   });
 
-  test('do not fall when retention removes the entries, and show the fifteen newest that are left', async () => {
+  test('survive the removal of entries by retention, and show the fifteen newest left', async () => {
     await actAt('2020-01-01T00:00:00Z', ['workflow', 'run']);
     for (let n = 1; n <= 20; n += 1) await act(['workflow', 'create'], memberId, n);
     await act(['workflow', 'create'], null);
@@ -163,7 +163,7 @@ describe('the stats of a member', () => {
     expect(after).toMatchObject({ runs_triggered: 1, workflows_created: 20 });
   });
 
-  test('are nobody else’s: of an unknown member or another workspace there are none', async () => {
+  test('are not found for an unknown member or in another workspace', async () => {
     const elsewhere = newId('workspace');
     await db.query(sql.type(nothing)`INSERT INTO workspaces (id, name) VALUES (${elsewhere}, 'y')`);
     for (const scope of [
@@ -175,7 +175,7 @@ describe('the stats of a member', () => {
   });
 });
 
-test('with many writers, sealers and folders at once every act and cost counts once, and no figure ever falls', async () => {
+test('each action and cost counts once, and no figure falls, with concurrent writers, sealers and folds', async () => {
   const pools = await Promise.all([1, 2, 3].map(async () => connectDatabase(database.url)));
   const members = [memberId, await addMember(workspaceId), await addMember(workspaceId)];
   const days = ['2026-03-01', '2026-03-02', '2026-03-03'];
@@ -220,7 +220,7 @@ test('with many writers, sealers and folders at once every act and cost counts o
   await Promise.all(pools.map((pool) => pool.end()));
 }, 60_000);
 
-test('entries of a workspace that is gone are sealed all the same, and counted nowhere', async () => {
+test('entries of a deleted workspace are sealed, but not counted', async () => {
   const gone = newId('workspace');
   await recordAudit(
     db,
@@ -231,7 +231,7 @@ test('entries of a workspace that is gone are sealed all the same, and counted n
   expect(await stats()).toMatchObject({ workflows_created: 0 });
 });
 
-test('whoever waits for a counter holds up nobody who acts', async () => {
+test('a wait for a counter does not block actions', async () => {
   await act(['workflow', 'run']);
   await sealAuditEntries(db, workspaceId);
   const holder = new pg.Client({ connectionString: database.url });

@@ -47,7 +47,7 @@ const bearer = async (email: string, password: string) => ({
 });
 
 describe('npm run workspace:create', () => {
-  test('makes a workspace whose owner can sign in, apart from all others', async () => {
+  test('creates an isolated workspace whose owner can sign in', async () => {
     const one = await create('One', 'one@example.com');
     const two = await create('Two', 'two@example.com');
     const [ofOne, ofTwo] = [
@@ -69,7 +69,7 @@ describe('npm run workspace:create', () => {
     ]);
   });
 
-  test('makes the made-up records with it, unless that is turned off', async () => {
+  test('creates demo records, unless they are turned off', async () => {
     const feedsOf = (workspaceId: string) =>
       api.db.oneFirst(sql.type(z.object({ n: z.number() }))`
         SELECT count(*) AS n FROM data_feeds WHERE workspace_id = ${workspaceId} AND is_demo`);
@@ -91,7 +91,7 @@ describe('npm run workspace:create', () => {
     [['--name', ' ', '--owner-email', 'x@example.com'], '--name has to be a name'],
     [['--name', 'X', '--owner-email', 'x@example.com', '--owner-name', ''], '--owner-name'],
     [['--nonsense'], '--nonsense'],
-  ])('refuses %j in one line, and makes nothing', async (args, reason) => {
+  ])('refuses %j in one line, creating nothing', async (args, reason) => {
     const { code, output, errors } = await run('workspace-create', args);
     expect([code, output]).toEqual([1, '']);
     expect(errors).toMatch(/^The workspace was not created: [^\n]+$/);
@@ -101,7 +101,7 @@ describe('npm run workspace:create', () => {
 });
 
 describe('npm run password:reset', () => {
-  test('lets in who has lost their password, and ends their sessions', async () => {
+  test('sets a new password and ends the sessions of the member', async () => {
     const { email, password } = await create('Three', 'Three@example.com');
     const before = await bearer(email, password);
     const { code, output } = await run('password-reset', ['--email', 'three@EXAMPLE.com']);
@@ -112,7 +112,7 @@ describe('npm run password:reset', () => {
     expect((await login(email, fresh)).status).toBe(200);
   });
 
-  test('changes nothing for an email that is no active member', async () => {
+  test('changes nothing for an email without an active member', async () => {
     for (const args of [['--email', 'nobody@example.com'], []]) {
       const { code, errors } = await run('password-reset', args);
       expect([code, errors]).toEqual([
@@ -130,7 +130,7 @@ describe('npm run owner:restore', () => {
       UPDATE members SET ${change} WHERE lower(email) = lower(${email})
     `);
 
-  test('gives the owner of the default workspace back what nobody could give them', async () => {
+  test('restores the capabilities of the owner of the default workspace', async () => {
     const reset = await run('password-reset', ['--email', 'owner@localhost']);
     const owner = await bearer('owner@localhost', reset.output.split(': ')[1] ?? '');
     await lockOut(
@@ -163,7 +163,7 @@ describe('npm run owner:restore', () => {
     });
   });
 
-  test('makes a named member the owner of their workspace instead of whoever was it', async () => {
+  test('makes a named member the owner of their workspace', async () => {
     const { email, password, workspace_id } = await create('Four', 'four@example.com');
     const headers = await bearer(email, password);
     const invitation = { name: 'Eve', email: 'eve@example.com', role: 'viewer' };
@@ -181,7 +181,7 @@ describe('npm run owner:restore', () => {
     ]);
   });
 
-  test('changes nothing for an email that is no active member', async () => {
+  test('changes nothing for an email without an active member', async () => {
     const { code, errors } = await run('owner-restore', ['--email', 'nobody@example.com']);
     expect([code, errors]).toEqual([
       1,

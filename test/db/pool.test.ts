@@ -22,7 +22,7 @@ const count = () =>
   db.oneFirst(sql.type(z.object({ n: z.number() }))`SELECT count(*) AS n FROM workspaces`);
 
 describe('a connection', () => {
-  test('outlives a transaction that is refused, which leaves nothing behind', async () => {
+  test('survives a refused transaction, which leaves nothing behind', async () => {
     const before = await backend();
     const refused = db.transaction(async (tx) => {
       await tx.query(insert);
@@ -33,7 +33,7 @@ describe('a connection', () => {
     expect(await backend()).toBe(before);
   });
 
-  test('outlives a statement that refuses itself, and says why', async () => {
+  test('survives a statement that refuses itself with a reason', async () => {
     const before = await backend();
     const error: unknown = await db
       .maybeOne(sql.type(z.object({ refuse: z.boolean() }))`SELECT refuse('why', '{"n": 1}')`)
@@ -42,7 +42,7 @@ describe('a connection', () => {
     expect(await backend()).toBe(before);
   });
 
-  test('outlives a transaction in which a statement refuses itself', async () => {
+  test('survives a transaction in which a statement refuses itself', async () => {
     const before = await backend();
     const refused = db.transaction(async (tx) => {
       await tx.query(insert);
@@ -53,7 +53,7 @@ describe('a connection', () => {
     expect(await backend()).toBe(before);
   });
 
-  test('is not used again after an error that nobody expected', async () => {
+  test('is not reused after an unexpected error', async () => {
     const before = await backend();
     const failed = db.transaction(async (tx) => {
       await tx.query(insert);

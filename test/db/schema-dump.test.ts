@@ -18,7 +18,7 @@ test('the dump is no migration', async () => {
   expect((await listMigrations()).map((migration) => migration.name)).not.toContain('schema.sql');
 });
 
-test('migrating again, by several processes at once, changes nothing', async () => {
+test('migrating again, in several processes, changes nothing', async () => {
   const before = await dumpSchema(database.url);
   const applied = await Promise.all([1, 2, 3].map(async () => migrate(database.url)));
   expect(applied).toEqual([[], [], []]);

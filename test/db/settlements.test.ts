@@ -45,7 +45,7 @@ const settle = (runId: string) =>
     execution: 'e1',
   });
 
-test('checks are scored by the duration that the run then shows, to the millisecond', async () => {
+test('checks use the duration that the run shows, to the millisecond', async () => {
   for (let round = 0; round < 40; round += 1) {
     const runId = await engine.trigger(workflowId);
     await begin(runId, 'one');
@@ -56,7 +56,7 @@ test('checks are scored by the duration that the run then shows, to the millisec
   }
 });
 
-test('a run whose cost changes while its checks are scored is scored anew', async () => {
+test('a cost change during scoring scores the checks of a run again', async () => {
   for (let round = 0; round < 20; round += 1) {
     const runId = await engine.trigger(workflowId);
     await begin(runId, 'given up');

@@ -27,7 +27,7 @@ const take = async (suspects: readonly string[], limit = 3) => {
   });
   return taken.map(({ id }) => id);
 };
-test('what is suspected and what is known to be lost does not wait for the turn of the others', async () => {
+test('suspected and lost runs do not wait for other runs', async () => {
   const [suspect = '', lost = ''] = runIds;
   await markLost(engine.db, lost, true);
   await lookedAt(60, [suspect, lost]);
@@ -42,14 +42,14 @@ test('what is suspected and what is known to be lost does not wait for the turn 
   expect(await take([suspect])).not.toContain(suspect);
 });
 
-test('one that was lost less than the grace period ago is left alone, suspected or not', async () => {
+test('a run lost within the grace period is skipped, suspected or not', async () => {
   const [, , lost = ''] = runIds;
   await lookedAt(60);
   await markLost(engine.db, lost, true);
   expect(await take([lost], 20)).not.toContain(lost);
 });
 
-test('one that waits for something of ours is left alone', async () => {
+test('a run with an outbox row is skipped', async () => {
   const [, , , waiting = ''] = runIds;
   await lookedAt(60);
   await engine.db.query(sql.type(z.object({}))`

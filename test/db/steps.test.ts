@@ -56,7 +56,7 @@ const error = (maxAttempts: number, retryable = true) => ({
 });
 
 describe('two attempts at one step', () => {
-  test('only the one that claimed last decides; both are booked; the loser is given what stands', async () => {
+  test('the last claim decides; both costs count; the loser gets the output that stands', async () => {
     const runId = await newRun();
     expect(await begin(runId, 'one')).toMatchObject({ outcome: 'begun', attempts: 1 });
     expect(await begin(runId, 'two')).toMatchObject({ outcome: 'begun', attempts: 2 });
@@ -72,7 +72,7 @@ describe('two attempts at one step', () => {
     ]);
   });
 
-  test('at the same instant, many times: one claim stands and every cost is booked', async () => {
+  test('leave one claim when concurrent, and every cost counts', async () => {
     for (let round = 0; round < 20; round += 1) {
       const runId = await newRun();
       const claims = ['1', '2', '3', '4'];
@@ -86,7 +86,7 @@ describe('two attempts at one step', () => {
     }
   });
 
-  test('an attempt that comes after the end is given the output and does nothing', async () => {
+  test('an attempt after the end gets the output and does nothing', async () => {
     const runId = await newRun();
     await begin(runId, 'one');
     await finishStep(engine.db, end(runId, 'one'), { done: true });
@@ -96,8 +96,8 @@ describe('two attempts at one step', () => {
   });
 });
 
-describe('a step whose attempt had to stop', () => {
-  test('waits for the next attempt while its run is open, and what it cost is booked', async () => {
+describe('a step with a released attempt', () => {
+  test('waits for the next attempt while its run is open, and its cost counts', async () => {
     const runId = await newRun();
     await begin(runId, 'one');
     await releaseStep(engine.db, end(runId, 'one', 1));
@@ -110,7 +110,7 @@ describe('a step whose attempt had to stop', () => {
     });
   });
 
-  test('leaves the attempt that has taken over alone, at the same instant as well', async () => {
+  test('does not affect an attempt that takes over concurrently', async () => {
     for (let round = 0; round < 20; round += 1) {
       const runId = await newRun();
       await begin(runId, 'one');
@@ -124,7 +124,7 @@ describe('a step whose attempt had to stop', () => {
     }
   });
 
-  test('ends with a run that has ended', async () => {
+  test('is cancelled if its run ended', async () => {
     const runId = await newRun();
     await begin(runId, 'one');
     await cancelRun(engine.db, { actor: engine.actor, runId, alerts: false });
@@ -135,7 +135,7 @@ describe('a step whose attempt had to stop', () => {
   });
 });
 
-describe('a step that is at work when its run ends', () => {
+describe('a step in progress when its run ends', () => {
   const cancelled = async () => {
     const runId = await newRun();
     await begin(runId, 'one');
@@ -144,7 +144,7 @@ describe('a step that is at work when its run ends', () => {
   };
   const step = async (runId: string) => (await engine.run(runId)).steps[0];
 
-  test('is cancelled with it, also when nobody is left who could say so', async () => {
+  test('is cancelled with it, also without its worker', async () => {
     const runId = await cancelled();
     expect(await step(runId)).toMatchObject({
       ...{ status: 'cancelled', finished_at: expect.any(String), output: null },
@@ -153,7 +153,7 @@ describe('a step that is at work when its run ends', () => {
     expect(await hasLiveClaim(engine.db, runId)).toBe(true);
   });
 
-  test('is cancelled as well by the loss of the execution and by an end that came too early', async () => {
+  test('is cancelled by the loss of the execution and by a premature end', async () => {
     const lost = await newRun();
     await begin(lost, 'one');
     await abandonRun(engine.db, { runId: lost, kind: 'crash', error: 'Gone', alerts: false });
@@ -165,7 +165,7 @@ describe('a step that is at work when its run ends', () => {
     expect((await step(done))?.status).toBe('cancelled');
   });
 
-  test('still books its cost and keeps its output, which a resume finds', async () => {
+  test('still adds its cost and keeps its output, which a resume finds', async () => {
     const runId = await cancelled();
     expect(await finishStep(engine.db, end(runId, 'one', 7), 'late')).toBe('late');
     expect(await step(runId)).toMatchObject({ status: 'success', output: 'late' });
@@ -176,7 +176,7 @@ describe('a step that is at work when its run ends', () => {
     expect(await begin(runId, 'two', 'e2')).toEqual({ outcome: 'finished', output: 'late' });
   });
 
-  test('stays closed when it errs late, and its cost is booked', async () => {
+  test('stays cancelled after a late error; its cost counts', async () => {
     const runId = await cancelled();
     await recordStepError(engine.db, end(runId, 'one', 7), error(3));
     expect(await step(runId)).toMatchObject({ status: 'cancelled', error: 'no' });
@@ -186,7 +186,7 @@ describe('a step that is at work when its run ends', () => {
 });
 
 describe('policies that change while a step waits to begin', () => {
-  test('hold for that step', async () => {
+  test('apply to that step', async () => {
     const runId = await newRun();
     const change = () => replacePolicies(engine.db, engine.actor, unrestricted);
     const [begun] = await queueForRun(engine.db, runId, [() => begin(runId, 'one')], change);
@@ -197,8 +197,8 @@ describe('policies that change while a step waits to begin', () => {
   });
 });
 
-describe('a step that errs', () => {
-  test('is failed once its tries are used up, and only a resume opens it again', async () => {
+describe('a failing step', () => {
+  test('fails when its tries are used up, and only a resume reopens it', async () => {
     const runId = await newRun();
     await begin(runId, 'one');
     expect(await recordStepError(engine.db, end(runId, 'one'), error(2))).toEqual({
@@ -223,7 +223,7 @@ describe('a step that errs', () => {
     });
   });
 
-  test('is failed at once by an error that no try can mend', async () => {
+  test('fails on the first error that is not retryable', async () => {
     const runId = await newRun();
     await begin(runId, 'one');
     expect(await recordStepError(engine.db, end(runId, 'one'), error(5, false))).toMatchObject({
@@ -232,11 +232,11 @@ describe('a step that errs', () => {
   });
 });
 
-describe('the attempts at a step', () => {
+describe('the attempts of a step', () => {
   const attemptsOf = async (runId: string) => (await engine.run(runId)).steps[0]!.attempts;
   const whole = { started_at: expect.any(String), finished_at: expect.any(String) };
 
-  test('are all kept, with what each came to and cost, also those before a resume', async () => {
+  test('are all kept with outcome and cost, also those before a resume', async () => {
     const runId = await newRun();
     await begin(runId, 'one');
     expect(await attemptsOf(runId)).toEqual([
@@ -275,7 +275,7 @@ describe('the attempts at a step', () => {
     expect((await engine.run(runId)).steps[0]).toMatchObject({ attempt: 5, cost_usd: 0.031 });
   });
 
-  test('that the end of a run cancelled are kept by its resume', async () => {
+  test('cancelled at the end of a run are kept by its resume', async () => {
     const runId = await newRun();
     await begin(runId, 'one');
     await cancelRun(engine.db, { actor: engine.actor, runId, alerts: false });
@@ -286,7 +286,7 @@ describe('the attempts at a step', () => {
     expect((await attemptsOf(runId)).map(({ outcome }) => outcome)).toEqual(['cancelled', null]);
   });
 
-  test('go with their run', async () => {
+  test('are deleted with their run', async () => {
     const runId = await newRun();
     await begin(runId, 'one');
     await begin(runId, 'two');
@@ -303,7 +303,7 @@ describe('the time before the last attempt', () => {
   const stepOf = async (runId: string) => (await engine.run(runId)).steps[0]!;
   const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
-  test('is told apart from the wait before the first and from the work of the last', async () => {
+  test('excludes the wait before the first attempt and the work of the last', async () => {
     const runId = await newRun();
     await begin(runId, 'one');
     expect(await stepOf(runId)).toMatchObject({ attempt: 1, retried_ms: 0 });
@@ -326,7 +326,7 @@ describe('the time before the last attempt', () => {
     expect(worked).toBeLessThanOrEqual(Date.now() - earliest + 1);
   });
 
-  test('begins anew with a resume', async () => {
+  test('restarts with a resume', async () => {
     const runId = await newRun();
     await begin(runId, 'one');
     await begin(runId, 'two');
@@ -345,7 +345,7 @@ describe('the time before the last attempt', () => {
     expect(retried_ms).toBeLessThan(10_000);
   });
 
-  test('is not made up for rows from before it was written down', async () => {
+  test('is unknown for retried rows that never recorded it', async () => {
     for (const [attempts, retried] of [
       [1, 0],
       [2, null],
@@ -361,7 +361,7 @@ describe('the time before the last attempt', () => {
 });
 
 describe('a claim', () => {
-  test('is live until its attempt ends or stops renewing it', async () => {
+  test('is live until its attempt ends', async () => {
     const runId = await newRun();
     expect(await hasLiveClaim(engine.db, runId)).toBe(false);
     await begin(runId, 'one');
@@ -371,7 +371,7 @@ describe('a claim', () => {
   });
 });
 
-describe('an execution that a run was resumed without knowing of', () => {
+describe('an execution unknown to the resume of its run', () => {
   const resumed = async () => {
     const runId = await newRun();
     await begin(runId, 'one', 'e1');
@@ -380,7 +380,7 @@ describe('an execution that a run was resumed without knowing of', () => {
     return runId;
   };
 
-  test('neither works for it nor ends it', async () => {
+  test('cannot begin steps or end the run', async () => {
     const runId = await resumed();
     expect(await begin(runId, 'two', 'e2')).toEqual({ outcome: 'refused' });
     const late = {
@@ -397,7 +397,7 @@ describe('an execution that a run was resumed without knowing of', () => {
     expect(await begin(runId, 'three', 'e3')).toMatchObject({ outcome: 'begun' });
   });
 
-  test('is not let work for it by an earlier resume that comes to it late', async () => {
+  test('stays refused after an earlier resume arrives late', async () => {
     const runId = await resumed();
     await cancelRun(engine.db, { actor: engine.actor, runId, alerts: false });
     const late = { runId, execution: 'e1', n: 1 };
@@ -410,7 +410,7 @@ describe('an execution that a run was resumed without knowing of', () => {
     expect(await begin(runId, 'four', 'e3')).toMatchObject({ outcome: 'begun' });
   });
 
-  test('fails in vain: the resume answers for the failure it still reports', async () => {
+  test('cannot fail the run, and the resume answers its failure', async () => {
     const runId = await resumed();
     const step = { step_key: 'a', node_id: 'a', label: 'a', kind: 'tool', iteration: [] } as const;
     const failure = {

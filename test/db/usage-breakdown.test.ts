@@ -85,7 +85,7 @@ describe('the breakdown', () => {
     );
   });
 
-  test('is dearest first, by workflow and by model, and counts its own workspace only', async () => {
+  test('lists workflows and models by cost, and counts only its workspace', async () => {
     const [workspaceId, other] = [await addWorkspace(), await addWorkspace()];
     const [cheap, dear] = [
       await addWorkflow(workspaceId, 'Cheap'),
@@ -135,7 +135,7 @@ describe('the breakdown', () => {
     expect(await read(workspaceId)).toEqual(before);
   });
 
-  test('holds whole days, UTC: as many as are asked for, today included', async () => {
+  test('has the requested number of whole UTC days, including today', async () => {
     const workspaceId = await addWorkspace();
     const workflowId = await addWorkflow(workspaceId, 'W');
     for (const [time, cost] of [
@@ -156,7 +156,7 @@ describe('the breakdown', () => {
     expect(await costs(90)).toEqual(['2025-12-06T00:00:00.000Z', 7, 7, 7]);
   });
 
-  test('has fifty rows, and what is beyond them in one more', async () => {
+  test('has fifty rows, and one more for the rest', async () => {
     const workspaceId = await addWorkspace();
     for (let n = 1; n <= 50; n += 1) {
       const workflowId = await addWorkflow(workspaceId, `W${n}`);
@@ -190,7 +190,7 @@ describe('the breakdown', () => {
     ]);
   });
 
-  test('keeps by day what is deleted, and loses it by workflow and by model', async () => {
+  test('keeps deleted runs by day, but not by workflow or model', async () => {
     const workspaceId = await addWorkspace();
     const workflowId = await addWorkflow(workspaceId, 'W');
     const gone = await addRun(workspaceId, workflowId, { at, steps: [{ cost: 3, model: 'a/b' }] });
@@ -206,7 +206,7 @@ const sumOf = (rows: readonly { cost_usd: number }[]): number =>
 const totals = ({ by_workflow, by_model, by_day }: UsageBreakdown): number[] =>
   [by_workflow, by_model, by_day].map(sumOf);
 
-test('all three lists add up to the same, whatever is booked meanwhile', async () => {
+test('all three lists add up to the same total during writes', async () => {
   const { workspaceId } = engine.actor;
   const workflows = await Promise.all(
     ['A', 'B', 'C'].map((name) => engine.define({ nodes: [echo('a')], edges: [] }, name)),

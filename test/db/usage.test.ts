@@ -68,7 +68,7 @@ describe('the overview', () => {
     expect(runs_by_day.every((each) => each.count === 0 && each.cost_usd === 0)).toBe(true);
   });
 
-  test('is the same before, during and after folding, and counts its own workspace only', async () => {
+  test('is the same before, during and after folding, and counts only its workspace', async () => {
     await add({ day: '2026-03-05', runs: 3, succeeded: 2, failed: 1, cost: 1_500_001 });
     await add({ day: '2026-03-05', runs: 1, evaluated: 1, passed: 2, checks: 3 });
     await add({ day: '2026-02-21', runs: 2, succeeded: 1, cost: 1 });
@@ -110,7 +110,7 @@ describe('the overview', () => {
 });
 
 describe('usage', () => {
-  test('is of the calendar month in UTC, to its last second, over all shards', async () => {
+  test('covers the UTC calendar month to its last second, over all shards', async () => {
     await count('2024-02-01', 0, 5);
     await count('2024-02-01', 3, 7);
     await count('2024-01-01', 0, 100);
@@ -205,7 +205,7 @@ describe('folding', () => {
     for (const pool of pools) await pool.end();
   }, 60_000);
 
-  test('does not wait for deltas that another worker has in its hands', async () => {
+  test('does not wait for deltas that another worker has locked', async () => {
     await add({ runs: 1 });
     const other = new pg.Client({ connectionString: database.url });
     await other.connect();
@@ -217,7 +217,7 @@ describe('folding', () => {
     expect(await foldUsage(db)).toBe(1);
   });
 
-  test('drops what belongs to a workspace that is gone, and goes on', async () => {
+  test('drops deltas of a deleted workspace, and continues', async () => {
     await add({ runs: 1 }, 'ws_gone');
     await add({ runs: 2 });
     expect(await foldUsage(db)).toBe(2);

@@ -45,7 +45,7 @@ const count = async (table: 'runs' | 'outbox' | 'workflow_versions') =>
   );
 
 describe('the default workspace', () => {
-  test('is made once, however many processes boot at the same moment', async () => {
+  test('is created once by processes that start concurrently', async () => {
     const fresh = await createTestDatabase();
     const pools = await Promise.all(
       Array.from({ length: 5 }, async () => connectDatabase(fresh.url)),
@@ -102,8 +102,8 @@ describe('run statistics', () => {
   });
 });
 
-describe('deletion and triggers at the same moment', () => {
-  test('leave no run without its workflow and none alive without a promise to end it', async () => {
+describe('concurrent deletion and triggers', () => {
+  test('leave no run without its workflow, and cancel each admitted run', async () => {
     for (let round = 0; round < 10; round += 1) {
       const workflowId = await make();
       const outboxBefore = await count('outbox');
@@ -129,7 +129,7 @@ describe('deletion and triggers at the same moment', () => {
   });
 });
 
-describe('edits at the same moment', () => {
+describe('concurrent edits', () => {
   test('of the same graph make one version', async () => {
     const workflowId = await make();
     const before = await count('workflow_versions');
@@ -155,7 +155,7 @@ describe('edits at the same moment', () => {
   });
 });
 
-test('the audit log refuses to be changed', async () => {
+test('the audit log refuses changes', async () => {
   await make();
   for (const statement of [
     sql.type(z.object({}))`UPDATE audit_log SET action = 'x'`,
@@ -172,7 +172,7 @@ describe('admission', () => {
       SELECT workflow_version FROM runs WHERE id = ${runId}
     `);
 
-  test('pins the version that is current, whatever version was remembered', async () => {
+  test('pins the current version, also with another one cached', async () => {
     const workflowId = await make();
     await admit(workflowId);
     await updateWorkflow(db, actor, workflowId, {
@@ -184,7 +184,7 @@ describe('admission', () => {
     expect(await runVersion(admission.run.runId)).toBe(2);
   });
 
-  test('starts the graph of the version it pins while the workflow changes all the time', async () => {
+  test('starts the graph of its pinned version while the workflow keeps changing', async () => {
     const workflowId = await make();
     let over = false;
     const change = async () => {
@@ -208,7 +208,7 @@ describe('admission', () => {
     }
   });
 
-  test('and a deletion at the same moment: a run is admitted and goes with it, or there is no workflow', async () => {
+  test('is refused, or its run is deleted, beside a concurrent deletion of the workflow', async () => {
     for (let round = 0; round < 30; round += 1) {
       const workflowId = await make();
       const results = await Promise.allSettled([
@@ -227,7 +227,7 @@ describe('admission', () => {
     }
   });
 
-  test('forgets nothing and leaves nothing when the workflow was deleted meanwhile', async () => {
+  test('leaves no rows when the workflow was deleted', async () => {
     const workflowId = await make();
     await admit(workflowId);
     await deleteWorkflow(db, actor, workflowId);

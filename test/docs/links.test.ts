@@ -71,20 +71,20 @@ function brokenIn(document: string, source: string, load: (path: string) => stri
 const namedFile =
   /`((?:activities|api|bench|cli|client|console|docker|docs|examples|migrations|scripts|shared|test|worker|workflows)\/[\w./-]*)`/g;
 
-describe('the documents', () => {
-  test.each(documents)('%s has no broken link', (path) => {
+describe('documents', () => {
+  test.each(documents)('%s has no broken links', (path) => {
     expect(brokenIn(path, read(path), read)).toEqual([]);
   });
 
   test.each(documents.filter((path) => path !== 'CHANGELOG.md'))(
-    '%s names no file that is missing',
+    '%s names no missing files',
     (path) => {
       const named = [...read(path).matchAll(namedFile)].map((match) => match[1]!);
       expect(named.filter((name) => !existsSync(join(root, name)))).toEqual([]);
     },
   );
 
-  test('broken links and missing headings are found', () => {
+  test('report broken links and missing headings', () => {
     const source = [
       '# The `first` part',
       '[a](README.md) [b](missing.md) [c](README.md#no-such-part)',
@@ -101,7 +101,7 @@ describe('the documents', () => {
   });
 });
 
-describe('the maps', () => {
+describe('document indexes', () => {
   const linked = (map: string): string[] =>
     linksOf(map, read(map))
       .map(({ path }) => (statSync(join(root, path)).isDirectory() ? `${path}/README.md` : path))
@@ -130,7 +130,7 @@ describe('the maps', () => {
     expect(numbers).toEqual(decisions.map((_, index) => index + 1));
   });
 
-  test('README.md links the map, the decisions and how to contribute, deploy and understand', () => {
+  test('README.md links the index, the decisions and the architecture, contributing and security documents', () => {
     expect(linked('README.md')).toEqual(
       expect.arrayContaining([
         'ARCHITECTURE.md',
@@ -143,7 +143,7 @@ describe('the maps', () => {
   });
 });
 
-describe('the figures', () => {
+describe('benchmark results', () => {
   const rowsOf = (path: string): string[] =>
     read(path)
       .split('\n')
@@ -154,7 +154,7 @@ describe('the figures', () => {
     expect(rowsOf('docs/performance.md')).toEqual(rowsOf('bench/results/latest.md'));
   });
 
-  test('README.md has five of them', () => {
+  test('README.md has five of its rows', () => {
     const rows = rowsOf('README.md');
     expect(rows).toHaveLength(5);
     expect(rowsOf('docs/performance.md')).toEqual(expect.arrayContaining(rows));

@@ -16,20 +16,20 @@ import {
 const foundIn = (lines: readonly string[]): string[] =>
   lines.map((line) => line.replace(/ in '.*$/s, '')).sort();
 
-describe('the words', () => {
-  test('of the console are not the avoided ones', () => {
+describe('avoided words', () => {
+  test('are not used in the console', () => {
     expect(avoidedInConsole()).toEqual([]);
   });
 
-  test('of comments, literals and names in the code are not the avoided ones', () => {
+  test('are not used in comments, literals and names of the code', () => {
     expect(avoidedInCode()).toEqual([]);
   });
 
-  test.each(documents())('of %s are not the avoided ones', (path) => {
+  test.each(documents())('are not used in %s', (path) => {
     expect(avoidedInDocument(path)).toEqual([]);
   });
 
-  test('are read from every kind of text', () => {
+  test('are found in every kind of text', () => {
     const all = consoleTexts().flatMap(({ texts }) => texts.map(({ text }) => text));
     expect(all).toEqual(
       expect.arrayContaining(['Page not found', 'Failed attempts', 'Retry all failed', 'Cancel']),
@@ -55,7 +55,7 @@ describe('the words', () => {
     ]);
   });
 
-  test('are read from comments over their lines, and from nothing that looks like one', () => {
+  test('are found in comments across lines, but not in strings or patterns', () => {
     const source = [
       '/**',
       ' * A run that nobody has',
@@ -71,7 +71,7 @@ describe('the words', () => {
     expect(foundIn(found)).toEqual(["a.ts:3: 'in vain'", "a.ts:3: 'told'", "a.ts:8: 'given up'"]);
   });
 
-  test('are read from names, but not from stored fields and columns', () => {
+  test('are found in names, but not in stored fields and columns', () => {
     const source = 'const markTold = (row: Carriage) => takeTurn(row.told_at, MAX_TOLD);';
     const found = avoidedIn('a.ts', namesOf('a.ts', source), 'names');
     expect(foundIn(found)).toEqual([
@@ -82,7 +82,7 @@ describe('the words', () => {
     ]);
   });
 
-  test('are read from prose and not from code', () => {
+  test('are found in prose, but not in code', () => {
     const document = [
       'Runs are',
       'told. `anew`',
@@ -101,7 +101,7 @@ describe('the words', () => {
     ]);
   });
 
-  test('each have another to write instead', () => {
+  test('have a different replacement', () => {
     for (const { avoid, use } of avoidedWords) expect(use).not.toBe(avoid);
   });
 });

@@ -110,7 +110,7 @@ async function alertOf(engine: Engine, runId: string) {
   return { status: status.name, history: readable(await handle.fetchHistory()) };
 }
 
-describe('the texts', () => {
+describe('alert texts', () => {
   const alert = {
     run_id: 'run_1',
     workspace_id: 'ws_1',
@@ -119,7 +119,7 @@ describe('the texts', () => {
   };
   const url = 'https://ops.example.com/base';
 
-  test('are those of the specification, and the page where one acts', () => {
+  test('match the specification, and link to the right page', () => {
     expect(alertTexts({ ...alert, event: 'failed' }, url)).toEqual({
       chat: `[Service] Run run_1 of 'Answer tickets' failed: Something\n${url}/runs/run_1`,
       subject: '[Service] Run failed - Answer tickets',
@@ -138,7 +138,7 @@ describe('the texts', () => {
     });
   });
 
-  test('lead to the page of that very id, whatever is in it', () => {
+  test('link to the page of an ID with special characters', () => {
     const odd = { ...alert, run_id: 'run/1?', node_id: 'a:b #é', event: 'paused' } as const;
     const { body } = alertTexts(odd, url);
     const [, address = ''] = body.split('\n');
@@ -153,7 +153,7 @@ describe('the texts', () => {
     ]);
   });
 
-  test('keep a subject on one line, whatever the workflow is called', () => {
+  test('keep the subject on one line for any workflow name', () => {
     const named = { ...alert, event: 'failed', workflow_name: 'A\r\nBcc: x@y\u2028z' } as const;
     const texts = alertTexts(named, url);
     expect(texts.subject).toBe('[Service] Run failed - A Bcc: x@y z');
@@ -162,7 +162,7 @@ describe('the texts', () => {
 });
 
 describe('a run that fails or pauses', () => {
-  test('is told of over chat and email, each once, within about a second', async () => {
+  test('sends one chat message and one email within three seconds', async () => {
     const engine = await engineWith({ ...chatSettings(), ...mailSettings() });
     const { graph, error } = failing();
     const failed = await engine.trigger(await engine.define(graph, 'Book a payment'));
@@ -201,7 +201,7 @@ describe('a run that fails or pauses', () => {
     expect([chat.seen.length, mail.seen.length]).toEqual([2, 2]);
   }, 60_000);
 
-  test('is told of when it is cancelled, and again when it fails again after a resume', async () => {
+  test('sends an alert when cancelled, and again when it fails after a resume', async () => {
     const engine = await engineWith(chatSettings());
     const runId = await engine.trigger(await engine.define(gated, 'G'), { ticket: 'it' });
     await engine.until(runId, ['paused']);
@@ -226,7 +226,7 @@ describe('a run that fails or pauses', () => {
     ]);
   }, 60_000);
 
-  test('is told of over the one channel that is set, and over none when none is', async () => {
+  test('alerts only over the configured channels', async () => {
     const { graph } = failing();
     const byMail = await engineWith(mailSettings());
     const runId = await byMail.trigger(await byMail.define(graph));
@@ -250,8 +250,8 @@ describe('a run that fails or pauses', () => {
   }, 60_000);
 });
 
-describe('a receiver with trouble', () => {
-  test('is tried again: an error first, then the message arrives once', async () => {
+describe('a failing receiver', () => {
+  test('is retried with the same key until it accepts', async () => {
     const engine = await engineWith(chatSettings());
     answers = [500, 429];
     const runId = await engine.trigger(await engine.define(failing().graph));
@@ -262,7 +262,7 @@ describe('a receiver with trouble', () => {
     expect(keys.size).toBe(1);
   }, 60_000);
 
-  test('is given up after six tries, while the run and the other channel know nothing of it', async () => {
+  test('gets six attempts, without effect on the run or the other channel', async () => {
     const engine = await engineWith({ ...chatSettings(), ...mailSettings() });
     always = 500;
     const runId = await engine.trigger(await engine.define(gated), { ticket: 'it' });
@@ -280,7 +280,7 @@ describe('a receiver with trouble', () => {
     expect(chat.seen).toHaveLength(6);
   }, 90_000);
 
-  test('is not asked twice what it refuses for good', async () => {
+  test('is not retried after a permanent refusal', async () => {
     const engine = await engineWith({ ...chatSettings(), ...mailSettings() });
     always = 404;
     mail.refusal = { status: 422, body: { message: 'no such sender' } };
@@ -309,7 +309,7 @@ describe('an alert', () => {
     ],
   });
 
-  test('is queued once for each move, however often and from wherever it is reported', async () => {
+  test('is queued once per transition, also with concurrent reports', async () => {
     const engine = await engineWith(chatSettings(), false);
     const workflowId = await engine.define(gated, 'G');
     for (let round = 0; round < 20; round += 1) {
@@ -331,7 +331,7 @@ describe('an alert', () => {
     }
   }, 60_000);
 
-  test('holds up nothing of its run, and waits for nothing of it', async () => {
+  test('neither blocks nor waits for the rest of its run', async () => {
     const engine = await engineWith(chatSettings(), false);
     const runId = await engine.trigger(await engine.define(gated, 'G'));
     await engine.carriedOut(runId);
@@ -356,7 +356,7 @@ describe('an alert', () => {
     await eventually(async () => (await queued(engine, runId)).length === 0);
   }, 60_000);
 
-  test('that was promised before gates were named in it is delivered with the page of its run', async () => {
+  test('queued by a version without gate names links to the page of its run', async () => {
     const engine = await engineWith(chatSettings());
     const { workspaceId: workspace_id } = engine.actor;
     const alert = {
@@ -382,7 +382,7 @@ describe('an alert', () => {
     expect(chatTexts()).toEqual([text, text]);
   }, 60_000);
 
-  test('that a killed worker had not sent yet is sent once by the next', async () => {
+  test('left unsent by a killed worker is sent once by the next', async () => {
     const engine = await engineWith({ ...chatSettings(), ...mailSettings() }, false);
     // This worker commits, but never checks for due work before it dies.
     const env = { ...engine.env, RECONCILE_INTERVAL_SECONDS: '600', LOG_LEVEL: 'trace' };
@@ -413,7 +413,7 @@ describe('an alert', () => {
   }, 90_000);
 });
 
-describe('a test of alerts', () => {
+describe('a test alert', () => {
   const callOn = async (engine: Engine, method: 'GET' | 'POST', url: string) => {
     const app = buildApp(engine.deps);
     try {
@@ -426,7 +426,7 @@ describe('a test of alerts', () => {
   const outcomes = (body: any) =>
     body.channels.map((each: any) => [each.channel, each.configured, each.events.join()]);
 
-  test('goes over every configured channel once, as alerts do, and is audited', async () => {
+  test('is sent once over each configured channel, and is audited', async () => {
     const engine = await engineWith({ ...chatSettings(), ...mailSettings() });
     const settings = await callOn(engine, 'GET', '/api/workspace/alerts');
     expect(outcomes(settings.body)).toEqual([
@@ -461,7 +461,7 @@ describe('a test of alerts', () => {
     expect((await alertOf(engine, engine.actor.workspaceId)).status).toBe('COMPLETED');
   }, 60_000);
 
-  test('goes over the one channel that is set, and the other says what it lacks', async () => {
+  test('is sent over the configured channel; the other hints at what is missing', async () => {
     const engine = await engineWith({ ...chatSettings(), ALERT_EMAIL: 'ops@example.com' });
     const { body } = await callOn(engine, 'GET', '/api/workspace/alerts');
     expect(outcomes(body)).toEqual([
@@ -475,7 +475,7 @@ describe('a test of alerts', () => {
     expect(mail.seen).toEqual([]);
   }, 60_000);
 
-  test('is refused, and promised to nobody, when no channel is configured', async () => {
+  test('is refused and not queued when no channel is configured', async () => {
     const engine = await engineWith({}, false);
     const before = (await callOn(engine, 'GET', '/api/audit')).body.total;
     const { status, body } = await callOn(engine, 'POST', '/api/workspace/alerts/test');

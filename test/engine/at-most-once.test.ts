@@ -17,8 +17,8 @@ afterEach(() => tools.close());
 const keysOf = (name: string) =>
   tools.calls(name).map((call) => String(call.headers['idempotency-key']));
 
-describe('the key outside tools deduplicate by', () => {
-  test('is new after a definite error, so that a remembered failure is not answered for ever', async () => {
+describe('the idempotency key of tool calls', () => {
+  test('is new after a definite error, so that no remembered failure is repeated', async () => {
     const workflowId = await engine.define({
       nodes: [tools.node('a', { retry: { max_attempts: 2, initial_interval_seconds: 0.05 } })],
       edges: [],
@@ -32,7 +32,7 @@ describe('the key outside tools deduplicate by', () => {
     expect(keysOf('a')).toEqual([`${runId}:a:0`, `${runId}:a:1`, `${runId}:a:2`]);
   });
 
-  test('is the same after a try whose end nobody knows', async () => {
+  test('is the same after a try with an unknown result', async () => {
     const workflowId = await engine.define({
       nodes: [
         tools.node('a', {
@@ -51,7 +51,7 @@ describe('the key outside tools deduplicate by', () => {
 });
 
 describe('an Idempotency-Key', () => {
-  test('gives one run to any number of triggers at once', async () => {
+  test('gives one run to concurrent triggers', async () => {
     const workflowId = await engine.define({ nodes: [tools.node('a')], edges: [] });
     for (let round = 0; round < 10; round += 1) {
       const results = await Promise.all(
@@ -72,7 +72,7 @@ describe('an Idempotency-Key', () => {
     expect(tools.calls('a')).toHaveLength(10);
   });
 
-  test('is not used up by a trigger that was refused', async () => {
+  test('is not used up by a refused trigger', async () => {
     const workflowId = await engine.define({ nodes: [], edges: [] });
     const trigger = () =>
       triggerRun(engine.deps, {
@@ -98,7 +98,7 @@ describe('an Idempotency-Key', () => {
 });
 
 describe('tries', () => {
-  test('wait longer each time, and cost is booked for those that gave something', async () => {
+  test('wait longer each time, and the successful one is charged', async () => {
     const workflowId = await engine.define({
       nodes: [
         mock(
@@ -119,7 +119,7 @@ describe('tries', () => {
     expect(frames.map((frame) => frame.type)).toEqual(['step_started', 'step_completed']);
   });
 
-  test('end with the run: a wait between two of them does not outlive a failed sibling', async () => {
+  test('end with the run: siblings finish, but no later step begins', async () => {
     const workflowId = await engine.define({
       nodes: [tools.node('a'), mock('b', { delay_ms: 200, output: 'late' }), echo('c', "a + 'x'")],
       edges: [edge('a', 'c'), edge('b', 'c')],
@@ -137,7 +137,7 @@ describe('tries', () => {
 });
 
 describe('large payloads', () => {
-  test('go to the store and come back whole, and the history stays small', async () => {
+  test('are stored and restored whole, and the history stays small', async () => {
     const big = 'x'.repeat(300_000);
     const workflowId = await engine.define({
       nodes: [mock('a', { output: { big: '{text}' } }), echo('b', 'len(a.big)')],
@@ -152,8 +152,8 @@ describe('large payloads', () => {
   });
 });
 
-describe('what Postgres refuses to store', () => {
-  test('is replaced in a tool’s answer, and every reader sees the same', async () => {
+describe('text Postgres cannot store', () => {
+  test('is replaced in tool responses, the same for every reader', async () => {
     const workflowId = await engine.define({
       nodes: [tools.node('a'), echo('b', 'a.body.text')],
       edges: [edge('a', 'b')],

@@ -69,7 +69,7 @@ const override = (runId: string, capUsd?: number) =>
   });
 
 describe('the cap of a run', () => {
-  test('stops it before the step that follows the one that reached it', async () => {
+  test('stops it before the next step after it is reached', async () => {
     const workflowId = await costly(0.3, 0.3, 0.3);
     await cap(workflowId, 0.5);
     const runId = await engine.trigger(workflowId);
@@ -101,7 +101,7 @@ describe('the cap of a run', () => {
     ]);
   });
 
-  test('raised by an override lets it go on where it stopped', async () => {
+  test('lets a run continue after an override', async () => {
     const workflowId = await costly(0.3, 0.3, 0.3, 0.3);
     await cap(workflowId, 0.5);
     const runId = await engine.trigger(workflowId);
@@ -149,7 +149,7 @@ describe('the cap of a run', () => {
     ]);
   });
 
-  test('stops a run that is resumed without an override again, and an override still takes it past', async () => {
+  test('stops a resumed run again without an override, and not with one', async () => {
     const workflowId = await costly(0.3, 0.3);
     await cap(workflowId, 0.2);
     const runId = await engine.trigger(workflowId);
@@ -165,7 +165,7 @@ describe('the cap of a run', () => {
     await engine.until(runId, ['success']);
   });
 
-  test('an override is refused for a run that has not failed on a budget, or below its cost', async () => {
+  test('cannot be overridden below the cost, or unless the run failed on a budget', async () => {
     const workflowId = await costly(0.3, 0.3);
     await cap(workflowId, 0.2);
     const runId = await engine.trigger(workflowId);
@@ -177,8 +177,8 @@ describe('the cap of a run', () => {
   });
 });
 
-describe('a block budget', () => {
-  test('stops a run that has outgrown it, and an override takes it past', async () => {
+describe('a budget', () => {
+  test('stops a run that exceeds it, and an override lets it continue', async () => {
     const workflowId = await costly(0.6, 0.6, 0.6);
     const id = await budget(workflowId, 1, 0.5);
     const runId = await engine.trigger(workflowId);
@@ -204,7 +204,7 @@ describe('a block budget', () => {
     });
   });
 
-  test('refuses the next trigger, tells governance of it, and takes it when the limit is raised', async () => {
+  test('refuses the next trigger with an event, and admits it after the limit is raised', async () => {
     const workflowId = await costly(0.4);
     const id = await budget(workflowId, 1, 0.5);
     for (let n = 0; n < 2; n += 1) {
@@ -224,7 +224,7 @@ describe('a block budget', () => {
     await engine.until(await engine.trigger(workflowId), ['success']);
   });
 
-  test('a killed worker lets go of nothing: the hold stays until the run ends', async () => {
+  test('keeps the hold of a run until it ends, also when a worker is killed', async () => {
     const workflowId = await engine.define({
       nodes: [mock('slow', { cost_usd: 0.2, delay_ms: 1_500 }), mock('end', { cost_usd: 0.1 })],
       edges: [edge('slow', 'end')],
@@ -240,7 +240,7 @@ describe('a block budget', () => {
   }, 60_000);
 });
 
-describe('steps in parallel', () => {
+describe('parallel steps', () => {
   /** A free node that takes `startMs`, followed by `n` parallel nodes. */
   const fan = (n: number, costUsd: number, delayMs = 150, startMs = 0) => {
     const ids = Array.from({ length: n }, (_, index) => `n${index + 1}`);
@@ -253,7 +253,7 @@ describe('steps in parallel', () => {
     });
   };
 
-  test('cost no more than the cap and one of them', async () => {
+  test('exceed the cap by at most one step', async () => {
     const workflowId = await fan(20, 1);
     await cap(workflowId, 2);
     const runId = await engine.trigger(workflowId);
@@ -268,7 +268,7 @@ describe('steps in parallel', () => {
     expect((await engine.until(runId, ['success'], 40_000)).cost_usd).toBe(20);
   }, 90_000);
 
-  test('all get done where the cap has room for them, though they have to wait for each other', async () => {
+  test('all finish under a sufficient cap, though they have to wait for each other', async () => {
     const workflowId = await fan(8, 0.4, 50);
     await cap(workflowId, 3.3);
     const run = await engine.until(await engine.trigger(workflowId), ['success'], 40_000);
@@ -276,7 +276,7 @@ describe('steps in parallel', () => {
     expect(run.steps.map((step) => step.attempt)).toEqual(run.steps.map(() => 1));
   }, 60_000);
 
-  test('cost no more than the budget and one of them, over several runs at once', async () => {
+  test('exceed a budget by at most one step, over several runs', async () => {
     const workflowId = await fan(15, 1, 150, 1_500);
     const id = await budget(workflowId, 2, 0.5);
     const runIds: string[] = [];
@@ -287,7 +287,7 @@ describe('steps in parallel', () => {
     expect(await status(id)).toMatchObject({ spent_usd: total, reserved_usd: 0 });
   }, 90_000);
 
-  test('that lose their worker keep to the cap, and leave nothing reserved', async () => {
+  test('keep to the cap when their worker dies, and leave nothing reserved', async () => {
     const workflowId = await fan(10, 0.5, 600);
     await cap(workflowId, 2);
     const id = await budget(workflowId, 100, 0.1);
@@ -301,7 +301,7 @@ describe('steps in parallel', () => {
   }, 120_000);
 });
 
-test('cost is one truth: steps, runs, budgets and usage agree after whatever runs went through', async () => {
+test('steps, runs, budgets and usage agree on costs after retries, cancels and resumes', async () => {
   const workflowId = await engine.define({
     nodes: [
       mock('a', { cost_usd: 0.01 }),

@@ -51,8 +51,8 @@ const stopAt = (status: 'success' | 'failed') =>
     when: sql.fragment`NEW.status = ${sql.literalValue(status)} AND OLD.status <> ${sql.literalValue(status)}`,
   });
 
-describe('a worker that is killed', () => {
-  test('in the middle of a step: the step is done again elsewhere, finished ones are not', async () => {
+describe('a killed worker', () => {
+  test('in a step: another worker repeats only that step, with the same key', async () => {
     const worker = await startWorker();
     const workflowId = await engine.define({
       nodes: [tools.node('a'), tools.node('b'), tools.node('c')],
@@ -73,7 +73,7 @@ describe('a worker that is killed', () => {
     expect(keys[0]).toBe(keys[1]);
   }, 60_000);
 
-  test('between the commit of a step and telling Temporal: the step is not done again', async () => {
+  test('between storing a step and reporting it: the step is not repeated', async () => {
     const worker = await startWorker('proxied');
     const workflowId = await engine.define({
       nodes: [tools.node('a'), echo('b')],
@@ -94,7 +94,7 @@ describe('a worker that is killed', () => {
     expect(run.steps[0]).toMatchObject({ step_key: 'a', attempt: 1 });
   }, 60_000);
 
-  test('between settling a run and telling Temporal: the run ends once', async () => {
+  test('between settling a run and reporting it: the run ends once', async () => {
     const worker = await startWorker('proxied');
     const workflowId = await engine.define({ nodes: [tools.node('a')], edges: [] });
     const settlement = await stopAt('success');
@@ -113,7 +113,7 @@ describe('a worker that is killed', () => {
     expect(await terminals(runId)).toEqual(['run_completed']);
   }, 90_000);
 
-  test('between failing a run and telling Temporal, with a resume in between: the grant counts once', async () => {
+  test('between failing a run and reporting it, with a resume: the resume counts once', async () => {
     const worker = await startWorker('proxied');
     const workflowId = await engine.define({
       nodes: [tools.node('a'), tools.node('b')],
@@ -142,7 +142,7 @@ describe('a worker that is killed', () => {
     expect(await terminals(runId)).toEqual(['run_failed', 'run_failed', 'run_completed']);
   }, 120_000);
 
-  test('twice in a step that may be tried once: that is not the node’s fault', async () => {
+  test('twice in a step with one try: the step still succeeds', async () => {
     const workflowId = await engine.define({
       nodes: [tools.node('a', { retry: { max_attempts: 1 } })],
       edges: [],
@@ -163,7 +163,7 @@ describe('a worker that is killed', () => {
 });
 
 describe('two attempts at one step', () => {
-  test('the one that holds the claim decides, the other is booked and changes nothing', async () => {
+  test('let only the claim holder decide the result', async () => {
     const workflowId = await engine.define({
       nodes: [mock('a', { delay_ms: 12_000, cost_usd: 0.01, output: 'done' }), tools.node('b')],
       edges: [edge('a', 'b')],
@@ -185,7 +185,7 @@ describe('two attempts at one step', () => {
   }, 90_000);
 });
 
-describe('an attempt that Temporal has not heard of for too long', () => {
+describe('an attempt with a heartbeat timeout', () => {
   const slow = async (delayMs: number): Promise<string> => {
     const runId = await engine.trigger(
       await engine.define({
@@ -197,7 +197,7 @@ describe('an attempt that Temporal has not heard of for too long', () => {
     return runId;
   };
 
-  test('stops or ends before there is another one: the step is not over for that', async () => {
+  test('stops or ends before the next one starts, and the step still succeeds', async () => {
     await startWorker('proxied');
     const runId = await slow(12_000);
     proxy.cut();
@@ -211,7 +211,7 @@ describe('an attempt that Temporal has not heard of for too long', () => {
     expect(await terminals(runId)).toEqual(['run_completed']);
   }, 120_000);
 
-  test('learns that it is not wanted any more when the wire is back: the next one goes on', async () => {
+  test('stops after the connection is back, and the next one continues', async () => {
     await startWorker('proxied');
     const runId = await slow(8_000);
     proxy.cut();
@@ -228,8 +228,8 @@ describe('an attempt that Temporal has not heard of for too long', () => {
       SELECT claim FROM steps WHERE run_id = ${runId}`);
 });
 
-describe('a gate over crashes', () => {
-  test('a decision made while every worker is down, then cancel and resume: it is kept', async () => {
+describe('a gate with crashes', () => {
+  test('keeps a decision made without workers, through a cancel and a resume', async () => {
     const worker = await startWorker();
     const workflowId = await engine.define({
       nodes: [tools.node('a'), { id: 'gate', kind: 'human_gate' }, tools.node('b')],

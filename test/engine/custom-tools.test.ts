@@ -78,7 +78,7 @@ const keysOf = (path: string) =>
   tools.calls(path).map((seen) => String(seen.headers['idempotency-key']));
 
 describe('a step that calls a custom tool', () => {
-  test('sends its parameters as values and has the result as its output', async () => {
+  test('sends its parameters as values, and outputs the result', async () => {
     tools.answer('lookup', { body: { found: 2 } });
     const { name } = await register('lookup');
     const params = { text: 'Dear {who},', as: '{count}', deep: { list: ['{who}', '{{who}}'] } };
@@ -90,7 +90,7 @@ describe('a step that calls a custom tool', () => {
     ]);
   });
 
-  test('is tried again after a 500, under a new key each time, until it works', async () => {
+  test('is retried after a 500 with a new key each time until it succeeds', async () => {
     let left = 2;
     const server = await startHttpServer((_request, response) => {
       left -= 1;
@@ -122,7 +122,7 @@ describe('a step that calls a custom tool', () => {
     [400, 1, { retry_count: 5 }, {}],
     [307, 1, { retry_count: 5 }, {}],
   ])(
-    'that answers %d is tried %d times, registered with %j on a node with %j',
+    'with response %d is tried %d times: tool %j, node %j',
     async (status, tries, fields, rest) => {
       tools.answer('fails', { status, body: { reason: 'because' } });
       const { name } = await register('fails', fields);
@@ -134,7 +134,7 @@ describe('a step that calls a custom tool', () => {
     },
   );
 
-  test('that hangs is given up in the time of the tool, and asked again under the same key', async () => {
+  test('times out at the timeout of the tool, and is retried with the same key', async () => {
     tools.answer('hangs', { delayMs: 30_000 });
     const { name } = await register('hangs', { timeout_seconds: 1 });
     const runId = await start(name);
@@ -143,7 +143,7 @@ describe('a step that calls a custom tool', () => {
     expect(keysOf('hangs')).toEqual([`${runId}:a:0`, `${runId}:a:0`]);
   });
 
-  test('may take as long as the longest tool, before its worker counts as lost', async () => {
+  test('can take as long as the longest tool timeout', async () => {
     const { name } = await register('patient');
     const runId = await start(name);
     await engine.until(runId, ['success']);
@@ -154,7 +154,7 @@ describe('a step that calls a custom tool', () => {
     expect(Number(step?.startToCloseTimeout?.seconds)).toBe(3_615);
   });
 
-  test('with arguments that do not fit fails at once, without a call', async () => {
+  test('fails on invalid arguments without a call', async () => {
     const input_schema = { properties: { email: { type: 'string' } }, required: ['email'] };
     const { name } = await register('strict', { input_schema });
     const run = await engine.until(await start(name, { params: { email: '{who}' } }, { who: 5 }), [
@@ -164,7 +164,7 @@ describe('a step that calls a custom tool', () => {
     expect(tools.calls('strict')).toEqual([]);
   });
 
-  test('calls the tool as it is at that moment', async () => {
+  test('uses the current settings of the tool', async () => {
     const tool = await register('before');
     const workflowId = await engine.define({ nodes: [node(tool.name)], edges: [] });
     await engine.until(await engine.trigger(workflowId), ['success']);
@@ -173,7 +173,7 @@ describe('a step that calls a custom tool', () => {
     expect([tools.calls('before').length, tools.calls('after').length]).toEqual([1, 1]);
   });
 
-  test('whose tool was taken away fails and says so, and goes on once it is back', async () => {
+  test('fails when its tool was deleted, and succeeds once the tool is back', async () => {
     const tool = await register('gone');
     const workflowId = await engine.define({
       nodes: [{ id: 'gate', kind: 'human_gate' }, node(tool.name)],
@@ -200,7 +200,7 @@ describe('policies', () => {
     replacePolicies(engine.db, engine.actor, { ...unrestricted, ...policies });
   afterEach(() => set({}));
 
-  test('keep a custom tool to the workflows that may use it', async () => {
+  test('limit a custom tool to the allowed workflows', async () => {
     const { name } = await register('kept');
     await set({ tools: [{ tool: `custom:${name}`, allowed_workflow_ids: ['wf_other'] }] });
     const run = await engine.until(await start(name), ['failed']);
@@ -224,7 +224,7 @@ describe('policies', () => {
     expect(tools.calls('blocked')).toHaveLength(1);
   });
 
-  test('redact its arguments before they leave, also one called url', async () => {
+  test('redact its arguments before the call, also one named url', async () => {
     const { name } = await register('redacted');
     await set({ redaction: { detectors: ['email'], patterns: [] } });
     const params = { url: 'http://jane@example.com/', note: '{text}' };
@@ -242,7 +242,7 @@ describe('the headers of a custom tool', () => {
   const canary = `canary${randomText(24)}`;
   const needle = `needle${randomText(24)}`;
 
-  test('are found nowhere but at the tool, also when it sends them back and when it fails', async () => {
+  test('appear only at the tool, also when it returns them and when it fails', async () => {
     const server = await startHttpServer((request, response) => {
       const failing = request.url === '/fails';
       response.writeHead(failing ? 500 : 200, { 'content-type': 'application/json' });
@@ -308,8 +308,8 @@ describe('the headers of a custom tool', () => {
   }
 });
 
-describe('a worker that is killed while a custom tool is at work', () => {
-  test('leaves the step to another, which calls the tool under the same key', async () => {
+describe('a worker killed during a custom tool call', () => {
+  test('leaves the step to another, which calls the tool with the same key', async () => {
     const other = await startEngine({
       worker: false,
       env: { ENCRYPTION_KEY: 'a key of this test', HEARTBEAT_TIMEOUT_SECONDS: '3' },
@@ -347,7 +347,7 @@ describe('a worker that is killed while a custom tool is at work', () => {
 });
 
 describe('the example in the documentation', () => {
-  test('is a tool as it stands', async () => {
+  test('is a working tool', async () => {
     const docs = readFileSync(join(import.meta.dirname, '../../docs/tools.md'), 'utf8');
     const source = /```js\n([\s\S]*?)```/.exec(docs)?.[1] ?? '';
     const folder = mkdtempSync(join(tmpdir(), 'example-tool-'));

@@ -24,7 +24,7 @@ const entities = async (feedId: string) =>
   )`
     SELECT external_key, version, attributes FROM data_entities WHERE feed_id = ${feedId}`);
 
-test('A run keeps a record, tells an event of it and reports a source; a second one finds them unchanged', async () => {
+test('a run creates a record and an event and reports a source; a second run finds them unchanged', async () => {
   const { db, actor } = engine;
   const { workspaceId } = actor;
   const feed = await makeFeed();
@@ -77,7 +77,7 @@ test.each<[string, string, object]>([
   ["'confidence'", 'entity_upsert', { confidence: 2 }],
   ['Source not found', 'source_report', { name: 'Nobody', ok: true }],
   ["either 'source_id' or 'name'", 'source_report', { source_id: 'a', name: 'b', ok: true }],
-])('A step fails with %s', async (reason, name, params) => {
+])('a step fails with %s', async (reason, name, params) => {
   const record = {
     feed_id: 'feed_nobody',
     external_key: 'a',
@@ -91,7 +91,7 @@ test.each<[string, string, object]>([
   expect([run.status, run.error]).toEqual(['failed', expect.stringContaining(reason)]);
 });
 
-test('The template for leads ends in the feed that its input names', async () => {
+test('the lead template writes to the feed in its input', async () => {
   const feed = await makeFeed();
   const workflowId = await engine.define(leadEnrichment.graph);
   const input = { ...leadEnrichment.sampleInput, feed_id: feed.id };

@@ -75,7 +75,7 @@ function isSigned(request: Seen, secret: string): boolean {
 }
 
 describe('a delivery', () => {
-  test('is the event, signed so that a library of the same scheme takes it', async () => {
+  test('is the event, with a signature that the Stripe library accepts', async () => {
     const { url, seen } = address();
     const { id, secret } = await outbound.register(url);
     await outbound.happen('entity.created', { entity_id: 'ent_1', name: 'Żółw "é" 🐢' });
@@ -101,7 +101,7 @@ describe('a delivery', () => {
     expect(() => Stripe.webhooks.constructEvent(body, signature, `${secret}x`)).toThrow();
   });
 
-  test('goes to those endpoints of its workspace and mode that want to hear of it', async () => {
+  test('goes to the endpoints of its workspace and mode that subscribe to its type', async () => {
     const [first, second, other, demo] = [address(), address(), address(), address()];
     const wanting = await Promise.all([
       outbound.register(first.url),
@@ -123,7 +123,7 @@ describe('a delivery', () => {
     ).toBe(4);
   });
 
-  test('is told of whenever it happens, however long nothing has', async () => {
+  test('is dispatched soon after its event, also after a quiet period', async () => {
     const rounds: unknown[] = [];
     const { url } = address((response, request) => {
       rounds.push((JSON.parse(request.body).data as { round: number }).round);
@@ -139,7 +139,7 @@ describe('a delivery', () => {
     expect(rounds).toEqual(Array.from({ length: 20 }, (_, round) => round));
   });
 
-  test('shows in the Temporal UI what it tells whom, and not its secret', async () => {
+  test('shows its type and host in the Temporal UI, but no secrets', async () => {
     const { url } = address();
     const { id, secret } = await outbound.register(`${url}?token=s3cret`);
     await outbound.happen('entity.created', { n: 1 });
@@ -159,7 +159,7 @@ describe('a delivery', () => {
     expect(history).not.toContain(secret);
   });
 
-  test('counts in its month when it has arrived, and not before', async () => {
+  test('counts in its month only when it is delivered', async () => {
     const counted = () =>
       outbound.engine.db.maybeOneFirst(sql.type(z.object({ deliveries: z.number() }))`
         SELECT deliveries FROM data_months
@@ -179,8 +179,8 @@ describe('a delivery', () => {
   });
 });
 
-describe('a receiver that refuses', () => {
-  test('is tried eight times, with doubling pauses, and then no more', async () => {
+describe('a failing receiver', () => {
+  test('gets eight attempts, with doubling pauses', async () => {
     const { url, seen } = address(status(500));
     const { id, secret } = await outbound.register(url);
     await outbound.happen('entity.created', { n: 1 });
@@ -221,7 +221,7 @@ describe('a receiver that refuses', () => {
     expect(seen()).toHaveLength(8);
   }, 90_000);
 
-  test('counts as failing after five failures, and as well again after one success', async () => {
+  test('is marked failing after five failures, and active after one success', async () => {
     let well = false;
     const { url } = address((response) => response.writeHead(well ? 200 : 503).end());
     const { id } = await outbound.register(url);
@@ -237,7 +237,7 @@ describe('a receiver that refuses', () => {
     expect(Date.now() - Date.parse(endpoint.last_delivery_at!)).toBeLessThan(20_000);
   }, 60_000);
 
-  test('may put the next attempt off, for an hour at most', async () => {
+  test('can delay the next attempt by at most an hour', async () => {
     const asked: Record<string, [number, number]> = {
       '999999999': [3_590_000, 3_600_000],
       '2': [1_900, 2_100],
@@ -272,7 +272,7 @@ describe('a receiver that refuses', () => {
     expect(retryAfterOf('Thu, 01 Jan 1970 00:01:00 GMT', 15_000)).toBe(45_000);
   }, 60_000);
 
-  test('by a redirect, by 410, by hanging after 200 or by dripping has failed; by a huge answer not', async () => {
+  test('fails on a redirect, 410, a hang after 200 or a slow drip, but not on a huge response', async () => {
     const elsewhere = address();
     const drips: NodeJS.Timeout[] = [];
     const cases: Record<string, { behave: Behaviour; error: RegExp | null; code: number | null }> =
@@ -350,7 +350,7 @@ describe('a receiver that refuses', () => {
     expect(elsewhere.seen()).toEqual([]);
   }, 60_000);
 
-  test('by not being there has failed, without a word of why', async () => {
+  test('fails when unreachable, without details in the error', async () => {
     const closed = await startHttpServer(() => undefined);
     await closed.close();
     const { id } = await outbound.register(closed.url);
@@ -365,7 +365,7 @@ describe('a receiver that refuses', () => {
 });
 
 describe('redelivery', () => {
-  test('begins what has ended anew, under the same ids, and refuses what is pending', async () => {
+  test('retries an ended delivery under the same IDs, and refuses a pending one', async () => {
     let code = 500;
     const { url, seen } = address((response) => response.writeHead(code).end());
     const { id } = await outbound.register(url);
@@ -395,7 +395,7 @@ describe('redelivery', () => {
     expect(new Set(seen().map((request) => request.body)).size).toBe(1);
   }, 60_000);
 
-  test('of dead letters takes all since a time, and nothing else', async () => {
+  test('retries all dead letters since a time, and nothing else', async () => {
     let code = 500;
     const { url, seen } = address((response) => response.writeHead(code).end());
     const { id } = await outbound.register(url);
@@ -421,7 +421,7 @@ describe('redelivery', () => {
     expect(nothing.body.data).toEqual({ redelivered: 0, left: 0 });
   }, 60_000);
 
-  test('asked for many times at once happens once', async () => {
+  test('logs every attempt of concurrent calls', async () => {
     const { url, seen } = address();
     const { id } = await outbound.register(url);
     await outbound.happen('entity.created', {});
@@ -439,7 +439,7 @@ describe('redelivery', () => {
 });
 
 describe('an endpoint', () => {
-  test('hears a ping it has not subscribed to', async () => {
+  test('gets a ping without a subscription', async () => {
     const { url, seen } = address();
     const { id, secret } = await outbound.register(url);
     const { status: answered, body } = await outbound.call('POST', `/${id}/ping`);
@@ -451,7 +451,7 @@ describe('an endpoint', () => {
     expect(isSigned(seen()[0]!, secret)).toBe(true);
   });
 
-  test('is told with both secrets for a day after a rotation', async () => {
+  test('gets both signatures for a day after a rotation', async () => {
     const { url, seen } = address();
     const { id, secret: first } = await outbound.register(url);
     const { body } = await outbound.call('POST', `/${id}/rotate-secret`);
@@ -476,7 +476,7 @@ describe('an endpoint', () => {
     expect(isSigned(seen()[1]!, second)).toBe(true);
   });
 
-  test('that is deleted takes what is pending with it, and its executions end', async () => {
+  test('deletes its pending deliveries when deleted, and their executions end', async () => {
     const { url, seen } = address(status(500));
     const { id } = await outbound.register(url);
     await outbound.happen('entity.created', { n: 1 }, { n: 2 });
@@ -496,7 +496,7 @@ describe('an endpoint', () => {
     expect(seen()).toHaveLength(sent);
   }, 30_000);
 
-  test('deleted while it is told of things leaves none of them pending', async () => {
+  test('leaves no pending deliveries when deleted during events', async () => {
     for (let round = 0; round < 15; round += 1) {
       const { url } = address();
       const { id } = await outbound.register(url);
@@ -510,7 +510,7 @@ describe('an endpoint', () => {
     }
   }, 60_000);
 
-  test('whose address has become a private one is not called', async () => {
+  test('is not called when its address becomes private', async () => {
     const { url, seen } = address();
     const { id } = await outbound.register(url);
     await outbound.engine.db.query(sql.unsafe`
@@ -524,7 +524,7 @@ describe('an endpoint', () => {
     expect(seen()).toEqual([]);
   });
 
-  test('has at most 10,000 deliveries pending; the others are dead letters from the beginning', async () => {
+  test('has at most 10,000 pending deliveries; further ones are dead letters immediately', async () => {
     const { url } = address(() => undefined);
     const { id } = await outbound.register(url);
     const many = (count: number) => Array.from({ length: count }, (_, n) => ({ n }));
@@ -549,8 +549,8 @@ describe('an endpoint', () => {
   }, 60_000);
 });
 
-describe('an endpoint that hangs', () => {
-  test('has eight attempts under way and no more, and slows no other', async () => {
+describe('a hanging endpoint', () => {
+  test('has at most eight attempts in flight, and slows no other', async () => {
     let open = 0;
     let most = 0;
     const hanging = address((response) => {
@@ -582,7 +582,7 @@ describe('an endpoint that hangs', () => {
     );
   }, 60_000);
 
-  test('holds its places over all workers together', async () => {
+  test('has one attempt limit over all workers', async () => {
     const { engine } = outbound;
     const { url } = address(() => undefined);
     const { id } = await outbound.register(url, ['entity.updated']);
@@ -616,8 +616,8 @@ describe('an endpoint that hangs', () => {
   }, 30_000);
 });
 
-describe('what goes wrong here', () => {
-  test('does not count against the receiver: a secret that cannot be opened waits', async () => {
+describe('internal errors', () => {
+  test('do not count against the receiver: a delivery waits for a readable secret', async () => {
     const { url, seen } = address();
     const { id } = await outbound.register(url);
     const { secret } = await outbound.engine.db.one(sql.type(z.object({ secret: z.string() }))`
@@ -638,7 +638,7 @@ describe('what goes wrong here', () => {
     expect(seen()).toHaveLength(1);
   }, 30_000);
 
-  test('a late failure of an older attempt does not flag an endpoint that has recovered', async () => {
+  test('a late failure of an older attempt does not flag a recovered endpoint', async () => {
     const { engine, workspaceId } = outbound;
     const { url } = address(() => undefined);
     const { id } = await outbound.register(url, ['entity.updated']);
@@ -678,7 +678,7 @@ describe('what goes wrong here', () => {
     expect(await recordAttempt(engine.db, scope(1), overtaken)).toBeUndefined();
   });
 
-  describe('an attempt that Temporal takes for lost', () => {
+  describe('an attempt that Temporal considers lost', () => {
     const { round, end } = {
       round: 1,
       end: { durationMs: 1, statusCode: 500, error: 'the endpoint answered 500' },
@@ -698,7 +698,7 @@ describe('what goes wrong here', () => {
       return { scope, startedAt: first!.started_at };
     };
 
-    test('and that records its failure after all leaves the next one its pause', async () => {
+    test('keeps the pause before the next one if it records its failure', async () => {
       const { db } = outbound.engine;
       const { scope, startedAt } = await underWay('stalled');
       await recordAttempt(db, scope, { ...end, claim: 'first', startedAt, nextInMs: 30_000 });
@@ -715,7 +715,7 @@ describe('what goes wrong here', () => {
       });
     });
 
-    test('counts or is overtaken, never both, whoever has the row first', async () => {
+    test('either counts or is overtaken, in any order of locks', async () => {
       const { db } = outbound.engine;
       const seen = { early: 0, overtaken: 0 };
       for (let n = 0; n < 60; n += 1) {
@@ -755,7 +755,7 @@ describe('what goes wrong here', () => {
     }, 60_000);
   });
 
-  test('a delivery whose execution is gone gets another one', async () => {
+  test('a delivery with a lost execution gets another one', async () => {
     let well = false;
     const { url, seen } = address((response) => response.writeHead(well ? 200 : 500).end());
     const { id } = await outbound.register(url);
@@ -777,7 +777,7 @@ describe('what goes wrong here', () => {
     expect(seen()).toHaveLength(sent + 1);
   }, 30_000);
 
-  test('a sweep removes what is older than thirty days, dead or not', async () => {
+  test('a sweep removes deliveries older than thirty days', async () => {
     const { url } = address();
     const { id } = await outbound.register(url);
     await outbound.happen('entity.created', { n: 1 }, { n: 2 }, { n: 3 });
@@ -802,8 +802,8 @@ describe('what goes wrong here', () => {
   });
 });
 
-describe('a worker that is killed', () => {
-  test('between the request and its record has another send it again, under the same id', async () => {
+describe('a killed worker', () => {
+  test('between a request and its record: another repeats it under the same ID', async () => {
     const apart = await startOutbound({ worker: false });
     const answers: ServerResponse[] = [];
     const { url, seen } = address((response) => {
@@ -834,7 +834,7 @@ describe('a worker that is killed', () => {
     }
   }, 120_000);
 
-  test('together with promises that were not started yet loses none and doubles none', async () => {
+  test('with unstarted deliveries loses none and records each once', async () => {
     const apart = await startOutbound({ worker: false });
     const { url, seen } = address();
     try {
@@ -864,7 +864,7 @@ describe('a worker that is killed', () => {
   }, 120_000);
 });
 
-test('a signature is that of the time, the body and each secret', () => {
+test('a signature covers time and body, with each secret', () => {
   const body = Buffer.from('{"id":"é"}');
   const hmac = (secret: string) =>
     createHmac('sha256', secret)

@@ -47,8 +47,8 @@ const undecodable = [
   payloadOf('', ''),
 ];
 
-describe('a signal that is malformed', () => {
-  test('changes nothing, and the run goes on as if it had not come', async () => {
+describe('a malformed signal', () => {
+  test('changes nothing, and the run continues', async () => {
     const workflowId = await engine.define({
       nodes: [{ id: 'gate', kind: 'human_gate' }, echo('after', 'note')],
       edges: [edge('gate', 'after')],
@@ -73,7 +73,7 @@ describe('a signal that is malformed', () => {
     expect((await engine.until(runId, ['success'])).output).toEqual({ after: 'fine' });
   });
 
-  test('with payloads that cannot be decoded changes nothing, and the gate can be approved', async () => {
+  test('with undecodable payloads changes nothing, and the gate can be approved', async () => {
     const workflowId = await engine.define({
       nodes: [{ id: 'gate', kind: 'human_gate' }, echo('after', 'note')],
       edges: [edge('gate', 'after')],
@@ -108,7 +108,7 @@ describe('a signal that is malformed', () => {
     expect(events?.filter((event) => event.workflowTaskFailedEventAttributes != null)).toEqual([]);
   });
 
-  test('does not keep what else came with it from being heard', async () => {
+  test('does not block a valid decision in the same signal', async () => {
     const workflowId = await engine.define({
       nodes: [{ id: 'gate', kind: 'human_gate' }],
       edges: [],
@@ -158,7 +158,7 @@ describe('an execution with a malformed input', () => {
       [{ task_queue: 'q', progress: { done: 1 } }],
       'The input of sweep has no valid progress',
     ],
-  ])('of %s, %j, fails at once and says why', async (type, args, message) => {
+  ])('of %s, %j, fails with a reason', async (type, args, message) => {
     const { client, queues } = engine.deps.temporal;
     const failure = await client.workflow
       .execute(type, {

@@ -28,7 +28,7 @@ describe('the stats of a member', () => {
   beforeAll(async () => start({}));
   afterAll(stop);
 
-  test('tell what they did to real runs, and what those cost, while and after they are counted', async () => {
+  test('show their runs, decisions and costs, during and after the counting', async () => {
     const [ann, bob] = [
       await addMember(api, { role: 'editor' }),
       await addMember(api, { role: 'editor' }),
@@ -101,7 +101,7 @@ describe('the stats of a member', () => {
   }, 30_000);
 });
 
-describe('invitations by mail', () => {
+describe('email invitations', () => {
   let mail: MailServer;
   const env = () => ({
     EMAIL_API_KEY: 're_test',
@@ -128,7 +128,7 @@ describe('invitations by mail', () => {
   const mailed = () => mail.seen.map((each) => JSON.parse(each.body));
   const quiet = () => new Promise((resolve) => setTimeout(resolve, 400));
 
-  test('are sent once though two workers look for them, and say what to accept where', async () => {
+  test('are sent once by two workers, with the workspace, address and code', async () => {
     await start({ env: { ...env(), PUBLIC_URL: 'https://flows.example.com' } });
     await engine.startWorker();
     await api.call('PUT', '/api/workspace', { name: 'Support\nBcc: all@example.com' });
@@ -153,7 +153,7 @@ describe('invitations by mail', () => {
     });
   }, 30_000);
 
-  test('wait for a provider that is away, ever longer, with one key for all attempts', async () => {
+  test('are retried with growing pauses and one key while the provider is down', async () => {
     await start({ env: env() });
     mail.refusal = { status: 503, body: { message: 'away' } };
     const { id, code, email } = await invite(api, { role: 'viewer' });
@@ -177,7 +177,7 @@ describe('invitations by mail', () => {
     expect(mailed().at(-1)).toMatchObject({ to: [email], text: expect.stringContaining(code) });
   }, 30_000);
 
-  test('are given up after eight attempts, and the code works all the same', async () => {
+  test('stop after eight failed attempts, and the code still works', async () => {
     await start({ env: env() });
     mail.refusal = { status: 422, body: { message: 'no such address' } };
     const { code } = await invite(api, { role: 'viewer' });
@@ -195,7 +195,7 @@ describe('invitations by mail', () => {
     expect((await api.call('POST', '/api/auth/accept-invite', accept)).status).toBe(200);
   }, 30_000);
 
-  test('that were accepted or withdrawn before they could be sent are not', async () => {
+  test('are not sent once accepted or withdrawn', async () => {
     await start({ worker: false, env: env() });
     const withdrawn = await invite(api, { role: 'viewer' });
     expect((await api.call('DELETE', `/api/members/${withdrawn.id}`)).status).toBe(204);
@@ -207,7 +207,7 @@ describe('invitations by mail', () => {
     expect(mailed().map((each) => each.to)).toEqual([[last.email]]);
   }, 30_000);
 
-  test('of a worker that died between taking and sending are sent by another one', async () => {
+  test('taken but not sent by a dead worker are sent by another one', async () => {
     await start({ worker: false, env: env() });
     const { id, email } = await invite(api, { role: 'viewer' });
     expect(await takeDueInvitations(engine.db, 10)).toMatchObject([{ member_id: id, attempt: 1 }]);
@@ -223,7 +223,7 @@ describe('invitations by mail', () => {
     expect(mailed().map((each) => each.to)).toEqual([[email]]);
   }, 30_000);
 
-  test('are sent without a key to seal codes with, and are readable no longer than that', async () => {
+  test('are sent without an encryption key, and the stored code is then deleted', async () => {
     await start({ worker: false, env: { ...env(), ENCRYPTION_KEY: '' } });
     const { id, code } = await invite(api, { role: 'viewer' });
     const kept = async () =>
@@ -239,7 +239,7 @@ describe('invitations by mail', () => {
     expect((await api.call('POST', '/api/auth/accept-invite', accept)).status).toBe(200);
   }, 30_000);
 
-  test('go out anew with each new code, also while one with the code before is under way', async () => {
+  test('are sent again with each new code, also while an earlier one is in flight', async () => {
     await start({ env: env() });
     mail.refusal = { status: 503, body: { message: 'away' } };
     const { id, code } = await invite(api, { role: 'viewer' });
@@ -257,7 +257,7 @@ describe('invitations by mail', () => {
     expect(mailed().at(-1).text).toContain(codes[2]);
   }, 30_000);
 
-  test('are how an approved sign-up proves its address: the password it came with is worth nothing', async () => {
+  test('verify the address of an approved sign-up; its first password never works', async () => {
     await start({ env: env() });
     const email = 'sam@example.com';
     const signUp = { name: 'Sam', email, password: 'chosen by whoever' };
@@ -295,7 +295,7 @@ describe('invitations by mail', () => {
     expect((await api.call('POST', `/api/members/${id}/invite`)).status).toBe(400);
   }, 30_000);
 
-  test('are none where no mail is configured', async () => {
+  test('are not queued without a provider', async () => {
     await start({ env: { ...env(), EMAIL_API_KEY: '' } });
     const { id, code } = await invite(api, { role: 'viewer' });
     expect(await due()).toBe(0);

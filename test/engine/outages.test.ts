@@ -49,8 +49,8 @@ const resumeOnceMore = (runId: string, base: string, n: number) => sql.type(z.ob
   VALUES (${runId}, 'resume', ${JSON.stringify({ n, base, cut: 4, request_id: 'again' })}::json)`;
 const actor = () => ({ actor: engine.actor });
 
-describe('with Temporal out of reach', () => {
-  test('a trigger is taken and carried out by whoever reaches it', async () => {
+describe('without Temporal', () => {
+  test('a trigger is accepted and run later by a worker', async () => {
     const workflowId = await engine.define({ nodes: [tools.node('a')], edges: [] });
     proxy.cut();
     const { runId, dispatched } = await triggerRun(api, {
@@ -65,7 +65,7 @@ describe('with Temporal out of reach', () => {
     expect(tools.calls('a')).toHaveLength(1);
   });
 
-  test('so are approve, cancel and resume', async () => {
+  test('approve, cancel and resume work', async () => {
     const workflowId = await engine.define({
       nodes: [{ id: 'gate', kind: 'human_gate' }, tools.node('a')],
       edges: [edge('gate', 'a')],
@@ -83,7 +83,7 @@ describe('with Temporal out of reach', () => {
     expect(tools.calls('a')).toHaveLength(1);
   });
 
-  test('a decision is told later as it was given, with its reason or without', async () => {
+  test('a decision is sent later, with its reason if there is one', async () => {
     const workflowId = await engine.define({
       nodes: [{ id: 'gate', kind: 'human_gate', label: 'Legal' }],
       edges: [],
@@ -101,7 +101,7 @@ describe('with Temporal out of reach', () => {
     }
   });
 
-  test('a run that is cancelled before it could start never starts', async () => {
+  test('a run cancelled before its start only starts by a resume', async () => {
     const lonely = await startEngine({ worker: false });
     try {
       const config = loadConfig({ ...lonely.env, TEMPORAL_ADDRESS: proxy.address });
@@ -134,7 +134,7 @@ describe('with Temporal out of reach', () => {
 });
 
 describe('without a history to reset', () => {
-  test('cancelled before its first workflow task: the resume starts from the ledger', async () => {
+  test('a run cancelled before its first workflow task resumes from the ledger', async () => {
     const lonely = await startEngine({ worker: false });
     try {
       const workflowId = await lonely.define({ nodes: [tools.node('a')], edges: [] });
@@ -150,7 +150,7 @@ describe('without a history to reset', () => {
     }
   });
 
-  test('the history is gone: finished steps and decisions come from the ledger', async () => {
+  test('a run without history takes steps and decisions from the ledger', async () => {
     // a -> gate -> loop(work) -> b!
     const workflowId = await engine.define({
       nodes: [
@@ -190,8 +190,8 @@ describe('without a history to reset', () => {
   }, 90_000);
 });
 
-describe('an execution that is ended behind our back', () => {
-  test('is found out, settled as failed, and can be resumed', async () => {
+describe('an execution ended outside the service', () => {
+  test('is detected, settled as failed, and can be resumed', async () => {
     const workflowId = await engine.define({
       nodes: [tools.node('a'), { id: 'gate', kind: 'human_gate' }, tools.node('b')],
       edges: [edge('a', 'gate'), edge('gate', 'b')],
@@ -212,7 +212,7 @@ describe('an execution that is ended behind our back', () => {
     expect(['a', 'b'].map((name) => tools.calls(name).length)).toEqual([1, 1]);
   });
 
-  test('is cancelled in the Temporal UI: the run says so', async () => {
+  test('by a cancel fails its run as cancelled', async () => {
     const workflowId = await engine.define({
       nodes: [{ id: 'gate', kind: 'human_gate' }],
       edges: [],
@@ -224,7 +224,7 @@ describe('an execution that is ended behind our back', () => {
     expect(run).toMatchObject({ error: 'Cancelled in Temporal', failure: { kind: 'cancelled' } });
   });
 
-  test('is lost with everything done: the run is a success', async () => {
+  test('after its last step settles its run as success', async () => {
     const workflowId = await engine.define({ nodes: [tools.node('a')], edges: [] });
     const runId = await engine.trigger(workflowId);
     await engine.until(runId, ['success']);
@@ -236,8 +236,8 @@ describe('an execution that is ended behind our back', () => {
   });
 });
 
-describe('a reset that arrives late', () => {
-  test('does not touch the execution that has taken over since', async () => {
+describe('a late reset', () => {
+  test('does not affect the new execution', async () => {
     const workflowId = await engine.define({
       nodes: [tools.node('a'), { id: 'gate', kind: 'human_gate' }],
       edges: [edge('a', 'gate')],
@@ -260,8 +260,8 @@ describe('a reset that arrives late', () => {
   });
 });
 
-describe('a workflow that is deleted', () => {
-  test('takes its live runs with it: their executions end and do nothing more', async () => {
+describe('a deleted workflow', () => {
+  test('ends the executions of its live runs, which begin no further step', async () => {
     const workflowId = await engine.define({
       nodes: [tools.node('slow'), tools.node('after')],
       edges: [edge('slow', 'after')],
@@ -279,7 +279,7 @@ describe('a workflow that is deleted', () => {
 });
 
 describe('a long run', () => {
-  test('carries on in a new execution when its history grows long, and fails and resumes there', async () => {
+  test('continues in a new execution when its history is long, and can fail and resume there', async () => {
     // loop -true-> work and more short steps than may be in flight -> back; loop -> b!
     const short = Array.from({ length: 12 }, (_, n) => `short${n}`);
     const workflowId = await engine.define({
@@ -311,7 +311,7 @@ describe('a long run', () => {
 });
 
 describe('a delay', () => {
-  test('is a timer of the server: no worker is needed while it runs', async () => {
+  test('is a server timer that needs no worker while it runs', async () => {
     const lonely = await startEngine({ worker: false });
     const workers: TestProcess[] = [];
     const startWorker = async () => {

@@ -37,7 +37,7 @@ const runOf = async (nodes: unknown[], edges: unknown[] = [], input = {}) => {
 const agent = (rest: object) => ({ id: 'ask', kind: 'agent', model: 'openai/gpt-5', ...rest });
 
 describe('a tool', () => {
-  test('that is not allowed in the workflow fails at once, with no effect outside and one event', async () => {
+  test('not allowed in the workflow fails without a call or retry, with one event', async () => {
     await set({ tools: [{ tool: 'http_request', allowed_workflow_ids: ['wf_other'] }] });
     const node = tools.node('denied', { retry: { max_attempts: 5 } });
     const { runId, workflowId } = await runOf([node]);
@@ -70,7 +70,7 @@ describe('a tool', () => {
     expect(await events(runId, 'ws_other')).toEqual([]);
   });
 
-  test('that only computes is judged like any other', async () => {
+  test('that only computes is checked too', async () => {
     await set({ tools: [{ tool: 'json_transform', allowed_workflow_ids: [] }] });
     const { runId } = await runOf([echo('a')]);
     const run = await engine.until(runId, ['failed']);
@@ -78,7 +78,7 @@ describe('a tool', () => {
     expect(await events(runId)).toHaveLength(1);
   });
 
-  test('with a blocked value among its rendered arguments is not called', async () => {
+  test('with a blocked value in its rendered arguments is not called', async () => {
     const blocked_arguments = [{ argument: 'body.country', values: ['KP'] }];
     await set({ tools: [{ tool: 'http_request', blocked_arguments }] });
     const node = tools.node('ship', {
@@ -107,7 +107,7 @@ describe('a tool', () => {
     expect(await events(allowed.id)).toEqual([]);
   });
 
-  test('sends and stores its arguments redacted, counted once over its tries', async () => {
+  test('sends and stores redacted arguments, with one event over all tries', async () => {
     await set(redacting('email', 'credit_card', 'ip'));
     tools.answer('note', { status: 503 });
     const node = tools.node('note', {
@@ -139,7 +139,7 @@ describe('a tool', () => {
 });
 
 describe('an agent', () => {
-  test('is asked with its prompts redacted, and they are stored so', async () => {
+  test('sends and stores its prompts redacted', async () => {
     await set(redacting('email', 'iban'));
     models.answers.splice(0, Infinity, { text: 'fine' });
     const asked = models.questions().length;
@@ -160,7 +160,7 @@ describe('an agent', () => {
     expect((await events(runId)).map((event) => event.evidence)).toEqual([{ email: 1, iban: 1 }]);
   });
 
-  test('without a prompt is asked about the state, redacted', async () => {
+  test('without a prompt sends the state redacted', async () => {
     await set(redacting('email'));
     models.answers.splice(0, Infinity, { text: 'fine' });
     const asked = models.questions().length;
@@ -171,7 +171,7 @@ describe('an agent', () => {
     expect(questions).not.toContain('jane');
   });
 
-  test('with a model off the list is not asked', async () => {
+  test('does not call a model off the list', async () => {
     await set({ model_allowlist: ['mock'] });
     const asked = models.questions().length;
     const { runId } = await runOf([agent({ prompt: 'Hi', fallback_models: ['mock'] })]);
@@ -190,7 +190,7 @@ describe('an agent', () => {
     ]);
   });
 
-  test('skips a fallback off the list, tells of it once, and asks the next', async () => {
+  test('skips a fallback off the list with one event, and calls the next', async () => {
     await set({ model_allowlist: ['openai/gpt-5', 'mock'] });
     models.answers.splice(0, Infinity, { status: 500, message: 'down' });
     const node = agent({
@@ -214,7 +214,7 @@ describe('an agent', () => {
     expect(await events(runId)).toMatchObject([{ ...verdict, node_id: 'ask', version: 1 }]);
   });
 
-  test('that never needs its fallbacks tells nothing of them', async () => {
+  test('reports no event about fallbacks it does not need', async () => {
     await set({ model_allowlist: ['mock'] });
     const { runId } = await runOf([mock('a', {}, { fallback_models: ['openai/gpt-4o'] })]);
     await engine.until(runId, ['success']);
@@ -223,7 +223,7 @@ describe('an agent', () => {
 });
 
 describe('a changed policy', () => {
-  test('holds for the very next step of a run under way', async () => {
+  test('applies to the next step of an active run', async () => {
     const workflowId = await engine.define({
       nodes: [
         tools.node('before'),
@@ -250,7 +250,7 @@ describe('a changed policy', () => {
     }
   });
 
-  test('that refuses a step again after a resume is told again', async () => {
+  test('that refuses a step again after a resume adds an event', async () => {
     await set({ tools: [{ tool: 'http_request', allowed_workflow_ids: [] }] });
     const { runId } = await runOf([tools.node('twice')]);
     await engine.until(runId, ['failed']);
@@ -261,7 +261,7 @@ describe('a changed policy', () => {
   });
 });
 
-describe('the beginning of a step', () => {
+describe('the start of a step', () => {
   const verdict = {
     type: 'data_redacted' as const,
     policy: 'dlp' as const,
@@ -270,7 +270,7 @@ describe('the beginning of a step', () => {
     evidence: { email: 1 },
   };
 
-  test('is refused under policies that are not the current ones, and writes nothing', async () => {
+  test('is refused under outdated policies, and writes nothing', async () => {
     const { runId } = await runOf([{ id: 'gate', kind: 'human_gate', prompt: 'Wait' }]);
     await engine.until(runId, ['paused']);
     const frames = await engine.frames(runId);
@@ -280,7 +280,7 @@ describe('the beginning of a step', () => {
     expect(await events(runId)).toEqual([]);
   });
 
-  test('by many attempts at once tells each verdict once', async () => {
+  test('by concurrent attempts records each verdict once', async () => {
     for (let round = 0; round < 20; round += 1) {
       const { runId } = await runOf([{ id: 'gate', kind: 'human_gate', prompt: 'Wait' }]);
       const { revision } = await readPolicies(engine.db, engine.actor.workspaceId);

@@ -28,8 +28,8 @@ afterEach(async () => {
 
 const OUTAGE_MS = 10_000;
 
-describe('Postgres gone for ten seconds', () => {
-  test('while a step is at work: what it did is recorded when the database is back, and not done again', async () => {
+describe('a ten-second Postgres outage', () => {
+  test('during a step: its result is recorded after the outage, and the step is not repeated', async () => {
     const workflowId = await engine.define({
       nodes: [tools.node('a'), tools.node('b'), tools.node('c')],
       edges: [edge('a', 'b'), edge('b', 'c')],
@@ -47,7 +47,7 @@ describe('Postgres gone for ten seconds', () => {
     expect(['a', 'b', 'c'].map((name) => tools.calls(name).length)).toEqual([1, 1, 1]);
   }, 90_000);
 
-  test('when a run is to be paused or settled: it waits and does not fail', async () => {
+  test('while a run is about to pause: the run waits and does not fail', async () => {
     const workflowId = await engine.define({
       nodes: [
         { id: 'wait', kind: 'tool', tool_name: 'delay', params: { seconds: 3 } },

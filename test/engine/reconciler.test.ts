@@ -28,7 +28,7 @@ const GRACE_MS = 12_000;
 /** The maximum delay after the grace period. */
 const PROMISED_MS = 5_000;
 
-describe('an execution that is ended behind our back', () => {
+describe('an execution ended outside the service', () => {
   let engine: Engine;
   beforeAll(async () => {
     engine = await startEngine({
@@ -56,7 +56,7 @@ describe('an execution that is ended behind our back', () => {
   const approve = (runId: string) =>
     decideGate(engine.deps, { actor: engine.actor, runId, approved: true });
 
-  test('is settled once the grace period is over, and not a second one, terminated or deleted', async () => {
+  test('settles its run once the grace period is over, whether terminated or deleted', async () => {
     const [terminated, deleted, approved] = [
       await pausedRun(),
       await pausedRun(),
@@ -84,7 +84,7 @@ describe('an execution that is ended behind our back', () => {
     expect(tools.calls('a')).toHaveLength(3);
   }, 120_000);
 
-  test('does not count as gone when it is there at the second look', async () => {
+  test('does not count as lost when a second check finds it', async () => {
     const runId = await pausedRun();
     await engine.db.query(sql.type(z.object({}))`
       UPDATE runs SET lost_since = now() - interval '1 hour', checked_at = now() - interval '1 hour'
@@ -93,7 +93,7 @@ describe('an execution that is ended behind our back', () => {
     expect((await engine.run(runId)).status).toBe('paused');
   });
 
-  test('is looked at once in a while, however many look', async () => {
+  test('is checked at most every two seconds', async () => {
     const runId = await pausedRun();
     const looked = () =>
       engine.db.oneFirst(sql.type(z.object({ at: z.string().nullable() }))`
@@ -115,7 +115,7 @@ describe('an execution that is ended behind our back', () => {
 });
 
 describe('hundreds of open runs', () => {
-  test('do not hold up the look at one whose execution was terminated', async () => {
+  test('do not delay the check of a run with a terminated execution', async () => {
     const graceMs = 3_000;
     const engine = await startEngine({
       worker: false,
@@ -154,8 +154,8 @@ describe('hundreds of open runs', () => {
   }, 120_000);
 });
 
-describe('workers that are killed one after the other', () => {
-  test('ten with the workflow task of a run in hand: the run goes on with the eleventh', async () => {
+describe('workers killed one after the other', () => {
+  test('during the workflow task of a run: the run continues on the eleventh', async () => {
     const engine = await startEngine({
       worker: false,
       // A worker that holds a task for most of its timeout reports progress, which resets the attempts to one.

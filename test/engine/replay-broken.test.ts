@@ -45,18 +45,18 @@ async function cannotBeReplayed(runId: string): Promise<void> {
   expect(tools.calls('a')).toHaveLength(1);
 }
 
-describe('a history that the workflow of today cannot replay', () => {
+describe('a history that current code cannot replay', () => {
   let worker: RunningWorker;
   afterEach(() => worker.stop());
 
-  test('fails the run with that reason, and a resume goes on from the ledger', async () => {
+  test('fails the run with that reason, and a resume uses the ledger', async () => {
     const runId = await runOfOtherCode();
     worker = await engine.startWorker();
     await wake(runId);
     await cannotBeReplayed(runId);
   }, 240_000);
 
-  test('does so also when a worker has died with the task in hand before', async () => {
+  test('fails the run also after a worker died with its task', async () => {
     const runId = await runOfOtherCode();
     await wake(runId);
     await takeTaskAndDie();
@@ -79,7 +79,7 @@ describe('a history that the workflow of today cannot replay', () => {
 });
 
 describe('workflow code with a bug that fails its tasks', () => {
-  test('ends no run: the failure is told, and the run goes on when the code is mended', async () => {
+  test('ends no run; the failure is reported, and the run continues with fixed code', async () => {
     const told: TaskFailure[] = [];
     const metrics: ReconcilerMetrics = {
       settled: () => undefined,

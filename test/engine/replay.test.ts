@@ -21,7 +21,7 @@ describe('histories of earlier runs', () => {
     path.endsWith('.binpb'),
   );
 
-  test('are there for every scenario', () => {
+  test('exist for every scenario', () => {
     const recorded = files.filter((path) => path.startsWith(`${newest}/`));
     expect(recorded.sort()).toEqual(
       Object.keys(scenarios)
@@ -30,7 +30,7 @@ describe('histories of earlier runs', () => {
     );
   });
 
-  test.each(files)('%s replays with the workflow of today', async (path) => {
+  test.each(files)('%s replays with current code', async (path) => {
     const history = History.decode(readFileSync(join(folder, path)));
     await Worker.runReplayHistory({ workflowBundle: bundle() }, history, path);
   });

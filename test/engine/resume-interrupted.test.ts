@@ -80,7 +80,7 @@ const ledgerPlanIsKept = {
   when: sql.fragment`NEW.kind = 'resume' AND OLD.payload::text <> NEW.payload::text`,
 };
 
-describe('a process that is killed while it starts an execution from the ledger', () => {
+describe('a process killed while it starts an execution from the ledger', () => {
   /** A run whose resume `victim` is about to dispatch: it has decided, but not yet written its plan. */
   async function aboutToStart() {
     const worker = await engine.startWorker();
@@ -97,7 +97,7 @@ describe('a process that is killed while it starts an execution from the ledger'
     return { runId, base, stop, victim };
   }
 
-  test('before the start has arrived: the next process starts it', async () => {
+  test('before the start arrives: the next process starts it', async () => {
     const { runId, base, stop, victim } = await aboutToStart();
     proxy.hold();
     await stop.release();
@@ -111,7 +111,7 @@ describe('a process that is killed while it starts an execution from the ledger'
     await worker.stop();
   }, 150_000);
 
-  test('before its answer has arrived: the next process finds the execution that came', async () => {
+  test('before the response arrives: the next process finds the started execution', async () => {
     const { runId, base, stop, victim } = await aboutToStart();
     proxy.holdAnswers();
     await stop.release();
@@ -131,8 +131,8 @@ describe('a process that is killed while it starts an execution from the ledger'
       SELECT FROM outbox WHERE run_id = ${runId} AND kind = 'resume' AND payload ->> 'plan' IS NOT NULL`);
 });
 
-describe('a wire to Temporal that breaks while a resume is carried out', () => {
-  test('at any moment, from the ledger or by reset: the run goes on, once', async () => {
+describe('a Temporal connection that breaks during a resume', () => {
+  test('at any moment, from ledger or by reset: the run continues once', async () => {
     const worker = await engine.startWorker();
     for (let round = 0; round < 10; round += 1) {
       const calls = counts();
@@ -151,7 +151,7 @@ describe('a wire to Temporal that breaks while a resume is carried out', () => {
   }, 300_000);
 });
 
-describe('a promise that an earlier attempt has left behind', () => {
+describe('a queued resume left by an earlier attempt', () => {
   const request_id = crypto.randomUUID();
   const leftBehind: [string, (base: string) => JsonObject][] = [
     ['a plan of the ledger', (base) => ({ n: 1, plan: 'ledger', base })],
@@ -171,7 +171,7 @@ describe('a promise that an earlier attempt has left behind', () => {
     ],
   ];
 
-  test('is carried out, whatever its plan was and whoever wrote it', async () => {
+  test('is executed for each plan of any version', async () => {
     const first = await engine.startWorker();
     const runs: string[] = [];
     for (let made = 0; made < leftBehind.length; made += 1) runs.push(await failedRun());
@@ -193,7 +193,7 @@ describe('a promise that an earlier attempt has left behind', () => {
     await worker.stop();
   }, 200_000);
 
-  test('as a reset whose execution has been deleted since goes on from the ledger', async () => {
+  test('uses the ledger if the execution to reset was deleted', async () => {
     const first = await engine.startWorker();
     const runId = await failedRun();
     const base = (await current(runId)) ?? '';

@@ -21,7 +21,7 @@ const decide = (runId: string, approved: boolean) =>
   decideGate(engine.deps, { actor: engine.actor, runId, approved });
 const counts = (...names: string[]) => names.map((name) => tools.calls(name).length);
 
-describe('a resume repeats only what had not completed', () => {
+describe('a resume repeats only incomplete work', () => {
   test('when the first node failed', async () => {
     // a! -> b
     const workflowId = await engine.define({
@@ -74,7 +74,7 @@ describe('a resume repeats only what had not completed', () => {
     expect(counts('a', 'b', 'c')).toEqual([1, 2, 2]);
   });
 
-  test('when it failed inside the second round of a loop', async () => {
+  test('when it failed in the second iteration of a loop', async () => {
     // loop -true-> work -> back;  loop -> end
     const workflowId = await engine.define({
       nodes: [
@@ -104,7 +104,7 @@ describe('a resume repeats only what had not completed', () => {
     expect(run.state?.['loop']).toEqual({ iterations: 3, exhausted: true });
   });
 
-  test('when it failed after a gate: the decision stands and is not asked for again', async () => {
+  test('when it failed after a gate: the decision stands, without a new pause', async () => {
     const workflowId = await engine.define({
       nodes: [tools.node('a'), { id: 'gate', kind: 'human_gate', prompt: '?' }, tools.node('b')],
       edges: [edge('a', 'gate'), edge('gate', 'b')],
@@ -160,7 +160,7 @@ describe('a resume repeats only what had not completed', () => {
     expect(counts('a', 'b')).toEqual([1, 1]);
   });
 
-  test('when a gate was rejected beside an open one: both are asked again', async () => {
+  test('when a gate was rejected beside an open one: both open again', async () => {
     const workflowId = await engine.define({
       nodes: [
         { id: 'g1', kind: 'human_gate' },
@@ -187,7 +187,7 @@ describe('a resume repeats only what had not completed', () => {
     await engine.until(runId, ['success']);
   });
 
-  test('twice in a row', async () => {
+  test('when repeated', async () => {
     const workflowId = await engine.define({
       nodes: [tools.node('a'), tools.node('b'), tools.node('c')],
       edges: [edge('a', 'b'), edge('b', 'c')],
@@ -217,7 +217,7 @@ describe('a resume repeats only what had not completed', () => {
     ]);
   });
 
-  test('asks a rejected gate again, in a round of its own', async () => {
+  test('when a gate was rejected: it opens again', async () => {
     const workflowId = await engine.define({
       nodes: [tools.node('a'), { id: 'gate', kind: 'human_gate', label: 'Legal' }, tools.node('b')],
       edges: [edge('a', 'gate'), edge('gate', 'b')],
@@ -236,8 +236,8 @@ describe('a resume repeats only what had not completed', () => {
   });
 });
 
-describe('resumes that race', () => {
-  test('two at once: one goes through, the other is told so', async () => {
+describe('resume races', () => {
+  test('one of three resumes succeeds, the others conflict', async () => {
     const workflowId = await engine.define({ nodes: [tools.node('a')], edges: [] });
     for (let round = 0; round < 10; round += 1) {
       tools.answer('a', { status: 500 });
@@ -254,7 +254,7 @@ describe('resumes that race', () => {
     }
   });
 
-  test('a second decision at the same gate is refused', async () => {
+  test('one of several decisions on a gate succeeds', async () => {
     const workflowId = await engine.define({
       nodes: [{ id: 'gate', kind: 'human_gate' }, echo('b')],
       edges: [edge('gate', 'b')],
@@ -272,7 +272,7 @@ describe('resumes that race', () => {
     }
   });
 
-  test('resume and cancel at once leave a run that is wholly the one or wholly the other', async () => {
+  test('a resume and a cancel leave a run that succeeds or can be resumed', async () => {
     const workflowId = await engine.define({ nodes: [tools.node('a')], edges: [] });
     for (let round = 0; round < 30; round += 1) {
       tools.answer('a', { status: 500 });

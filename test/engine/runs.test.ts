@@ -47,7 +47,7 @@ describe('a run', () => {
     ]);
   });
 
-  test('knows the event of a delay, like that of any other step', async () => {
+  test('has the event of a delay in its checkpoints', async () => {
     const delay = { id: 'a', kind: 'tool', tool_name: 'delay', params: { seconds: 0.2 } } as const;
     const workflowId = await engine.define({ nodes: [delay, echo('b')], edges: [edge('a', 'b')] });
     const run = await engine.until(await engine.trigger(workflowId), ['success']);
@@ -57,7 +57,7 @@ describe('a run', () => {
     expect(run.steps.map((step) => step.status)).toEqual(['success', 'success']);
   });
 
-  test('pauses at a gate, goes on when approved, and takes the input into the state', async () => {
+  test('pauses at a gate, continues when approved, and adds the input to the state', async () => {
     const workflowId = await engine.define({
       nodes: [
         echo('a'),
@@ -89,7 +89,7 @@ describe('a run', () => {
     ]);
   });
 
-  test('passes an open gate that is decided while another branch is at work', async () => {
+  test('passes an open gate that is decided while another branch runs', async () => {
     const workflowId = await engine.define({
       nodes: [
         { id: 'g1', kind: 'human_gate' },
@@ -114,7 +114,7 @@ describe('a run', () => {
     await cancelRun(engine.deps, { actor: engine.actor, runId });
   });
 
-  test('takes a decision in a loop only for the round that it is about', async () => {
+  test('applies a decision in a loop only to its iteration', async () => {
     const workflowId = await engine.define({
       nodes: [
         { id: 'loop', kind: 'loop', expression: 'true', max_iterations: 2 },
@@ -157,7 +157,7 @@ describe('a run', () => {
     ]);
   });
 
-  test('tells of each step how long it was tried in vain', async () => {
+  test('reports the time of failed tries for each step', async () => {
     const retry = { max_attempts: 3, initial_interval_seconds: 0.2, backoff: 1 };
     const workflowId = await engine.define({
       nodes: [
@@ -191,7 +191,7 @@ describe('a run', () => {
     ]);
   });
 
-  test('is over at once when cancelled', async () => {
+  test('ends immediately on cancel', async () => {
     const workflowId = await engine.define({ nodes: [mock('a', { delay_ms: 60_000 })], edges: [] });
     const runId = await engine.trigger(workflowId);
     await engine.until(runId, ['running']);

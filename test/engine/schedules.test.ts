@@ -115,7 +115,7 @@ async function awayFromTheMinute(): Promise<number> {
 }
 
 describe('a tick', () => {
-  test('comes when the minute does, and its run is one like any other', async () => {
+  test('comes on the minute, and its run is recorded and audited', async () => {
     await startWorker();
     const { id, workflowId } = await schedule({ cron: '* * * * *', name: 'Minutely' });
     await eventually(async () => (await runsOf(id)).length > 0, 105_000);
@@ -140,7 +140,7 @@ describe('a tick', () => {
     await deleteSchedule(engine.deps, engine.actor, id);
   }, 150_000);
 
-  test('that the quota refuses is skipped with the reason, and its execution ends well', async () => {
+  test('refused by the quota is skipped with a reason, and its execution succeeds', async () => {
     await startWorker();
     const { id } = await schedule();
     await engine.db.query(sql.type(row)`UPDATE workspaces SET plan = 'free'`);
@@ -162,7 +162,7 @@ describe('a tick', () => {
     expect(await runsOf(id)).toHaveLength(1);
   }, 60_000);
 
-  test('while the run before is live is skipped, unless runs may overlap', async () => {
+  test('during the previous run is skipped, unless runs can overlap', async () => {
     await startWorker();
     const { id } = await schedule({}, gated as never);
     const first = (await tick(id)) as { run_id: string };
@@ -174,14 +174,14 @@ describe('a tick', () => {
     expect(await runsOf(id)).toHaveLength(2);
   }, 60_000);
 
-  test('of an invalid graph is skipped with what is wrong with it', async () => {
+  test('of an invalid graph is skipped with the reason', async () => {
     const { id } = await schedule({ cron: '* * * * *' }, { nodes: [], edges: [] } as never);
     const result = await runTick(engine.deps, call(id, await awayFromTheMinute()));
     expect(result).toEqual({ skipped: expect.stringMatching(/^Workflow graph invalid/) });
     await deleteSchedule(engine.deps, engine.actor, id);
   });
 
-  test('that several attempts look at, at once or one after the other, has one run', async () => {
+  test('has one run for concurrent or repeated attempts', async () => {
     const { id } = await schedule({ cron: '* * * * *', overlap: 'allow', enabled: true });
     await handleOf(id).pause();
     const due = await awayFromTheMinute();
@@ -194,7 +194,7 @@ describe('a tick', () => {
     await deleteSchedule(engine.deps, engine.actor, id);
   }, 60_000);
 
-  test('that is older than the latest is missed; of several only the latest runs', async () => {
+  test('is missed if a later one is due; only the latest runs', async () => {
     const { id } = await schedule({ cron: '* * * * *', overlap: 'allow' });
     await handleOf(id).pause();
     const latest = await awayFromTheMinute();
@@ -209,7 +209,7 @@ describe('a tick', () => {
     await deleteSchedule(engine.deps, engine.actor, id);
   }, 60_000);
 
-  test('that somebody asks for at Temporal runs at any second, the first of a minute as well', async () => {
+  test('triggered in Temporal runs at any second, also the first of a minute', async () => {
     const { id } = await schedule({ overlap: 'allow' });
     const minute = await awayFromTheMinute();
     for (const at of [minute, minute + 1_000]) {
@@ -219,7 +219,7 @@ describe('a tick', () => {
     expect(await runsOf(id)).toHaveLength(2);
   }, 60_000);
 
-  test('of another time than the schedule has, or from before it had it, is nothing', async () => {
+  test('of outdated times, or from before the last change, is ignored', async () => {
     const { id } = await schedule({ cron: '* * * * *' });
     await handleOf(id).pause();
     const due = await awayFromTheMinute();
@@ -237,8 +237,8 @@ describe('a tick', () => {
   }, 60_000);
 });
 
-describe('runs of one schedule that are asked for at once', () => {
-  test('are admitted one at a time, over many rounds', async () => {
+describe('concurrent triggers of one schedule', () => {
+  test('are admitted one at a time', async () => {
     const { id } = await schedule({}, gated as never);
     for (let round = 0; round < 40; round += 1) {
       const answers = await Promise.allSettled(
@@ -257,8 +257,8 @@ describe('runs of one schedule that are asked for at once', () => {
   }, 60_000);
 });
 
-describe('a worker that is killed', () => {
-  test('between admitting a run and telling Temporal: the tick has one run', async () => {
+describe('a killed worker', () => {
+  test('between admitting a run and reporting it: the tick has one run', async () => {
     const worker = await startWorker('proxied');
     await startWorkerlessTrigger();
     const { id } = await schedule({ overlap: 'allow' });
@@ -330,7 +330,7 @@ describe('Temporal', () => {
   const age = () =>
     engine.db.query(sql.type(row)`UPDATE schedules SET told_at = now() - interval '1 hour'`);
 
-  test('is told at once of a schedule that is made, changed and deleted', async () => {
+  test('is updated when a schedule is created, changed or deleted', async () => {
     const { id } = await schedule();
     expect(await paused(id)).toBe(false);
     const change = await updateSchedule(engine.deps, engine.actor, id, {
@@ -349,7 +349,7 @@ describe('Temporal', () => {
     expect(await there(id)).toBe(false);
   }, 60_000);
 
-  test('is told to start within a second of the minute, and to spread starts only where there are many', async () => {
+  test('starts runs within a second of the minute, and spreads them only if there are many', async () => {
     expect([0, 1, 15, 16, 60, 300, 5_000].map(spreadSeconds)).toEqual([1, 1, 1, 2, 4, 20, 20]);
     const { id } = await schedule({ cron: '30 8 * * 1-5' });
     await engine.db.query(sql.type(row)`
@@ -364,7 +364,7 @@ describe('Temporal', () => {
     expect(late).toBeLessThanOrEqual(1_000);
   });
 
-  test('that is away keeps nobody from changing schedules, and is told when it is back', async () => {
+  test('can be down while schedules change, and is updated when it is back', async () => {
     const other = await startEngine({
       worker: false,
       env: { TEMPORAL_ADDRESS: proxy.address },
@@ -399,7 +399,7 @@ describe('Temporal', () => {
     }
   }, 60_000);
 
-  test('is set right where it differs: what it lacks, holds without a row, or holds paused', async () => {
+  test('is corrected where a schedule is missing, paused or has no row', async () => {
     const lost = await schedule();
     const stray = await schedule();
     const held = await schedule();
@@ -414,7 +414,7 @@ describe('Temporal', () => {
     }, 20_000);
   }, 60_000);
 
-  test('loses the schedules of a workflow that is deleted; a tick under way finds nothing', async () => {
+  test('loses the schedules of a deleted workflow, and their ticks are skipped', async () => {
     const { id, workflowId } = await schedule({ cron: '* * * * *' });
     await deleteWorkflow(engine.db, engine.actor, workflowId);
     expect(await runTick(engine.deps, call(id, thisMinute()))).toEqual({
@@ -423,7 +423,7 @@ describe('Temporal', () => {
     expect(await there(id)).toBe(false);
   });
 
-  test('is told the newest of many changes made at once', async () => {
+  test('gets the newest of concurrent changes', async () => {
     const { id } = await schedule({ cron: '0 0 * * *' });
     for (let round = 0; round < 5; round += 1) {
       await Promise.all(
@@ -441,7 +441,7 @@ describe('Temporal', () => {
     }
   }, 60_000);
 
-  test('holds one schedule for each row, however many workers there are, before and after they restart', async () => {
+  test('has one schedule per row with several workers, before and after their restart', async () => {
     await startWorker();
     await startWorker();
     const { id } = await schedule();

@@ -61,7 +61,7 @@ async function startWide(width: number, seconds = 1): Promise<string> {
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
 describe('a step in the short lane', () => {
-  test('is no activity of the server, and its run takes one workflow task', async () => {
+  test('is not a server activity, and its run needs few workflow tasks', async () => {
     const workflowId = await engine.define({
       nodes: [echo('a', '1'), mock('b', { output: '{a}', cost_usd: 0.01 }), echo('c', 'b')],
       edges: [edge('a', 'b'), edge('b', 'c')],
@@ -83,7 +83,7 @@ describe('a step in the short lane', () => {
     expect(tasks).toBeLessThanOrEqual(3);
   });
 
-  test('goes on in the long lane when it has to be retried, after the pause its node sets', async () => {
+  test('moves to the long lane for a retry, after the pause of its node', async () => {
     const workflowId = await engine.define({
       nodes: [
         mock(
@@ -103,7 +103,7 @@ describe('a step in the short lane', () => {
     expect(await countEvents(runId)).toMatchObject({ activities: 1, timers: 1 });
   });
 
-  test('goes on in the long lane when it is costly to compute, two at a time', async () => {
+  test('moves to the long lane when it is slow to compute, two at a time', async () => {
     const ids = Array.from({ length: 12 }, (_, n) => `n${n}`);
     const costly = (n: number) => `matches(text, '(?i)(?:a[ab]{0,30}){0,5}${n}x')`;
     const workflowId = await engine.define({
@@ -126,7 +126,7 @@ describe('a step in the short lane', () => {
     expect(most).toBe(2);
   });
 
-  test('fails like any other once its tries are used up', async () => {
+  test('fails when its tries are used up', async () => {
     const workflowId = await engine.define({
       nodes: [echo('a', '1 / 0')],
       edges: [],
@@ -143,7 +143,7 @@ describe('a step in the short lane', () => {
     expect((await countEvents(runId)).activities).toBe(0);
   });
 
-  test('that waits for the database goes on in the long lane, and is done once', async () => {
+  test('that waits for the database moves to the long lane, and runs once', async () => {
     const gate = { id: 'gate', kind: 'human_gate' as const };
     const workflowId = await engine.define({
       nodes: [gate, mock('a', { output: 'x', cost_usd: 0.01 }), echo('b', 'a')],
@@ -173,7 +173,7 @@ describe('a step in the short lane', () => {
   });
 });
 
-describe('a run with nothing but short steps', () => {
+describe('a run with only short steps', () => {
   const loop = (rounds: number) => ({
     nodes: [
       { id: 'loop', kind: 'loop' as const, expression: 'true', max_iterations: rounds },
@@ -182,7 +182,7 @@ describe('a run with nothing but short steps', () => {
     edges: [edge('loop', 'step', 'true'), edge('step', 'loop')],
   });
 
-  test('hears of a decision while it is at work', async () => {
+  test('receives a decision while it runs', async () => {
     const { nodes, edges } = loop(400);
     const gates = ['first', 'second'].map((id) => ({ id, kind: 'human_gate' as const }));
     const workflowId = await engine.define({
@@ -204,7 +204,7 @@ describe('a run with nothing but short steps', () => {
     expect(later.length).toBeGreaterThan(100);
   });
 
-  test('hears of a cancel while it is at work, and begins nothing after it', async () => {
+  test('receives a cancel while it runs, and then begins no step', async () => {
     const workflowId = await engine.define(loop(1_000));
     const runId = await engine.trigger(workflowId);
     await eventually(async () => (await engine.run(runId)).steps.length > 5);
@@ -219,7 +219,7 @@ describe('a run with nothing but short steps', () => {
     expect((await countEvents(runId)).activities).toBe(0);
   });
 
-  test('has two of them in flight', async () => {
+  test('has at most two in flight', async () => {
     const runId = await startWide(40);
     let most = 0;
     await whileHeld([runId], async () => {

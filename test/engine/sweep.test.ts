@@ -151,7 +151,7 @@ describe('the window of a plan', () => {
     ]);
   });
 
-  test('enterprise keeps everything, and a sweep that finds nothing is silent', async () => {
+  test('enterprise keeps everything, and an empty sweep records nothing', async () => {
     const kept = await place('enterprise');
     await oldRuns(kept, 2, '4000 days');
     await entry(kept.workspaceId, '4000 days');
@@ -178,7 +178,7 @@ describe('the window of a plan', () => {
 });
 
 describe('deleting runs', () => {
-  test('takes governance events with the audit log, and keeps those of the window', async () => {
+  test('deletes governance events outside the audit window, and keeps the others', async () => {
     const { workspaceId } = await place('free');
     const event = (age: string, n: number) =>
       engine.db.query(sql.type(z.object({}))`
@@ -193,7 +193,7 @@ describe('deleting runs', () => {
     expect(left).toBe(7);
   });
 
-  test('takes all that belongs to them, and no workflow, version or counter', async () => {
+  test('deletes all their data, but no workflow, version or counter', async () => {
     const swept = await place('free');
     const other = await place('pro');
     await oldRuns(swept, 5, '8 days');
@@ -227,7 +227,7 @@ describe('deleting runs', () => {
     expect(await told(other.workspaceId)).toEqual([]);
   });
 
-  test('goes in batches until nothing is left, and tells the whole once', async () => {
+  test('runs in batches until none is left, and records one total', async () => {
     const swept = await place('free');
     await oldRuns(swept, 5_000, '8 days');
     let batches = 0;
@@ -238,7 +238,7 @@ describe('deleting runs', () => {
     expect(await removalsOf(swept.workspaceId)).toEqual([{ runs: 5_000, audit: 0 }]);
   }, 60_000);
 
-  test('takes fewer at once of runs with many frames, and one however many it has', async () => {
+  test('uses smaller batches for runs with many frames, at least one run', async () => {
     const swept = await place('free');
     await oldRuns(swept, 30, '8 days', 7_000);
     await oldRuns(swept, 1, '9 days', 1_000_000);
@@ -260,7 +260,7 @@ describe('deleting runs', () => {
     expect(await removalsOf(swept.workspaceId)).toEqual([{ runs: 31, audit: 0 }]);
   });
 
-  test('is gone on with where the time was over, and told of once', async () => {
+  test('continues after its time is over, and is recorded once', async () => {
     const places = await Promise.all(
       ['free', 'starter', 'free'].map((plan) => place(plan as PlanName)),
     );
@@ -284,7 +284,7 @@ describe('deleting runs', () => {
     }
   });
 
-  test('by sweepers at the same moment counts every run once', async () => {
+  test('by concurrent sweepers counts every run once', async () => {
     for (let round = 0; round < 10; round += 1) {
       const swept = await place('free');
       await oldRuns(swept, 700, '8 days');
@@ -300,7 +300,7 @@ describe('deleting runs', () => {
     }
   }, 60_000);
 
-  test('of one workspace that cannot be swept keeps no other from it', async () => {
+  test('continues with other workspaces after one fails', async () => {
     const [bad, good] = [await place('free'), await place('free')];
     await oldRuns(bad, 3, '8 days');
     await oldRuns(good, 3, '8 days');
@@ -322,7 +322,7 @@ describe('deleting runs', () => {
   });
 });
 
-describe('a run that is still live past its window', () => {
+describe('a live run past its window', () => {
   const free = () =>
     engine.db.query(sql.type(z.object({}))`
       UPDATE workspaces SET plan = 'free' WHERE id = ${engine.actor.workspaceId}`);
@@ -339,7 +339,7 @@ describe('a run that is still live past its window', () => {
     )`
       SELECT action, actor_id, actor_name FROM audit_log WHERE target_id = ${runId} ORDER BY seq`);
 
-  test('is cancelled first, and deleted once its execution has closed: at a gate, at work, and not begun', async () => {
+  test('is cancelled first, then deleted once its execution closes: paused, running or pending', async () => {
     const paused = await engine.trigger(await engine.define(gated));
     await engine.until(paused, ['paused']);
     tools.answer('slow', { delayMs: 60_000 });
@@ -387,7 +387,7 @@ describe('a run that is still live past its window', () => {
     expect((await engine.until(kept, ['success', 'failed'])).status).toBe('success');
   }, 90_000);
 
-  test('is told of like any failure when alerts are on', async () => {
+  test('sends an alert like any failure', async () => {
     const runId = await engine.trigger(await engine.define(gated, 'G'));
     await engine.until(runId, ['paused']);
     await agedRun(runId, '8 days');
@@ -416,7 +416,7 @@ describe('a run that is still live past its window', () => {
     ]);
   }, 30_000);
 
-  test('stays while its execution is open or was not told', async () => {
+  test('stays while its execution is open or a cancel is queued', async () => {
     const swept = await place('free');
     await oldRuns(swept, 4, '8 days');
     const ids = await engine.db.anyFirst(sql.type(z.object({ id: z.string() }))`
@@ -441,7 +441,7 @@ describe('a run that is still live past its window', () => {
     expect(await sweepPart(engine.deps)).toMatchObject({ runs: 1, waiting: 2 });
   }, 60_000);
 
-  test('that is resumed or cancelled by somebody at the same moment is deleted or whole, never half', async () => {
+  test('resumed or cancelled concurrently is entirely deleted or entirely kept', async () => {
     const workflowId = await engine.define(gated);
     await free();
     for (let round = 0; round < 15; round += 1) {
@@ -489,7 +489,7 @@ describe('stored payloads', () => {
     (await engine.db.oneFirst(sql.type(countRow)`
       SELECT count(*) AS n FROM payloads WHERE digest = ${digestOf(text)}`)) === 1;
 
-  test('go when no history can hold them any more, and stay when stored again since', async () => {
+  test('are deleted when no history can use them, and kept when stored again', async () => {
     for (const text of ['old', 'again', 'young']) await store(text);
     await storedAgo('old', '11 days');
     await storedAgo('again', '11 days');
@@ -504,7 +504,7 @@ describe('stored payloads', () => {
     await engine.db.query(sql.unsafe`DELETE FROM payloads`);
   });
 
-  test('stay as long as a run is open, or ended lately, that may have stored them', async () => {
+  test('stay while a run that may have stored them is open or recently ended', async () => {
     const swept = await place('enterprise');
     await oldRuns(swept, 1, '100 days');
     await store('long ago');
@@ -519,7 +519,7 @@ describe('stored payloads', () => {
     expect(await deleteUnusedPayloads(engine.db, 3)).toBe(1);
   });
 
-  test('that are stored at the moment they are swept can be read afterwards', async () => {
+  test('stored again during a sweep can still be read', async () => {
     for (let round = 0; round < 40; round += 1) {
       await store('raced');
       await storedAgo('raced', '400 days');
@@ -533,7 +533,7 @@ describe('stored payloads', () => {
     }
   });
 
-  test('go in batches as part of a sweep', async () => {
+  test('are swept in batches', async () => {
     await engine.db.query(sql.type(z.object({}))`
       INSERT INTO payloads (digest, bytes, stored_at)
       SELECT 'd' || n, '', now() - interval '1000 days' FROM generate_series(1, 250) n`);
@@ -541,8 +541,8 @@ describe('stored payloads', () => {
   });
 });
 
-describe('the sweep as an execution', () => {
-  test('removes what is due, waits for what it cancelled, and ends', async () => {
+describe('the sweep workflow', () => {
+  test('deletes due runs, waits for cancelled ones, and ends', async () => {
     const swept = await place('free');
     await oldRuns(swept, 900, '8 days');
     const paused = await engine.trigger(await engine.define(gated));
@@ -563,7 +563,7 @@ describe('the sweep as an execution', () => {
   }, 90_000);
 });
 
-describe('the schedule', () => {
+describe('the sweep schedule', () => {
   const schedules = async (id: string) => {
     const found: string[] = [];
     for await (const schedule of engine.deps.temporal.client.schedule.list()) {
@@ -572,7 +572,7 @@ describe('the schedule', () => {
     return found;
   };
 
-  test('is there once when three workers start at once, and each start asks for a sweep', async () => {
+  test('exists once when three workers start together, and each start requests a sweep', async () => {
     const own = await startEngine({ worker: false });
     try {
       const { taskQueuePrefix } = own.deps.config.temporal;
@@ -620,7 +620,7 @@ describe('the schedule', () => {
     }
   }, 120_000);
 
-  test('is made by many at once, and is one', async () => {
+  test('is created once by many callers', async () => {
     const prefix = `race-${newId('request')}`;
     const { temporal, log } = engine.deps;
     const handle = temporal.client.schedule.getHandle(sweepScheduleId(prefix));

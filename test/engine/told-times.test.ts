@@ -57,7 +57,7 @@ async function follow(runId: string): Promise<{ frames: StreamFrame[]; socket: W
   return { frames, socket };
 }
 
-test('frames of every kind, on the stream and in the list of events', async () => {
+test('times have the response format in frames, streamed and listed', async () => {
   const gated = await engine.define({
     nodes: [{ id: 'gate', kind: 'human_gate', prompt: 'Go on?' }, echo('a')],
     edges: [edge('gate', 'a')],
@@ -123,7 +123,7 @@ async function everythingHappens(): Promise<void> {
   await ok('PUT', `/api/data/feeds/${feed_id}`, { status: 'paused' });
 }
 
-test('deliveries of every kind of event', async () => {
+test('times have the response format in all deliveries', async () => {
   await startWorker();
   const endpoint = await ok('POST', '/api/data/endpoints', {
     url: receiver.url,

@@ -16,9 +16,9 @@ const documents = Object.fromEntries(
 const operations = Object.values(documents).flatMap(operationsOf);
 const checker = createChecker(documents);
 
-describe.each(['plain', 'edge'] as const)('bodies drawn with a taste for what is %s', (taste) => {
+describe.each(['plain', 'edge'] as const)('generated bodies with %s values', (taste) => {
   test.each(operations.filter(({ body }) => body !== undefined))(
-    'are allowed: $name',
+    'match the schema: $name',
     (operation) => {
       const values = fc.sample(arbitraryOf(operation.body!.schema, operation.document, taste), {
         numRuns: 12,
@@ -31,7 +31,7 @@ describe.each(['plain', 'edge'] as const)('bodies drawn with a taste for what is
   );
 });
 
-test('reaches the bounds of texts, numbers and lists', () => {
+test('generated values reach the bounds of texts, numbers and lists', () => {
   const schema = {
     type: 'object',
     required: ['text', 'count', 'list'],

@@ -139,7 +139,7 @@ describe('a service that breaks its document', () => {
   const failureAt = (path: string, place: string) =>
     found.failures.find((each) => each.operation.endsWith(path) && each.at === place);
 
-  test('is asked', async () => {
+  test('receives requests to all operations', async () => {
     found = await fuzz('1');
     expect(found.requests).toBe(400);
     expect([...found.operations.values()].every(({ sent }) => sent > 0)).toBe(true);
@@ -156,28 +156,28 @@ describe('a service that breaks its document', () => {
     ['a header that is missing', '/api/header', 'header x-left'],
     ['a body that the document forbids', '/api/lax', 'accepted  additionalProperties surprise'],
     ['no answer', '/api/silent', 'answer'],
-  ])('is found to answer with %s', (_what, path, place) => {
+  ])('is reported for %s', (_what, path, place) => {
     expect(failureAt(path, place)).toBeDefined();
   });
 
-  test('is not blamed for what is as documented', () => {
+  test('is not reported for documented responses', () => {
     expect(found.failures.filter(({ operation: name }) => /sound|empty/.test(name))).toEqual([]);
   });
 
-  test('has each bug told once, with the number of its answers', () => {
+  test('has each bug reported once, with its number of responses', () => {
     const keys = found.failures.map(({ operation: name, status, at }) => `${name}${status}${at}`);
     expect(new Set(keys).size).toBe(keys.length);
     expect(failureAt('/api/shape', ' additionalProperties secret')!.count).toBeGreaterThan(10);
   });
 
-  test('has the request of a bug made as small as shows it', () => {
+  test('has the request of each bug minimized', () => {
     const { request } = failureAt('/api/fault', 'fault')!;
     if (request.json !== undefined) expect(Object.keys(request.json as object)).toEqual(['note']);
     expect(request.path).toBe('/api/fault');
     expect(asCurl(request)).toContain(`curl -sS -X POST "$API"'/api/fault'`);
   });
 
-  test('is reported for a person to read', () => {
+  test('is reported readably', () => {
     const report = reportOf(found);
     expect(report).toMatch(/^seed {9}1$/m);
     expect(report).toMatch(/never succeeded: GET \/api\/status \(418 short and stout/);
@@ -186,7 +186,7 @@ describe('a service that breaks its document', () => {
   });
 });
 
-test('a seed gives the same requests again', async () => {
+test('the same seed sends the same requests', async () => {
   const [first, second, other] = [await fuzz('7', 120), await fuzz('7', 120), await fuzz('8', 120)];
   const told = ({ failures, classes, statuses }: FuzzResult) => ({
     classes,

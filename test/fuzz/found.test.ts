@@ -57,14 +57,14 @@ async function ask(
 }
 
 test.each(['GET /api/ready', 'GET /api/health'])(
-  '%s refuses a query that nothing can hold',
+  '%s refuses a query with a NUL character',
   async (name) => {
     const path = name.replace('GET ', '');
     expect(await ask(name, `${path}?x=%00`)).toMatchObject({ problems: [], status: 400 });
   },
 );
 
-test('evidence without a name, an address or a time is answered with null', async () => {
+test('evidence without a source, URL or time returns null for each', async () => {
   const { body: feed } = await api.call('POST', '/api/data/feeds', { name: 'Evidence' });
   const evidence = { source_id: null, source_name: null, url: null, retrieved_at: null };
   await api.call('POST', '/api/data/ingest', {
@@ -90,12 +90,12 @@ test('evidence without a name, an address or a time is answered with null', asyn
   expect(program.body.data[0].source_evidence).toMatchObject([evidence]);
 });
 
-test('a message of MCP that is none gets its id back as it came', async () => {
+test('an invalid MCP message with a fractional ID gets a documented 400', async () => {
   const answer = await ask('POST /api/mcp', '/api/mcp', { id: 0.5, method: 'tools/call' });
   expect(answer).toMatchObject({ problems: [], status: 400 });
 });
 
-test('a list of messages of MCP gets a list of answers, each of which is documented', async () => {
+test('a batch of MCP messages gets a documented list of responses', async () => {
   const message = (id: number) => ({ jsonrpc: '2.0', id, method: 'ping' });
   const answer = await ask('POST /api/mcp', '/api/mcp', [message(1), message(2)]);
   expect(answer).toMatchObject({ problems: [], status: 200, body: [{ id: 1 }, { id: 2 }] });
@@ -108,17 +108,14 @@ test.each([
     { protocolVersion: '2025-11-25', capabilities: {} },
     'params.clientInfo is required',
   ],
-])(
-  'params of %s that do not fit, %j, are the fault of who sent them',
-  async (method, params, why) => {
-    const { problems, status, body } = await ask('POST /api/mcp', '/api/mcp', {
-      ...{ jsonrpc: '2.0', id: 1, method, params },
-    });
-    expect([problems, status]).toEqual([[], 200]);
-    expect(body).toEqual({
-      jsonrpc: '2.0',
-      id: 1,
-      error: { code: -32602, message: expect.stringContaining(why) },
-    });
-  },
-);
+])('invalid params of %s, %j, return an invalid params error', async (method, params, why) => {
+  const { problems, status, body } = await ask('POST /api/mcp', '/api/mcp', {
+    ...{ jsonrpc: '2.0', id: 1, method, params },
+  });
+  expect([problems, status]).toEqual([[], 200]);
+  expect(body).toEqual({
+    jsonrpc: '2.0',
+    id: 1,
+    error: { code: -32602, message: expect.stringContaining(why) },
+  });
+});

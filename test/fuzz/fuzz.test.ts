@@ -31,12 +31,12 @@ describe('the service', () => {
     await database?.drop();
   });
 
-  test('answers every request as its documents say', () => {
+  test('answers every request as documented', () => {
     expect(result.failures.length === 0 ? '' : reportOf(result)).toBe('');
     expect(result.requests).toBe(REQUESTS);
   });
 
-  test('is asked for nearly all that it does, with success', () => {
+  test('succeeds for most operations and on every surface', () => {
     const tallies = [...result.operations.values()];
     const succeeded = tallies.filter((tally) => tally.succeeded > 0).length;
     expect(succeeded / tallies.length).toBeGreaterThan(0.85);
@@ -54,7 +54,7 @@ describe('npm run fuzz', () => {
     [['--requests', 'many'], '--requests must be a whole number from 1 to 10000000.'],
     [['--seed', ''], '--seed must be 1 to 40 letters, digits or underscores.'],
     [['--surprise'], /^Unknown option '--surprise'/],
-  ])('refuses %j in one sentence', async (args, sentence) => {
+  ])('refuses %j in one line', async (args, sentence) => {
     const failed = await run(process.execPath, [script, ...args]).then(
       () => undefined,
       (error: unknown) => error as { code: number; stderr: string; stdout: string },

@@ -72,13 +72,13 @@ describe('checks', () => {
     [{ type: 'regex', target: 'reply', value: '(' }, 'not valid'],
     [{ type: expression, value: '1 +' }, 'position 3'],
     [{ type: expression, value: 'score + reply' }, 'number + string'],
-  ])('%j cannot be made and has failed', (check, reason) => {
+  ])('%j fails with a reason', (check, reason) => {
     const { passed, actual, message } = outcome(check);
     expect([passed, actual]).toEqual([false, null]);
     expect(message).toContain(reason);
   });
 
-  test('are counted', () => {
+  test('report passed and total counts', () => {
     const evals = evaluateChecks(
       [
         { name: 'a', type: 'max_cost_usd', value: 1 },
@@ -94,7 +94,7 @@ describe('checks', () => {
     expect(evaluateChecks([], run)).toEqual({ passed: 0, total: 0, results: [] });
   });
 
-  test('long texts are cut short in the result only', () => {
+  test('truncate long texts in the result only', () => {
     const state = { reply: `${'x'.repeat(5000)}end` };
     const [result] = evaluateChecks(
       [{ name: 'a', type: 'contains', target: 'reply', value: 'end' }],

@@ -25,7 +25,7 @@ function backEdges(graph: Graph): string[] {
 }
 
 describe('compiling', () => {
-  test('orders nodes behind what they wait for, as drawn where that leaves a choice', () => {
+  test('sorts nodes topologically, keeping the drawn order where possible', () => {
     // z -> b -> a,  y -> a
     expect(compileGraph(draw('z -> b -> a\ny -> a')).nodes.map((node) => node.id)).toEqual([
       'z',
@@ -35,26 +35,26 @@ describe('compiling', () => {
     ]);
   });
 
-  test('gives plain JSON', () => {
+  test('returns plain JSON', () => {
     const compiled = compileGraph(draw('s -> l -true-> a -> l -false-> e'));
     expect(JSON.parse(JSON.stringify(compiled))).toEqual(compiled);
   });
 
-  test('finds the body of a loop and the way back', () => {
+  test('finds the body and back edge of a loop', () => {
     // s -> l -true-> a -> b -> l -false-> e,  a -> d
     const graph = draw('s -> l -true-> a -> b -> l -false-> e\na -> d');
     expect(regions(graph)).toEqual({ a: 'l', b: 'l', d: 'l' });
     expect(backEdges(graph)).toEqual(['b -> l']);
   });
 
-  test('puts nodes of nested loops into the innermost', () => {
+  test('assigns nodes to the innermost loop', () => {
     // l1 -true-> a -> l2 -true-> b -> l2 -> d -> l1 -> e
     const graph = draw('l1 -true-> a -> l2 -true-> b -> l2 -> d -> l1 -> e');
     expect(regions(graph)).toEqual({ a: 'l1', l2: 'l1', b: 'l2', d: 'l1' });
     expect(backEdges(graph)).toEqual(['b -> l2', 'd -> l1']);
   });
 
-  test('an inner loop may lead back to the outer one by its own exit', () => {
+  test('accepts an inner loop whose exit returns to the outer loop', () => {
     // l1 -true-> l2 -true-> a -> l2 -> l1
     expect(backEdges(draw('l1 -true-> l2 -true-> a -> l2 -> l1'))).toEqual(['a -> l2', 'l2 -> l1']);
   });
@@ -109,8 +109,8 @@ const scribble: fc.Arbitrary<Graph> = fc
     return graphSchema.parse({ nodes, edges: once });
   });
 
-describe('graphs scribbled at random', () => {
-  test('compile if and only if validation finds no error, and then run as the plain model says', () => {
+describe('random graphs', () => {
+  test('compile if and only if valid, and then run like the reference model', () => {
     let compiledOnes = 0;
     fc.assert(
       fc.property(scribble, (graph) => {

@@ -7,7 +7,7 @@ import type { Json } from '../../shared/json.ts';
 const nothing = { added: [], removed: [], changed: [] };
 
 describe('canonical JSON', () => {
-  test('does not depend on the order of keys, and does on that of lists', () => {
+  test('ignores the order of keys but not of lists', () => {
     expect(canonicalJson({ b: [1, { d: null, c: 'x' }], a: true })).toBe(
       '{"a":true,"b":[1,{"c":"x","d":null}]}',
     );
@@ -15,7 +15,7 @@ describe('canonical JSON', () => {
     expect(canonicalJson({ a: undefined, b: 1 })).toBe('{"b":1}');
   });
 
-  test('is JSON of the same value, at any depth', () => {
+  test('parses to the same value, at any depth', () => {
     fc.assert(
       fc.property(fc.jsonValue(), (value) => {
         const text = canonicalJson(value);
@@ -28,7 +28,7 @@ describe('canonical JSON', () => {
     expect(canonicalJson(deep)).toHaveLength(200_002);
   });
 
-  test('is measured as it is sent', () => {
+  test('is measured in UTF-8 bytes', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), (text) => {
         expect(utf8Bytes(text)).toBe(Buffer.byteLength(text));
@@ -38,7 +38,7 @@ describe('canonical JSON', () => {
 });
 
 describe('differences', () => {
-  test('name parts by id and changes by path', () => {
+  test('name parts by ID and changes by path', () => {
     const from = {
       nodes: [
         { id: 'a', kind: 'agent', prompt: 'old', retry: { max_attempts: 1 } },
@@ -78,7 +78,7 @@ describe('differences', () => {
     });
   });
 
-  test('are none where only the order differs', () => {
+  test('ignore the order of nodes and edges', () => {
     const graph = {
       nodes: [
         { id: 'a', kind: 'agent' },
@@ -96,7 +96,7 @@ describe('differences', () => {
     expect(diffGraphs(graph, turned)).toEqual({ nodes: nothing, edges: nothing });
   });
 
-  test('of drafts: ids that occur twice and parts without any', () => {
+  test('handle duplicate IDs and parts without an ID', () => {
     const from = { nodes: [{ id: 'a', x: 1 }, { id: 'a', x: 2 }, 7], edges: null };
     const to = { nodes: [{ id: 'a', x: 1 }, { id: 'a', x: 3 }, 8] };
     expect(diffGraphs(from, to)).toEqual({
@@ -105,7 +105,7 @@ describe('differences', () => {
     });
   });
 
-  test('are none exactly when graphs are equal but for order, and nothing ever throws', () => {
+  test('are none for equal graphs, and never throw for any JSON', () => {
     fc.assert(
       fc.property(fc.jsonValue(), fc.jsonValue(), (from, to) => {
         expect(diffGraphs(from, from)).toEqual({ nodes: nothing, edges: nothing });

@@ -87,7 +87,7 @@ describe('paths', () => {
     expect(evaluateExpression(expression, scope)).toEqual(value);
   });
 
-  test('keys that name prototypes are missing even as own data', () => {
+  test('keys named like prototypes are missing, even as data', () => {
     const hostile = JSON.parse('{"a": {"__proto__": 1, "constructor": 2, "b": 3}}') as JsonObject;
     expect(evaluateExpression('[a.__proto__, a.constructor, a.b]', hostile)).toEqual([
       null,
@@ -104,7 +104,7 @@ describe('paths', () => {
     expect(evaluateExpression('secret', trap)).toBeNull();
   });
 
-  test('a scope without prototype and unusual names are fine', () => {
+  test('a scope without a prototype and unusual names work', () => {
     const bare = Object.assign(Object.create(null) as JsonObject, { größe: 1, $x: 2, _y: 3 });
     expect(evaluateExpression('größe + $x + _y', bare)).toBe(6);
   });
@@ -222,7 +222,7 @@ describe('truthiness', () => {
   });
 });
 
-describe('what does not parse', () => {
+describe('syntax errors', () => {
   test.each([
     ['', 0, 'empty'],
     ['   ', 3, 'empty'],
@@ -259,7 +259,7 @@ describe('what does not parse', () => {
   });
 });
 
-describe('what cannot be evaluated', () => {
+describe('evaluation errors', () => {
   test.each([
     ['1 + null', 2, 'null'],
     ["1 + '1'", 2, 'number + string'],
@@ -286,7 +286,7 @@ describe('what cannot be evaluated', () => {
   });
 });
 
-describe('bounds', () => {
+describe('limits', () => {
   test.each([
     ['length', `'${'x'.repeat(2000)}'`, 'longer than 2000'],
     ['parts', Array.from({ length: 130 }, () => '1').join('+'), 'more than 256'],
@@ -297,13 +297,13 @@ describe('bounds', () => {
     expect(errorOf(expression).message).toContain(reason);
   });
 
-  test('what is just within them works', () => {
+  test('values just within the limits work', () => {
     expect(evaluateExpression(Array.from({ length: 128 }, () => '1').join('+'), {})).toBe(128);
     expect(evaluateExpression(`${'('.repeat(32)}1${')'.repeat(32)}`, {})).toBe(1);
     expect(evaluateExpression(`'${'x'.repeat(1998)}'`, {})).toHaveLength(1998);
   });
 
-  test('steps, strings and lists', () => {
+  test('steps, strings and lists are limited', () => {
     const long = { list: Array.from({ length: 20_000 }, (_, at) => at), text: 'x'.repeat(600_000) };
     expect(errorOf('-1 in list', long).message).toContain('too many steps');
     expect(errorOf('text + text', long).message).toContain('passes 1000000');
@@ -311,14 +311,14 @@ describe('bounds', () => {
     expect(evaluateExpression('text', long)).toHaveLength(600_000);
   });
 
-  test('values nested too deeply to compare are an error, not a crash', () => {
+  test('deeply nested values throw an error when compared', () => {
     let deep: Json = [];
     let same: Json = [];
     for (let level = 0; level < 100_000; level += 1) [deep, same] = [[deep], [same]];
     expect(errorOf('deep == same', { deep, same }).message).toContain('too deeply');
   });
 
-  test('a hostile pattern is refused or quick', () => {
+  test('a hostile pattern is refused or fast', () => {
     const cost = processorTime();
     expect(evaluateExpression("matches(text, '(a+)+$')", { text: `${'a'.repeat(50_000)}b` })).toBe(
       false,
@@ -343,7 +343,7 @@ describe('roots', () => {
     expect(expressionRoots(expression)).toEqual(roots);
   });
 
-  test('a parsed expression can be evaluated as such', () => {
+  test('a parsed expression can be evaluated directly', () => {
     expect(evaluateExpression(parseExpression('score * 2'), scope)).toBe(6);
   });
 });
@@ -418,7 +418,7 @@ describe('fuzz', () => {
     expect(JSON.stringify(JSON.parse(text))).toBe(text);
   };
 
-  test('nothing but ExpressionError comes out of texts and of token soup', () => {
+  test('random text and tokens throw only ExpressionError', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary', maxLength: 60 }), (source) =>
         onlyExpressionErrors(source, scope),
@@ -461,7 +461,7 @@ describe('fuzz', () => {
     expect(touched).toEqual([]);
   });
 
-  test('what is printed from a tree parses back to the tree', () => {
+  test('a printed tree parses again', () => {
     const { tree } = fc.letrec<{ tree: string }>((tie) => ({
       tree: fc.oneof(
         { maxDepth: 4 },

@@ -9,7 +9,7 @@ const lane = (node: object): string => {
   return laneOf(parsed);
 };
 
-test('tools that call nobody outside are short, custom ones and all others are long', () => {
+test('tools without external calls are short, custom and other tools long', () => {
   const lanes = Object.fromEntries(
     [...builtinTools, 'custom:lookup', 'toString'].map((tool_name) => [
       tool_name,

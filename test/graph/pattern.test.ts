@@ -30,8 +30,8 @@ const letters = fc.array(fc.constantFrom('a', 'b', 'B', 'K', 'x', ' ', '\n', 'é
   maxLength: 12,
 });
 
-describe('a search', () => {
-  test('answers the same however long the text is and whichever engine takes it', () => {
+describe('a pattern search', () => {
+  test('returns the same for any text length and engine', () => {
     fc.assert(
       fc.property(pattern, letters, fc.integer({ min: 1, max: 90 }), (source, unit, times) => {
         const text = unit.join('').repeat(times);
@@ -42,7 +42,7 @@ describe('a search', () => {
     );
   });
 
-  test('costs what its text and pattern come to, whether or not the pattern is remembered', () => {
+  test('costs the same whether or not the pattern is cached', () => {
     const work = (): number => {
       const budget = { work: 1_000_000 };
       matchesPattern('a'.repeat(1_000), '(?i)b{5}', { budget });
@@ -53,7 +53,7 @@ describe('a search', () => {
     expect(work()).toBe(first);
   });
 
-  test('is refused before it begins when the budget is too small, with what to do instead', () => {
+  test('is refused before it starts if the budget is too small, with advice', () => {
     const budget = { work: 10_000 };
     expect(() => matchesPattern('a'.repeat(100_000), 'b{50}', { budget })).toThrow(
       new PatternError(
@@ -66,7 +66,7 @@ describe('a search', () => {
     ['ranges without regard to case', `(?i)${'[ -\uffff]'.repeat(190)}`],
     ['the same with escapes', `(?i)${'[\\x{0}-\\x{ffff}]'.repeat(60)}`],
     ['classes of letters', '\\pL'.repeat(330)],
-  ])('is refused when the pattern takes long to compile: %s', (_, source) => {
+  ])('is refused if the pattern is slow to compile: %s', (_, source) => {
     const before = process.threadCpuUsage().user;
     expect(() => matchesPattern('x', source, { budget: { work: 200_000 } })).toThrow(
       'the pattern is too costly to compile: use a simpler one',
@@ -74,21 +74,21 @@ describe('a search', () => {
     expect((process.threadCpuUsage().user - before) / 1_000).toBeLessThan(20);
   });
 
-  test('in executions that began earlier costs what it did', () => {
+  test('keeps its earlier cost in older executions', () => {
     const budget = { work: 20_000_000, searchesOnly: true };
     const source = '(?i)a[b-d]{3}';
     matchesPattern('x'.repeat(1_000), source, { budget });
     expect(20_000_000 - budget.work).toBe(1_000 * RE2JS.compile(source).programSize());
   });
 
-  test('says what is wrong with a pattern that RE2 does not know', () => {
+  test('reports a pattern that RE2 does not support', () => {
     expect(() => matchesPattern('a', '(?=a)')).toThrow(PatternError);
     expect(() => RE2JS.compile('(?=a)')).toThrow(RE2JSException);
   });
 });
 
-describe('looking for a piece of text', () => {
-  test('finds what String.includes finds', () => {
+describe('a substring search', () => {
+  test('finds the same as String.includes', () => {
     const text = fc
       .array(fc.constantFrom('a', 'b', 'ab'), { maxLength: 40 })
       .map((parts) => parts.join(''));
@@ -102,7 +102,7 @@ describe('looking for a piece of text', () => {
     );
   });
 
-  test('takes time in proportion to both, whatever they hold', () => {
+  test('takes linear time for any input', () => {
     const before = process.threadCpuUsage().user;
     const piece = `${'a'.repeat(250_000)}b${'a'.repeat(250_000)}`;
     expect(holdsText('a'.repeat(1_000_000), piece)).toBe(false);

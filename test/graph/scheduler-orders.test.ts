@@ -92,7 +92,7 @@ function runInOrder(
 const orders = fc.array(fc.nat({ max: 1000 }), { minLength: 1, maxLength: 30 });
 
 describe('runs of random graphs', () => {
-  test('are of graphs that validation finds no fault with', () => {
+  test('are generated from valid graphs', () => {
     fc.assert(
       fc.property(randomGraph, (graph) => {
         expect(checkGraph(graph, { tools, customTools: new Set() }).errors).toEqual([]);
@@ -101,7 +101,7 @@ describe('runs of random graphs', () => {
     );
   });
 
-  test('end with the steps, state and output of the plain model, whatever finishes first', () => {
+  test('end with the steps, state and output of the reference model, in any completion order', () => {
     fc.assert(
       fc.property(randomGraph, randomInput, orders, (graph, input, picks) => {
         const compiled = compileGraph(graph);
@@ -116,7 +116,7 @@ describe('runs of random graphs', () => {
     );
   });
 
-  test('never start a node before all its inputs of the same round are settled', () => {
+  test('never start a node before all its inputs of the same iteration are settled', () => {
     fc.assert(
       fc.property(randomGraph, randomInput, orders, (graph, input, picks) => {
         const compiled = compileGraph(graph);
@@ -142,7 +142,7 @@ describe('runs of random graphs', () => {
     );
   });
 
-  test('go on from a snapshot taken at any moment as if nothing had happened', () => {
+  test('continue unchanged from a snapshot at any time', () => {
     fc.assert(
       fc.property(
         randomGraph,
@@ -180,7 +180,7 @@ describe('runs of random graphs', () => {
     );
   });
 
-  test('fail and are retried without any other difference', () => {
+  test('end the same with failures and retries', () => {
     fc.assert(
       fc.property(randomGraph, randomInput, orders, (graph, input, picks) => {
         const compiled = compileGraph(graph);

@@ -6,7 +6,7 @@ import type { Json } from '../../shared/json.ts';
 import { control, draw, failedNodes, finish, ready, start } from './drawing.ts';
 import { processorTime } from '../support/processor-time.ts';
 
-describe('joining', () => {
+describe('joins', () => {
   // a -> b -> d
   // a -> e -> d
   const diamond = draw(`
@@ -14,7 +14,7 @@ describe('joining', () => {
     a -> e -> d
   `);
 
-  test('a node starts as soon as all its inputs are settled, and not before', () => {
+  test('a node starts as soon as all its inputs are settled', () => {
     const scheduler = start(diamond);
     expect(ready(scheduler)).toEqual(['a']);
     scheduler.complete('a', 1);
@@ -29,7 +29,7 @@ describe('joining', () => {
     expect(scheduler.result()).toEqual({ output: { d: 4 }, state: { a: 1, b: 3, e: 2, d: 4 } });
   });
 
-  test('there is no barrier between branches', () => {
+  test('branches do not wait for each other', () => {
     // a -> b        x -> y
     const scheduler = start(draw('a -> b\nx -> y'));
     expect(ready(scheduler)).toEqual(['a', 'x']);
@@ -37,7 +37,7 @@ describe('joining', () => {
     expect(ready(scheduler)).toEqual(['b']);
   });
 
-  test('takeReady gives out at most as many as asked for, in topological order', () => {
+  test('takeReady returns at most the given number, in topological order', () => {
     // s -> a, b, d
     const scheduler = start(draw('s -> a\ns -> b\ns -> d'));
     scheduler.complete('s', null);
@@ -48,7 +48,7 @@ describe('joining', () => {
     ]);
   });
 
-  test('a node with one branch skipped runs, with all skipped it is skipped, and the skip travels on', () => {
+  test('a node is skipped only if all its branches are skipped, and passes the skip on', () => {
     // c -true-> a -> d -> e
     // c -false-> b -> d
     //           b -> f -> h
@@ -64,14 +64,14 @@ describe('joining', () => {
     expect(scheduler.result().output).toEqual({ e: 'did e' });
   });
 
-  test('an edge without a condition value is taken whatever the condition says', () => {
+  test('an edge without a condition value is always taken', () => {
     // c -true-> a     c -> b
     const scheduler = start(draw('c -true-> a\nc -> b', { c: { expression: 'false' } }));
     expect(finish(scheduler)).toEqual([['b']]);
     expect(control(scheduler)).toEqual(['c success {"result":false}', 'a skipped']);
   });
 
-  test('a merge collects the outputs of the parents that were taken', () => {
+  test('a merge collects the outputs of the parents that ran', () => {
     // a -> m -> z,  c -true-> b -> m,  c -false-> d -> m,  c -> m
     const scheduler = start(draw('a -> m -> z\nc -true-> b -> m\nc -false-> d -> m\nc -> m'));
     expect(finish(scheduler)).toEqual([['a', 'b'], ['z']]);
@@ -86,7 +86,7 @@ describe('gates', () => {
   test.each([
     [true, [['a', 'd']]],
     [false, [['b', 'd']]],
-  ])('a decision of %s takes its edges', (approved, waves) => {
+  ])('a decision of %s follows its edges', (approved, waves) => {
     const scheduler = start(branching);
     expect(scheduler.takeReady()).toEqual([
       { step_key: 'g', node_id: 'g', kind: 'human_gate', iteration: [] },
@@ -98,7 +98,7 @@ describe('gates', () => {
     expect(finish(scheduler)).toEqual(waves);
   });
 
-  test('a rejection without an edge for it leaves the gate open as failed, and a retry asks again', () => {
+  test('a rejection without an edge fails the gate, and a retry opens it again', () => {
     const graph = draw('g -true-> a\ng -> d');
     const scheduler = start(graph);
     ready(scheduler);
@@ -122,7 +122,7 @@ describe('loops', () => {
   const simple = (expression: string, max_iterations = 5) =>
     draw('s -> l -true-> a -> b -> l\nl -false-> e', { l: { expression, max_iterations } });
 
-  test('repeats while the expression holds, each round with keys of its own', () => {
+  test('repeat while the expression is true, with step keys per iteration', () => {
     const scheduler = start(simple('l.iterations < 2'));
     expect(finish(scheduler)).toEqual([['s'], ['a#1'], ['b#1'], ['a#2'], ['b#2'], ['e']]);
     expect(control(scheduler)).toEqual([
@@ -135,7 +135,7 @@ describe('loops', () => {
     });
   });
 
-  test('shows its rounds in the state while it runs', () => {
+  test('show their iterations in the state while running', () => {
     const scheduler = start(simple('true'));
     scheduler.complete('s', null);
     expect(scheduler.state()['l']).toEqual({ iterations: 1, exhausted: false });
@@ -149,7 +149,7 @@ describe('loops', () => {
     ['true', 3, { iterations: 3, exhausted: true }],
     ['l.iterations < 3', 3, { iterations: 3, exhausted: false }],
     ['', 3, undefined],
-  ])('%j with at most %d rounds ends with %j', (expression, max, end) => {
+  ])('with %j and at most %d iterations end with %j', (expression, max, end) => {
     const graph = simple(expression, max);
     const scheduler = start(graph);
     finish(scheduler);
@@ -160,7 +160,7 @@ describe('loops', () => {
     expect(scheduler.result()).toMatchObject({ output: { e: 'did e' }, state: { l: end } });
   });
 
-  test('a round without a way back taken is a break', () => {
+  test('break after an iteration that takes no back edge', () => {
     // l -true-> a -> c -true-> b -> l     (c false: nothing leads back)
     // l -> e
     const graph = draw('l -true-> a -> c -true-> b -> l\nl -> e', {
@@ -177,7 +177,7 @@ describe('loops', () => {
     ]);
   });
 
-  test('waits for all of a round before the next, whichever node leads back', () => {
+  test('finish all nodes of an iteration before the next', () => {
     // l -true-> a -> l,  l -true-> b
     const scheduler = start(draw('l -true-> a -> l\nl -true-> b', { l: { max_iterations: 2 } }));
     expect(ready(scheduler)).toEqual(['a#1', 'b#1']);
@@ -187,7 +187,7 @@ describe('loops', () => {
     expect(ready(scheduler)).toEqual(['a#2', 'b#2']);
   });
 
-  test('loops nest, and rounds of the inner one begin anew in each outer round', () => {
+  test('nest, and restart inner iterations in each outer one', () => {
     // l1 -true-> a -> l2 -true-> b -> l2
     //                 l2 -> d -> l1
     // l1 -> e
@@ -211,7 +211,7 @@ describe('loops', () => {
     ]);
   });
 
-  test('a skipped loop skips its whole body once and what follows it', () => {
+  test('skip their whole body and their successors once if skipped', () => {
     // c -true-> x,  c -false-> l1 -true-> l2 -true-> b -> l2 -> l1,  l1 -> e
     const scheduler = start(
       draw('c -true-> x\nc -false-> l1 -true-> l2 -true-> b -> l2 -> l1\nl1 -> e'),
@@ -224,7 +224,7 @@ describe('loops', () => {
     expect(scheduler.done).toBe(true);
   });
 
-  test('a loop skipped in one outer round only is named by that round, also after it ran before', () => {
+  test('skipped in one outer iteration have its number in their keys, even after running before', () => {
     // l1 -true-> c -true-> l2 -true-> l3 -true-> b -> l3 -> l2 -> d -> l1,  c -> d
     const graph = draw(
       'l1 -true-> c -true-> l2 -true-> l3 -true-> b -> l3 -> l2 -> d -> l1\nc -> d',
@@ -244,7 +244,7 @@ describe('loops', () => {
     ]);
   });
 
-  test('a gate in a body is asked in every round', () => {
+  test('open a gate in their body in every iteration', () => {
     // l -true-> g -true-> l,  g -false-> b,  l -> e
     const scheduler = start(draw('l -true-> g -true-> l -> e\ng -false-> b'));
     expect(ready(scheduler)).toEqual(['g#1']);
@@ -254,7 +254,7 @@ describe('loops', () => {
     expect(finish(scheduler)).toEqual([['b#2'], ['e']]);
   });
 
-  test('a loop that ends the graph is the output, and the end of its body is not', () => {
+  test('at the end of a graph are its output, without their body', () => {
     // s -> l -true-> a -> l
     const scheduler = start(draw('s -> l -true-> a -> l', { l: { max_iterations: 1 } }));
     finish(scheduler);
@@ -263,7 +263,7 @@ describe('loops', () => {
     });
   });
 
-  test('a loop that starts the graph and one that only leads to itself run', () => {
+  test('can start a graph and can lead only to themselves', () => {
     // l1 -true-> l1 -> l2 -true-> a -> l2
     const graph = draw('l1 -true-> l1 -> l2 -true-> a -> l2', {
       l1: { max_iterations: 7 },
@@ -274,7 +274,7 @@ describe('loops', () => {
     expect(scheduler.state()['l1']).toEqual({ iterations: 7, exhausted: true });
   });
 
-  test('loops that do no work fail instead of holding up the process', () => {
+  test('without work fail instead of blocking the process', () => {
     // l1 -true-> l2 -true-> l3 -true-> l3 -> l2 -> l1
     const many = { max_iterations: 10_000 };
     const graph = draw('l1 -true-> l2 -true-> l3 -true-> l3 -> l2 -> l1', {
@@ -289,7 +289,7 @@ describe('loops', () => {
 });
 
 describe('failures', () => {
-  test('patterns that would hold up the process together fail the node that is one too many', () => {
+  test('expensive patterns fail nodes once their total exceeds the limit', () => {
     const names = Array.from({ length: 200 }, (_, at) => `c${at}`);
     const expression = "matches(text, '[ab]*a[ab]{300}c')";
     const graph = draw(
@@ -319,7 +319,7 @@ describe('failures', () => {
     ['orders', 'text < other'],
     ['looks for what repeats itself', 'piece in text'],
   ])(
-    'an expression that %s is work, too, and the error says where to do it instead',
+    'an expression that %s counts as work, and its error suggests an alternative',
     (_, expression) => {
       const text = 'a'.repeat(1_000_000);
       const piece = `${'a'.repeat(250_000)}b${'a'.repeat(250_000)}`;
@@ -336,7 +336,7 @@ describe('failures', () => {
     },
   );
 
-  test('an execution that began when only patterns were work comes to the end that it came to then', () => {
+  test('an execution that started when only patterns counted as work still succeeds', () => {
     const input = { text: 'a'.repeat(1_000_000) };
     const graph = reading("contains(text, 'b')");
     const scheduler = createScheduler(compileGraph(graph), input, undefined, { earlier: true });
@@ -344,7 +344,7 @@ describe('failures', () => {
     expect([failedNodes(scheduler, graph), scheduler.done]).toEqual([[], true]);
   });
 
-  test('what expressions have done is told, over completions and retries', () => {
+  test('workDone grows over completions', () => {
     const scheduler = start(draw('a -> c -true-> b', { c: { expression: 'len(text) > 1' } }), {
       text: 'x'.repeat(200_000),
     });
@@ -357,7 +357,7 @@ describe('failures', () => {
     expect(scheduler.workDone).toBeGreaterThanOrEqual(after);
   });
 
-  test('a failed step keeps the run open and nothing behind it starts; a retry makes it ready again', () => {
+  test('a failed step keeps the run open and blocks its successors until a retry', () => {
     // a -> b,  x -> y
     const graph = draw('a -> b\nx -> y');
     const scheduler = start(graph);
@@ -375,7 +375,7 @@ describe('failures', () => {
     ]);
   });
 
-  test('a condition whose expression errs fails with the reason and is evaluated anew on retry', () => {
+  test('a condition with a failing expression reports the reason and is evaluated again on retry', () => {
     // g -true-> a -> c -true-> b
     const graph = draw('g -true-> c -true-> b\ng -> a', { c: { expression: 'score + 1 > 3' } });
     const scheduler = start(graph);
@@ -391,7 +391,7 @@ describe('failures', () => {
     expect(failedNodes(scheduler, graph)).toEqual(['c']);
   });
 
-  test('a loop that fails between two rounds goes on where it was', () => {
+  test('a loop that fails between iterations continues there on retry', () => {
     // l -true-> a -> l
     const graph = draw('l -true-> a -> l', { l: { expression: 'a == null or a < 2' } });
     const scheduler = start(graph);
@@ -418,7 +418,7 @@ describe('failures', () => {
     ['a round that is not on', 'a#1'],
     ['a settled step', 's'],
     ['a gate that is completed', 'g'],
-  ])('%s is refused and the run is unharmed', (_, stepKey) => {
+  ])('%s is refused and changes nothing', (_, stepKey) => {
     // s -> a -> b,  g
     const scheduler = start(draw('s -> a -> b\ng'));
     scheduler.complete('s', 1);
@@ -430,7 +430,7 @@ describe('failures', () => {
 });
 
 describe('state', () => {
-  test('is the input overlaid by outputs under their keys', () => {
+  test('is the input overwritten by outputs under their keys', () => {
     // a -> b
     const scheduler = start(draw('a -> b', { a: { output_key: 'ticket' } }), {
       ticket: 'old',
@@ -442,7 +442,7 @@ describe('state', () => {
   });
 
   test.each([[['a', 'b']], [['b', 'a']]])(
-    'which of two parallel writes wins does not depend on the order %j',
+    'has the same winner of parallel writes in the order %j',
     (order) => {
       const scheduler = start(draw('a\nb', { a: { output_key: 'k' }, b: { output_key: 'k' } }));
       for (const key of order) scheduler.complete(key, key);
@@ -450,7 +450,7 @@ describe('state', () => {
     },
   );
 
-  test('keys that name prototypes stay data', () => {
+  test('keeps keys named like prototypes as data', () => {
     const hostile = JSON.parse('{"__proto__": {"polluted": true}, "constructor": 1}') as {
       [key: string]: Json;
     };
@@ -470,7 +470,7 @@ describe('state', () => {
 });
 
 describe('control steps', () => {
-  test('come once, in order, and those that are put back come first', () => {
+  test('are taken once, in order, those put back first', () => {
     // c1 -> c2 -> a -> c3
     const scheduler = start(draw('c1 -> c2 -> a -> c3'));
     const steps = scheduler.takeControlSteps();
@@ -481,7 +481,7 @@ describe('control steps', () => {
     expect(scheduler.takeControlSteps().map((step) => step.step_key)).toEqual(['c1', 'c2', 'c3']);
   });
 
-  test('carry the label, or the id without one, and the kind', () => {
+  test('have a kind, and the label or else the ID', () => {
     const scheduler = start(draw('c1 -> c2', { c1: { label: 'Is it urgent?' } }));
     expect(scheduler.takeControlSteps().map(({ label, kind }) => [label, kind])).toEqual([
       ['Is it urgent?', 'condition'],
@@ -491,7 +491,7 @@ describe('control steps', () => {
 });
 
 describe('snapshots', () => {
-  test('give out again what was taken and not finished, and keep control steps that were not delivered', () => {
+  test('return unfinished steps and undelivered control steps again', () => {
     // c -> a -> d,  c -> b -> d
     const graph = draw('c -> a -> d\nc -> b -> d');
     const scheduler = start(graph, { x: 1 });
@@ -515,7 +515,7 @@ describe('snapshots', () => {
   });
 });
 
-describe('size', () => {
+describe('performance', () => {
   const many = Array.from({ length: 998 }, (_, at) => `n${at}`);
 
   test.each([
@@ -529,7 +529,7 @@ describe('size', () => {
         .map((id) => `l${id} -true->`)
         .join(' ')} a`,
     ],
-  ])('%s of a thousand nodes is run in a moment', (_, drawing) => {
+  ])('runs %s of a thousand nodes quickly', (_, drawing) => {
     const graph = draw(drawing);
     const compiled = compileGraph(graph);
     const cost = processorTime();

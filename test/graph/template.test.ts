@@ -72,7 +72,7 @@ describe('templates', () => {
     expect(() => renderTemplate(text, state)).toThrow(new TemplateError(`Missing key '${key}'`));
   });
 
-  test('values are filled at any depth; their keys are not', () => {
+  test('values are rendered at any depth, but keys are not', () => {
     const value = { '{n}': '{n}', deep: [{ a: 'n={n}', b: 1 }, null, true], list: '{list}' };
     expect(renderValue(value, state)).toEqual({
       '{n}': 3,
@@ -81,13 +81,13 @@ describe('templates', () => {
     });
   });
 
-  test('a key that names a prototype stays a key', () => {
+  test('a key named like a prototype stays a key', () => {
     const value = renderValue(JSON.parse('{"__proto__": {"polluted": "{n}"}}') as Json, state);
     expect(JSON.stringify(value)).toBe('{"__proto__":{"polluted":3}}');
     expect(({} as { polluted?: number }).polluted).toBeUndefined();
   });
 
-  test('growth is bounded over a whole value', () => {
+  test('the total size of a value is limited', () => {
     const big = { text: 'x'.repeat(1_000_000) };
     expect(() => renderTemplate('{text} '.repeat(5), big)).toThrow('longer than');
     expect(() =>
@@ -107,7 +107,7 @@ describe('templates', () => {
     ['{ ticket }', [{ text: '{ ticket }', position: 0 }]],
     ['{ticket', [{ text: '{ticket', position: 0 }]],
     ['{"json": 1} and { return x; } {}', []],
-  ])('%j leaves doubt about %j', (text, doubtful) => {
+  ])('%j is doubtful at %j', (text, doubtful) => {
     expect(parseTemplate(text).doubtful).toEqual(doubtful);
   });
 });
@@ -130,7 +130,7 @@ describe('fuzz', () => {
     '{user.name}',
   );
 
-  test('nothing but TemplateError comes out, and text without braces stays as it is', () => {
+  test('only TemplateError is thrown, and text without braces stays unchanged', () => {
     fc.assert(
       fc.property(fc.array(piece, { maxLength: 20 }), (pieces) => {
         const text = pieces.join('');
@@ -145,7 +145,7 @@ describe('fuzz', () => {
     );
   });
 
-  test('doubling every brace of a text makes it literal', () => {
+  test('doubling all braces makes a text literal', () => {
     fc.assert(
       fc.property(fc.array(piece, { maxLength: 20 }), (pieces) => {
         const text = pieces.join('');
@@ -155,7 +155,7 @@ describe('fuzz', () => {
     );
   });
 
-  test('filled-in text comes out unchanged, whatever it holds', () => {
+  test('inserted text is unchanged', () => {
     fc.assert(
       fc.property(fc.string(), (value) => {
         expect(renderTemplate('<{v}>', { v: value })).toBe(`<${value}>`);

@@ -24,7 +24,7 @@ function issuesOf(graph: Graph, inputKeys?: string[]): { errors: string[]; warni
   return { errors: codes(errors), warnings: codes(warnings) };
 }
 
-describe('sound graphs', () => {
+describe('valid graphs', () => {
   test.each([
     ['one node', draw('a')],
     // s -> c -true-> a -> m,  c -false-> b -> m
@@ -41,7 +41,7 @@ describe('sound graphs', () => {
         },
       }),
     ],
-  ])('%s: nothing to say', (_, graph) => {
+  ])('%s has no issues', (_, graph) => {
     expect(issuesOf(graph)).toEqual({ errors: [], warnings: [] });
   });
 });
@@ -129,7 +129,7 @@ describe('errors', () => {
     expect(issuesOf(graph).errors).toEqual(expected);
   });
 
-  test('say where, and in words that name the nodes', () => {
+  test('give the location and name the nodes', () => {
     const graph = draw('c -true-> t -> c\nc -false-> b', {
       c: { expression: 'x == ' },
       t: { tool_name: 'nope' },
@@ -157,7 +157,7 @@ describe('errors', () => {
     ]);
   });
 
-  test('come for each limit', () => {
+  test('are reported for every limit', () => {
     const nodes = Array.from({ length: 1001 }, (_, at) => ({
       id: `n${at}`,
       kind: 'merge' as const,
@@ -274,7 +274,7 @@ describe('warnings', () => {
     expect(issuesOf(graph, inputKeys)).toEqual({ errors: [], warnings: expected });
   });
 
-  test('nodes behind a cycle are never reached', () => {
+  test('nodes after a cycle are unreachable', () => {
     const { errors, warnings } = checkGraph(draw('s -> e\na -> b -> a -> d'), context);
     expect(codes(errors)).toEqual(['cycle']);
     expect(warnings.map((issue) => issue.node_id)).toEqual(['a', 'b', 'd']);
@@ -285,8 +285,8 @@ describe('warnings', () => {
   });
 });
 
-describe('drafts of any shape', () => {
-  test('give the graph with its defaults when it is sound', () => {
+describe('unvalidated drafts', () => {
+  test('return the graph with defaults if valid', () => {
     const report = checkGraph({ nodes: [{ id: 'l', kind: 'loop', expression: 'false' }] }, context);
     expect(report.valid).toBe(true);
     expect(report.graph).toEqual({
@@ -295,7 +295,7 @@ describe('drafts of any shape', () => {
     });
   });
 
-  test.each([[null], ['graph'], [[]], [undefined]])('%j is no graph', (value) => {
+  test.each([[null], ['graph'], [[]], [undefined]])('%j is not a graph', (value) => {
     expect(checkGraph(value, context)).toMatchObject({
       valid: false,
       errors: [{ code: 'not_a_graph' }],
@@ -357,7 +357,7 @@ describe('drafts of any shape', () => {
     expect(report.errors.map((issue) => [issue.code, issue.path])).toEqual([[code, path]]);
   });
 
-  test('all faults are told at once, of shape and of meaning', () => {
+  test('all errors of structure and meaning are reported together', () => {
     const report = checkGraph(
       {
         nodes: [
@@ -393,7 +393,7 @@ describe('drafts of any shape', () => {
     expect(report.graph).toBeUndefined();
   });
 
-  test('a fault of shape does not make a cycle out of a loop', () => {
+  test('a structural error does not turn a loop into a cycle', () => {
     const nodes = [
       { id: 'l', kind: 'loop', max_iterations: 0, expression: 7 },
       { id: 'a', kind: 'agent' },
@@ -409,7 +409,7 @@ describe('drafts of any shape', () => {
     ]);
   });
 
-  test('a bottomless graph is refused before anything walks it', () => {
+  test('a graph nested too deeply is refused early', () => {
     let deep: unknown = 1;
     for (let level = 0; level < 200_000; level += 1) deep = [deep];
     const graph = { nodes: [{ id: 't', kind: 'tool', tool_name: 'delay', params: { deep } }] };
@@ -458,7 +458,7 @@ describe('fuzz', () => {
     ),
   });
 
-  test('any JSON gets a report, and what is called valid compiles', () => {
+  test('any JSON gets a report, and valid graphs compile', () => {
     const check = (value: unknown): void => {
       const report = checkGraph(value, { ...context, inputKeys: ['a'] });
       expect(report.valid).toBe(report.errors.length === 0);
@@ -471,7 +471,7 @@ describe('fuzz', () => {
     });
   });
 
-  test('sound graphs stay sound on the way through JSON', () => {
+  test('valid graphs stay valid after a JSON round trip', () => {
     fc.assert(
       fc.property(randomGraph, (graph) => {
         const report = checkGraph(JSON.parse(JSON.stringify(graph)), context);
@@ -483,7 +483,7 @@ describe('fuzz', () => {
   });
 });
 
-describe('time', () => {
+describe('performance', () => {
   const graphOf = (
     nodes: number,
     edges: (at: number) => [number, number],
@@ -526,7 +526,7 @@ describe('time', () => {
         () => ({ kind: 'loop', expression: 'x', prompt: undefined, output_key: undefined }),
       ),
     ],
-  ])('a graph at the limits is checked in a moment: %s', (_, graph) => {
+  ])('a graph at the limits is checked quickly: %s', (_, graph) => {
     const text = JSON.stringify(graph);
     const cost = processorTime();
     checkGraph(JSON.parse(text), context);
@@ -534,7 +534,7 @@ describe('time', () => {
   });
 });
 
-describe('the parameters of built-in tools', () => {
+describe('parameters of built-in tools', () => {
   const messages = (params: Record<string, unknown>, tool_name = 'http_request'): string[] => {
     const graph = { nodes: [{ id: 't', kind: 'tool', tool_name, params }], edges: [] };
     const all = new Set([...context.tools, 'send_email']);
@@ -582,12 +582,12 @@ describe('the parameters of built-in tools', () => {
       'delay',
       ["unknown_param nodes[0].params.constructor: Node 't': delay has no parameter 'constructor'"],
     ],
-  ])('%j of %s', (params, tool, expected) => {
+  ])('of %j for %s', (params, tool, expected) => {
     expect(messages(params, tool)).toEqual(expected);
   });
 });
 
-test('a model whose provider has no key is a warning, wherever it is named', () => {
+test('a model whose provider has no API key is a warning, also as a fallback', () => {
   const graph = draw('a', { a: { model: 'openai/x', fallback_models: ['mock', 'anthropic/y'] } });
   const unavailableProviders = { anthropic: 'ANTHROPIC_API_KEY is not set' };
   const { warnings, valid } = checkGraph(graph, { ...context, unavailableProviders });

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from '@jest/globals';
 import { startChild } from '../../scripts/stack/children.ts';
 
-test('the output of a process is kept line by line, also where a line holds a Unicode line separator', async () => {
+test('the output of a process is split at line feeds only, not at Unicode line separators', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'child-'));
   const logFile = join(folder, 'child.log');
   const entry = JSON.stringify({ msg: 'before\u2028after' });

@@ -16,7 +16,7 @@ describe('ports', () => {
     await new Promise((resolve) => taken.close(resolve));
   });
 
-  test('a taken port is one line that names the port, who needs it and the variable that moves it', async () => {
+  test('the error for a taken port names the port, its purpose and its variable in one line', async () => {
     await expect(
       requireFreePort({ port, purpose: 'the API', variable: 'API_PORT' }),
     ).rejects.toThrow(
@@ -24,13 +24,13 @@ describe('ports', () => {
     );
   });
 
-  test('an address that is not of this machine is named as such, not as taken', async () => {
+  test('an address of another machine is not reported as a taken port', async () => {
     await expect(
       requireFreePort({ port, purpose: 'the API', variable: 'API_PORT', host: '203.0.113.1' }),
     ).rejects.toThrow(`the API cannot listen on 203.0.113.1:${port} (EADDRNOTAVAIL)`);
   });
 
-  test('ports picked together differ and are free', async () => {
+  test('ports picked together are free and different', async () => {
     const picked = await freePorts(5);
     expect(new Set(picked).size).toBe(5);
     // Outside the range of outgoing connections.

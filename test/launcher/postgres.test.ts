@@ -89,7 +89,7 @@ describe('the embedded database', () => {
     await query(url, `drop table if exists kept`);
   });
 
-  test('keeps its data and its password over a restart', async () => {
+  test('keeps its data and password over a restart', async () => {
     const first = server();
     await query(first.url, `create table kept as select 'here' as word`);
     const second = await restart();
@@ -97,7 +97,7 @@ describe('the embedded database', () => {
     expect(new URL(second.url).password).toBe(new URL(first.url).password);
   });
 
-  test('has a password of its own, which only its owner can read, and asks for it', async () => {
+  test('requires a password that only its owner can read', async () => {
     const { url } = server();
     const file = join(dataDir, 'postgres-password');
     expect(readFileSync(file, 'utf8').trim()).toBe(new URL(url).password);
@@ -108,7 +108,7 @@ describe('the embedded database', () => {
     await expect(query(wrong.href, 'select 1')).rejects.toThrow('password authentication failed');
   });
 
-  test('gets a new password when the file is lost', async () => {
+  test('gets a new password when the password file is lost', async () => {
     const first = server();
     await query(first.url, `create table kept as select 'here' as word`);
     await first.stop(2_000);
@@ -127,7 +127,7 @@ describe('the embedded database', () => {
     for (const { address } of others) expect(await answers(address, port)).toBe(false);
   });
 
-  test('comes back after its main process was killed in the middle of queries', async () => {
+  test('recovers after its main process is killed during a query', async () => {
     const first = server();
     await query(first.url, `create table kept as select 'here' as word`);
     const busy = new pg.Client({ connectionString: first.url });
@@ -144,14 +144,14 @@ describe('the embedded database', () => {
     expect(await query(second.url, 'select word from kept')).toEqual([{ word: 'here' }]);
   });
 
-  test('ends the server that an earlier start left running on its folder', async () => {
+  test('stops the server that an earlier start left running', async () => {
     const left = server();
     const second = await start();
     expect(left.child.exit).toBeDefined();
     expect(await query(second.url, 'select 1 as one')).toEqual([{ one: 1 }]);
   });
 
-  test('is not stopped by a lock file whose process number belongs to something else by now', async () => {
+  test('ignores a lock file whose process ID belongs to another process', async () => {
     const first = server();
     await first.stop(2_000);
     writeFileSync(
@@ -185,7 +185,7 @@ asRoot(`as root, below a folder that the server account cannot enter${why}`, () 
     }
   });
 
-  test('the data goes where it can, said with the place, and is found again', async () => {
+  test('the data goes to another folder, which is printed and found again', async () => {
     newClosedFolder();
     const first = await start();
     expect(first.clusterDir.startsWith(folder)).toBe(false);
@@ -197,7 +197,7 @@ asRoot(`as root, below a folder that the server account cannot enter${why}`, () 
     expect(await query(second.url, 'select word from kept')).toEqual([{ word: 'here' }]);
   });
 
-  test('a copy of the project does not open the database of the original', async () => {
+  test('a copy of the project refuses the database of the original', async () => {
     const copy = join(folder, 'copy/.data');
     cpSync(dataDir, copy, { recursive: true, verbatimSymlinks: true });
     const [port = 0] = await freePorts(1);
@@ -206,7 +206,7 @@ asRoot(`as root, below a folder that the server account cannot enter${why}`, () 
     );
   });
 
-  test('a cluster that could be entered before moves along with its data', async () => {
+  test('a cluster moves with its data when its folder becomes inaccessible', async () => {
     newClosedFolder();
     chmodSync(folder, 0o755);
     const first = await start();

@@ -4,7 +4,7 @@ import { distances } from '../../scripts/related/graph.ts';
 
 const related = (file: string, distance: number, seconds = 5) => ({ file, distance, seconds });
 
-test('counts the imports between a change and the files that depend on it', () => {
+test('counts the imports between a change and its dependents', () => {
   const importers = new Map([
     ['a.ts', new Set(['b.ts', 'c.ts'])],
     ['b.ts', new Set(['c.ts', 'd.ts'])],
@@ -18,7 +18,7 @@ test('counts the imports between a change and the files that depend on it', () =
   ]);
 });
 
-test('takes tests that import the change first, then those of its name, then the nearest', () => {
+test('chooses tests that import the change first, then tests of that name, then the nearest', () => {
   const tests = [
     related('test/api/people.test.ts', 3),
     related('test/api/data.test.ts', 2),
@@ -33,7 +33,7 @@ test('takes tests that import the change first, then those of its name, then the
   ]);
 });
 
-test('leaves out what does not fit, but never everything', () => {
+test('skips tests over the time limit, but never all', () => {
   const tests = [
     related('test/engine/long.test.ts', 1, 100),
     related('test/engine/short.test.ts', 2, 4),

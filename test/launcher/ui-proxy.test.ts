@@ -47,7 +47,7 @@ function ask(
 
 describe('the Temporal UI of npm start', () => {
   test.each(['localhost', '127.0.0.1', '[::1]', 'workflows', 'flows.example.com'])(
-    'answers under %s',
+    'responds at %s',
     async (name) => {
       const host = name.includes('example') ? name : `${name}:${proxy.port}`;
       expect(await ask('GET', { host })).toEqual({ status: 201, from: 'ui', text: 'echo ' });
@@ -55,7 +55,7 @@ describe('the Temporal UI of npm start', () => {
     },
   );
 
-  test('refuses a name that its owner may point at this machine', async () => {
+  test('refuses other host names', async () => {
     for (const host of [
       'attacker.example',
       'localhost.attacker.example:8233',
@@ -66,7 +66,7 @@ describe('the Temporal UI of npm start', () => {
     expect(received).toEqual([]);
   });
 
-  test('takes changes from its own pages and from programs, and none from pages of another origin', async () => {
+  test('accepts writes from its own pages and programs, not from other origins', async () => {
     const host = `localhost:${proxy.port}`;
     const own = { host, origin: `http://${host}` };
     expect(await ask('POST', own, 'a')).toMatchObject({ status: 201, text: 'echo a' });
@@ -77,7 +77,7 @@ describe('the Temporal UI of npm start', () => {
     expect(received.map((line) => line.at(-1))).toEqual(['a', 'b']);
   });
 
-  test('says that the UI does not answer while it restarts', async () => {
+  test('reports that the UI does not respond while it restarts', async () => {
     await new Promise<void>((resolve) => void ui.close(() => resolve()));
     const answer = await ask('GET', { host: `localhost:${proxy.port}` });
     expect(answer).toEqual({

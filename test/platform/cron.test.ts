@@ -33,7 +33,7 @@ const next = (cron: string, timezone: string, after: string, count: number): str
   return times;
 };
 
-describe('a cron', () => {
+describe('a cron expression', () => {
   test.each([
     ['* * * *', 'five fields'],
     ['* * * * * *', 'five fields'],
@@ -50,16 +50,16 @@ describe('a cron', () => {
     ['@reboot', 'five fields'],
     ['@every 5m', 'five fields'],
     ['TZ=UTC 0 0 * *', 'TZ=UTC'],
-  ])('that is wrong is refused with the reason: %s', (cron, reason) => {
+  ])('is refused if invalid, with a reason: %s', (cron, reason) => {
     expect(() => nextDue({ cron, timezone: 'UTC' }, 0)).toThrow(new RegExp(reason, 'i'));
   });
 
-  test('that is never due has no next time', () => {
+  test('that never matches has no next time', () => {
     expect(next('0 0 30 2 *', 'UTC', '2026-01-01T00:00Z', 1)).toEqual([]);
     expect(next('0 0 29 2 *', 'UTC', '2026-01-01T00:00Z', 1)).toEqual(['2028-02-29T00:00Z']);
   });
 
-  test('with day of month and day of week is due on either', () => {
+  test('with day of month and day of week matches either', () => {
     expect(cronExpressions('0 0 1 * 1')).toEqual(['0 0 1 * *', '0 0 * * 1']);
     expect(next('0 0 1 * 1', 'UTC', '2027-04-20T00:00Z', 3)).toEqual([
       '2027-04-26T00:00Z',
@@ -68,7 +68,7 @@ describe('a cron', () => {
     ]);
   });
 
-  test('is not due at a time that the clock skips, and twice at one that it shows twice', () => {
+  test('skips missing local times and runs twice at repeated ones', () => {
     expect(next('30 2 * * *', 'Europe/Berlin', '2027-03-27T00:00Z', 2)).toEqual([
       '2027-03-27T01:30Z',
       '2027-03-29T00:30Z',
@@ -87,7 +87,7 @@ describe('a cron', () => {
     ]);
   });
 
-  test('is meant by a tick at another time, except where a change of the clock may have made it', () => {
+  test('accepts ticks at other times, unless a clock change may have caused them', () => {
     const meant = (at: string, timezone = 'Europe/Berlin') =>
       isIntended({ cron: '30 2 * * *', timezone }, Date.parse(at));
     expect(meant('2027-06-01T00:30:00Z')).toBe(true);
@@ -99,7 +99,7 @@ describe('a cron', () => {
     expect(meant('2027-03-28T01:30:00Z', 'UTC')).toBe(true);
   });
 
-  test('of every quarter of an hour is due every quarter of an hour, whatever the clock does', () => {
+  test('for every 15 minutes ignores clock changes', () => {
     for (const [timezone, changes] of Object.entries(clockChanges)) {
       for (const after of changes) {
         let at = Math.floor(Date.parse(after) / HOUR) * HOUR;
@@ -112,7 +112,7 @@ describe('a cron', () => {
     }
   });
 
-  test('says how long its latest time may lie back', () => {
+  test('has a known longest pause', () => {
     const from = Date.parse('2026-11-21T10:00Z');
     const hours = (cron: string) => longestPause({ cron, timezone: 'UTC' }, from) / HOUR;
     expect(hours('* * * * *')).toBeLessThan(1.1);
@@ -124,8 +124,8 @@ describe('a cron', () => {
   });
 });
 
-describe('a zone', () => {
-  test('is known by its name, in the case that the server knows', () => {
+describe('a time zone', () => {
+  test('is matched by name in the casing that the server knows', () => {
     expect(canonicalZone('europe/berlin')).toBe('Europe/Berlin');
     expect(canonicalZone('Asia/Kolkata')).toBe('Asia/Kolkata');
     expect(canonicalZone('Asia/Ho_Chi_Minh')).toBe('Asia/Ho_Chi_Minh');

@@ -151,11 +151,11 @@ const hosts: string[] = [
 describe('the address policy', () => {
   const open = createAddressPolicy([]);
 
-  it.each(addresses)('%s: open is %s (%s)', (address, expected) => {
+  it.each(addresses)('%s: allowed is %s (%s)', (address, expected) => {
     expect(open(address)).toBe(expected);
   });
 
-  it('opens what an allow list names, in every spelling of the same address, and nothing beside it', () => {
+  it('allows exactly the listed addresses, in every notation', () => {
     const policy = createAddressPolicy([
       '127.0.0.0/8',
       '10.1.2.3',
@@ -184,8 +184,8 @@ describe('the address policy', () => {
   });
 });
 
-describe('URLs that lead inside', () => {
-  it.each(hosts)('http://%s/ is refused before a socket is opened', async (host) => {
+describe('URLs with internal hosts', () => {
+  it.each(hosts)('http://%s/ is refused before connecting', async (host) => {
     const egress = createEgress({ allow: [] });
     try {
       await expect(egress.request(`http://${host}/`)).rejects.toMatchObject({
@@ -203,7 +203,7 @@ describe('URLs that lead inside', () => {
 
   // Whether these resolve depends on the machine's resolver; either way, they must not reach internal addresses.
   it.each(['localhost', 'LOCALHOST', 'localhost.', 'ⓛocalhost', 'x.localhost'])(
-    'http://%s/ gets nowhere',
+    'http://%s/ fails',
     async (host) => {
       const egress = createEgress({ allow: [] });
       try {

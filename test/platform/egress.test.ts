@@ -38,8 +38,8 @@ async function serveRaw(...args: Parameters<typeof startTcpServer>): Promise<Fak
 
 const refused = expect.objectContaining({ name: 'EgressError', code: 'refused' });
 
-describe('where a request may go', () => {
-  it('reaches an allowed address and brings back status, headers and body', async () => {
+describe('requests', () => {
+  it('reach an allowed address and return status, headers and body', async () => {
     const server = await serve((_request, response) => {
       response.writeHead(418, { 'x-tea': 'green' }).end('short and stout');
     });
@@ -54,7 +54,7 @@ describe('where a request may go', () => {
     expect(server.seen[0]?.headers['user-agent']).toBe('durable-workflows');
   });
 
-  it('refuses a literal although a lookup is never asked for literals', async () => {
+  it('to internal IP addresses are refused without a lookup', async () => {
     const server = await serve((_request, response) => void response.end('secret'));
     const asked: string[] = [];
     const egress = guard({
@@ -69,7 +69,7 @@ describe('where a request may go', () => {
     expect(server.connections()).toBe(0);
   });
 
-  it('refuses a name when any one of its addresses is inside', async () => {
+  it('are refused if any address of the name is internal', async () => {
     const server = await serve((_request, response) => void response.end());
     for (const addresses of [
       ['127.0.0.1', '10.0.0.1'],
@@ -85,7 +85,7 @@ describe('where a request may go', () => {
     expect(server.connections()).toBe(0);
   });
 
-  it('connects to the address it judged, asking the resolver once per connection', async () => {
+  it('connect to the checked address, with one lookup per connection', async () => {
     const server = await serve((request, response) => void response.end(request.headers.host));
     let asked = 0;
     // The second result is the rebinding: it must never be used for the connection that the first one allowed.
@@ -107,7 +107,7 @@ describe('where a request may go', () => {
     await expect(egress.request(url)).rejects.toEqual(refused);
   });
 
-  it('tries the next of several allowed addresses', async () => {
+  it('try the next of several allowed addresses', async () => {
     const server = await serve((_request, response) => void response.end('here'));
     const egress = guard({
       allow: ['127.0.0.0/8'],
@@ -117,7 +117,7 @@ describe('where a request may go', () => {
     expect(answer.body.toString()).toBe('here');
   });
 
-  it('speaks TLS with the name while it connects to the pinned address', async () => {
+  it('use the name for TLS and the checked address to connect', async () => {
     let hello = Buffer.alloc(0);
     const server = await serveRaw((socket) => {
       socket.on('data', (chunk) => {
@@ -147,14 +147,14 @@ describe('where a request may go', () => {
     ['http://[::1'],
     ['http://a b/'],
     [''],
-  ])('refuses the URL %j as a request that cannot be made', async (url) => {
+  ])('to the URL %j are invalid', async (url) => {
     const egress = guard();
     await expect(egress.request(url)).rejects.toMatchObject({ code: 'invalid_request' });
     await expect(egress.fetch(url)).rejects.toThrow();
     await expect(egress.request(url)).rejects.not.toThrow('secret');
   });
 
-  it('says the same of a closed port, a name that does not resolve and a server that hangs up', async () => {
+  it('fail with the same message for a closed port, an unknown name and a hangup', async () => {
     const closed = await serve(() => undefined);
     await closed.close();
     const rude = await serveRaw((socket) => socket.destroy());
@@ -184,14 +184,14 @@ describe('where a request may go', () => {
       'a thousand addresses, the last of them inside',
       [...Array<string>(999).fill('8.8.8.8'), '10.0.0.1'],
     ],
-  ])('gets nowhere when a name resolves to %s', async (_what, addresses) => {
+  ])('fail when a name resolves to %s', async (_what, addresses) => {
     const egress = guard({ resolve: async () => addresses });
     await expect(egress.request('http://odd.example/')).rejects.toMatchObject({
       code: expect.stringMatching(/^(refused|unreachable)$/),
     });
   });
 
-  it('judges every connection by what the name resolves to at that moment', async () => {
+  it('check the current address for every connection', async () => {
     const server = await serve((_request, response) => {
       response.writeHead(200, { connection: 'close' }).end('ok');
     });
@@ -211,13 +211,13 @@ describe('where a request may go', () => {
   });
 
   it.each(['http://127.0.0.1:65536/', 'http://127.0.0.1:-1/', 'http://127.0.0.1:8a/'])(
-    'refuses the port of %s',
+    'to the invalid port of %s are refused',
     async (url) => {
       await expect(guard().request(url)).rejects.toMatchObject({ code: 'invalid_request' });
     },
   );
 
-  it('gives up on a resolver that never answers', async () => {
+  it('fail if the resolver never responds', async () => {
     const egress = guard({ connectTimeoutMs: 50, resolve: () => new Promise(() => undefined) });
     await expect(egress.request('http://silent.example/')).rejects.toMatchObject({
       code: 'unreachable',
@@ -226,7 +226,7 @@ describe('where a request may go', () => {
 });
 
 describe('redirects', () => {
-  it('are handed back by default, by fetch as well', async () => {
+  it('are returned by default, also by fetch', async () => {
     const server = await serve(
       (_request, response) => void response.writeHead(302, { location: '/next' }).end(),
     );
@@ -241,7 +241,7 @@ describe('redirects', () => {
     expect(server.seen).toHaveLength(2);
   });
 
-  it('are followed on request, and each hop is judged anew', async () => {
+  it('are followed on request, and every hop is checked', async () => {
     const inner = await serve((_request, response) => void response.end('inner secret'));
     const outer = await serve((_request, response) => {
       response.writeHead(302, { location: `http://inside.example:${inner.port}/` }).end();
@@ -268,7 +268,7 @@ describe('redirects', () => {
     });
   });
 
-  it('end after the fifth', async () => {
+  it('stop after the fifth', async () => {
     const server = await serve((request, response) => {
       response.writeHead(302, { location: `/${Number(request.url.slice(1)) + 1}` }).end();
     });
@@ -277,7 +277,7 @@ describe('redirects', () => {
     expect(server.seen.map((request) => request.url)).toEqual(['/0', '/1', '/2', '/3', '/4', '/5']);
   });
 
-  it('to another origin leave credentials behind, under whatever name', async () => {
+  it('to another origin drop credentials in any header', async () => {
     const other = await serve((_request, response) => void response.end('ok'));
     const first = await serve((request, response) => {
       const location = request.url === '/same' ? `${first.url}/there` : `${other.url}/there`;
@@ -309,7 +309,7 @@ describe('redirects', () => {
     [303, 'PUT', 'GET', ''],
     [307, 'POST', 'POST', 'payload'],
     [308, 'PUT', 'PUT', 'payload'],
-  ])('with %d turn a %s into a %s', async (status, method, expected, body) => {
+  ])('with %d change a %s to a %s', async (status, method, expected, body) => {
     const server = await serve((request, response) => {
       response.writeHead(request.url === '/end' ? 200 : status, { location: '/end' }).end();
     });
@@ -324,13 +324,13 @@ describe('redirects', () => {
   });
 });
 
-describe('bounds', () => {
+describe('limits', () => {
   it.each([
     ['gzip', gzipSync],
     ['br', brotliCompressSync],
     ['deflate', deflateSync],
     ['gzip, gzip', (body: Buffer) => gzipSync(gzipSync(body))],
-  ] as const)('a %s bomb is cut off by its unpacked size', async (encoding, pack) => {
+  ] as const)('a %s bomb is stopped at its unpacked size', async (encoding, pack) => {
     const bomb = pack(Buffer.alloc(64 * 1024 * 1024));
     expect(bomb.length).toBeLessThan(1024 * 1024);
     const server = await serve((_request, response) => {
@@ -343,7 +343,7 @@ describe('bounds', () => {
     await expect(answer.arrayBuffer()).rejects.toMatchObject({ code: 'too_large' });
   });
 
-  it('a body of exactly the limit passes, one byte more does not', async () => {
+  it('a body at the limit is accepted, and one byte more is refused', async () => {
     const server = await serve(
       (request, response) => void response.end('x'.repeat(Number(request.url.slice(1)))),
     );
@@ -355,7 +355,7 @@ describe('bounds', () => {
     await expect(wanted).rejects.toMatchObject({ code: 'too_large' });
   });
 
-  it('an endless body is cut off, and its connection with it', async () => {
+  it('an endless body is stopped and its connection closed', async () => {
     let gone: Promise<unknown> | undefined;
     const server = await serve((_request, response) => {
       gone = once(response, 'close');
@@ -376,7 +376,7 @@ describe('bounds', () => {
         response.on('close', () => clearInterval(timer));
       },
     ],
-  ])('%s ends at the deadline', async (_what, answer) => {
+  ])('%s times out', async (_what, answer) => {
     const server = await serve(answer);
     const wanted = guard().request(server.url, { timeoutMs: 150 });
     await expect(wanted).rejects.toMatchObject({ code: 'timeout' });
@@ -386,7 +386,7 @@ describe('bounds', () => {
     });
   });
 
-  it('headers without end are cut off', async () => {
+  it('endless headers are stopped', async () => {
     const server = await serveRaw((socket) => {
       socket.write('HTTP/1.1 200 OK\r\n');
       const timer = setInterval(() => socket.write(`x-${'a'.repeat(8000)}: 1\r\n`), 1);
@@ -395,14 +395,14 @@ describe('bounds', () => {
     await expect(guard().request(server.url)).rejects.toMatchObject({ code: 'unreachable' });
   });
 
-  it('a body cut short is an error, not a short body', async () => {
+  it('a truncated body is an error', async () => {
     const server = await serveRaw((socket) => {
       socket.once('data', () => socket.end('HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\nhalf'));
     });
     await expect(guard().request(server.url)).rejects.toMatchObject({ code: 'unreachable' });
   });
 
-  it("an abort comes out as the caller's own reason, before and in the middle of the body", async () => {
+  it('an abort throws the reason of the caller, also during the body', async () => {
     const server = await serve((_request, response) => void response.write('begun'));
     const egress = guard();
     const reason = new Error('cancelled by test');
@@ -420,7 +420,7 @@ describe('bounds', () => {
     await expect(answer.text()).rejects.toBe(reason);
   });
 
-  it('close breaks off what is under way and keeps no socket', async () => {
+  it('closing aborts active requests', async () => {
     const server = await serve((_request, response) => void response.write('begun'));
     const egress = guard();
     const wanted = egress.request(server.url);
@@ -444,7 +444,7 @@ describe('fetch for SDKs', () => {
     expect(server.seen[0]?.headers).toMatchObject({ 'content-length': '5', 'x-a': '1' });
   });
 
-  it('passes events on as they come', async () => {
+  it('streams chunks as they arrive', async () => {
     const firstRead = new EventEmitter();
     const server = await serve(async (_request, response) => {
       const read = once(firstRead, 'read');
@@ -461,7 +461,7 @@ describe('fetch for SDKs', () => {
     expect(chunks).toEqual(['one', 'two']);
   });
 
-  it('takes a status that HTTP does not know for a broken answer', async () => {
+  it('rejects an unknown HTTP status as a broken response', async () => {
     const server = await serveRaw((socket) => {
       socket.once('data', () => socket.end('HTTP/1.1 999 Odd\r\ncontent-length: 2\r\n\r\nhi'));
     });
@@ -469,7 +469,7 @@ describe('fetch for SDKs', () => {
     await expect(guard().request(server.url)).rejects.toMatchObject({ code: 'unreachable' });
   });
 
-  it('answers 204 without a body', async () => {
+  it('returns 204 without a body', async () => {
     const server = await serve((_request, response) => void response.writeHead(204).end());
     const answer = await guard().fetch(server.url);
     expect([answer.status, answer.body]).toEqual([204, null]);
@@ -509,7 +509,7 @@ describe('headers', () => {
     },
   );
 
-  it('tenants cannot sign in our name, while we can', async () => {
+  it('of service signatures can be set only by the service', async () => {
     for (const name of ['X-Service-Signature', 'x-service-timestamp', 'X-SERVICE-DELIVERY']) {
       expect(() => checkUserHeaders({ [name]: 'x' })).toThrow(`Header '${name}' cannot be set`);
     }
@@ -520,7 +520,7 @@ describe('headers', () => {
 });
 
 describe('failures', () => {
-  it('are told with their cause to the one who logs them, and to no one else', async () => {
+  it('are logged with their cause', async () => {
     const told: EgressError[] = [];
     const egress = guard({
       allow: [],

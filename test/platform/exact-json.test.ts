@@ -3,7 +3,7 @@ import { parseExactJson } from '../../shared/exact-json.ts';
 
 const read = (text: string): unknown => parseExactJson('body', text);
 
-describe('JSON from callers', () => {
+describe('JSON request bodies', () => {
   test.each([
     '{"id":9007199254740991,"minus":-9007199254740991}',
     '[0,-0,1.5,1e3,1E+20,0e400,0.0,-0.0e-5,1.7976931348623157e308,5e-324]',
@@ -12,7 +12,7 @@ describe('JSON from callers', () => {
     '{"12345678901234567890":"1e400","a\\\\":"\\"99999999999999999999","b":["\\\\",{"c":1e5}]}',
     '  {"a" : [ { } , [ ] , 1e2 ] }  ',
     'null',
-  ])('is read as JSON.parse reads it: %s', (text) => {
+  ])('are parsed like JSON.parse: %s', (text) => {
     expect(read(text)).toEqual(JSON.parse(text));
   });
 
@@ -31,7 +31,7 @@ describe('JSON from callers', () => {
     ['{"a":"x","b" : \n 1e400}', 'b ', 'is a number too large'],
     ['[1,-1E999]', '1 ', 'is a number too large'],
     ['{"a":1e-400}', 'a ', 'is a number too close to 0'],
-  ])('is refused with the path of a number that would change: %s', (text, path, problem) => {
+  ])('are refused with the path of a number that would change: %s', (text, path, problem) => {
     const refusal = `Invalid body: ${path}${problem}`;
     expect(() => read(text)).toThrow(
       expect.objectContaining({
@@ -43,7 +43,7 @@ describe('JSON from callers', () => {
     );
   });
 
-  test('is refused for the very numbers that change, in texts of any shape', () => {
+  test('are refused only for numbers that change, in any structure', () => {
     const numbers = [
       '1',
       '-7.25',
@@ -85,7 +85,7 @@ describe('JSON from callers', () => {
     }
   });
 
-  test('of megabytes that has to be looked at closely takes no longer than a few times what parsing takes', () => {
+  test('of megabytes take only a few times as long as JSON.parse', () => {
     const row = {
       id: '12345678901234567890',
       text: 'a "quoted" text\n'.repeat(8),

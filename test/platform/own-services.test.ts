@@ -33,7 +33,7 @@ async function outcome(url: string, options: Partial<EgressOptions>): Promise<st
   }
 }
 
-describe('servers of this installation', () => {
+describe('servers of the installation', () => {
   const spellings = (at: number): string[] => [
     `http://127.0.0.1:${at}/`,
     `http://127.9.9.9:${at}/`,
@@ -52,7 +52,7 @@ describe('servers of this installation', () => {
     hostname === 'named.test' ? ['127.0.0.1'] : hostname === 'localhost' ? ['127.0.0.1'] : [];
 
   test.each(['127.0.0.1', '0.0.0.0', 'localhost', 'named.test'])(
-    'are refused in every spelling when they are configured as %s, although their network is allowed',
+    'configured as %s are refused in every notation, even if their network is allowed',
     async (host) => {
       asked = 0;
       for (const url of spellings(port)) {
@@ -85,7 +85,7 @@ describe('servers of this installation', () => {
     }
   });
 
-  test('do not keep other ports and other hosts from being called', async () => {
+  test('do not block other ports and hosts', async () => {
     const own = [
       { host: '127.0.0.1', port: port + 1 },
       { host: '192.0.2.1', port },
@@ -94,7 +94,7 @@ describe('servers of this installation', () => {
     expect(await outcome(`http://127.0.0.1:${port}/`, { own, resolve })).toBe('ours');
   });
 
-  test('are those that the configuration names', () => {
+  test('come from the configuration', () => {
     const config = loadConfig({
       API_PORT: '9000',
       DATABASE_URL: 'postgres://user:secret@db.internal/workflows',

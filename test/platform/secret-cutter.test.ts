@@ -42,7 +42,7 @@ const secretText = fc
   .filter((text) => text.length >= 8);
 
 describe('a secret', () => {
-  test.each(Object.entries(encodings))('is cut %s, wherever it stands', (_name, encode) => {
+  test.each(Object.entries(encodings))('is masked %s at any position', (_name, encode) => {
     fc.assert(
       fc.property(secretText, fc.string(), fc.string(), (secret, before, after) => {
         const cut = createSecretCutter([secret]).text(`${before}|${encode(secret)}|${after}`);
@@ -52,7 +52,7 @@ describe('a secret', () => {
     );
   });
 
-  test('is cut out of base64 in which it does not stand first', () => {
+  test('is masked inside base64 text', () => {
     fc.assert(
       fc.property(
         fc.string({ unit: anyOf('abcdefXYZ0189-_'), minLength: 12, maxLength: 80 }),
@@ -71,14 +71,14 @@ describe('a secret', () => {
     );
   });
 
-  test('longer than any other is cut to its end, also beside one that begins alike', () => {
+  test('is masked whole if very long, also beside one with the same prefix', () => {
     const head = 'x'.repeat(100);
     const [one, other] = [`${head}${'1'.repeat(3_000)}`, `${head}${'2'.repeat(2_000)}`];
     const cutter = createSecretCutter([one, other]);
     expect(cutter.text(`a ${one} b ${other} c ${head}3`)).toBe('a *** b *** c ***3');
   });
 
-  test('that is part of another, or overlaps it, leaves nothing of either', () => {
+  test('that contains or overlaps another is masked whole', () => {
     const cutter = createSecretCutter(['abcdefgh', 'cdefghij', '12abcdefgh34', 'Bearer abcdefgh']);
     expect(cutter.text('[abcdefghij]')).toBe('[***]');
     expect(cutter.text('[12abcdefgh34]')).toBe('[***]');
@@ -86,7 +86,7 @@ describe('a secret', () => {
     expect(cutter.text('Bearer abcdefghabcdefgh')).toBe('***');
   });
 
-  test('in a value is cut from texts, names and numbers, and nothing else changes', () => {
+  test('is masked in strings, keys and numbers only', () => {
     const cutter = createSecretCutter(['tok-12345678', '9876543210']);
     const value = {
       'a tok-12345678': ['x tok-12345678 y', 1, null, true, { deep: 'tok-12345678' }],
@@ -100,7 +100,7 @@ describe('a secret', () => {
     });
   });
 
-  test('shorter than eight characters is cut as a word, and does not spoil other words', () => {
+  test('shorter than eight characters is masked as a whole word only', () => {
     const cutter = createSecretCutter(['prod']);
     expect(cutter.text('prod product "prod" x=prod; prod_2')).toBe(
       '*** product "***" x=***; prod_2',
@@ -111,13 +111,13 @@ describe('a secret', () => {
     });
   });
 
-  test('shorter than four characters is cut from data where it is the whole text', () => {
+  test('shorter than four characters is masked only as a whole value', () => {
     const cutter = createSecretCutter(['a']);
     expect(cutter.json({ key: 'a', text: 'a cat' })).toEqual({ key: '***', text: 'a cat' });
     expect(cutter.text('X-Key: a')).toBe('X-Key: ***');
   });
 
-  test('is not found where there is none', () => {
+  test('that is absent changes nothing', () => {
     fc.assert(
       fc.property(fc.jsonValue(), (value) => {
         const cutter = createSecretCutter(['not-in-there-0123456789']);
@@ -127,7 +127,7 @@ describe('a secret', () => {
     expect(createSecretCutter([]).text('as it is')).toBe('as it is');
   });
 
-  test('and an answer made to be slow take no time to speak of', () => {
+  test('is masked quickly in a hostile response', () => {
     const mb = 1024 * 1024;
     const secrets = [
       'a'.repeat(8_000),
@@ -144,8 +144,8 @@ describe('a secret', () => {
   });
 });
 
-describe('the secrets of headers', () => {
-  test('are their values, what follows a scheme, and what Basic and cookies hold', () => {
+describe('secrets in headers', () => {
+  test('are the values, tokens, Basic credentials and cookie values', () => {
     const basic = Buffer.from('user:pass:word').toString('base64');
     expect(secretsOfHeaders({ 'X-Key': ' k ' })).toEqual(['k']);
     expect(secretsOfHeaders({ Authorization: 'Bearer abc' })).toEqual(['Bearer abc', 'abc']);
@@ -158,7 +158,7 @@ describe('the secrets of headers', () => {
     expect(secretsOfHeaders({ Cookie: 'a=1x; b=2y' })).toEqual(['a=1x; b=2y', '1x', '2y']);
   });
 
-  test('are not those of headers that carry no credential', () => {
+  test('are not found in headers without credentials', () => {
     const plain = {
       Accept: 'application/json',
       'Content-Type': 'application/json',

@@ -56,7 +56,7 @@ async function asking<T>(work: () => Promise<T>): Promise<{ result: T; ms: numbe
 /** Far below the total cost of any of these, far above the cost of transferring it. */
 const MOST_MS = 400;
 
-describe('what takes seconds leaves the thread that asks free', () => {
+describe('the main thread stays free during', () => {
   const run: CheckedRun = {
     state: { text: unordered(40_000) },
     output: {},
@@ -64,7 +64,7 @@ describe('what takes seconds leaves the thread that asks free', () => {
     duration_ms: 1,
   };
 
-  test('a hundred checks of a run, which share one budget', async () => {
+  test('a hundred checks of a run with a shared budget', async () => {
     const checks = Array.from({ length: 100 }, (_, n): EvaluationCheck => ({
       name: `check ${n}`,
       type: 'regex',
@@ -83,7 +83,7 @@ describe('what takes seconds leaves the thread that asks free', () => {
     });
   });
 
-  test('an expression, with an error that says what to do', async () => {
+  test('a costly expression, whose error gives advice', async () => {
     const long = unordered(1_000_000);
     const { result, ms } = await asking(() =>
       evaluateUntrusted(WORKSPACE, `matches(text, '${COSTLY}')`, { text: long }),
@@ -94,7 +94,7 @@ describe('what takes seconds leaves the thread that asks free', () => {
     });
   });
 
-  test('patterns that come with the state, which have to be compiled first', async () => {
+  test('patterns from the state that are costly to compile', async () => {
     const state = { p: `(?i)${'[ -\uffff]'.repeat(190)}`, text: 'x' };
     const reads = Array.from({ length: 30 }, () => 'matches(text, p)').join(' or ');
     const { result, ms } = await asking(() => evaluateUntrusted(WORKSPACE, reads, state));
@@ -102,14 +102,14 @@ describe('what takes seconds leaves the thread that asks free', () => {
     expect(result).toMatchObject({ problem: expect.stringContaining('too costly to compile') });
   });
 
-  test('a search whose piece repeats itself', async () => {
+  test('a search for a repetitive text', async () => {
     const state = { x: 'a'.repeat(1_000_000), y: `${'a'.repeat(250_000)}b${'a'.repeat(250_000)}` };
     const { result, ms } = await asking(() => evaluateUntrusted(WORKSPACE, 'y in x', state));
     expect(ms).toBeLessThan(MOST_MS);
     expect(result).toEqual({ value: false });
   });
 
-  test('judging a step by patterns of policies', async () => {
+  test('policy patterns on a large step', async () => {
     const policies: Policies = {
       ...unrestricted,
       redaction: {
@@ -138,7 +138,7 @@ describe('what takes seconds leaves the thread that asks free', () => {
     });
   });
 
-  test('saving policies of a thousand patterns, with the place of the one that was too much', async () => {
+  test('validation of a thousand policy patterns, whose error names the first beyond the limit', async () => {
     const pattern = `(?i)${'[\u0000-\uffff]{9}'.repeat(31)}`;
     const policies: Policies = {
       ...unrestricted,
@@ -161,7 +161,7 @@ describe('what takes seconds leaves the thread that asks free', () => {
     expect(ms).toBeLessThan(MOST_MS);
   });
 
-  test('registering ten tools with schemas of 59 kB', async () => {
+  test('registration of ten tools with 59 kB schemas', async () => {
     const properties = Object.fromEntries(
       Array.from({ length: 1_000 }, (_, n): [string, Json] => [
         `property_${n}`,
@@ -176,7 +176,7 @@ describe('what takes seconds leaves the thread that asks free', () => {
     expect(ms).toBeLessThan(MOST_MS);
   });
 
-  test('schemas whose work doubles with each line', async () => {
+  test('schemas whose cost doubles with each line', async () => {
     const $defs: JsonObject = Object.fromEntries(
       Array.from({ length: 40 }, (_, n): [string, Json] => [
         `d${n}`,
@@ -197,7 +197,7 @@ describe('what takes seconds leaves the thread that asks free', () => {
     ]);
   });
 
-  test('checking and comparing graphs of 1 MB', async () => {
+  test('validation and comparison of 1 MB graphs', async () => {
     const graph = (n: number): JsonObject => ({
       nodes: Array.from({ length: 1_000 }, (_, at) => ({
         id: `n${at}`,
@@ -219,7 +219,7 @@ describe('what takes seconds leaves the thread that asks free', () => {
   });
 });
 
-test('what is small is done on the spot, whatever others ask for at the same time', async () => {
+test('small work runs immediately, also during a flood of costly work', async () => {
   const costly = { text: unordered(300_000) };
   const flood = Promise.allSettled(
     Array.from({ length: 30 }, (_, n) =>

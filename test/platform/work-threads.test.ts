@@ -39,7 +39,7 @@ const doubling = (lines: number): JsonObject => ({
 const endless = { schema: doubling(40), args: { a: 1 } };
 const quick = { expression: '1 + 1', scope: {} };
 
-test('threads with nothing to do do not keep the process from ending', async () => {
+test('idle threads do not keep the process running', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'threads-'));
   try {
     const script = join(folder, 'three-jobs.mjs');
@@ -59,7 +59,7 @@ test('threads with nothing to do do not keep the process from ending', async () 
 });
 
 describe('a job that takes too long', () => {
-  test('is ended with an error that says so, and the next one finds a thread', async () => {
+  test('ends with an error, and the next job finds a thread', async () => {
     const threads = open({ jobMs: 300, threads: 1 });
     const job = threads.run('ws_a', 'arguments', endless);
     await expect(job).rejects.toThrow(WorkLimitError);
@@ -67,7 +67,7 @@ describe('a job that takes too long', () => {
     expect(await threads.run('ws_a', 'evaluate', quick)).toEqual({ value: 2 });
   });
 
-  test('keeps the thread that asked free', async () => {
+  test('keeps the main thread free', async () => {
     const threads = open({ jobMs: 1_000, threads: 1 });
     await threads.run('ws_a', 'evaluate', quick);
     const before = process.threadCpuUsage().user;
@@ -77,7 +77,7 @@ describe('a job that takes too long', () => {
     expect((process.threadCpuUsage().user - before) / 1_000).toBeLessThan(500);
   });
 
-  test('makes its workspace wait, and no other', async () => {
+  test('delays only its own workspace', async () => {
     const threads = open({ jobMs: 300, threads: 1 });
     const long = threads.run('ws_a', 'arguments', endless);
     const order: string[] = [];
@@ -90,7 +90,7 @@ describe('a job that takes too long', () => {
     expect(order).toEqual(['ws_b', 'ws_a']);
   });
 
-  test('names the check or pattern that it was at', async () => {
+  test('names its current check or pattern', async () => {
     const threads = open({ jobMs: 200, threads: 1 });
     // Unordered, so that no two places look alike to the pattern.
     let seed = 1;
@@ -121,15 +121,15 @@ describe('a job that takes too long', () => {
   });
 });
 
-test('a job that takes too much memory ends its own thread and nothing else', async () => {
+test('a job that exceeds its memory ends only its own thread', async () => {
   const threads = open({ jobMs: 60_000, memoryMb: 64, threads: 1 });
   const job = threads.run('ws_a', 'answer', { schema: doubling(40), answer: 5 });
   await expect(job).rejects.toThrow('it takes more than 64 MB of memory');
   expect(await threads.run('ws_a', 'evaluate', quick)).toEqual({ value: 2 });
 });
 
-describe('jobs of several workspaces', () => {
-  test('have their turn, however many one of them asks for', async () => {
+describe('jobs of multiple workspaces', () => {
+  test('are scheduled fairly during a flood from one workspace', async () => {
     const threads = open({ jobMs: 400, threads: 2, waiting: 20 });
     await Promise.all(['ws_a', 'ws_b'].map((id) => threads.run(id, 'evaluate', quick)));
     const ended: string[] = [];
@@ -149,7 +149,7 @@ describe('jobs of several workspaces', () => {
     expect(ended.at(-1)).toBe('a');
   });
 
-  test('are refused beyond the bound of one workspace, not of the others', async () => {
+  test('are refused beyond the limit of their workspace only', async () => {
     // The first job of a thread may count as long.
     const threads = open({ jobMs: 400, threads: 2, waiting: 2, longJobMs: Infinity });
     await threads.run('ws_a', 'evaluate', quick);
@@ -165,7 +165,7 @@ describe('jobs of several workspaces', () => {
   });
 });
 
-test('a job that nobody waits for any more ends, under way or in the queue', async () => {
+test('an aborted job ends, running or queued', async () => {
   const threads = open({ jobMs: 60_000, threads: 1 });
   const gone = new AbortController();
   const { signal } = gone;

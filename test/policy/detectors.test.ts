@@ -201,11 +201,11 @@ describe.each(detectorNames)('%s', (name) => {
     expect(only(name)?.redact(text)).toBe(marked.replace(/«[^»]*»/g, `[REDACTED:${name}]`));
   });
 
-  test.each(table[name].left)('is not %j', (text) => {
+  test.each(table[name].left)('is not found in %j', (text) => {
     expect(only(name)?.redact(text)).toBe(text);
   });
 
-  test('leaves alone what has been redacted before, by whichever detector', () => {
+  test('leaves redacted text unchanged', () => {
     for (const marked of detectorNames.flatMap((each) => table[each].found)) {
       const once = all()?.redact(marked.replace(/[«»]/g, '')) ?? '';
       expect(all()?.redact(once)).toBe(once);
@@ -220,7 +220,7 @@ const hostile = [
   'eyJaaaaaaaa-', 'eyJaaaaaaaa.', 'SG.aaaaaaaaaaaaaaaaaaaa-', '-----BEGIN PRIVATE KEY-----', '-', 'v1.2.3.4 ',
 ]; // prettier-ignore
 
-test('every secret of our API keys is found as one', () => {
+test('every generated API key is detected', () => {
   for (let i = 0; i < 1_000; i += 1) {
     const { secret } = newApiKeySecret();
     expect(only('api_key')?.redact(`use ${secret}.`)).toBe('use [REDACTED:api_key].');
@@ -228,7 +228,7 @@ test('every secret of our API keys is found as one', () => {
 });
 
 describe('a hostile text', () => {
-  test.each(hostile)('of %j takes time in proportion to its length', (unit) => {
+  test.each(hostile)('of %j takes linear time', (unit) => {
     const time = (length: number): number => {
       const text = unit.repeat(Math.ceil(length / unit.length));
       // The fastest of several, since other load only adds time.

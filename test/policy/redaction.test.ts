@@ -12,11 +12,11 @@ const begin = (redaction: Partial<Policies['redaction']>) => {
 };
 
 describe('redaction', () => {
-  test('is nothing at all when nothing is to be redacted', () => {
+  test('is undefined without detectors and patterns', () => {
     expect(compileRedaction({ detectors: [], patterns: [] })).toBeUndefined();
   });
 
-  test('reaches strings at any depth and long numbers, and leaves keys and the rest as they are', () => {
+  test('changes strings at any depth and long numbers, but not keys and other values', () => {
     const redaction = begin({ detectors: [...detectorNames] });
     const value: Json = {
       'a@example.com': 1,
@@ -36,7 +36,7 @@ describe('redaction', () => {
     expect(Object.fromEntries(redaction.counts)).toEqual({ email: 1, phone: 1, credit_card: 1 });
   });
 
-  test('gives back the very value when it finds nothing', () => {
+  test('returns the same object if nothing is found', () => {
     const value = { a: ['nothing', { here: 1 }] };
     expect(begin({ detectors: [...detectorNames] }).redact(value)).toBe(value);
   });
@@ -68,14 +68,14 @@ describe('redaction', () => {
     }
   });
 
-  test('takes megabytes of digits', () => {
+  test('handles megabytes of digits', () => {
     const redaction = begin({ detectors: ['credit_card'] });
     const text = `${'1 '.repeat(2_000_000)} 4111-1111-1111-1111`;
     expect(redaction.redact(text)).toBe(`${'1 '.repeat(2_000_000)} [REDACTED:credit_card]`);
     expect(redaction.redact('9'.repeat(4_000_000))).toHaveLength(4_000_000);
   });
 
-  test('names what overlaps by its longest part and leaves no part of it', () => {
+  test('redacts overlapping matches as one, named after the longest', () => {
     const redaction = begin({
       patterns: [
         { name: 'short', regex: 'abc' },
@@ -87,13 +87,13 @@ describe('redaction', () => {
     expect(Object.fromEntries(redaction.counts)).toEqual({ long: 1, short: 1 });
   });
 
-  test('ignores empty matches, and counts a pattern called like a property of every object', () => {
+  test('ignores empty matches, and counts a pattern named like an object property', () => {
     const redaction = begin({ patterns: [{ name: 'constructor', regex: 'x*' }] });
     expect(redaction.redact('axxb')).toBe('a[REDACTED:constructor]b');
     expect(Object.fromEntries(redaction.counts)).toEqual({ constructor: 1 });
   });
 
-  test('refuses what it cannot look through: too deep, or too much for the patterns', () => {
+  test('refuses values that are too deep or too costly', () => {
     let deep: Json = 'x';
     for (let level = 0; level < 300; level += 1) deep = [deep];
     expect(() => begin({ detectors: ['email'] }).redact(deep)).toThrow(RedactionError);
@@ -103,7 +103,7 @@ describe('redaction', () => {
     );
   });
 
-  test('ends soon also when every match makes the pattern search the rest again', () => {
+  test('is fast even if every match restarts the search', () => {
     const patterns = [{ name: 'again', regex: 'a[^b]*b|a' }];
     const cost = processorTime();
     try {
@@ -132,7 +132,7 @@ describe('a tool', () => {
     [['wf_1', 'wf_2'], undefined],
     [['wf_2'], "Tool 'http_request' is not allowed in this workflow"],
     [[], "Tool 'http_request' is not allowed in this workflow"],
-  ])('allowed in %j is judged so', (allowed_workflow_ids, refusal) => {
+  ])('allowed in the workflows %j is judged correctly', (allowed_workflow_ids, refusal) => {
     const tools = [{ tool: 'http_request', allowed_workflow_ids }];
     const judged = judge({ tools }, http, {});
     expect(judged.refusal).toBe(refusal);
@@ -168,7 +168,7 @@ describe('a tool', () => {
     ['method', ['DELETE'], true],
     ['body.nothing', [null], false],
     ['body.constructor', [null], false],
-  ])('with %s among %j: blocked is %s', (argument, values, blocked) => {
+  ])('with %s in %j: blocked is %s', (argument, values, blocked) => {
     const tools = [
       { tool: 'http_request', blocked_arguments: [{ argument, values: values as Json[] }] },
     ];
@@ -192,12 +192,12 @@ describe('a tool', () => {
     ['body', '^eve$', true],
     ['body.amount', '^5$', true],
     ['body.people.name', 'o', true],
-  ])('with %s like %j: blocked is %s', (argument, pattern, blocked) => {
+  ])('with %s matching %j: blocked is %s', (argument, pattern, blocked) => {
     const tools = [{ tool: 'http_request', blocked_arguments: [{ argument, pattern }] }];
     expect(judge({ tools }, http, params).refusal !== undefined).toBe(blocked);
   });
 
-  test('keeps the host it calls and the people it writes to, and what is stored names nobody', () => {
+  test('keeps its host and recipients when sent, but is stored redacted', () => {
     const redaction = { detectors: ['email' as const, 'ip' as const], patterns: [] };
     const called = judge({ redaction }, http, {
       url: 'http://10.0.0.1:8080/u/a@example.com?from=10.0.0.2',
@@ -222,7 +222,7 @@ describe('a tool', () => {
     ]);
   });
 
-  test('that is refused sends nothing, so nothing is said to be redacted, but is stored redacted', () => {
+  test('that is refused reports no redaction, but is stored redacted', () => {
     const redaction = { detectors: ['email' as const], patterns: [] };
     const tools = [{ tool: 'http_request', allowed_workflow_ids: [] }];
     const judged = judge({ redaction, tools }, http, { body: 'a@example.com' });
@@ -230,7 +230,7 @@ describe('a tool', () => {
     expect(judged.stored).toEqual({ body: '[REDACTED:email]' });
   });
 
-  test('whose parameters cannot be looked through is refused and nothing of it kept', () => {
+  test('with parameters too deep to check is refused, and none of them stored', () => {
     let deep: Json = 'a@example.com';
     for (let level = 0; level < 300; level += 1) deep = [deep];
     const judged = judge({ redaction: { detectors: ['email'], patterns: [] } }, http, { deep });
@@ -245,7 +245,7 @@ describe('an agent', () => {
     [['openai/gpt-5'], undefined],
     [['mock'], "Model 'openai/gpt-5' is not on the workspace's list of allowed models"],
     [[], "Model 'openai/gpt-5' is not on the workspace's list of allowed models"],
-  ])('with the models %j allowed is judged so', (model_allowlist, refusal) => {
+  ])('with the allowed models %j is judged correctly', (model_allowlist, refusal) => {
     const judged = judge({ model_allowlist }, agent, {});
     expect(judged.refusal).toBe(refusal);
     if (refusal === undefined) return;
@@ -260,7 +260,7 @@ describe('an agent', () => {
     ]);
   });
 
-  test('may fall back on allowed models only', () => {
+  test('can fall back to allowed models only', () => {
     const judged = judge({ model_allowlist: ['openai/gpt-5', 'mock'] }, agent, {});
     expect(judged.fallbackVerdict('mock')).toBeUndefined();
     expect(judged.fallbackVerdict('anthropic/claude')).toMatchObject({
@@ -271,7 +271,7 @@ describe('an agent', () => {
     });
   });
 
-  test('has its prompts redacted, and the state when that is the prompt', () => {
+  test('has its prompts redacted, and its state if that is the prompt', () => {
     const redaction = { detectors: ['email' as const], patterns: [] };
     const state = { who: 'a@example.com' };
     const asked = judge(

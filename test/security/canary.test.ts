@@ -319,14 +319,14 @@ const readable = (history: object): string =>
     key === 'data' && typeof value === 'string' ? Buffer.from(value, 'base64').toString() : value,
   );
 
-describe('no credential is found', () => {
+describe('no credential appears', () => {
   const expectNone = (text: string) => {
     const at = text.indexOf(CANARY);
     expect(at < 0 ? '' : text.slice(Math.max(0, at - 200), at + 100)).toBe('');
     for (const secret of issued) expect(text).not.toContain(secret.slice(12));
   };
 
-  test('in what is logged, at any level, also not as a hash', () => {
+  test('in the logs, at any level, not even as a hash', () => {
     expect(logged).toContain(needle);
     expect(logged).toContain('request failed');
     expectNone(logged);
@@ -335,7 +335,7 @@ describe('no credential is found', () => {
     expect(logged).not.toMatch(/\\x[0-9a-f]{40}/);
   });
 
-  test('in any answer; what is made up is told once', () => {
+  test('in any response, except new secrets once', () => {
     expect(answers.length).toBeGreaterThan(50);
     expect(issued.length).toBeGreaterThanOrEqual(4);
     for (const answer of answers) expect(answer).not.toContain(CANARY);
@@ -351,7 +351,7 @@ describe('no credential is found', () => {
     for (const secret of issued) expect(await rowsWith(secret.slice(12))).toEqual([]);
   });
 
-  test('in any history', async () => {
+  test('in any workflow history', async () => {
     expect(runIds).toHaveLength(3);
     for (const runId of runIds) {
       const handle = engine.deps.temporal.client.workflow.getHandle(runId);

@@ -33,9 +33,9 @@ const invisible = [
 ];
 const signs = ['=', '+', '-', '@', '\uff1d', '\uff0b', '\uff0d', '\uff20', '\ufe66'];
 
-describe('a cell that may be a formula begins with an apostrophe', () => {
+describe('a cell that may be a formula gets an apostrophe', () => {
   test.each(invisible.map((char) => [char.codePointAt(0)!.toString(16), char]))(
-    'after U+%s, once or often, before every sign',
+    'after U+%s, once or repeated, before every sign',
     (_code, char) => {
       for (const sign of signs) {
         for (const text of [`${char}${sign}1+1`, `${char.repeat(3)}${sign}cmd|x!A1`]) {
@@ -47,7 +47,7 @@ describe('a cell that may be a formula begins with an apostrophe', () => {
     },
   );
 
-  test('however many and whichever stand before the sign', () => {
+  test('after any mix of invisible characters', () => {
     const prefix = fc.array(fc.constantFrom(...invisible), { maxLength: 20 });
     fc.assert(
       fc.property(prefix, fc.constantFrom(...signs), fc.string(), (before, sign, rest) => {
@@ -56,7 +56,7 @@ describe('a cell that may be a formula begins with an apostrophe', () => {
     );
   });
 
-  test('and no line of it begins with a sign, whatever the text', () => {
+  test('so that no line starts with a sign, for any text', () => {
     const unit = fc.constantFrom(...invisible, ...signs, '\n', '\r', '\t', 'a', '"', ',');
     const shown =
       /^[\p{White_Space}\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}]*[=+\-@\uff1d\uff0b\uff0d\uff20\ufe66]/u;
@@ -68,19 +68,19 @@ describe('a cell that may be a formula begins with an apostrophe', () => {
     );
   });
 
-  test('a tab or a carriage return is enough', () => {
+  test('if it starts with a tab or carriage return', () => {
     for (const text of ['\tx', '\rx', ' \tx', '\u2060\tx']) expect(cellOf(text)).toMatch(/^'/);
   });
 });
 
-test('what is no formula stays as it is, and numbers keep their sign', () => {
+test('other text is unchanged, and numbers keep their sign', () => {
   for (const text of ['', 'a=b', '1-2', 'a@b.example', '\u200btext', 'x\ny', '\u00e9']) {
     expect(cellOf(text)).toBe(text);
   }
   expect(csvLine([-5, -0.5, true, null])).toBe('-5,-0.5,true,\r\n');
 });
 
-test('a text made to be slow takes no time to speak of', () => {
+test('a hostile text is fast', () => {
   const cost = processorTime();
   csvLine(['\u2060'.repeat(1_000_000)]);
   csvLine(['\n'.repeat(1_000_000)]);

@@ -117,7 +117,7 @@ const doors: Record<string, (url: string) => Promise<string>> = {
 };
 
 describe.each(Object.entries(doors))('%s', (_name, door) => {
-  test('leads nowhere inside, however the address is written', async () => {
+  test('reaches no internal address in any notation', async () => {
     for (const url of urls()) {
       const told = await door(url);
       // Reveals neither what listens there nor how the name resolves.
@@ -127,8 +127,8 @@ describe.each(Object.entries(doors))('%s', (_name, door) => {
   }, 60_000);
 });
 
-describe('a name that resolves outside while it is judged, and inside after', () => {
-  test('is connected to where it was judged, or not at all', async () => {
+describe('a name that resolves to a public address, then to an internal one', () => {
+  test('never connects to the internal address', async () => {
     let asked = 0;
     const egress = createEgress({
       allow: [],

@@ -141,7 +141,7 @@ const alwaysRefused: Record<string, string> = {
 };
 
 describe('every operation of the API', () => {
-  test('shows nothing of another workspace to who names nothing of it', async () => {
+  test('shows nothing of another workspace without foreign IDs', async () => {
     await leavingAllAsItWas(async () => {
       for (const operation of operationsOf(app)) {
         if (operation.method !== 'GET' || operation.isSocket) continue;
@@ -158,7 +158,7 @@ describe('every operation of the API', () => {
     });
   });
 
-  test('is attacked in every place that names something, and answers as if it were not there', async () => {
+  test('treats foreign IDs like unknown ones in every parameter and field', async () => {
     let attacks = 0;
     const operations = operationsOf(app).filter(({ isSocket }) => !isSocket);
     for (const operation of operations) {
@@ -241,7 +241,7 @@ describe('every operation of the API', () => {
 });
 
 describe('every socket', () => {
-  test('is closed as for a run that never was', async () => {
+  test('closes for a foreign run as for an unknown one', async () => {
     const { port } = app.server.address() as { port: number };
     const sockets = operationsOf(app).filter(({ isSocket }) => isSocket);
     expect(sockets.length).toBeGreaterThan(0);
@@ -292,7 +292,7 @@ describe('every MCP tool', () => {
       own.headers,
     );
 
-  test('answers as if it were not there', async () => {
+  test('treats foreign IDs like unknown ones', async () => {
     let attacks = 0;
     for (const { name, input } of mcpTools) {
       const targets = Object.keys(input.shape).flatMap((argument) => {
@@ -347,7 +347,7 @@ describe('a workflow', () => {
     ok: false,
   };
 
-  test('reaches nothing of another workspace by the built-in tools', async () => {
+  test('reads and changes nothing of another workspace with built-in tools', async () => {
     let attacks = 0;
     for (const [tool, { required, optional }] of Object.entries(toolParams) as [
       BuiltinTool,
@@ -371,7 +371,7 @@ describe('a workflow', () => {
     expect(attacks).toBe(3);
   }, 60_000);
 
-  test('reaches no custom tool of another workspace', async () => {
+  test('cannot use a custom tool of another workspace', async () => {
     const before = server.calls('hook').length;
     const refused = await run(`custom:${theirs.mark}`, {});
     expect(refused.detail).toMatch(/^Workflow graph invalid: /);
@@ -379,7 +379,7 @@ describe('a workflow', () => {
   });
 });
 
-test('a place that nobody knows the meaning of is refused with what to do about it', () => {
+test('an unknown ID parameter throws an error that says what to do', () => {
   const operation: Operation = {
     name: 'POST /api/planets/{id}',
     method: 'POST',

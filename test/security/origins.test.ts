@@ -53,7 +53,7 @@ describe('the headers of a custom tool', () => {
       'x-key',
     ],
     ['with another kind', { kind: 'mcp', mcp_tool: 'add' }, 'Authorization, X-Key'],
-  ])('%s do not go to another origin', async (_how, fields, names) => {
+  ])('%s are not sent to another origin', async (_how, fields, names) => {
     const id = await register();
     const before = (await api.call('GET', `/api/tools/${id}`)).text;
     const { status, body } = await change(id, { endpoint_url: `${stranger.url}/run`, ...fields });
@@ -68,13 +68,13 @@ describe('the headers of a custom tool', () => {
     ['scheme', 'https://127.0.0.1:{port}/run'],
     ['host', 'http://127.0.0.2:{port}/run'],
     ['port', 'http://127.0.0.1:9/run'],
-  ])('do not go to another %s', async (_part, url) => {
+  ])('are not sent to another %s', async (_part, url) => {
     const id = await register();
     const endpoint_url = url.replace('{port}', String(given.port));
     expect((await change(id, { endpoint_url })).status).toBe(400);
   });
 
-  test('stay when the address changes within the origin, in whatever spelling', async () => {
+  test('stay when the URL changes within its origin, in any notation', async () => {
     const id = await register();
     for (const base of [given.url, given.url.replace('http://127.0.0.1', 'HTTP://2130706433')]) {
       expect((await change(id, { endpoint_url: `${base}/other` })).status).toBe(200);
@@ -83,7 +83,7 @@ describe('the headers of a custom tool', () => {
     expect(given.seen[0]).toMatchObject({ url: '/other', headers: { authorization: SECRET } });
   });
 
-  test('go along when each is given again, and the others are left out', async () => {
+  test('go to a new origin if given again, without the others', async () => {
     const id = await register();
     const headers = { Authorization: 'Bearer for the second origin' };
     const { status, body } = await change(id, { endpoint_url: `${stranger.url}/run`, headers });
@@ -93,12 +93,12 @@ describe('the headers of a custom tool', () => {
     expect(stranger.seen[0]?.headers['x-key']).toBeUndefined();
   });
 
-  test('of a tool without any let the address change', async () => {
+  test('do not block a URL change if there are none', async () => {
     const id = await register({ headers: {} });
     expect((await change(id, { endpoint_url: `${stranger.url}/run` })).status).toBe(200);
   });
 
-  test('of an MCP server stay with it', async () => {
+  test('of an MCP server are not sent to another', async () => {
     const mcp = await startMcpServer();
     const id = await register({ kind: 'mcp', mcp_tool: 'add', endpoint_url: `${mcp.url}/mcp` });
     const { status } = await change(id, { endpoint_url: `${stranger.url}/mcp` });
@@ -108,7 +108,7 @@ describe('the headers of a custom tool', () => {
     await mcp.close();
   });
 
-  test('do not race past the check: what counts is the address at that moment', async () => {
+  test('never reach another origin in concurrent changes', async () => {
     for (let round = 0; round < 20; round += 1) {
       const id = await register({ headers: {} });
       // One of the two comes first; either way, the secret only goes to the origin it was given for.
@@ -124,7 +124,7 @@ describe('the headers of a custom tool', () => {
 });
 
 test.each(['https://{host}.example.com/', 'https://%7Bhost%7D/', 'https://x:1@example.com/'])(
-  'an address whose host nobody wrote down is refused: %s',
+  'an endpoint URL with an unsafe host is refused: %s',
   async (endpoint_url) => {
     const { status, body } = await api.call('POST', '/api/tools', { name: 'host', endpoint_url });
     expect([status, body.detail]).toEqual([400, expect.stringContaining('endpoint_url must')]);

@@ -76,9 +76,9 @@ const expectDuplicate = async (signed: Signed, runId: string, eventId?: string) 
   expect([status, body]).toEqual([201, duplicate]);
 };
 
-describe('a signed event that is sent again', () => {
+describe('a replayed signed event', () => {
   test.each([0, 3_600])(
-    'with a window of %i s is a duplicate, whatever event it names',
+    'is a duplicate for any event ID, with a window of %i s',
     async (dedup_window_seconds) => {
       await configure({ dedup_window_seconds });
       const signed = sign({ ticket: 'x' });
@@ -90,7 +90,7 @@ describe('a signed event that is sent again', () => {
     },
   );
 
-  test('is a duplicate also when it was one of an event before', async () => {
+  test('is a duplicate also if it was first sent as a duplicate', async () => {
     await configure({ dedup_window_seconds: 3_600 });
     const first = await started(sign({ n: 1 }), 'evt_1');
     const again = sign({ n: 2 });
@@ -102,7 +102,7 @@ describe('a signed event that is sent again', () => {
     expect(await runs()).toBe(1);
   });
 
-  test('is a duplicate after its run is gone, and at another process', async () => {
+  test('is a duplicate after its run is deleted, and in another process', async () => {
     const signed = sign({ n: 1 });
     const first = await started(signed);
     await run(sql.fragment`DELETE FROM runs WHERE id = ${first}`);
@@ -110,7 +110,7 @@ describe('a signed event that is sent again', () => {
     expect(body).toEqual({ run_id: first, status: 'duplicate', deduplicated: true });
   });
 
-  test('is judged in the order of the contract: signature, body, duplicate, quota, graph', async () => {
+  test('is checked for its signature, then as a duplicate, then for the graph', async () => {
     const signed = sign({ n: 1 });
     const first = await started(signed);
     await api.call('PUT', `/api/workflows/${workflowId}`, { graph: { nodes: [], edges: [] } });
@@ -120,7 +120,7 @@ describe('a signed event that is sent again', () => {
     expect((await send(sign({ n: 3 }))).status).toBe(400);
   });
 
-  test('is as new when it was refused before', async () => {
+  test('is accepted if it was refused before', async () => {
     const signed = sign({ n: 1 });
     await api.call('PUT', `/api/workflows/${workflowId}`, { graph: { nodes: [], edges: [] } });
     expect((await send(signed)).status).toBe(400);
@@ -128,7 +128,7 @@ describe('a signed event that is sent again', () => {
     await started(signed);
   });
 
-  test('is another event when it is signed anew, to another workflow, or where none is required', async () => {
+  test('is a new event with a new signature, or if none is required', async () => {
     const at = now();
     const first = await started(sign({ n: 1 }, at));
     expect(await started(sign({ n: 1 }, at - 1))).not.toBe(first);
@@ -139,7 +139,7 @@ describe('a signed event that is sent again', () => {
   });
 });
 
-describe('copies at the same moment', () => {
+describe('concurrent copies', () => {
   const COPIES = 24;
   const sendCopies = (signed: (index: number) => Signed, idOf: (index: number) => string) =>
     Promise.all(
@@ -149,7 +149,7 @@ describe('copies at the same moment', () => {
     );
 
   test.each([0, 3_600])(
-    'under as many names start one run, with a window of %i s',
+    'with different event IDs start one run, with a window of %i s',
     async (dedup_window_seconds) => {
       await configure({ dedup_window_seconds });
       for (let round = 1; round <= 15; round += 1) {
@@ -167,7 +167,7 @@ describe('copies at the same moment', () => {
     60_000,
   );
 
-  test('of one event, each signed by itself, start one run and leave no signature unused', async () => {
+  test('of one event, signed separately, start one run and use up all signatures', async () => {
     await configure({ dedup_window_seconds: 3_600 });
     for (let round = 1; round <= 15; round += 1) {
       const copies = Array.from({ length: COPIES }, (_, copy) => sign({ round, copy }));
@@ -183,7 +183,7 @@ describe('copies at the same moment', () => {
   }, 60_000);
 });
 
-test('signatures are forgotten once they are too old to be taken again, and no earlier', async () => {
+test('signatures are deleted only when too old to be accepted again', async () => {
   const keep = sign({ n: 1 });
   await started(keep);
   await started(sign({ n: 2 }));

@@ -144,7 +144,7 @@ const boundedOtherwise: Record<string, string> = {
 const run = (statement: ReturnType<typeof sql.fragment>) =>
   api.db.query(sql.type(z.object({}))`${statement}`);
 
-test('every route that makes something is held to a bound', () => {
+test('every route that creates something has a limit', () => {
   const creates = Object.entries<any>((api.app.swagger() as any).paths).flatMap(([path, methods]) =>
     Object.entries<any>(methods)
       .filter(([, operation]) => '201' in operation.responses)
@@ -155,8 +155,8 @@ test('every route that makes something is held to a bound', () => {
   expect([...nouns].sort()).toEqual(Object.keys(workspaceLimits).sort());
 });
 
-describe('at its bound a workspace gets no more', () => {
-  test.each(Object.entries(makers))('from %s, and is told what to do', async (route, maker) => {
+describe('a workspace at its limit', () => {
+  test.each(Object.entries(makers))('is refused by %s, with a remedy', async (route, maker) => {
     const { atMost, called, remedy } = workspaceLimits[maker.noun];
     const make = () => api.call('POST', maker.url(), maker.body());
     await expect(
@@ -202,7 +202,7 @@ const emptied = Object.fromEntries(
   Object.entries(tables).map(([noun, table]) => [noun, empty(table)]),
 ) as Record<LimitedNoun, () => ReturnType<typeof sql.fragment>>;
 
-test('of many who take the last place at once one gets it', async () => {
+test('one of many concurrent requests gets the last place', async () => {
   const other = await api.another();
   for (let round = 0; round < 10; round += 1) {
     const { atMost } = workspaceLimits.budgets;
@@ -221,7 +221,7 @@ test('of many who take the last place at once one gets it', async () => {
   await other.app.close();
 });
 
-test('what is revoked, and who only asks to come in, takes no room', async () => {
+test('revoked keys and pending members do not count', async () => {
   await run(
     makers['POST /api/keys']!.fill(workspaceLimits.apiKeys.atMost - (await count('apiKeys'))),
   );

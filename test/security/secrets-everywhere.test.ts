@@ -348,11 +348,11 @@ describe.each(Object.keys(places) as PlaceName[])('in %s', (place) => {
     texts = await places[place]();
   }, 60_000);
 
-  test('a search sees what is there', () => {
+  test('a search finds visible content', () => {
     expect(texts.some((text) => text.includes(inSight[place]))).toBe(true);
   });
 
-  test('there is no secret of any kind, but where it belongs', () => {
+  test('no secret appears, except where it belongs', () => {
     const wrong = Object.entries(secrets).flatMap(([kind, secret]) =>
       texts
         .filter((text) => spellings(secret).some((one) => text.includes(one)))
@@ -363,7 +363,7 @@ describe.each(Object.keys(places) as PlaceName[])('in %s', (place) => {
   });
 });
 
-test('the services were sent what they repeat', async () => {
+test('the test servers received and echoed the secrets', async () => {
   const outputs = await Promise.all(runIds.map((runId) => engine.run(runId)));
   const cut = outputs.filter((run) => JSON.stringify(run).includes('***'));
   // Models, tools and chat, each when it accepts and when it refuses.

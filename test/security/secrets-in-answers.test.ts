@@ -88,7 +88,7 @@ afterAll(async () => {
 
 const nounOf = (path: string) => /^\/api\/((?:data\/)?\w+)/.exec(path)?.[1] ?? '';
 
-test('no route that reads shows one of them to a viewer', async () => {
+test('no route shows a secret to a viewer', async () => {
   const paths = Object.entries<any>((api.app.swagger() as any).paths)
     .filter(([path, { get }]) => get !== undefined && !path.endsWith('/stream'))
     .map(([path]) => path)

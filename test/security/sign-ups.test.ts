@@ -37,7 +37,7 @@ test.each([
   ['IPv4', '203.0.113.1', '203.0.113.250', '203.0.114.1'],
   ['IPv6', '2001:db8:1:1::1', '2001:db8:1:ffff::1', '2001:db8:2::1'],
   ['IPv4 in IPv6', '::ffff:203.0.113.1', '203.0.113.2', '::ffff:203.0.114.1'],
-])('one network of %s fills its own places and no others', async (_kind, first, near, far) => {
+])('an %s network uses up only its own sign-up limit', async (_kind, first, near, far) => {
   expect((await signUp(first)).status).toBeLessThan(300);
   await fill(50);
   const refused = await signUp(near, { 'x-forwarded-for': far });
@@ -50,7 +50,7 @@ test.each([
   expect((await signUp(near)).status).toBeLessThan(300);
 });
 
-test('of many who sign up from one network at once, as many get in as there are places', async () => {
+test('concurrent sign-ups from one network stop at the limit', async () => {
   expect((await signUp('198.51.100.1')).status).toBeLessThan(300);
   await fill(47);
   const answers = await Promise.all(

@@ -115,7 +115,7 @@ const hangUp = async () => {
   );
 };
 
-test('one member cannot take all places of a run, with however many sessions and at once', async () => {
+test('a member has a limit per run, across sessions and concurrent requests', async () => {
   const [greedy, modest] = [await addMember(), await addMember()];
   const runId = await startRun(required, greedy);
   const first = await many(required, 12, runId, `?token=${await tokenOf(greedy)}`);
@@ -131,7 +131,7 @@ test('one member cannot take all places of a run, with however many sessions and
   await hangUp();
 });
 
-test('a member has so many in all, a run so many of all, a workspace so many, and a process', async () => {
+test('members, runs, workspaces and processes each have a limit', async () => {
   const members = await Promise.all(Array.from({ length: 4 }, () => addMember()));
   const queries = await Promise.all(members.map(async (id) => `?token=${await tokenOf(id)}`));
   const runs = [await startRun(required, members[0]), await startRun(required, members[0])];
@@ -160,7 +160,7 @@ test('a member has so many in all, a run so many of all, a workspace so many, an
   await hangUp();
 });
 
-test('a place is free again when its socket is closed, in whatever way', async () => {
+test('a closed or terminated socket frees its slot', async () => {
   const member = await addMember();
   const runId = await startRun(required, member);
   const query = `?token=${await tokenOf(member)}`;
@@ -173,7 +173,7 @@ test('a place is free again when its socket is closed, in whatever way', async (
   }
 });
 
-test('where no credential is needed, an address has its share', async () => {
+test('without credentials, each address has a limit', async () => {
   const [one, two] = [await startRun(open), await startRun(open)];
   const from = (address: string, n: number, runId: string) =>
     many(open, n, runId, '', { 'x-forwarded-for': address });
@@ -195,7 +195,7 @@ test('where no credential is needed, an address has its share', async () => {
   await hangUp();
 });
 
-test('a refusal takes no place, and what is given back twice counts once', () => {
+test('a refusal takes no slot, and a double release frees only one', () => {
   const places = createSocketSlots({
     perMember: 2,
     perMemberAndRun: 2,

@@ -95,7 +95,7 @@ test('the committed table knows every route', () => {
 });
 
 describe('capabilities', () => {
-  test('without any, every route refuses, and names the one that is missing', async () => {
+  test('are required by every route, and the refusal names one', async () => {
     const ids = await makeIds();
     const none = Object.fromEntries(Object.keys(capabilities).map((name) => [name, false]));
     await asOwner(none, async (call) => {
@@ -110,7 +110,7 @@ describe('capabilities', () => {
   });
 
   test.each(Object.keys(capabilities))(
-    'with %s alone, the routes that declare it let in',
+    'with %s alone give access to the routes that declare it',
     async (capability) => {
       const ids = await makeIds();
       const only = Object.fromEntries(
@@ -139,7 +139,7 @@ describe('credentials', () => {
     ['x-api-key', ''],
     ['authorization', 'Bearer nonsense'],
     ['authorization', 'Basic bm9ib2R5Og=='],
-  ])('that are not valid are refused in open mode too (%s: %s)', async (name, value) => {
+  ])('that are invalid are refused in open mode too (%s: %s)', async (name, value) => {
     const { status, body, headers } = await api.call('GET', '/api/workflows', undefined, {
       [name]: value,
     });
@@ -148,7 +148,7 @@ describe('credentials', () => {
     expect(headers['www-authenticate']).toBe('Bearer');
   });
 
-  test('are judged before the body is', async () => {
+  test('are checked before the body', async () => {
     const { status } = await api.send({
       method: 'POST',
       url: '/api/workflows',
@@ -165,7 +165,7 @@ describe('credentials', () => {
     });
     afterAll(async () => closed.stop());
 
-    test('are needed on every route but the exempt ones', async () => {
+    test('are required on all but the exempt routes', async () => {
       for (const { name, method, url, body: sent } of guarded()) {
         const { status, body } = await closed.call(method, url, sent);
         expect([name, status, body]).toEqual([name, 401, { detail: 'Authentication required' }]);
@@ -177,7 +177,7 @@ describe('credentials', () => {
       expect((await closed.call('GET', '/docs/')).status).toBe(200);
     });
 
-    test('are needed to learn which addresses exist', async () => {
+    test('are required to learn which API routes exist', async () => {
       expect((await closed.call('GET', '/api/nothing')).status).toBe(401);
       expect((await closed.call('GET', '/nothing')).status).toBe(404);
     });
@@ -185,7 +185,7 @@ describe('credentials', () => {
 });
 
 describe('pages of other origins', () => {
-  test('cannot act in open mode, even with requests a browser sends unasked', async () => {
+  test('cannot act in open mode, even with simple requests', async () => {
     const { run } = await makeIds();
     const foreign = { origin: 'https://evil.example', host: '127.0.0.1:8000' };
     const { status } = await api.call('POST', `/api/runs/${run}/cancel`, undefined, foreign);
@@ -193,7 +193,7 @@ describe('pages of other origins', () => {
     expect((await api.call('GET', `/api/runs/${run}`)).body.status).toBe('pending');
   });
 
-  test('cannot act by pointing their own name at this machine', async () => {
+  test('cannot act by DNS rebinding', async () => {
     const rebound = { origin: 'http://evil.example:8000', host: 'evil.example:8000' };
     expect((await api.call('POST', '/api/workflows', { name: 'x' }, rebound)).status).toBe(403);
     for (const host of ['127.0.0.1:8000', '[::1]:8000', 'localhost:8000']) {
@@ -202,7 +202,7 @@ describe('pages of other origins', () => {
     }
   });
 
-  test('that are allowed can, and so can our own', async () => {
+  test('can act if they are allowed or our own', async () => {
     for (const origin of ['http://localhost:3000', 'http://127.0.0.1:8000']) {
       const { status } = await api.call('GET', '/api/workflows', undefined, {
         origin,
@@ -212,7 +212,7 @@ describe('pages of other origins', () => {
     }
   });
 
-  test('are told by CORS who may read', async () => {
+  test('get CORS headers only if allowed', async () => {
     const preflight = async (origin: string) =>
       (
         await api.send({
@@ -226,8 +226,8 @@ describe('pages of other origins', () => {
   });
 });
 
-describe('every answer', () => {
-  test('names its request, by the name the caller gave when it is a sane one', async () => {
+describe('every response', () => {
+  test('has a request ID, from the caller if valid', async () => {
     const given = await api.call('GET', '/api/workflows', undefined, {
       'x-request-id': 'abc-1.2:3',
     });
@@ -243,7 +243,7 @@ describe('every answer', () => {
     );
   });
 
-  test('forbids browsers to guess its type or to frame it', async () => {
+  test('forbids MIME sniffing and framing', async () => {
     const { headers } = await api.call('GET', '/api/workflows');
     expect(headers['x-content-type-options']).toBe('nosniff');
     expect(headers['content-security-policy']).toBe("default-src 'none';frame-ancestors 'none'");
@@ -262,7 +262,7 @@ describe('building the app', () => {
     });
   };
 
-  test('fails on a route that declares no capability', async () => {
+  test('fails on a route without a capability', async () => {
     const app = build();
     expect(() =>
       app.route({
@@ -275,7 +275,7 @@ describe('building the app', () => {
     await app.close();
   });
 
-  test('fails on a route of the data API that declares no scope, whatever else it declares', async () => {
+  test('fails on a data API route without a scope', async () => {
     const app = build();
     expect(() =>
       app.route({
@@ -289,7 +289,7 @@ describe('building the app', () => {
     await app.close();
   });
 
-  test('fails on a route of the operations API that declares a scope instead', async () => {
+  test('fails on an operations API route with only a scope', async () => {
     const app = build();
     expect(() =>
       app.route({
@@ -303,7 +303,7 @@ describe('building the app', () => {
     await app.close();
   });
 
-  test('fails on a route that declares no response', async () => {
+  test('fails on a route without a response', async () => {
     const app = build();
     expect(() =>
       app.route({
@@ -330,19 +330,19 @@ describe('over a real socket', () => {
     return answer;
   };
 
-  test('bytes that are no HTTP get the usual shape', async () => {
+  test('invalid HTTP gets a JSON error', async () => {
     const answer = await raw('NONSENSE\r\n\r\n');
     expect(answer).toMatch(/^HTTP\/1\.1 400 /);
     expect(answer).toMatch(/\{"detail":"Bad Request"\}$/);
   });
 
-  test('a head that is too large is 431', async () => {
+  test('too large a head returns 431', async () => {
     expect(await raw(`GET / HTTP/1.1\r\nHost: x\r\nX-Long: ${'x'.repeat(40_000)}\r\n\r\n`)).toMatch(
       /^HTTP\/1\.1 431 /,
     );
   });
 
-  test('a body of 2 MB is answered with 413 while it is being sent', async () => {
+  test('a body of 2 MB gets 413', async () => {
     const answer = await fetch(`http://127.0.0.1:${await port()}/api/workflows`, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
@@ -355,8 +355,8 @@ describe('over a real socket', () => {
   });
 });
 
-describe('a failure inside', () => {
-  test('answers 500 without a word about it', async () => {
+describe('an internal failure', () => {
+  test('returns 500 without details', async () => {
     const { db, temporal, config, app } = api;
     const broken = buildApp({
       db: new Proxy(db, {
@@ -375,7 +375,7 @@ describe('a failure inside', () => {
     await broken.close();
   });
 
-  test('of the connection to Postgres answers 503 with Retry-After', async () => {
+  test('of the database connection returns 503 with Retry-After', async () => {
     const { temporal, config, app, databaseUrl } = api;
     const db = await connectDatabase(databaseUrl, { maxPoolSize: 1 });
     const unreachable = buildApp({

@@ -35,7 +35,7 @@ const untilRefused = async (to: TestApi, from: string, headers: Record<string, s
   throw new Error('never refused');
 };
 
-test('are told to wait after so many in a minute, and a valid key from there is not', async () => {
+test('invalid keys are limited per minute and address, while valid ones still work', async () => {
   const valid = await makeKey(api);
   const { after, answer } = await untilRefused(api, '203.0.113.1', wrong);
   expect(after).toBe(5);
@@ -51,7 +51,7 @@ test('are told to wait after so many in a minute, and a valid key from there is 
   expect((await ask(api, '203.0.113.2', wrong)).status).toBe(401);
 });
 
-test('of every kind count together, valid ones do not count', async () => {
+test('invalid credentials of all kinds count together, valid ones do not', async () => {
   const valid = await makeKey(api);
   for (let n = 0; n < 10; n += 1) {
     expect((await ask(api, '203.0.113.3', valid)).status).toBe(200);
@@ -68,13 +68,13 @@ test('of every kind count together, valid ones do not count', async () => {
   expect((await ask(api, '203.0.113.3', wrong)).status).toBe(429);
 });
 
-test('count for the network of an IPv6 address', async () => {
+test('invalid keys count for the whole IPv6 network', async () => {
   for (let n = 0; n < 5; n += 1) await ask(api, `2001:db8:1:2::${n + 1}`, wrong);
   expect((await ask(api, '2001:db8:1:2:ffff::1', wrong)).status).toBe(429);
   expect((await ask(api, '2001:db8:1:3::1', wrong)).status).toBe(401);
 });
 
-test('cannot hide behind an X-Forwarded-For of their own', async () => {
+test('a forged X-Forwarded-For does not evade the limit for keys', async () => {
   const claim = (n: number) => ({ ...wrong, 'x-forwarded-for': `198.51.100.${n}` });
   for (let n = 0; n < 5; n += 1) await ask(api, '203.0.113.4', claim(n));
   expect((await ask(api, '203.0.113.4', claim(99))).status).toBe(429);
@@ -88,7 +88,7 @@ test('cannot hide behind an X-Forwarded-For of their own', async () => {
   expect((await ask(proxied, '10.0.0.1', through(99, '203.0.113.6'))).status).toBe(401);
 });
 
-test('sign-ins cannot hide behind an X-Forwarded-For either', async () => {
+test('a forged X-Forwarded-For does not evade the limit for sign-ins', async () => {
   const body = { email: 'owner@localhost', password: 'not the password' };
   const login = (to: TestApi, from: string, forwarded: string) =>
     to.send({

@@ -21,8 +21,8 @@ afterAll(async () => {
 const keys = async (): Promise<{ id: string; prefix: string }[]> =>
   (await api.call('GET', '/api/data/keys')).body;
 
-describe('the key for first steps', () => {
-  test('is made once, for test data, and kept where only its owner reads it', async () => {
+describe('the example data key', () => {
+  test('is created once, for test data, in a file that only its owner can read', async () => {
     const file = join(folder, 'kept');
     const secret = await settleDataKey({ apiUrl }, file);
     expect(await settleDataKey({ apiUrl }, file)).toBe(secret);
@@ -34,7 +34,7 @@ describe('the key for first steps', () => {
     expect(await keys()).toHaveLength(1);
   });
 
-  test('stays away once it was revoked', async () => {
+  test('is not created again after it was revoked', async () => {
     const file = join(folder, 'kept');
     const [key] = await keys();
     await api.call('DELETE', `/api/data/keys/${key!.id}`);
@@ -42,7 +42,7 @@ describe('the key for first steps', () => {
     expect(await keys()).toHaveLength(1);
   });
 
-  test('is made anew where the kept one is of another database', async () => {
+  test('is created again if the stored key belongs to another database', async () => {
     const file = join(folder, 'other');
     writeFileSync(file, 'svc_test_nobody_knows_this_one\n');
     const secret = await settleDataKey({ apiUrl }, file);

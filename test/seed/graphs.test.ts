@@ -7,12 +7,12 @@ import { examples } from '../../scripts/seed/index.ts';
 const tools = { tools: builtinTools, customTools: new Set<string>() };
 
 describe.each(examples)('the example "$name"', ({ graph, checks, runs, description }) => {
-  test('is a graph without an error or a warning', () => {
+  test('has no errors or warnings', () => {
     const { valid, errors, warnings } = checkGraph(graph, tools);
     expect({ valid, errors, warnings }).toEqual({ valid: true, errors: [], warnings: [] });
   });
 
-  test.each(runs)('reads no key that the input of $key does not bring', ({ input }) => {
+  test.each(runs)('reads only keys in the input of $key', ({ input }) => {
     // Keys that only other inputs have are read behind a condition or with a default.
     const given = Object.keys(input);
     const { warnings } = checkGraph(graph, { ...tools, inputKeys: given });
@@ -20,33 +20,33 @@ describe.each(examples)('the example "$name"', ({ graph, checks, runs, descripti
     expect(optional).toEqual([]);
   });
 
-  test('names what its input is made of', () => {
+  test('describes the keys of its input', () => {
     for (const key of runs.flatMap((run) => Object.keys(run.input))) {
       expect(description).toContain(key);
     }
   });
 
-  test('has a label and a place of its own for every node', () => {
+  test('has a label and a separate position for every node', () => {
     const places = graph.nodes!.map(({ position }) => `${position?.x},${position?.y}`);
     expect(new Set(places).size).toBe(places.length);
     expect(graph.nodes!.filter(({ label }) => (label ?? '') === '')).toEqual([]);
   });
 
-  test('runs on the mock model only', () => {
+  test('uses only the mock model', () => {
     const models = graph.nodes!.flatMap((node) =>
       node.kind === 'agent' ? [node.model ?? 'mock', ...(node.fallback_models ?? [])] : [],
     );
     expect(new Set(models)).toEqual(new Set(['mock']));
   });
 
-  test('is scored by checks that are well formed', () => {
+  test('has valid checks', () => {
     expect(checks.length).toBeGreaterThan(0);
     expect(evaluationChecksSchema.parse(checks)).toEqual(checks);
   });
 });
 
-describe('the examples together', () => {
-  test('show every kind of node and all ways a run can end', () => {
+describe('all examples', () => {
+  test('cover every node kind and every run outcome', () => {
     const kinds = new Set(examples.flatMap(({ graph }) => graph.nodes!.map(({ kind }) => kind)));
     expect([...kinds].sort()).toEqual([
       'agent',
@@ -60,7 +60,7 @@ describe('the examples together', () => {
     expect([...ends].sort()).toEqual(['failed', 'paused', 'success']);
   });
 
-  test('have names and keys that are used once', () => {
+  test('have unique names and keys', () => {
     const names = examples.map(({ name }) => name);
     const keys = examples.flatMap(({ runs }) => runs.map(({ key }) => key));
     expect(new Set(names).size).toBe(names.length);

@@ -25,11 +25,11 @@ describe('seeding an empty installation', () => {
   });
   afterAll(() => service.close());
 
-  test('has nothing to complain of', () => {
+  test('logs nothing', () => {
     expect(log).toEqual([]);
   });
 
-  test('publishes every example with its checks, the one to read first on top', async () => {
+  test('publishes every example with its checks, in order', async () => {
     const workflows = await get<Workflow[]>('/api/workflows');
     expect(workflows.map(({ name, status, version }) => [name, status, version])).toEqual(
       examples.map(({ name }) => [name, 'published', 1]),
@@ -43,7 +43,7 @@ describe('seeding an empty installation', () => {
     }
   });
 
-  test('leaves every run where its example says', async () => {
+  test('leaves every run in its documented status', async () => {
     for (const { key, ends } of examples.flatMap(({ runs }) => runs)) {
       const { status } = await runOf(key);
       expect({ key, status }).toEqual({ key, status: ends });
@@ -58,12 +58,12 @@ describe('seeding an empty installation', () => {
     }
   });
 
-  test('names the run that waits, and where to approve it', () => {
+  test('returns the waiting run and its approval URL', () => {
     expect(result.gateRunId).toBe(result.runs['example-triage-refund']);
     expect(result.approveUrl).toBe(`${service.apiUrl}/api/runs/${result.gateRunId}/approve`);
   });
 
-  test('makes nothing twice when it is done again, also at the same moment', async () => {
+  test('creates nothing twice when repeated, also concurrently', async () => {
     const again = await Promise.all(
       [1, 2].map(() => seed({ apiUrl: service.apiUrl, log: (text) => log.push(text) })),
     );
@@ -74,7 +74,7 @@ describe('seeding an empty installation', () => {
     expect(runs.map(({ id }) => id).sort()).toEqual(Object.values(result.runs).sort());
   });
 
-  test('leaves an example alone that somebody has changed', async () => {
+  test('leaves changed examples alone', async () => {
     const id = result.workflows['Launch kit']!;
     const path = `/api/workflows/${id}`;
     await call(service, 'PUT', path, { body: { description: 'ours now' } });
@@ -83,7 +83,7 @@ describe('seeding an empty installation', () => {
     expect(await get(path)).toMatchObject({ description: 'ours now', checks: [], version: 1 });
   });
 
-  test('brings about what an interrupted start left undone', async () => {
+  test('completes an interrupted start', async () => {
     const id = result.workflows['Research loop']!;
     await call(service, 'DELETE', `/api/workflows/${id}`);
     // The state after a start that ended right after its first request.
@@ -96,7 +96,7 @@ describe('seeding an empty installation', () => {
     expect(await get<Workflow[]>('/api/workflows')).toHaveLength(examples.length);
   });
 
-  test('shows in the failed run what a resume does', async () => {
+  test('creates a failed run that resume completes', async () => {
     const before = await runOf('example-invoices');
     expect(before.resumable).toBe(true);
     await call(service, 'POST', `/api/runs/${before.id}/resume`);
@@ -114,7 +114,7 @@ describe('seeding an empty installation', () => {
     expect(run.steps.slice(0, 2)).toEqual(before.steps.slice(0, 2));
   });
 
-  test('says no more that a run waits when it has been approved', async () => {
+  test('returns no waiting run after its approval', async () => {
     await call(service, 'POST', `/api/runs/${result.gateRunId}/approve`);
     const after = await seed({ apiUrl: service.apiUrl });
     expect(after.gateRunId).toBeUndefined();
@@ -125,7 +125,7 @@ describe('seeding an empty installation', () => {
 });
 
 describe('seeding again later', () => {
-  test('runs nothing again that retention has removed, whether it was noted or long ago, and counts nothing', async () => {
+  test('does not repeat runs that retention deleted, and counts nothing', async () => {
     const service = await startInstallation();
     const db = await connectDatabase(service.databaseUrl, { maxPoolSize: 2 });
     try {
@@ -159,14 +159,14 @@ describe('seeding again later', () => {
   }, 60_000);
 });
 
-describe('seeding beside work of the same names', () => {
+describe('seeding beside workflows of the same names', () => {
   let service: Installation;
   beforeAll(async () => {
     service = await startInstallation();
   });
   afterAll(() => service.close());
 
-  test('neither changes nor runs it, draft or published, and makes the others', async () => {
+  test('neither changes nor runs them, and creates the other examples', async () => {
     const graph = { nodes: [], edges: [] };
     const post = async (path: string, body?: unknown): Promise<Workflow> =>
       (await call<Workflow>(service, 'POST', `/api/workflows${path}`, { body })).body;
@@ -185,15 +185,15 @@ describe('seeding beside work of the same names', () => {
   });
 });
 
-describe('a start whose examples cannot be made', () => {
-  test('goes on, and says why', async () => {
+describe('a start that cannot create the examples', () => {
+  test('continues and logs why', async () => {
     const log: string[] = [];
     const result = await seed({ apiUrl: 'http://127.0.0.1:1', log: (text) => log.push(text) });
     expect(result).toEqual({ workflows: {}, runs: {} });
     expect(log).toEqual([expect.stringMatching(/^The examples could not be written: .+/)]);
   });
 
-  test('goes on where requests need credentials', async () => {
+  test('continues if requests need credentials', async () => {
     const service = await startInstallation({ AUTH_MODE: 'required' });
     try {
       const log: string[] = [];

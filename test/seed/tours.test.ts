@@ -39,22 +39,22 @@ async function printsWhatItPromises(
   expect(printed.filter((line) => promised.includes(line))).toEqual(promised);
 }
 
-describe('the tours', () => {
+describe('tours', () => {
   let service: Installation;
   beforeAll(async () => {
     service = await startInstallation();
   });
   afterAll(() => service.close());
 
-  test('the one in README.md prints what it promises', async () => {
+  test('README.md prints its documented output', async () => {
     await printsWhatItPromises('README.md', 'tour', service.apiUrl);
   });
 
-  test('the one through workflows, runs and money prints what it promises', async () => {
+  test('docs/tour.md prints its documented output', async () => {
     await printsWhatItPromises('docs/tour.md', 'tour', service.apiUrl);
   });
 
-  test('the one with people prints what it promises', async () => {
+  test('docs/tour-people.md prints its documented output', async () => {
     const required = await startInstallation({
       AUTH_MODE: 'required',
       OWNER_PASSWORD: 'open sesame, please',
@@ -66,14 +66,14 @@ describe('the tours', () => {
     }
   });
 
-  test('the one with data prints what it promises', async () => {
+  test('docs/tour-data.md prints its documented output', async () => {
     const [port] = await freePorts(1);
     await printsWhatItPromises('docs/tour-data.md', 'data', service.apiUrl, {
       RECEIVER_PORT: String(port),
     });
   });
 
-  test('`npm run demo` finds everything as it should be', async () => {
+  test('`npm run demo` succeeds and cleans up', async () => {
     const script = join(root, 'scripts/demo.ts');
     const { NODE_OPTIONS: _flags, ...env } = process.env;
     const { stdout } = await run(process.execPath, [script, '--api', `${service.apiUrl}/`], {
@@ -87,7 +87,7 @@ describe('the tours', () => {
     expect(left.filter(({ name }) => name.startsWith('Demo'))).toEqual([]);
   });
 
-  test('`npm run demo` ends with code 1 where no service is', async () => {
+  test('`npm run demo` exits with code 1 without a service', async () => {
     const script = join(root, 'scripts/demo.ts');
     const { NODE_OPTIONS: _flags, ...env } = process.env;
     const ending = run(process.execPath, [script, '--api', 'http://127.0.0.1:1'], { env });

@@ -493,12 +493,12 @@ const plants: [check: string, what: string, plant: (e: Evidence) => void][] = [
   ],
 ];
 
-describe('the judgement over a storm', () => {
-  test('finds nothing wrong after fair weather', () => {
+describe('the storm oracle', () => {
+  test('finds no violations in a calm run', () => {
     expect(judge(JSON.parse(text) as Evidence).violations).toEqual([]);
   });
 
-  test.each(plants)('%s sees that %s', (check, _what, plant) => {
+  test.each(plants)('%s detects that %s', (check, _what, plant) => {
     const evidence = JSON.parse(text) as Evidence;
     const known = judge(evidence).violations.filter(
       (violation) => violation.check === check,
@@ -508,7 +508,7 @@ describe('the judgement over a storm', () => {
     expect(found.length).toBeGreaterThan(known);
   });
 
-  test('has a planted violation for each of its checks', () => {
+  test('has a planted violation for every check', () => {
     const { looked } = judge(JSON.parse(text) as Evidence);
     expect([...new Set(plants.map(([check]) => check))].sort()).toEqual(Object.keys(looked).sort());
   });

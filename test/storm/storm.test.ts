@@ -10,7 +10,7 @@ const SECONDS = 60;
 const AROUND_SECONDS = 120;
 
 test(
-  'after a short storm nothing is lost, stuck or done twice',
+  'a short storm loses, blocks and repeats nothing',
   async () => {
     const { code, output } = await storm('--seconds', String(SECONDS), '--seed', '20');
     expect({ code, output }).toEqual({

@@ -20,7 +20,7 @@ const scrape = async (): Promise<string> => {
 };
 
 describe('the worker’s /metrics', () => {
-  test('tells of steps, open runs and the outbox, and hands on what the SDK counts', async () => {
+  test('reports steps, open runs, the outbox and the metrics of the SDK', async () => {
     const workflowId = await engine.define({
       nodes: [echo('a'), { id: 'gate', kind: 'human_gate' }],
       edges: [edge('a', 'gate')],

@@ -27,7 +27,7 @@ function laneAt(start = 0) {
 const settled = () => new Promise<void>((resolve) => setImmediate(resolve));
 
 describe('the short lane of a worker', () => {
-  test('gives a workspace that is alone a slot for each step, up to 25', async () => {
+  test('gives a lone workspace a slot per step, up to 25', async () => {
     const { enter, entered } = laneAt();
     const slots = await Promise.all(Array.from({ length: 25 }, (_, n) => enter(`a${n}`)));
     expect(entered).toHaveLength(25);
@@ -36,7 +36,7 @@ describe('the short lane of a worker', () => {
     expect(await enter('a26')).toBeInstanceOf(Function);
   });
 
-  test('executes one step of each workspace beside others, in the order in which they came', async () => {
+  test('executes one step per workspace while others are active, in order of arrival', async () => {
     const { enter, entered } = laneAt();
     const first = (await enter('a0'))!;
     const other = (await enter('b0'))!;
@@ -56,7 +56,7 @@ describe('the short lane of a worker', () => {
     expect(entered).toEqual(['a0', 'b0', 'a1', 'b1', 'a2']);
   });
 
-  test('counts a workspace as another until a second after its last step', async () => {
+  test('counts a workspace as active until a second after its last step', async () => {
     const { enter, entered, pass } = laneAt();
     (await enter('b0'))!();
     pass(999);
@@ -71,7 +71,7 @@ describe('the short lane of a worker', () => {
     expect(entered).toEqual(['b0', 'a0', 'a1', 'a2']);
   });
 
-  test('counts steps that wait towards the 25', async () => {
+  test('counts waiting steps toward the 25', async () => {
     const { enter, entered } = laneAt();
     await enter('b0');
     for (let n = 0; n < 25; n += 1) void enter(`a${n}`);
@@ -80,7 +80,7 @@ describe('the short lane of a worker', () => {
     expect(entered).toEqual(['b0', 'a0']);
   });
 
-  test('lets go of a step that is aborted while it waits, and of no other', async () => {
+  test('drops a step that is aborted while it waits, and no other', async () => {
     const { enter, entered } = laneAt();
     await enter('b0');
     const first = (await enter('a0'))!;

@@ -43,8 +43,8 @@ const schema = {
   required: ['category'],
 };
 
-describe('a question to a provider', () => {
-  it('sends prompts and settings, and books tokens by the price table', async () => {
+describe('a request to a provider', () => {
+  it('sends prompts and settings, and prices tokens by the table', async () => {
     server.answers.push({ text: 'Fine.', usage: { prompt_tokens: 1001, completion_tokens: 3 } });
     const result = await agent()(
       agentCall({
@@ -71,7 +71,7 @@ describe('a question to a provider', () => {
     expect(server.seen[0]?.headers['authorization']).toBe(`Bearer ${KEY}`);
   });
 
-  it('asks Anthropic in its own tongue', async () => {
+  it('uses the API of Anthropic', async () => {
     server.answers.push({ text: 'Bonjour', usage: { prompt_tokens: 10, completion_tokens: 2 } });
     const result = await agent()(
       agentCall({ node: { model: 'anthropic/claude-haiku-4-5' }, params: { prompt: 'Hi' } }),
@@ -81,7 +81,7 @@ describe('a question to a provider', () => {
     expect(server.seen[0]?.headers['x-api-key']).toBe(KEY);
   });
 
-  it('needs no key for a compatible server, and says when a model has no price', async () => {
+  it('needs no key for a compatible server, and flags a model without a price', async () => {
     const result = await agent()(
       agentCall({ node: { model: 'compatible/llama-4' }, params: { prompt: 'Hi' } }),
     );
@@ -95,7 +95,7 @@ describe('a question to a provider', () => {
     expect(server.seen[0]?.headers['authorization']).toBeUndefined();
   });
 
-  it("takes a workspace's own price before the table's", async () => {
+  it('prefers workspace prices to the table', async () => {
     const overrides = { 'compatible/llama-4': { inputUsd: 1, outputUsd: 2 } };
     const runner = agent({}, overrides);
     const result = await runner(
@@ -105,7 +105,7 @@ describe('a question to a provider', () => {
     expect(result.unpriced).toBeUndefined();
   });
 
-  it('is not asked without a price where a cap or a budget applies; a fallback with one is', async () => {
+  it('skips models without a price where a cap or a budget applies', async () => {
     const call = agentCall({ budgeted: true, node: { model: 'compatible/llama-4' } });
     await expect(agent()(call)).rejects.toMatchObject({
       retryable: false,
@@ -121,7 +121,7 @@ describe('a question to a provider', () => {
     expect(await agent()(led)).toMatchObject({ model: 'openai/gpt-4o' });
   });
 
-  it('lets an error of the price look-up pass as what it is', async () => {
+  it('passes on an error of the price lookup unchanged', async () => {
     const down = new Error('database gone');
     const config = loadConfig({ OPENAI_API_KEY: KEY, OPENAI_BASE_URL: `${server.url}/v1` });
     const runner = createNodeRunners({
@@ -135,7 +135,7 @@ describe('a question to a provider', () => {
     await expect(runner(call)).rejects.toBe(down);
   });
 
-  it('calls a cost unknown, not zero, when the provider counts no tokens', async () => {
+  it('is unpriced when the provider reports no token counts', async () => {
     server.answers.push({ text: 'Hi', usage: null });
     const result = await agent()(
       agentCall({ node: { model: 'openai/gpt-4o' }, params: { prompt: 'Hi' } }),
@@ -143,7 +143,7 @@ describe('a question to a provider', () => {
     expect(result).toMatchObject({ output: 'Hi', costMicros: 0, unpriced: true });
   });
 
-  it('gives the run state as JSON when there is no prompt, and an object prompt as JSON', async () => {
+  it('sends the run state as JSON without a prompt, and an object prompt as JSON', async () => {
     await agent()(agentCall({ node: { model: 'openai/gpt-4o' }, state: { ticket: 'T-1' } }));
     await agent()(agentCall({ node: { model: 'openai/gpt-4o' }, params: { prompt: { a: [1] } } }));
     expect(server.questions().map((question) => question['messages'])).toEqual([
@@ -153,7 +153,7 @@ describe('a question to a provider', () => {
   });
 });
 
-describe('an answer by schema', () => {
+describe('a structured answer', () => {
   const ask = (model = 'openai/gpt-4o') =>
     agent()(agentCall({ node: { model, response_schema: schema }, params: { prompt: 'Which?' } }));
 
@@ -173,7 +173,7 @@ describe('an answer by schema', () => {
     ['a missing key', '{"score":1}', /does not fit the response_schema: category/],
     ['a wrong type', '{"category":"a","score":"high"}', /score/],
     ['nothing', '', /valid JSON/],
-  ])('that is %s fails for another try, and is paid for', async (_what, text, message) => {
+  ])('with %s fails as retryable, and its cost counts', async (_what, text, message) => {
     server.answers.push({ text });
     await expect(ask()).rejects.toMatchObject({
       name: 'NodeError',
@@ -184,12 +184,12 @@ describe('an answer by schema', () => {
     expect(server.seen).toHaveLength(1);
   });
 
-  it('that never began says so', async () => {
+  it('cut off when empty fails', async () => {
     server.answers.push({ text: '', finishReason: 'length' });
     await expect(ask()).rejects.toMatchObject({ message: expect.stringContaining('cut off') });
   });
 
-  it('that was cut off says so', async () => {
+  it('cut off is retryable', async () => {
     server.answers.push({ text: '{"category":', finishReason: 'length' });
     await expect(ask()).rejects.toMatchObject({
       message: expect.stringContaining('cut off'),
@@ -197,7 +197,7 @@ describe('an answer by schema', () => {
     });
   });
 
-  it("does not run a schema's regular expressions", async () => {
+  it('ignores regular expressions in the schema', async () => {
     const evil = { type: 'object', properties: { a: { type: 'string', pattern: '^(a+)+$' } } };
     server.answers.push({ text: JSON.stringify({ a: `${'a'.repeat(40)}!` }) });
     const call = agentCall({
@@ -209,11 +209,11 @@ describe('an answer by schema', () => {
   });
 });
 
-describe('providers that fail', () => {
+describe('failing providers', () => {
   const node = { model: 'openai/gpt-4o', fallback_models: ['compatible/spare', 'mock'] };
 
   it.each([429, 500, 503, 401, 404])(
-    'hand over to the next model after %d, asked once each',
+    'fall back to the next model on %d, one request each',
     async (status) => {
       server.answers.push(
         { status, message: 'no', headers: { 'retry-after': '0' } },
@@ -225,24 +225,21 @@ describe('providers that fail', () => {
     },
   );
 
-  it('hand over to the mock last', async () => {
+  it('fall back to the mock last', async () => {
     server.answers.push({ status: 500, message: 'no' });
     const result = await agent()(agentCall({ node, params: { prompt: 'Hi' } }));
     expect(result).toMatchObject({ output: 'Mock answer to: Hi', model: 'mock' });
   });
 
-  it.each([400, 413, 422])(
-    'do not hand over a question that was refused with %d',
-    async (status) => {
-      server.answers.push({ status, message: 'too many tokens' });
-      await expect(agent()(agentCall({ node, params: { prompt: 'Hi' } }))).rejects.toMatchObject({
-        message: `openai/gpt-4o answered ${status}: too many tokens`,
-        retryable: false,
-        definite: true,
-      });
-      expect(server.seen).toHaveLength(1);
-    },
-  );
+  it.each([400, 413, 422])('do not fall back after a refusal with %d', async (status) => {
+    server.answers.push({ status, message: 'too many tokens' });
+    await expect(agent()(agentCall({ node, params: { prompt: 'Hi' } }))).rejects.toMatchObject({
+      message: `openai/gpt-4o answered ${status}: too many tokens`,
+      retryable: false,
+      definite: true,
+    });
+    expect(server.seen).toHaveLength(1);
+  });
 
   it.each([
     [429, true],
@@ -250,17 +247,14 @@ describe('providers that fail', () => {
     [408, true],
     [401, false],
     [404, false],
-  ])(
-    'make an error of %d that is worth another try: %s; the SDK itself tries once',
-    async (status, retryable) => {
-      server.answers.push({ status, message: 'no' });
-      const call = agentCall({ node: { model: 'openai/gpt-4o' }, params: { prompt: 'Hi' } });
-      await expect(agent()(call)).rejects.toMatchObject({ retryable, definite: true });
-      expect(server.seen).toHaveLength(1);
-    },
-  );
+  ])('with status %d are retryable: %s; the SDK does not retry', async (status, retryable) => {
+    server.answers.push({ status, message: 'no' });
+    const call = agentCall({ node: { model: 'openai/gpt-4o' }, params: { prompt: 'Hi' } });
+    await expect(agent()(call)).rejects.toMatchObject({ retryable, definite: true });
+    expect(server.seen).toHaveLength(1);
+  });
 
-  it('that all fail are all named', async () => {
+  it('are all named in the error', async () => {
     server.answers.push({ status: 401, message: 'who?' }, { status: 503, message: 'busy' });
     const call = agentCall({
       node: { model: 'openai/gpt-4o', fallback_models: ['compatible/spare'] },
@@ -271,7 +265,7 @@ describe('providers that fail', () => {
     });
   });
 
-  it('never show a key, nor the stars they make of one', async () => {
+  it('never show a key, nor their masked form of it', async () => {
     server.answers.push({
       status: 401,
       message: `Incorrect API key provided: ${KEY}, or sk-te**********6789.`,
@@ -284,7 +278,7 @@ describe('providers that fail', () => {
     );
   });
 
-  it('by answering something else are worth another try', async () => {
+  it('with an unexpected body are retryable', async () => {
     for (const raw of ['<html>', '{"choices":[]}', '{}']) {
       server.answers.splice(0, 9, { raw });
       const call = agentCall({ node: { model: 'openai/gpt-4o' }, params: { prompt: 'Hi' } });
@@ -292,7 +286,7 @@ describe('providers that fail', () => {
     }
   });
 
-  it('by being down, or where they may not be', async () => {
+  it('are retryable if down, final if denied', async () => {
     await server.close();
     const call = agentCall({ node: { model: 'openai/gpt-4o' } });
     await expect(agent()(call)).rejects.toMatchObject({
@@ -314,7 +308,7 @@ describe('providers that fail', () => {
     ['gpt-4o', 'provider/model', {}],
     ['constructor/x', 'provider/model', {}],
     ['openai/', 'provider/model', {}],
-  ])('for %s without a way to ask name %s and are final', async (model, name, env) => {
+  ])('for %s without settings name %s and are final', async (model, name, env) => {
     const call = agentCall({ node: { model, fallback_models: ['mock'] } });
     await expect(agent(env)(call)).rejects.toMatchObject({
       message: expect.stringContaining(name),
@@ -325,7 +319,7 @@ describe('providers that fail', () => {
 });
 
 describe('an abort', () => {
-  it("ends a hanging question with the signal's reason and without asking the fallback", async () => {
+  it("ends a hanging request with the signal's reason, without the fallback", async () => {
     server.answers.push({ hang: true });
     const controller = new AbortController();
     const reason = new Error('run cancelled');
@@ -352,7 +346,7 @@ describe('the mock model', () => {
     expect(first.output).toBe(`Mock answer to: Sort this: ${'😀'.repeat(109)}...`);
   });
 
-  it('answers what the node or its rendered parameters say, null included', async () => {
+  it('returns the output of the node or its rendered params, also null', async () => {
     const runner = agent();
     const output = { category: 'billing' };
     expect((await runner(ask({ node: { mock: { output } } }))).output).toEqual(output);
@@ -361,12 +355,12 @@ describe('the mock model', () => {
     expect((await runner(ask({ node: { mock: { output: null } } }))).output).toBeNull();
   });
 
-  it('fits a schema it is given no output for', async () => {
+  it('fits the schema when it has no output', async () => {
     const result = await agent()(ask({ node: { response_schema: schema } }));
     expect(result.output).toEqual({ category: 'mock', score: 0 });
   });
 
-  it('fails as often as it is told, free of charge, then costs what it is told', async () => {
+  it('fails fail_times times at no cost, then costs cost_usd', async () => {
     const node = { mock: { fail_times: 2, cost_usd: 0.0012345 } };
     for (const attempt of [1, 2]) {
       await expect(agent()(ask({ node, attempt }))).rejects.toMatchObject({

@@ -12,7 +12,7 @@ describe('prices', () => {
     }
   });
 
-  it('of a dated snapshot are those of its model, unless listed apart', () => {
+  it('of a dated snapshot default to those of its model', () => {
     expect(priceOf('openai/gpt-5-2025-08-07')).toBe(priceTable.models['openai/gpt-5']);
     expect(priceOf('anthropic/claude-opus-4-6-20260205')).toBe(
       priceTable.models['anthropic/claude-opus-4-6'],
@@ -20,12 +20,12 @@ describe('prices', () => {
     expect(priceOf('openai/gpt-4o-2024-05-13')).toEqual({ inputUsd: 5, outputUsd: 15 });
   });
 
-  it('are unknown for what nobody priced, and are not inherited from Object', () => {
+  it('are unknown for unlisted models, and are not inherited from Object', () => {
     const names = ['compatible/x', 'openai/unheard-of', 'constructor', '__proto__', 'toString', ''];
     expect(names.map((name) => priceOf(name))).toEqual(names.map(() => undefined));
   });
 
-  it('of the mock are stated by its nodes, so it never counts as unpriced', () => {
+  it('of the mock are zero, so it never counts as unpriced', () => {
     expect(priceOf('mock')).toEqual({ inputUsd: 0, outputUsd: 0 });
   });
 

@@ -26,7 +26,7 @@ describe('the tool node', () => {
   it.each([
     ['entity_upsert', entityRecordFields],
     ['event_emit', eventRecordFields],
-  ] as const)('takes for %s what records are made of', (name, fields) => {
+  ] as const)('takes record fields as %s parameters', (name, fields) => {
     const { required, optional } = toolParams[name];
     expect([...required, ...optional].sort()).toEqual(['feed_id', ...Object.keys(fields)].sort());
     const needed = Object.entries(fields).filter(
@@ -40,7 +40,7 @@ describe('the tool node', () => {
       ([, { required }]) => !required.includes('feed_id'),
     ),
   )(
-    'runs %s with the parameters that validation knows, and with no others',
+    'runs %s with the parameters that validation allows, and no others',
     async (name, { required, optional }) => {
       const { tool } = createNodeRunners({
         db,
@@ -58,7 +58,7 @@ describe('the tool node', () => {
     },
   );
 
-  it('runs what the registry was extended with', async () => {
+  it('runs tools added to the registry', async () => {
     const { tool } = createNodeRunners({
       db,
       config: loadConfig({}),
@@ -73,7 +73,7 @@ describe('the tool node', () => {
   });
 
   it.each(['nothing', 'constructor', '__proto__', ''])(
-    'refuses the unknown tool %j for good',
+    'refuses the unknown tool %j permanently',
     async (name) => {
       const { tool } = createNodeRunners({ db, config: loadConfig({}), egress, mailer: undefined });
       await expect(tool(toolCall(name, {}))).rejects.toMatchObject({
@@ -83,7 +83,7 @@ describe('the tool node', () => {
     },
   );
 
-  it('refuses a custom tool that is not registered for good', async () => {
+  it('refuses an unregistered custom tool permanently', async () => {
     const { tool } = createNodeRunners({ db, config: loadConfig({}), egress, mailer: undefined });
     await expect(tool(toolCall('custom:gone', {}))).rejects.toMatchObject({
       message: "The tool 'custom:gone' is not registered",

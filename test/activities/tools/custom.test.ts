@@ -68,7 +68,7 @@ const failure = (fields: Record<string, unknown>) =>
   expect.objectContaining({ name: 'NodeError', ...fields });
 
 describe('a request to a custom tool', () => {
-  it('carries the arguments as JSON, the headers and the key of the step', async () => {
+  it('has the arguments as JSON, the headers and the idempotency key', async () => {
     const headers = { Authorization: 'Bearer abc', 'X-Team': 'é' };
     await run({ headers }, { text: 'Ünï', list: [1, { a: null }] });
     const [seen] = server.seen;
@@ -87,7 +87,7 @@ describe('a request to a custom tool', () => {
   });
 
   it.each(['PUT', 'PATCH', 'DELETE'] as const)(
-    'by %s carries them in the body too',
+    'by %s has arguments in the body',
     async (method) => {
       await run({ method, headers: { 'content-type': 'application/x+json' } }, { a: 1 });
       expect(server.seen[0]).toMatchObject({ method, url: '/probe', body: '{"a":1}' });
@@ -95,28 +95,25 @@ describe('a request to a custom tool', () => {
     },
   );
 
-  it.each(['GET', 'HEAD'] as const)(
-    'by %s carries them in the query, after what is there',
-    async (method) => {
-      const args = { q: 'a b&c=d#e', n: 3, on: true, none: null, list: ['x', 1], deep: { a: [1] } };
-      await run({ method, endpoint_url: `${server.url}/probe?fixed=1` }, args);
-      expect(server.seen[0]).toMatchObject({
-        method,
-        url: '/probe?fixed=1&q=a+b%26c%3Dd%23e&n=3&on=true&list=x&list=1&deep=%7B%22a%22%3A%5B1%5D%7D',
-        body: '',
-      });
-      expect(server.seen[0]?.headers['content-type']).toBeUndefined();
-    },
-  );
+  it.each(['GET', 'HEAD'] as const)('by %s appends the arguments to the query', async (method) => {
+    const args = { q: 'a b&c=d#e', n: 3, on: true, none: null, list: ['x', 1], deep: { a: [1] } };
+    await run({ method, endpoint_url: `${server.url}/probe?fixed=1` }, args);
+    expect(server.seen[0]).toMatchObject({
+      method,
+      url: '/probe?fixed=1&q=a+b%26c%3Dd%23e&n=3&on=true&list=x&list=1&deep=%7B%22a%22%3A%5B1%5D%7D',
+      body: '',
+    });
+    expect(server.seen[0]?.headers['content-type']).toBeUndefined();
+  });
 
-  it('goes where the tool was registered, whatever the arguments say', async () => {
+  it('goes to the registered URL regardless of the arguments', async () => {
     const args = { url: 'http://10.0.0.1/', endpoint_url: 'http://10.0.0.1/', '../../x': '@host' };
     await run({ endpoint_url: `${server.url}/{url}` }, args);
     expect(server.seen[0]?.url).toBe('/%7Burl%7D');
   });
 });
 
-describe('the answer of a custom tool', () => {
+describe('a custom tool response', () => {
   it.each<[string | undefined, string | Buffer, JsonObject]>([
     ['application/json', '{"a":1}', { a: 1 }],
     ['application/problem+json', '{"a":1}', { a: 1 }],
@@ -151,7 +148,7 @@ describe('the answer of a custom tool', () => {
     [429, true],
     [500, true],
     [503, true],
-  ])('%d is a definite failure; worth another try: %s', async (status, retryable) => {
+  ])('%d is a definite failure; retryable: %s', async (status, retryable) => {
     answer = (_request, response) => void response.writeHead(status).end('no '.repeat(1_000));
     const error: unknown = await run().catch((thrown: unknown) => thrown);
     expect(error).toEqual(failure({ retryable, definite: true, status }));
@@ -162,7 +159,7 @@ describe('the answer of a custom tool', () => {
     expect(message.length).toBeLessThan(560);
   });
 
-  it('that redirects is not followed, neither inwards nor anywhere', async () => {
+  it('that redirects is not followed', async () => {
     const inner = await startHttpServer((_request, response) => sendJson(response, 200, {}));
     answer = (_request, response) =>
       void response.writeHead(307, { location: `${inner.url}/inner` }).end();
@@ -189,7 +186,7 @@ describe('the answer of a custom tool', () => {
         response.on('close', () => clearInterval(timer));
       },
     ],
-  ])('%s is cut off', async (_what, send) => {
+  ])('%s fails at 5 MB', async (_what, send) => {
     answer = (_request, response) => send(response);
     await expect(run()).rejects.toEqual(
       failure({ message: expect.stringContaining('exceeds 5242880 bytes') }),
@@ -205,7 +202,7 @@ describe('the answer of a custom tool', () => {
         response.on('close', () => clearInterval(timer));
       },
     ],
-  ])('that %s fails in its time, and may be tried again', async (_what, send) => {
+  ])('that %s times out and is retryable', async (_what, send) => {
     answer = (_request, response) => send(response);
     await expect(run({ timeout_seconds: 0.3 })).rejects.toEqual(
       failure({
@@ -216,7 +213,7 @@ describe('the answer of a custom tool', () => {
     );
   });
 
-  it('is refused when it is nested too deeply for others to read', async () => {
+  it('is refused when nested too deeply', async () => {
     answer = (_request, response) =>
       void response
         .writeHead(200, { 'content-type': 'application/json' })
@@ -226,7 +223,7 @@ describe('the answer of a custom tool', () => {
     );
   });
 
-  it('that is no HTTP fails, and may be tried again', async () => {
+  it('that is not HTTP fails and is retryable', async () => {
     const tcp = await startTcpServer((socket) => socket.end('hello\r\n\r\n'));
     await expect(run({ endpoint_url: tcp.url })).rejects.toEqual(
       failure({ message: expect.stringContaining('could not be reached'), retryable: true }),
@@ -235,11 +232,11 @@ describe('the answer of a custom tool', () => {
   });
 });
 
-describe('what authorises a call', () => {
+describe('credentials of a call', () => {
   const token = 'tok/0123456789"abcdef';
   const headers = { Authorization: `Bearer ${token}` };
 
-  it('is taken out of an answer that repeats it', async () => {
+  it('are redacted in a response', async () => {
     answer = (request, response) =>
       sendJson(response, 200, { saw: request.headers, [`key ${token}`]: [token] });
     const { output } = await run({ headers });
@@ -252,7 +249,7 @@ describe('what authorises a call', () => {
     ['in JSON', (text) => JSON.stringify({ text })],
     ['in JSON with slashes escaped', (text) => JSON.stringify({ text }).replaceAll('/', '\\/')],
   ])(
-    'is taken out of a failure that repeats it %s, also where it is shortened',
+    'are redacted in a failure that repeats them %s, also where it is cut off',
     async (_how, write) => {
       for (let before = 440; before < 520; before += 1) {
         answer = (_request, response) =>
@@ -276,7 +273,7 @@ describe('what authorises a call', () => {
     ],
     ['as hexadecimal', 's3cr3t-token', (text) => Buffer.from(text).toString('hex')],
     ['percent-encoded', 's3cr3t/token+1', encodeURIComponent],
-  ])('is taken out of an answer %s', async (_how, secret, write) => {
+  ])('%s are redacted in responses', async (_how, secret, write) => {
     answer = (_request, response) =>
       sendJson(response, 200, { said: write(secret), list: [{ deep: write(secret) }] });
     const { output } = await run({ headers: { Authorization: `Bearer ${secret}` } });
@@ -284,7 +281,7 @@ describe('what authorises a call', () => {
     expect(JSON.stringify(output)).toContain('***');
   });
 
-  it('is taken out of a failure that repeats it in UTF-16', async () => {
+  it('are redacted in a failure in UTF-16', async () => {
     answer = (_request, response) =>
       void response
         .writeHead(400, { 'content-type': 'text/plain; charset=utf-16le' })
@@ -294,7 +291,7 @@ describe('what authorises a call', () => {
     );
   });
 
-  it('stays with its origin: a redirect is not followed, and the answer says so', async () => {
+  it('stay with their origin: a redirect fails the call', async () => {
     const elsewhere = await startHttpServer((_request, response) => sendJson(response, 200, {}));
     answer = (_request, response) =>
       void response.writeHead(307, { location: `${elsewhere.url}/steal` }).end();
@@ -306,7 +303,7 @@ describe('what authorises a call', () => {
     await elsewhere.close();
   });
 
-  it('leaves alone what everybody sends', async () => {
+  it('do not include common values', async () => {
     answer = (_request, response) => sendJson(response, 200, { type: 'application/json' });
     const plain = { 'Content-Type': 'application/json', 'X-Region': 'eu-west-1' };
     expect(await run({ headers: plain })).toMatchObject({ output: { type: 'application/json' } });
@@ -325,14 +322,14 @@ describe('arguments', () => {
     [{ email: 1 }, 'arguments.email must be string'],
     [{ email: 'nobody' }, 'arguments.email must match pattern "^[^@]+@[^@]+$"'],
     [{ email: 'a@b', n: '7' }, 'arguments.n must be integer'],
-  ])('%j do not fit, and the tool is not called', async (args, problem) => {
+  ])('%j are refused without a call', async (args, problem) => {
     await expect(run({ input_schema }, args)).rejects.toEqual(
       failure({ message: `Tool 'probe': ${problem}`, retryable: false, definite: false }),
     );
     expect(server.connections()).toBe(0);
   });
 
-  it('are judged in bounded time, whatever the schema', async () => {
+  it('are validated in bounded time with any schema', async () => {
     const $defs = Object.fromEntries(
       Array.from({ length: 40 }, (_, n) => {
         const next = { $ref: `#/$defs/d${n + 1}` };
@@ -361,14 +358,14 @@ describe('arguments', () => {
     expect(server.connections()).toBe(0);
   }, 120_000);
 
-  it('meet the patterns of a schema in linear time', async () => {
+  it('are matched with patterns in linear time', async () => {
     const schema = { properties: { a: { pattern: '^(a+)+$' } } };
     await expect(run({ input_schema: schema }, { a: `${'a'.repeat(5_000)}!` })).rejects.toEqual(
       failure({ message: expect.stringContaining('must match pattern') }),
     );
   });
 
-  it('meet two patterns each by its own', async () => {
+  it('each match their own pattern', async () => {
     const schema = { properties: { a: { pattern: '^a+$' }, b: { pattern: '^b+$' } } };
     expect(await run({ input_schema: schema }, { a: 'aa', b: 'bb' })).toBeDefined();
     await expect(run({ input_schema: schema }, { a: 'aa', b: 'aa' })).rejects.toEqual(
@@ -376,7 +373,7 @@ describe('arguments', () => {
     );
   });
 
-  it('may be as recursive as the schema says', async () => {
+  it('can be recursive where the schema is', async () => {
     const tree = {
       properties: { v: { type: 'number' }, kids: { type: 'array', items: { $ref: '#' } } },
     };
@@ -398,7 +395,7 @@ describe('a custom tool on an MCP server', () => {
   const ask = (mcp_tool: string, args: JsonObject, rest: Registered = {}) =>
     run({ kind: 'mcp', endpoint_url: `${mcp.url}/mcp`, mcp_tool, ...rest }, args);
 
-  it('gives its structured content, and gets the headers and the key', async () => {
+  it('returns structured content, and gets the headers and the key', async () => {
     expect(await ask('add', { a: 1, b: 2 }, { headers: { 'X-Key': 'abc' } })).toEqual({
       output: { sum: 3 },
       costMicros: 0,
@@ -407,13 +404,13 @@ describe('a custom tool on an MCP server', () => {
     expect(call?.headers).toMatchObject({ 'x-key': 'abc', 'idempotency-key': 'run_1/step/0' });
   });
 
-  it('fails with its own words', async () => {
+  it('fails with its message', async () => {
     await expect(ask('fail', {})).rejects.toEqual(
       failure({ message: "MCP tool 'fail' failed: out of paper", definite: true }),
     );
   });
 
-  it('has its time for the whole call', async () => {
+  it('limits the time of a whole call', async () => {
     await expect(ask('slow', {}, { timeout_seconds: 0.5 })).rejects.toEqual(
       failure({ message: expect.stringContaining('did not respond in full within 0.5 s') }),
     );

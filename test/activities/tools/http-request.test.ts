@@ -56,7 +56,7 @@ describe('http_request', () => {
     });
   });
 
-  it('leaves a key, a content type and a text body as the author wrote them', async () => {
+  it('keeps the key, content type and text body of the author', async () => {
     await send({
       method: 'PUT',
       body: 'a,b',
@@ -96,7 +96,7 @@ describe('http_request', () => {
     [500, true],
     [503, true],
     [304, false],
-  ])('fails on %d; worth another try: %s', async (status, retryable) => {
+  ])('fails on %d; retryable: %s', async (status, retryable) => {
     answer = (_request, response) =>
       void response.writeHead(status).end(status === 304 ? '' : `no: ${'x'.repeat(600)}`);
     const text = status === 304 ? '304' : `${status}: no: ${'x'.repeat(496)}`;
@@ -105,7 +105,7 @@ describe('http_request', () => {
     );
   });
 
-  it('follows five redirects, and none that leads inside', async () => {
+  it('follows five redirects, none to a private address', async () => {
     answer = (request, response) => {
       const hop = Number(request.url.slice(1));
       if (hop < 5) response.writeHead(302, { location: `/${hop + 1}` }).end();
@@ -136,14 +136,14 @@ describe('http_request', () => {
     [{ method: 'TRACE' }, "'method'"],
     [{ method: 'GET', body: 'x' }, 'cannot be sent'],
     [{ querry: {} }, 'querry'],
-  ])('refuses %j for good', async (params, message) => {
+  ])('refuses %j permanently', async (params, message) => {
     await expect(send(params as JsonObject)).rejects.toEqual(
       failure({ message: expect.stringContaining(message), retryable: false, definite: false }),
     );
     expect(server.connections()).toBe(0);
   });
 
-  it('bounds the body at 5 MB and the time at the node timeout', async () => {
+  it('limits the body to 5 MB and the time to the node timeout', async () => {
     answer = (_request, response) => void response.end(Buffer.alloc(5 * 1024 * 1024 + 1));
     await expect(send({})).rejects.toEqual(
       failure({ message: expect.stringContaining('exceeds 5242880 bytes') }),

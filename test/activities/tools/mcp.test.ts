@@ -23,7 +23,7 @@ const call = (params: JsonObject, rest: Parameters<typeof toolCall>[2] = {}) =>
   createMcp(egress)(toolCall('mcp', { server_url: `${server.url}/mcp`, ...params }, rest));
 
 describe('mcp', () => {
-  it('calls a tool and brings back text and structure', async () => {
+  it('calls a tool and returns text and structure', async () => {
     const result = await call({
       tool: 'add',
       arguments: { a: 2, b: 3 },
@@ -39,7 +39,7 @@ describe('mcp', () => {
     });
   });
 
-  it('fails when the tool says it failed', async () => {
+  it('fails when the tool fails', async () => {
     await expect(call({ tool: 'fail' })).rejects.toMatchObject({
       name: 'NodeError',
       message: "MCP tool 'fail' failed: out of paper",
@@ -48,14 +48,14 @@ describe('mcp', () => {
     });
   });
 
-  it('fails on an unknown tool and on arguments that do not fit', async () => {
+  it('fails on an unknown tool and on invalid arguments', async () => {
     await expect(call({ tool: 'nothing' })).rejects.toMatchObject({ name: 'NodeError' });
     await expect(call({ tool: 'add', arguments: { a: 'x' } })).rejects.toMatchObject({
       name: 'NodeError',
     });
   });
 
-  it('stops at the node timeout, and at once on abort', async () => {
+  it('stops at the node timeout and on abort', async () => {
     await expect(call({ tool: 'slow' }, { node: { timeout_seconds: 0.3 } })).rejects.toMatchObject({
       name: 'NodeError',
       retryable: true,
@@ -77,7 +77,7 @@ describe('mcp', () => {
     [{ tool: 'x', headers: { Host: 'inner' } }, "Header 'Host' cannot be set"],
     [{}, "'tool'"],
     [{ tool: 'x', arguments: 'text' }, "'arguments'"],
-  ])('refuses %j for good', async (params, message) => {
+  ])('refuses %j permanently', async (params, message) => {
     await expect(call(params as JsonObject)).rejects.toMatchObject({
       name: 'NodeError',
       message: expect.stringContaining(message),
@@ -90,7 +90,7 @@ describe('mcp', () => {
     [404, false],
     [401, false],
     [503, true],
-  ])('makes a node error of HTTP %d; worth another try: %s', async (status, retryable) => {
+  ])('turns HTTP %d into a node error; retryable: %s', async (status, retryable) => {
     const broken = await startHttpServer(
       (_request, response) => void response.writeHead(status).end('no'),
     );
@@ -102,7 +102,7 @@ describe('mcp', () => {
     }
   });
 
-  it('makes a node error of a server that speaks something else, or redirects inside', async () => {
+  it('fails with a node error if the server is not MCP or redirects internally', async () => {
     const inside = await startHttpServer((_request, response) => void response.end('secret'));
     const answers = [
       (response: ServerResponse) => void response.end('<html>'),

@@ -38,7 +38,7 @@ const sendEmail = (
 const letter = { to: 'a@example.com', subject: 'Hello', text: 'Body' };
 
 describe('send_email', () => {
-  it('hands the mail to the provider once per idempotency key', async () => {
+  it('sends the email once per idempotency key', async () => {
     const params = {
       ...letter,
       html: '<p>Body</p>',
@@ -122,7 +122,7 @@ describe('send_email', () => {
     [{ ...letter, subject: 'a\r\nBcc: b@example.com' }, "'subject'"],
     [{ to: 'a@example.com', subject: 'x' }, "'text' or 'html'"],
     [{ ...letter, attachment: 'x' }, 'attachment'],
-  ])('refuses %j for good', async (params, message) => {
+  ])('refuses %j permanently', async (params, message) => {
     await expect(sendEmail(params)).rejects.toMatchObject({
       message: expect.stringContaining(message),
       retryable: false,
@@ -141,7 +141,7 @@ describe('send_chat_message', () => {
   const post = (params: JsonObject, url: string | undefined = chat.url) =>
     createSendChatMessage(egress, url)(toolCall('send_chat_message', params));
 
-  it("posts to the installation's webhook, or to the one given", async () => {
+  it('posts to the webhook of the installation or a given one', async () => {
     expect(await post({ text: 'Hi *there*' })).toEqual({
       output: { delivered: true, status: 200 },
       costMicros: 0,
@@ -154,7 +154,7 @@ describe('send_chat_message', () => {
     expect(chat.seen[0]?.headers['idempotency-key']).toBe('run_1/step/0');
   });
 
-  it('fails without showing the path, which is the secret', async () => {
+  it('does not show the secret path when it fails', async () => {
     chatStatus = 404;
     const wanted = post({ text: 'x', webhook_url: `${chat.url}/services/T0/S3CRET` });
     await expect(wanted).rejects.toMatchObject({

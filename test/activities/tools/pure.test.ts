@@ -16,7 +16,7 @@ describe('json_transform', () => {
     ["upper(who.name) + '!'", 'ADA!'],
     ['items', [1, 2, 3]],
     ['gone.deep', null],
-  ])('gives %s as %j', async (expression, output) => {
+  ])('%s returns %j', async (expression, output) => {
     expect(await transform({ expression })).toEqual({ output, costMicros: 0 });
   });
 
@@ -26,7 +26,7 @@ describe('json_transform', () => {
     [{ expression: '' }],
     [{ expression: 3 }],
     [{}],
-  ])('refuses %j for good', async (params) => {
+  ])('refuses %j permanently', async (params) => {
     await expect(transform(params as JsonObject)).rejects.toMatchObject({
       name: 'NodeError',
       retryable: false,
@@ -39,7 +39,7 @@ describe('delay', () => {
     [{ seconds: 5 }, 5],
     [{ seconds: '2.5' }, 2.5],
     [{ seconds: 0 }, 0],
-  ])('%j is stated, not waited for', async (params, seconds) => {
+  ])('does not wait for %j', async (params, seconds) => {
     expect(parseDelay(params)).toEqual({ seconds });
     expect(await delay(toolCall('delay', params))).toEqual({
       output: { delayed_seconds: seconds },
@@ -57,7 +57,7 @@ describe('delay', () => {
     [{ seconds: [5] }],
     [{ seconds: 1e12 }],
     [{ seconds: 1, minutes: 1 }],
-  ])('%j is refused for good', async (params) => {
+  ])('refuses %j permanently', async (params) => {
     expect(parseDelay(params)).toEqual({ error: expect.stringContaining('delay:') });
     await expect(delay(toolCall('delay', params))).rejects.toMatchObject({
       name: 'NodeError',

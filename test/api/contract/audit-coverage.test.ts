@@ -82,11 +82,11 @@ const actorOf = (route: string, by: string | undefined, targetId: string) => {
 
 const total = async (): Promise<number> => (await call('GET', '/api/audit?limit=1')).total;
 
-test('every route that may change something has an example, and every example has a route', () => {
+test('every mutating route has an example, and every example has a route', () => {
   expect([...Object.keys(mutations), ...Object.keys(changeNothing)].sort()).toEqual(mutating);
 });
 
-test('every change leaves one entry that names the act, its target and who did it', async () => {
+test('every change leaves one audit entry with its action, target and actor', async () => {
   for (const [route, prepare] of Object.entries(mutations)) {
     const { url, body, token, entry, by } = await prepare(context);
     const before = await total();
@@ -102,7 +102,7 @@ test('every change leaves one entry that names the act, its target and who did i
   }
 }, 60_000);
 
-test('what changes nothing, and every read, leaves none', async () => {
+test('reads and no-op changes leave no audit entry', async () => {
   const reads = ['/api/workspace', '/api/usage', '/api/metrics/overview', '/api/audit/verify'];
   const before = await total();
   for (const url of reads) await call('GET', url);
@@ -115,7 +115,7 @@ test('what changes nothing, and every read, leaves none', async () => {
   }
 });
 
-test('the worker seals what was written, in one chain that holds', async () => {
+test('the worker seals all entries in one valid chain', async () => {
   for (;;) {
     const { valid, unsealed, sealed } = await call('GET', '/api/audit/verify');
     expect(valid).toBe(true);
@@ -126,7 +126,7 @@ test('the worker seals what was written, in one chain that holds', async () => {
 });
 
 // Runs last, when data of every kind exists.
-test('every time in every answer is UTC with milliseconds, whatever it was sent as', async () => {
+test('every time in every response is UTC with milliseconds, in any input format', async () => {
   const feed = (await call('POST', '/api/data/feeds', { name: 'Of odd times' })).id as string;
   const evidence = { source_name: 's', retrieved_at: '2026-01-01T00:00:00.5+16:00' };
   const [entity, event] = [

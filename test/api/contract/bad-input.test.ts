@@ -49,7 +49,7 @@ describe.each(routes)('%s refuses', (route) => {
     },
   );
 
-  test('bytes that are no UTF-8', async () => {
+  test('invalid UTF-8', async () => {
     const bytes = Buffer.concat([
       Buffer.from('{"name":"'),
       Buffer.from([0xff, 0xfe]),
@@ -92,7 +92,7 @@ describe.each(routes)('%s refuses', (route) => {
 describe.each(routes.filter((route) => !route.endsWith('/runs') && !route.endsWith('/checks')))(
   '%s refuses',
   (route) => {
-    test('a field it does not know, by name', async () => {
+    test('an unknown field, naming it', async () => {
       const body = { ...(bodies[route] as object), surprise: 1, toString: 2 };
       refused(await send(route, JSON.stringify(body)), 400, /unknown field 'surprise'/);
     });
@@ -108,7 +108,7 @@ describe.each(routesWithText)('%s refuses', (route) => {
     return deep;
   };
 
-  test('NUL characters and lone surrogates, wherever they are', async () => {
+  test('NUL characters and lone surrogates anywhere', async () => {
     refused(await send(route, wrap('"a\\u0000b"')), 400, /^Invalid body: \S+ contains a NUL/);
     refused(
       await send(route, wrap('"a\\ud800b"')),
@@ -120,11 +120,11 @@ describe.each(routesWithText)('%s refuses', (route) => {
     refused(await send(route, '{"\\ud83d":1}'), 400, /has a key that contains a lone surrogate/);
   });
 
-  test('numbers that JSON cannot write again', async () => {
+  test('numbers too large for JSON', async () => {
     refused(await send(route, wrap('1e999')), 400, /too large/);
   });
 
-  test('integers that would be rounded, with their place', async () => {
+  test('integers that would be rounded, naming the path', async () => {
     for (const number of ['9007199254740992', '-12345678901234567890']) {
       refused(
         await send(route, wrap(`[{"id":${number}}]`)),
@@ -134,7 +134,7 @@ describe.each(routesWithText)('%s refuses', (route) => {
     }
   });
 
-  test('JSON nested deeper than anybody can serialise', async () => {
+  test('JSON nested too deeply', async () => {
     refused(
       await send(route, wrap(`${'['.repeat(50_000)}${']'.repeat(50_000)}`)),
       400,
@@ -237,14 +237,11 @@ describe('queries and paths', () => {
     ['GET', '/api/runs/run_x/approve', 'POST'],
     ['GET', '/api/hooks/wf_x/0123', 'POST'],
     ['POST', '/api/runs/run_x?x=1', 'GET, HEAD'],
-  ])(
-    'a method that a path does not have is 405 with those it has (%s %s)',
-    async (method, url, allow) => {
-      const answer = await api.send({ method: method as 'PATCH', url });
-      refused(answer, 405, new RegExp(`^${method} is not allowed here: use ${allow}$`));
-      expect(answer.headers['allow']).toBe(allow);
-    },
-  );
+  ])('an unsupported method returns 405 and Allow (%s %s)', async (method, url, allow) => {
+    const answer = await api.send({ method: method as 'PATCH', url });
+    refused(answer, 405, new RegExp(`^${method} is not allowed here: use ${allow}$`));
+    expect(answer.headers['allow']).toBe(allow);
+  });
 
   test('a compressed body is refused', async () => {
     const headers = { 'content-type': 'application/json', 'content-encoding': 'gzip' };
@@ -253,7 +250,7 @@ describe('queries and paths', () => {
   });
 });
 
-test('a reason has at most 1,000 characters, not counting blanks around it', async () => {
+test('a reason has at most 1,000 characters after trimming', async () => {
   const reason = ` ${'x'.repeat(1_000)} `;
   // The request is valid, but no gate is open.
   refused(
@@ -263,7 +260,7 @@ test('a reason has at most 1,000 characters, not counting blanks around it', asy
   );
 });
 
-test('a key named constructor is just a key', async () => {
+test('a key named constructor is accepted', async () => {
   const answer = await send(
     'POST /api/workflows/:wf/runs',
     '{"constructor":"x","hasOwnProperty":1,"ticket":"y"}',
@@ -272,7 +269,7 @@ test('a key named constructor is just a key', async () => {
   expect(answer.body.input).toEqual({ constructor: 'x', hasOwnProperty: 1, ticket: 'y' });
 });
 
-test('text that is unusual but sound is kept as it is', async () => {
+test('unusual but valid text is stored unchanged', async () => {
   const ticket = 'emoji 💩, nbsp\u00a0, rtl \u202e, bell \u0007, \uffff';
   const answer = await send('POST /api/workflows/:wf/runs', JSON.stringify({ ticket }));
   expect([answer.status, answer.body.input]).toEqual([201, { ticket }]);

@@ -56,13 +56,13 @@ async function calledTool() {
 const runsOf = async (workflowId: string): Promise<number> =>
   (await api.call('GET', `/api/workflows/${workflowId}/runs`)).body.runs.length;
 
-describe('who may edit and not run', () => {
+describe('an editor without run_workflows', () => {
   let editor: Person;
   beforeAll(async () => {
     editor = await editorWithout('run_workflows');
   });
 
-  test('gets no run: not by hand, nor of a schedule, nor by a model', async () => {
+  test('cannot start a run directly, by a schedule or through MCP', async () => {
     const workflowId = await newWorkflow();
     const schedule = await create('/api/schedules', { workflow_id: workflowId, cron: '@yearly' });
     const call = by(editor);
@@ -87,7 +87,7 @@ describe('who may edit and not run', () => {
     expect(await runsOf(workflowId)).toBe(0);
   });
 
-  test('makes and changes schedules that are not enabled, and switches on none', async () => {
+  test('can create and change disabled schedules, but not enable them', async () => {
     const workflow_id = await newWorkflow();
     const call = by(editor);
     const schedule = { workflow_id, cron: '0 0 1 1 *' };
@@ -120,7 +120,7 @@ describe('who may edit and not run', () => {
     expect((await call('DELETE', url))[0]).toBe(204);
   });
 
-  test('enables no webhook and is never shown the URL of one', async () => {
+  test('cannot enable a webhook or see its URL', async () => {
     const workflowId = await newWorkflow();
     const path = `/api/workflows/${workflowId}/webhook`;
     const call = by(editor);
@@ -138,7 +138,7 @@ describe('who may edit and not run', () => {
     expect((await call('DELETE', path))[0]).toBe(204);
   });
 
-  test('changes no graph that a webhook or a schedule runs', async () => {
+  test('cannot change a graph that a webhook or schedule runs', async () => {
     const change = (workflowId: string) =>
       by(editor)('PUT', `/api/workflows/${workflowId}`, { graph: otherGraph });
     const free = await newWorkflow();
@@ -159,7 +159,7 @@ describe('who may edit and not run', () => {
     expect((await change(scheduled))[0]).toBe(200);
   });
 
-  test('changes no tool that a graph calls which a webhook or a schedule runs', async () => {
+  test('cannot change a tool called by a graph that a webhook or schedule runs', async () => {
     const { tool, workflow, body } = await calledTool();
     const url = `/api/tools/${tool}`;
     const call = by(editor);
@@ -194,7 +194,7 @@ describe('who may edit and not run', () => {
     expect((await call('DELETE', `/api/tools/${again.id}`))[0]).toBe(204);
   });
 
-  test('whose change of a tool is under way is waited for by who puts a graph to use', async () => {
+  test('a pending tool change delays enabling, saving or publishing its graphs', async () => {
     const { tool, workflow, graph } = await calledTool();
     const url = `/api/workflows/${workflow}`;
     const schedule = { workflow_id: workflow, cron: '@yearly', enabled: false };
@@ -231,7 +231,7 @@ describe('who may edit and not run', () => {
     );
   });
 
-  test('whose change of a graph is under way is waited for by who enables a schedule', async () => {
+  test('a pending graph change delays enabling a schedule', async () => {
     const other = new pg.Client({ connectionString: api.databaseUrl });
     await other.connect();
     const workflow_id = await newWorkflow();
@@ -258,8 +258,8 @@ describe('who may edit and not run', () => {
   });
 });
 
-describe('who may edit and not publish', () => {
-  test('changes drafts, and of what is published everything but the graph', async () => {
+describe('an editor without publish_workflows', () => {
+  test('can change drafts, and published workflows except for their graph', async () => {
     const editor = await editorWithout('publish_workflows');
     const workflowId = await newWorkflow();
     const url = `/api/workflows/${workflowId}`;
@@ -279,7 +279,7 @@ describe('who may edit and not publish', () => {
     expect((await by(fresh)('PUT', url, { graph: oneStep }))[0]).toBe(200);
   });
 
-  test('changes no tool that a published graph calls', async () => {
+  test('cannot change a tool that a published graph calls', async () => {
     const editor = await editorWithout('publish_workflows');
     const { tool, workflow, body } = await calledTool();
     const url = `/api/tools/${tool}`;
@@ -300,7 +300,7 @@ describe('who may edit and not publish', () => {
     expect((await call('DELETE', `/api/tools/${named.id}`))[0]).toBe(204);
   });
 
-  test('changes no graph that is published at the same moment', async () => {
+  test('cannot change a graph that is published concurrently', async () => {
     const editor = await editorWithout('publish_workflows');
     const second = await api.another();
     try {
@@ -326,8 +326,8 @@ describe('who may edit and not publish', () => {
   });
 });
 
-describe('who may only look', () => {
-  test('is not shown the secret of a webhook anywhere', async () => {
+describe('a viewer', () => {
+  test('cannot read webhook secrets anywhere', async () => {
     const viewer = await addMember(api, { role: 'viewer' });
     const workflowId = await newWorkflow();
     const path = `/api/workflows/${workflowId}/webhook`;
@@ -354,8 +354,8 @@ describe('who may only look', () => {
   });
 });
 
-describe('who may make keys', () => {
-  test('gives no key of the data API more than they hold', async () => {
+describe('a member who can create keys', () => {
+  test('cannot grant a data API key more than they hold', async () => {
     const make = async (scopes: string[], ...denied: Capability[]) => {
       const keeper = await addMember(api, {
         role: 'admin',

@@ -91,7 +91,7 @@ describe('CORS', () => {
     return { status: answer.status, headers: answer.headers, text: await answer.text() };
   };
 
-  test('lets pages of the local front end read, and the headers they need', async () => {
+  test('lets the local front end read responses and needed headers', async () => {
     const { base } = await start();
     for (const origin of [allowed, 'http://127.0.0.1:3000']) {
       const { status, headers } = await headersOf(base, '/api/workflows', { origin });
@@ -125,7 +125,7 @@ describe('CORS', () => {
     `${allowed}, https://evil.example`,
     '*',
     '',
-  ])('lets no page of %j read anything, in neither mode', async (origin) => {
+  ])('denies access to pages of %j in both modes', async (origin) => {
     for (const authMode of [undefined, 'required'] as const) {
       const { base } = await start({ authMode });
       for (const path of ['/api/workflows', '/api/health', '/api/openapi.json', '/api/nothing']) {
@@ -136,7 +136,7 @@ describe('CORS', () => {
     }
   });
 
-  test('in open mode refuses data to foreign pages altogether', async () => {
+  test('refuses data to foreign pages in open mode', async () => {
     const { base } = await start();
     for (const origin of ['https://evil.example', 'null']) {
       const { status, text } = await headersOf(base, `/api/runs/${runId}`, { origin });
@@ -144,7 +144,7 @@ describe('CORS', () => {
     }
   });
 
-  test('in open mode reads nothing out by a name that a page may have pointed here', async () => {
+  test('refuses foreign host names in open mode, against DNS rebinding', async () => {
     const { base, port } = await start();
     const statusFor = (host: string, path = `/api/runs/${runId}`, headers = {}) =>
       new Promise<number>((resolve, reject) => {
@@ -170,7 +170,7 @@ describe('CORS', () => {
     }
   });
 
-  test('answers a preflight for the headers that carry credentials and keys', async () => {
+  test('answers preflights for credential and idempotency headers', async () => {
     const { base } = await start({ authMode: 'required' });
     const asked = 'x-api-key,authorization,idempotency-key,content-type';
     const preflight = async (origin: string, method: string) =>
@@ -197,7 +197,7 @@ describe('CORS', () => {
     }
   });
 
-  test('an OPTIONS that is no preflight says nothing of its own', async () => {
+  test('returns an empty 204 for other OPTIONS requests', async () => {
     const { base } = await start();
     const answer = await fetch(`${base}/api/workflows`, { method: 'OPTIONS' });
     expect([answer.status, await answer.text()]).toEqual([204, '']);
@@ -290,7 +290,7 @@ describe('security headers', () => {
     expect(answer.headers).toMatchObject({ ...expected, 'retry-after': '60' });
   });
 
-  test('let the OpenAPI document be kept for a minute, and what a page of ours needs for longer', async () => {
+  test('allow caching the OpenAPI document for a minute and page assets for a day', async () => {
     const { base } = await start();
     const kept = async (path: string) =>
       (await fetch(`${base}${path}`)).headers.get('cache-control');
@@ -300,8 +300,8 @@ describe('security headers', () => {
   });
 });
 
-describe('a client that is slow', () => {
-  test('to send its head is told 408 within the bound', async () => {
+describe('a slow client', () => {
+  test('sending its head gets 408 within the limit', async () => {
     const { open } = await start({ limits: { headMs: 400, checkEveryMs: 50 } });
     const { socket, closed } = open();
     await trickle(socket, requestHead('GET', '/api/health'), 20);
@@ -312,7 +312,7 @@ describe('a client that is slow', () => {
     expect(ms).toBeLessThan(SOON_MS);
   });
 
-  test('to begin at all is told so too, also after an answer', async () => {
+  test('starting no request gets 408, also after a response', async () => {
     const { open } = await start({ limits: { headMs: 400, checkEveryMs: 50 } });
     const silent = open();
     const second = open();
@@ -325,7 +325,7 @@ describe('a client that is slow', () => {
     expect(ms).toBeLessThan(SOON_MS);
   });
 
-  test('to send its body is told 408 within the bound, and its route is never asked', async () => {
+  test('sending its body gets 408 within the limit, and its route is not called', async () => {
     const limits = { headMs: 300, requestMs: 600, checkEveryMs: 50 };
     let asked = 0;
     const { open } = await start({
@@ -343,7 +343,7 @@ describe('a client that is slow', () => {
     expect(asked).toBe(0);
   });
 
-  test('is cut off on every address that a name stands for', async () => {
+  test('is disconnected on every address of a host name', async () => {
     const { app } = await start({ limits: { headMs: 200, checkEveryMs: 50 }, host: 'localhost' });
     for (const { address, port } of app.addresses() as AddressInfo[]) {
       const socket = connect(port, address);
@@ -352,7 +352,7 @@ describe('a client that is slow', () => {
     }
   });
 
-  test('to close after it was refused is dropped all the same', async () => {
+  test('is disconnected if it does not close after a refusal', async () => {
     const { app, open } = await start();
     const { socket } = open({ onRead: 'never' });
     socket.allowHalfOpen = true;
@@ -362,7 +362,7 @@ describe('a client that is slow', () => {
     await eventually(async () => (await openSockets(app)) === 0);
   });
 
-  test('to take its answer is cut off, and so are all that do the same', async () => {
+  test('is disconnected if it reads no response, also among many', async () => {
     const answer = Buffer.alloc(16_000_000, 'x');
     const exchangeMs = 700;
     const ends: { taken: boolean; ms: number }[] = [];
@@ -389,7 +389,7 @@ describe('a client that is slow', () => {
     await eventually(async () => (await openSockets(app)) === 0);
   });
 
-  test('but takes its answer in time gets all of it', async () => {
+  test('that reads its response in time gets all of it', async () => {
     const answer = Buffer.alloc(16_000_000, 'x');
     const { open } = await start({
       limits: { exchangeMs: 5_000 },
@@ -407,7 +407,7 @@ describe('a client that is slow', () => {
 describe('a large body', () => {
   const json = { 'content-type': 'application/json' };
 
-  test('announced as 1 GB is refused before a byte of it is sent', async () => {
+  test('announced as 1 GB is refused before any byte is sent', async () => {
     const { open } = await start();
     const { socket, closed } = open();
     socket.write(
@@ -440,7 +440,7 @@ describe('a large body', () => {
     expect(socket.bytesWritten).toBeLessThan(40_000_000);
   });
 
-  test('that is refused while it is small keeps the connection', async () => {
+  test('a small one that is refused keeps the connection open', async () => {
     const { open } = await start();
     const { socket, until } = open();
     for (const round of [1, 2, 3]) {
@@ -453,7 +453,7 @@ describe('a large body', () => {
 });
 
 describe('a connection', () => {
-  test('that pipelines without end is served so many requests, and read no further', async () => {
+  test('that pipelines endlessly is served up to the limit and read no further', async () => {
     let [inFlight, most] = [0, 0];
     const gate = Promise.withResolvers<undefined>();
     const { app, open } = await start({
@@ -491,7 +491,7 @@ describe('a connection', () => {
     expect(text).not.toMatch(/HTTP\/1\.1 503/);
   });
 
-  test('that pipelines 1,000 requests gets 1,000 answers, the last of which says that it is', async () => {
+  test('with 1,000 pipelined requests gets 1,000 responses, and only the last one closes it', async () => {
     const { open } = await start();
     const { socket, closed } = open();
     socket.write(requestHead('GET', '/api/workflows').repeat(999));
@@ -502,7 +502,7 @@ describe('a connection', () => {
     expect(text).toMatch(/HTTP\/1\.1 404 [^]*\{"detail":"Not found"\}$/);
   });
 
-  test('beyond the number a process holds is refused at once, and let in when there is room', async () => {
+  test('over the process limit is refused immediately, and accepted once there is room', async () => {
     const { open } = await start({ limits: { connections: 5 } });
     const held = Array.from({ length: 5 }, () => open());
     for (const each of held) {
@@ -531,7 +531,7 @@ describe('a WebSocket', () => {
     return { socket, closed };
   };
 
-  test('is closed with 1009 by a message of 65 kB, also one in parts', async () => {
+  test('is closed with 1009 on a 65 kB message, also if fragmented', async () => {
     const { base } = await start();
     const whole = await follow(base);
     whole.socket.send('x'.repeat(65 * 1_024));
@@ -543,7 +543,7 @@ describe('a WebSocket', () => {
     expect(await parted.closed).toBe(1009);
   });
 
-  test('that gives no sign of life is dropped within two rounds of pings', async () => {
+  test('that answers no pings is dropped, and a live one is kept', async () => {
     const pingEveryMs = 200;
     const { app, base } = await start({ limits: { pingEveryMs } });
     const [alive, dead] = [await follow(base), await follow(base, { autoPong: false })];
@@ -556,7 +556,7 @@ describe('a WebSocket', () => {
     alive.socket.terminate();
   });
 
-  test('gets its own pings answered', async () => {
+  test('gets replies to its pings', async () => {
     const { base } = await start();
     const { socket } = await follow(base);
     const pong = new Promise<Buffer>((resolve) => socket.on('pong', resolve));
@@ -565,7 +565,7 @@ describe('a WebSocket', () => {
     socket.terminate();
   });
 
-  test('that sends pings and reads no answers is dropped', async () => {
+  test('that sends pings and reads no replies is dropped', async () => {
     const { app, base } = await start();
     const { socket, closed } = await follow(base);
     socket.pause();
@@ -586,7 +586,7 @@ describe('a WebSocket', () => {
     ['an address that is no URL', () => handshake('/api/%E0%A4%A')],
     ['an address that is none for WebSockets', () => handshake('/api/workflows')],
     ['a key that is none', () => handshake(path(), { 'sec-websocket-key': 'x' })],
-  ])('that asks to upgrade with %s does not keep its socket', async (_what, head) => {
+  ])('upgrading with %s is disconnected', async (_what, head) => {
     const { app, open } = await start({ limits: { handshakeMs: 500, pingEveryMs: 200 } });
     const arrived = new Promise((resolve) => app.server.once('upgrade', resolve));
     const { socket } = open({ onRead: 'never' });
@@ -597,7 +597,7 @@ describe('a WebSocket', () => {
     await eventually(async () => (await openSockets(app)) === 0);
   });
 
-  test('lives on past the time for its handshake', async () => {
+  test('stays open past the handshake timeout', async () => {
     const { base } = await start({
       limits: { handshakeMs: 1_000, exchangeMs: 1_000, headMs: 1_000 },
     });

@@ -252,7 +252,7 @@ const send = ([method = '']: string[], request: Pick<Mutation, 'url' | 'body'>, 
     ...(request.url === '/api/mcp' ? { accept: 'application/json, text/event-stream' } : {}),
   });
 
-test('every effect of every route is refused without the capability that it needs', async () => {
+test('every effect of every route is refused without the required capability', async () => {
   const table = [['effect', 'needs', 'routes']];
   const found = Object.fromEntries(effectNames.map((name): [Effect, string[]] => [name, []]));
   for (const [route, prepare] of Object.entries({ ...mutations, ...variants }).sort()) {

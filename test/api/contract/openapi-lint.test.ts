@@ -28,7 +28,7 @@ test.each(['ops', 'data'])('the document %s.json passes the linter', async (name
   expect(problems.filter(({ rule, at }) => exceptions[rule]?.includes(at) !== true)).toEqual([]);
 });
 
-test('the linter finds a description that is wrong', async () => {
+test('the linter reports an invalid document', async () => {
   const document = {
     openapi: '3.1.0',
     info: { title: 'Wrong', version: '1', license: { name: 'MIT', identifier: 'MIT' } },

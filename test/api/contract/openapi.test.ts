@@ -61,7 +61,7 @@ describe.each(Object.entries(surfaces))('the OpenAPI document of the %s API', (_
     expect(surface.document().openapi).toBe('3.1.0');
   });
 
-  test('names every operation once and gives it a tag and a summary', () => {
+  test('gives every operation a unique ID, a tag and a summary', () => {
     const ids = all().map((each) => each.id);
     expect(ids.every((id) => /^[a-z][A-Za-z]+$/.test(id))).toBe(true);
     expect(new Set(ids).size).toBe(ids.length);
@@ -72,7 +72,7 @@ describe.each(Object.entries(surfaces))('the OpenAPI document of the %s API', (_
     }
   });
 
-  test('describes how each operation refuses, in one shape', () => {
+  test('documents errors of each operation in one shape', () => {
     for (const { id, operation } of all()) {
       if (id === 'getHealth' || id === 'getReadiness') continue;
       for (const status of ['400', '401', '403', '500', '503']) {
@@ -87,7 +87,7 @@ describe.each(Object.entries(surfaces))('the OpenAPI document of the %s API', (_
     }
   });
 
-  test('says which methods an address takes, and which bodies it refuses', () => {
+  test('documents 405 for every operation, and 413 and 415 for bodies', () => {
     for (const { id, method, operation } of all()) {
       const expected = method === 'GET' ? ['405'] : ['405', '413', '415'];
       // This operation accepts any media type.
@@ -100,7 +100,7 @@ describe.each(Object.entries(surfaces))('the OpenAPI document of the %s API', (_
     }
   });
 
-  test('names the server that it describes', async () => {
+  test('names the server from PUBLIC_URL', async () => {
     expect(surface.document().servers).toEqual([{ url: '/' }]);
     const elsewhere = await startTestApi({ PUBLIC_URL: 'https://flows.example.com/ops/' });
     const answer = await elsewhere.call('GET', `${under}openapi.json`);
@@ -108,7 +108,7 @@ describe.each(Object.entries(surfaces))('the OpenAPI document of the %s API', (_
     expect(answer.body.servers).toEqual([{ url: 'https://flows.example.com/ops' }]);
   });
 
-  test('refers only to components that it holds', () => {
+  test('references exactly its components', () => {
     const refs = JSON.stringify(surface.document()).match(/(?<="\$ref":")[^"]+/g) ?? [];
     const held = Object.entries<object>(surface.document().components)
       .filter(([kind]) => kind !== 'securitySchemes')
@@ -116,7 +116,7 @@ describe.each(Object.entries(surfaces))('the OpenAPI document of the %s API', (_
     expect([...new Set(refs)].sort()).toEqual(held.sort());
   });
 
-  test('has a name for every object, and a discriminator for every choice of them', () => {
+  test('names every object schema, and gives every oneOf a discriminator', () => {
     const { schemas } = surface.document().components;
     const inline: string[] = [];
     const walk = (value: any, path: string, isNamed: boolean): void => {
@@ -136,7 +136,7 @@ describe.each(Object.entries(surfaces))('the OpenAPI document of the %s API', (_
     expect(inline).toEqual([]);
   });
 
-  test('has patterns that every language reads', () => {
+  test('has only portable patterns', () => {
     const patterns = JSON.stringify(surface.document()).match(/(?<="pattern":)"(?:[^"\\]|\\.)*"/g);
     for (const pattern of patterns ?? []) {
       // No Unicode classes, look-around, named groups or flags.
@@ -148,7 +148,7 @@ describe.each(Object.entries(surfaces))('the OpenAPI document of the %s API', (_
     expectCommitted(file, `${JSON.stringify(surface.document(), null, 2)}\n`);
   });
 
-  test('leaves the other surface to a document of its own', () => {
+  test('contains no paths of the other API', () => {
     const paths = Object.keys(surface.document().paths);
     expect(paths.length).toBeGreaterThan(0);
     expect(paths.filter((path) => !path.startsWith(under))).toEqual([]);
@@ -156,7 +156,7 @@ describe.each(Object.entries(surfaces))('the OpenAPI document of the %s API', (_
 });
 
 describe('the OpenAPI document of the data API', () => {
-  test('takes a key as a bearer token or in X-API-Key, and nothing else', () => {
+  test('documents only bearer and X-API-Key authentication', () => {
     expect(dataDocument.security).toEqual([{ bearer: [] }, { apiKey: [] }]);
     expect(dataDocument.components.securitySchemes).toEqual({
       bearer: { type: 'http', scheme: 'bearer' },
@@ -164,7 +164,7 @@ describe('the OpenAPI document of the data API', () => {
     });
   });
 
-  test('puts every answer that is JSON into the envelope', () => {
+  test('wraps every JSON response in the envelope', () => {
     for (const { id, operation } of operations(dataDocument)) {
       for (const [status, answer] of Object.entries<any>(operation.responses)) {
         const schema = answer.content?.['application/json']?.schema;
@@ -203,7 +203,7 @@ const requiredHeaders = Object.entries(headers)
   .filter(([, header]) => 'required' in header)
   .map(([name]) => name.toLowerCase());
 
-describe('its examples', () => {
+describe('the OpenAPI examples', () => {
   const idFor = async (
     path: string,
     ids: { run: string; workflow: string; template: string },
@@ -254,7 +254,7 @@ describe('its examples', () => {
     return path.replace('{id}', await idFor(path, ids)).replace('{version}', '1');
   };
 
-  test('are taken as they stand', async () => {
+  test('are accepted unchanged', async () => {
     // Valid, but refused by the state: without a worker no gate opens and no budget stops a run, no one has signed up,
     // the invitation does not exist, and the owner has no session.
     const refusedByState: Record<string, number> = {
@@ -286,7 +286,7 @@ describe('its examples', () => {
     expect(executed).toBe(44);
   });
 
-  test('of every body that is not empty are there', () => {
+  test('exist for every non-empty body', () => {
     const without = operations().filter(
       ({ operation }) => bodyOf(operation) !== undefined && bodyOf(operation).example === undefined,
     );
@@ -316,7 +316,7 @@ describe('its examples', () => {
 });
 
 describe('the evidence of a record', () => {
-  test('is answered as it was sent, and as it is described', async () => {
+  test('is returned as sent, and matches its schema', async () => {
     const { body: feed } = await api.call('POST', '/api/data/feeds', { name: 'Permits' });
     const nothingKnown = { source_id: null, source_name: null, url: null, retrieved_at: null };
     const record = {
@@ -352,7 +352,7 @@ describe('the evidence of a record', () => {
 describe('the reference page', () => {
   const page = async () => api.call('GET', '/docs/');
 
-  test('names no foreign address', async () => {
+  test('has no external URLs', async () => {
     const { status, text } = await page();
     expect(status).toBe(200);
     expect(text).not.toMatch(/https?:\/\//);
@@ -361,7 +361,7 @@ describe('the reference page', () => {
     expect(text).toContain('/v1/openapi.json');
   });
 
-  test('loads its script from here', async () => {
+  test('loads its script locally', async () => {
     const { text } = await page();
     const src = /<script src="([^"]+)"/.exec(text)?.[1] ?? '';
     const script = await api.call('GET', new URL(src, 'http://x/docs/').pathname);
@@ -372,7 +372,7 @@ describe('the reference page', () => {
     expect(script.text.length).toBeGreaterThan(100_000);
   });
 
-  test('is let run its own scripts by its policy, and nothing else', async () => {
+  test('has a policy that allows only its scripts', async () => {
     const { headers, text } = await page();
     const policy = String(headers['content-security-policy']);
     expect(policy).toMatch(/default-src 'none'/);
@@ -383,7 +383,7 @@ describe('the reference page', () => {
     expect(inline).toHaveLength(1);
   });
 
-  test('is found without its trailing slash', async () => {
+  test('redirects to its trailing slash', async () => {
     const { status, headers } = await api.call('GET', '/docs');
     expect([status, headers['location']]).toEqual([301, '/docs/']);
   });

@@ -14,7 +14,7 @@ beforeAll(async () => {
 afterAll(async () => api.stop());
 
 describe('health', () => {
-  test('is 200 whatever it finds, readiness only when everything holds', async () => {
+  test('is always 200, and readiness only if all checks pass', async () => {
     const health = await api.call('GET', '/api/health');
     expect(health.status).toBe(200);
     expect(health.body).toEqual({
@@ -27,7 +27,7 @@ describe('health', () => {
     expect([ready.status, ready.body]).toEqual([503, health.body]);
   });
 
-  test('tells of a migration that has not run', async () => {
+  test('reports a migration that has not run', async () => {
     const row = z.object({ name: z.string(), digest: z.string() });
     const taken = await api.db.one(sql.type(row)`
       DELETE FROM migrations WHERE name = (SELECT max(name) FROM migrations) RETURNING name, digest`);
@@ -80,7 +80,7 @@ describe('the prices of a workspace', () => {
     expect((await api.call('GET', '/api/workspace/prices')).body).toEqual(one);
   });
 
-  test('name a model once', async () => {
+  test('cannot name a model twice', async () => {
     const { status, body } = await api.call('PUT', '/api/workspace/prices', {
       prices: [prices[0], prices[0]],
     });
@@ -133,14 +133,14 @@ describe('the api process', () => {
     },
   );
 
-  test('stops when whoever started it is gone', async () => {
+  test('stops when its parent disconnects', async () => {
     const process = start();
     await ready(process);
     process.child.disconnect();
     expect(await process.exited).toEqual([0, null]);
   });
 
-  test('says in one line that its port is taken', async () => {
+  test('exits with an error if its port is taken', async () => {
     const first = start();
     const port = await ready(first);
     const second = start(String(port));

@@ -41,7 +41,7 @@ const times = <T>(count: number, make: (index: number) => T): T[] =>
   Array.from({ length: count }, (_, index) => make(index));
 
 describe('the setting', () => {
-  test('is off by default, and takes whole numbers from 0', () => {
+  test('is off by default, and accepts integers from 0', () => {
     expect(loadConfig({}).api.rateLimitPerMinute).toBe(0);
     expect(loadConfig({ RATE_LIMIT_PER_MINUTE: '120' }).api.rateLimitPerMinute).toBe(120);
     for (const wrong of ['-1', '1.5', 'many']) {
@@ -49,7 +49,7 @@ describe('the setting', () => {
     }
   });
 
-  test('off means no limit and no word about one', async () => {
+  test('of 0 disables the limit and its headers', async () => {
     const { ask } = await start({ rateLimitPerMinute: 0 });
     expect(await admitted(times(300, async () => ask('/api/workflows')))).toBe(300);
     const { headers } = await ask('/api/workflows');
@@ -58,7 +58,7 @@ describe('the setting', () => {
 });
 
 describe('above the limit', () => {
-  test('an address gets 429 with a detail, and is told when the minute ends', async () => {
+  test('an address gets 429 with a detail and the time until the reset', async () => {
     const { ask } = await start({ rateLimitPerMinute: 3 });
     const began = Date.now();
     const clock = jest.spyOn(Date, 'now').mockReturnValue(began);
@@ -88,7 +88,7 @@ describe('above the limit', () => {
     expect((await ask('/api/workflows')).status).toBe(200);
   });
 
-  test('exactly as many are let in as the limit says, however many ask at once', async () => {
+  test('exactly the limit of concurrent requests is admitted', async () => {
     for (let round = 0; round < 10; round += 1) {
       const { ask } = await start({ rateLimitPerMinute: 20 });
       expect(await admitted(times(60, async () => ask('/api/workflows')))).toBe(20);
@@ -114,7 +114,7 @@ describe('above the limit', () => {
     expect((await ask(path, {}, method)).status).toBe(429);
   });
 
-  test('a refused credential counts, and is not looked at any more', async () => {
+  test('a refused credential counts, and is no longer checked', async () => {
     const { ask } = await start({ rateLimitPerMinute: 2 });
     const wrong = { 'x-api-key': 'ops_nonsense' };
     const statuses = [await ask('/api/runs', wrong), await ask('/api/nothing', wrong)];
@@ -122,7 +122,7 @@ describe('above the limit', () => {
     expect((await ask('/api/runs', wrong)).status).toBe(429);
   });
 
-  test('a body is not waited for', async () => {
+  test('a body is not awaited', async () => {
     const { ask, port } = await start({ rateLimitPerMinute: 1 });
     await ask('/api/workflows');
     const { socket, closed } = openConnection(port);
@@ -133,7 +133,7 @@ describe('above the limit', () => {
     expect(text).toMatch(/\r\nconnection: close\r\n/i);
   });
 
-  test('a WebSocket handshake is refused before it is one', async () => {
+  test('a WebSocket handshake is refused with 429', async () => {
     const { ask, base } = await start({ rateLimitPerMinute: 1 });
     await ask('/api/workflows');
     const socket = new WebSocket(`${base.replace('http', 'ws')}/api/runs/run_x/stream`);
@@ -155,7 +155,7 @@ describe('above the limit', () => {
   });
 
   test.each(['/api/health', '/api/ready', '/metrics', '/docs/'])(
-    '%s goes on answering, and does not count',
+    '%s still responds, and does not count',
     async (path) => {
       const { ask } = await start({ rateLimitPerMinute: 2 });
       expect(await admitted(times(20, async () => ask(path)))).toBe(20);
@@ -166,7 +166,7 @@ describe('above the limit', () => {
     },
   );
 
-  test('a page of an allowed origin can read why, and its preflights are answered', async () => {
+  test('an allowed origin can read the refusal, and its preflights are answered', async () => {
     const { ask } = await start({ rateLimitPerMinute: 1 });
     const origin = 'http://localhost:3000';
     await ask('/api/workflows');
@@ -185,13 +185,13 @@ describe('above the limit', () => {
 describe('behind a proxy', () => {
   const forwarded = (value: string) => ({ 'x-forwarded-for': value });
 
-  test('that is not trusted, a forged header changes nothing: the peer is counted', async () => {
+  test('that is not trusted, forged headers are ignored and the peer is counted', async () => {
     const { ask } = await start({ rateLimitPerMinute: 5, trustedProxies: [] });
     const forged = times(20, async (n) => ask('/api/workflows', forwarded(`203.0.113.${n}`)));
     expect(await admitted(forged)).toBe(5);
   });
 
-  test('that is not among the trusted ones, neither', async () => {
+  test('outside the trusted networks, the peer is counted', async () => {
     const { ask } = await start({ rateLimitPerMinute: 5, trustedProxies: ['10.0.0.0/8'] });
     const forged = times(20, async (n) => ask('/api/workflows', forwarded(`203.0.113.${n}`)));
     expect(await admitted(forged)).toBe(5);
@@ -200,7 +200,7 @@ describe('behind a proxy', () => {
   describe('that is trusted', () => {
     const trusted = { rateLimitPerMinute: 3, trustedProxies: ['127.0.0.1', '10.0.0.0/8'] };
 
-    test('each client has a limit of its own', async () => {
+    test('each client has a separate limit', async () => {
       const { ask } = await start(trusted);
       for (const client of ['203.0.113.1', '203.0.113.2', '2001:db8:1::1']) {
         const asked = times(10, async () => ask('/api/workflows', forwarded(client)));
@@ -208,7 +208,7 @@ describe('behind a proxy', () => {
       }
     });
 
-    test('the right-most address that is not trusted counts, whatever is left of it', async () => {
+    test('the right-most untrusted address counts, regardless of those to its left', async () => {
       const { ask } = await start(trusted);
       const asked = times(20, async (n) =>
         ask('/api/workflows', forwarded(`198.51.100.${n}, 10.9.9.9, 203.0.113.1, 10.0.0.7`)),
@@ -217,7 +217,7 @@ describe('behind a proxy', () => {
       expect((await ask('/api/workflows', forwarded('198.51.100.1'))).status).toBe(200);
     });
 
-    test('the addresses of one IPv6 network count as one, those of the next do not', async () => {
+    test('addresses of one IPv6 network share a limit, those of the next do not', async () => {
       const { ask } = await start(trusted);
       const asked = times(20, async (n) =>
         ask('/api/workflows', forwarded(`2001:db8:1:2:${n}:${n}::${n}`)),
@@ -226,7 +226,7 @@ describe('behind a proxy', () => {
       expect((await ask('/api/workflows', forwarded('2001:db8:1:3::1'))).status).toBe(200);
     });
 
-    test('an IPv4 address counts as itself when it is written as IPv6', async () => {
+    test('an IPv4-mapped IPv6 address counts as its IPv4 address', async () => {
       const { ask } = await start(trusted);
       const written = ['203.0.113.1', '::ffff:203.0.113.1', '::FFFF:cb00:7101'];
       const asked = times(12, async (n) => ask('/api/workflows', forwarded(written[n % 3]!)));
@@ -234,7 +234,7 @@ describe('behind a proxy', () => {
       expect((await ask('/api/workflows', forwarded('::ffff:203.0.113.2'))).status).toBe(200);
     });
 
-    test('what is no address counts for the proxy that passed it on', async () => {
+    test('an invalid address counts for the proxy that forwarded it', async () => {
       const { ask } = await start(trusted);
       const garbage = [
         'unknown',
@@ -252,7 +252,7 @@ describe('behind a proxy', () => {
       expect((await ask('/api/workflows', forwarded('203.0.113.1'))).status).toBe(200);
     });
 
-    test('garbage left of an address does no harm', async () => {
+    test('garbage left of an address is ignored', async () => {
       const { ask } = await start(trusted);
       const asked = times(10, async (n) =>
         ask('/api/workflows', forwarded(`garbage-${n}, ::1%x, , 203.0.113.1`)),
@@ -260,7 +260,7 @@ describe('behind a proxy', () => {
       expect(await admitted(asked)).toBe(3);
     });
 
-    test('an address with a zone is an address', async () => {
+    test('the zone of an address is ignored', async () => {
       const { ask } = await start(trusted);
       const asked = times(10, async (n) => ask('/api/workflows', forwarded(`fe80::1%eth${n}`)));
       expect(await admitted(asked)).toBe(3);
@@ -268,7 +268,7 @@ describe('behind a proxy', () => {
   });
 });
 
-test('the addresses that are remembered are bounded', async () => {
+test('the number of tracked addresses is bounded', async () => {
   const { ask } = await start({ rateLimitPerMinute: 1, trustedProxies: ['127.0.0.1'] });
   const from = async (n: number) => {
     const address = `198.18.${Math.floor(n / 250)}.${n % 250}`;

@@ -33,7 +33,7 @@ describe('a call', () => {
   test.each([
     ['Authorization', (secret: string) => ({ authorization: `Bearer ${secret}` })],
     ['X-API-Key', (secret: string) => ({ 'x-api-key': secret })],
-  ])('is let in by a key in %s', async (_name, headersOf) => {
+  ])('can send its key in %s', async (_name, headersOf) => {
     const { id, secret } = await addDataKey(api);
     const { status, body } = await usage(headersOf(secret));
     expect(status).toBe(200);
@@ -41,7 +41,7 @@ describe('a call', () => {
     expect(body.meta).toMatchObject({ schema_version: '2026-07-01', credits_consumed: 0 });
   });
 
-  test('is judged by X-API-Key when both are there', async () => {
+  test('uses X-API-Key when both headers are set', async () => {
     const [good, other] = [await addDataKey(api), await addDataKey(api)];
     const both = { authorization: `Bearer ${other.secret}`, 'x-api-key': good.secret };
     expect((await usage(both)).body.data.key.id).toBe(good.id);
@@ -65,7 +65,7 @@ describe('a call', () => {
     ['with a key too long to be one', () => ({ 'x-api-key': `svc_live_${'0'.repeat(1_000)}` })],
     ['with two keys in one header', (secret) => ({ 'x-api-key': `${secret}, ${secret}` })],
   ];
-  test.each(refusals)('%s is refused, and nothing is counted', async (_name, headersOf) => {
+  test.each(refusals)('%s is refused and not counted', async (_name, headersOf) => {
     const { secret } = await addDataKey(api);
     const before = await requests();
     const { status, body, headers } = await usage(headersOf(secret));
@@ -78,7 +78,7 @@ describe('a call', () => {
     expect(await requests()).toBe(before);
   });
 
-  test('with a header that came twice is refused', async () => {
+  test('with a repeated key header is refused', async () => {
     const { secret } = await addDataKey(api);
     await api.app.listen({ host: '127.0.0.1', port: 0 });
     const { port } = api.app.server.address() as { port: number };
@@ -100,14 +100,14 @@ describe('a call', () => {
     }
   });
 
-  test('with a key of the operations API, or a session, is refused in open mode too', async () => {
+  test('with an operations API key or a session is refused, also in open mode', async () => {
     const { secret } = (await api.call('POST', '/api/keys', { name: 'x', role: 'admin' })).body;
     expect((await usage({ 'x-api-key': secret })).status).toBe(401);
     expect((await usage({ authorization: `Bearer ${secret}` })).status).toBe(401);
     expect((await usage({ authorization: 'Bearer eyJhbGciOiJIUzI1NiJ9.e30.x' })).status).toBe(401);
   });
 
-  test('with a revoked key is refused in every process from then on', async () => {
+  test('with a revoked key is refused in every process', async () => {
     const { id, headers } = await addDataKey(api);
     const other = await api.another();
     expect((await usage(headers)).status).toBe(200);
@@ -126,7 +126,7 @@ describe('a call', () => {
     expect((await usage(headers)).status).toBe(401);
   });
 
-  test('needs the scope of its route, which the refusal names', async () => {
+  test('needs the scope of its route; the error names it', async () => {
     const { headers } = await addDataKey(api, {
       scopes: dataScopeNames.filter((scope) => scope !== 'usage:read'),
     });
@@ -134,7 +134,7 @@ describe('a call', () => {
     expect([status, body.detail]).toEqual([403, "This action requires the 'usage:read' scope"]);
   });
 
-  test('of an address that is not there is 401 without a key and 404 with one', async () => {
+  test('to an unknown route is 401 without a key, 404 or 405 with one', async () => {
     const { headers } = await addDataKey(api);
     expect((await api.call('GET', '/v1/nothing')).status).toBe(401);
     expect((await api.call('GET', '/v1/nothing', undefined, headers)).status).toBe(404);
@@ -142,7 +142,7 @@ describe('a call', () => {
     expect((await api.call('DELETE', '/v1/usage', undefined, headers)).status).toBe(405);
   });
 
-  test('does not open the operations API', async () => {
+  test('is refused by the operations API', async () => {
     const { secret, headers } = await addDataKey(api);
     expect((await api.call('GET', '/api/workflows', undefined, headers)).status).toBe(401);
     expect(
@@ -150,14 +150,14 @@ describe('a call', () => {
     ).toBe(401);
   });
 
-  test('of a page of another origin is judged by its key alone', async () => {
+  test('from another origin needs only a valid key', async () => {
     const { headers } = await addDataKey(api);
     const { status } = await usage({ ...headers, origin: 'https://elsewhere.example' });
     expect(status).toBe(200);
   });
 });
 
-describe('addresses that a key may be used from', () => {
+describe('the IP allowlist of a key', () => {
   const from = (remoteAddress: string, headers: Record<string, string>, app = api.app) =>
     app.inject({ method: 'GET', url: '/v1/usage', headers, remoteAddress });
 
@@ -176,13 +176,13 @@ describe('addresses that a key may be used from', () => {
     ['2001:db8::1', ['0.0.0.0/0'], 403],
     ['10.1.2.3', ['::/0'], 403],
     ['192.0.2.7', ['10.0.0.0/8', '192.0.2.0/28', '2001:db8::/32'], 200],
-  ])('%s of %j: %i', async (address, ip_allowlist, expected) => {
+  ])('%s against %j: %i', async (address, ip_allowlist, expected) => {
     const { headers } = await addDataKey(api, { ip_allowlist });
     const { statusCode } = await from(address, headers);
     expect(statusCode).toBe(expected);
   });
 
-  test('are those that a trusted proxy tells, and nobody else', async () => {
+  test('uses X-Forwarded-For only from a trusted proxy', async () => {
     const { headers } = await addDataKey(api, { ip_allowlist: ['203.0.113.0/24'] });
     const forwarded = { ...headers, 'x-forwarded-for': '203.0.113.9' };
     expect((await from('10.0.0.1', forwarded)).statusCode).toBe(403);
@@ -202,7 +202,7 @@ describe('addresses that a key may be used from', () => {
 describe('requests', () => {
   afterEach(async () => setPlan('free'));
 
-  test('are counted for the workspace and the key, refused ones too', async () => {
+  test('count for the workspace and the key, also when refused', async () => {
     await setRequests(0);
     const { headers } = await addDataKey(api, {
       scopes: ['usage:read'],
@@ -223,7 +223,7 @@ describe('requests', () => {
     expect(await requests()).toBe(4);
   });
 
-  test("are refused when the plan's are used up, until the month ends", async () => {
+  test("are refused beyond the plan's allowance until the month ends", async () => {
     await setRequests(4_999);
     const { headers } = await addDataKey(api);
     const last = await usage(headers);
@@ -244,7 +244,7 @@ describe('requests', () => {
     await setRequests(0);
   });
 
-  test("are refused when the key's own are used up, and other keys go on", async () => {
+  test('are refused beyond the allowance of their key; other keys work', async () => {
     await setRequests(0);
     const { headers } = await addDataKey(api, { monthly_request_allowance: 2 });
     const statuses = [];
@@ -257,7 +257,7 @@ describe('requests', () => {
     expect((await usage(other.headers)).status).toBe(200);
   });
 
-  test('that come at once get exactly what is left, over several processes, many rounds', async () => {
+  test('sent concurrently to several processes use an allowance exactly', async () => {
     await setPlan('enterprise');
     const processes = [await api.another(), await api.another(), await api.another()];
     for (let round = 0; round < 10; round += 1) {
@@ -277,7 +277,7 @@ describe('requests', () => {
     for (const { app } of processes) await app.close();
   });
 
-  test('that come after a revocation are refused, however many are under way', async () => {
+  test('after a revocation are refused while others are in flight', async () => {
     await setPlan('enterprise');
     for (let round = 0; round < 20; round += 1) {
       const { id, headers } = await addDataKey(api);
@@ -289,7 +289,7 @@ describe('requests', () => {
     }
   });
 
-  test('of a key have a limit per minute and process of their own', async () => {
+  test('are limited per minute for each key', async () => {
     const limited = await startTestApi({ DATA_RATE_LIMIT_PER_MINUTE: '3' });
     const [one, other] = [await addDataKey(limited), await addDataKey(limited)];
     const statuses = [];
@@ -305,8 +305,8 @@ describe('requests', () => {
   });
 });
 
-describe('an answer', () => {
-  test('says what the call cost and what is left', async () => {
+describe('a response', () => {
+  test('states the cost and what remains', async () => {
     await setRequests(10);
     const { headers } = await addDataKey(api, {
       monthly_request_allowance: 100,
@@ -324,7 +324,7 @@ describe('an answer', () => {
     expect(Number(answer.headers['ratelimit-reset'])).toBeGreaterThan(0);
   });
 
-  test('says nothing of what is left where there is no bound', async () => {
+  test('omits remaining amounts when there is no limit', async () => {
     await setPlan('enterprise');
     const { headers } = await addDataKey(api);
     const answer = await usage(headers);
@@ -336,7 +336,7 @@ describe('an answer', () => {
   });
 });
 
-test('when a key was last used is known a moment later', async () => {
+test('closing a process saves when a key was last used', async () => {
   const { id, headers } = await addDataKey(api);
   const short = await api.another();
   const began = Date.now();

@@ -37,7 +37,7 @@ const deliveriesOf = async (id: string, query = 'limit=100') =>
   (await api.call('GET', `${base}/${id}/deliveries?${query}`)).body;
 
 describe('registering an endpoint', () => {
-  test('answers it with its secret, which nothing tells again', async () => {
+  test('returns the secret, which appears nowhere else', async () => {
     const { status, body, headers } = await api.call('POST', base, good);
     expect([status, headers['location']]).toEqual([201, `${base}/${body.id}`]);
     expect(body).toEqual({
@@ -69,13 +69,13 @@ describe('registering an endpoint', () => {
     [{ ...good, events: ['ping', 'ping'] }, /events must not name an event twice/],
     [{ ...good, is_demo: 'yes' }, /is_demo/],
     [{ ...good, secret: 'whsec_mine' }, /unknown field 'secret'/],
-  ])('refuses %j with 400, as the operations API does', async (body, detail) => {
+  ])('refuses %j with 400', async (body, detail) => {
     const answer = await api.call('POST', base, body);
     expect([answer.status, answer.body.detail]).toEqual([400, expect.stringMatching(detail)]);
     expect((await api.call('GET', base)).body).toEqual([]);
   });
 
-  test('goes up to fifty for each mode, however many members and keys register at once', async () => {
+  test('allows 50 per mode, also when members and keys register concurrently', async () => {
     const { headers } = await addDataKey(api);
     const answers = await Promise.all(
       Array.from({ length: 60 }, (_, n) =>
@@ -95,7 +95,7 @@ describe('registering an endpoint', () => {
   });
 });
 
-test('members see the endpoints of all keys, and keys those of members in their mode', async () => {
+test('members see the endpoints of all keys; keys see those of members in their mode', async () => {
   const live = await addDataKey(api);
   const testing = await addDataKey(api, { mode: 'test' });
   const mine = await register();
@@ -116,7 +116,7 @@ test('members see the endpoints of all keys, and keys those of members in their 
 describe('changing an endpoint', () => {
   const change = (id: string, body: object) => api.call('PUT', `${base}/${id}`, body);
 
-  test('changes what is given, and lets pending deliveries go to the new address', async () => {
+  test('updates only the given fields and keeps pending deliveries', async () => {
     const { id, secret: _secret, ...before } = await register();
     await happen();
     const moved = await change(id, { url: 'http://127.0.0.1:9/other' });
@@ -144,7 +144,7 @@ describe('changing an endpoint', () => {
     expect((await api.call('GET', `${base}/${id}`)).body).toEqual({ id, ...before });
   });
 
-  test('by two at once loses neither of two fields', async () => {
+  test('keeps both fields of two concurrent updates', async () => {
     for (let round = 0; round < 20; round += 1) {
       const { id } = await register();
       const events = ['entity.updated'];
@@ -157,7 +157,7 @@ describe('changing an endpoint', () => {
 });
 
 describe('deliveries', () => {
-  test('are paged, found by status, and read one by one with their attempts', async () => {
+  test('are paged, filtered by status, and read by ID with their attempts', async () => {
     const { id } = await register({ is_demo: true });
     for (let n = 0; n < 9; n += 1) await happen(true);
     await happen(false);
@@ -190,14 +190,14 @@ describe('deliveries', () => {
   });
 
   test.each(['limit=0', 'limit=101', 'status=lost', 'cursor=nonsense', 'n=1'])(
-    'are not to be had with ?%s',
+    'cannot be listed with ?%s',
     async (query) => {
       const { id } = await register();
       expect((await api.call('GET', `${base}/${id}/deliveries?${query}`)).status).toBe(400);
     },
   );
 
-  test('begin anew one by one or all dead ones at once, and a ping goes to any endpoint', async () => {
+  test('can be retried singly or all failed ones together; a ping creates one', async () => {
     const { id } = await register();
     await happen();
     await happen();
@@ -222,7 +222,7 @@ describe('deliveries', () => {
   });
 });
 
-test('a rotated secret is shown once and differs from the one before', async () => {
+test('a rotated secret is new and shown once', async () => {
   const { id, secret } = await register();
   const { status, body } = await api.call('POST', `${base}/${id}/rotate-secret`);
   expect([status, body]).toEqual([
@@ -236,7 +236,7 @@ test('a rotated secret is shown once and differs from the one before', async () 
   expect((await api.call('GET', `${base}/${id}`)).text).not.toContain('whsec_');
 });
 
-test('what belongs to another workspace is the same 404 as what never was', async () => {
+test('endpoints of another workspace get the same 404 as unknown ones', async () => {
   const workspaceId = newId('workspace');
   await run(sql.fragment`INSERT INTO workspaces (id, name) VALUES (${workspaceId}, 'Other')`);
   const { headers } = await addDataKey({ db: api.db, workspaceId });
@@ -274,7 +274,7 @@ test('what belongs to another workspace is the same 404 as what never was', asyn
   expect(kept.body.data).toEqual([pinged.body.data]);
 });
 
-test('every change leaves one entry in the audit log, by the member who made it', async () => {
+test('each change writes one audit entry with the name of the member', async () => {
   await run(sql.fragment`DELETE FROM outbound_events`);
   const { id } = await register();
   await api.call('PUT', `${base}/${id}`, { url: `${url}?token=hidden`, events: ['source.failed'] });

@@ -102,7 +102,7 @@ describe('the list of records', () => {
     ['geography=de&entity_type=permit&confidence_min=0.5', [2]],
     ['feed_id=MADE_UP&geography=de&confidence_min=0.5', [2]],
     ['feed_id=feed_none', []],
-  ])('of both modes holds what %s asks for, in order', async (query, indexes) => {
+  ])('returns matches of both modes in order for "%s"', async (query, indexes) => {
     const asked = query.replace('=REAL', `=${real.id}`).replace('=MADE_UP', `=${madeUp.id}`);
     const wanted = indexes.map((index) => ids[index]);
     const { status, body } = await reader.get(`/api/data/entities?${asked}`);
@@ -111,7 +111,7 @@ describe('the list of records', () => {
     expect(await pagesOf(reader, `/api/data/entities?${asked}&limit=1`)).toEqual(wanted);
   });
 
-  test('has nothing of another workspace, whatever is asked for', async () => {
+  test('excludes other workspaces, with and without filters', async () => {
     const stranger = await makeReader();
     for (const query of ['', `feed_id=${real.id}`, 'geography=de', 'confidence_min=0.1']) {
       const { body } = await stranger.get(`/api/data/entities?${query}`);
@@ -128,7 +128,7 @@ describe('the list of records', () => {
     ['geography=', 'geography'],
     ['colour=red', 'colour'],
     ['cursor=x', 'cursor'],
-  ])('refuses %s by name', async (query, name) => {
+  ])('refuses %s, naming the parameter', async (query, name) => {
     for (const list of ['entities', 'entities/ent_x/history', 'changes', 'events']) {
       if (!/limit|cursor|colour/.test(query) && list !== 'entities') continue;
       const { status, body } = await reader.get(`/api/data/${list}?${query}`);
@@ -136,7 +136,7 @@ describe('the list of records', () => {
     }
   });
 
-  test('goes on by a cursor of its own filters, and by no other', async () => {
+  test('continues only from a cursor of the same query', async () => {
     const { body } = await reader.get('/api/data/entities?limit=1');
     const cursor = body.next_cursor as string;
     const notOurs = { detail: 'cursor: not a cursor of this list' };
@@ -156,7 +156,7 @@ describe('the list of records', () => {
   });
 });
 
-test('pages hold every record of both modes that stays once, while others come, change and go', async () => {
+test('pages contain each stable record of both modes once during concurrent writes', async () => {
   const reader = await makeReader();
   const feeds = [await addFeed(reader), await addFeed(reader, true)];
   const old = (n: number) => ({ first_observed_at: day(n % 9), updated_at: day(n % 9) });
@@ -221,7 +221,7 @@ describe.each([
     ({ reader, id } = await makeHistory(isDemo));
   });
 
-  test('is read by its id', async () => {
+  test('is read by its ID', async () => {
     const { status, body } = await reader.get(`/api/data/entities/${id}`);
     expect([status, body]).toEqual([
       200,
@@ -230,7 +230,7 @@ describe.each([
     expect((await reader.get('/api/data/entities')).body.entities).toEqual([body]);
   });
 
-  test('has its versions, newest first, with what each changed', async () => {
+  test('lists its versions and their changes, newest first', async () => {
     const { body } = await reader.get(`/api/data/entities/${id}/history`);
     expect(body).toEqual({
       versions: [
@@ -259,7 +259,7 @@ describe.each([
     ]);
   });
 
-  test('of another workspace is the same 404 as none', async () => {
+  test('of another workspace is 404, as if unknown', async () => {
     const stranger = await makeReader();
     for (const path of ['', '/history']) {
       const none = await stranger.get(`/api/data/entities/ent_none${path}`);
@@ -271,7 +271,7 @@ describe.each([
 });
 
 describe('changes', () => {
-  test('are listed by feed, record, type and time, of both modes', async () => {
+  test('of both modes are filtered by feed, record, type and time', async () => {
     const reader = await makeReader();
     const feeds = [await addFeed(reader), await addFeed(reader, true)];
     const entities: string[] = [];
@@ -307,7 +307,7 @@ describe('changes', () => {
 });
 
 describe('events', () => {
-  test('are listed by feed, record, type and confidence, of both modes', async () => {
+  test('of both modes are filtered by feed, record, type and confidence', async () => {
     const reader = await makeReader();
     const feeds = [await addFeed(reader), await addFeed(reader, true)];
     const entities: string[] = [];
@@ -343,7 +343,7 @@ describe('events', () => {
   });
 });
 
-test('reading counts, charges, marks and audits nothing', async () => {
+test('reads are not metered, audited or marked as delivered', async () => {
   const reader = await makeReader();
   const feed = await addFeed(reader);
   const [entity = ''] = await addEntities(reader, feed, [{}]);

@@ -44,7 +44,7 @@ const fill = (feed: TestFeed, count: number, characters = 500) =>
     FROM generate_series(1, ${count}::int) n`);
 
 describe('an export', () => {
-  test('as JSON is the newest rows in the envelope, a credit each', async () => {
+  test('as JSON lists the newest rows first, for a credit each', async () => {
     const feed = await begin();
     const ids = await addEntities(place, feed, [{}, {}, {}]);
     const answer = await ask({ kind: 'entities', format: 'json' });
@@ -77,7 +77,7 @@ describe('an export', () => {
     expect(end).toBe('');
   });
 
-  test('of events leaves them undelivered', async () => {
+  test('does not mark events as delivered', async () => {
     const feed = await begin();
     const [entity = ''] = await addEntities(place, feed, [{}]);
     await addEvents(place, feed, entity, [{}, { verification_status: 'human_reviewed' }]);
@@ -86,7 +86,7 @@ describe('an export', () => {
     expect(body.data.map((row: any) => row.delivered_at)).toEqual([null, null]);
   });
 
-  test('of nothing is empty and free', async () => {
+  test('without rows is empty and free', async () => {
     await begin();
     const json = await ask({ kind: 'entities', format: 'json' });
     expect([json.body.data, json.body.meta.credits_consumed]).toEqual([[], 0]);
@@ -94,7 +94,7 @@ describe('an export', () => {
     expect(csv.text.split('\r\n')).toEqual([expect.stringMatching(/^id,/), '']);
   });
 
-  test('ends after 10,000 rows, says so, and costs what it holds', async () => {
+  test('is cut at 10,000 rows, says so, and charges for those', async () => {
     const feed = await begin();
     await fill(feed, 10_001);
     const answer = await ask({ kind: 'entities', format: 'csv' });
@@ -108,7 +108,7 @@ describe('an export', () => {
     expect(await chargedTo(place.workspaceId)).toBe(10_000);
   });
 
-  test('that cannot be paid for sends nothing and leaves nothing', async () => {
+  test('without enough credits is 402, uncharged and unaudited', async () => {
     const feed = await begin({ monthly_credit_allowance: 2 });
     await addEntities(place, feed, [{}, {}, {}]);
     const answer = await ask({ kind: 'entities', format: 'csv' });
@@ -117,7 +117,7 @@ describe('an export', () => {
     expect(await auditedExports()).toEqual([]);
   });
 
-  test('is audited under the name of the key and promised to who wants to hear of it', async () => {
+  test('is audited under the name of its key and queues an event for subscribers', async () => {
     const feed = await begin();
     await addEntities(place, feed, [{}]);
     await run(sql.fragment`
@@ -159,7 +159,7 @@ describe('an export', () => {
     expect((await ask(body)).status).toBe(status);
   });
 
-  test('of a feed of another workspace or mode is the 404 of none', async () => {
+  test('of a feed of another workspace or mode is 404', async () => {
     const feed = await begin();
     const demo = await addFeed(place, true);
     await begin();
@@ -170,8 +170,8 @@ describe('an export', () => {
   });
 });
 
-describe('while it is read', () => {
-  test('rows that come, change and go do not show', async () => {
+describe('exports in progress', () => {
+  test('ignore rows changed or deleted meanwhile', async () => {
     const feed = await begin();
     await fill(feed, 3_000);
     const reader = await slowReader();
@@ -185,7 +185,7 @@ describe('while it is read', () => {
     expect(await chargedTo(place.workspaceId)).toBe(3_000);
   });
 
-  test('a third one of the same organization waits for its turn, and a reader who is gone gives way', async () => {
+  test('are limited to two per workspace, and disconnected readers release their slots', async () => {
     const feed = await begin();
     // More than the buffers of two sockets can hold.
     await fill(feed, 10_000, 3_000);
@@ -238,7 +238,7 @@ describe('while it is read', () => {
   }
 });
 
-describe('a cell', () => {
+describe('a CSV cell', () => {
   test.each<[unknown, string]>([
     [null, ''],
     ['', ''],
@@ -268,7 +268,7 @@ describe('a cell', () => {
     expect(csvLine([value, 1])).toBe(`${cell},1\r\n`);
   });
 
-  test('of a million blanks takes no time', () => {
+  test('with a million blanks takes under 1 s', () => {
     const begun = performance.now();
     csvLine([`${' '.repeat(1_000_000)}x${'\n '.repeat(300_000)}`]);
     expect(performance.now() - begun).toBeLessThan(1_000);

@@ -25,7 +25,7 @@ const feed = async (fields: object = {}) =>
 const lastEntry = async () => (await api.call('GET', '/api/audit?limit=1')).body.logs[0];
 
 describe('a feed', () => {
-  test('is created with what is left out filled in, read, listed and audited', async () => {
+  test('is created with defaults, read, listed and audited', async () => {
     const { status, body, headers } = await feed({ specification: { every: 'day' } });
     expect(status).toBe(201);
     expect(headers['location']).toBe(`/api/data/feeds/${body.id}`);
@@ -53,7 +53,7 @@ describe('a feed', () => {
     });
   });
 
-  test('that changes its status tells so, once', async () => {
+  test('queues one event when its status changes', async () => {
     const { body } = await feed();
     const url = `/api/data/feeds/${body.id}`;
     const paused = await api.call('PUT', url, { status: 'paused' });
@@ -67,7 +67,7 @@ describe('a feed', () => {
     expect((await lastEntry()).details).toEqual({ name: 'Projects', changed: ['description'] });
   });
 
-  test('that is archived is read by its id and left out of the list where that is asked for', async () => {
+  test('that is archived can be read by ID and left out of lists', async () => {
     const { body } = await feed({ status: 'archived' });
     expect((await api.call('GET', `/api/data/feeds/${body.id}`)).status).toBe(200);
     const { workspaceId } = api;
@@ -77,7 +77,7 @@ describe('a feed', () => {
     expect(await ids(false)).not.toContain(body.id);
   });
 
-  test('is of the made up or of the real, and never changes sides', async () => {
+  test('is either demo or live, and cannot change', async () => {
     const { body } = await feed({ is_demo: true });
     const { workspaceId } = api;
     await expect(readFeed(api.db, { workspaceId, isDemo: false, feedId: body.id })).rejects.toThrow(
@@ -109,7 +109,7 @@ describe('a feed', () => {
     expect([status, body.detail]).toEqual([400, expect.stringContaining(field)]);
   });
 
-  test('takes its records with it when it goes', async () => {
+  test('is deleted with its records', async () => {
     const { body } = await feed();
     const records = Array.from({ length: 20 }, (_, n) => ({
       type: 'entity',
@@ -162,7 +162,7 @@ describe('a source', () => {
     expect((await api.call('GET', url)).status).toBe(404);
   });
 
-  test('has a name once among the real and once among the made up', async () => {
+  test('has a unique name among live and among demo sources', async () => {
     await source({ name: 'Twice' });
     const again = await source({ name: 'Twice' });
     expect([again.status, again.body.detail]).toEqual([
@@ -195,7 +195,7 @@ describe('the health of a source', () => {
   const report = async (id: string, body: object) =>
     api.call('POST', `/api/data/sources/${id}/report`, body);
 
-  test('fails with the third failure in a row, recovers with the next success, and tells both once', async () => {
+  test('fails on the third consecutive failure, recovers on success, and queues one event for each', async () => {
     const { body } = await source();
     const before = (await checks()) ?? 0;
     const statuses = [];
@@ -226,7 +226,7 @@ describe('the health of a source', () => {
     expect(await lastEntry()).toMatchObject({ action: 'report', target_id: body.id });
   });
 
-  test('counts every one of many failures reported at once, and tells of them once', async () => {
+  test('counts every concurrent failure and queues one event', async () => {
     for (let round = 0; round < 10; round += 1) {
       const { body } = await source();
       await Promise.all(Array.from({ length: 8 }, () => report(body.id, { ok: false })));
@@ -237,7 +237,7 @@ describe('the health of a source', () => {
     }
   });
 
-  test('counts a report that comes again once', async () => {
+  test('counts a repeated report once', async () => {
     const { body } = await source();
     const check = {
       workspaceId: api.workspaceId,
@@ -253,7 +253,7 @@ describe('the health of a source', () => {
     expect(await checks()).toBe((before ?? 0) + 1);
   });
 
-  test('keeps the time of the check that is given, unless it lies ahead', async () => {
+  test('uses the given check time and refuses one in the future', async () => {
     const { body } = await source();
     const checked_at = '2026-01-02T03:04:05.000Z';
     const { body: after } = await report(body.id, { ok: true, checked_at });

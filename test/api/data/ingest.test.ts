@@ -71,7 +71,7 @@ const counts = (created: number, updated: number, unchanged: number) => ({
 });
 
 describe('a record', () => {
-  test('is kept with its first version, and audited as part of what was sent', async () => {
+  test('is stored with its first version, and its batch is audited', async () => {
     const feedId = await makeFeed();
     const { status, body } = await send(feedId, [
       entity('a', {
@@ -118,7 +118,7 @@ describe('a record', () => {
     });
   });
 
-  test('that says the same again, in whatever order, makes no version and no change', async () => {
+  test('sent again unchanged, in any key order, adds no version or change', async () => {
     const feedId = await makeFeed();
     await send(feedId, [entity('a', { observed_at: '2026-01-02T00:00:00Z' })]);
     const first = await entityOf(feedId, 'a');
@@ -139,7 +139,7 @@ describe('a record', () => {
     expect(feed.freshness.last_checked_at > first.updated_at).toBe(true);
   });
 
-  test('that leaves out what was null, or says null of what was not there, makes no version and no change', async () => {
+  test('with added or omitted null attributes adds no version or change', async () => {
     const feedId = await makeFeed();
     await send(feedId, [entity('a', { attributes: { stage: 'a', contractor: null } })]);
     const first = await entityOf(feedId, 'a');
@@ -158,7 +158,7 @@ describe('a record', () => {
     ]);
   });
 
-  test('that was looked at by a machine says when', async () => {
+  test('that is machine verified has a verification time', async () => {
     const feedId = await makeFeed();
     await send(feedId, [entity('a', { verification_status: 'unverified' })]);
     expect((await entityOf(feedId, 'a')).last_verified_at).toBeNull();
@@ -167,7 +167,7 @@ describe('a record', () => {
     expect(kept.last_verified_at).toBe(kept.updated_at);
   });
 
-  test('that says something else makes a version and a change for each difference', async () => {
+  test('that differs adds one version and a change per difference', async () => {
     const feedId = await makeFeed();
     await send(feedId, [
       entity('a', { attributes: { stage: 'a', gone: 1, kept: [1], status: 'x' } }),
@@ -214,7 +214,7 @@ describe('a record', () => {
     expect(versions[1].attributes).toEqual({ stage: 'b', new: 2, kept: [1], status: 'y' });
   });
 
-  test('that comes twice in a batch is applied in order', async () => {
+  test('repeated in a batch is applied in order', async () => {
     const feedId = await makeFeed();
     const steps = ['a', 'b', 'b', 'c', 'a'].map((stage) => entity('x', { attributes: { stage } }));
     expect((await send(feedId, steps)).body).toMatchObject(counts(1, 3, 1));
@@ -236,7 +236,7 @@ describe('a record', () => {
     expect((await send(feedId, steps)).body).toMatchObject(counts(0, 3, 2));
   });
 
-  test('is told to the endpoints of its side, with what changed', async () => {
+  test('queues events with its changes for endpoints of its mode', async () => {
     const feedId = await makeFeed({ is_demo: true });
     await send(feedId, [entity('a')]);
     await send(feedId, [entity('a', { status: 'closed' }), entity('a', { status: 'closed' })]);
@@ -258,7 +258,7 @@ describe('a record', () => {
 });
 
 describe('an event', () => {
-  test('is kept with the record it happened to, and told when it comes and when it is verified', async () => {
+  test('is stored with its record, and queues events when created and when verified', async () => {
     const feedId = await makeFeed();
     const { body } = await send(feedId, [
       entity('a'),
@@ -294,7 +294,7 @@ describe('an event', () => {
     ]);
   });
 
-  test('needs a record of the same feed, there before or earlier in the batch', async () => {
+  test('needs a record of its feed that exists or comes earlier in the batch', async () => {
     const feedId = await makeFeed();
     await send(await makeFeed(), [entity('elsewhere')]);
     const { body } = await send(feedId, [
@@ -309,7 +309,7 @@ describe('an event', () => {
   });
 });
 
-describe('what cannot be taken', () => {
+describe('invalid input', () => {
   const bad: [string, object][] = [
     ['confidence', { confidence: 2 }],
     ['confidence', { confidence: 'NaN' }],
@@ -330,7 +330,7 @@ describe('what cannot be taken', () => {
     ['nonsense', { nonsense: 1 }],
     ['type', { type: 'thing' }],
   ];
-  test.each(bad)('is refused by itself, naming %s: %j', async (field, fields) => {
+  test.each(bad)('fails only its record, naming %s: %j', async (field, fields) => {
     const feedId = await makeFeed();
     const { status, body } = await send(feedId, [entity('a'), entity('b', fields), entity('c')]);
     expect([status, body]).toEqual([
@@ -345,7 +345,7 @@ describe('what cannot be taken', () => {
     expect(await countOf(feedId)).toBe(2);
   });
 
-  test('are events with a date that is none, or from before the year 1000', async () => {
+  test('includes bad dates and scores of events, and non-objects', async () => {
     const feedId = await makeFeed();
     const { body } = await send(feedId, [
       entity('a'),
@@ -358,7 +358,7 @@ describe('what cannot be taken', () => {
     expect(body).toMatchObject({ created: 1, refused: 5 });
   });
 
-  test('is a type that the feed does not take, and another type for a record that is there', async () => {
+  test('includes a type that the feed excludes and a changed type of a record', async () => {
     const feedId = await makeFeed({ entity_types: ['project', 'permit'] });
     const { body } = await send(feedId, [
       entity('a'),
@@ -377,7 +377,7 @@ describe('what cannot be taken', () => {
     expect(again.body).toMatchObject({ refused: 1, updated: 0 });
   });
 
-  test('is told of the first hundred', async () => {
+  test('is reported for 100 records at most', async () => {
     const feedId = await makeFeed();
     const { body } = await send(feedId, Array(250).fill({}));
     expect(body.refused).toBe(250);
@@ -386,7 +386,7 @@ describe('what cannot be taken', () => {
     );
   });
 
-  test('are feeds that are not there, of others or archived, too many records and a body that is none', async () => {
+  test('includes unknown, foreign and archived feeds, too many records and a missing body', async () => {
     expect((await send('feed_nobody', [entity('a')])).status).toBe(404);
     await api.db.query(sql.type(z.object({}))`
       INSERT INTO workspaces (id, name) VALUES ('ws_other', 'Other')`);
@@ -418,7 +418,7 @@ describe('what cannot be taken', () => {
 });
 
 describe('a stream', () => {
-  test('is taken line by line, and says which lines were refused and why', async () => {
+  test('is read by line and reports each refused line with its reason', async () => {
     const feedId = await makeFeed();
     const text = Buffer.concat([
       Buffer.from(`${JSON.stringify(entity('a'))}\r\n\n`),
@@ -455,7 +455,7 @@ describe('a stream', () => {
     ]);
   });
 
-  test('longer than a batch keeps its order, and sent again changes nothing', async () => {
+  test('longer than a batch keeps its order, and is idempotent', async () => {
     const feedId = await makeFeed();
     const records = Array.from({ length: 2_600 }, (_, n) =>
       entity(`k${n % 1_300}`, { attributes: { round: Math.floor(n / 1_300) } }),
@@ -468,7 +468,7 @@ describe('a stream', () => {
     expect(log.logs[0].details).toMatchObject(counts(0, 0, 1_300));
   });
 
-  test('stamps each batch later than the one before, to the millisecond that is told', async () => {
+  test('gives each batch a later timestamp, in whole milliseconds', async () => {
     const feedId = await makeFeed();
     await Promise.all(
       Array.from({ length: 4 }, (_, part) =>
@@ -492,8 +492,8 @@ describe('a stream', () => {
   });
 });
 
-describe('many at once', () => {
-  test('who send the same keys leave versions without gaps and changes that follow from each other', async () => {
+describe('concurrent batches', () => {
+  test('with the same keys leave gapless versions and consecutive changes', async () => {
     for (let round = 0; round < 20; round += 1) {
       const feedId = await makeFeed();
       const batch = (sender: string) =>
@@ -520,7 +520,7 @@ describe('many at once', () => {
   });
 });
 
-test('a number that would change is refused with its place, of a stream with its line alone', async () => {
+test('an unsafe integer is refused with its path; in a stream, only its line is refused', async () => {
   const feedId = await makeFeed();
   const rounded = JSON.stringify(entity('b', { attributes: { at: { id: 'X' } } })).replace(
     '"X"',
@@ -547,13 +547,13 @@ test('a number that would change is refused with its place, of a stream with its
   ]);
 });
 
-describe('when evidence was retrieved', () => {
+describe('the retrieval time of evidence', () => {
   const evidenceOf = async (feedId: string) => (await entityOf(feedId, 'e')).source_evidence;
   const at = (retrieved_at: string | null) => ({
     source_evidence: [{ source_name: 's', synthetic: false, retrieved_at }],
   });
 
-  test('is the same time in whatever spelling', async () => {
+  test('is the same time in every notation', async () => {
     const feedId = await makeFeed();
     const spellings = ['2026-01-01T00:00:00+16:00', '2025-12-31T08:00:00Z', '2025-12-31T08:00Z'];
     for (const spelling of spellings) {
@@ -568,7 +568,7 @@ describe('when evidence was retrieved', () => {
     }
   });
 
-  test('is brought into the one form where it was kept in another, without a new version', async () => {
+  test('is normalized by the migration without a new version', async () => {
     const feedId = await makeFeed();
     const kept: [string | null, string | null][] = [
       ['2026-01-01T00:00:00+16:00', '2025-12-31T08:00:00.000Z'],

@@ -16,7 +16,7 @@ const use = (secret: string) =>
   api.call('GET', '/v1/usage', undefined, { authorization: `Bearer ${secret}` });
 
 describe('a key', () => {
-  test('is made with what it may do, and its secret is shown this once', async () => {
+  test('is created with its limits, and its secret is shown once', async () => {
     const given = {
       ip_allowlist: ['127.0.0.1', '10.0.0.0/8', '2001:db8::/32'],
       expires_at: '2090-01-01T00:00:00+02:00',
@@ -44,11 +44,11 @@ describe('a key', () => {
     expect(list.text).not.toContain(secret);
   });
 
-  test('is live or test by its secret', async () => {
+  test('has its mode in its secret', async () => {
     expect((await make({ mode: 'test' })).body.secret).toMatch(/^svc_test_/);
   });
 
-  test('has no bounds of its own unless told', async () => {
+  test('has no limits by default', async () => {
     expect((await make()).body).toMatchObject({
       expires_at: null,
       ip_allowlist: [],
@@ -80,7 +80,7 @@ describe('a key', () => {
     expect(body.detail).toContain(`Invalid body: ${field}`);
   });
 
-  test('with any range that is taken can be used from there', async () => {
+  test('works from its allowed addresses in every notation', async () => {
     for (const range of ['127.0.0.1', '::ffff:127.0.0.0/104', '127.0.0.1/32', '::ffff:7f00:1']) {
       const { status, body } = await make({ ip_allowlist: [range] });
       expect([range, status]).toEqual([range, 201]);
@@ -88,7 +88,7 @@ describe('a key', () => {
     }
   });
 
-  test('that is revoked lets nobody in from then on, and stays in the list', async () => {
+  test('that is revoked gets 401 and stays in the list', async () => {
     const { id, secret } = (await make()).body;
     expect((await use(secret as string)).status).toBe(200);
     expect((await api.call('DELETE', `/api/data/keys/${id}`)).status).toBe(204);
@@ -99,7 +99,7 @@ describe('a key', () => {
     expect(listed.find((key: { id: string }) => key.id === id).revoked).toBe(true);
   });
 
-  test('that is not there is 404', async () => {
+  test('with an unknown ID is 404', async () => {
     const id = newId('dataKey');
     for (const method of ['GET', 'DELETE']) {
       const { status, body } = await api.call(method, `/api/data/keys/${id}`);
@@ -107,7 +107,7 @@ describe('a key', () => {
     }
   });
 
-  test('shows at once that it was used', async () => {
+  test('shows its last use immediately', async () => {
     const { id, secret } = (await make()).body;
     const began = new Date().toISOString();
     await use(secret as string);
@@ -115,7 +115,7 @@ describe('a key', () => {
     expect(at >= began).toBe(true);
   });
 
-  test('leaves in the audit log that it was made and revoked, once each and without its secret', async () => {
+  test('is audited once when created and once when revoked, without its secret', async () => {
     const { id, secret, prefix } = (await make()).body;
     for (let i = 0; i < 2; i += 1) await api.call('DELETE', `/api/data/keys/${id}`);
     const { body, text } = await api.call('GET', '/api/audit?limit=200');
@@ -130,7 +130,7 @@ describe('a key', () => {
 });
 
 describe('the usage of a workspace', () => {
-  test('is that of the month, with the keys that were used', async () => {
+  test('covers the current month and lists the used keys', async () => {
     const { id, secret } = (await make({ name: 'Busy', monthly_credit_allowance: 70 })).body;
     await use(secret as string);
     await use(secret as string);

@@ -70,7 +70,7 @@ describe.each([
   ['a list of changes', () => 'changes', TAKING],
   ['a list of events', () => 'events', 'COMMIT'],
 ])('%s', (_what, path, at) => {
-  test('costs nothing when the connection is lost before the credits are taken', async () => {
+  test('costs nothing when the connection is lost before the charge', async () => {
     const before = await paid();
     wire.breakAt({ at, when: 'sent' });
     const { status, body } = await get(path());
@@ -82,7 +82,7 @@ describe.each([
     expect(await paid()).toEqual(before);
   });
 
-  test('is answered, and paid for once, when it is lost after they were taken', async () => {
+  test('is returned and charged once when the response of the charge is lost', async () => {
     const before = await paid();
     wire.breakAt({ at, when: 'answered' });
     const { status, body, headers: told, text } = await get(path());
@@ -94,7 +94,7 @@ describe.each([
     expect(told['x-credits-remaining']).toBe(String(5_000 - after.credits));
   });
 
-  test('is answered as of unknown fate when nobody can look', async () => {
+  test('is 503 with an unknown outcome when Postgres stays down', async () => {
     const before = await paid();
     wire.breakAt({ at, when: 'answered', thenDown: true });
     const { status, body } = await get(path());
@@ -108,7 +108,7 @@ describe.each([
   }, 20_000);
 });
 
-test('of many at once those that were paid for are answered, and those beyond the allowance refused', async () => {
+test('of concurrent requests, charged ones succeed and those over the allowance are refused', async () => {
   const { headers: limited } = await addDataKey(api, { monthly_credit_allowance: 7 });
   // All requests share one request id, so charges cannot be looked up by it.
   const same = { ...limited, 'x-request-id': 'the-same-for-all' };
@@ -122,7 +122,7 @@ test('of many at once those that were paid for are answered, and those beyond th
   expect([after.charges - before.charges, after.credits - before.credits]).toEqual([2, 6]);
 });
 
-test('what a batch has taken is found, charge by charge, and nothing of a batch that was not sent', async () => {
+test('findTaken finds each charge of a batch, and nothing for a batch that was not sent', async () => {
   const { id: keyId, headers: limited } = await addDataKey(api, { monthly_credit_allowance: 7 });
   expect((await lossy('GET', '/v1/feeds', undefined, limited)).status).toBe(200);
   const month = await api.db.oneFirst(sql.type(z.object({ month: z.string() }))`

@@ -73,7 +73,7 @@ const accounts: [string, (customer: Customer) => FragmentSqlToken][] = [
   ],
 ];
 
-describe.each(accounts)('while it waits for %s', (_account, hold) => {
+describe.each(accounts)('while waiting for %s', (_account, hold) => {
   describe('a charge', () => {
     const charge = (credits: number) => ({ requestId: 'r', operation: 'x', credits, records: 1 });
     const chargeWhile = (customer: Customer, meanwhile: () => Promise<unknown>) =>
@@ -84,7 +84,7 @@ describe.each(accounts)('while it waits for %s', (_account, hold) => {
         meanwhile,
       );
 
-    test('is refused what a lowered allowance of the key no longer holds', async () => {
+    test('is refused beyond a lowered allowance of the key', async () => {
       const customer = await addCustomer('enterprise', { monthly_credit_allowance: 100 });
       const charged = await chargeWhile(customer, () => setAllowance(customer, 'credit', 2));
       expect(charged).toMatchObject([
@@ -93,7 +93,7 @@ describe.each(accounts)('while it waits for %s', (_account, hold) => {
       ]);
     });
 
-    test('gets what a raised allowance of the key holds', async () => {
+    test('succeeds when the limit of its key is removed', async () => {
       const customer = await addCustomer('enterprise', { monthly_credit_allowance: 0 });
       const charged = await chargeWhile(customer, () => setAllowance(customer, 'credit', null));
       expect(charged).toMatchObject([
@@ -102,7 +102,7 @@ describe.each(accounts)('while it waits for %s', (_account, hold) => {
       ]);
     });
 
-    test('is refused what a smaller plan no longer holds', async () => {
+    test('is refused beyond the limit of a smaller plan', async () => {
       const customer = await addCustomer('starter');
       const { workspaceId } = customer.payer;
       await run(sql.fragment`
@@ -144,7 +144,7 @@ describe.each(accounts)('while it waits for %s', (_account, hold) => {
       expect(await counted(customer)).toEqual({ plan: 2, key: 2 });
     });
 
-    test('is refused when the plan becomes one that is used up', async () => {
+    test('is refused when a smaller plan is already used up', async () => {
       const customer = await addCustomer('starter');
       const { workspaceId } = customer.payer;
       await run(sql.fragment`
@@ -156,7 +156,7 @@ describe.each(accounts)('while it waits for %s', (_account, hold) => {
       ]);
     });
 
-    test('goes on when the plan becomes a larger one', async () => {
+    test('succeeds when the plan is upgraded', async () => {
       const customer = await addCustomer('free');
       const { workspaceId } = customer.payer;
       await run(sql.fragment`
@@ -167,7 +167,7 @@ describe.each(accounts)('while it waits for %s', (_account, hold) => {
   });
 });
 
-test('what a lost answer has taken is told with the accounts as they are once nobody holds them', async () => {
+test('findTaken waits for locked accounts and reports their new state', async () => {
   const customer = await addCustomer('starter', { monthly_credit_allowance: 100 });
   const { payer } = customer;
   const batch = chargeBatch([{ requestId: 'r', operation: 'x', credits: 3, records: 1 }]);

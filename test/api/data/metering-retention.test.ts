@@ -36,7 +36,7 @@ async function addHistory(workspaceId: string): Promise<void> {
     FROM generate_series(1, 2400) AS n`);
 }
 
-test('charges older than 400 days and months older than 25 go, of this workspace alone', async () => {
+test('deletes charges older than 400 days and months older than 25, of one workspace', async () => {
   const other = newId('workspace');
   await run(sql.fragment`INSERT INTO workspaces (id, name) VALUES (${other}, 'O')`);
   await addHistory(api.workspaceId);

@@ -99,7 +99,7 @@ async function expectBalanced(): Promise<void> {
 }
 
 describe('credits', () => {
-  test('are taken with one row of the ledger, and what is left is told', async () => {
+  test('are charged in one ledger row; a header has the remainder', async () => {
     const workspace = await makeWorkspace(1_000);
     const { body, headers } = await pay(workspace, { credits: 7, records: 3 });
     expect(body.meta.credits_consumed).toBe(7);
@@ -119,13 +119,13 @@ describe('credits', () => {
     ]);
   });
 
-  test('are none where an answer costs none, and nothing is written', async () => {
+  test('are not needed or charged for a free response', async () => {
     const workspace = await makeWorkspace(0);
     const { status, body } = await pay(workspace, { credits: 0 });
     expect([status, body.meta.credits_consumed]).toEqual([200, 0]);
   });
 
-  test('of the plan that are used up refuse in words, and a cheaper call still fits', async () => {
+  test('beyond the plan are refused with 402; a cheaper call still fits', async () => {
     const workspace = await makeWorkspace(5);
     const refused = await pay(workspace, { credits: 6 });
     expect([refused.status, refused.body]).toEqual([
@@ -138,7 +138,7 @@ describe('credits', () => {
     expect((await pay(workspace, { credits: 1 })).status).toBe(200);
   });
 
-  test('of the key that are used up refuse this key alone', async () => {
+  test('beyond the limit of a key are refused for it only', async () => {
     const workspace = await makeWorkspace(5_000, { monthly_credit_allowance: 10 });
     expect((await pay(workspace, { credits: 8 })).headers['x-credits-remaining']).toBe('2');
     const refused = await pay(workspace, { credits: 3 });
@@ -150,14 +150,14 @@ describe('credits', () => {
     expect((await pay({ ...workspace, key: other }, { credits: 3 })).status).toBe(200);
   });
 
-  test('without bound are counted all the same', async () => {
+  test('without a limit are still counted', async () => {
     const workspace = await makeWorkspace(0, { plan: 'enterprise' });
     const { status, headers } = await pay(workspace, { credits: 1_000_000 });
     expect(status).toBe(200);
     expect(headers).not.toHaveProperty('x-credits-remaining');
   });
 
-  test('are of the month in which a request was let in, though another has begun since', async () => {
+  test('count for the month in which the request was admitted', async () => {
     const workspace = await makeWorkspace(5_000);
     const month = '2026-01-01';
     const payer = { workspaceId: workspace.id, keyId: workspace.key.id, month };
@@ -180,8 +180,8 @@ describe('credits', () => {
   });
 });
 
-describe('requests that come at once', () => {
-  test('take exactly what is left of the plan, over three processes, twenty rounds', async () => {
+describe('concurrent requests', () => {
+  test('on three processes use exactly the remaining credits of the plan', async () => {
     for (let round = 0; round < 20; round += 1) {
       const credits = 1 + (round % 4);
       const left = 20 + 3 * round;
@@ -196,7 +196,7 @@ describe('requests that come at once', () => {
     await expectBalanced();
   }, 60_000);
 
-  test('with several keys take exactly what is left of the plan and of each key, twenty rounds', async () => {
+  test('with several keys use the plan exactly and stay within the limit of each key', async () => {
     for (let round = 0; round < 20; round += 1) {
       const workspace = await makeWorkspace(30);
       const keys = [
@@ -227,7 +227,7 @@ describe('requests that come at once', () => {
     await expectBalanced();
   }, 60_000);
 
-  test('in one batch are judged in their order: who does not fit leaves it to who does', async () => {
+  test('in a batch are charged in order, skipping those that do not fit', async () => {
     for (let round = 0; round < 20; round += 1) {
       const workspace = await makeWorkspace(10);
       // The first is in flight while the others form a batch.
@@ -237,7 +237,7 @@ describe('requests that come at once', () => {
     }
   });
 
-  test('do not wait for each other one by one', async () => {
+  test('are charged in batches', async () => {
     const workspace = await makeWorkspace(5_000, { plan: 'enterprise' });
     const statements = async () =>
       numberOf(sql.fragment`SELECT count(DISTINCT xmin::text) AS n FROM data_charges
@@ -247,11 +247,11 @@ describe('requests that come at once', () => {
   });
 });
 
-describe('credits that are taken with something else', () => {
+describe('credits charged together with a write', () => {
   const notes = (note: string) =>
     numberOf(sql.fragment`SELECT count(*) AS n FROM notes WHERE note LIKE ${`% ${note}`}`);
 
-  test('are taken and it is done, or neither, many rounds', async () => {
+  test('are charged if and only if the write succeeds', async () => {
     for (let round = 0; round < 10; round += 1) {
       const workspace = await makeWorkspace(10);
       const note = newId('request');
@@ -270,7 +270,7 @@ describe('credits that are taken with something else', () => {
     }
   });
 
-  test('are none where it costs none, and it is done', async () => {
+  test('can be zero, and the write still happens', async () => {
     const workspace = await makeWorkspace(0);
     const note = newId('request');
     const { status } = await pay(workspace, { credits: 0 }, { path: 'pay-and-note', note });
@@ -278,7 +278,7 @@ describe('credits that are taken with something else', () => {
   });
 });
 
-describe('an allowance of a plan that is nearly used up', () => {
+describe('a usage threshold', () => {
   const eventRow = z.object({ data: z.record(z.string(), z.unknown()) });
   const told = async (workspaceId: string) =>
     (
@@ -293,7 +293,7 @@ describe('an allowance of a plan that is nearly used up', () => {
       VALUES (${newId('endpoint')}, ${workspaceId}, false, 'https://x.example', '{usage.threshold_reached}', 'x')`);
   const month = new Date().toISOString().slice(0, 7);
 
-  test('is told of at 80 and at 100 percent, once each', async () => {
+  test('queues one event each at 80 and 100 percent', async () => {
     const workspace = await makeWorkspace(1_002);
     await listen(workspace.id);
     await pay(workspace, { credits: 1 });
@@ -307,7 +307,7 @@ describe('an allowance of a plan that is nearly used up', () => {
     expect((await told(workspace.id)).map(({ percent }) => percent)).toEqual([80, 100]);
   });
 
-  test('is told of twice when one answer jumps over both, and once by many at once, ten rounds', async () => {
+  test('queues both events once when one of many concurrent charges passes both', async () => {
     for (let round = 0; round < 10; round += 1) {
       const workspace = await makeWorkspace(1_001 + 30);
       await listen(workspace.id);
@@ -319,7 +319,7 @@ describe('an allowance of a plan that is nearly used up', () => {
     }
   });
 
-  test('is told of for requests too', async () => {
+  test('applies to requests too', async () => {
     const workspace = await makeWorkspace(5_000);
     await listen(workspace.id);
     await pay(workspace, { credits: 0 });
@@ -333,7 +333,7 @@ describe('an allowance of a plan that is nearly used up', () => {
     ]);
   });
 
-  test('is told of anew after the plan has become a larger one', async () => {
+  test('uses the limit of the upgraded plan', async () => {
     const workspace = await makeWorkspace(0);
     await listen(workspace.id);
     await run(sql.fragment`UPDATE workspaces SET plan = 'starter' WHERE id = ${workspace.id}`);
@@ -344,7 +344,7 @@ describe('an allowance of a plan that is nearly used up', () => {
   });
 });
 
-test('a body that is wrong is 422 and costs nothing but the request', async () => {
+test('an invalid body is 422 and costs no credits', async () => {
   const workspace = await makeWorkspace(10);
   const [process] = processes;
   for (const body of [{}, { credits: 'x' }, 'text']) {

@@ -126,7 +126,7 @@ describe('the list of records', () => {
     ['feed_id=F&geography=DE&entity_type=permit&confidence_min=0.2', [0]],
     ['geography=de&confidence_min=0.5&updated_since=2026-01-01T00:00:00Z', [2]],
     ['feed_id=feed_none', []],
-  ])('holds what %s asks for, in order', async (query, indexes) => {
+  ])('returns matches in order for "%s"', async (query, indexes) => {
     const [first, second] = feeds();
     const path = `/v1/entities?${query.replace('=F', `=${first}`).replace('=G', `=${second}`)}`;
     const answer = await reader.get(path);
@@ -136,7 +136,7 @@ describe('the list of records', () => {
     expect(await pagesOf(reader, `${path}&limit=1`)).toEqual(at(...indexes));
   });
 
-  test('takes a feed of another workspace for one that is not there', async () => {
+  test('is empty for a feed of another workspace or mode', async () => {
     const stranger = await makeReader();
     expect(idsOf(await stranger.get(`/v1/entities?feed_id=${feed.id}`))).toEqual([]);
     expect(idsOf(await reader.getDemo(`/v1/entities?feed_id=${feed.id}`))).toEqual([]);
@@ -163,7 +163,7 @@ describe('the list of records', () => {
     ['colour=red', 'colour'],
     ['cursor=', 'cursor'],
     ['cursor=%00', 'cursor'],
-  ])('refuses %s by name', async (query, name) => {
+  ])('refuses %s, naming the parameter', async (query, name) => {
     const answer = await reader.get(`/v1/entities?${query}`);
     expect([answer.status, answer.body.detail]).toEqual([400, expect.stringContaining(name)]);
   });
@@ -183,7 +183,7 @@ describe('a cursor', () => {
     cursor = (await home.get('/v1/entities?limit=1')).body.pagination.next_cursor;
   });
 
-  test('is good for its list in every process, with another limit, too', async () => {
+  test('works in every process, with another limit and key', async () => {
     const other = await api.another();
     const key = await addDataKey(home);
     const path = `/v1/entities?limit=2&cursor=${cursor}`;
@@ -192,7 +192,7 @@ describe('a cursor', () => {
     expect([answer.status, answer.body.data.length]).toEqual([200, 2]);
   });
 
-  test('is refused by another filter, another list, another workspace and the other mode', async () => {
+  test('is refused with another filter, list, workspace or mode', async () => {
     expect(await asked(home, `/v1/entities?entity_type=x&cursor=${cursor}`)).toEqual(notOurs);
     expect(await asked(home, `/v1/changes?cursor=${cursor}`)).toEqual(notOurs);
     expect(await asked(home, `/v1/feeds?cursor=${cursor}`)).toEqual(notOurs);
@@ -200,7 +200,7 @@ describe('a cursor', () => {
     expect((await home.getDemo(`/v1/entities?cursor=${cursor}`)).status).toBe(400);
   });
 
-  test('is refused with any bit of it changed, cut off or added', async () => {
+  test('is refused with a character changed, removed or added', async () => {
     for (let index = 0; index < cursor.length; index += 1) {
       const letter = cursor[index] === 'A' ? 'B' : 'A';
       const tampered = cursor.slice(0, index) + letter + cursor.slice(index + 1);
@@ -211,7 +211,7 @@ describe('a cursor', () => {
     }
   });
 
-  test('of webhook endpoints goes on behind the last one, among those of the mode of the key', async () => {
+  test('of webhook endpoints continues after the last one, in the mode of the key', async () => {
     const reader = await makeReader();
     const ids: string[] = [];
     for (let n = 0; n < 30; n += 1) ids.push(await addEndpoint(reader));
@@ -234,7 +234,7 @@ describe('a cursor', () => {
     expect((await reader.getDemo(`/v1/webhooks?cursor=${cursor}`)).status).toBe(400);
   });
 
-  test('of feeds and sources goes on behind the last one, whatever of the same moment there is', async () => {
+  test('of feeds continues after the last one, also with equal creation times', async () => {
     const reader = await makeReader();
     const feeds = await Promise.all(Array.from({ length: 7 }, () => addFeed(reader)));
     const ids = feeds.map((feed) => feed.id);
@@ -247,9 +247,9 @@ describe('a cursor', () => {
   });
 });
 
-describe('pages, while records come, change and go', () => {
+describe('pages during concurrent writes', () => {
   test.each(['limit=7', 'limit=7&updated_since=2020-01-01T00:00:00Z', 'limit=7&geography=Austin'])(
-    'hold every record that stays once: %s',
+    'contain each stable record once: %s',
     async (query) => {
       const reader = await makeReader();
       const feed = await addFeed(reader);
@@ -292,7 +292,7 @@ describe('a record', () => {
     }
   });
 
-  test('costs 5 credits, 20 with its history, which begins with the newest version', async () => {
+  test('costs 5 credits, or 20 with its history, newest version first', async () => {
     const plain = await home.get(`/v1/entities/${id}`);
     expect([plain.body.meta.credits_consumed, plain.body.data.history]).toEqual([5, undefined]);
     expect(plain.body.data.attributes).toEqual({ stage: 'built' });
@@ -301,7 +301,7 @@ describe('a record', () => {
     expect(full.body.data.history.map((each: any) => each.version)).toEqual([2, 1]);
   });
 
-  test('of another workspace or mode is the same 404 as none', async () => {
+  test('of another workspace or mode is 404, as if unknown', async () => {
     const none = await home.get('/v1/entities/ent_none');
     expect([none.status, none.body]).toEqual([404, { detail: 'Entity not found' }]);
     const stranger = await makeReader();
@@ -315,7 +315,7 @@ describe('a record', () => {
 });
 
 describe('changes', () => {
-  test('are listed newest first, by feed and time, a credit each', async () => {
+  test('are filtered by feed and time, newest first, a credit each', async () => {
     const reader = await makeReader();
     const feeds = [await addFeed(reader), await addFeed(reader)];
     for (const [n, feed] of [...feeds, ...feeds].entries()) {
@@ -337,7 +337,7 @@ describe('changes', () => {
 });
 
 describe('events', () => {
-  test('cost 3, verified ones 10, and are delivered once', async () => {
+  test('cost 3 or 10 credits, and are marked delivered once', async () => {
     const feed = await addFeed(home);
     const [entity = ''] = await addEntities(home, feed, [{}]);
     const ids = await addEvents(home, feed, entity, [
@@ -360,7 +360,7 @@ describe('events', () => {
     expect(idsOf(sure)).toEqual([ids[3]]);
   });
 
-  test('that could not be paid for are not marked delivered', async () => {
+  test('over the allowance are not marked delivered', async () => {
     const reader = await makeReader({ monthly_credit_allowance: 2 });
     const feed = await addFeed(reader);
     const [entity = ''] = await addEntities(reader, feed, [{}]);
@@ -369,7 +369,7 @@ describe('events', () => {
     expect((await reader.get(`/v1/events/${id}`)).body.data.delivered_at).toBeNull();
   });
 
-  test('that many readers are given at once are marked by one of them', async () => {
+  test('read concurrently are marked delivered once', async () => {
     const feed = await addFeed(home);
     const [entity = ''] = await addEntities(home, feed, [{}]);
     for (let round = 0; round < 10; round += 1) {
@@ -385,7 +385,7 @@ describe('events', () => {
 });
 
 describe('the last credit', () => {
-  test('buys one answer of two that are asked for at once', async () => {
+  test('pays for one of two concurrent requests', async () => {
     for (let round = 0; round < 15; round += 1) {
       const reader = await makeReader({ monthly_credit_allowance: 1 });
       const feed = await addFeed(reader);

@@ -59,7 +59,7 @@ describe('every route', () => {
     expectCommitted('test/api/data/scopes.txt', `${lines.join('\n')}\n`);
   });
 
-  test('refuses who has no key, or one of another kind', async () => {
+  test('refuses callers without a valid data key', async () => {
     const ops = (await api.call('POST', '/api/keys', { name: 'x', role: 'admin' })).body.secret;
     const credentials: Record<string, string>[] = [
       {},
@@ -77,7 +77,7 @@ describe('every route', () => {
     }
   });
 
-  test('answers 422 to a body that is wrong, and 400 to a query that is', async () => {
+  test('answers 422 to an invalid body and 400 to an invalid query', async () => {
     const { headers } = await addDataKey(api);
     const json = { ...headers, 'content-type': 'application/json' };
     for (const { method, url, hasBody } of routes()) {
@@ -106,7 +106,7 @@ describe('every route', () => {
     }
   });
 
-  test('says in its headers what it cost, however it ends', async () => {
+  test('has headers for cost and limits, also with errors', async () => {
     const { headers } = await addDataKey(api);
     for (const route of routes()) {
       const answer = await ask(route, headers);

@@ -69,7 +69,7 @@ const peakDuring = async (sending: Promise<unknown>): Promise<number> => {
   return peak;
 };
 
-test('A stream of 50,000 lines takes no more memory than one of a fifth of them', async () => {
+test('a stream of 50,000 lines needs no more memory than one of 10,000', async () => {
   const feedId = await makeFeed();
   const short = await peakDuring(send(feedId, Readable.from(lines(10_000, 'first'))));
   const sending = send(feedId, Readable.from(lines(50_000)));
@@ -79,7 +79,7 @@ test('A stream of 50,000 lines takes no more memory than one of a fifth of them'
   expect(long - short).toBeLessThan(30);
 }, 300_000);
 
-test('A stream that breaks off leaves the batches before it, is audited, and does no harm sent again', async () => {
+test('an aborted stream keeps its complete batches, is audited, and can be sent again', async () => {
   const feedId = await makeFeed();
   const broken = async function* () {
     yield* lines(1_700);

@@ -73,7 +73,7 @@ const passes = (entry: Entry, { since, until, ...equal }: Filter): boolean =>
   );
 
 describe('the audit list', () => {
-  test('holds what passes every filter, newest first, and counts it, whatever the page', async () => {
+  test('lists and counts entries that match all filters, newest first, on any page', async () => {
     const singles: Filter[] = [
       { action: 'run' },
       { action: 'plan_change' },
@@ -116,7 +116,7 @@ describe('the audit list', () => {
     }
   });
 
-  test('takes times with any offset', async () => {
+  test('accepts times with any offset', async () => {
     const expected = entries.filter(({ created_at }) => created_at >= '2026-01-01T00:01:00.000Z');
     const { total } = await list({ since: '2026-01-01T01:01:00+01:00' });
     expect(total).toBe(expected.length);
@@ -131,7 +131,7 @@ describe('the audit list', () => {
       'since must be an ISO 8601 date (2026-11-01, midnight UTC) or date-time with a time zone ' +
         '(2026-11-01T09:30:00Z)',
     ],
-  ])('refuses %s', async (since, why) => {
+  ])('refuses since=%s', async (since, why) => {
     const { status, body } = await api.call('GET', `/api/audit?since=${encodeURIComponent(since)}`);
     expect([status, body.detail]).toEqual([400, `Invalid query: ${why}`]);
   });
@@ -145,7 +145,7 @@ describe('the audit list', () => {
     { until: '2000-01-01T00:00:00Z' },
     { since: '2026-01-01T00:02:00Z', until: '2026-01-01T00:01:00Z' },
     { action: "' OR true --" },
-  ])('is empty where no entry passes: %j', async (filter) => {
+  ])('is empty if no entry matches: %j', async (filter) => {
     expect(await list(filter)).toEqual({ ids: [], total: 0 });
     expect(await list({ ...filter, offset: '3' })).toEqual({ ids: [], total: 0 });
   });

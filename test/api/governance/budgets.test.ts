@@ -11,7 +11,7 @@ const post = (path: string, body?: object) => api.call('POST', path, body);
 const create = async (body: object) => (await post('/api/budgets', body)).body;
 
 describe('a budget', () => {
-  test('is made, read, changed and deleted', async () => {
+  test('is created, read, changed and deleted', async () => {
     const { status, body, headers } = await post('/api/budgets', {
       name: 'Month',
       limit_usd: 50,
@@ -115,13 +115,13 @@ describe('a budget', () => {
     [{ name: 'x', limit_usd: 1, workflow_id: 'wf_1' }, /workflow_id/],
     [{ name: 'x', limit_usd: 1, colour: 'red' }, /colour/],
     [{ name: ' ', limit_usd: 1 }, /name/],
-  ])('with %j is refused by name', async (body, detail) => {
+  ])('with %j is refused, naming the field', async (body, detail) => {
     const answer = await post('/api/budgets', body);
     expect(answer.status).toBe(400);
     expect(answer.body.detail).toMatch(detail);
   });
 
-  test('of a workflow that is not there is 404, and what it is about cannot be changed', async () => {
+  test('of an unknown workflow returns 404, and its window cannot be changed', async () => {
     const unknown = { name: 'x', limit_usd: 1, scope: 'workflow', workflow_id: 'wf_none' };
     expect((await post('/api/budgets', unknown)).status).toBe(404);
     const { id } = await create({ name: 'x', limit_usd: 1 });
@@ -163,7 +163,7 @@ describe('a budget override', () => {
     [{ approved: true, cap_usd: 'much' }, 400],
     [{ approved: true, colour: 1 }, 400],
     [{ approved: true }, 409],
-  ])('with %j of a run that is fine is %i', async (body, status) => {
+  ])('with %j for a healthy run returns %i', async (body, status) => {
     const { id } = (await post('/api/workflows', { name: 'x', graph: oneStep })).body;
     const run = (await post(`/api/workflows/${id}/runs`, { ticket: 'x' })).body;
     expect((await post(`/api/runs/${run.id}/budget-override`, body)).status).toBe(status);

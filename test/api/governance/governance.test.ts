@@ -113,7 +113,7 @@ describe('governance events', () => {
     ['?limit=201', 'limit'],
     ['?offset=-1', 'offset'],
     ['?policy=dlp', "unknown field 'policy'"],
-  ])('%s is refused by name', async (query, field) => {
+  ])('%s is refused, naming the field', async (query, field) => {
     const { status, body } = await list(query);
     expect(status).toBe(400);
     expect(body.detail).toContain(field);

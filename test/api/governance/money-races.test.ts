@@ -58,9 +58,9 @@ const expectOneOf = (answers: Answer[], detail: RegExp): void => {
   for (const answer of refused) expect(answer.body.detail).toMatch(detail);
 };
 
-describe('with room for one', () => {
+describe('with room for one run', () => {
   test.each([2, 10, 100, 1_000])(
-    'a budget lets exactly one of %i triggers in, and nothing is left of the others',
+    'a budget admits exactly one of %i triggers, and the others leave no trace',
     async (n) => {
       for (let round = 0; round < REPETITIONS; round += 1) {
         workflowId = await define();
@@ -86,7 +86,7 @@ describe('with room for one', () => {
   );
 
   test.each([2, 10, 100, 1_000])(
-    'the monthly quota lets exactly one of %i triggers in, and nothing is left of the others',
+    'the monthly quota admits exactly one of %i triggers, and the others leave no trace',
     async (n) => {
       workflowId = await define();
       await plan('free');
@@ -111,7 +111,7 @@ describe('with room for one', () => {
 });
 
 describe('the monthly quota', () => {
-  test('counts the first hundred triggers of a month, whoever of them comes first', async () => {
+  test('counts the first hundred concurrent triggers of a month', async () => {
     workflowId = await define();
     await plan('starter');
     for (let round = 0; round < 5; round += 1) {
@@ -122,7 +122,7 @@ describe('the monthly quota', () => {
     }
   }, 60_000);
 
-  test('remembers what was run on an unlimited plan when the plan changes to a limited one', async () => {
+  test('counts runs made on an unlimited plan after a change to a limited one', async () => {
     workflowId = await define();
     await run(sql.fragment`DELETE FROM run_counters`);
     await run(sql.fragment`
@@ -138,7 +138,7 @@ describe('the monthly quota', () => {
     expect((await triggers(3)).map((answer) => answer.status)).toEqual([402, 402, 402]);
   }, 60_000);
 
-  test('comes before budgets, and both before the validity of the graph', async () => {
+  test('is checked before budgets, and both before the graph', async () => {
     workflowId = await processes.engine.define({ nodes: [], edges: [] });
     const path = `/api/workflows/${workflowId}/runs`;
     const detail = async () => (await call(processes.apis[1]!, 'POST', path, {})).body.detail;
@@ -158,7 +158,7 @@ describe('the monthly quota', () => {
     expect(await traces()).toEqual({ runs: 0, audit: 0, holds: 0, promises: 0 });
   });
 
-  test('a replay is answered whatever is used up by then', async () => {
+  test('does not block an idempotent replay', async () => {
     workflowId = await define();
     await plan('free');
     await run(sql.fragment`DELETE FROM run_counters`);
@@ -175,7 +175,7 @@ describe('the monthly quota', () => {
   });
 });
 
-test('two budgets taken by many at once, from all sides: no deadlock and no budget passed', async () => {
+test('concurrent reservations of shared budgets neither deadlock nor exceed them', async () => {
   const [one, two] = [await define(), await define()];
   const shared = await newBudget({ name: 'All', limit_usd: 40, reservation_estimate_usd: 1 });
   for (const id of [one, two]) {

@@ -74,7 +74,7 @@ describe('the policies of a workspace', () => {
     ]);
   });
 
-  test('replaced by many at once get a revision each, and one of them stands whole', async () => {
+  test('replaced concurrently get one revision each, and one is kept whole', async () => {
     const before = (await readPolicies(api.db, api.workspaceId)).revision;
     const sets = Array.from({ length: 8 }, (_, n) => [`model-${n}`, `other-${n}`]);
     const answers = await Promise.all(sets.map((model_allowlist) => put({ model_allowlist })));
@@ -84,7 +84,7 @@ describe('the policies of a workspace', () => {
     expect(sets).toContainEqual(after.policies.model_allowlist);
   });
 
-  test('of another workspace are not touched', async () => {
+  test('of other workspaces are unaffected', async () => {
     await api.db.query(sql.type(z.object({}))`
       INSERT INTO workspaces (id, name, created_at) VALUES ('ws_other', 'Other', now() + interval '1 day')`);
     await put({ model_allowlist: ['mock'] });

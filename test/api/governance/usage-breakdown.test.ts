@@ -9,7 +9,7 @@ afterAll(() => api.stop());
 
 const read = (query = '') => api.call('GET', `/api/usage/breakdown${query}`);
 
-test('a run is in the breakdown from its trigger on, also when everybody asks at once', async () => {
+test('a run is in the breakdown once triggered, also for concurrent reads', async () => {
   const { id } = (await api.call('POST', '/api/workflows', { name: 'Answer', graph: oneStep }))
     .body;
   for (let round = 1; round <= 10; round += 1) {
@@ -28,14 +28,14 @@ test('a run is in the breakdown from its trigger on, also when everybody asks at
 });
 
 test.each(['?days=0', '?days=91', '?days=1.5', '?days=', '?days=x', '?days=1&days=2', '?day=1'])(
-  'refuses %s by name',
+  'refuses %s, naming the field',
   async (query) => {
     const { status, body } = await read(query);
     expect([status, body.detail]).toEqual([400, expect.stringContaining('day')]);
   },
 );
 
-test.each([1, 90])('has as many days as are asked for: %i', async (days) => {
+test.each([1, 90])('has the requested number of days: %i', async (days) => {
   const { body } = await read(`?days=${days}`);
   expect(body.by_day).toHaveLength(days);
   expect(body.since).toBe(`${body.by_day[0].date}T00:00:00.000Z`);

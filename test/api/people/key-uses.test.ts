@@ -53,8 +53,8 @@ const shown = async (keyId: string, call = api.call): Promise<string | null> =>
   (await call('GET', '/api/keys')).body.find((key: { id: string }) => key.id === keyId)
     .last_used_at;
 
-describe('when a key was last used', () => {
-  test('is written a few times for a thousand requests, and a few seconds later at most', async () => {
+describe('the last use of a key', () => {
+  test('is stored within 4 seconds, with few writes for a thousand requests', async () => {
     const keys = [await make(), await make(), await make()];
     const before = await writes();
     const began = Date.now();
@@ -73,7 +73,7 @@ describe('when a key was last used', () => {
     expect(await last()).toBeLessThanOrEqual(ended);
   });
 
-  test('is shown at once by the process that knows, without a write', async () => {
+  test('is visible immediately in the same process, without a write', async () => {
     const key = await make();
     expect(await shown(key.id)).toBeNull();
     const before = await writes();
@@ -86,7 +86,7 @@ describe('when a key was last used', () => {
     await eventually(async () => (await shown(key.id, other.call)) === at, 4_000);
   });
 
-  test('counts also when the request is refused for another reason', async () => {
+  test('is updated by requests that fail for other reasons', async () => {
     const key = await make();
     await api.call('GET', '/api/runs/run_x', undefined, { 'x-api-key': key.secret });
     expect(await shown(key.id)).not.toBeNull();
@@ -101,7 +101,7 @@ describe('when a key was last used', () => {
     expect(await stored(key.id)).toBeGreaterThanOrEqual(began);
   });
 
-  test('never goes back, whichever process writes last and in whatever order', async () => {
+  test('never moves backwards, regardless of write order', async () => {
     const keys = await Promise.all(Array.from({ length: 8 }, make));
     const at = (ms: number) => new Date(Date.UTC(2026, 0, 1) + ms);
     for (let round = 0; round < 50; round += 1) {
@@ -118,7 +118,7 @@ describe('when a key was last used', () => {
     expect(await stored(keys[0]!.id)).toBe(before);
   });
 
-  test('is written by several processes at once, and none stands in the way of another', async () => {
+  test('is written by concurrent processes without deadlocks', async () => {
     await run(sql.fragment`
       INSERT INTO api_keys (id, workspace_id, name, prefix, secret_hash, role)
       SELECT 'key_many_' || i, ${api.workspaceId}, 'Many', 'ops_x', sha256(i::text::bytea), 'viewer'
@@ -137,7 +137,7 @@ describe('when a key was last used', () => {
     await run(sql.fragment`DELETE FROM api_keys WHERE id LIKE 'key_many_%'`);
   });
 
-  test('is of no harm for a key that was revoked meanwhile, or is none', async () => {
+  test('is written for a revoked key and ignored for an unknown one', async () => {
     const [revoked, kept] = [await make(), await make()];
     const began = Date.now();
     await use(revoked);
@@ -153,7 +153,7 @@ describe('when a key was last used', () => {
   });
 });
 
-describe('uses that wait', () => {
+describe('pending key uses', () => {
   test('are written when the database is back', async () => {
     const keys = [await make(), await make()] as const;
     const proxy = await startProxy(hostAndPort(api.databaseUrl));
@@ -181,7 +181,7 @@ describe('uses that wait', () => {
     await proxy.close();
   });
 
-  test('are of so many keys at most, and those used last are kept', async () => {
+  test('are bounded, and the least recently used key is evicted', async () => {
     const key = await make();
     const uses = createKeyUses({
       db: api.db,

@@ -99,7 +99,7 @@ const audit = async (keyId: string): Promise<any[]> =>
   );
 
 describe('a key', () => {
-  test.each(roles)('without a member acts with the defaults of its role, as %s', async (role) => {
+  test.each(roles)('without a member has the capabilities of its role: %s', async (role) => {
     const { body } = await me(await make({ name: 'Nightly', role }));
     expect(body).toEqual({
       id: null,
@@ -112,7 +112,7 @@ describe('a key', () => {
     });
   });
 
-  test('is answered whole when it is made, and listed without its secret', async () => {
+  test('is returned in full on creation, and listed without its secret', async () => {
     const { status, body } = await post({ name: '  Nightly ', role: 'editor' });
     expect([status, body]).toEqual([
       201,
@@ -144,7 +144,7 @@ describe('a key', () => {
     }
   });
 
-  test('tells its secret once: it is in no list, no audit entry, no row and no log', async () => {
+  test('reveals its secret once: not in lists, audit entries, rows or logs', async () => {
     const { payload } = await closed.inject({
       method: 'POST',
       url: '/api/keys',
@@ -167,7 +167,7 @@ describe('a key', () => {
     expect(logged).not.toContain(key.secret.slice(12));
   });
 
-  test('is refused without what it takes, and the answer names it', async () => {
+  test('is refused on invalid input, with the reason', async () => {
     const theirs = await addMember('viewer', { workspaceId: await addWorkspace() });
     const refusals: [object, number, string][] = [
       [{ role: 'viewer' }, 400, 'Invalid body: name is required'],
@@ -205,12 +205,12 @@ describe('a key', () => {
   });
 });
 
-describe('whoever makes a key', () => {
+describe('creating a key', () => {
   const beyond = (capability: string) => ({
     detail: `This action requires the '${capability}' permission`,
   });
 
-  test('cannot give more than they hold', async () => {
+  test('grants no more than the caller holds', async () => {
     const keeper = await sessionOf(
       await addMember('editor', { overrides: { manage_api_keys: true, run_workflows: false } }),
     );
@@ -238,7 +238,7 @@ describe('whoever makes a key', () => {
     expect((await post({ name: 'x', member_id: restricted }, keeper)).status).toBe(201);
   });
 
-  test('may be a key, which cannot give more than it holds either', async () => {
+  test('is possible with a key that has manage_api_keys', async () => {
     const maker = await make({ name: 'Maker', role: 'admin' });
     const { body } = await post({ name: 'Made', role: 'admin' }, by(maker));
     expect(await audit(body.id)).toMatchObject([
@@ -256,8 +256,8 @@ describe('whoever makes a key', () => {
   });
 });
 
-describe('whoever revokes a key', () => {
-  test('cannot revoke one that may do more than they may', async () => {
+describe('revoking a key', () => {
+  test('requires all capabilities of the key', async () => {
     const keeper = await sessionOf(
       await addMember('editor', { overrides: { manage_api_keys: true } }),
     );
@@ -283,7 +283,7 @@ describe('whoever revokes a key', () => {
     expect(await revoke(admins)).toEqual([204, undefined]);
   });
 
-  test('is judged by what they are once their turn has come, as is whoever makes one', async () => {
+  test('checks capabilities after the lock wait, as creating one does', async () => {
     const keeperId = await addMember('admin');
     const keeper = await sessionOf(keeperId);
     const key = await make({ role: 'admin' });
@@ -318,7 +318,7 @@ describe('whoever revokes a key', () => {
 });
 
 describe('a revocation', () => {
-  test('holds for the next request, in every process', async () => {
+  test('applies to the next request in every process', async () => {
     for (let round = 0; round < 20; round += 1) {
       const key = await make({ role: 'viewer' });
       expect(await statuses(key)).toEqual([200, 200]);
@@ -329,7 +329,7 @@ describe('a revocation', () => {
     }
   });
 
-  test('of a key that is revoked already changes nothing and is not told again', async () => {
+  test('of a revoked key changes nothing and leaves no audit entry', async () => {
     for (let round = 0; round < 20; round += 1) {
       const key = await make({ role: 'editor' });
       const answers = await Promise.all(
@@ -349,7 +349,7 @@ describe('a revocation', () => {
     }
   });
 
-  test('of a key of another workspace is that of one that never was', async () => {
+  test('of a key of another workspace is like that of an unknown key', async () => {
     const workspaceId = await addWorkspace();
     const id = newId('apiKey');
     const { secret, prefix, hash } = newApiKeySecret();
@@ -370,7 +370,7 @@ describe('a revocation', () => {
 });
 
 describe('a key linked to a member', () => {
-  test('has the role of its member, whatever role is given', async () => {
+  test('gets the role of its member, not the requested one', async () => {
     const memberId = await addMember('viewer', { overrides: { approve_gates: true } });
     for (const role of [...roles, undefined]) {
       const { status, body } = await post({ name: 'K', role, member_id: memberId });
@@ -393,7 +393,7 @@ describe('a key linked to a member', () => {
   const set = (memberId: string, change: ReturnType<typeof sql.fragment>) =>
     run(sql.fragment`UPDATE members SET ${change} WHERE id = ${memberId}`);
 
-  test('has the role and overrides that its member has now, in every process', async () => {
+  test('has the current role and overrides of its member in every process', async () => {
     const memberId = await addMember('viewer', { overrides: { run_workflows: true } });
     const key = await make({ member_id: memberId, role: 'viewer' });
     const expectBoth = async (role: Role, overrides: object) => {
@@ -416,7 +416,7 @@ describe('a key linked to a member', () => {
     await expectBoth('editor', {});
   });
 
-  test('does what it does in the name of its member', async () => {
+  test('is recorded as its member in the audit log', async () => {
     const memberId = await addMember('editor');
     const key = await make({ name: 'Linked', member_id: memberId });
     const { body } = await api.call('POST', '/api/workflows', { name: 'W' }, by(key));
@@ -425,7 +425,7 @@ describe('a key linked to a member', () => {
     ]);
   });
 
-  test('dies with the removal of its member, and is shown as revoked', async () => {
+  test('is refused and listed as revoked after its member is removed', async () => {
     const memberId = await addMember('admin');
     const key = await make({ member_id: memberId });
     expect(await statuses(key)).toEqual([200, 200]);
@@ -444,7 +444,7 @@ describe('a key linked to a member', () => {
       );
     });
 
-  test('that is made while its member is removed is not made, or revoked with the others', async () => {
+  test('created while its member is removed is refused or revoked', async () => {
     for (let round = 0; round < 100; round += 1) {
       const memberId = await addMember('viewer');
       const [answer] = await Promise.all([
@@ -460,7 +460,7 @@ describe('a key linked to a member', () => {
     }
   });
 
-  test('that is being made keeps its member from being removed before it is there', async () => {
+  test('locks its member until it is created', async () => {
     const memberId = await addMember('viewer');
     const isLocked = async () =>
       (
@@ -489,7 +489,7 @@ describe('a key linked to a member', () => {
   });
 });
 
-describe('a key is a credential', () => {
+describe('a key as a credential', () => {
   let key: MadeKey;
   beforeAll(async () => {
     key = await make({ role: 'viewer' });
@@ -498,7 +498,7 @@ describe('a key is a credential', () => {
   const status = async (headers: Record<string, string>, url = '/api/auth/me') =>
     (await closed.inject({ method: 'GET', url, headers })).statusCode;
 
-  test('in X-API-Key, which counts before Authorization', async () => {
+  test('is read from X-API-Key, ahead of Authorization', async () => {
     const session = await sessionOf(await addMember('admin'));
     expect(await status(by(key))).toBe(200);
     expect(await status(session)).toBe(200);
@@ -513,7 +513,7 @@ describe('a key is a credential', () => {
     expect(await status({ ...by(key), authorization: 'Bearer nonsense' })).toBe(200);
   });
 
-  test('in no other place', async () => {
+  test('is read from nowhere else', async () => {
     const { secret } = key;
     const basic = Buffer.from(`${secret}:`).toString('base64');
     for (const authorization of [
@@ -536,7 +536,7 @@ describe('a key is a credential', () => {
     }
   });
 
-  test('only as it is: changed in any character, cut or lengthened it is none', async () => {
+  test('is refused when changed, truncated or extended', async () => {
     const { secret } = key;
     const changed = [...secret].map((character, i) => {
       const instead = character === '0' ? '1' : '0';
@@ -590,7 +590,7 @@ describe('a key is a credential', () => {
       return Number(/^HTTP\/1\.1 (\d+)/.exec(answer)?.[1]);
     };
 
-    test('once, in whatever letters its header is named', async () => {
+    test('is accepted only once, with any header case', async () => {
       const { secret } = key;
       expect(await raw(`X-API-Key: ${secret}`)).toBe(200);
       expect(await raw(`x-api-key:${secret}  `)).toBe(200);
@@ -607,7 +607,7 @@ describe('a key is a credential', () => {
       }
     });
 
-    test('not with bytes that no key has, and not longer than a head may be', async () => {
+    test('is refused with invalid bytes or excessive length', async () => {
       const { secret } = key;
       expect(await raw('X-API-Key:')).toBe(401);
       expect(await raw(`X-API-Key: ${secret.slice(0, 20)}\t${secret.slice(20)}`)).toBe(401);

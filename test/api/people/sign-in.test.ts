@@ -71,7 +71,7 @@ const auditOf = async (memberId: string) =>
   `);
 
 describe('signing in', () => {
-  test('answers a token of seven days that opens what the member may open', async () => {
+  test('returns a seven-day token with the capabilities of the member', async () => {
     const before = Date.now();
     const { status, body } = await login('OWNER@localhost', PASSWORD);
     expect([status, body.member.email, body.member.role]).toEqual([
@@ -93,7 +93,7 @@ describe('signing in', () => {
     expect((await api.call('GET', '/api/workflows')).status).toBe(401);
   });
 
-  test('refuses an unknown email, a wrong password and an invitation in the same words', async () => {
+  test('refuses an unknown email, a wrong password and an invitee with the same error', async () => {
     const { email: invited } = await invite('inv_not_yet');
     for (const email of ['owner@localhost', 'nobody@example.com', invited]) {
       const { status, body, headers } = await login(email, 'wrong password', fresh().from);
@@ -122,7 +122,7 @@ describe('signing in', () => {
     expect(ratio).toBeLessThan(2.5);
   });
 
-  test('says that an account waits only to who knows its password', async () => {
+  test('reveals a pending account only with the correct password', async () => {
     const { email, from } = fresh();
     const { status, body } = await signUp(email);
     expect([status, body.status, body.role, body.invite_code]).toEqual([
@@ -140,7 +140,7 @@ describe('signing in', () => {
     ]);
   });
 
-  test('is bounded per account and address, also when all attempts come at once', async () => {
+  test('is limited per account and address, also for concurrent attempts', async () => {
     const { email, from } = await addMember();
     const answers = await Promise.all(
       Array.from({ length: 30 }, () => login(email, 'wrong password', from)),
@@ -156,7 +156,7 @@ describe('signing in', () => {
     expect((await login((await addMember()).email, PASSWORD, from)).status).toBe(200);
   });
 
-  test('is bounded for one account tried from everywhere', async () => {
+  test('is limited per account across all addresses', async () => {
     const { email } = await addMember();
     const statuses: number[] = [];
     for (let at = 0; at < 105; at += 1) {
@@ -166,7 +166,7 @@ describe('signing in', () => {
     expect(statuses.slice(-5)).toEqual([429, 429, 429, 429, 429]);
   }, 30_000);
 
-  test('counts an IPv6 network of 64 bits as one address', async () => {
+  test('counts an IPv6 /64 network as one address', async () => {
     const statuses: number[] = [];
     const { email } = await addMember();
     for (let at = 0; at < 12; at += 1) {
@@ -176,7 +176,7 @@ describe('signing in', () => {
     expect((await login(email, PASSWORD, '2001:db8:1:3::1')).status).toBe(200);
   });
 
-  test('lets in again when the window is over', async () => {
+  test('works again when the window ends', async () => {
     const { email, from } = await addMember();
     for (let at = 0; at < 11; at += 1) await login(email, 'wrong password', from);
     expect((await login(email, PASSWORD, from)).status).toBe(429);
@@ -194,7 +194,7 @@ describe('signing in', () => {
     [{ email: 'a\0@b.c', password: PASSWORD }, /NUL/],
     [{ email: 'a@b.c', password: 'a\0bcdefghijkl' }, /NUL/],
     [{ email: 'a@b.c', password: PASSWORD, remember: true }, /remember/],
-  ])('refuses a body that is none (%#)', async (body, detail) => {
+  ])('refuses an invalid body (%#)', async (body, detail) => {
     const answer = await post('/api/auth/login', body);
     expect(answer.status).toBe(400);
     expect(answer.body.detail).toMatch(detail);
@@ -203,7 +203,7 @@ describe('signing in', () => {
 });
 
 describe('signing up', () => {
-  test('makes one member of an email, in any letter case, however many try at once', async () => {
+  test('creates one member per email, in any letter case, also concurrently', async () => {
     const { email } = fresh();
     const answers = await Promise.all(
       Array.from({ length: 8 }, (_, at) =>
@@ -219,7 +219,7 @@ describe('signing up', () => {
     expect(answers.map(({ body }) => body.id)).toContain(made[0]);
   });
 
-  test('looks the same for an address that is known, whoever it is of, and changes nothing', async () => {
+  test('looks the same for a known address, and changes nothing', async () => {
     const known = [
       (await addMember('editor')).email,
       (await invite('inv_known')).email,
@@ -255,7 +255,7 @@ describe('signing up', () => {
     }
   });
 
-  test('takes as long for an address that is known', async () => {
+  test('takes equally long for a known address', async () => {
     const time = async (email: string) => {
       const started = performance.now();
       await signUp(email);
@@ -284,14 +284,14 @@ describe('signing up', () => {
     ['password', { password: 'too short' }],
     ['password', { password: 'x'.repeat(257) }],
     ['role', { role: 'admin' }],
-  ])('refuses %s that cannot be (%#)', async (field, wrong) => {
+  ])('refuses an invalid %s (%#)', async (field, wrong) => {
     const body = { name: 'Ada', email: fresh().email, password: PASSWORD, ...wrong };
     const answer = await post('/api/auth/signup', body);
     expect(answer.status).toBe(400);
     expect(answer.body.detail).toContain(field);
   });
 
-  test('is bounded: by the address, and by how many wait', async () => {
+  test('is limited per address and by pending sign-ups', async () => {
     const from = '10.9.9.9';
     const statuses = await Promise.all(
       Array.from({ length: 105 }, async () => {
@@ -318,7 +318,7 @@ describe('an invitation', () => {
   const accept = async (invite_code: string, rest: object = {}) =>
     post('/api/auth/accept-invite', { invite_code, password: PASSWORD, ...rest });
 
-  test('is accepted once, however many try at once, and signs in', async () => {
+  test('is accepted once among concurrent requests, and signs in', async () => {
     for (let round = 0; round < 10; round += 1) {
       const { id, email } = await invite(`inv_once${round}`);
       const answers = await Promise.all(
@@ -334,7 +334,7 @@ describe('an invitation', () => {
   }, 30_000);
 
   test.each(['inv_unknown', 'INV_ONCE1', "' OR 1=1 --", 'x'.repeat(200)])(
-    'of another code is refused (%#)',
+    'fails with a wrong code (%#)',
     async (code) => {
       const { status, body } = await accept(code);
       expect([status, body.detail]).toEqual([
@@ -344,7 +344,7 @@ describe('an invitation', () => {
     },
   );
 
-  test('is refused from the moment it expires', async () => {
+  test('is refused after it expires', async () => {
     const { id } = await invite('inv_late', '300 ms');
     await invite('inv_early');
     await new Promise((resolve) => setTimeout(resolve, 400));
@@ -354,7 +354,7 @@ describe('an invitation', () => {
     expect(await auditOf(id)).toEqual([]);
   });
 
-  test('from before codes were hashed is hashed, and good for seven more days', async () => {
+  test('with a plain-text code is hashed and stays valid for seven days', async () => {
     const members = ['inv_sealed', 'inv_bare', 'inv_due'].map((code) => ({
       code,
       id: `mem_${code}`,
@@ -392,7 +392,7 @@ describe('an invitation', () => {
     expect(await look()).toEqual(Array(3).fill({ plain: null, sealed: false, days: null }));
   });
 
-  test('keeps its name when none is given, and needs a password of ten characters', async () => {
+  test('keeps the invited name by default, and requires a ten-character password', async () => {
     await invite('inv_short');
     expect((await accept('inv_short', { password: 'too short' })).body.detail).toMatch(/password/);
     expect((await accept('inv_short')).body.member.name).toBe('Invited');
@@ -408,7 +408,7 @@ describe('a new password', () => {
       { ...bearer(token), 'x-forwarded-for': '1.2.3.4' },
     );
 
-  test('ends every session and answers a new one', async () => {
+  test('ends all sessions and returns a new one', async () => {
     const { id, email, from, token } = await addMember();
     const other = (await login(email, PASSWORD, from)).body.token;
     const { status, body } = await change(token, PASSWORD, 'another horse battery');
@@ -421,7 +421,7 @@ describe('a new password', () => {
     expect(await auditOf(id)).toEqual(['signup', 'password_change']);
   });
 
-  test('is set once when two sessions change it at the same time', async () => {
+  test('is set once by concurrent changes', async () => {
     for (let round = 0; round < 10; round += 1) {
       const { token } = await addMember();
       const answers = await Promise.all(
@@ -433,7 +433,7 @@ describe('a new password', () => {
     }
   }, 30_000);
 
-  test('needs the current one, which is not guessed in a stolen session', async () => {
+  test('requires the current password, with limited attempts', async () => {
     const { token } = await addMember();
     const statuses: number[] = [];
     for (let at = 0; at < 11; at += 1) {
@@ -443,7 +443,7 @@ describe('a new password', () => {
     expect((await change(token, PASSWORD, 'another horse')).status).toBe(429);
   });
 
-  test('is changed in a session only', async () => {
+  test('requires a session', async () => {
     const open = await startTestApi();
     const answer = await open.call('POST', '/api/auth/password', {
       current_password: 'x',
@@ -477,11 +477,11 @@ describe('a session token', () => {
     return `${head}.${createHmac(hash, secret).update(head).digest('base64url')}`;
   };
 
-  test('made by hand with our key is taken, so that what follows fails for its one reason', async () => {
+  test('is accepted with the right key and claims', async () => {
     expect((await me(bearer(sign(claims(await addMember()))))).status).toBe(200);
   });
 
-  test('that is not ours, or no longer, is refused', async () => {
+  test('is refused if forged, malformed or expired', async () => {
     const member = await addMember();
     const good = sign(claims(member));
     const [head = '', payload = '', signature = ''] = good.split('.');
@@ -529,7 +529,7 @@ describe('a session token', () => {
     }
   });
 
-  test('is read from one header of one form', async () => {
+  test('is read only from a bearer header', async () => {
     const { token } = await addMember();
     for (const authorization of [`bearer ${token}`, `BEARER  ${token}`]) {
       expect((await me({ authorization })).status).toBe(200);
@@ -550,7 +550,7 @@ describe('a session token', () => {
     expect((await api.call('GET', `/api/auth/me?token=${token}`)).status).toBe(401);
   });
 
-  test('ends with its member, and with their approval', async () => {
+  test('is refused if its member is pending or deleted', async () => {
     const { id, token } = await addMember();
     await api.db.query(sql.type(row)`UPDATE members SET status = 'pending' WHERE id = ${id}`);
     expect((await me(bearer(token))).status).toBe(401);
@@ -558,7 +558,7 @@ describe('a session token', () => {
     expect((await me(bearer(token))).status).toBe(401);
   });
 
-  test('follows what its member may do, at once', async () => {
+  test('follows capability changes immediately', async () => {
     const { id, token } = await addMember('viewer');
     const create = async () =>
       (await api.call('POST', '/api/workflows', { name: 'x' }, bearer(token))).status;
@@ -571,7 +571,7 @@ describe('a session token', () => {
     expect(await create()).toBe(403);
   });
 
-  test('acts in open mode too, and is refused there when it is not valid', async () => {
+  test('is honored in open mode, and refused if invalid', async () => {
     const open = await startTestApi({ SECRET_KEY, OWNER_EMAIL: 'boss@example.com' });
     await ensureOwnerPassword(open.db, PASSWORD);
     const { body } = await open.call('POST', '/api/auth/login', {
@@ -588,7 +588,7 @@ describe('a session token', () => {
     await open.stop();
   });
 
-  test('of one process is taken by another with the same secret, and by none without', async () => {
+  test('is valid in other processes only with the same secret', async () => {
     const member = { memberId: 'mem_x', epoch: 3 };
     const { token } = await createSessionTokens('one').issue(member);
     expect(await createSessionTokens('one').verify(token)).toMatchObject(member);
@@ -604,7 +604,7 @@ describe('a session token', () => {
 });
 
 describe('the owner', () => {
-  test('is given a password once, by whichever process is first', async () => {
+  test('gets an initial password once, also concurrently', async () => {
     const other = await startTestApi({ AUTH_MODE: 'required' });
     const set = await Promise.all(
       Array.from({ length: 5 }, () => ensureOwnerPassword(other.db, undefined)),

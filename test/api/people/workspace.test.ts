@@ -17,7 +17,7 @@ const newest = async (n = 1) => (await api.call('GET', `/api/audit?limit=${n}`))
 const total = async (): Promise<number> => (await api.call('GET', '/api/audit')).body.total;
 
 describe('the workspace', () => {
-  test('tells its name, plan and members', async () => {
+  test('returns its name, plan and member count', async () => {
     const { status, body } = await api.call('GET', '/api/workspace');
     expect([status, body]).toEqual([
       200,
@@ -31,7 +31,7 @@ describe('the workspace', () => {
     ]);
   });
 
-  test('is renamed, which is recorded once', async () => {
+  test('is renamed, with one audit entry', async () => {
     const before = await total();
     for (const name of [' Support ', 'Support']) {
       const { status, body } = await api.call('PUT', '/api/workspace', { name });
@@ -66,7 +66,7 @@ describe('the workspace', () => {
 
 describe('the plan', () => {
   test.each(['PUT', 'POST'])(
-    'is changed by %s, effective at once and recorded once',
+    'is changed by %s immediately, with one audit entry',
     async (method) => {
       await api.call('PUT', '/api/workspace/plan', { plan: 'free' });
       const before = await total();
@@ -93,7 +93,7 @@ describe('the plan', () => {
     },
   );
 
-  test('changed by many at the same moment leaves entries that follow from each other', async () => {
+  test('leaves consistent audit entries when changed concurrently', async () => {
     const plans = ['free', 'starter', 'pro', 'enterprise'];
     for (let round = 0; round < 10; round += 1) {
       const before = await total();
@@ -111,13 +111,13 @@ describe('the plan', () => {
     }
   });
 
-  test.each([{ plan: 'gold' }, {}, { plan: 'pro', seats: 3 }, []])('is not %j', async (body) => {
+  test.each([{ plan: 'gold' }, {}, { plan: 'pro', seats: 3 }, []])('refuses %j', async (body) => {
     expect((await api.call('PUT', '/api/workspace/plan', body)).status).toBe(400);
   });
 });
 
 describe('usage and overview', () => {
-  test('answer with exactly their fields', async () => {
+  test('return exactly their fields', async () => {
     const usage = await api.call('GET', '/api/usage');
     expect([usage.status, Object.keys(usage.body)]).toEqual([
       200,
@@ -142,7 +142,7 @@ describe('usage and overview', () => {
 });
 
 describe('the audit list', () => {
-  test('is paged newest first, 50 entries unless told otherwise', async () => {
+  test('is paged newest first, 50 entries by default', async () => {
     for (let n = 0; n < 60; n += 1) {
       await api.call('PUT', '/api/workspace', { name: `Name ${n}` });
     }
@@ -168,7 +168,7 @@ describe('the audit list', () => {
     },
   );
 
-  test('knows its total while entries are written and sealed', async () => {
+  test('has the correct total while entries are written and sealed', async () => {
     const counted = sql.type(z.object({ n: z.number() }))`SELECT count(*) AS n FROM audit_log`;
     let writing = true;
     const seal = async () => {
@@ -184,7 +184,7 @@ describe('the audit list', () => {
     expect(await total()).toBe(await api.db.oneFirst(counted));
   });
 
-  test('shows nothing of another workspace', async () => {
+  test('excludes other workspaces', async () => {
     const before = await total();
     await api.db.query(sql.type(nothing)`
       INSERT INTO audit_log (id, workspace_id, action, target_type, target_id)
@@ -195,8 +195,8 @@ describe('the audit list', () => {
   });
 });
 
-describe('the check of the audit log', () => {
-  test('holds, also when many ask at once, and finds what was changed', async () => {
+describe('audit log verification', () => {
+  test('passes, also concurrently, and detects a changed entry', async () => {
     while (await sealOnce({ db: api.db, log }));
     const entries = await total();
     const answers = await Promise.all(

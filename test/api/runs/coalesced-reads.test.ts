@@ -22,8 +22,8 @@ function source() {
   return { read, write, end, begun: () => ends.length };
 }
 
-describe('a read that many ask for', () => {
-  test('begins after each of them asked, and serves all who wait for it', async () => {
+describe('a coalesced read', () => {
+  test('starts after its requests and serves all waiting callers', async () => {
     const { read, write, end, begun } = source();
     const reads = createCoalescedReads<number>();
     const first = reads.get('a', read);
@@ -40,7 +40,7 @@ describe('a read that many ask for', () => {
     expect(begun()).toBe(3);
   });
 
-  test('has nothing to do with reads of another key', async () => {
+  test('is independent of reads of other keys', async () => {
     const { read, write, end } = source();
     const reads = createCoalescedReads<number>();
     const first = reads.get('a', read);
@@ -52,7 +52,7 @@ describe('a read that many ask for', () => {
     expect(await first).toBe(0);
   });
 
-  test('is not spoilt by a failure before it, and is begun anew after its own', async () => {
+  test('is unaffected by an earlier failure, and starts again later', async () => {
     const { read, write, end } = source();
     const reads = createCoalescedReads<number>();
     write(-1);

@@ -39,7 +39,7 @@ async function decide(runId: string, app: App, nodeId: string) {
   return { nodeId, status: answer.statusCode, detail: answer.json().detail as string | undefined };
 }
 
-test('four people who decide two parallel gates at once decide each of them once', async () => {
+test('four concurrent decisions on two parallel gates decide each gate once', async () => {
   const workflowId = await engine.define(graph);
   let left = ROUNDS;
   const runs: string[] = [];

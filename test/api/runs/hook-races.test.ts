@@ -63,8 +63,8 @@ const expectOneRun = (answers: Answer[]): string => {
   return started[0]!.body.run_id!;
 };
 
-describe('copies of one event, at the same moment', () => {
-  test('start one run, and every copy is told which', async () => {
+describe('concurrent copies of one event', () => {
+  test('start one run, and all responses name it', async () => {
     for (let round = 1; round <= ROUNDS; round += 1) {
       const id = expectOneRun(await send(COPIES, () => `evt_${round}`));
       expect(await traces()).toEqual({ runs: round, audit: round, events: round });
@@ -75,7 +75,7 @@ describe('copies of one event, at the same moment', () => {
     }
   }, 120_000);
 
-  test('start one more run when the window of the one before is over', async () => {
+  test('start one more run after each window', async () => {
     let before = expectOneRun(await send(COPIES, () => 'evt'));
     for (let round = 2; round <= ROUNDS; round += 1) {
       await run(sql.fragment`
@@ -88,7 +88,7 @@ describe('copies of one event, at the same moment', () => {
     }
   }, 120_000);
 
-  test('do not swallow other events among them', async () => {
+  test('do not affect other events', async () => {
     const answers = await send(300, (index) => `evt_${index % 60}`);
     for (let event = 0; event < 60; event += 1) {
       expectOneRun(answers.filter((_, index) => index % 60 === event));
@@ -97,8 +97,8 @@ describe('copies of one event, at the same moment', () => {
   }, 60_000);
 });
 
-describe('where there is room for one run', () => {
-  test('one event has it, its copies are told so, and of the others nothing is left', async () => {
+describe('with room for one run', () => {
+  test('one event starts it, its copies are duplicates, and others leave no trace', async () => {
     for (let round = 1; round <= ROUNDS; round += 1) {
       workflowId = await processes.engine.define({ nodes: [echo('a')], edges: [] });
       path = await enable();
@@ -145,7 +145,7 @@ test('copies sent before and after the crash of a process start one run', async 
   }
 }, 120_000);
 
-test('a URL from before a rotation is nothing to any process once the new one is told', async () => {
+test('every process refuses the old URL once a rotation has returned the new one', async () => {
   for (let round = 0; round < ROUNDS; round += 1) {
     const old = path;
     let rotated = false;

@@ -149,7 +149,7 @@ const signed = (body: string | Buffer, timestamp: number | string = seconds(), k
   );
 
 describe('an event', () => {
-  test('starts a run of nobody, with its body as the input', async () => {
+  test('starts a run with its body as input and no creator', async () => {
     const { id, ...started_ } = await started(event('{"ticket":"The printer is on fire"}'));
     expect(started_).toMatchObject({
       workflow_id: workflowId,
@@ -179,7 +179,7 @@ describe('an event', () => {
     ['true', { payload: true }],
     ['null', { payload: null }],
     ['{"constructor":"x","hasOwnProperty":1}', { constructor: 'x', hasOwnProperty: 1 }],
-  ])('of the body %j has the input %j', async (body, input) => {
+  ])('with body %j has input %j', async (body, input) => {
     expect((await started(event(body))).input).toEqual(input);
   });
 
@@ -199,7 +199,7 @@ describe('an event', () => {
     Buffer.from([0x1f, 0x8b, 0x08, 0x00]),
     Buffer.from('{"a":1}', 'utf16le'),
     Buffer.from([0]),
-  ])('that is no JSON is refused (%j)', async (body) => {
+  ])('that is not JSON is refused (%j)', async (body) => {
     await expectRefused(event(body), 400, 'Body must be JSON (or empty)');
     expect(await runs()).toBe(0);
   });
@@ -213,7 +213,7 @@ describe('an event', () => {
     ['[{"constructor":{"prototype":{}}}]', /constructor\.prototype/],
     ['[1e999]', /^Invalid body: 0 is a number too large/],
     [`${'['.repeat(50_000)}${']'.repeat(50_000)}`, /^Invalid body: nested deeper than 100/],
-  ])('that nobody could keep is refused (%#)', async (body, detail) => {
+  ])('that cannot be stored is refused (%#)', async (body, detail) => {
     await expectRefused(event(body), 400, detail);
     expect(await runs()).toBe(0);
   });
@@ -233,43 +233,43 @@ describe('an event', () => {
     ['Content-Type: garbage'],
     ['Content-Type: /'],
     ['Content-Type: text/plain', 'Content-Type: application/json'],
-  ])('may have any content type (%j)', async (...headers) => {
+  ])('can have any content type (%j)', async (...headers) => {
     expect((await started(event('{"a":"ü"}', ...headers))).input).toEqual({ a: 'ü' });
     await expectRefused(event('{', ...headers), 400, 'Body must be JSON (or empty)');
     expect((await started(event('', ...headers))).input).toEqual({});
   });
 
-  test('may come in chunks', async () => {
+  test('can be chunked', async () => {
     const chunked = (text: string) => event(text, 'Transfer-Encoding: chunked');
     expect((await started(chunked('5\r\n{"a":\r\n2\r\n1}\r\n0\r\n\r\n'))).input).toEqual({ a: 1 });
     expect((await started(chunked('0\r\n\r\n'))).input).toEqual({});
   });
 
-  test('of more than 1 MB is refused, and one of 1 MB is not', async () => {
+  test('of 1 MB is accepted, and a larger one is refused', async () => {
     const sized = (bytes: number) => `"${'x'.repeat(bytes - 2)}"`;
     await expectRefused(event(sized(1_048_577)), 413, 'The body is larger than 1 MB');
     expect((await started(event(sized(1_048_576)))).input.payload).toHaveLength(1_048_574);
   });
 
-  test('may have a query, which plays no part', async () => {
+  test('can have a query, which is ignored', async () => {
     await started(send(`${target()}?source=a&__proto__=1&x=%00`, '{}'));
   });
 
-  test('needs no credential, and a wrong one does not matter', async () => {
+  test('needs no credential, and a wrong one is ignored', async () => {
     await started(event('{}', 'X-API-Key: nonsense', 'Authorization: Bearer nonsense'));
   });
 
-  test('of a workflow that cannot run is refused', async () => {
+  test('for an invalid workflow is refused', async () => {
     workflowId = await define({ nodes: [], edges: [] });
     secret = await enable(workflowId);
     await expectRefused(event('{}'), 400, /^Workflow graph invalid: /);
   });
 });
 
-describe('what is not a webhook', () => {
+describe('an invalid webhook URL', () => {
   const other = 'f'.repeat(32);
 
-  test('is refused alike, byte for byte, whatever is wrong with it', async () => {
+  test('gets the same response, byte for byte, for any mistake', async () => {
     const reference = await send(`/api/hooks/${workflowId}/${other}`, '{}');
     expect([reference.status, reference.body]).toEqual([404, { detail: 'Not found' }]);
     const never = await define();
@@ -319,7 +319,7 @@ describe('what is not a webhook', () => {
     await started(event('{}'));
   });
 
-  test('is refused before anything is said of the body, the content type or the signature', async () => {
+  test('is refused before the body, content type or signature is checked', async () => {
     const wrong = `/api/hooks/${workflowId}/${other}`;
     const reference = await send(wrong, '{}');
     await configure({ require_signature: true });
@@ -338,7 +338,7 @@ describe('what is not a webhook', () => {
     expect(large.status).toBe(404);
   });
 
-  test('is nothing to the other methods either', async () => {
+  test('gets 405 for other methods, like a valid one', async () => {
     for (const method of ['GET', 'PUT', 'PATCH', 'DELETE']) {
       const right = await send(target(), '', [], method);
       const wrong = await send(`/api/hooks/${workflowId}/${other}`, '', [], method);
@@ -350,13 +350,13 @@ describe('what is not a webhook', () => {
 describe('a signature', () => {
   beforeEach(async () => configure({ require_signature: true }));
 
-  test('lets the event in that it was made for', async () => {
+  test('admits the event it was made for', async () => {
     expect((await started(signed('{"a": "ü"}'))).input).toEqual({ a: 'ü' });
     expect((await started(signed(''))).input).toEqual({});
     expect((await started(signed('[1]'))).input).toEqual({ payload: [1] });
   });
 
-  test('is made as the documentation shows', async () => {
+  test('is accepted if made as documented', async () => {
     const page = readFileSync(join(import.meta.dirname, '../../../docs/triggers.md'), 'utf8');
     const example = /```sh\n(URL=[^]*?)```/.exec(page)?.[1] ?? '';
     const script = example.replace(/^URL=.*$/m, `URL=http://127.0.0.1:${port}${target()}`);
@@ -368,7 +368,7 @@ describe('a signature', () => {
     expect(input).toEqual({ event_id: 'evt_1042', ticket: 'The printer is on fire' });
   });
 
-  test('is made over the bytes, not over what they mean', async () => {
+  test('covers the bytes, not the parsed JSON', async () => {
     const of = (made: string, sent: string) => {
       const now = seconds();
       return event(
@@ -448,7 +448,7 @@ describe('a signature', () => {
         return [`X-Service-Timestamp: ${now}`, `X-Service-Signature: sha256=${key.digest('hex')}`];
       },
     ],
-  ])('does not let it in otherwise: %s', async (_name, headers) => {
+  ])('is refused if invalid: %s', async (_name, headers) => {
     await expectRefused(event('{}', ...headers(seconds())), 401, /^X-Service-/);
     expect(await runs()).toBe(0);
   });
@@ -466,7 +466,7 @@ describe('a signature', () => {
     '01700000000',
     '9'.repeat(400),
     '１７００００００００',
-  ])('does not let a timestamp in that is no number of seconds: %j', async (timestamp) => {
+  ])('is refused if the timestamp is not a plain number: %j', async (timestamp) => {
     await expectRefused(
       signed('{}', timestamp),
       401,
@@ -474,12 +474,12 @@ describe('a signature', () => {
     );
   });
 
-  test('of a fraction of a second, or in milliseconds, is refused', async () => {
+  test('is refused with a fractional or millisecond timestamp', async () => {
     await expectRefused(signed('{}', `${seconds()}.0`), 401, /malformed/);
     await expectRefused(signed('{}', Date.now()), 401, /malformed|too far/);
   });
 
-  test('counts up to the tolerance, before and after, and no second longer', () => {
+  test('is valid exactly up to the tolerance, in both directions', () => {
     const toleranceSeconds = 300;
     const now = 1_700_000_000;
     const check = (timestamp: number) => {
@@ -493,7 +493,7 @@ describe('a signature', () => {
     for (const off of [-301, 301, -now]) expect(() => check(now + off)).toThrow(/too far from now/);
   });
 
-  test('counts as long as the webhook is set to', async () => {
+  test('follows the tolerance of the webhook', async () => {
     const tooFar = 'X-Service-Timestamp is too far from now';
     // The clock may tick between signing and checking, so no refused timestamp is exactly at the limit.
     await configure({ timestamp_tolerance_seconds: 60 });
@@ -505,7 +505,7 @@ describe('a signature', () => {
     await started(signed('{}', seconds() - 61));
   });
 
-  test('is asked for before the body is looked into', async () => {
+  test('is checked before the body', async () => {
     for (const body of ['{', '\ufeff{}', ' ', '{"__proto__":1}']) {
       await expectRefused(event(body), 401, /^X-Service-/);
     }
@@ -514,30 +514,30 @@ describe('a signature', () => {
     await expectRefused(signed('{"__proto__":1}'), 400, /^Invalid body/);
   });
 
-  test('is asked for before an event is called a duplicate', async () => {
+  test('is checked before duplicates are detected', async () => {
     await configure({ dedup_window_seconds: 60 });
     await started(signed('{"id":1}'));
     await expectRefused(event('{"id":1}'), 401, /^X-Service-/);
   });
 
-  test('with the secret from before a rotation is refused', async () => {
+  test('with the old secret is refused after a rotation', async () => {
     const old = secret;
     secret = await enable(workflowId);
     await expectRefused(signed('{}', seconds(), old), 401, /does not match/);
     await started(signed('{}'));
   });
 
-  test('is not looked at when none is required', async () => {
+  test('is ignored if not required', async () => {
     await configure({ require_signature: false });
     await started(event('{}', 'X-Service-Timestamp: NaN', 'X-Service-Signature: nonsense'));
   });
 });
 
-describe('an event that comes again', () => {
+describe('a repeated event', () => {
   beforeEach(async () => configure({ dedup_window_seconds: 3_600 }));
   const eventId = (id: string) => `X-Service-Event-Id: ${id}`;
 
-  test('starts no second run, whatever else it says', async () => {
+  test('starts no second run, even with another body', async () => {
     const first = await started(event('{"a":1}', eventId('evt_1')));
     await expectDuplicate(event('{"a":1}', eventId('evt_1')), first);
     await expectDuplicate(event('{"a":2}', eventId('evt_1')), first);
@@ -548,7 +548,7 @@ describe('an event that comes again', () => {
     await started(event('{"a":1}', eventId('evt_2')));
   });
 
-  test('is known by the header, else by the configured field, else by `id`', async () => {
+  test('is identified by the header, then the configured field, then `id`', async () => {
     await configure({ event_id_field: 'delivery' });
     const byHeader = await started(event('{"delivery":"b","id":"c"}', eventId('a')));
     const byField = await started(event('{"delivery":"b","id":"c"}'));
@@ -561,7 +561,7 @@ describe('an event that comes again', () => {
     await expectDuplicate(event('{}', eventId('c')), byId);
   });
 
-  test('may be known by a whole number', async () => {
+  test('can have an integer ID', async () => {
     const first = await started(event('{"id":42}'));
     await expectDuplicate(event('{"id":42}'), first);
     await expectDuplicate(event('{"id":"42"}'), first);
@@ -580,12 +580,12 @@ describe('an event that comes again', () => {
     '{"id":["a"]}',
     '{"id":1.5}',
     '{"event":{"id":1}}',
-  ])('is another one each time when nothing names it: %s', async (body) => {
+  ])('is new each time without an ID: %s', async (body) => {
     const first = await started(event(body));
     expect((await started(event(body))).id).not.toBe(first.id);
   });
 
-  test('is refused when its number is too large to be told from the next', async () => {
+  test('is refused if it has an integer beyond the safe range', async () => {
     for (const body of ['{"id":9007199254740993}', '{"order":[{"id":9007199254740992}]}']) {
       const { status, body: refusal } = await event(body);
       expect([status, refusal.detail]).toEqual([
@@ -597,7 +597,7 @@ describe('an event that comes again', () => {
     await started(event('{"id":"9007199254740992"}'));
   });
 
-  test('may have a name of any length', async () => {
+  test('can have an ID of any length', async () => {
     for (const length of [255, 256, 100_000]) {
       const id = 'e'.repeat(length - 1);
       const first = await started(event(`{"id":"${id}1"}`));
@@ -610,7 +610,7 @@ describe('an event that comes again', () => {
     expect(kept.map((id) => id.length)).toEqual([71, 71, 71, 71, 255, 255]);
   });
 
-  test('starts another run when none is kept apart', async () => {
+  test('starts another run without a dedup window', async () => {
     await configure({ dedup_window_seconds: 0 });
     await started(event('{"id":1}'));
     await started(event('{"id":1}'));
@@ -619,7 +619,7 @@ describe('an event that comes again', () => {
     );
   });
 
-  test('starts another run once the window is over, which begins a window of its own', async () => {
+  test('starts another run and a new window once the window is over', async () => {
     const first = await started(event('{"id":1}'));
     const age = (interval: string) =>
       run(sql.fragment`
@@ -635,7 +635,7 @@ describe('an event that comes again', () => {
     await expectDuplicate(event('{"id":1}'), second);
   });
 
-  test('is told by the window as it is set now', async () => {
+  test('uses the current window setting', async () => {
     const first = await started(event('{"id":1}'));
     await run(sql.fragment`UPDATE webhook_events SET received_at = now() - interval '30 seconds'`);
     await configure({ dedup_window_seconds: 20 });
@@ -643,7 +643,7 @@ describe('an event that comes again', () => {
     expect(second.id).not.toBe(first.id);
   });
 
-  test('is known to other processes, after a rotation, and while the webhook was disabled', async () => {
+  test('is recognized by other processes, after a rotation, and after re-enabling', async () => {
     const first = await started(event('{"id":1}'));
     secret = await enable(workflowId);
     await expectDuplicate(event('{"id":1}'), first);
@@ -655,7 +655,7 @@ describe('an event that comes again', () => {
     expect(body).toEqual({ run_id: first.id, status: 'duplicate', deduplicated: true });
   });
 
-  test('is another one at another workflow', async () => {
+  test('is new at another workflow', async () => {
     const first = await started(event('{"id":1}'));
     workflowId = await define();
     secret = await enable(workflowId);
@@ -663,13 +663,13 @@ describe('an event that comes again', () => {
     expect((await started(event('{"id":1}'))).id).not.toBe(first.id);
   });
 
-  test('is told so although its run is gone by then', async () => {
+  test('stays a duplicate when its run is deleted', async () => {
     const first = await started(event('{"id":1}'));
     await run(sql.fragment`DELETE FROM runs WHERE id = ${first.id}`);
     await expectDuplicate(event('{"id":1}'), first);
   });
 
-  test('after a new version of the workflow is still the same', async () => {
+  test('stays a duplicate after a new workflow version', async () => {
     const first = await started(event('{"id":1}'));
     const graph = { nodes: [{ id: 'other', kind: 'agent' }], edges: [] };
     await api.call('PUT', `/api/workflows/${workflowId}`, { graph });
@@ -689,7 +689,7 @@ describe('the order of refusals', () => {
   beforeEach(async () => configure({ dedup_window_seconds: 3_600 }));
   afterAll(freeUp);
 
-  test('a duplicate is answered whatever is used up by then', async () => {
+  test('a duplicate is answered when the quota is used up', async () => {
     const first = await started(event('{"id":1}'));
     await useUp();
     await expectDuplicate(event('{"id":1}'), first);
@@ -722,14 +722,14 @@ describe('the order of refusals', () => {
     expect(await runs()).toBe(1);
   });
 
-  test('a duplicate is answered although the graph cannot run any more', async () => {
+  test('a duplicate is answered when the graph has become invalid', async () => {
     const first = await started(event('{"id":1}'));
     await api.call('PUT', `/api/workflows/${workflowId}`, { graph: { nodes: [], edges: [] } });
     await expectDuplicate(event('{"id":1}'), first);
   });
 });
 
-test('events are forgotten once they are past the window of their own webhook', async () => {
+test('events are deleted after the window of their webhook', async () => {
   await configure({ dedup_window_seconds: 3_600 });
   const [long, shared] = [workflowId, sql.fragment`FROM webhook_events WHERE workflow_id`];
   for (const id of [1, 2, 3]) await started(event(`{"id":${id}}`));
@@ -749,8 +749,8 @@ test('events are forgotten once they are past the window of their own webhook', 
   expect([await left(long), await left(workflowId)]).toEqual([0, 0]);
 });
 
-describe('no secret is found', () => {
-  test('in what is logged, at any level, when nothing or everything fails', async () => {
+describe('no secret appears', () => {
+  test('in logs at any level, on success or failure', async () => {
     await started(event('{}'));
     await send(`${target()}/`, '{}');
     await send(`${target()}?token=${secret}`, '{');
@@ -775,7 +775,7 @@ describe('no secret is found', () => {
     for (const each of secrets) expect(logged).not.toContain(each);
   });
 
-  test('in what is answered to events, and in metrics', async () => {
+  test('in responses to events or in metrics', async () => {
     const { text } = await api.send({ method: 'GET', url: '/metrics' });
     const own = await receiver.inject({ method: 'GET', url: '/metrics' });
     expect(own.payload).toContain('route="/api/hooks/:workflow_id/:secret"');
@@ -784,7 +784,7 @@ describe('no secret is found', () => {
     }
   });
 
-  test('in the runs and entries that events leave', async () => {
+  test('in runs, audit entries or Temporal', async () => {
     const { id } = await started(event('{"id":1}'));
     const { workflow } = api.temporal.client;
     const described = async () => workflow.getHandle(id as string).describe();

@@ -10,7 +10,7 @@ const pending = () => {
 };
 
 describe('calls to Temporal in flight', () => {
-  test('is not waited for while there is room, and is when there is none', async () => {
+  test('are awaited only when the limit is reached', async () => {
     const inFlight = createInFlight(2);
     const calls = [pending(), pending(), pending()];
     await inFlight.add(calls[0]!.dispatched);
@@ -25,7 +25,7 @@ describe('calls to Temporal in flight', () => {
     await third;
   });
 
-  test('is waited for at the end', async () => {
+  test('are awaited at the end', async () => {
     const inFlight = createInFlight(10);
     const call = pending();
     await inFlight.add(call.dispatched);

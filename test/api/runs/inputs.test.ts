@@ -46,10 +46,10 @@ const gets = (): Get[] =>
 const query = ({ parameters }: Get, name: string) =>
   parameters.find((parameter) => parameter.in === 'query' && parameter.name === name);
 
-describe('a list that answers a bare array', () => {
+describe('a list that returns a bare array', () => {
   const lists = () => gets().filter(({ answer }) => answer.type === 'array');
 
-  test('is every one of these', () => {
+  test('exists only at these paths', () => {
     expect(
       lists()
         .map(({ path }) => path)
@@ -70,7 +70,7 @@ describe('a list that answers a bare array', () => {
     ]);
   });
 
-  test('takes a limit and an offset within bounds, and describes both', async () => {
+  test('accepts a limit and offset within bounds, and documents both', async () => {
     for (const list of lists()) {
       expect(query(list, 'limit')?.schema).toMatchObject({
         type: 'integer',
@@ -96,7 +96,7 @@ describe('a list that answers a bare array', () => {
     }
   });
 
-  test('goes on with the second page where the first one ended', async () => {
+  test('continues each page where the previous one ended', async () => {
     for (const { url } of lists()) {
       const all = (await ask('GET', url)).body as { id: string }[];
       const pages = [];
@@ -108,7 +108,7 @@ describe('a list that answers a bare array', () => {
   });
 });
 
-test('every list of the data API takes a limit and a cursor', () => {
+test('every data API list documents a limit and a cursor', () => {
   const lists = gets().filter(
     ({ path, answer }) => path.startsWith('/v1/') && answer.properties?.data?.type === 'array',
   );
@@ -119,7 +119,7 @@ test('every list of the data API takes a limit and a cursor', () => {
   }
 });
 
-describe('a whole number in a query', () => {
+describe('an integer in a query', () => {
   const numbers = () =>
     gets().flatMap((get) =>
       get.parameters
@@ -127,7 +127,7 @@ describe('a whole number in a query', () => {
         .map((parameter) => ({ get, name: parameter.name, schema: parameter.schema })),
     );
 
-  test('is refused, by its name, when it is none or out of bounds', async () => {
+  test('is refused if malformed or out of bounds, naming the field', async () => {
     expect(numbers().length).toBeGreaterThan(40);
     for (const { get, name, schema } of numbers()) {
       const wrong = ['', 'x', '1.5', '-1', '1e1', '+1', ' 1', '٣', '9'.repeat(400)];
@@ -146,7 +146,7 @@ describe('a whole number in a query', () => {
     }
   });
 
-  test('is refused when it is given twice', async () => {
+  test('is refused if given twice', async () => {
     for (const { get, name } of numbers()) {
       const { status, body } = await ask('GET', `${get.url}?${name}=1&${name}=1`);
       expect([get.url, status, body.detail]).toEqual([
@@ -209,7 +209,7 @@ test.each(times)('reads the time %s as %s', (text, time) => {
   expect(parseTime(text)).toEqual({ time });
 });
 
-test('agrees with Date on every time that both can read', () => {
+test('agrees with Date on times that both can parse', () => {
   for (let round = 0; round < 5_000; round += 1) {
     const at = new Date(Math.floor((Math.random() * 2 - 1) * 6e13));
     const text = at.toISOString();
@@ -233,7 +233,7 @@ describe('a time in a query', () => {
     return [get.path, name, time, status, status === 200 ? '' : body.detail];
   };
 
-  test('is taken in every spelling of ISO 8601, everywhere', async () => {
+  test('is accepted everywhere in every ISO 8601 form', async () => {
     expect(parameters().length).toBeGreaterThanOrEqual(12);
     for (const parameter of parameters()) {
       for (const [time] of times) {
@@ -248,7 +248,7 @@ describe('a time in a query', () => {
     }
   });
 
-  test('is refused by its name when it is none, and outside of the years 1 to 9999', async () => {
+  test('is refused if malformed or outside the years 1 to 9999, naming the field', async () => {
     for (const parameter of parameters()) {
       for (const time of [...noTimes, ...outOfRange]) {
         const { get, name } = parameter;
@@ -277,7 +277,7 @@ describe('a time in a body', () => {
     ['/api/data/sources/:source/report', 'checked_at', (checked_at) => ({ ok: true, checked_at })],
   ];
 
-  test.each(bodies)('of POST %s is refused by its name: %s', async (path, name, bodyOf) => {
+  test.each(bodies)('of POST %s is refused if invalid: %s', async (path, name, bodyOf) => {
     const source = await ask('POST', '/api/data/sources', { name: `S${Math.random()}`, type: 't' });
     const url = path.replace(':endpoint', ids.endpoint!).replace(':source', source.body.id);
     for (const time of [...noTimes, ...outOfRange]) {
@@ -291,7 +291,7 @@ describe('a time in a body', () => {
     expect((await ask('POST', url, bodyOf(far))).status).toBeLessThan(300);
   });
 
-  test('comes back in the one form of every time', async () => {
+  test('is returned in UTC with milliseconds', async () => {
     const { body } = await ask('POST', '/api/data/keys', {
       name: 'k',
       mode: 'live',
@@ -327,7 +327,7 @@ describe.each([
   });
 
   test.each(['ada@example.com', 'a.b+c_d@sub.example-1.co', "o'neil@localhost", 'x@1and1.de'])(
-    'is taken: %s',
+    'is accepted: %s',
     async (address) => {
       const email = `${url.length}${address}`;
       expect((await ask('POST', url, { ...more, email })).status).toBe(201);

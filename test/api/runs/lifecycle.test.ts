@@ -71,8 +71,8 @@ const listen = async (runId: string, app: App) => {
   return { socket, frames };
 };
 
-describe('a run that waits at a gate', () => {
-  test('is paused, listed, approved once with input, and succeeds, while both processes tell of it', async () => {
+describe('a run waiting at a gate', () => {
+  test('is paused, listed, approved once with input, succeeds, and is streamed by both processes', async () => {
     const runId = await start(gated, { ticket: 'hello' });
     const paused = await engine.until(runId, ['paused']);
     expect(paused.pending_gate).toMatchObject({
@@ -114,7 +114,7 @@ describe('a run that waits at a gate', () => {
     }
   });
 
-  test('fails when it is rejected and nothing follows a rejection', async () => {
+  test('fails on rejection without a rejection branch', async () => {
     const runId = await start(gated, { ticket: 'hello' });
     await engine.until(runId, ['paused']);
     const { status } = await call('POST', `/api/runs/${runId}/approve`, { approved: false });
@@ -135,7 +135,7 @@ describe('a run that waits at a gate', () => {
     ]);
   });
 
-  test('fails with the reason of the rejection, which is kept with the decision', async () => {
+  test('fails with the rejection reason, which is stored with the decision', async () => {
     const runId = await start(gated, { ticket: 'hello' });
     const asked = await engine.until(runId, ['paused']);
     const gateOf = (run: typeof asked) => run.steps.find((step) => step.node_id === 'review');
@@ -169,7 +169,7 @@ describe('a run that waits at a gate', () => {
     expect(later.logs[0].details).toEqual({ node_id: 'review', step_key: 'review' });
   });
 
-  test('takes a decision for a gate by name only if that one is open', async () => {
+  test('accepts a decision for a named gate only if it is open', async () => {
     const runId = await start(gated, { ticket: 'hello' });
     await engine.until(runId, ['paused']);
     const wrong = await call('POST', `/api/runs/${runId}/approve`, { node_id: 'draft' });
@@ -198,7 +198,7 @@ describe('the events of a run', () => {
     return body;
   };
 
-  test('are the frames of its stream in their order, each with its number and time', async () => {
+  test('are the frames of its stream in order, each with number and time', async () => {
     const runId = await start(gated, { ticket: 'hello' });
     await engine.until(runId, ['paused']);
     await call('POST', `/api/runs/${runId}/approve`, { input: { note: 'now' } });
@@ -225,7 +225,7 @@ describe('the events of a run', () => {
     expect(numbers).toEqual([...new Set<number>(numbers)].sort((a, b) => a - b));
   });
 
-  test('are paged by number, none twice and none left out', async () => {
+  test('are paged by number without duplicates or gaps', async () => {
     const runId = await start(gated, { ticket: 'hello' });
     await engine.until(runId, ['paused']);
     const all = await events(runId);
@@ -249,7 +249,7 @@ describe('the events of a run', () => {
     expect(news.frame).toEqual({ run_id: runId, type: 'run_failed', error: 'Cancelled by Owner' });
   });
 
-  test('of a run that has not begun are none', async () => {
+  test('are empty before the run starts', async () => {
     const { body: workflow } = await call('POST', '/api/workflows', { name: 'x', graph: gated });
     await engine.db.query(sql.type(z.object({}))`
       INSERT INTO runs (id, workspace_id, workflow_id, workflow_version, trigger, input)
@@ -259,8 +259,8 @@ describe('the events of a run', () => {
   });
 });
 
-describe('a run that failed', () => {
-  test('is resumed by one of two who ask at once, and does only what was not done', async () => {
+describe('a failed run', () => {
+  test('is resumed once by concurrent requests, without repeating finished steps', async () => {
     const runId = await start(failing(1));
     const failed = await engine.until(runId, ['failed']);
     expect(failed).toMatchObject({ failure: { kind: 'node', node_id: 'second' }, resumable: true });

@@ -70,7 +70,7 @@ const refused = ({ status, body }: Answer) => status >= 300 || body?.result?.isE
 const UNREACHABLE = 'The database cannot be reached; try again';
 
 test.each(Object.keys(mutations))(
-  '%s: lost before its commit it has changed nothing, and after it it is answered as ever',
+  '%s: changes nothing if disconnected before the commit, and succeeds if after it',
   async (route) => {
     const { url, body, token } = await mutations[route]!(context);
     const method = route.slice(0, route.indexOf(' '));
@@ -112,7 +112,7 @@ const useTool = (name: string, args: object) =>
   });
 
 describe('a decision at a gate', () => {
-  test('that was carried out and not heard of is found, passed on, and made once', async () => {
+  test('that was saved but not confirmed is found, passed on, and made once', async () => {
     for (const approved of [true, false]) {
       const runId = await pausedRun();
       wire.breakAt({ at: 'UPDATE gates SET', when: 'answered' });
@@ -124,7 +124,7 @@ describe('a decision at a gate', () => {
     }
   });
 
-  test('that did not arrive is not found, and can be made again', async () => {
+  test('that did not arrive gets 503, and can be made again', async () => {
     const runId = await pausedRun();
     wire.breakAt({ at: 'UPDATE gates SET', when: 'sent' });
     const answer = await lossy('POST', `/api/runs/${runId}/approve`, {});
@@ -134,7 +134,7 @@ describe('a decision at a gate', () => {
     await engine.until(runId, ['success']);
   });
 
-  test('that had to wait for its run is looked up like any other', async () => {
+  test('that waited for its run is found after a lost commit', async () => {
     const workflowId = await engine.define({
       nodes: [
         { id: 'one', kind: 'human_gate' },
@@ -165,7 +165,7 @@ describe('a decision at a gate', () => {
     expect(await decisionsOf(runId)).toEqual(['approve']);
   });
 
-  test('whose fate nobody can look up is answered as unknown, also by MCP', async () => {
+  test('is reported as unknown if it cannot be looked up, also by MCP', async () => {
     for (const decide of [
       (runId: string) => lossy('POST', `/api/runs/${runId}/approve`, {}),
       (runId: string) => useTool('approve_run', { run_id: runId }),
@@ -180,15 +180,15 @@ describe('a decision at a gate', () => {
   }, 30_000);
 });
 
-describe('a change whose answer cannot be read', () => {
-  test('is read again when the connection is back', async () => {
+describe('a change whose result cannot be read', () => {
+  test('is read again after reconnecting', async () => {
     const runId = await pausedRun();
     wire.breakAt({ at: 'SELECT json_agg(json_build_object(', when: 'sent' });
     const answer = await lossy('POST', `/api/runs/${runId}/cancel`);
     expect([wire.hasBroken(), answer.status, answer.body.status]).toEqual([true, 200, 'failed']);
   });
 
-  test('is answered as written', async () => {
+  test('is reported as saved', async () => {
     const { id } = await context.call('POST', '/api/workflows', { name: 'before' });
     wire.breakAfterCommit();
     const answer = await lossy('PUT', `/api/workflows/${id}`, { name: 'later' });
@@ -200,7 +200,7 @@ describe('a change whose answer cannot be read', () => {
     expect((await call('GET', `/api/workflows/${id}`)).body.name).toBe('later');
   });
 
-  test('is told as written by MCP, too', async () => {
+  test('is reported as saved by MCP', async () => {
     const workflow = await engine.define({
       nodes: [{ id: 'gate', kind: 'human_gate' }],
       edges: [],

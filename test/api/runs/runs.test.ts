@@ -15,7 +15,7 @@ const trigger = (input?: unknown, headers: Record<string, string> = {}, id = wor
   api.call('POST', `/api/workflows/${id}/runs`, input, headers);
 
 describe('triggering a run', () => {
-  test('answers 201 with the whole run', async () => {
+  test('returns 201 with the whole run', async () => {
     const { status, body, headers } = await trigger({ ticket: 'hello' });
     expect(status).toBe(201);
     expect(body).toMatchObject({
@@ -65,7 +65,7 @@ describe('triggering a run', () => {
     },
   );
 
-  test('of an invalid graph is refused, and no run is made', async () => {
+  test('of an invalid graph is refused and creates no run', async () => {
     const id = await createWorkflow({
       nodes: [{ id: 'a', kind: 'tool', tool_name: 'nope' }],
       edges: [],
@@ -76,7 +76,7 @@ describe('triggering a run', () => {
     expect((await api.call('GET', `/api/workflows/${id}/runs`)).body.runs).toEqual([]);
   });
 
-  test('pins the version that is current', async () => {
+  test('pins the current version', async () => {
     const id = await createWorkflow(oneStep);
     const first = await trigger({ ticket: 'x' }, {}, id);
     await api.call('PUT', `/api/workflows/${id}`, {
@@ -88,7 +88,7 @@ describe('triggering a run', () => {
 });
 
 describe('an Idempotency-Key', () => {
-  test('gives the same run again with 200 and a header that says so', async () => {
+  test('returns the same run with 200 and idempotent-replayed', async () => {
     const key = { 'idempotency-key': 'order 17/a' };
     const first = await trigger({ ticket: 'a', n: 1 }, key);
     const second = await trigger({ n: 1, ticket: 'a' }, key);
@@ -98,7 +98,7 @@ describe('an Idempotency-Key', () => {
     expect(Object.keys(second.body)).toEqual(Object.keys(first.body));
   });
 
-  test('with another input is 422', async () => {
+  test('with another input gets 422', async () => {
     const key = { 'idempotency-key': 'order 18' };
     await trigger({ ticket: 'a' }, key);
     const { status, body } = await trigger({ ticket: 'b' }, key);
@@ -106,7 +106,7 @@ describe('an Idempotency-Key', () => {
     expect(body.detail).toMatch(/Idempotency-Key/);
   });
 
-  test('counts per workflow', async () => {
+  test('applies per workflow', async () => {
     const key = { 'idempotency-key': 'order 19' };
     const other = await createWorkflow(oneStep);
     const answers = [
@@ -116,7 +116,7 @@ describe('an Idempotency-Key', () => {
     expect(answers.map((answer) => answer.status)).toEqual([201, 201]);
   });
 
-  test('sent ten times at once starts one run', async () => {
+  test('starts one run for ten parallel triggers', async () => {
     const key = { 'idempotency-key': 'order 20' };
     const answers = await Promise.all(
       Array.from({ length: 10 }, () => trigger({ ticket: 'a' }, key)),
@@ -151,7 +151,7 @@ describe('lists', () => {
     expect(seen).toEqual(made);
   });
 
-  test('are read by many at once, each as it is once they ask', async () => {
+  test('concurrent reads of a run see earlier changes', async () => {
     const { id } = (await trigger({ ticket: 'x' })).body;
     const read = async (runId: string) => {
       const { status, body } = await api.call('GET', `/api/runs/${runId}`);
@@ -182,7 +182,7 @@ describe('lists', () => {
     expect(await count('since=0001-01-02T00:00:00Z')).toBeGreaterThan(0);
   });
 
-  test('of a workflow that does not exist is 404, of approvals is empty', async () => {
+  test('of an unknown workflow return 404, and of approvals are empty', async () => {
     expect((await api.call('GET', '/api/workflows/wf_unknown/runs')).body).toEqual({
       detail: 'Workflow not found',
     });
@@ -194,7 +194,7 @@ describe('lists', () => {
 });
 
 describe('acting on a run', () => {
-  test('cancels a pending one once, then it is finished', async () => {
+  test('cancels a pending run once, then returns 409', async () => {
     const { id } = (await trigger({ ticket: 'x' })).body;
     const cancelled = await api.call('POST', `/api/runs/${id}/cancel`);
     expect(cancelled.status).toBe(200);
@@ -207,7 +207,7 @@ describe('acting on a run', () => {
     expect((await api.call('POST', `/api/runs/${id}/approve`, {})).status).toBe(409);
   });
 
-  test('refuses to approve or resume what is not paused or failed', async () => {
+  test('refuses to approve or resume a pending run', async () => {
     const { id } = (await trigger({ ticket: 'x' })).body;
     for (const action of ['approve', 'resume']) {
       const { status, body } = await api.call('POST', `/api/runs/${id}/${action}`);

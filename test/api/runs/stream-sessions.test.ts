@@ -62,14 +62,14 @@ const closesWithin = async (ms: number, { closed }: { closed: Promise<number> })
 };
 
 describe('a stream with a token', () => {
-  test('stays open for who may view', async () => {
+  test('stays open for a viewer', async () => {
     const { token } = await addMember();
     const stream = await open(`?token=${token}`);
     expect(await closesWithin(300, stream)).toBeUndefined();
     stream.socket.close();
   });
 
-  test('is closed with 4401, before any frame, when the token is none', async () => {
+  test('is closed with 4401 before any frame if the token is invalid', async () => {
     const { id, token } = await addMember();
     const expired = await createSessionTokens(SECRET_KEY).issue({ memberId: id, epoch: 0 });
     const unknown = await tokens.issue({ memberId: 'mem_unknown', epoch: 1 });
@@ -135,7 +135,7 @@ describe('a stream with a token', () => {
     expect(await closesWithin(7_000, stream)).toBe(4401);
   }, 10_000);
 
-  test('of another workspace is closed as for an unknown run', async () => {
+  test('of another workspace is closed with 4404', async () => {
     const workspaceId = newId('workspace');
     await api.db.query(
       sql.type(row)`INSERT INTO workspaces (id, name) VALUES (${workspaceId}, 'O')`,

@@ -86,7 +86,7 @@ const nodesOf = (frames: StreamFrame[]) =>
   frames.map((frame) => ('node_id' in frame ? frame.node_id : frame.type));
 
 describe('a stream', () => {
-  test('sends what happens after it opened, in order, with nothing added', async () => {
+  test('sends exactly the frames after it opened, in order', async () => {
     const runId = await startRun();
     await emit(runId, ['before']);
     const reader = await connect(runId);
@@ -100,7 +100,7 @@ describe('a stream', () => {
     reader.socket.close();
   });
 
-  test('tells of a cancel that came over HTTP', async () => {
+  test('sends a cancellation made over HTTP', async () => {
     const runId = await startRun();
     const reader = await connect(runId);
     await api.call('POST', `/api/runs/${runId}/cancel`);
@@ -141,7 +141,7 @@ describe('a stream', () => {
     reader.socket.close();
   });
 
-  test('loses nothing when the wake-up never comes', async () => {
+  test('loses nothing without a notification', async () => {
     const runId = await startRun();
     const reader = await connect(runId);
     await emit(runId, ['a', 'b'], false);
@@ -149,7 +149,7 @@ describe('a stream', () => {
     reader.socket.close();
   });
 
-  test('goes on after its listening connection was cut', async () => {
+  test('continues after its LISTEN connection is cut', async () => {
     const runId = await startRun();
     const reader = await connect(runId);
     await emit(runId, ['a']);
@@ -175,7 +175,7 @@ describe('a stream', () => {
       WHERE application_name = 'frames' AND datname = current_database()
     `);
 
-  test('ignores what a client sends', async () => {
+  test('ignores client messages', async () => {
     const runId = await startRun();
     const reader = await connect(runId);
     for (const text of ['hello', '{', '{"type":"ping"}']) reader.socket.send(text);
@@ -184,13 +184,13 @@ describe('a stream', () => {
     reader.socket.close();
   });
 
-  test('ends with a message larger than 64 kB', async () => {
+  test('closes on a message larger than 64 kB', async () => {
     const reader = await connect(await startRun());
     reader.socket.send('x'.repeat(65 * 1024));
     expect(await reader.closed).toBe(1009);
   });
 
-  test('agrees on no compression', async () => {
+  test('negotiates no compression', async () => {
     const reader = await connect(await startRun());
     expect(reader.socket.extensions).toBe('');
     reader.socket.close();
@@ -220,7 +220,7 @@ describe('a stream', () => {
   });
 });
 
-describe('a stream is closed at once', () => {
+describe('a stream is closed immediately', () => {
   test('with 4404 when the run is unknown or of another workspace', async () => {
     const foreign = { ws: newId('workspace'), wf: newId('workflow'), run: newId('run') };
     const row = z.object({});
@@ -240,13 +240,13 @@ describe('a stream is closed at once', () => {
     }
   });
 
-  test('with 4401 when a credential comes with it that is not valid', async () => {
+  test('with 4401 for an invalid credential', async () => {
     const runId = await startRun();
     expect(await (await connect(runId, { query: '?token=nonsense' })).closed).toBe(4401);
     expect(await (await connect(runId, { headers: { 'x-api-key': 'ops_x' } })).closed).toBe(4401);
   });
 
-  test('with 4401 in required mode, known run or not, before any frame', async () => {
+  test('with 4401 in required mode for an unknown run, before any frame', async () => {
     const closed = await startTestApi({ AUTH_MODE: 'required' });
     for (const options of [{}, { query: '?token=' }, { query: '?token=nonsense' }]) {
       const reader = await connect('run_unknown', { app: closed.app, ...options });
@@ -255,7 +255,7 @@ describe('a stream is closed at once', () => {
     await closed.stop();
   });
 
-  test('with 4403 without the view permission, or for a page of another origin', async () => {
+  test('with 4403 without the view capability, or for a page of another origin', async () => {
     const runId = await startRun();
     const page = await connect(runId, { headers: { origin: 'https://evil.example' } });
     expect(await page.closed).toBe(4403);
@@ -269,7 +269,7 @@ describe('a stream is closed at once', () => {
     await app.close();
   });
 
-  test('with 1013 when the run has a hundred already', async () => {
+  test('with 1013 when the run has 100 streams', async () => {
     const runId = await startRun();
     const readers = await Promise.all(Array.from({ length: 100 }, () => connect(runId)));
     expect(await (await connect(runId)).closed).toBe(1013);
@@ -278,7 +278,7 @@ describe('a stream is closed at once', () => {
     for (const { socket } of readers) socket.close();
   });
 
-  test('with 1001 when the process stops, which it does promptly', async () => {
+  test('with 1001 when the process stops, within 2 seconds', async () => {
     const runId = await startRun();
     const { app } = await api.another();
     const reader = await connect(runId, { app });
@@ -289,7 +289,7 @@ describe('a stream is closed at once', () => {
   });
 });
 
-test('a request without an upgrade is told so', async () => {
+test('a request without an upgrade gets 400', async () => {
   const { status, body } = await api.call('GET', `/api/runs/${await startRun()}/stream`);
   expect([status, body.detail]).toEqual([
     400,
@@ -328,7 +328,7 @@ test.each([
   ['that nobody knows', '/nowhere'],
   ['that is no URL', '/api/runs/run_x/stream%zz'],
   ['with an id that is too long', `/api/runs/${'x'.repeat(1_001)}/stream`],
-])('a handshake at an address %s ends its connection with the refusal', async (_what, path) => {
+])('a refused handshake at an address %s closes the connection', async (_what, path) => {
   const { socket, closed } = openConnection(await portOf(api.app));
   socket.write(handshake(path));
   const { text, ms } = await closed;
@@ -337,7 +337,7 @@ test.each([
   expect(ms).toBeLessThan(3_000);
 });
 
-test('a handshake at an address that asks for a credential says so first', async () => {
+test('a handshake at an address that needs a credential gets 401', async () => {
   const { head } = await exchange(handshake('/v1/feeds'));
   expect(head).toMatch(/^http\/1\.1 401 /);
 });
@@ -363,7 +363,7 @@ test.each(['h2c', 'HTTP/2.0', 'TLS/1.0', 'websocket, h2c', 'x'])(
   },
 );
 
-test('a connection that offered an upgrade goes on with its next request', async () => {
+test('a connection that offered an upgrade serves its next request', async () => {
   const offer = requestHead('GET', '/api/workflows', { connection: 'Upgrade', upgrade: 'h2c' });
   const last = requestHead('GET', '/api/workspace', { connection: 'close' });
   const { socket, closed, until } = openConnection(await portOf(api.app));
@@ -373,12 +373,12 @@ test('a connection that offered an upgrade goes on with its next request', async
   expect((await closed).text.match(/HTTP\/1\.1 200 OK/g)).toHaveLength(2);
 });
 
-test('a method other than GET is no handshake', async () => {
+test('a POST handshake is a plain request', async () => {
   const post = handshake(`/api/runs/${await startRun()}/cancel`, { connection: 'close, Upgrade' });
   expect((await exchange(post.replace('GET', 'POST'))).head).toMatch(/^http\/1\.1 200 /);
 });
 
-test('no subprotocol is agreed on, since a stream speaks none', async () => {
+test('no subprotocol is negotiated', async () => {
   const { socket, until } = openConnection(await portOf(api.app));
   const offered = { 'sec-websocket-protocol': 'graphql-ws, bearer' };
   socket.write(handshake(`/api/runs/${await startRun()}/stream`, offered));
