@@ -198,7 +198,7 @@ test('a trigger is admitted between the creations of two budgets', async () => {
   expect(runs).toEqual([await triggered]);
 });
 
-test('admissions share the budgets: twenty are committed beside one that is under way', async () => {
+test('admissions share the budgets: twenty are committed while another one is in progress', async () => {
   const workflowId = await define();
   const other = holding(shareBudgets);
   await other.locked;

@@ -100,7 +100,7 @@ describe('a budget with an estimate', () => {
     await agree();
   });
 
-  test('lets in as many as fit and says what is committed to the next one', async () => {
+  test('admits as many as fit, and reports the committed amount to the next', async () => {
     const workflowId = await define();
     await budget(workflowId, { name: 'Small', limit_usd: 1, reservation_estimate_usd: 0.4 });
     await engine.trigger(workflowId);
@@ -498,7 +498,7 @@ describe('several budgets', () => {
     await deleteBudget(engine.db, engine.actor, shared);
   });
 
-  test('the limit may fall below what is committed, and the budget may go, in the middle of runs', async () => {
+  test('the limit can fall below the committed amount, and the budget can be deleted, during runs', async () => {
     const workflowId = await define();
     const id = await budget(workflowId, { limit_usd: 10, reservation_estimate_usd: 1 });
     const runId = await engine.trigger(workflowId);

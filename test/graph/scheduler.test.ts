@@ -331,7 +331,7 @@ describe('failures', () => {
       expect((process.threadCpuUsage().user - before) / 1_000).toBeLessThan(1_000);
       expect(failedNodes(scheduler, graph).length).toBeGreaterThan(10);
       expect(scheduler.takeControlSteps().at(-1)?.error).toContain(
-        'too much work, alone or with what was computed before it: use shorter texts, or do it in a json_transform step',
+        'exceeds the limit of work, alone or with the expressions before it: use shorter texts, or a json_transform step',
       );
     },
   );
