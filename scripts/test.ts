@@ -94,7 +94,7 @@ async function runJest(args: string[], env: NodeJS.ProcessEnv, folder: string): 
   return tallyOf(outcome, outputFile);
 }
 
-/** An unreliable run counts as one more failure, whatever its tests reported. */
+/** An unreliable run counts as one more failure, even if its tests passed. */
 function tallyOf(outcome: number | null | 'hung', outputFile: string): Tally {
   if (!existsSync(outputFile)) {
     console.error(`jest ended with exit code ${outcome ?? 'none (killed)'} and left no result`);

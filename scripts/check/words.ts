@@ -9,12 +9,13 @@ const projectDir = join(import.meta.dirname, '../..');
 
 /**
  * `avoid`: a regular expression, matched case-insensitively at word boundaries; a space matches any white space. `use`:
- * the replacement. `only`: the kind of text it applies to; default: all kinds.
+ * the replacement. `only`: the kind of text it applies to; default: all kinds. `code`: comments, literals and test titles;
+ * `comments`: comments and test titles.
  */
 const wordSchema = z.strictObject({
   avoid: z.string().min(1),
   use: z.string().min(1),
-  only: z.enum(['console', 'docs', 'code', 'names']).optional(),
+  only: z.enum(['console', 'docs', 'code', 'comments', 'names']).optional(),
 });
 export type Word = z.infer<typeof wordSchema>;
 export type TextKind = NonNullable<Word['only']>;
@@ -128,6 +129,33 @@ export function commentsOf(path: string, source: string): Text[] {
   }));
 }
 
+const TITLED = new Set(['describe', 'describeConsole', 'it', 'test']);
+
+/** The titles of the tests in a source file. */
+export function titlesOf(path: string, source: string): Text[] {
+  const file = parse(path, source);
+  const titles: Text[] = [];
+  const visit = (node: ts.Node): void => {
+    if (ts.isCallExpression(node) && TITLED.has(calleeOf(node.expression))) {
+      const title = node.arguments[0];
+      if (title !== undefined)
+        titles.push({ line: lineOf(file, title.getStart(file)), text: phraseOf(title) });
+    }
+    ts.forEachChild(node, visit);
+  };
+  visit(file);
+  return titles;
+}
+
+/** The name of a called function: `test` for `test`, `test.each(...)` and `test.skip`. */
+function calleeOf(node: ts.Node): string {
+  if (ts.isIdentifier(node)) return node.text;
+  if (ts.isPropertyAccessExpression(node) || ts.isCallExpression(node)) {
+    return calleeOf(node.expression);
+  }
+  return ts.isTaggedTemplateExpression(node) ? calleeOf(node.tag) : '';
+}
+
 /** The names that a source file uses, each once, as words. Names with `_` are stored or sent, and are not checked. */
 export function namesOf(path: string, source: string): Text[] {
   const file = parse(path, source);
@@ -170,11 +198,11 @@ export function proseOf(source: string): Text[] {
 export function avoidedIn(
   path: string,
   texts: readonly Text[],
-  kind: TextKind,
+  kinds: readonly TextKind[],
   words: readonly Word[] = avoidedWords,
 ): string[] {
   return words
-    .filter(({ only }) => only === undefined || only === kind)
+    .filter(({ only }) => only === undefined || kinds.includes(only))
     .flatMap(({ avoid, use }) => {
       const spaced = avoid.replaceAll(' ', '\\s+');
       const pattern = new RegExp(`(?<![\\p{L}\\d_-])(?:${spaced})(?![\\p{L}\\d_-])`, 'iu');
@@ -196,7 +224,7 @@ const read = (path: string): string => readFileSync(join(projectDir, path), 'utf
 
 /** The avoided words of a document of this project. */
 export const avoidedInDocument = (path: string): string[] =>
-  avoidedIn(path, proseOf(read(path)), 'docs');
+  avoidedIn(path, proseOf(read(path)), ['docs']);
 
 export const documents = (): string[] => [
   'README.md',
@@ -211,19 +239,26 @@ export const consoleTexts = (): { path: string; texts: Text[] }[] =>
 
 /** The avoided words of the console's texts. */
 export const avoidedInConsole = (): string[] =>
-  consoleTexts().flatMap(({ path, texts }) => avoidedIn(path, texts, 'console'));
+  consoleTexts().flatMap(({ path, texts }) => avoidedIn(path, texts, ['console']));
 
-/** The avoided words of comments, string literals and names in all code but tests. */
+/** The avoided words of comments, string literals and names in all code, and of comments and titles in tests. */
 export function avoidedInCode(): string[] {
   const service = CODE_FOLDERS.flatMap((folder) => listed(folder, /\.(ts|mjs)$/));
-  return [...service, ...listed('console/src', /\.tsx?$/)].flatMap((path) => {
+  const code = [...service, ...listed('console/src', /\.tsx?$/)].flatMap((path) => {
     const source = read(path);
     const texts = path.startsWith('console/') ? [] : textsOf(path, source);
     return [
-      ...avoidedIn(path, [...commentsOf(path, source), ...texts], 'code'),
-      ...avoidedIn(path, namesOf(path, source), 'names'),
+      ...avoidedIn(path, commentsOf(path, source), ['code', 'comments']),
+      ...avoidedIn(path, texts, ['code']),
+      ...avoidedIn(path, namesOf(path, source), ['names']),
     ];
   });
+  const tests = listed('test', /\.ts$/).flatMap((path) => {
+    const source = read(path);
+    const texts = [...commentsOf(path, source), ...titlesOf(path, source)];
+    return avoidedIn(path, texts, ['code', 'comments']);
+  });
+  return [...code, ...tests];
 }
 
 if (import.meta.main) {

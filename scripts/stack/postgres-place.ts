@@ -44,8 +44,8 @@ export interface Binaries {
 }
 
 /**
- * The server refuses to run as root. As root it uses the machine's `postgres` account if there is one, else `nobody`:
- * nearly every machine has both, so no account is added. A cluster keeps its owner.
+ * The server refuses to run as root. As root it uses the machine's `postgres` account if there is one, else the default
+ * account without privileges: nearly every machine has both, so no account is added. A cluster keeps its owner.
  */
 function serverAccount(clusterDir: string): Account | undefined {
   if (userInfo().uid !== 0) return undefined;

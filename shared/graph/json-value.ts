@@ -1,6 +1,6 @@
 import type { Json, JsonObject } from '../json.ts';
 
-/** Never a data key here, whatever its source: later code may read the prototype instead. */
+/** Never a data key, from any source: later code may read the prototype instead. */
 const HIDDEN: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype']);
 
 export function isObject(value: Json | undefined): value is JsonObject {

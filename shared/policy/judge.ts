@@ -32,7 +32,7 @@ export interface StepToJudge {
   state: JsonObject;
 }
 
-/** Limits of one judgement. The defaults fit callers that nobody waits for. */
+/** Limits of one judgement. The defaults suit a background thread. */
 export interface JudgingLimits {
   /** For all searches in text. If it is below zero afterwards, the judgement is invalid. */
   budget: WorkBudget;

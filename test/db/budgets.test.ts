@@ -113,7 +113,7 @@ describe('a budget with an estimate', () => {
     await agree();
   });
 
-  test('the hold grows with what the run really costs, so that committed is true', async () => {
+  test('the hold grows with the actual cost, so that the committed amount is correct', async () => {
     const workflowId = await define();
     const id = await budget(workflowId, { limit_usd: 1, reservation_estimate_usd: 0.4 });
     const runId = await engine.trigger(workflowId);

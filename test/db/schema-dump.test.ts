@@ -10,7 +10,7 @@ beforeAll(async () => {
 });
 afterAll(async () => database.drop());
 
-test('the schema that the migrations make is the committed one', async () => {
+test('the migrations produce the committed schema', async () => {
   expectCommitted('migrations/schema.sql', await dumpSchema(database.url));
 });
 

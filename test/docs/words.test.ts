@@ -11,6 +11,7 @@ import {
   namesOf,
   proseOf,
   textsOf,
+  titlesOf,
 } from '../../scripts/check/words.ts';
 
 const foundIn = (lines: readonly string[]): string[] =>
@@ -42,7 +43,7 @@ describe('avoided words', () => {
       "const d = 'tried ' +\n  'in ' + `vain`;",
       'const e = <p>It is <b>given</b> up.</p>;',
     ].join('\n');
-    const found = avoidedIn('a.tsx', textsOf('a.tsx', source), 'docs');
+    const found = avoidedIn('a.tsx', textsOf('a.tsx', source), ['docs']);
     expect(foundIn(found)).toEqual([
       "a.tsx:2: 'in vain'",
       "a.tsx:3: 'given up'",
@@ -67,13 +68,28 @@ describe('avoided words', () => {
       'const one = 1; // given',
       '// up',
     ].join('\n');
-    const found = avoidedIn('a.ts', commentsOf('a.ts', source), 'code');
+    const found = avoidedIn('a.ts', commentsOf('a.ts', source), ['code']);
     expect(foundIn(found)).toEqual(["a.ts:3: 'in vain'", "a.ts:3: 'told'", "a.ts:8: 'given up'"]);
+  });
+
+  test('are found in the titles of tests', () => {
+    const source = [
+      "describe('given up', () => {",
+      "  test.each([['anew']])('is told %s', (title) => check(title, 'made up'));",
+      '  test(`${name} tried in vain`, work);',
+      '});',
+    ].join('\n');
+    const found = avoidedIn('a.test.ts', titlesOf('a.test.ts', source), ['code']);
+    expect(foundIn(found)).toEqual([
+      "a.test.ts:1: 'given up'",
+      "a.test.ts:2: 'told'",
+      "a.test.ts:3: 'in vain'",
+    ]);
   });
 
   test('are found in names, but not in stored fields and columns', () => {
     const source = 'const markTold = (row: Carriage) => takeTurn(row.told_at, MAX_TOLD);';
-    const found = avoidedIn('a.ts', namesOf('a.ts', source), 'names');
+    const found = avoidedIn('a.ts', namesOf('a.ts', source), ['names']);
     expect(foundIn(found)).toEqual([
       "a.ts:1: 'Carriage'",
       "a.ts:1: 'TOLD'",
@@ -94,7 +110,7 @@ describe('avoided words', () => {
       '- anew',
       '',
     ];
-    const found = avoidedIn('a.md', proseOf(document.join('\n')), 'docs');
+    const found = avoidedIn('a.md', proseOf(document.join('\n')), ['docs']);
     expect(found).toEqual([
       "a.md:2: 'told' in 'Runs are told. `…`': write notified, sent, recorded",
       "a.md:8: 'anew' in '- anew': write again",

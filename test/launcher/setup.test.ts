@@ -14,7 +14,7 @@ import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { cachedTemporalPath, findTemporalBinary } from '../../scripts/stack/temporal-binary.mjs';
 
-// Runs setup on a project that consists of its lock file, with fakes of npm and Go on PATH: the network edge. Every
+// Runs setup on a project that consists of its lock file, with fake npm and Go commands: the network edge. Every
 // fresh clone shows what npm does with this project's own lock file.
 
 const projectDir = join(import.meta.dirname, '../..');

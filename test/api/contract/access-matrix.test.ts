@@ -135,7 +135,7 @@ async function askForeign(
   return String(status);
 }
 
-test('who may call what is as committed', async () => {
+test('the access matrix is the committed one', async () => {
   const admin = await addMember('admin');
   const nouns = await makeNouns(admin.headers);
   const workspaceId = newId('workspace');

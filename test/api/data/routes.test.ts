@@ -37,7 +37,7 @@ const ask = async ({ method, url }: Route, headers: Record<string, string>) =>
   api.send({ method: method as 'GET', url, headers });
 
 describe('every route', () => {
-  test('takes the scope that is committed, and names it to who has all the others', async () => {
+  test('requires the committed scope, and names it to a key with all others', async () => {
     const lines: string[] = [];
     const without = new Map<DataScope, Record<string, string>>();
     for (const scope of dataScopeNames) {
