@@ -138,8 +138,9 @@ export function titlesOf(path: string, source: string): Text[] {
   const visit = (node: ts.Node): void => {
     if (ts.isCallExpression(node) && TITLED.has(calleeOf(node.expression))) {
       const title = node.arguments[0];
-      if (title !== undefined)
+      if (title !== undefined) {
         titles.push({ line: lineOf(file, title.getStart(file)), text: phraseOf(title) });
+      }
     }
     ts.forEachChild(node, visit);
   };
