@@ -23,6 +23,8 @@ async function countEvents(runId: string) {
     tasks: count(EventType.EVENT_TYPE_WORKFLOW_TASK_COMPLETED),
     activities: count(EventType.EVENT_TYPE_ACTIVITY_TASK_SCHEDULED),
     timers: count(EventType.EVENT_TYPE_TIMER_STARTED),
+    refusals: events!.filter((event) => /short lane has no room/.test(JSON.stringify(event)))
+      .length,
   };
 }
 
@@ -244,7 +246,11 @@ describe('a run with only short steps', () => {
     await whileHeld(runIds, () => pause(4_000 + 2_000));
     await Promise.all(runIds.map((runId) => engine.until(runId, ['success'])));
     const counts = await Promise.all(runIds.map(countEvents));
-    const inLongLane = counts.reduce((sum, { activities }) => sum + activities, 0);
-    expect(inLongLane).toBe(30 - 25);
+    const sumOf = (key: 'activities' | 'refusals'): number =>
+      counts.reduce((sum, each) => sum + each[key], 0);
+    // On a busy machine, an attempt may time out before the last one arrives, and leave its slot to that one.
+    expect(sumOf('activities')).toBeGreaterThanOrEqual(30 - 25);
+    expect(sumOf('refusals')).toBeGreaterThan(0);
+    expect(sumOf('refusals')).toBeLessThanOrEqual(30 - 25);
   });
 });
