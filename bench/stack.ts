@@ -1,12 +1,12 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { Client, Connection } from '@temporalio/client';
+import { Client } from '@temporalio/client';
 import pg from 'pg';
 import type { Child } from '../scripts/stack/children.ts';
 import { cleanEnvironment } from '../scripts/stack/environment.ts';
 import { freePorts } from '../scripts/stack/ports.ts';
 import { postgresStopSignals, startPostgres, type Postgres } from '../scripts/stack/postgres.ts';
-import { startTemporal } from '../scripts/stack/temporal.ts';
+import { connectLocally, startTemporal } from '../scripts/stack/temporal.ts';
 import { cachedWorkflowBundle } from '../scripts/stack/workflow-bundle.ts';
 import { migrate } from '../shared/db/migrate.ts';
 import { taskQueues } from '../shared/execution.ts';
@@ -77,7 +77,7 @@ export async function startStack(processes: Processes, options: StackOptions = {
   const bareWorker = await startNode('bare-worker', 'bench/bare/worker.ts', {
     TASK_QUEUE_PREFIX: barePrefix,
   });
-  const client = await temporalClient(temporal.address);
+  const client = new Client({ connection: await connectLocally(temporal.address) });
   const apiUrl = `http://127.0.0.1:${apiPort}`;
   return {
     service: serviceClient(apiUrl, client),
@@ -98,14 +98,6 @@ export async function startStack(processes: Processes, options: StackOptions = {
     environment,
     cpu: () => cpuOf([api, worker, bareWorker, postgres.child, temporal.child]),
   };
-}
-
-async function temporalClient(address: string): Promise<Client> {
-  const connection = await Connection.connect({
-    address,
-    channelArgs: { 'grpc.enable_http_proxy': 0 },
-  });
-  return new Client({ connection });
 }
 
 type StartNode = (

@@ -148,7 +148,7 @@ export function titlesOf(path: string, source: string): Text[] {
   return titles;
 }
 
-/** The name of a called function: `test` for `test`, `test.each(...)` and `test.skip`. */
+/** The name of a called function: `test` for `test(...)` and `test.each(...)(...)`. */
 function calleeOf(node: ts.Node): string {
   if (ts.isIdentifier(node)) return node.text;
   if (ts.isPropertyAccessExpression(node) || ts.isCallExpression(node)) {

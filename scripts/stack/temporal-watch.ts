@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Connection, isGrpcServiceError } from '@temporalio/client';
+import { isGrpcServiceError } from '@temporalio/client';
+import { connectLocally } from './temporal.ts';
 import { messageOf } from './output.ts';
 
 /** Six consecutive probes of five seconds: half a minute without a correct response. */
@@ -54,11 +55,7 @@ async function probe(
   deadlineMs: number,
 ): Promise<unknown> {
   try {
-    const connection = await Connection.connect({
-      address,
-      connectTimeout: deadlineMs,
-      channelArgs: { 'grpc.enable_http_proxy': 0 },
-    });
+    const connection = await connectLocally(address, deadlineMs);
     try {
       await connection.withDeadline(Date.now() + deadlineMs, () =>
         connection.workflowService.describeWorkflowExecution({

@@ -142,13 +142,16 @@ function accepts(port: number): Promise<boolean> {
   });
 }
 
-async function ensureRetention(address: string, namespace: string): Promise<void> {
-  const connection = await Connection.connect({
+/** A new connection to a server on this machine. Does not use the machine's proxy. Timeout in ms; default: 10 s. */
+export const connectLocally = (address: string, connectTimeout?: number): Promise<Connection> =>
+  Connection.connect({
     address,
-    connectTimeout: 1_000,
-    // The machine's proxy must not be used for a server on this machine.
+    ...(connectTimeout === undefined ? {} : { connectTimeout }),
     channelArgs: { 'grpc.enable_http_proxy': 0 },
   });
+
+async function ensureRetention(address: string, namespace: string): Promise<void> {
+  const connection = await connectLocally(address, 1_000);
   try {
     const retention = { seconds: retentionDays * 86_400 };
     const current = async (): Promise<number> => {

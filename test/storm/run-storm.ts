@@ -1,7 +1,8 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Client, Connection } from '@temporalio/client';
+import { Client } from '@temporalio/client';
+import { connectLocally } from '../../scripts/stack/temporal.ts';
 import pg from 'pg';
 import type { Claim } from '../../scripts/stack/claim.ts';
 import { createActs } from './acts.ts';
@@ -149,11 +150,7 @@ async function weather(
 
 /** On a new connection, since the server may have restarted. */
 async function terminate(address: string, runId: string): Promise<void> {
-  const connection = await Connection.connect({
-    address,
-    connectTimeout: 2_000,
-    channelArgs: { 'grpc.enable_http_proxy': 0 },
-  });
+  const connection = await connectLocally(address, 2_000);
   try {
     await connection.withDeadline(Date.now() + 3_000, () =>
       new Client({ connection }).workflow.getHandle(runId).terminate('the storm'),

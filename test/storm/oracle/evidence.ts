@@ -1,4 +1,5 @@
-import { Client, Connection } from '@temporalio/client';
+import { Client } from '@temporalio/client';
+import { connectLocally } from '../../../scripts/stack/temporal.ts';
 import pg from 'pg';
 import type { Act } from '../acts.ts';
 import type { Death } from '../cluster.ts';
@@ -308,10 +309,7 @@ export async function readStored(databaseUrl: string): Promise<Stored> {
 
 /** The newest execution of each workflow id. */
 export async function readExecutions(address: string): Promise<Execution[]> {
-  const connection = await Connection.connect({
-    address,
-    channelArgs: { 'grpc.enable_http_proxy': 0 },
-  });
+  const connection = await connectLocally(address);
   try {
     const client = new Client({ connection });
     const newest = new Map<string, Execution & { started: number }>();
