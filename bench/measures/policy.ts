@@ -55,7 +55,7 @@ export async function policy(): Promise<Result[]> {
       measure: 'policies and redaction of an agent step, prompt of 20 kB',
       unit: 'ms',
       ours: figure(times),
-      bound: atMost(3),
+      bound: { ...atMost(1), aim: 0.5 },
       notes: [`${detectorNames.length} detectors, ${policies.redaction.patterns.length} patterns`],
     }),
   ];

@@ -1,5 +1,5 @@
 import type { Policies } from '../contract/policy.ts';
-import { compilePattern, PatternError } from '../values/pattern.ts';
+import { checkPattern, PatternError } from '../values/pattern.ts';
 
 /** An invalid RE2 pattern: its path in the policies, and the reason. */
 export interface PolicyPatternProblem {
@@ -29,7 +29,7 @@ export function policyPatternProblem(
     if (pattern === undefined) continue;
     onPattern(path);
     try {
-      compilePattern(pattern);
+      checkPattern(pattern);
     } catch (error) {
       if (!(error instanceof PatternError)) throw error;
       const reason = error.message.replace(/^the pattern is not valid: /, '');

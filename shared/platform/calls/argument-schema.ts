@@ -1,7 +1,7 @@
 import { Ajv, type AnySchema, type ErrorObject, type Options } from 'ajv';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { createBoundedCache } from '../../values/bounded-cache.ts';
-import { compilePattern, matchesPattern } from '../../values/pattern.ts';
+import { checkPattern, matchesPattern } from '../../values/pattern.ts';
 import { isDeeperThan, type JsonObject } from '../../json.ts';
 
 /** Characters of a schema as JSON, and its nesting depth. */
@@ -79,7 +79,7 @@ const OPTIONS: Options = {
     optimize: false,
     regExp: Object.assign(
       (pattern: string) => {
-        compilePattern(pattern);
+        checkPattern(pattern);
         // Ajv identifies patterns by their text.
         return { test: (text: string) => matchesPattern(text, pattern), toString: () => pattern };
       },
