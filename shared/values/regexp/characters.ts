@@ -25,13 +25,13 @@ export class Characters {
     return Characters.of([[code, code]]);
   }
 
+  static union(sets: readonly Characters[]): Characters {
+    return Characters.of(sets.flatMap((set) => set.ranges));
+  }
+
   /** The highest code point; -1 if the set is empty. */
   get last(): number {
     return this.ranges.at(-1)?.[1] ?? -1;
-  }
-
-  union(other: Characters): Characters {
-    return Characters.of([...this.ranges, ...other.ranges]);
   }
 
   negated(): Characters {
@@ -59,9 +59,11 @@ export class Characters {
       this.ranges
         .map(([a, b]): Range => [Math.max(a, low) + by, Math.min(b, high) + by])
         .filter(([a, b]) => a <= b);
-    const cased = this.union(
-      Characters.of([...shift(0x41, 0x5a, 0x20), ...shift(0x61, 0x7a, -0x20)]),
-    );
+    const cased = Characters.of([
+      ...this.ranges,
+      ...shift(0x41, 0x5a, 0x20),
+      ...shift(0x61, 0x7a, -0x20),
+    ]);
     const has = (code: number): boolean => !cased.isDisjointFrom(Characters.single(code));
     return Characters.of([
       ...cased.ranges,

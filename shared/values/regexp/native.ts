@@ -182,9 +182,7 @@ function edgeOf(part: Part, pick: (parts: readonly Part[]) => Part | undefined):
       return edge === undefined || isNullable(edge) ? ALL : edgeOf(edge, pick);
     }
     case 'either':
-      return part.of
-        .map((each) => edgeOf(each, pick))
-        .reduce((sum, each) => sum.union(each), Characters.of([]));
+      return Characters.union(part.of.map((each) => edgeOf(each, pick)));
     case 'repeat':
       return edgeOf(part.of, pick);
   }

@@ -145,12 +145,10 @@ class Parser {
 
   private set(): Characters {
     const negate = this.takeIf('^');
-    let set = Characters.of([]);
-    for (let first = true; first || this.next !== ']'; first = false) {
-      set = set.union(this.setItem(first));
-    }
+    const items = [this.setItem(true)];
+    while (this.next !== ']') items.push(this.setItem(false));
     this.take();
-    const cased = this.cased(set);
+    const cased = this.cased(Characters.union(items));
     return negate ? cased.negated() : cased;
   }
 
