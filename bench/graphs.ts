@@ -16,6 +16,22 @@ export function chain(length: number): GraphInput {
   return { nodes: ids.map(tool), edges: chained(ids) };
 }
 
+/** Nodes whose steps the server dispatches: each waits for a millisecond, as if for a model. */
+export function ordinaryChain(length: number): GraphInput {
+  const ids = names(length);
+  const nodes = ids.map(
+    (id) =>
+      ({
+        id,
+        kind: 'agent',
+        prompt: 'x',
+        model: 'mock',
+        mock: { output: 1, delay_ms: 1 },
+      }) as const,
+  );
+  return { nodes, edges: chained(ids) };
+}
+
 /** One node, then `size - 2` parallel nodes, then a merge of them all. */
 export function fanOut(size: number): GraphInput {
   const branches = names(size - 2, 'branch');

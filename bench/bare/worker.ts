@@ -39,6 +39,8 @@ const workers = [
     ...shared,
     taskQueue: queues.control,
     workflowBundle,
+    // For local activities; the others go to the second worker.
+    activities,
     maxCachedWorkflows: config.worker.maxCachedWorkflows,
     maxConcurrentWorkflowTaskExecutions: 100,
     workflowTaskPollerBehavior: pollers,

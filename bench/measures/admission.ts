@@ -149,7 +149,7 @@ async function contended(stack: Stack, processes: Processes): Promise<Result> {
     ours: figure(rates.ours),
     baseline: figure(rates.baseline),
     value: median(rates.ours.map((rate, round) => rate / (rates.baseline[round] ?? Number.NaN))),
-    bound: atLeast(0.4, 0.6),
+    bound: atLeast(0.6, 0.8),
     notes: [`${connectionsEach} connections to each process`],
   });
 }
