@@ -22,6 +22,7 @@ import type { Logger } from '../shared/platform/logger.ts';
 import { createMailer } from '../shared/platform/mailer.ts';
 import { createSealer } from '../shared/crypto/sealing.ts';
 import { connectOptions, dataConverter, type TemporalLink } from '../shared/platform/temporal.ts';
+import { watchWorkflowThreads } from './workflow-threads.ts';
 
 export interface WorkerDeps {
   config: Config;
@@ -160,6 +161,7 @@ async function createWorkers(
  */
 export async function createWorker(deps: WorkerDeps): Promise<RunningWorker> {
   const { config, db, log, temporal } = deps;
+  const stuck = watchWorkflowThreads();
   const connection = await NativeConnection.connect(connectOptions(config).connection);
   const { activities, egress, mailer } = prepareActivities(deps);
   const workers = await createWorkers(deps, connection, activities);
@@ -167,7 +169,8 @@ export async function createWorker(deps: WorkerDeps): Promise<RunningWorker> {
   const bookkeeping = startBookkeeping({ db, config, log, mailer });
   const scheduleSync = startScheduleSync({ db, temporal, log, config });
   const dispatch = startDeliveryDispatch({ db, temporal, log, config });
-  const finished = Promise.all(workers.map((worker) => worker.run())).then(() => undefined);
+  const ended = Promise.all(workers.map((worker) => worker.run())).then(() => undefined);
+  const finished = Promise.race([ended, stuck]);
   let stopping: Promise<void> | undefined;
   const stop = async (): Promise<void> => {
     for (const worker of workers) if (worker.getState() === 'RUNNING') worker.shutdown();

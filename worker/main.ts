@@ -62,11 +62,17 @@ log.info({ queues: temporal.queues, metricsPort: metricsServer.port }, 'worker i
 let exitCode = 0;
 async function stop(reason: string): Promise<void> {
   log.info({ reason }, 'worker is stopping');
-  await sweeps.stop();
-  await worker.stop();
-  await metricsServer.close();
-  await temporal.close();
-  await db.end();
+  try {
+    await sweeps.stop();
+    await worker.stop();
+    await metricsServer.close();
+    await temporal.close();
+    await db.end();
+  } catch (error) {
+    // After a failure, workers may still hold the connection.
+    log.error({ err: error }, 'stopping failed');
+    exitCode = 1;
+  }
   process.exit(exitCode);
 }
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => void stop(signal));

@@ -13,6 +13,8 @@ export interface TestProcess {
   ready: Record<string, unknown>;
   /** The last lines of its log. */
   tail(lines?: number): string[];
+  /** Resolves when the process has ended, also by itself. */
+  exited: Child['exited'];
   /** SIGTERM, and SIGKILL after five seconds. */
   stop(): Promise<void>;
   /** SIGKILL, as in a crash. Resolves when the process has ended. */
@@ -71,9 +73,10 @@ async function readyOrEnd(child: Child): Promise<Record<string, unknown>> {
   }
 }
 
-function controls(child: Child): Pick<TestProcess, 'tail' | 'stop' | 'kill'> {
+function controls(child: Child): Omit<TestProcess, 'pid' | 'ready'> {
   return {
     tail: (lines = 20) => child.tail(lines),
+    exited: child.exited,
     stop: async () => {
       await child.stop([['SIGTERM', 5_000]]);
     },

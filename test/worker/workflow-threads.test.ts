@@ -1,0 +1,38 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { mkdtempSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { echo, edge, type Engine, startEngine } from '../support/engine.ts';
+import { startWorkerProcess } from '../support/processes.ts';
+import { bundleFixture } from '../support/workflow-bundle.ts';
+
+let engine: Engine;
+beforeAll(async () => {
+  engine = await startEngine({ worker: false });
+});
+afterAll(() => engine.close());
+
+test('a worker stuck in workflow code ends with the reason, and another continues its run', async () => {
+  const path = join(mkdtempSync(join(tmpdir(), 'endless-')), 'bundle.js');
+  writeFileSync(path, (await bundleFixture('endless-workflow.ts')).code);
+  const stuck = await startWorkerProcess({
+    ...engine.env,
+    WORKFLOW_BUNDLE: path,
+    LOG_LEVEL: 'fatal',
+  });
+  const workflowId = await engine.define({
+    nodes: [echo('a'), echo('b')],
+    edges: [edge('a', 'b')],
+  });
+  const runId = await engine.trigger(workflowId);
+  // The SDK's own timer would fail the task after five seconds, and the process would continue.
+  expect(await stuck.exited).toMatchObject({ code: 1 });
+  expect(stuck.tail(40).join('\n')).toContain('workflow code has not returned for 10 s');
+  const worker = await startWorkerProcess(engine.env);
+  try {
+    const run = await engine.until(runId, ['success', 'failed'], 60_000);
+    expect(run.status).toBe('success');
+  } finally {
+    await worker.stop();
+  }
+}, 120_000);
