@@ -4,9 +4,10 @@ import { messageOf, since } from '../scripts/stack/output.ts';
 import { admission } from './measures/admission.ts';
 import { approve } from './measures/approve.ts';
 import { consoleMeasure } from './measures/console.ts';
-import { ingest } from './measures/ingest.ts';
-import { deliveries } from './measures/deliveries.ts';
-import { dataReading } from './measures/data-reading.ts';
+import { ingest } from './measures/data/ingest.ts';
+import { deliveries } from './measures/data/deliveries.ts';
+import { fairness } from './measures/fairness.ts';
+import { dataReading } from './measures/data/reading.ts';
 import { latency } from './measures/latency.ts';
 import { mcp } from './measures/mcp.ts';
 import { memory } from './measures/memory.ts';
@@ -52,6 +53,7 @@ const onStack = {
   ingest,
   throughput,
   stalls,
+  fairness,
   schedules,
   deliveries,
   scale,

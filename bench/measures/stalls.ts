@@ -1,11 +1,9 @@
-import { Agent, request } from 'undici';
-import { connectDatabase } from '../../shared/db/pool.ts';
-import { createWorkspace } from '../../shared/db/people/workspaces.ts';
-import { hashPassword } from '../../shared/platform/secrets/passwords.ts';
+import { request } from 'undici';
 import { chain } from '../graphs.ts';
 import { atMost, compare, figure, type Result, single } from '../result.ts';
-import { query, type Stack } from '../stack.ts';
+import type { Stack } from '../stack.ts';
 import { pause, percentile } from '../statistics.ts';
+import { createTenant, type Tenant } from '../tenant.ts';
 
 const ROUNDS = 2;
 /** Runs of the other tenant in each part of an iteration. */
@@ -15,8 +13,6 @@ const AGAIN_MS = 2_000;
 const LOOK_MS = 250;
 /** With the pattern below, just within the limits of a transform. */
 const TEXT_LENGTH = 35_000;
-const email = 'attacker@example.net';
-const password = 'the password of the attacker';
 
 /**
  * The impact of one tenant on the API and the worker: the longest stall of their event loops, and the duration of
@@ -114,10 +110,9 @@ interface Attacker {
 /** The slowest linear pattern for RE2: it never matches, and every match stays possible up to the end. */
 const COSTLY = '(?i)(?:a[ab]{0,30}){0,8}c';
 
-async function createAttacker({ apiUrl, databaseUrl }: Stack): Promise<Attacker> {
-  await makeWorkspace(databaseUrl);
-  const session = await signIn(apiUrl);
-  const { send } = session;
+async function createAttacker(stack: Stack): Promise<Attacker> {
+  const tenant = await createTenant(stack, 'Attacker');
+  const { send } = tenant;
   const attacks = await createAttacks(send);
   return {
     begin: (kind) => {
@@ -126,54 +121,22 @@ async function createAttacker({ apiUrl, databaseUrl }: Stack): Promise<Attacker>
       return {
         end: async () => {
           stop.abort();
-          await cancelRuns(databaseUrl, send);
+          await tenant.cancelRuns();
           await Promise.all(pending);
           await pause(2 * AGAIN_MS);
         },
       };
     },
     summary: () =>
-      `answers to the attacker: ${[...session.answers].map(([status, count]) => `${count} × ${status}`).join(', ')}`,
-    close: session.close,
+      `answers to the attacker: ${[...tenant.answers].map(([status, count]) => `${count} × ${status}`).join(', ')}`,
+    close: tenant.close,
   };
-}
-
-type Send = (method: 'GET' | 'POST' | 'PUT', path: string, body?: unknown) => Promise<unknown>;
-
-interface Session {
-  send: Send;
-  /** The number of responses per status. */
-  answers: Map<number, number>;
-  close(): Promise<void>;
-}
-
-async function signIn(apiUrl: string): Promise<Session> {
-  const dispatcher = new Agent({ connections: 100 });
-  const answers = new Map<number, number>();
-  let headers: Record<string, string> = { 'content-type': 'application/json' };
-  const send: Send = async (method, path, body) => {
-    const response = await request(`${apiUrl}${path}`, {
-      dispatcher,
-      method,
-      headers,
-      body: body === undefined ? null : JSON.stringify(body),
-      headersTimeout: 120_000,
-    });
-    const { statusCode } = response;
-    answers.set(statusCode, (answers.get(statusCode) ?? 0) + 1);
-    return response.body.json();
-  };
-  const { token } = (await send('POST', '/api/auth/login', { email, password })) as {
-    token: string;
-  };
-  headers = { ...headers, authorization: `Bearer ${token}` };
-  return { send, answers, close: () => dispatcher.close() };
 }
 
 /** Each attack runs to its end. Its outcome does not matter: some requests are refused. */
 type Attacks = Record<AttackKind, (() => Promise<unknown>)[]>;
 
-async function createAttacks(send: Send): Promise<Attacks> {
+async function createAttacks(send: Tenant['send']): Promise<Attacks> {
   const { parallel, conditions, checked } = await defineCostly(send);
   const text = unordered(TEXT_LENGTH);
   const input = { text, part: text.slice(0, 300) };
@@ -207,7 +170,7 @@ async function createAttacks(send: Send): Promise<Attacks> {
 
 /** Defines the workflows of the attacks and returns their ids. */
 async function defineCostly(
-  send: Send,
+  send: Tenant['send'],
 ): Promise<{ parallel: string; conditions: string; checked: string }> {
   const define = async (name: string, graph: object): Promise<string> =>
     ((await send('POST', '/api/workflows', { name, graph })) as { id: string }).id;
@@ -269,7 +232,7 @@ function slowPolicies(): object {
   };
 }
 
-async function ended(send: Send, runId: string): Promise<void> {
+async function ended(send: Tenant['send'], runId: string): Promise<void> {
   for (;;) {
     const { status } = (await send('GET', `/api/runs/${runId}`)) as { status: string };
     if (status !== 'pending' && status !== 'running') return;
@@ -283,29 +246,6 @@ async function repeat(attack: () => Promise<unknown>, stopped: AbortSignal): Pro
     await attack().catch(() => undefined);
     await pause(Math.max(0, AGAIN_MS - (performance.now() - began)));
   }
-}
-
-async function cancelRuns(databaseUrl: string, send: Send): Promise<void> {
-  const runs = await query<{ id: string }>(
-    databaseUrl,
-    `SELECT r.id FROM runs r JOIN members m USING (workspace_id)
-     WHERE m.email = $1 AND r.status IN ('pending', 'running')`,
-    [email],
-  );
-  await Promise.all(runs.map(({ id }) => send('POST', `/api/runs/${id}/cancel`, {})));
-}
-
-async function makeWorkspace(databaseUrl: string): Promise<void> {
-  const db = await connectDatabase(databaseUrl, { maxPoolSize: 1 });
-  try {
-    await createWorkspace(db, {
-      name: 'Attacker',
-      owner: { name: 'Attacker', email, passwordHash: await hashPassword(password) },
-    });
-  } finally {
-    await db.end();
-  }
-  await query(databaseUrl, `UPDATE workspaces SET plan = 'enterprise'`);
 }
 
 /** The letters a and b in a pseudorandom order, the same in every run of the benchmark. */

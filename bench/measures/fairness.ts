@@ -1,0 +1,69 @@
+import { ordinaryChain } from '../graphs.ts';
+import { atMost, compare, figure, type Result } from '../result.ts';
+import type { Stack } from '../stack.ts';
+import { pause, percentile, timed } from '../statistics.ts';
+import { createTenant, type Tenant } from '../tenant.ts';
+
+/** 3,000 steps of the other tenant, which a worker executes in a minute. */
+const FLOOD_RUNS = 30;
+const STEPS_PER_RUN = 100;
+/** How long each of these steps occupies a slot of the worker, in ms. */
+const STEP_MS = 2_000;
+const SAMPLES = 60;
+const SETTLE_MS = 2_000;
+/** The flood is over after a minute. */
+const BUDGET_MS = 20_000;
+
+/** The runs of one tenant while three thousand steps of another wait in the same task queue. */
+export async function fairness(stack: Stack): Promise<Result[]> {
+  const flooder = await createTenant(stack, 'Flooder');
+  const workflow = await stack.service.define('Beside a flood', ordinaryChain(3));
+  const time = () => timed(() => stack.service.run(workflow));
+  try {
+    for (let n = 0; n < 10; n += 1) await time();
+    const alone = await sample(time);
+    await flood(flooder);
+    await pause(SETTLE_MS);
+    const beside = await sample(time);
+    const waiting = (await flooder.openRuns()).length;
+    return [
+      compare({
+        measure:
+          "another tenant's run of 3 ordinary steps beside 3,000 queued steps / without, p95",
+        unit: 'ms',
+        ours: figure(beside),
+        baseline: figure(alone),
+        value: percentile(beside, 95) / percentile(alone, 95),
+        bound: { ...atMost(2), aim: 1.3 },
+        notes: [`${waiting} runs of the flood were still open at the end`],
+      }),
+    ];
+  } finally {
+    await flooder.cancelRuns();
+    await flooder.close();
+  }
+}
+
+async function sample(time: () => Promise<number>): Promise<number[]> {
+  const times: number[] = [];
+  const end = performance.now() + BUDGET_MS;
+  while (times.length < SAMPLES && performance.now() < end) times.push(await time());
+  return times;
+}
+
+async function flood(tenant: Tenant): Promise<void> {
+  const nodes = Array.from({ length: STEPS_PER_RUN }, (_, n) => ({
+    id: `n${n}`,
+    kind: 'agent',
+    prompt: 'x',
+    model: 'mock',
+    mock: { output: 1, delay_ms: STEP_MS },
+  }));
+  const { id } = (await tenant.send('POST', '/api/workflows', {
+    name: 'Flood',
+    graph: { nodes, edges: [] },
+  })) as { id: string };
+  await Promise.all(
+    Array.from({ length: FLOOD_RUNS }, () => tenant.send('POST', `/api/workflows/${id}/runs`, {})),
+  );
+}
