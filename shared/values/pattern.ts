@@ -23,7 +23,10 @@ const searchers = createBoundedCache<string, RE2JS>(4);
 const SHORT_TEXT = 500;
 /** For a longer text, the stack of JavaScript's engine could overflow. */
 const MAX_NATIVE_TEXT = 1_000_000;
-/** Measured: RE2 takes five times as long for one instruction as JavaScript's engine for one step. */
+/**
+ * A native search may take this many steps for an instruction of RE2's program, and costs as much then. Measured: a step
+ * takes at most 5 ns, where a unit of the budget stands for 100; the rest is room for slow machines.
+ */
 const STEPS_PER_INSTRUCTION = 5;
 const UNITS_PER_STEP = 1 / STEPS_PER_INSTRUCTION;
 
