@@ -5,74 +5,14 @@ import { findMatches, matchesPattern } from '../../shared/values/pattern.ts';
 import { nativeRegExp } from '../../shared/values/regexp/native.ts';
 import { processorTime } from '../support/processor-time.ts';
 
-const characters = [
-  'a',
-  'b',
-  'B',
-  'k',
-  'K',
-  's',
-  '0',
-  '_',
-  '-',
-  ' ',
-  '\n',
-  'é',
-  'ſ',
-  '\u212a',
-  '😀',
-];
+const characters = [' ', '\n', ...'a b B k K s 0 _ - é ſ \u212a 😀'.split(' ')];
 const atom = fc.constantFrom(
-  ...[
-    'a',
-    'b',
-    'k',
-    's',
-    '0',
-    '-',
-    ' ',
-    'é',
-    '😀',
-    '.',
-    '\\.',
-    '\\-',
-    '\\n',
-    '\\w',
-    '\\W',
-    '\\d',
-    '\\D',
-  ],
-  ...[
-    '\\s',
-    '\\S',
-    '[ab]',
-    '[^a]',
-    '[a-k]',
-    '[^a-s0]',
-    '[-a]',
-    '[a-]',
-    '[\\w-]',
-    '[^\\s]',
-    '[k😀]',
-    '[Z-b]',
-  ],
+  ' ',
+  ...String.raw`a b k s 0 - é 😀 . \. \- \n \w \W \d \D \s \S`.split(' '),
+  ...String.raw`[ab] [^a] [a-k] [^a-s0] [-a] [a-] [\w-] [^\s] [k😀] [Z-b]`.split(' '),
 );
 const assertion = fc.constantFrom('^', '$', '\\b', '\\B');
-const count = fc.constantFrom(
-  '',
-  '',
-  '',
-  '*',
-  '+',
-  '?',
-  '{2}',
-  '{0,3}',
-  '{2,}',
-  '+?',
-  '*?',
-  '??',
-  '{1,2}?',
-);
+const count = fc.constantFrom('', '', '', ...'* + ? {2} {0,3} {2,} +? *? ?? {1,2}?'.split(' '));
 const counted = fc.tuple(atom, count).map((parts) => parts.join(''));
 const either = (part: fc.Arbitrary<string>) =>
   fc

@@ -83,7 +83,7 @@ class Parser {
   private either(): Part {
     const of = [this.sequence()];
     while (this.takeIf('|')) of.push(this.sequence());
-    return of.length === 1 && of[0] !== undefined ? of[0] : { kind: 'either', of };
+    return joined('either', of);
   }
 
   private sequence(): Part {
@@ -91,7 +91,7 @@ class Parser {
     while (this.next !== undefined && this.next !== '|' && this.next !== ')') {
       of.push(this.repeated(this.part()));
     }
-    return of.length === 1 && of[0] !== undefined ? of[0] : { kind: 'sequence', of };
+    return joined('sequence', of);
   }
 
   private part(): Part {
@@ -202,6 +202,10 @@ class Parser {
     };
   }
 }
+
+/** One part stands for itself. */
+const joined = (kind: 'either' | 'sequence', of: Part[]): Part =>
+  of.length === 1 ? of[0]! : { kind, of };
 
 function escapedCode(character: string): number {
   const control = CONTROLS[character];
