@@ -16,21 +16,27 @@ export function chain(length: number): GraphInput {
   return { nodes: ids.map(tool), edges: chained(ids) };
 }
 
-/** Nodes whose steps the server dispatches: each waits for a millisecond, as if for a model. */
+/** A node whose step the server dispatches: it waits, as if for a model. */
+const waitingAgent = (id: string, ms: number) =>
+  ({
+    id,
+    kind: 'agent',
+    prompt: 'x',
+    model: 'mock',
+    mock: { output: 1, delay_ms: ms },
+  }) as const;
+
+/** Ordinary steps one after the other, each of a millisecond. */
 export function ordinaryChain(length: number): GraphInput {
   const ids = names(length);
-  const nodes = ids.map(
-    (id) =>
-      ({
-        id,
-        kind: 'agent',
-        prompt: 'x',
-        model: 'mock',
-        mock: { output: 1, delay_ms: 1 },
-      }) as const,
-  );
-  return { nodes, edges: chained(ids) };
+  return { nodes: ids.map((id) => waitingAgent(id, 1)), edges: chained(ids) };
 }
+
+/** Ordinary steps that are ready at the same time, each of `ms` milliseconds. */
+export const ordinarySteps = (count: number, ms: number): GraphInput => ({
+  nodes: names(count).map((id) => waitingAgent(id, ms)),
+  edges: [],
+});
 
 /** One node, then `size - 2` parallel nodes, then a merge of them all. */
 export function fanOut(size: number): GraphInput {

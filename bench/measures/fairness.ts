@@ -1,4 +1,4 @@
-import { ordinaryChain } from '../graphs.ts';
+import { ordinaryChain, ordinarySteps } from '../graphs.ts';
 import { atMost, compare, figure, type Result } from '../result.ts';
 import type { Stack } from '../stack.ts';
 import { pause, percentile, timed } from '../statistics.ts';
@@ -52,16 +52,9 @@ async function sample(time: () => Promise<number>): Promise<number[]> {
 }
 
 async function flood(tenant: Tenant): Promise<void> {
-  const nodes = Array.from({ length: STEPS_PER_RUN }, (_, n) => ({
-    id: `n${n}`,
-    kind: 'agent',
-    prompt: 'x',
-    model: 'mock',
-    mock: { output: 1, delay_ms: STEP_MS },
-  }));
   const { id } = (await tenant.send('POST', '/api/workflows', {
     name: 'Flood',
-    graph: { nodes, edges: [] },
+    graph: ordinarySteps(STEPS_PER_RUN, STEP_MS),
   })) as { id: string };
   await Promise.all(
     Array.from({ length: FLOOD_RUNS }, () => tenant.send('POST', `/api/workflows/${id}/runs`, {})),

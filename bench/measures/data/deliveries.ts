@@ -1,6 +1,10 @@
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { newId } from '../../../shared/crypto/ids.ts';
+import {
+  type OutboundEventType,
+  outboundEventTypes,
+} from '../../../shared/contract/data/outbound.ts';
 import { secretContext } from '../../../shared/db/deliveries/endpoints.ts';
 import { queueEvents } from '../../../shared/db/deliveries/outbound-events.ts';
 import { connectDatabase, type Pool } from '../../../shared/db/pool.ts';
@@ -87,20 +91,9 @@ function judged(alone: number[], beside: number[], rates: [number, number][]): R
 }
 
 /** Each group of endpoints subscribes to one type; the groups take turns. */
-const types = [
-  'entity.created',
-  'entity.updated',
-  'intelligence_event.created',
-  'intelligence_event.verified',
-  'feed.status_changed',
-  'source.failed',
-  'source.recovered',
-  'usage.threshold_reached',
-  'export.completed',
-] as const;
-type BenchType = (typeof types)[number] | 'ping';
-const typeOf = (n: number) => types[n % types.length] ?? types[0];
-const event = (type: BenchType) => ({ type, isDemo: false, data: { at: Date.now() } });
+const types = outboundEventTypes.filter((type) => type !== 'ping');
+const typeOf = (n: number) => types[n % types.length]!;
+const event = (type: OutboundEventType) => ({ type, isDemo: false, data: { at: Date.now() } });
 
 async function spread(db: Pool, workspaceId: string, receiver: Receiver): Promise<number[]> {
   receiver.arrivals.length = 0;
@@ -167,7 +160,7 @@ async function furnish(databaseUrl: string, encryptionKey: string) {
   const workspaceId = workspace?.id ?? '';
   return {
     workspaceId,
-    add: async (url: string, type: BenchType): Promise<string> => {
+    add: async (url: string, type: OutboundEventType): Promise<string> => {
       const id = newId('endpoint');
       const secret = sealer?.seal(newEndpointSecret(), secretContext(workspaceId, id)) ?? '';
       await query(
