@@ -22,6 +22,7 @@ import { createFrameNotifier } from './frame-notifier.ts';
 import type { NodeRunners } from './nodes/node.ts';
 import { createPolicyCache } from './policies.ts';
 import { createExecuteShortStep } from './short-step.ts';
+import { withinShare } from './step-shares.ts';
 import { createSweepRetention } from './sweep-retention.ts';
 import { createTickSchedule } from './tick-schedule.ts';
 
@@ -38,6 +39,7 @@ export interface ActivityDeps extends DispatchDeps {
 export interface Activities {
   control: ControlActivities & ScheduleActivities & ShortStepActivities;
   steps: StepActivities;
+  overflow: StepActivities;
   background: BackgroundActivities;
   deliveries: DeliveryActivities;
   /** Sends pending notifications. */
@@ -49,6 +51,8 @@ export function createActivities(deps: ActivityDeps): Activities {
   const frames = createFrameNotifier(deps.db, deps.log);
   const policies = createPolicyCache(deps.db);
   const execute = createExecuteNode({ ...deps, frames, policies });
+  const executeNode: StepActivities['executeNode'] = (call) =>
+    execute(call, currentAttempt(call.costly === true ? 'thread' : 'here-first'));
   return {
     control: {
       ...createControlActivities({
@@ -59,10 +63,8 @@ export function createActivities(deps: ActivityDeps): Activities {
       tickSchedule: createTickSchedule({ ...deps, findRunnable }),
       executeShortStep: createExecuteShortStep(execute),
     },
-    steps: {
-      executeNode: (call) =>
-        execute(call, currentAttempt(call.costly === true ? 'thread' : 'here-first')),
-    },
+    steps: { executeNode: withinShare(deps.config.worker.maxConcurrentSteps, executeNode) },
+    overflow: { executeNode },
     background: {
       deliverAlert: createDeliverAlert(deps),
       sweepRetention: createSweepRetention(deps),

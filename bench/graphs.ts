@@ -33,8 +33,13 @@ export function ordinaryChain(length: number): GraphInput {
 }
 
 /** Ordinary steps that are ready at the same time, each of `ms` milliseconds. */
-export const ordinarySteps = (count: number, ms: number): GraphInput => ({
-  nodes: names(count).map((id) => waitingAgent(id, ms)),
+export const ordinarySteps = (
+  count: number,
+  { shortest, longest }: { shortest: number; longest: number },
+): GraphInput => ({
+  nodes: names(count).map((id, at) =>
+    waitingAgent(id, Math.round(shortest + ((longest - shortest) * at) / count)),
+  ),
   edges: [],
 });
 

@@ -25,12 +25,14 @@ export const SIGNAL_DECISION = 'decision';
 export const SIGNAL_RESUMED = 'resumed';
 
 /**
- * Task queues: workflow tasks and short bookkeeping apart from steps, so that slow steps never block control;
- * background work apart from both; deliveries apart from that, since they depend on external receivers.
+ * Task queues: workflow tasks and short bookkeeping apart from steps, so that slow steps never block control; steps of
+ * a workspace that has many in flight apart from those of others; background work apart from these; deliveries apart
+ * from that, since they depend on external receivers.
  */
 export const taskQueues = (prefix: string) => ({
   control: `${prefix}-control`,
   steps: `${prefix}-steps`,
+  overflow: `${prefix}-overflow`,
   background: `${prefix}-background`,
   deliveries: `${prefix}-deliveries`,
 });
@@ -59,6 +61,8 @@ export interface RunGraphInput {
   workflow_id: string;
   workflow_version: number;
   steps_task_queue: string;
+  /** For steps that find no room in the queue of steps; absent in executions started before it existed. */
+  overflow_task_queue?: string;
   limits: RunLimits;
   graph: Graph;
   input: JsonObject;
@@ -105,6 +109,8 @@ export interface StepCall extends PendingWrites {
   state: JsonObject;
   /** Its texts exceed the limit of direct evaluation. */
   costly?: boolean;
+  /** The step has another queue to continue in when its workspace has too many steps on the worker. */
+  may_overflow?: boolean;
 }
 
 export interface GateOpening {
@@ -340,5 +346,7 @@ export const INFRASTRUCTURE_ATTEMPTS = 100;
 export const FAILURE_WAITS = 'StepWaits';
 /** An attempt in the short lane did not succeed; the step continues in the long one. */
 export const FAILURE_MOVES = 'StepMoves';
+/** The workspace has its share of the worker's steps; this one continues in the overflow queue. */
+export const FAILURE_OVERFLOWS = 'StepOverflows';
 export const FAILURE_RUN_GONE = 'RunNotActive';
 export const FAILURE_RUN = 'RunFailed';

@@ -135,6 +135,14 @@ async function createWorkers(
     }),
     await Worker.create({
       ...shared,
+      taskQueue: temporal.queues.overflow,
+      activities: { ...activities.overflow },
+      maxConcurrentActivityTaskExecutions: config.worker.maxConcurrentSteps,
+      activityTaskPollerBehavior: { type: 'autoscaling', minimum: 1, initial: 1, maximum: 20 },
+      maxHeartbeatThrottleInterval: 2_000,
+    }),
+    await Worker.create({
+      ...shared,
       taskQueue: temporal.queues.background,
       activities: { ...activities.background },
       maxConcurrentActivityTaskExecutions: BACKGROUND_SLOTS,

@@ -1,4 +1,4 @@
-import { mkdirSync } from 'node:fs';
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -57,21 +57,39 @@ const dynamicConfig = {
  */
 const sqlitePragmas = ['journal_mode=WAL', 'synchronous=NORMAL'];
 
+/**
+ * Whether the server shares its task queues fairly between the workspaces. It keeps fair queues in tables of their own
+ * and this version never moves tasks between the two kinds, so what a queue held before a switch would be lost. A data
+ * folder therefore keeps the kind it was created with.
+ */
+function hasFairQueues(dataDir: string): boolean {
+  const marker = join(dataDir, 'fair-queues');
+  if (!existsSync(databaseFile(dataDir))) writeFileSync(marker, '');
+  return existsSync(marker);
+}
+
+const databaseFile = (dataDir: string): string => join(dataDir, 'temporal.db');
+
 export async function startTemporal(options: TemporalOptions): Promise<Temporal> {
   const namespace = options.namespace ?? 'default';
   mkdirSync(options.dataDir, { recursive: true });
   const env = options.env ?? process.env;
   const command = findTemporalBinary(options.projectDir, env);
   if (command === undefined) throw new Error(noTemporalMessage);
+  const settings = {
+    ...dynamicConfig,
+    'matching.enableFairness': hasFairQueues(options.dataDir),
+    ...options.dynamicConfig,
+  };
   const child = await startChild({
     name: 'temporal',
     command,
     args: [
       ...['server', 'start-dev', '--ip', loopback, '--port', String(options.port)],
       ...(options.uiPort === undefined ? ['--headless'] : ['--ui-port', String(options.uiPort)]),
-      ...['--db-filename', join(options.dataDir, 'temporal.db')],
+      ...['--db-filename', databaseFile(options.dataDir)],
       ...sqlitePragmas.flatMap((pragma) => ['--sqlite-pragma', pragma]),
-      ...Object.entries({ ...dynamicConfig, ...options.dynamicConfig }).flatMap(([key, value]) => [
+      ...Object.entries(settings).flatMap(([key, value]) => [
         '--dynamic-config-value',
         `${key}=${value}`,
       ]),

@@ -28,6 +28,7 @@ export async function startOnce(
       workflowId: id,
       taskQueue: queues.control,
       args: [input],
+      priority: { fairnessKey: workspaceId },
       workflowIdReusePolicy: WorkflowIdReusePolicy.REJECT_DUPLICATE,
       staticSummary: summary.slice(0, 120),
       typedSearchAttributes: [{ key: keyword(searchAttributes.workspace), value: workspaceId }],

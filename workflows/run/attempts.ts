@@ -6,13 +6,38 @@ import { delayStep } from './delay.ts';
 import { fail, text } from './failures.ts';
 import type { PreparedStep } from './prepare.ts';
 import { complete, type Run, handleResult } from './state.ts';
-import { executeShortStep, executeStep, moveOf } from './step-call.ts';
+import { executeShortStep, executeStep, moveOf, overflows } from './step-call.ts';
 
 /**
  * Concurrent steps of a run that are costly to compute. The steps of a workspace share the threads, so more would only
  * wait.
  */
 const COSTLY_IN_FLIGHT = 2;
+
+/** Further steps of a run go to the overflow queue, so that a wide graph does not have to be refused first. */
+const IN_STEPS_QUEUE = 10;
+
+/**
+ * A step in the long lane. When its workspace has its share of the steps on a worker, it continues in the overflow
+ * queue, as do the run's later steps.
+ */
+function executeLong(
+  run: Run,
+  step: ReadyNode,
+  prepared: PreparedStep,
+  call: PendingWrites,
+  options: { costly?: boolean } = {},
+): Promise<Json> {
+  const execute = (overflow: boolean): Promise<Json> =>
+    executeStep(run.input, step, prepared, call, { ...options, overflow });
+  // Executions from before that queue also handle their results in as many microtasks as before.
+  if (run.input.overflow_task_queue === undefined) return execute(false);
+  return execute(run.overflows || run.inFlight.size > IN_STEPS_QUEUE).catch((error: unknown) => {
+    if (!overflows(error)) throw error;
+    run.overflows = true;
+    return execute(true);
+  });
+}
 
 /** Dispatches a step in the long lane. */
 export function startLongStep(
@@ -25,7 +50,7 @@ export function startLongStep(
   if (node.kind === 'tool' && node.tool_name === 'delay') {
     follow(run, step, call, delayStep(run, step, { label, params, call }));
   } else {
-    follow(run, step, call, executeStep(run.input, step, prepared, call));
+    follow(run, step, call, executeLong(run, step, prepared, call));
   }
 }
 
@@ -70,13 +95,13 @@ function moveOrFail(
   if (started_ms !== undefined && ended_ms !== undefined) run.pace.worked({ started_ms, ended_ms });
   if (costly) {
     run.costly.waiting.push(() => {
-      const work = executeStep(run.input, step, prepared, call, { costly });
+      const work = executeLong(run, step, prepared, call, { costly });
       follow(run, step, call, work, () => endCostly(run));
     });
     startCostly(run);
     return;
   }
-  const execute = () => executeStep(run.input, step, prepared, call);
+  const execute = () => executeLong(run, step, prepared, call);
   follow(run, step, call, delay_ms > 0 ? sleep(delay_ms).then(execute) : execute());
 }
 

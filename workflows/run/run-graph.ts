@@ -61,6 +61,7 @@ const inputFields = {
   workspace_id: isText,
   workflow_id: isText,
   steps_task_queue: isText,
+  overflow_task_queue: optional(isText),
   limits: hasFields({ steps_in_flight: isAmount, heartbeat_timeout_ms: isAmount }),
   graph: hasFields({ nodes: isListOf(isObject), edges: isListOf(isObject) }),
   input: isObject,

@@ -38,6 +38,8 @@ export interface Run {
   readonly short: { inFlight: number; held: ReadyNode[] };
   /** Costly steps: the number in flight, and callbacks that start the waiting ones. */
   readonly costly: { inFlight: number; waiting: (() => void)[] };
+  /** Its steps use the overflow queue: one of them found no room in the other. */
+  overflows: boolean;
   /**
    * Results of steps that are not handled yet. They are handled one by one, each with all its consequences: a replay
    * delivers several local activities at once that ended one after the other, and must produce the same commands.
@@ -76,6 +78,7 @@ export function createRun(input: RunGraphInput): Run {
     inFlight: new Set(),
     short: { inFlight: 0, held: [] },
     costly: { inFlight: 0, waiting: [] },
+    overflows: false,
     arrived: [],
     failures: new Map(),
     observed: carried?.observed ?? [],

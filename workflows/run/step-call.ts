@@ -8,6 +8,7 @@ import {
 import {
   type PendingWrites,
   FAILURE_MOVES,
+  FAILURE_OVERFLOWS,
   type MoveToLongLane,
   type RunGraphInput,
   type ShortStepActivities,
@@ -47,11 +48,12 @@ export function executeStep(
   step: Pick<ReadyNode, 'step_key' | 'iteration'>,
   prepared: PreparedStep,
   pendingWrites: PendingWrites,
-  { costly = false }: { costly?: boolean | undefined } = {},
+  { costly = false, overflow = false }: { costly?: boolean; overflow?: boolean } = {},
 ): Promise<Json> {
   const { node, label } = prepared;
+  const other = input.overflow_task_queue;
   const { executeNode } = proxyActivities<StepActivities>({
-    taskQueue: input.steps_task_queue,
+    taskQueue: overflow && other !== undefined ? other : input.steps_task_queue,
     activityId: step.step_key,
     summary: summaryOf(label),
     startToCloseTimeout: longestSeconds(node) * 1000 + GRACE_MS,
@@ -63,8 +65,17 @@ export function executeStep(
       maximumAttempts: (node.retry?.max_attempts ?? 1) + EXTRA_ATTEMPTS,
     },
   });
-  const call = callOf(input, step, prepared, pendingWrites);
-  return executeNode(costly ? { ...call, costly } : call);
+  return executeNode({
+    ...callOf(input, step, prepared, pendingWrites),
+    ...(costly ? { costly } : {}),
+    ...(!overflow && other !== undefined ? { may_overflow: true } : {}),
+  });
+}
+
+/** Whether the failure of a step means that it continues in the overflow queue. */
+export function overflows(error: unknown): boolean {
+  const cause = error instanceof ActivityFailure ? error.cause : error;
+  return cause instanceof ApplicationFailure && cause.type === FAILURE_OVERFLOWS;
 }
 
 /** One attempt at a step in the short lane: a local activity. See `moveOf` for its failures. */

@@ -44,6 +44,7 @@ export async function startExecution(
     workflow_id: run.workflowId,
     workflow_version: run.workflowVersion,
     steps_task_queue: temporal.queues.steps,
+    overflow_task_queue: temporal.queues.overflow,
     limits: {
       steps_in_flight: config.worker.maxStepsInFlightPerRun,
       heartbeat_timeout_ms: config.worker.heartbeatTimeoutMs,
@@ -57,6 +58,7 @@ export async function startExecution(
       workflowId: run.runId,
       taskQueue: temporal.queues.control,
       args: [input],
+      priority: { fairnessKey: run.workspaceId },
       workflowTaskTimeout: config.worker.workflowTaskTimeoutMs,
       // A run's id is used once, so that a repeated start finds the first execution. Only a start from the ledger,
       // after its execution has closed, reuses it.

@@ -1,0 +1,62 @@
+import { ApplicationFailure } from '@temporalio/activity';
+import { ApplicationFailureCategory } from '@temporalio/common';
+import { FAILURE_OVERFLOWS, type StepActivities } from '../shared/execution.ts';
+
+/**
+ * Shares a worker's slots for steps between workspaces. A workspace may hold as many slots as are free, at least one.
+ * So one workspace alone holds at most half, two hold at most a third each, and some are always free for the next.
+ */
+export interface StepShares {
+  /**
+   * Takes a slot and returns a function to release it, to be called once; undefined when the workspace holds its share.
+   * `always`: takes it in any case.
+   */
+  take: (workspaceId: string, options: { always: boolean }) => (() => void) | undefined;
+}
+
+/** `slots`: how many steps the worker executes at once. */
+export function createStepShares(slots: number): StepShares {
+  const held = new Map<string, number>();
+  let taken = 0;
+  return {
+    take: (workspaceId, { always }) => {
+      const own = held.get(workspaceId) ?? 0;
+      if (!always && own >= Math.max(1, slots - taken)) return undefined;
+      held.set(workspaceId, own + 1);
+      taken += 1;
+      return () => {
+        taken -= 1;
+        const rest = (held.get(workspaceId) ?? 1) - 1;
+        if (rest === 0) held.delete(workspaceId);
+        else held.set(workspaceId, rest);
+      };
+    },
+  };
+}
+
+/** Refuses steps beyond the share of their workspace with FAILURE_OVERFLOWS, before anything of them has begun. */
+export function withinShare(
+  slots: number,
+  execute: StepActivities['executeNode'],
+): StepActivities['executeNode'] {
+  const shares = createStepShares(slots);
+  return async (call) => {
+    const release = shares.take(call.workspace_id, { always: call.may_overflow !== true });
+    if (release === undefined) throw overflows();
+    try {
+      return await execute(call);
+    } finally {
+      release();
+    }
+  };
+}
+
+/** Benign: the step continues, so this failure is not logged. */
+const overflows = (): ApplicationFailure =>
+  ApplicationFailure.create({
+    message:
+      'Continues in the overflow queue: its workspace has its share of the steps on this worker',
+    type: FAILURE_OVERFLOWS,
+    nonRetryable: true,
+    category: ApplicationFailureCategory.BENIGN,
+  });

@@ -1,0 +1,77 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { z } from 'zod';
+import { createWorkspace } from '../../shared/db/people/workspaces.ts';
+import { sql } from '../../shared/db/pool.ts';
+import { createWorkflow } from '../../shared/db/workflows/workflows.ts';
+import { triggerRun } from '../../shared/operations/runs/runs.ts';
+import { type Engine, eventually, mock, startEngine } from '../support/engine.ts';
+import { fetchHistory } from './histories.ts';
+
+/** A workspace that is alone gets half of them, and as many again as there are from the overflow queue. */
+const SLOTS = 4;
+const STEP_MS = 1_500;
+const WIDTH = 8;
+const FLOOD_RUNS = 3;
+
+let engine: Engine;
+beforeAll(async () => {
+  engine = await startEngine({ env: { MAX_CONCURRENT_STEPS: String(SLOTS) } });
+});
+afterAll(() => engine.close());
+
+/** A run of one step in a workspace of its own. */
+async function startInOtherWorkspace(): Promise<string> {
+  const { db, actor, deps } = engine;
+  const owner = { name: 'Other', email: 'other@example.net', passwordHash: '-' };
+  const workspaceId = await createWorkspace(db, { name: 'Other', owner });
+  const id = await db.oneFirst(sql.type(z.object({ id: z.string() }))`
+    SELECT id FROM members WHERE workspace_id = ${workspaceId}`);
+  const other = { ...actor, workspaceId, id };
+  const graph = { nodes: [mock('only', { output: 1, delay_ms: 1 })], edges: [] };
+  const workflowId = await createWorkflow(db, other, {
+    name: 'other',
+    graph,
+    description: '',
+  } as never);
+  const { runId } = await triggerRun(deps, {
+    actor: other,
+    workflowId,
+    trigger: 'manual',
+    input: {},
+  });
+  return runId;
+}
+
+const executed = (): Promise<number> =>
+  engine.db.oneFirst(sql.type(z.object({ count: z.number() }))`
+    SELECT count(*)::int AS count FROM steps JOIN runs ON runs.id = run_id
+    WHERE workspace_id = ${engine.actor.workspaceId} AND steps.status = 'success'`);
+
+test("a workspace's flood of steps leaves slots to others and loses none of its own", async () => {
+  const ids = Array.from({ length: WIDTH }, (_, n) => `n${n}`);
+  const nodes = ids.map((id) => mock(id, { output: id, delay_ms: STEP_MS }));
+  const workflowId = await engine.define({ nodes, edges: [] });
+  const runIds = await Promise.all(
+    Array.from({ length: FLOOD_RUNS }, () => engine.trigger(workflowId)),
+  );
+  const running = sql.type(z.object({ count: z.number() }))`
+    SELECT count(*)::int AS count FROM steps WHERE status = 'running'`;
+  await eventually(async () => (await engine.db.oneFirst(running)) === SLOTS / 2 + SLOTS);
+
+  const other = await startInOtherWorkspace();
+  const ended = sql.type(z.object({ status: z.string() }))`
+    SELECT status FROM runs WHERE id = ${other}`;
+  await eventually(async () => (await engine.db.oneFirst(ended)) === 'success');
+  expect(await executed()).toBeLessThan((FLOOD_RUNS * WIDTH) / 2);
+
+  let refused = 0;
+  for (const runId of runIds) {
+    const run = await engine.until(runId, ['success'], 40_000);
+    expect(run.steps.map(({ status, attempt }) => [status, attempt])).toEqual(
+      ids.map(() => ['success', 1]),
+    );
+    const { events } = await fetchHistory(engine, runId);
+    refused += events!.filter((event) => JSON.stringify(event).includes('"StepOverflows"')).length;
+  }
+  expect(refused).toBeGreaterThan(0);
+});
