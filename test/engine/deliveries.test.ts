@@ -259,7 +259,8 @@ describe('a failing receiver', () => {
       const next = Date.parse(delivery!.next_attempt_at!);
       if (delivery!.log.length === 1) {
         expect(next - Date.parse(started_at) - duration_ms).toBeGreaterThanOrEqual(least - 50);
-        expect(next - Date.parse(started_at) - duration_ms).toBeLessThanOrEqual(most + 100);
+        // A busy machine takes a while from the end of the attempt until it plans the next one.
+        expect(next - Date.parse(started_at) - duration_ms).toBeLessThanOrEqual(most + 1_000);
       }
       await outbound.call('DELETE', `/${id}`);
     }
