@@ -118,6 +118,20 @@ async function createWorkers(
     shutdownGraceTime: SHUTDOWN_GRACE_MS,
     shutdownForceTime: SHUTDOWN_GRACE_MS + 2_000,
   };
+  const { maxConcurrentSteps } = config.worker;
+  const forActivities = (
+    queue: 'steps' | 'overflow' | 'background' | 'deliveries',
+    slots: number,
+    pollers: { minimum: number; initial: number; maximum: number },
+  ): Promise<Worker> =>
+    Worker.create({
+      ...shared,
+      taskQueue: temporal.queues[queue],
+      activities: { ...activities[queue] },
+      maxConcurrentActivityTaskExecutions: slots,
+      activityTaskPollerBehavior: { type: 'autoscaling', ...pollers },
+      maxHeartbeatThrottleInterval: 2_000,
+    });
   return [
     await Worker.create({
       ...shared,
@@ -125,43 +139,15 @@ async function createWorkers(
       taskQueue: temporal.queues.control,
       activities: { ...activities.control },
     }),
-    await Worker.create({
-      ...shared,
-      taskQueue: temporal.queues.steps,
-      activities: { ...activities.steps },
-      maxConcurrentActivityTaskExecutions: config.worker.maxConcurrentSteps,
-      activityTaskPollerBehavior: { type: 'autoscaling', minimum: 2, initial: 5, maximum: 20 },
-      maxHeartbeatThrottleInterval: 2_000,
-    }),
-    await Worker.create({
-      ...shared,
-      taskQueue: temporal.queues.overflow,
-      activities: { ...activities.overflow },
-      maxConcurrentActivityTaskExecutions: config.worker.maxConcurrentSteps,
-      activityTaskPollerBehavior: { type: 'autoscaling', minimum: 1, initial: 1, maximum: 20 },
-      maxHeartbeatThrottleInterval: 2_000,
-    }),
-    await Worker.create({
-      ...shared,
-      taskQueue: temporal.queues.background,
-      activities: { ...activities.background },
-      maxConcurrentActivityTaskExecutions: BACKGROUND_SLOTS,
-      activityTaskPollerBehavior: { type: 'autoscaling', minimum: 1, initial: 1, maximum: 5 },
-      maxHeartbeatThrottleInterval: 2_000,
-    }),
-    await Worker.create({
-      ...shared,
-      taskQueue: temporal.queues.deliveries,
-      activities: { ...activities.deliveries },
-      maxConcurrentActivityTaskExecutions: DELIVERY_SLOTS,
-      activityTaskPollerBehavior: { type: 'autoscaling', minimum: 1, initial: 2, maximum: 10 },
-      maxHeartbeatThrottleInterval: 2_000,
-    }),
+    await forActivities('steps', maxConcurrentSteps, { minimum: 2, initial: 5, maximum: 20 }),
+    await forActivities('overflow', maxConcurrentSteps, { minimum: 1, initial: 1, maximum: 20 }),
+    await forActivities('background', BACKGROUND_SLOTS, { minimum: 1, initial: 1, maximum: 5 }),
+    await forActivities('deliveries', DELIVERY_SLOTS, { minimum: 1, initial: 2, maximum: 10 }),
   ];
 }
 
 /**
- * The workers of a process: control (workflow tasks, bookkeeping), steps (nodes), background (alerts, sweeps) and
+ * The workers of a process: control (workflow tasks, bookkeeping), steps and overflow (nodes), background (alerts, sweeps) and
  * deliveries (webhooks of the data API). Beside them run the reconciler, the audit log's sealer, the usage rollup, the
  * schedule sync, the invitation mailer and the delivery dispatcher.
  * Separate workers, so that gates open and runs end at once even with many slow steps, and an alert whose receiver

@@ -1,4 +1,4 @@
-import { ActivityFailure, ApplicationFailure, sleep, workflowInfo } from '@temporalio/workflow';
+import { ApplicationFailure, sleep, workflowInfo } from '@temporalio/workflow';
 import { type PendingWrites, FAILURE_BUDGET } from '../../shared/execution.ts';
 import type { ReadyNode } from '../../shared/graph/schedule/scheduler.ts';
 import type { Json } from '../../shared/json.ts';
@@ -6,7 +6,7 @@ import { delayStep } from './delay.ts';
 import { fail, text } from './failures.ts';
 import type { PreparedStep } from './prepare.ts';
 import { complete, type Run, handleResult } from './state.ts';
-import { executeShortStep, executeStep, moveOf, overflows } from './step-call.ts';
+import { causeOf, executeShortStep, executeStep, moveOf, overflows } from './step-call.ts';
 
 /**
  * Concurrent steps of a run that are costly to compute. The steps of a workspace share the threads, so more would only
@@ -156,7 +156,7 @@ function succeed(run: Run, step: ReadyNode, output: Json): void {
 
 function failStep(run: Run, step: ReadyNode, call: PendingWrites, error: unknown): void {
   run.inFlight.delete(step.step_key);
-  const cause = error instanceof ActivityFailure ? error.cause : error;
+  const cause = causeOf(error);
   // The pending writes of a call that may never have started are sent again; writing them twice is harmless.
   run.scheduler.returnControlSteps(call.control);
   const stopped = cause instanceof ApplicationFailure && cause.type === FAILURE_BUDGET;

@@ -72,9 +72,13 @@ export function executeStep(
   });
 }
 
+/** What an activity failed with; any other error stands for itself. */
+export const causeOf = (error: unknown): unknown =>
+  error instanceof ActivityFailure ? error.cause : error;
+
 /** Whether the failure of a step means that it continues in the overflow queue. */
 export function overflows(error: unknown): boolean {
-  const cause = error instanceof ActivityFailure ? error.cause : error;
+  const cause = causeOf(error);
   return cause instanceof ApplicationFailure && cause.type === FAILURE_OVERFLOWS;
 }
 
@@ -96,7 +100,7 @@ export function executeShortStep(
 /** How a step continues after its short attempt failed; undefined when the step itself has failed or was cancelled. */
 export function moveOf(error: unknown): Partial<MoveToLongLane> | undefined {
   if (isCancellation(error)) return undefined;
-  const cause = error instanceof ActivityFailure ? error.cause : error;
+  const cause = causeOf(error);
   if (!(cause instanceof ApplicationFailure)) return {};
   if (cause.type === FAILURE_MOVES) return (cause.details?.[0] ?? {}) as MoveToLongLane;
   return cause.nonRetryable === true ? undefined : {};
