@@ -1,6 +1,7 @@
-import { ActivityFailure, ApplicationFailure, proxyActivities } from '@temporalio/workflow';
+import { ApplicationFailure, proxyActivities } from '@temporalio/workflow';
 import type { AlertChannel } from '../shared/alerts.ts';
 import type { BackgroundActivities, SendAlertInput } from '../shared/execution.ts';
+import { causeOf } from './cause.ts';
 import { isListOf, isObject, isText, requireInput } from './received.ts';
 
 const inputFields = { task_queue: isText, channels: isListOf(isText), alert: isObject };
@@ -33,6 +34,6 @@ export async function sendAlert(input: SendAlertInput): Promise<{ delivered: Ale
 }
 
 function reasonOf(error: unknown): string {
-  const cause = error instanceof ActivityFailure ? error.cause : error;
+  const cause = causeOf(error);
   return cause instanceof Error ? cause.message : String(cause);
 }

@@ -2,11 +2,12 @@ import { ApplicationFailure, sleep, workflowInfo } from '@temporalio/workflow';
 import { type PendingWrites, FAILURE_BUDGET } from '../../shared/execution.ts';
 import type { ReadyNode } from '../../shared/graph/schedule/scheduler.ts';
 import type { Json } from '../../shared/json.ts';
+import { causeOf } from '../cause.ts';
 import { delayStep } from './delay.ts';
 import { fail, text } from './failures.ts';
 import type { PreparedStep } from './prepare.ts';
 import { complete, type Run, handleResult } from './state.ts';
-import { causeOf, executeShortStep, executeStep, moveOf, overflows } from './step-call.ts';
+import { executeShortStep, executeStep, moveOf, overflows } from './step-call.ts';
 
 /**
  * Concurrent steps of a run that are costly to compute. The steps of a workspace share the threads, so more would only

@@ -1,8 +1,9 @@
-import { ActivityFailure, ApplicationFailure, log } from '@temporalio/workflow';
+import { ApplicationFailure, log } from '@temporalio/workflow';
 import { type FailedStep, FAILURE_RUN } from '../../shared/execution.ts';
 import type { ControlStep, ReadyNode, Scheduler } from '../../shared/graph/schedule/scheduler.ts';
 import { nodeLabel } from '../../shared/graph/compile.ts';
 import type { JsonObject } from '../../shared/json.ts';
+import { causeOf } from '../cause.ts';
 import { control } from './control.ts';
 import { pendingWrites, complete, type Run, wake } from './state.ts';
 import { show } from './status.ts';
@@ -25,7 +26,7 @@ export function fail(
 }
 
 function evidenceOf(error: unknown): JsonObject {
-  const cause = error instanceof ActivityFailure ? error.cause : error;
+  const cause = causeOf(error);
   const details = cause instanceof ApplicationFailure ? cause.details : undefined;
   return (details?.[0] ?? {}) as JsonObject;
 }

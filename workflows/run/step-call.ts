@@ -1,5 +1,4 @@
 import {
-  ActivityFailure,
   ApplicationFailure,
   isCancellation,
   proxyActivities,
@@ -20,6 +19,7 @@ import { defaultTimeoutSeconds, type ExecutedNode } from '../../shared/graph/kin
 import type { ReadyNode } from '../../shared/graph/schedule/scheduler.ts';
 import type { Json } from '../../shared/json.ts';
 import { customToolName, MAX_TOOL_TIMEOUT_SECONDS } from '../../shared/tools.ts';
+import { causeOf } from '../cause.ts';
 import type { PreparedStep } from './prepare.ts';
 
 /**
@@ -71,10 +71,6 @@ export function executeStep(
     ...(!overflow && other !== undefined ? { may_overflow: true } : {}),
   });
 }
-
-/** What an activity failed with; any other error stands for itself. */
-export const causeOf = (error: unknown): unknown =>
-  error instanceof ActivityFailure ? error.cause : error;
 
 /** Whether the failure of a step means that it continues in the overflow queue. */
 export function overflows(error: unknown): boolean {
