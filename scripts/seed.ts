@@ -8,7 +8,7 @@ import { settleDataKey } from './seed/data-key.ts';
 import { type Example, examples, type ExampleRun } from './seed/index.ts';
 
 /** Timeout for the example runs to settle. After that, a start continues without them. */
-const SETTLE_MS = 5_000;
+const SETTLE_MS = 30_000;
 const POLL_MS = 15;
 /** By then, a start has created its examples or was interrupted. */
 const MADE_WITHIN_MS = 3_600_000;
