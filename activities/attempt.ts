@@ -34,15 +34,19 @@ export function currentAttempt(place: Place = 'here-first'): Attempt {
 
 /**
  * The same for a local activity: it has no heartbeat, stops after `ms`, and has no thread to compute on. Its signal
- * never means a cancelled step: a cancelled run sees the cancel after the attempt. Call `clear` after the attempt.
+ * never means a cancelled step: a cancelled run sees the cancel after the attempt. Calls `onLate` when it stops. Call
+ * `clear` after the attempt.
  */
-export function shortAttempt(ms: number): { attempt: Attempt; clear: () => void } {
+export function shortAttempt(
+  ms: number,
+  onLate: () => void,
+): { attempt: Attempt; clear: () => void } {
   const attempt = currentAttempt('here');
   const deadline = new AbortController();
-  const timer = setTimeout(
-    () => deadline.abort(new Error(`The attempt takes longer than ${ms} ms`)),
-    ms,
-  );
+  const timer = setTimeout(() => {
+    deadline.abort(new Error(`The attempt takes longer than ${ms} ms`));
+    onLate();
+  }, ms);
   return {
     attempt: {
       ...attempt,

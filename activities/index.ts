@@ -61,7 +61,7 @@ export function createActivities(deps: ActivityDeps): Activities {
         alerts: deps.config.alerts.channels.length > 0,
       }),
       tickSchedule: createTickSchedule({ ...deps, findRunnable }),
-      executeShortStep: createExecuteShortStep(execute),
+      executeShortStep: createExecuteShortStep(execute, deps.log),
     },
     steps: { executeNode: withinShare(deps.config.worker.maxConcurrentSteps, executeNode) },
     overflow: { executeNode },

@@ -8,6 +8,7 @@ import { type Activities, createActivities } from '../activities/index.ts';
 import { createNodeRunners } from '../activities/nodes/runners.ts';
 import type { Pool } from '../shared/db/pool.ts';
 import type { WorkerMetrics } from './metrics.ts';
+import { requireActivities } from './required-activities.ts';
 import { listPrices } from '../shared/db/money/prices.ts';
 import { startBookkeeping } from '../shared/operations/bookkeeping.ts';
 import { startDeliveryDispatch } from '../shared/operations/data/delivery-dispatch.ts';
@@ -111,6 +112,7 @@ async function createWorkers(
   activities: Activities,
 ): Promise<Worker[]> {
   const { config, db, temporal } = deps;
+  requireActivities(activities);
   const shared = {
     connection,
     namespace: connectOptions(config).namespace,
