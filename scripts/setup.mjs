@@ -1,6 +1,6 @@
 // Runs before `npm start` and `npm test`: installs packages, builds the console, finds or creates the Temporal server.
 // Runs on any Node from 20 up without dependencies, since it installs them. Prints nothing if all is there.
-import { spawn, spawnSync } from 'node:child_process';
+import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import {
   existsSync,
@@ -13,9 +13,11 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
-import { homedir } from 'node:os';
 import { delimiter, dirname, join, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { provideClusterPrograms } from './setup/cluster-programs.mjs';
+import { findGo, goInstall } from './setup/go.mjs';
+import { runLong, SetupError } from './setup/run-long.mjs';
 import { findChromium } from './stack/chromium.mjs';
 import { consoleSourcesHash, isConsoleBuilt, markConsoleBuilt } from './stack/console-build.mjs';
 import {
@@ -32,59 +34,6 @@ const minimumNode = 20;
 
 /** Where packets are dropped instead of refused, a download would wait forever. */
 const DOWNLOAD_TIMEOUT_MS = 180_000;
-
-/** A step that cannot be done here (no network, no compiler); its text is for the user. */
-export class SetupError extends Error {}
-
-/**
- * Runs a command, captures its output for errors, and shows the elapsed seconds: in place on a terminal, a line every
- * 15 s elsewhere.
- * @param {string} label
- * @param {string} command
- * @param {string[]} args
- * @param {{ cwd?: string, env?: NodeJS.ProcessEnv, timeoutMs?: number }} options
- * @returns {Promise<void>}
- */
-function runLong(label, command, args, { timeoutMs, ...options }) {
-  const started = Date.now();
-  const terminal = process.stdout.isTTY;
-  const seconds = () => `${((Date.now() - started) / 1000).toFixed(0)} s`;
-  process.stdout.write(terminal ? `${label} ...` : `${label} ...\n`);
-  const ticker = setInterval(
-    () =>
-      process.stdout.write(
-        terminal ? `\r${label} ... ${seconds()}` : `${label} ... ${seconds()}\n`,
-      ),
-    terminal ? 1_000 : 15_000,
-  );
-  return new Promise((resolve, reject) => {
-    /** @type {Buffer[]} */
-    const output = [];
-    const child = spawn(command, args, { ...options, stdio: ['ignore', 'pipe', 'pipe'] });
-    child.stdout.on('data', (chunk) => output.push(chunk));
-    child.stderr.on('data', (chunk) => output.push(chunk));
-    const overdue =
-      timeoutMs === undefined ? undefined : setTimeout(() => child.kill('SIGKILL'), timeoutMs);
-    /** @param {string} reason */
-    const fail = (reason) => {
-      clearInterval(ticker);
-      clearTimeout(overdue);
-      process.stdout.write(terminal ? '\n' : '');
-      const tail = Buffer.concat(output).toString('utf8').trim().split('\n').slice(-20).join('\n');
-      reject(new SetupError(`${label}: ${reason}\n${tail}`));
-    };
-    child.once('error', (error) => fail(error.message));
-    child.once('close', (code, signal) => {
-      if (code !== 0) return fail(signal === null ? `exit code ${code}` : `ended by ${signal}`);
-      clearInterval(ticker);
-      clearTimeout(overdue);
-      process.stdout.write(
-        terminal ? `\r${label} ... done in ${seconds()}\n` : `${label} ... done in ${seconds()}\n`,
-      );
-      resolve();
-    });
-  });
-}
 
 /**
  * The environment for npm and install scripts, without this project's node_modules/.bin: the Node in there is about to
@@ -246,19 +195,6 @@ async function repairPostgres(projectDir, node, env) {
   }
 }
 
-/** @param {NodeJS.ProcessEnv} env */
-function findGo(env) {
-  return (
-    findOnPath(process.platform === 'win32' ? 'go.exe' : 'go', env) ??
-    [
-      '/usr/local/go/bin/go',
-      '/usr/lib/go/bin/go',
-      '/opt/homebrew/bin/go',
-      join(homedir(), 'go', 'bin', 'go'),
-    ].find(isExecutable)
-  );
-}
-
 /** @param {string} projectDir */
 async function provideTemporal(projectDir) {
   if (findTemporalBinary(projectDir, process.env) !== undefined) return;
@@ -295,12 +231,14 @@ async function provideTemporal(projectDir) {
 async function buildTemporal(projectDir, folder) {
   const go = findGo(process.env);
   if (go === undefined) return undefined;
-  const { GOOS: _os, GOARCH: _arch, ...env } = process.env;
-  await runLong(
-    `Building the Temporal server with Go (once, 2 to 4 minutes)`,
-    go,
-    ['install', `github.com/temporalio/cli/cmd/temporal@v${temporalCliVersion}`],
-    { cwd: projectDir, env: { ...env, GOBIN: folder, GOWORK: 'off' } },
+  await goInstall(
+    {
+      label: 'Building the Temporal server with Go (once, 2 to 4 minutes)',
+      go,
+      program: `github.com/temporalio/cli/cmd/temporal@v${temporalCliVersion}`,
+      folder,
+    },
+    projectDir,
   );
   return programIn(folder);
 }
@@ -372,8 +310,11 @@ async function provideBrowser(projectDir) {
   }
 }
 
-/** @param {string} projectDir @param {boolean} forTests */
-export async function setUp(projectDir, forTests) {
+/**
+ * @param {string} projectDir
+ * @param {{ forTests: boolean, forCluster: boolean }} purpose
+ */
+async function setUp(projectDir, { forTests, forCluster }) {
   if (Number(process.versions.node.split('.')[0]) < minimumNode) {
     throw new SetupError(
       `Node ${process.versions.node} is too old: ${minimumNode} or newer is needed to begin.`,
@@ -385,6 +326,7 @@ export async function setUp(projectDir, forTests) {
   if (existsSync(join(projectDir, '.env')) && !forTests) {
     process.loadEnvFile?.(join(projectDir, '.env'));
   }
+  if (forCluster) await provideClusterPrograms(projectDir);
   const configured = forTests ? process.env.TEST_TEMPORAL_ADDRESS : process.env.TEMPORAL_ADDRESS;
   if (!configured) await provideTemporal(projectDir);
 }
@@ -392,7 +334,10 @@ export async function setUp(projectDir, forTests) {
 const thisFile = fileURLToPath(import.meta.url);
 if (process.argv[1] !== undefined && statSync(process.argv[1]).ino === statSync(thisFile).ino) {
   try {
-    await setUp(dirname(dirname(thisFile)), process.argv.includes('--test'));
+    await setUp(dirname(dirname(thisFile)), {
+      forTests: process.argv.includes('--test'),
+      forCluster: process.argv.includes('--cluster'),
+    });
   } catch (error) {
     console.error(error instanceof Error ? error.message : error);
     process.exitCode = 1;

@@ -12,6 +12,7 @@ import {
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { clusterPrograms } from '../../scripts/setup/cluster-programs.mjs';
 import { cachedTemporalPath, findTemporalBinary } from '../../scripts/stack/temporal-binary.mjs';
 
 // Runs setup on a project that consists of its lock file, with fake npm and Go commands: the network edge. Every
@@ -26,6 +27,9 @@ beforeEach(() => {
   project = join(folder, 'project');
   for (const name of [
     'setup.mjs',
+    'setup/cluster-programs.mjs',
+    'setup/go.mjs',
+    'setup/run-long.mjs',
     'stack/chromium.mjs',
     'stack/console-build.mjs',
     'stack/temporal-binary.mjs',
@@ -68,11 +72,14 @@ function program(name: string, script: string): void {
 }
 
 /** PATH contains only our fakes, node and a shell's tools. */
-function setUp(env: Record<string, string> = { TEMPORAL_ADDRESS: 'elsewhere:7233' }): {
+function setUp(
+  env: Record<string, string> = { TEMPORAL_ADDRESS: 'elsewhere:7233' },
+  args: string[] = [],
+): {
   status: number | null;
   output: string;
 } {
-  const result = spawnSync(process.execPath, [join(project, 'scripts/setup.mjs')], {
+  const result = spawnSync(process.execPath, [join(project, 'scripts/setup.mjs'), ...args], {
     cwd: project,
     encoding: 'utf8',
     env: {
@@ -278,5 +285,70 @@ describe('the Temporal server', () => {
     expect(() => findTemporalBinary(project, { TEMPORAL_CLI_PATH: '/nowhere/temporal' })).toThrow(
       'TEMPORAL_CLI_PATH is /nowhere/temporal, which is not an executable file.',
     );
+  });
+});
+
+describe('the programs of the cluster', () => {
+  const elsewhere = { TEMPORAL_ADDRESS: 'elsewhere:7233' };
+  const setUpCluster = () => setUp(elsewhere, ['--cluster']);
+  /** Records what it is asked for, and leaves a program with the last part of that name. */
+  const go = (): void =>
+    program(
+      'go',
+      `echo "$2" >> go-calls; name="\${2%@*}"
+       printf '#!/bin/sh\n' > "$GOBIN/\${name##*/}" && chmod +x "$GOBIN/\${name##*/}"`,
+    );
+  const goCalls = (): string[] =>
+    readFileSync(join(project, 'go-calls'), 'utf8').trim().split('\n');
+
+  beforeEach(() => {
+    writeFile(
+      join(project, 'docker-compose.yml'),
+      'image: temporalio/server:1.99.0\nimage: temporalio/ui:2.77.3\n',
+    );
+    setUp();
+  });
+
+  test('are built once, in the versions of the compose file', () => {
+    go();
+    const { status, output } = setUpCluster();
+    expect(output).toContain('Building the Temporal server 1.99.0 with Go (once, ');
+    expect(status).toBe(0);
+    expect(goCalls()).toEqual([
+      'go.temporal.io/server/cmd/server@v1.99.0',
+      'go.temporal.io/server/cmd/tools/sql@v1.99.0',
+      'github.com/temporalio/ui-server/v2/cmd/server@v2.77.3',
+    ]);
+    const { server, schemaTool, ui } = clusterPrograms(project);
+    for (const { path } of [server, schemaTool, ui]) expect(existsSync(path)).toBe(true);
+    expect(setUpCluster()).toEqual({ status: 0, output: '' });
+    expect(setUp().output).toBe('');
+  });
+
+  test('are built again for another version', () => {
+    go();
+    setUpCluster();
+    writeFile(
+      join(project, 'docker-compose.yml'),
+      'image: temporalio/server:1.99.0\nimage: temporalio/ui:2.78.0\n',
+    );
+    expect(setUpCluster().output).toContain('Building the Temporal UI 2.78.0');
+    expect(goCalls()).toHaveLength(4);
+  });
+
+  test('that cannot be built print the Go error, and are built next time', () => {
+    program('go', 'echo "dial tcp: no route to host" >&2; exit 1');
+    const { status, output } = setUpCluster();
+    expect(status).toBe(1);
+    expect(output).toContain('no route to host');
+    go();
+    expect(setUpCluster().status).toBe(0);
+  });
+
+  test('stop setup if the compose file does not name their versions', () => {
+    writeFile(join(project, 'docker-compose.yml'), 'image: temporalio/server:latest\n');
+    const { status, output } = setUpCluster();
+    expect(status).toBe(1);
+    expect(output).toContain('docker-compose.yml names no version of temporalio/server');
   });
 });
