@@ -26,6 +26,8 @@ export interface PostgresOptions {
   dataDir: string;
   port: number;
   database: string;
+  /** Default: 200. */
+  maxConnections?: number;
   /** Throwaway: no fsync, no link, files removed when it stops. */
   throwaway?: boolean;
   /** Called as soon as the server process exists, long before it is ready. */
@@ -121,7 +123,7 @@ function serverSettings(options: PostgresOptions): string[] {
     port: String(options.port),
     // No socket file: its folder would also have to be shared between accounts.
     unix_socket_directories: '',
-    max_connections: '200',
+    max_connections: String(options.maxConnections ?? 200),
     shared_buffers: '256MB',
     effective_cache_size: '1GB',
     work_mem: '16MB',

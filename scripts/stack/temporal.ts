@@ -32,7 +32,7 @@ export interface Temporal {
 const loopback = '127.0.0.1';
 
 /** A closed run can be resumed only while its history is kept: as long as the longest limited plan keeps runs. */
-const retentionDays = 90;
+export const retention = { seconds: 90 * 86_400 };
 
 /**
  * By default the server polls its own queues 20 times a second, which adds 50 ms to every hop of a run; 2,000 removes
@@ -111,16 +111,32 @@ export async function startTemporal(options: TemporalOptions): Promise<Temporal>
       await child.stop([['SIGTERM', budgetMs]]);
     },
   };
+  await whenReady(server, options.port, () => ensureRetention(server.address, namespace));
+  return server;
+}
+
+/**
+ * Resolves when the server accepts connections and `prepare`, which is repeated until it succeeds, has resolved. Stops
+ * the server and throws if it ends or does not answer within a minute.
+ */
+export async function whenReady(
+  server: Temporal,
+  port: number,
+  prepare: () => Promise<void>,
+): Promise<void> {
   try {
-    await ready(server, options.port, namespace);
+    await awaitAnswer(server, port, prepare);
   } catch (error) {
     await server.stop(500);
     throw error;
   }
-  return server;
 }
 
-async function ready(server: Temporal, port: number, namespace: string): Promise<void> {
+async function awaitAnswer(
+  server: Temporal,
+  port: number,
+  prepare: () => Promise<void>,
+): Promise<void> {
   const deadline = Date.now() + 60_000;
   for (;;) {
     if (server.child.exit !== undefined) {
@@ -131,7 +147,7 @@ async function ready(server: Temporal, port: number, namespace: string): Promise
     try {
       // A gRPC client that finds the port closed waits a second before it retries; a bare socket does not.
       if (await accepts(port)) {
-        await ensureRetention(server.address, namespace);
+        await prepare();
         return;
       }
     } catch (error) {
@@ -168,10 +184,10 @@ export const connectLocally = (address: string, connectTimeout?: number): Promis
     channelArgs: { 'grpc.enable_http_proxy': 0 },
   });
 
+/** Makes a namespace keep closed executions long enough. Throws while there is no such namespace. */
 async function ensureRetention(address: string, namespace: string): Promise<void> {
   const connection = await connectLocally(address, 1_000);
   try {
-    const retention = { seconds: retentionDays * 86_400 };
     const current = async (): Promise<number> => {
       const { config } = await connection.workflowService.describeNamespace({ namespace });
       return Number(config?.workflowExecutionRetentionTtl?.seconds ?? 0);

@@ -14,6 +14,9 @@ const folderPrefix = 'durable-workflows-test-';
 /** The most that a full run leaves there until its end (mainly the Postgres log); the tests need as much again. */
 const memoryNeeded = 4 * 2 ** 30;
 
+/** A fifth of the default, so that tests reach continue-as-new sooner. */
+export const testDynamicConfig = { 'limit.historyCount.suggestContinueAsNew': 800 };
+
 /** One Postgres and one Temporal server that lose all data when they stop. */
 export interface TestServers {
   databaseUrl: string;
@@ -45,8 +48,7 @@ export async function startTestServers(claim: Claim): Promise<TestServers> {
       dataDir: claim.folder,
       projectDir,
       port: temporalPort,
-      // A fifth of the default, so that tests reach continue-as-new sooner.
-      dynamicConfig: { 'limit.historyCount.suggestContinueAsNew': 800 },
+      dynamicConfig: testDynamicConfig,
       onSpawn,
     }),
   ]);

@@ -51,10 +51,12 @@ function encryptionKey(config: Config): string | undefined {
 export const egressAllow = (config: Config): string =>
   process.env['EGRESS_ALLOW'] ?? (config.auth.mode === 'open' ? '127.0.0.0/8,::1/128' : '');
 
+export const temporalNamespace = (): string => process.env['TEMPORAL_NAMESPACE'] || 'default';
+
 /** Replaces the user's own profile file, which describes other servers. The `temporal` command reads it too. */
 function writeTemporalProfile(config: Config, address: string): string {
   const path = join(config.dataDir, 'temporal.toml');
-  const namespace = process.env['TEMPORAL_NAMESPACE'] || 'default';
+  const namespace = temporalNamespace();
   writeFileSync(path, `[profile.default]\naddress = "${address}"\nnamespace = "${namespace}"\n`);
   return path;
 }
@@ -104,7 +106,7 @@ async function startOwnTemporal(
   config: Config,
   supervisor: Supervisor,
 ): Promise<{ address: string; ui: string }> {
-  const namespace = process.env['TEMPORAL_NAMESPACE'] || 'default';
+  const namespace = temporalNamespace();
   const [uiPort = 0] = await freePorts(1);
   const options: TemporalOptions = {
     dataDir: config.dataDir,
