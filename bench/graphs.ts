@@ -26,10 +26,10 @@ const waitingAgent = (id: string, ms: number) =>
     mock: { output: 1, delay_ms: ms },
   }) as const;
 
-/** Ordinary steps one after the other, each of a millisecond. */
-export function ordinaryChain(length: number): GraphInput {
+/** Ordinary steps one after the other, each of `ms` milliseconds. */
+export function ordinaryChain(length: number, ms = 1): GraphInput {
   const ids = names(length);
-  return { nodes: ids.map((id) => waitingAgent(id, 1)), edges: chained(ids) };
+  return { nodes: ids.map((id) => waitingAgent(id, ms)), edges: chained(ids) };
 }
 
 /** Ordinary steps that are ready at the same time, each of `ms` milliseconds. */

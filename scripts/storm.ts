@@ -8,7 +8,7 @@ import { claimTemporaryFolder, clearEarlierRuns, removeFolder } from './stack/te
 import { temporaryPlace } from './stack/test-servers.ts';
 
 /**
- * `npm run storm [-- --seconds 300] [-- --seed 7] [-- --keep]`: runs the service, two processes of each kind, under
+ * `npm run storm [-- --seconds 300] [-- --seed 7] [-- --keep] [-- --server]`: runs the service, two processes of each kind, under
  * load while its processes are killed and its connections cut; then repairs everything and verifies the result. Exits
  * with 0 without a violation, 1 with one, 2 if the test could not run. See docs/testing.md.
  */
@@ -27,6 +27,8 @@ const { values } = parseArgs({
     keep: { type: 'boolean', default: false },
     calm: { type: 'boolean', default: false },
     folder: { type: 'string' },
+    // The Temporal server of the compose file on Postgres instead of the embedded one.
+    server: { type: 'boolean', default: false },
   },
 });
 
@@ -68,7 +70,15 @@ async function main(): Promise<number> {
   process.once('exit', () => removeFolder(claim.folder));
   let code = 2;
   try {
-    const result = await runStorm({ seed, seconds, chaos: !values.calm, claim, deadline, say });
+    const result = await runStorm({
+      seed,
+      seconds,
+      chaos: !values.calm,
+      composeServer: values.server,
+      claim,
+      deadline,
+      say,
+    });
     code = result.judgement.violations.length === 0 ? 0 : 1;
     writeFileSync(join(claim.folder, 'report.ndjson'), reportFile(result));
     printReport(seed, result);

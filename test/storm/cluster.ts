@@ -1,6 +1,8 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { keepRunning, type Part as KeptPart } from '../../scripts/cluster/part.ts';
+import { startTemporalServer, temporalPorts } from '../../scripts/cluster/temporal-server.ts';
 import { type Child, describeExit, startChild } from '../../scripts/stack/children.ts';
 import type { Claim } from '../../scripts/stack/claim.ts';
 import { cleanEnvironment } from '../../scripts/stack/environment.ts';
@@ -82,6 +84,8 @@ export interface ClusterOptions {
   claim: Claim;
   random: Random;
   chatWebhookUrl: string;
+  /** The Temporal server of the compose file on Postgres instead of the embedded one. */
+  composeServer: boolean;
 }
 
 const READY_MS = 60_000;
@@ -106,20 +110,30 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
   };
 
   let databaseUrl = '';
+  let adminUrl = '';
   const postgres = supervise('postgres', async (onSpawn) => {
     // Not a throwaway server: acknowledged data must survive its crash.
     const server = await startPostgres({
       dataDir: folder,
       port: postgresPort,
       database: 'workflows',
+      maxConnections: 300,
       onSpawn,
     });
     databaseUrl = server.url;
+    adminUrl = server.adminUrl;
   });
+  const innerPorts = await freePorts(temporalPorts - 1);
   const temporal = supervise('temporal', async (onSpawn) => {
-    await startTemporal({ dataDir: folder, projectDir, port: temporalPort, onSpawn });
+    const common = { dataDir: folder, projectDir, onSpawn };
+    if (!options.composeServer) {
+      await startTemporal({ ...common, port: temporalPort });
+      return;
+    }
+    await postgres.kept.firstUp;
+    await startTemporalServer({ ...common, ports: [temporalPort, ...innerPorts], adminUrl });
   });
-  await Promise.all([postgres.firstUp, temporal.firstUp]);
+  await Promise.all([postgres.kept.firstUp, temporal.kept.firstUp]);
   await migrate(databaseUrl);
 
   const wire = async (name: WireName, port: number): Promise<Proxy> => {
@@ -179,8 +193,8 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
     const api = await startNode(`api-${number}`, { API_PORT: String(port) });
     const worker = await startNode(`worker-${number}`, {});
     first.push(
-      supervise(`api-${number}`, api).firstUp,
-      supervise(`worker-${number}`, worker).firstUp,
+      supervise(`api-${number}`, api).kept.firstUp,
+      supervise(`worker-${number}`, worker).kept.firstUp,
     );
   }
   await Promise.all(first);
@@ -235,7 +249,7 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
       await Promise.all([...wires.values()].map((proxy) => proxy.close()));
     },
     killAll: () => {
-      for (const part of parts.values()) part.killNow();
+      for (const { kept } of parts.values()) kept.killNow();
     },
   };
 }
@@ -243,12 +257,11 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
 type Start = (onSpawn: (child: Child) => void) => Promise<void>;
 
 interface Supervised extends Part {
-  firstUp: Promise<void>;
+  kept: KeptPart;
   /** Reverts `freeze` and `killNext`. */
   spare(): void;
   /** The storm is over: stops the process permanently. */
   end(steps: [NodeJS.Signals, number][]): Promise<void>;
-  killNow(): void;
 }
 
 function createPart(
@@ -257,17 +270,11 @@ function createPart(
   context: { claim: Claim; deaths: Death[]; timeline: EventFile; random: Random },
 ): Supervised {
   const { claim, deaths, timeline, random } = context;
-  let child: Child | undefined;
-  let ready = false;
-  let over = false;
   let doom: string | undefined;
   let killNextAfter: number | undefined;
-  let resolveFirst: () => void = () => undefined;
-  const firstUp = new Promise<void>((resolve) => {
-    resolveFirst = resolve;
-  });
 
   const send = (signal: NodeJS.Signals): boolean => {
+    const child = kept.child();
     if (child === undefined || child.exit !== undefined) return false;
     try {
       process.kill(child.pid, signal);
@@ -277,71 +284,53 @@ function createPart(
     }
   };
   const kill = (signal: NodeJS.Signals, how: string): boolean => {
-    const target = child;
+    const target = kept.child();
     if (!send(signal)) return false;
     doom ??= how;
     if (signal === 'SIGTERM' || signal === 'SIGINT') {
       const timer = setTimeout(() => {
-        if (target === child && target?.exit === undefined) kill('SIGKILL', how);
+        if (target === kept.child() && target?.exit === undefined) kill('SIGKILL', how);
       }, TERM_GRACE_MS);
       timer.unref();
     }
     return true;
   };
-
   const onSpawn = (spawned: Child): void => {
-    child = spawned;
-    claim.record(name === 'postgres' ? 'postgres' : name, spawned.pid);
+    doom = undefined;
+    claim.record(name, spawned.pid);
     timeline.write({ part: name, event: 'started', pid: spawned.pid });
-    if (over) spawned.kill();
     if (killNextAfter === undefined) return;
     const afterMs = killNextAfter;
     killNextAfter = undefined;
     setTimeout(() => {
-      if (child === spawned) kill('SIGKILL', 'SIGKILL in start-up');
+      if (kept.child() === spawned) kill('SIGKILL', 'SIGKILL in start-up');
     }, afterMs).unref();
   };
-
-  const keepUp = async (): Promise<void> => {
-    while (!over) {
-      doom = undefined;
-      ready = false;
-      child = undefined;
-      try {
-        await start(onSpawn);
-        ready = true;
-        timeline.write({ part: name, event: 'ready' });
-        resolveFirst();
-      } catch (error) {
-        if (!over) timeline.write({ part: name, event: 'not ready', error: messageOf(error) });
-      }
-      // Assigned by the callback in the meantime.
-      const started = child as Child | undefined;
-      if (started !== undefined) {
-        if (!ready && started.exit === undefined) started.kill();
-        const exit = describeExit(await started.exited);
-        const death: Death = {
-          at: Date.now(),
-          part: name,
-          how: (doom as string | undefined) ?? 'by itself',
-          phase: ready ? 'ready' : 'starting',
-          exit,
-        };
-        if (!over) {
-          deaths.push(death);
-          timeline.write({ event: 'died', ...death });
-        }
-      }
-      ready = false;
-      if (!over) await sleep(random.int(100, 1_200));
-    }
-  };
-  const kept = keepUp();
+  const kept = keepRunning({
+    name,
+    start,
+    pauseMs: () => random.int(100, 1_200),
+    onSpawn,
+    onReady: () => timeline.write({ part: name, event: 'ready' }),
+    onNotReady: (error) =>
+      timeline.write({ part: name, event: 'not ready', error: messageOf(error) }),
+    onExit: (exit, wasReady) => {
+      const death: Death = {
+        at: Date.now(),
+        part: name,
+        how: doom ?? 'by itself',
+        phase: wasReady ? 'ready' : 'starting',
+        exit: describeExit(exit),
+      };
+      deaths.push(death);
+      timeline.write({ event: 'died', ...death });
+    },
+  });
 
   return {
     name,
-    firstUp,
-    up: () => ready && child?.exit === undefined,
+    kept,
+    up: kept.up,
     kill,
     killNext: (afterMs) => {
       killNextAfter = afterMs;
@@ -353,14 +342,8 @@ function createPart(
       send('SIGCONT');
     },
     end: async (steps) => {
-      over = true;
       send('SIGCONT');
-      await child?.stop(steps);
-      await Promise.race([kept, sleep(3_000)]);
-    },
-    killNow: () => {
-      over = true;
-      child?.kill();
+      await kept.end(steps);
     },
   };
 }

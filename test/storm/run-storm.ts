@@ -22,6 +22,8 @@ export interface StormOptions {
   seconds: number;
   /** False: the same workload without faults. */
   chaos: boolean;
+  /** The Temporal server of the compose file on Postgres instead of the embedded one. */
+  composeServer: boolean;
   claim: Claim;
   /** Deadline of the judgement, ms since 1970: work that has not settled by then is a violation. */
   deadline: number;
@@ -53,6 +55,7 @@ export async function runStorm(options: StormOptions): Promise<StormResult> {
     claim,
     random: random.fork('cluster'),
     chatWebhookUrl: outside.chatUrl,
+    composeServer: options.composeServer,
   });
   process.once('exit', () => cluster.killAll());
   try {
