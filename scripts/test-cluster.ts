@@ -1,19 +1,15 @@
 import { spawn } from 'node:child_process';
-import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { loadConfig } from '../shared/platform/config.ts';
 import { type RollingRestart, rollingRestart } from '../test/cluster/rolling-restart.ts';
-import { createCluster } from './cluster/cluster.ts';
 import { startTemporalServer, temporalPorts } from './cluster/temporal-server.ts';
+import { createThrowawayCluster } from './cluster/throwaway.ts';
 import type { Claim } from './stack/claim.ts';
-import { cleanEnvironment } from './stack/environment.ts';
 import { messageOf, since } from './stack/output.ts';
 import { freePorts } from './stack/ports.ts';
 import { startPostgres } from './stack/postgres.ts';
 import { removeFolder } from './stack/temporary-folder.ts';
 import { claimTestFolder, clearEarlierTests, testDynamicConfig } from './stack/test-servers.ts';
-import { settlePorts } from './start/choose-ports.ts';
 
 /**
  * `npm run test:cluster [-- restart] [-- tests] [-- test/engine/crashes] [-- storm]`: tests on the Temporal server of the compose file, with
@@ -55,20 +51,7 @@ async function runScript(
 
 /** The rolling restart of a cluster of two APIs and three workers. */
 async function restart(claim: Claim): Promise<Tally> {
-  const kept = process.env;
-  process.env = { ...cleanEnvironment(), DATA_DIR: claim.folder, SEED: 'off' };
-  for (const name of ['API_PORT', 'POSTGRES_PORT', 'TEMPORAL_PORT', 'TEMPORAL_UI_PORT']) {
-    process.env[name] = '0';
-  }
-  const config = await settlePorts(loadConfig());
-  const cluster = createCluster({
-    config,
-    claim,
-    apis: 2,
-    workers: 3,
-    secretKey: randomBytes(32).toString('base64'),
-    say: console.log,
-  });
+  const cluster = await createThrowawayCluster(claim, { apis: 2, workers: 3, say: console.log });
   const killAll = (): void => cluster.killAll();
   process.once('exit', killAll);
   try {
@@ -77,7 +60,6 @@ async function restart(claim: Claim): Promise<Tally> {
   } finally {
     await cluster.stop();
     process.off('exit', killAll);
-    process.env = kept;
   }
 }
 
