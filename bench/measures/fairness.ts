@@ -15,7 +15,9 @@ const SETTLE_MS = 2_000;
 const BESIDE_MS = 60_000;
 
 /** The runs of one tenant while three thousand steps of another wait in the same task queue. */
-export async function fairness(stack: Stack): Promise<Result[]> {
+export async function fairness(
+  stack: Pick<Stack, 'service' | 'apiUrl' | 'databaseUrl'>,
+): Promise<Result[]> {
   const flooder = await createTenant(stack, 'Flooder');
   const workflow = await stack.service.define('Beside a flood', ordinaryChain(3));
   const time = () => timed(() => stack.service.run(workflow));
