@@ -1,4 +1,4 @@
-import { createHmac, hkdfSync, randomBytes, timingSafeEqual } from 'node:crypto';
+import { createHmac, createSecretKey, hkdfSync, randomBytes, timingSafeEqual } from 'node:crypto';
 import { AppError } from '../errors.ts';
 
 /**
@@ -26,7 +26,8 @@ const POSITION = /^(-?\d{1,17}):([\w-]{1,100})$/;
 /** Cursors signed with HMAC-SHA256 under a key derived from the secret. */
 export function createDataCursors(secret: string | undefined): DataCursors {
   const material = secret ?? randomBytes(32);
-  const key = Buffer.from(hkdfSync('sha256', material, '', 'data cursors', 32));
+  // As a key object: from bytes, each signature would build one, which takes four times as long as the signature.
+  const key = createSecretKey(Buffer.from(hkdfSync('sha256', material, '', 'data cursors', 32)));
   // The position contains no line break, so it cannot be mistaken for a part of the list.
   const sign = (position: string, list: readonly unknown[]): Buffer =>
     createHmac('sha256', key)
