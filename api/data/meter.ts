@@ -18,8 +18,11 @@ import { createBatches } from '../load/batcher.ts';
 import type { DataCost, Meter } from '../deps.ts';
 import { createThresholdWatch } from './threshold-watch.ts';
 
-/** Limits the wait of a request to one statement before its own. */
-const MAX_BATCH = 200;
+/**
+ * The limit bounds the wait of a request to one statement before its own. With three turns, ten connections of one key
+ * share a statement five at a time instead of three.
+ */
+const BATCHES = { limit: 200, turns: 3 };
 
 /**
  * Counts requests and takes credits in batches per key: one statement locks the shared rows for many requests, so the
@@ -27,12 +30,12 @@ const MAX_BATCH = 200;
  */
 export function createMeter({ db, log }: { db: Pool; log: Logger }): Meter {
   const watch = createThresholdWatch({ db, log });
-  const admissions = createBatches<Buffer, AdmittedKey | undefined>(MAX_BATCH, async (hashes) => {
+  const admissions = createBatches<Buffer, AdmittedKey | undefined>(BATCHES, async (hashes) => {
     const admitted = await admitRequests(db, hashes[0]!, hashes.length);
     return admitted.length > 0 ? admitted : hashes.map(() => undefined);
   });
   const charges = createBatches<{ payer: Payer; charge: Charge }, Charged>(
-    MAX_BATCH,
+    BATCHES,
     async (batch) => {
       const { payer } = batch[0]!;
       const taking = chargeBatch(batch.map(({ charge }) => charge));

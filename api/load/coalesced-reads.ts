@@ -10,10 +10,13 @@ export interface CoalescedReads<T> {
 }
 
 export function createCoalescedReads<T>(): CoalescedReads<T> {
-  const batches = createBatches<() => Promise<T>, T>(Infinity, async (reads) => {
-    // They read the same, so one read serves all.
-    const value = await reads[0]!();
-    return reads.map(() => value);
-  });
+  const batches = createBatches<() => Promise<T>, T>(
+    { limit: Infinity, turns: 0 },
+    async (reads) => {
+      // They read the same, so one read serves all.
+      const value = await reads[0]!();
+      return reads.map(() => value);
+    },
+  );
   return { get: (key, read) => batches.add(key, read) };
 }

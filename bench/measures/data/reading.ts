@@ -247,7 +247,7 @@ async function rate(stack: Stack, processes: Processes, large: Records): Promise
     ours: figure(ours),
     baseline: figure(bare),
     value: median(ours.map((each, round) => each / (bare[round] ?? Number.NaN))),
-    bound: atLeast(0.35, 0.6),
+    bound: atLeast(0.5, 0.6),
     notes: [`${connections} connections of one key, 25 records a page`],
   });
 }
