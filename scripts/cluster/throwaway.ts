@@ -11,10 +11,10 @@ import { type Cluster, type ClusterOptions, createCluster } from './cluster.ts';
  */
 export async function createThrowawayCluster(
   claim: Claim,
-  { folder = claim.folder, ...size }: { folder?: string } & Omit<
-    ClusterOptions,
-    'claim' | 'config' | 'secretKey'
-  >,
+  {
+    folder = claim.folder,
+    ...size
+  }: { folder?: string } & Omit<ClusterOptions, 'claim' | 'config' | 'secretKey'>,
 ): Promise<Cluster> {
   process.env = {
     ...cleanEnvironment(),

@@ -95,7 +95,7 @@ describeConsole(
       };
       await Promise.all(Array.from({ length: LANES }, lane));
       expect(found).toEqual([]);
-    }, 180_000);
+    }, 400_000);
 
     test('fits the timeline labels on a phone for any length of wait', async () => {
       const { engine, open, url } = stage();

@@ -291,7 +291,7 @@ describe('the Temporal server', () => {
 describe('the programs of the cluster', () => {
   const elsewhere = { TEMPORAL_ADDRESS: 'elsewhere:7233' };
   const setUpCluster = () => setUp(elsewhere, ['--cluster']);
-  /** Records what it is asked for, and leaves a program with the last part of that name. */
+  /** Records which program is requested, and leaves one with the last part of that name. */
   const go = (): void =>
     program(
       'go',
