@@ -1,6 +1,7 @@
 import { rmSync } from 'node:fs';
-import { join, relative } from 'node:path';
+import { join } from 'node:path';
 import { messageOf, since } from '../scripts/stack/output.ts';
+import { runBenchmark } from './lifecycle.ts';
 import { admission } from './measures/admission.ts';
 import { approve } from './measures/approve.ts';
 import { consoleMeasure } from './measures/console.ts';
@@ -22,9 +23,9 @@ import { start } from './measures/start.ts';
 import { throughput } from './measures/throughput.ts';
 import { trigger } from './measures/trigger.ts';
 import { webhook } from './measures/webhook.ts';
-import { createProcesses, projectDir, type Processes } from './processes.ts';
+import type { Processes } from './processes.ts';
 import { writeStatements } from './profile.ts';
-import { load, machine, table, write, type Report } from './report.ts';
+import { begin, finish, page, publish, type Report } from './report.ts';
 import type { Result } from './result.ts';
 import { startStack, type Stack } from './stack.ts';
 import { flood } from './statistics.ts';
@@ -89,15 +90,7 @@ function parse(args: string[]): Request {
 }
 
 async function measure(request: Request, processes: Processes): Promise<Report> {
-  const started = performance.now();
-  const report: Report = {
-    date: new Date().toISOString(),
-    machine: machine(),
-    load: { before: load(), after: 0 },
-    seconds: 0,
-    results: [],
-    errors: {},
-  };
+  const report: Report = { ...begin(), results: [] };
   const take = async (name: string, work: () => Promise<Result[]>): Promise<void> => {
     if (!request.wanted.has(name) || processes.stopping()) return;
     const begun = performance.now();
@@ -121,8 +114,7 @@ async function measure(request: Request, processes: Processes): Promise<Report> 
       await writeStatements(stack.databaseUrl, request.profileDir);
     }
   }
-  report.load.after = load();
-  report.seconds = (performance.now() - started) / 1_000;
+  finish(report);
   return report;
 }
 
@@ -141,46 +133,12 @@ async function bringUp(request: Request, processes: Processes): Promise<Stack> {
   return stack;
 }
 
-async function main(args: string[]): Promise<number> {
-  const request = parse(args);
-  const processes = await createProcesses();
-  process.on('exit', () => processes.killAll());
-  let leaving: Promise<never> | undefined;
-  const leave = async (code: number): Promise<never> => {
-    console.log('\nStopping ...');
-    await processes.stopAll();
-    process.exit(code);
-  };
-  for (const [signal, code] of [
-    ['SIGINT', 130],
-    ['SIGTERM', 143],
-    ['SIGHUP', 129],
-  ] as const) {
-    // npm forwards Ctrl-C from the terminal, so the signal arrives twice.
-    process.on(signal, () => void (leaving ??= leave(code)));
-  }
-  try {
-    const report = await measure(request, processes);
-    if (leaving !== undefined) return await leaving;
+await runBenchmark(async (processes) => {
+  const request = parse(process.argv.slice(2));
+  const report = await measure(request, processes);
+  if (!processes.stopping()) {
     const name = request.all ? 'latest' : `local-${[...request.wanted].join('-')}`;
-    const path = write(report, resultsDir, name);
-    console.log(`\n${table(report.results)}\n`);
-    for (const { measure: what, notes } of report.results) {
-      for (const note of notes) console.log(`${what}: ${note}`);
-    }
-    console.log(
-      `Load average ${report.load.before} before, ${report.load.after} after, ${report.machine.cores} cores.`,
-    );
-    console.log(`Written to ${relative(projectDir, path)}.json and .md`);
-    return Object.keys(report.errors).length === 0 ? 0 : 1;
-  } finally {
-    await (leaving ?? processes.stopAll());
+    publish(report, page(report), { folder: resultsDir, name });
   }
-}
-
-try {
-  process.exit(await main(process.argv.slice(2)));
-} catch (error) {
-  console.error(messageOf(error));
-  process.exit(1);
-}
+  return Object.keys(report.errors).length === 0 ? 0 : 1;
+});

@@ -1,35 +1,65 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { cpus, loadavg, totalmem } from 'node:os';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
+import { projectDir } from './processes.ts';
 import type { Bound, Figure, Result, Unit } from './result.ts';
 
-export interface Report {
+/** When, where and under which load a benchmark ran. */
+export interface Circumstances {
   date: string;
   machine: { processor: string; cores: number; memory_gb: number; node: string };
   /** Load averages over one minute: far above the number of cores, absolute figures mean little. */
   load: { before: number; after: number };
   seconds: number;
-  results: Result[];
-  /** Measures that failed, with the reason. */
+  /** Measures or systems that failed, with the reason. */
   errors: Record<string, string>;
 }
 
-export const machine = (): Report['machine'] => ({
+export interface Report extends Circumstances {
+  results: Result[];
+}
+
+/** What a report shows besides the circumstances. */
+export interface Page {
+  title: string;
+  /** A sentence about how to read the figures. */
+  remark: string;
+  /** The cells of the table; the first row is its header. */
+  rows: readonly (readonly string[])[];
+  /** Sentences below the table. */
+  notes: readonly string[];
+}
+
+const machine = (): Circumstances['machine'] => ({
   processor: cpus()[0]?.model ?? 'unknown',
   cores: cpus().length,
   memory_gb: Math.round(totalmem() / 1e9),
   node: process.versions.node,
 });
 
-export const load = (): number => Math.round((loadavg()[0] ?? 0) * 10) / 10;
+const load = (): number => Math.round((loadavg()[0] ?? 0) * 10) / 10;
 
-const number = (value: number): string => {
+/** The circumstances at the start; `finish` completes them. */
+export const begin = (): Circumstances => ({
+  date: new Date().toISOString(),
+  machine: machine(),
+  load: { before: load(), after: 0 },
+  seconds: 0,
+  errors: {},
+});
+
+export function finish(report: Circumstances): void {
+  report.load.after = load();
+  report.seconds = (Date.now() - Date.parse(report.date)) / 1_000;
+}
+
+export const number = (value: number): string => {
   if (Number.isNaN(value)) return '-';
   if (value >= 100) return Math.round(value).toLocaleString('en-US');
   return value.toFixed(value >= 10 ? 1 : 2);
 };
 
-const withP95 = (figure: Figure | undefined): string => {
+export const withP95 = (figure: Figure | undefined): string => {
   if (figure === undefined) return '-';
   const { median, p95 } = figure;
   return p95 === undefined ? number(median) : `${number(median)} (p95 ${number(p95)})`;
@@ -51,9 +81,9 @@ const cells = (result: Result): string[] => [
   result.met ? 'yes' : 'NO',
 ];
 
-export function table(results: readonly Result[]): string {
-  const rows = [header, ...results.map(cells)];
-  const widths = header.map((_, column) =>
+/** The rows as text, with columns aligned by spaces. */
+function aligned(rows: readonly (readonly string[])[]): string {
+  const widths = (rows[0] ?? []).map((_, column) =>
     Math.max(...rows.map((row) => (row[column] ?? '').length)),
   );
   return rows
@@ -66,33 +96,52 @@ export function table(results: readonly Result[]): string {
     .join('\n');
 }
 
-function markdown(report: Report): string {
+export const page = ({ date, results }: Report): Page => ({
+  title: `Benchmark of ${date.slice(0, 10)}`,
+  remark:
+    'Both sides took turns against the same servers, so the ratios hold also where the absolute figures do not.',
+  rows: [header, ...results.map(cells)],
+  notes: results
+    .filter(({ notes }) => notes.length > 0)
+    .map(({ measure, notes }) => `${measure}: ${notes.join('; ')}`),
+});
+
+function markdown(report: Circumstances, { title, remark, rows, notes }: Page): string {
   const { machine: on, load: loads } = report;
+  const [first = [], ...rest] = rows;
+  const line = (row: readonly string[]): string => `| ${row.join(' | ')} |`;
   const lines = [
-    `# Benchmark of ${report.date.slice(0, 10)}`,
+    `# ${title}`,
     '',
     `${on.processor}, ${on.cores} cores, ${on.memory_gb} GB, Node ${on.node}; load average ${loads.before} before and ` +
-      `${loads.after} after; ${Math.round(report.seconds)} s in all. Both sides took turns against the same servers, so ` +
-      'the ratios hold also where the absolute figures do not.',
+      `${loads.after} after; ${Math.round(report.seconds)} s in all. ${remark}`,
     '',
-    `| ${header.join(' | ')} |`,
-    `|${header.map(() => '---').join('|')}|`,
-    ...report.results.map((result) => `| ${cells(result).join(' | ')} |`),
+    line(first),
+    `|${first.map(() => '---').join('|')}|`,
+    ...rest.map(line),
     '',
+    ...notes.map((note) => `- ${note}`),
+    ...Object.entries(report.errors).map(
+      ([name, reason]) => `- \`${name}\` was not measured: ${reason.split('\n')[0] ?? ''}`,
+    ),
   ];
-  const notes = report.results.filter((result) => result.notes.length > 0);
-  for (const { measure, notes: texts } of notes) lines.push(`- ${measure}: ${texts.join('; ')}`);
-  for (const [name, reason] of Object.entries(report.errors)) {
-    lines.push(`- \`${name}\` was not measured: ${reason.split('\n')[0] ?? ''}`);
-  }
   return `${lines.join('\n').trimEnd()}\n`;
 }
 
-/** Writes `<name>.json` and `<name>.md`; returns their path without the extension. */
-export function write(report: Report, folder: string, name: string): string {
+/** Writes `<name>.json` and `<name>.md` into the folder, and prints the table, the notes and where they are. */
+export function publish(
+  report: Circumstances,
+  content: Page,
+  { folder, name }: { folder: string; name: string },
+): void {
   mkdirSync(folder, { recursive: true });
   const path = join(folder, name);
   writeFileSync(`${path}.json`, `${JSON.stringify(report, null, 2)}\n`);
-  writeFileSync(`${path}.md`, markdown(report));
-  return path;
+  writeFileSync(`${path}.md`, markdown(report, content));
+  console.log(`\n${aligned(content.rows)}\n`);
+  for (const note of content.notes) console.log(note);
+  console.log(
+    `Load average ${report.load.before} before, ${report.load.after} after, ${report.machine.cores} cores.`,
+  );
+  console.log(`Written to ${relative(projectDir, path)}.json and .md`);
 }

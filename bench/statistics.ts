@@ -18,28 +18,47 @@ export interface Sample {
   baseline: number;
 }
 
+interface Limits {
+  count: number;
+  least: number;
+  budgetMs: number;
+}
+
 /**
- * Alternates the sides, and which of them is first, so that other load on the machine affects both equally. Ends after
- * `count` pairs, or after `budgetMs` once there are at least `least` pairs.
+ * Calls each side once per round. Every round starts with the next side, so that other load on the machine affects all
+ * equally. Ends after `count` rounds, or after `budgetMs` once there are at least `least` rounds. Returns the rounds,
+ * each with one value per side, in the order of the sides.
  */
+export async function alternate(
+  limits: Limits,
+  sides: readonly (() => Promise<number>)[],
+): Promise<number[][]> {
+  const end = performance.now() + limits.budgetMs;
+  const rounds: number[][] = [];
+  while (rounds.length < limits.count) {
+    if (rounds.length >= limits.least && performance.now() > end) break;
+    const first = rounds.length % sides.length;
+    const round = new Array<number>(sides.length).fill(Number.NaN);
+    const entries = [...sides.entries()];
+    for (const [index, side] of [...entries.slice(first), ...entries.slice(0, first)]) {
+      round[index] = await side();
+    }
+    rounds.push(round);
+  }
+  return rounds;
+}
+
+/** `alternate` for two sides. */
 export async function interleave(
-  limits: { count: number; least: number; budgetMs: number },
+  limits: Limits,
   ours: () => Promise<number>,
   baseline: () => Promise<number>,
 ): Promise<Sample[]> {
-  const end = performance.now() + limits.budgetMs;
-  const samples: Sample[] = [];
-  while (samples.length < limits.count) {
-    if (samples.length >= limits.least && performance.now() > end) break;
-    if (samples.length % 2 === 0) {
-      const first = await ours();
-      samples.push({ ours: first, baseline: await baseline() });
-    } else {
-      const first = await baseline();
-      samples.push({ ours: await ours(), baseline: first });
-    }
-  }
-  return samples;
+  const rounds = await alternate(limits, [ours, baseline]);
+  return rounds.map(([first = Number.NaN, second = Number.NaN]) => ({
+    ours: first,
+    baseline: second,
+  }));
 }
 
 export async function timed(work: () => Promise<unknown>): Promise<number> {

@@ -1,4 +1,5 @@
 import { chain, ordinaryChain } from '../graphs.ts';
+import { processorTime } from '../processor-time.ts';
 import { atLeast, type Bound, compare, figure, type Result } from '../result.ts';
 import type { Stack } from '../stack.ts';
 import { flood, interleave, median } from '../statistics.ts';
@@ -23,7 +24,7 @@ export async function throughput({ service, bare, cpu }: Stack): Promise<Result[
     baseline: 'activities' | 'local activities',
     bound: Bound,
   ): Promise<Result> => {
-    const spent = { ours: counter(cpu), baseline: counter(cpu) };
+    const spent = { ours: processorTime(cpu), baseline: processorTime(cpu) };
     const samples = await interleave(
       { count: rounds, least: 3, budgetMs: 150_000 },
       () => spent.ours.during(() => rate(sides[ours])),
@@ -53,27 +54,3 @@ export async function throughput({ service, bare, cpu }: Stack): Promise<Result[
 
 const rate = async (work: () => Promise<unknown>): Promise<number> =>
   (runsPerRound * 1_000) / (await flood(runsPerRound, inFlight, work));
-
-function counter(partsCpu: Stack['cpu']) {
-  // Clients use processor time too: on a saturated machine they slow both sides.
-  const cpu = (): Record<string, number> => {
-    const { user, system } = process.cpuUsage();
-    return { ...partsCpu(), client: (user + system) / 1_000 };
-  };
-  const spent = new Map<string, number>();
-  return {
-    async during<T>(work: () => Promise<T>): Promise<T> {
-      const before = cpu();
-      const result = await work();
-      for (const [part, ms] of Object.entries(cpu())) {
-        spent.set(part, (spent.get(part) ?? 0) + ms - (before[part] ?? 0));
-      }
-      return result;
-    },
-    perRun: (runs: number): string =>
-      [...spent]
-        .filter(([, ms]) => ms / runs >= 0.5)
-        .map(([part, ms]) => `${part} ${(ms / runs).toFixed(1)} ms`)
-        .join(', '),
-  };
-}
