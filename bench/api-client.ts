@@ -31,7 +31,11 @@ const SILENCE_MS = 100;
 
 const terminal = new Set<StreamFrame['type']>(['run_completed', 'run_failed']);
 
-type Call = <T>(method: 'GET' | 'POST' | 'DELETE', path: string, body?: unknown) => Promise<T>;
+export type Call = <T>(
+  method: 'GET' | 'POST' | 'DELETE',
+  path: string,
+  body?: unknown,
+) => Promise<T>;
 
 export function serviceClient(url: string, temporal: Client): Service {
   const call = createCall(url);
@@ -73,7 +77,7 @@ export function serviceClient(url: string, temporal: Client): Service {
 }
 
 /** Calls the API over keep-alive connections; throws for a status of 300 or more. */
-function createCall(url: string): Call {
+export function createCall(url: string): Call {
   const dispatcher = new Agent({ connections: 64, keepAliveTimeout: 60_000 });
   return async <T>(method: 'GET' | 'POST' | 'DELETE', path: string, body?: unknown) => {
     const response = await request(`${url}${path}`, {

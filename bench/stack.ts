@@ -126,7 +126,8 @@ function nodeStarter(
     });
 }
 
-function cpuOf(children: readonly Child[]): Record<string, number> {
+/** Processor time used so far by each child and its own children, in ms, by the names of the children. */
+export function cpuOf(children: readonly Child[]): Record<string, number> {
   const times = children.map((child) => [child.name, cpuMs(child.pid)] as const);
   return Object.fromEntries(
     times.filter((entry): entry is readonly [string, number] => entry[1] !== undefined),

@@ -100,7 +100,7 @@ export function matchesLock(projectDir, lock) {
 }
 
 /** @param {string} projectDir */
-async function installPackages(projectDir) {
+export async function installPackages(projectDir) {
   const lockText = readFileSync(join(projectDir, 'package-lock.json'), 'utf8');
   const hash = hashOf(lockText);
   const marker = markerPath(projectDir);

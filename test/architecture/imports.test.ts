@@ -49,7 +49,7 @@ function listSources(folder: string): string[] {
   return readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
     .map((path) => posix.join(folder, path.replaceAll('\\', '/')))
     .filter((path) => /\.(?:ts|tsx|js|mjs)$/.test(path) && !/\.d\.m?ts$/.test(path))
-    .filter((path) => !/^(?:bench\/results|console\/dist)\//.test(path));
+    .filter((path) => !/^(?:bench\/results|console\/dist)\/|\/node_modules\//.test(path));
 }
 
 function parse(path: string): Source {
