@@ -1,6 +1,7 @@
 // Runs before `npm run bench:peers`, after scripts/setup.mjs: installs the packages of this folder unless they match its
 // lock file.
-import { installPackages, SetupError } from '../../scripts/setup.mjs';
+import { installPackages } from '../../scripts/setup.mjs';
+import { SetupError } from '../../scripts/setup/run-long.mjs';
 
 try {
   await installPackages(import.meta.dirname);
