@@ -8,6 +8,7 @@ import { consoleMeasure } from './measures/console.ts';
 import { ingest } from './measures/data/ingest.ts';
 import { deliveries } from './measures/data/deliveries.ts';
 import { fairness } from './measures/fairness.ts';
+import { grown } from './measures/data/grown.ts';
 import { dataReading } from './measures/data/reading.ts';
 import { latency } from './measures/latency.ts';
 import { mcp } from './measures/mcp.ts';
@@ -20,6 +21,7 @@ import { scale } from './measures/scale.ts';
 import { schedules } from './measures/schedules.ts';
 import { stalls } from './measures/stalls.ts';
 import { start } from './measures/start.ts';
+import { sweep } from './measures/sweep.ts';
 import { throughput } from './measures/throughput.ts';
 import { trigger } from './measures/trigger.ts';
 import { webhook } from './measures/webhook.ts';
@@ -41,6 +43,7 @@ const alone = { start, policy } satisfies Record<
   string,
   (processes: Processes) => Promise<Result[]>
 >;
+type OnStack = (stack: Stack, processes: Processes) => Promise<Result[]>;
 // The last two leave data in the database and the server that would distort later measures.
 const onStack = {
   latency,
@@ -62,8 +65,11 @@ const onStack = {
   admission,
   overview,
   'data-reading': dataReading,
-} satisfies Record<string, (stack: Stack, processes: Processes) => Promise<Result[]>>;
-const names = [...Object.keys(alone), ...Object.keys(onStack)];
+} satisfies Record<string, OnStack>;
+/** Only when named, because they take long. */
+const onDemand = { grown, sweep } satisfies Record<string, OnStack>;
+const usual = [...Object.keys(alone), ...Object.keys(onStack)];
+const names = [...usual, ...Object.keys(onDemand)];
 const resultsDir = join(import.meta.dirname, 'results');
 
 interface Request {
@@ -83,7 +89,7 @@ function parse(args: string[]): Request {
     throw new Error(`Unknown: ${unknown.join(', ')}. There are: ${names.join(', ')}, --profile`);
   }
   return {
-    wanted: new Set(given.length > 0 ? given : names),
+    wanted: new Set(given.length > 0 ? given : usual),
     all: given.length === 0,
     profileDir: flags.length > 0 ? join(resultsDir, 'local-profile') : undefined,
   };
@@ -105,9 +111,10 @@ async function measure(request: Request, processes: Processes): Promise<Report> 
     }
   };
   for (const [name, work] of Object.entries(alone)) await take(name, () => work(processes));
-  if (Object.keys(onStack).some((name) => request.wanted.has(name))) {
+  const withStack = { ...onStack, ...onDemand };
+  if (Object.keys(withStack).some((name) => request.wanted.has(name))) {
     const stack = await bringUp(request, processes);
-    for (const [name, work] of Object.entries(onStack)) {
+    for (const [name, work] of Object.entries(withStack)) {
       await take(name, () => work(stack, processes));
     }
     if (request.profileDir !== undefined) {

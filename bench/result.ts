@@ -30,7 +30,7 @@ export interface Bound {
   aim?: number;
 }
 
-export const atMost = (value: number): Bound => ({ at: 'most', value });
+export const atMost = (value: number, aim?: number): Bound => ({ at: 'most', value, aim });
 export const atLeast = (value: number, aim?: number): Bound => ({ at: 'least', value, aim });
 
 export const figure = (samples: readonly number[]): Figure => ({

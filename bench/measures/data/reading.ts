@@ -16,8 +16,7 @@ const limits = { count: 300, least: 100, budgetMs: 10_000 };
 
 /**
  * Compares reading a million records with reading ten thousand, in another database on the same server behind another
- * API process. Both are seeded in SQL, in clusters: half of the records were loaded at once long ago and updated today,
- * the newer half have lower confidence, and one in a hundred belongs to a separate feed.
+ * API process.
  */
 export async function dataReading(stack: Stack, processes: Processes): Promise<Result[]> {
   const little = await bringUp(stack, processes, 'records_few', few);
