@@ -1,5 +1,9 @@
 import {
+  type ActivitySlotInfo,
+  type FixedSizeSlotSupplier,
   NativeConnection,
+  type SlotSupplier,
+  type TunerHolder,
   Worker,
   type WorkerOptions,
   type WorkflowBundleOption,
@@ -57,6 +61,8 @@ async function priceOverrides(db: Pool, workspaceId: string): Promise<PriceOverr
 const SHUTDOWN_GRACE_MS = 1_000;
 /** Workflow tasks that are computed or wait for their local activities. */
 const WORKFLOW_TASK_SLOTS = 100;
+/** Slots of the overflow queue that do not depend on how busy the machine is. */
+const OVERFLOW_MINIMUM = 5;
 /** Alerts only wait for the network; a receiver that hangs occupies a slot for half a minute. */
 const BACKGROUND_SLOTS = 50;
 /** The same for deliveries. An endpoint uses at most its own slots of these. */
@@ -105,6 +111,30 @@ function controlOptions({ config, bundle }: WorkerDeps): Partial<WorkerOptions> 
   };
 }
 
+type Slots = SlotSupplier<ActivitySlotInfo>;
+
+const fixed = (numSlots: number): FixedSizeSlotSupplier => ({ type: 'fixed-size', numSlots });
+
+/**
+ * Slots beyond a few are given while the machine, or the container, has processor time and memory to spare: what one
+ * workspace has in excess of its share then slows the runs of the others little.
+ */
+const whileIdle = (most: number): Slots => ({
+  type: 'resource-based',
+  tunerOptions: { targetCpuUsage: 0.6, targetMemoryUsage: 0.9 },
+  minimumSlots: Math.min(OVERFLOW_MINIMUM, most),
+  maximumSlots: most,
+  rampThrottle: '20ms',
+});
+
+/** For a worker of activities alone; the other slots are required by the type, and unused. */
+const activityTuner = (slots: Slots): TunerHolder => ({
+  activityTaskSlotSupplier: slots,
+  workflowTaskSlotSupplier: fixed(1),
+  localActivityTaskSlotSupplier: fixed(1),
+  nexusTaskSlotSupplier: fixed(1),
+});
+
 /** The workers, one per task queue, not yet running. */
 async function createWorkers(
   deps: WorkerDeps,
@@ -123,14 +153,14 @@ async function createWorkers(
   const { maxConcurrentSteps } = config.worker;
   const forActivities = (
     queue: 'steps' | 'overflow' | 'background' | 'deliveries',
-    slots: number,
+    slots: Slots,
     pollers: { minimum: number; initial: number; maximum: number },
   ): Promise<Worker> =>
     Worker.create({
       ...shared,
       taskQueue: temporal.queues[queue],
       activities: { ...activities[queue] },
-      maxConcurrentActivityTaskExecutions: slots,
+      tuner: activityTuner(slots),
       activityTaskPollerBehavior: { type: 'autoscaling', ...pollers },
       maxHeartbeatThrottleInterval: 2_000,
     });
@@ -141,10 +171,26 @@ async function createWorkers(
       taskQueue: temporal.queues.control,
       activities: { ...activities.control },
     }),
-    await forActivities('steps', maxConcurrentSteps, { minimum: 2, initial: 5, maximum: 20 }),
-    await forActivities('overflow', maxConcurrentSteps, { minimum: 1, initial: 1, maximum: 20 }),
-    await forActivities('background', BACKGROUND_SLOTS, { minimum: 1, initial: 1, maximum: 5 }),
-    await forActivities('deliveries', DELIVERY_SLOTS, { minimum: 1, initial: 2, maximum: 10 }),
+    await forActivities('steps', fixed(maxConcurrentSteps), {
+      minimum: 2,
+      initial: 5,
+      maximum: 20,
+    }),
+    await forActivities('overflow', whileIdle(maxConcurrentSteps), {
+      minimum: 1,
+      initial: 1,
+      maximum: 20,
+    }),
+    await forActivities('background', fixed(BACKGROUND_SLOTS), {
+      minimum: 1,
+      initial: 1,
+      maximum: 5,
+    }),
+    await forActivities('deliveries', fixed(DELIVERY_SLOTS), {
+      minimum: 1,
+      initial: 2,
+      maximum: 10,
+    }),
   ];
 }
 

@@ -1,3 +1,6 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { availableParallelism } from 'node:os';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { createWorkspace } from '../../shared/db/people/workspaces.ts';
@@ -75,3 +78,38 @@ test("a workspace's flood of steps leaves slots to others and loses none of its 
   }
   expect(refused).toBeGreaterThan(0);
 });
+
+/** Keeps every processor occupied, at the lowest priority, until the processes are killed. */
+const occupyProcessors = (): ChildProcess[] =>
+  Array.from({ length: availableParallelism() }, () =>
+    spawn(process.execPath, ['-e', 'os.setPriority(19); for (;;);'], { stdio: 'ignore' }),
+  );
+
+test('on a busy machine, few steps beyond the share of a workspace are in flight', async () => {
+  const slots = 40;
+  const alwaysGiven = 5;
+  const wide = await startEngine({ env: { MAX_CONCURRENT_STEPS: String(slots) } });
+  const burners = occupyProcessors();
+  try {
+    // The worker measures the machine every tenth of a second.
+    await sleep(1_000);
+    const nodes = Array.from({ length: 24 }, (_, n) =>
+      mock(`n${n}`, { output: n, delay_ms: 5_000 }),
+    );
+    const workflowId = await wide.define({ nodes, edges: [] });
+    const runIds = await Promise.all([wide.trigger(workflowId), wide.trigger(workflowId)]);
+    const running = sql.type(z.object({ count: z.number() }))`
+      SELECT count(*)::int AS count FROM steps WHERE status = 'running'`;
+    let most = 0;
+    for (const end = Date.now() + 7_000; Date.now() < end; await sleep(100)) {
+      most = Math.max(most, await wide.db.oneFirst(running));
+    }
+    for (const burner of burners) burner.kill('SIGKILL');
+    for (const runId of runIds) await wide.until(runId, ['success'], 60_000);
+    expect(most).toBeGreaterThan(alwaysGiven);
+    expect(most).toBeLessThanOrEqual(slots / 2 + alwaysGiven);
+  } finally {
+    for (const burner of burners) burner.kill('SIGKILL');
+    await wide.close();
+  }
+}, 120_000);
