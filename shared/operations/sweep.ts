@@ -9,7 +9,16 @@ import { describeCurrent, type DispatchDeps } from './runs/executions.ts';
 const WORKSPACES_PER_LOOK = 100;
 /** Active runs cancelled per batch, and runs or closing executions handled concurrently. */
 const LIVE_BATCH = 50;
+/** Runs that ended recently, whose executions a part asks Temporal about. */
+const ENDING_BATCH = 200;
 const HANDLED_AT_ONCE = 10;
+/** Batches of runs deleted concurrently. Deleting is work for a processor of the database server, so more take it all. */
+const LANES = 2;
+/**
+ * After so many batches a lane starts at the oldest run again. Reading the index entries of deleted runs marks them, so
+ * that later statements skip them; left to the last statement, a million of them take it more than a second.
+ */
+const REWIND_AFTER = 50;
 /** Retention of outbound events, for all plans. */
 const OUTBOUND_KEPT_DAYS = 30;
 
@@ -116,16 +125,41 @@ async function sweepWorkspace(
 async function sweepRuns(part: Part, window: retention.Window): Promise<boolean> {
   const { deps, progress } = part;
   const closed = await closedAmongEnding(part, window);
-  const deleted = await untilNothingIsLeft(part, async () => {
-    const removed = await retention.deleteExpiredRuns(deps.db, window, closed);
-    progress.runs += removed;
-    return removed;
-  });
-  if (!deleted) return false;
+  if (!(await deleteRuns(part, window, closed))) return false;
   const cancelled = await untilNothingIsLeft(part, () => cancelLive(part, window));
   if (!cancelled) return false;
   progress.waiting += await retention.countExpired(deps.db, window, LIVE_BATCH);
   return true;
+}
+
+/** Returns false when the time ended before no run was left. */
+async function deleteRuns(
+  part: Part,
+  window: retention.Window,
+  closed: readonly string[],
+): Promise<boolean> {
+  const { deps, progress } = part;
+  const lane = (): (() => Promise<number>) => {
+    let from: string = retention.BEGINNING;
+    let batches = 0;
+    return async () => {
+      const { runs, until } = await retention.deleteExpiredRuns(deps.db, window, { closed, from });
+      progress.runs += runs;
+      batches += 1;
+      from = batches % REWIND_AFTER === 0 ? retention.BEGINNING : until;
+      return runs;
+    };
+  };
+  // One batch alone first: most sweeps delete no more.
+  const first = await lane()();
+  part.onBatch();
+  if (first === 0) return true;
+  if (part.isOver()) return false;
+  const ends = await Promise.allSettled(
+    Array.from({ length: LANES }, () => untilNothingIsLeft(part, lane())),
+  );
+  for (const end of ends) if (end.status === 'rejected') throw end.reason;
+  return ends.every((end) => end.status === 'fulfilled' && end.value);
 }
 
 /** Repeats a batch until it finds nothing. Returns false when the time ended before. */
@@ -154,7 +188,7 @@ async function cancelLive(part: Part, window: retention.Window): Promise<number>
 /** Of the expired runs that ended recently, those without an open execution. */
 async function closedAmongEnding(part: Part, window: retention.Window): Promise<string[]> {
   const { deps } = part;
-  const ending = await retention.expiredAndEnding(deps.db, window, retention.RUN_BATCH);
+  const ending = await retention.expiredAndEnding(deps.db, window, ENDING_BATCH);
   const closed: string[] = [];
   await eachOf(ending, async (runId) => {
     const current = await deps.temporal.withTimeout(() => describeCurrent(deps, runId));
