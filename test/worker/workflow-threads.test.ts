@@ -12,6 +12,20 @@ beforeAll(async () => {
 });
 afterAll(() => engine.close());
 
+test('workflow code collects no stack traces, and the query for them says so', async () => {
+  const worker = await startWorkerProcess(engine.env);
+  try {
+    const workflowId = await engine.define({ nodes: [echo('a')], edges: [] });
+    const runId = await engine.trigger(workflowId);
+    await engine.until(runId, ['success'], 60_000);
+    const execution = engine.deps.temporal.client.workflow.getHandle(runId);
+    await expect(execution.query('__stack_trace')).rejects.toThrow('stack traces are not enabled');
+    expect(worker.tail(40).join('\n')).not.toContain('promiseHooks');
+  } finally {
+    await worker.stop();
+  }
+}, 120_000);
+
 test('a worker stuck in workflow code ends with the reason, and another continues its run', async () => {
   const path = join(mkdtempSync(join(tmpdir(), 'endless-')), 'bundle.js');
   writeFileSync(path, (await bundleFixture('endless-workflow.ts')).code);
