@@ -45,15 +45,61 @@ export const retrySchema = z
   })
   .meta({ id: 'NodeRetry' });
 
+const mockCost = z.number().min(0).max(1_000_000).optional();
+
+/** A turn of the `mock` model: it calls tools, or gives its answer. */
+const mockTurnSchema = z
+  .strictObject({
+    calls: z
+      .array(
+        z.strictObject({
+          /** The tool's own name, such as `custom:refund`. */
+          tool: z.string().min(1).max(200),
+          /** Strings in it are templates, over the run's state. */
+          arguments: jsonObject.default({}),
+        }),
+      )
+      .max(100)
+      .optional(),
+    output: json.optional(),
+    cost_usd: mockCost,
+  })
+  .meta({ id: 'MockTurn' });
+
 /** The output, cost and failures of the `mock` model; other models ignore it. */
 export const mockSchema = z
   .strictObject({
     output: json.optional(),
-    cost_usd: z.number().min(0).max(1_000_000).optional(),
+    cost_usd: mockCost,
     delay_ms: z.int().min(0).max(3_600_000).optional(),
     fail_times: z.int().min(0).max(1000).optional(),
+    /** Of an agent with tools: its turns in order. After the last one the mock answers. */
+    turns: z.array(mockTurnSchema).max(60).optional(),
   })
   .meta({ id: 'MockModel' });
+
+/** What an agent may do with a tool. Without options, an agent's `tools` can have the name alone. */
+const agentToolSchema = z
+  .strictObject({
+    /** A built-in tool, or `custom:<name>`. */
+    name: z.string().min(1).max(200),
+    /** Whether a person must approve a call: an expression reads `args` and the run's state. */
+    approval: z.union([z.enum(['always', 'never']), z.string().min(1).max(2_000)]).optional(),
+    /** For the model; replaces the tool's own. */
+    description: z.string().min(1).max(5_000).optional(),
+    /** JSON Schema of the arguments, for a tool that has none; the arguments are validated against it. */
+    parameters: jsonObject.optional(),
+    /** Arguments that the model neither sees nor sets. Strings in it, at any depth, are templates. */
+    fixed: jsonObject.optional(),
+    /** Calls over all turns. */
+    max_calls: z.int().min(1).max(1_000).optional(),
+    /** When a call has failed permanently: `tell` reports it to the model, `fail` fails the node. */
+    on_error: z.enum(['tell', 'fail']).default('tell'),
+  })
+  .meta({ id: 'AgentTool' });
+
+/** The most tools that one agent can have. */
+const MAX_AGENT_TOOLS = 64;
 
 const positionSchema = z
   .strictObject({ x: z.number(), y: z.number() })
@@ -83,6 +129,18 @@ const agentNodeSchema = z
     response_schema: jsonObject.optional(),
     /** State key of the output; the default is the node's id. */
     output_key: outputKey.optional(),
+    /** Tools that the model can call, in turns, until it answers. */
+    tools: z
+      .array(z.union([z.string().min(1).max(200), agentToolSchema]))
+      .min(1)
+      .max(MAX_AGENT_TOOLS)
+      .optional(),
+    /** The default is 10. */
+    max_turns: z.int().min(1).max(50).optional(),
+    /** `required`: the first turn must call a tool. The default is `auto`. */
+    tool_choice: z.enum(['auto', 'required']).optional(),
+    /** After the last turn: `fail`, the default, or `answer` without tools in one more turn. */
+    on_max_turns: z.enum(['fail', 'answer']).optional(),
     mock: mockSchema.optional(),
   })
   .meta({ id: 'AgentNode' });
@@ -257,6 +315,7 @@ export const evalsSchema = z
 
 export type GraphNode = z.infer<typeof graphNodeSchema>;
 export type AgentNode = z.infer<typeof agentNodeSchema>;
+export type AgentTool = z.infer<typeof agentToolSchema>;
 export type ToolNode = z.infer<typeof toolNodeSchema>;
 export type LoopNode = z.infer<typeof loopNodeSchema>;
 export type GateNode = z.infer<typeof gateNodeSchema>;

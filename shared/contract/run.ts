@@ -20,13 +20,30 @@ const failureSchema = z
   .object({ kind: z.enum(failureKinds), node_id: z.string().optional() })
   .meta({ id: 'RunFailure' });
 
+/** A tool call that waits for approval. The digest binds a decision to exactly these arguments. */
+const pendingToolCallSchema = z
+  .object({
+    tool: z.string(),
+    turn: z.int(),
+    arguments: jsonObject.nullable().meta({
+      description: 'As they will be sent; null for a caller without the capability approve_gates',
+    }),
+    schema_digest: z.string(),
+    digest: z.string(),
+  })
+  .meta({ id: 'PendingToolCall' });
+
+export const gateKinds = ['human_gate', 'tool_call'] as const;
+
 const pendingGateSchema = z
   .object({
+    kind: z.enum(gateKinds),
     node_id: z.string(),
     step_key: z.string(),
     label: z.string(),
     prompt: z.string(),
     since: timestamp,
+    tool_call: pendingToolCallSchema.optional().meta({ description: 'For kind `tool_call`' }),
   })
   .meta({ id: 'PendingGate' });
 

@@ -6,7 +6,14 @@ import { policyVerdictSchema } from './governance.ts';
 const stepStatuses = ['running', 'success', 'failed', 'paused', 'skipped', 'cancelled'] as const;
 const stepStatusSchema = z.enum(stepStatuses);
 
-const usageSchema = z.object({ input_tokens: z.int(), output_tokens: z.int() });
+export const usageSchema = z.object({
+  input_tokens: z.int(),
+  output_tokens: z.int(),
+  cached_tokens: z
+    .int()
+    .optional()
+    .meta({ description: 'The part of `input_tokens` that the provider read from its cache' }),
+});
 
 /** A person's decision at a gate. */
 const decisionSchema = z
@@ -35,6 +42,14 @@ const stepAttemptSchema = z
     cost_usd: dollars,
   })
   .meta({ id: 'StepAttempt' });
+
+/** A call that a model requested in a turn. */
+const toolCallSchema = z
+  .object({
+    tool: z.string(),
+    index: z.int().meta({ description: 'Its number in the turn, from 1' }),
+  })
+  .meta({ id: 'StepToolCall' });
 
 /** One node in one iteration: its input, its output and its cost. */
 export const stepSchema = z
@@ -76,6 +91,16 @@ export const stepSchema = z
     output: jsonValue,
     error: z.string().nullable(),
     policy: z.array(policyVerdictSchema),
+    parent_step_key: z.string().optional().meta({
+      description:
+        'For a turn or a call of an agent with tools: the step of the agent. The cost of that step includes it',
+    }),
+    turn: z.int().optional().meta({
+      description: 'For a turn or a call of an agent with tools: the number of the turn, from 1',
+    }),
+    tool_call: toolCallSchema
+      .optional()
+      .meta({ description: 'For a call of an agent with tools' }),
     decision: decisionSchema
       .optional()
       .meta({ description: 'For a gate that was decided and has not opened again since' }),

@@ -1,0 +1,26 @@
+import type { Conversation, ModelTurn } from '../../shared/agents/conversation.ts';
+import type { OfferedTool } from '../../shared/agents/offered-tool.ts';
+import type { Json } from '../../shared/json.ts';
+import type { NodeCall } from './node.ts';
+import type { AgentNode } from '../../shared/contract/graph.ts';
+import type { Consumption } from '../../shared/node-error.ts';
+
+/** A turn to ask: the conversation so far, and the tools on offer. */
+export interface TurnCall extends NodeCall<AgentNode> {
+  /** From 1. */
+  turn: number;
+  conversation: Conversation;
+  tools: readonly OfferedTool[];
+  /** `none`: the model must answer. */
+  toolChoice: 'auto' | 'required' | 'none';
+  /** Receives the text of the answer as it arrives. */
+  onText?: (delta: string) => void;
+}
+
+/** The model's turn. With calls, `output` is not set; without, it is the node's output. */
+export interface TurnResult extends Consumption {
+  said: ModelTurn;
+  output?: Json;
+}
+
+export type TurnRunner = (call: TurnCall) => Promise<TurnResult>;

@@ -1,0 +1,40 @@
+import type { Json, JsonObject } from '../json.ts';
+
+/** A call that a model requested in a turn, as the ledger stores it. */
+export interface RequestedCall {
+  /** From 1, in the order of the model's answer. */
+  index: number;
+  /** The provider's id of the call; its result refers to it. */
+  id: string;
+  /** The tool's name in graphs. A name that was not offered is kept as the model wrote it. */
+  tool: string;
+  /** The model's arguments; a string when they are not a JSON object. */
+  given: JsonObject | string;
+  /** Why the call is not made; the model is told. */
+  refusal?: string;
+}
+
+/** What a model said in one turn. */
+export interface ModelTurn {
+  /** Empty when the model only calls tools. */
+  text: string;
+  calls: readonly RequestedCall[];
+}
+
+/** The result of a call as the model is told it. */
+export interface CallResult {
+  index: number;
+  id: string;
+  tool: string;
+  /** The output, or with `isError` the reason why there is none. */
+  content: Json;
+  isError: boolean;
+}
+
+/** A conversation before its next turn. Each turn's results are complete, in the order of its calls. */
+export interface Conversation {
+  /** Empty when the node has none. */
+  system: string;
+  prompt: string;
+  turns: readonly (ModelTurn & { results: readonly CallResult[] })[];
+}

@@ -1,0 +1,20 @@
+import type { JsonObject } from '../json.ts';
+
+/** A tool as an agent offers it to its model: resolved from the node's entry and the tool's own definition. */
+export interface OfferedTool {
+  /** The tool's name in graphs, such as `custom:refund`. */
+  name: string;
+  /** The name for providers, which allow letters, digits, `_` and `-` only. */
+  providerName: string;
+  description: string;
+  /** JSON Schema of the arguments that the model sets: without the fixed ones. Its type is `object`. */
+  schema: JsonObject;
+  /** `sha256:` and the digest of the schema's canonical JSON. */
+  schemaDigest: string;
+  /** `always`, `never` or an expression over `args` and the run's state. */
+  approval: string;
+  /** Names of the arguments that the node sets. */
+  fixed: readonly string[];
+  maxCalls: number | undefined;
+  onError: 'tell' | 'fail';
+}
