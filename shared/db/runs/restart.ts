@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { executedKinds } from '../../graph/kinds.ts';
 import { graphSchema } from '../../contract/graph.ts';
 import type { LedgerState } from '../../execution.ts';
-import { readDecisions } from './gates.ts';
+import { readDecisions } from './gate-answers.ts';
 import type { AdmittedRun } from './admission.ts';
 import { type Pool, sql } from '../pool.ts';
 

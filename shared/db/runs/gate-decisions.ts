@@ -1,0 +1,223 @@
+import { z } from 'zod';
+import type { Actor } from '../../actor.ts';
+import { conflict, notFound } from '../../errors.ts';
+import { type GateAnswer, type GateChoice, withoutNulls } from '../../gate-decision.ts';
+import type { JsonObject } from '../../json.ts';
+import { newId } from '../../crypto/ids.ts';
+import { aroundLabel } from '../../rejection.ts';
+import { auditRow } from '../audit/audit.ts';
+import { LEASE_MS, type OutboxRow } from './outbox.ts';
+import { noteTransaction, transactionId, withCertainty } from '../commit-outcome.ts';
+import { type FragmentSqlToken, type Pool, sql, type Tx } from '../pool.ts';
+import { answerAssignments, answerMembers } from './gate-answers.ts';
+import { phaseMs } from './row.ts';
+
+const decided = z.object({
+  run_status: z.string().nullable(),
+  step_key: z.string().nullable(),
+  round: z.number().nullable(),
+  outbox_id: z.number().nullable(),
+  first: z.boolean(),
+});
+
+export interface Decision extends GateChoice, GateAnswer {
+  actor: Actor;
+  runId: string;
+}
+
+export interface Decided {
+  row: OutboxRow;
+  /** Whether the decision can be sent to Temporal now: no start, cancel or resume of the run is queued before it. */
+  first: boolean;
+}
+
+/**
+ * Records a person's decision at a gate. A gate can be decided while it is open and its run is running or paused,
+ * regardless of the run's other gates. Throws AppError `not_found`, or `conflict` with the state of the gate.
+ *
+ * One statement is enough unless it has to wait for the run's row. Then its snapshot is outdated: the gate it chose may
+ * be decided, and newly opened gates are missing. In that case it decides nothing, and a second attempt locks the row
+ * first, so that its snapshot contains everything about the run.
+ */
+export async function decideGate(db: Pool, decision: Decision): Promise<Decided> {
+  const auditId = newId('audit');
+  // The compiler does not see the assignment inside the callback.
+  let runStatus = null as string | null;
+  const decided = await withCertainty(
+    async () => {
+      const answer = await decideOpenGate(db, decision, auditId);
+      runStatus = answer.runStatus;
+      return answer.decided ?? null;
+    },
+    () => findDecided(db, decision, auditId),
+  );
+  if (decided !== null) return decided;
+  if (runStatus === null) throw notFound('Run');
+  return db.transaction(async (tx) => {
+    const held = await tx.maybeOne(sql.prepared('gates_hold_run', heldRun)`
+      SELECT ${transactionId} AS transaction FROM runs
+      WHERE id = ${decision.runId} AND workspace_id = ${decision.actor.workspaceId} FOR UPDATE
+    `);
+    const againId = newId('audit');
+    if (held !== null) noteTransaction(tx, held.transaction, auditRow(againId));
+    const again = await decideOpenGate(tx, decision, againId);
+    if (again.decided !== undefined) return again.decided;
+    if (again.runStatus === null) throw notFound('Run');
+    throw await refusal(tx, again.runStatus, decision);
+  });
+}
+
+/** The gate to decide: the named one, else the one that has been open longest. */
+function decidedGate(decision: Decision): FragmentSqlToken {
+  const { actor, approved } = decision;
+  const nodeId = decision.nodeId ?? null;
+  const stepKey = decision.stepKey ?? null;
+  const [before, after] = aroundLabel(decision.reason || undefined);
+  return sql.fragment`
+    gate AS (
+      UPDATE gates SET
+        ${answerAssignments(decision)}, decided_at = clock_timestamp(), decided_by = ${actor.id},
+        decided_by_name = ${actor.name}
+      WHERE (run_id, step_key, round) = (
+        SELECT g.run_id, g.step_key, g.round FROM run JOIN gates g ON g.run_id = run.id
+        WHERE run.status IN ('running', 'paused') AND g.status = 'open'
+          AND (${nodeId}::text IS NULL OR g.node_id = ${nodeId})
+          AND (${stepKey}::text IS NULL OR g.step_key = ${stepKey})
+        ORDER BY g.opened_at, g.step_key LIMIT 1)
+        AND gates.status = 'open'
+      RETURNING run_id, step_key, round, node_id, ${approved} OR NOT fails_on_reject AS continues,
+                CASE WHEN NOT ${approved} AND fails_on_reject
+                     THEN ${before}::text || label || ${after}::text END AS error
+    )`;
+}
+
+const decisionFrame = sql.fragment`
+    frame AS (
+      INSERT INTO run_frames (run_id, seq, frame)
+      SELECT moved.id, moved.frame_seq,
+             CASE WHEN gate.continues
+                  THEN json_build_object('run_id', moved.id, 'type', 'step_completed', 'node_id', gate.node_id)
+                  ELSE json_build_object('run_id', moved.id, 'type', 'step_failed', 'node_id', gate.node_id,
+                                         'error', gate.error) END
+      FROM moved, gate
+    )`;
+
+/** The audit entry; `findDecided` looks it up by its id. */
+const decisionAudit = ({ actor, approved, reason = '' }: Decision, auditId: string) => sql.fragment`
+    audit AS (
+      INSERT INTO audit_log (id, workspace_id, action, actor_id, actor_name, target_type, target_id, details)
+      SELECT ${auditId}, ${actor.workspaceId}, ${approved ? 'approve' : 'reject'}, ${actor.id}, ${actor.name},
+             'run', gate.run_id, jsonb_strip_nulls(jsonb_build_object(
+               'node_id', gate.node_id, 'step_key', gate.step_key, 'reason', ${reason || null}::text))
+      FROM gate
+    )`;
+
+/**
+ * Decision, step, status, frame, audit entry and the outbox entry for Temporal, in one statement that locks the run's
+ * row. The statement's snapshot chooses the gate, which is decided only if it is still open after its row is locked.
+ */
+async function decideOpenGate(
+  db: Pool | Tx,
+  decision: Decision,
+  auditId: string,
+): Promise<{ runStatus: string | null; decided?: Decided }> {
+  const { actor, runId, approved } = decision;
+  const reason = decision.reason || null;
+  const output = JSON.stringify({ approved, input: decision.input });
+  // `first` skips other decisions: each names its gate and round, so their order does not matter.
+  const answer = await db.one(sql.prepared('gates_decide', decided)`
+    WITH run AS (
+      SELECT id, status FROM runs WHERE id = ${runId} AND workspace_id = ${actor.workspaceId} FOR UPDATE
+    ), ${decidedGate(decision)}, step AS (
+      UPDATE steps SET status = CASE WHEN gate.continues THEN 'success' ELSE 'failed' END, error = gate.error,
+        finished_at = clock_timestamp(), output = ${output}::json
+      FROM gate WHERE steps.run_id = gate.run_id AND steps.step_key = gate.step_key
+    ), moved AS (
+      UPDATE runs SET status = 'running',
+        waiting_ms = waiting_ms + CASE WHEN status = 'paused' THEN ${phaseMs} ELSE 0 END,
+        phase_since = CASE WHEN status = 'paused' THEN clock_timestamp() ELSE phase_since END,
+        updated_at = now(), frame_seq = frame_seq + 1
+      FROM gate WHERE runs.id = gate.run_id RETURNING runs.id, runs.frame_seq
+    ), ${decisionFrame}, ${decisionAudit(decision, auditId)}, promise AS (
+      INSERT INTO outbox (run_id, kind, payload, leased_until)
+      SELECT gate.run_id, 'decision',
+             json_build_object('step_key', gate.step_key, 'round', gate.round,
+                               ${answerMembers(({ value }) => value(decision))}),
+             now() + ${LEASE_MS}::int * interval '1 ms'
+      FROM gate RETURNING id
+    )
+    SELECT (SELECT status FROM run) AS run_status, (SELECT step_key FROM gate), (SELECT round FROM gate),
+           (SELECT id FROM promise) AS outbox_id,
+           NOT EXISTS (SELECT FROM outbox WHERE run_id = ${runId} AND kind NOT IN ('alert', 'decision')) AS first
+  `);
+  const { run_status: runStatus, step_key, round, outbox_id: id } = answer;
+  if (step_key === null || round === null || id === null) return { runStatus };
+  const { actor: _actor, runId: _run, nodeId: _node, stepKey: _step, ...said } = decision;
+  const payload = withoutNulls({ ...said, reason, step_key, round }) as JsonObject;
+  const row: OutboxRow = { id, run_id: runId, kind: 'decision', payload, attempts: 0 };
+  return { runStatus, decided: { row, first: answer.first } };
+}
+
+const heldRun = z.object({ transaction: z.string() });
+const foundDecision = z.object({ step_key: z.string(), outbox_id: z.number() });
+
+/**
+ * Finds a decision whose response was lost, by the id of its audit entry. Waits for the run's row, so that the decision
+ * is no longer in progress. The reconciler handles the outbox entry.
+ */
+async function findDecided(
+  db: Pool,
+  { actor, runId, approved }: Decision,
+  auditId: string,
+): Promise<Decided | null> {
+  const found = await db.transaction(async (tx) => {
+    await tx.query(sql.prepared('gates_wait_for_decision', z.object({ id: z.string() }))`
+      SELECT id FROM runs WHERE id = ${runId} AND workspace_id = ${actor.workspaceId} FOR UPDATE
+    `);
+    return tx.maybeOne(sql.prepared('gates_find_decision', foundDecision)`
+      SELECT a.details ->> 'step_key' AS step_key,
+             coalesce((SELECT max(o.id) FROM outbox o WHERE o.run_id = ${runId} AND o.kind = 'decision'
+                       AND o.payload ->> 'step_key' = a.details ->> 'step_key'), 0) AS outbox_id
+      FROM audit_log a WHERE a.id = ${auditId} AND a.workspace_id = ${actor.workspaceId}
+    `);
+  });
+  if (found === null) return null;
+  const payload = { step_key: found.step_key, approved };
+  const row: OutboxRow = {
+    ...{ id: found.outbox_id, run_id: runId, kind: 'decision', payload, attempts: 0 },
+  };
+  return { row, first: false };
+}
+
+const lastRound = z.object({
+  node_id: z.string(),
+  step_key: z.string(),
+  status: z.enum(['open', 'approved', 'rejected', 'cancelled']),
+  decided_by_name: z.string().nullable(),
+});
+
+/**
+ * The error when no gate could be decided: the state of the requested gate, else of the run. The caller must have
+ * locked the run's row.
+ */
+async function refusal(tx: Tx, runStatus: string, asked: Decision): Promise<Error> {
+  const gate = await tx.maybeOne(sql.prepared('gates_last_round', lastRound)`
+    SELECT node_id, step_key, status, decided_by_name FROM gates
+    WHERE run_id = ${asked.runId} AND (${asked.nodeId ?? null}::text IS NULL OR node_id = ${asked.nodeId ?? null})
+      AND (${asked.stepKey ?? null}::text IS NULL OR step_key = ${asked.stepKey ?? null})
+    ORDER BY coalesce(decided_at, opened_at) DESC, step_key, round DESC LIMIT 1
+  `);
+  if (gate?.status === 'approved' || gate?.status === 'rejected') {
+    const by = gate.decided_by_name === null ? '' : ` by ${gate.decided_by_name}`;
+    return conflict(`Gate '${gate.step_key}' has already been ${gate.status}${by}`);
+  }
+  if (runStatus !== 'running' && runStatus !== 'paused') {
+    return conflict(`Run is ${runStatus}, not paused at a gate`);
+  }
+  if (gate?.status === 'cancelled') {
+    return conflict(`Gate '${gate.step_key}' is not open: the resumed run has not reached it yet`);
+  }
+  const node = asked.nodeId === undefined ? '' : ` at node '${asked.nodeId}'`;
+  const step = asked.stepKey === undefined ? '' : ` with step key '${asked.stepKey}'`;
+  return conflict(`Run has no open gate${node}${step}`);
+}
