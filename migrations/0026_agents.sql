@@ -25,3 +25,8 @@ ALTER TABLE gates
   ADD CONSTRAINT gates_tool_call_check
     CHECK (kind <> 'tool_call' OR (tool IS NOT NULL AND turn IS NOT NULL AND arguments IS NOT NULL
                                    AND schema_digest IS NOT NULL AND digest IS NOT NULL)) NOT VALID;
+
+-- A call that waits for approval has made no attempt yet.
+DROP TRIGGER steps_keep_attempt ON steps;
+CREATE TRIGGER steps_keep_attempt AFTER UPDATE ON steps
+  FOR EACH ROW WHEN (NEW.attempts > OLD.attempts AND OLD.attempts > 0) EXECUTE FUNCTION keep_attempt();

@@ -62,7 +62,11 @@ export function createAgentLoop(
       const turn = current;
       return open.size === 0
         ? next()
-        : progress.calls.map((call) => ({ do: call.needs_approval ? 'await' : 'call', turn, call }));
+        : progress.calls.map((call) => ({
+            do: call.needs_approval ? 'await' : 'call',
+            turn,
+            call,
+          }));
     },
     approved: (index) => {
       const call = open.get(index);

@@ -7,8 +7,8 @@ export interface RecordedCall extends RequestedCall {
   arguments?: JsonObject;
   /** The digest of the schema that the arguments were checked against. */
   schema_digest?: string;
-  /** A person must approve it. */
-  needs_approval?: true;
+  /** A person must approve it: the question, with the arguments redacted and shortened. */
+  question?: string;
 }
 
 /** The output of a turn's step in the ledger. */
@@ -46,10 +46,10 @@ export function progressOf({ answer, calls }: TurnRecord): TurnProgress {
   return {
     calls: calls
       .filter((call) => call.refusal === undefined)
-      .map(({ index, tool, needs_approval: asks = false }) => ({
+      .map(({ index, tool, question }) => ({
         index,
         tool,
-        needs_approval: asks,
+        needs_approval: question !== undefined,
       })),
   };
 }

@@ -57,11 +57,16 @@ const decisionRow = z.object({
 const toDecision = ({ answer, ...gate }: z.infer<typeof decisionRow>): GateDecision =>
   ({ ...gate, ...withoutNulls(answer) }) as GateDecision;
 
-/** Every decision made in a run so far, oldest first. */
+/**
+ * Every decision made in a run so far, oldest first. The reason at a tool call is part of the conversation, which stays
+ * out of the executions.
+ */
 export async function readDecisions(db: Pool | Tx, runId: string): Promise<GateDecision[]> {
   const rows = await db.any(sql.prepared('gates_decisions', decisionRow)`
-    SELECT step_key, round, json_build_object(${storedAnswer}) AS answer FROM gates
-    WHERE run_id = ${runId} AND status IN ('approved', 'rejected') ORDER BY decided_at, step_key, round
+    SELECT step_key, round, json_build_object(${storedAnswer}) AS answer
+    FROM (SELECT step_key, round, status, input, decided_at, CASE WHEN kind = 'human_gate' THEN reason END AS reason
+          FROM gates WHERE run_id = ${runId}) AS g
+    WHERE status IN ('approved', 'rejected') ORDER BY decided_at, step_key, round
   `);
   return rows.map(toDecision);
 }

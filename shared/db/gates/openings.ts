@@ -1,13 +1,16 @@
 import { z } from 'zod';
+import { type TurnRecord, turnKey } from '../../agents/turn-record.ts';
 import type { StreamFrame } from '../../contract/stream.ts';
 import type { GateOpening, PauseCall } from '../../execution.ts';
+import { callDigest } from '../../crypto/digests.ts';
 import type { GateDecision } from '../../gate-decision.ts';
-import { readDecisions } from './gate-answers.ts';
-import { queueAlert } from './outbox.ts';
+import { readDecisions } from './answers.ts';
+import { queueAlert } from '../runs/outbox.ts';
 import { type Pool, sql, type Tx } from '../pool.ts';
-import { appendFrames, writePending } from './log.ts';
-import { phaseMs, acceptsWorkOf } from './row.ts';
-import { anotherAttempt, startedFrame } from './pending-writes.ts';
+import { appendFrames, writePending } from '../runs/log.ts';
+import { phaseMs, acceptsWorkOf } from '../runs/row.ts';
+import { anotherAttempt, startedFrame } from '../runs/pending-writes.ts';
+import { agentColumns, agentValues } from '../runs/steps.ts';
 
 const lockedRun = z.object({
   status: z.string(),
@@ -32,12 +35,19 @@ export async function pauseAtGates(
     await writePending(tx, call);
     const opened: GateOpening[] = [];
     for (const gate of call.gates) {
-      if (await openGate(tx, call.run_id, run.epoch, gate)) opened.push(gate);
+      if (await open(tx, call.run_id, run.epoch, gate)) opened.push(gate);
     }
     await appendFrames(
       tx,
       call.run_id,
-      opened.map((gate) => startedFrame(call.run_id, gate.node_id, gate.label)),
+      opened.map((gate) =>
+        startedFrame(
+          call.run_id,
+          gate.node_id,
+          gate.label,
+          gate.tool_call === undefined ? undefined : gate.step_key,
+        ),
+      ),
     );
     const decisions = await decisionsOf(tx, call.run_id, call.gates);
     if (decisions.length > 0) return decisions;
@@ -45,6 +55,11 @@ export async function pauseAtGates(
     return [];
   });
 }
+
+const open = (tx: Tx, runId: string, epoch: number, gate: GateOpening): Promise<boolean> =>
+  gate.tool_call === undefined
+    ? openGate(tx, runId, epoch, gate)
+    : openToolCall(tx, runId, epoch, gate, gate.tool_call);
 
 async function openGate(tx: Tx, runId: string, epoch: number, gate: GateOpening): Promise<boolean> {
   const result = await tx.query(sql.prepared('gates_open', z.object({}))`
@@ -70,6 +85,56 @@ async function openGate(tx: Tx, runId: string, epoch: number, gate: GateOpening)
   return result.rowCount > 0;
 }
 
+const turnRow = z.object({ output: z.unknown().transform((value) => value as TurnRecord) });
+
+/**
+ * Opens the gate of a tool call: its arguments and their digest come from the turn that requested it. The step of the
+ * call waits without an attempt.
+ */
+async function openToolCall(
+  tx: Tx,
+  runId: string,
+  epoch: number,
+  gate: GateOpening,
+  { agent_key, turn, call: index, tool }: NonNullable<GateOpening['tool_call']>,
+): Promise<boolean> {
+  const row = await tx.maybeOne(sql.prepared('gates_read_turn', turnRow)`
+    SELECT output FROM steps
+    WHERE run_id = ${runId} AND step_key = ${turnKey(agent_key, turn)} AND status = 'success'
+  `);
+  const call = row?.output.calls.find((each) => each.index === index);
+  if (call?.arguments === undefined || call.schema_digest === undefined) return false;
+  const { arguments: args, schema_digest, question = tool } = call;
+  const digest = callDigest({
+    run_id: runId,
+    step_key: gate.step_key,
+    tool,
+    schema_digest,
+    arguments: args,
+  });
+  const result = await tx.query(sql.prepared('gates_open_tool_call', z.object({}))`
+    WITH gate AS (
+      INSERT INTO gates AS g (run_id, step_key, round, node_id, label, prompt, fails_on_reject, kind, tool, turn,
+                              arguments, schema_digest, digest)
+      VALUES (${runId}, ${gate.step_key}, ${gate.round}, ${gate.node_id}, ${gate.label}, ${question}, false, 'tool_call',
+              ${tool}, ${turn}::int, ${JSON.stringify(args)}::json, ${schema_digest}, ${digest})
+      ON CONFLICT (run_id, step_key, round) DO UPDATE SET status = 'open', opened_at = excluded.opened_at
+        WHERE g.status = 'cancelled'
+      RETURNING run_id
+    )
+    INSERT INTO steps AS s (run_id, step_key, node_id, label, kind, iteration, ordinal, status, epoch, attempts,
+                            ${agentColumns})
+    SELECT run_id, ${gate.step_key}, ${gate.node_id}, ${gate.label}, 'tool', ${sql.array(gate.iteration, 'int4')},
+           (SELECT frame_seq + 1 FROM runs WHERE id = ${runId}), 'paused', ${epoch}, 0,
+           ${agentValues({ step_key: agent_key, turn, call: index, tool })}
+    FROM gate
+    ON CONFLICT (run_id, step_key) DO UPDATE
+      SET status = 'paused', epoch = excluded.epoch, finished_at = NULL, error = NULL
+      WHERE s.status <> 'success'
+  `);
+  return result.rowCount > 0;
+}
+
 async function markPaused(
   tx: Tx,
   call: PauseCall & { alerts: boolean },
@@ -86,16 +151,22 @@ async function markPaused(
   if (!announce) return;
   const oldest = await tx.maybeOne(sql.prepared(
     'gates_oldest_open',
-    z.object({ node_id: z.string(), prompt: z.string() }),
+    z.object({ node_id: z.string(), prompt: z.string(), call_key: z.string().nullable() }),
   )`
-    SELECT node_id, prompt FROM gates WHERE run_id = ${call.run_id} AND status = 'open'
+    SELECT node_id, prompt, CASE WHEN kind = 'tool_call' THEN step_key END AS call_key FROM gates WHERE run_id = ${call.run_id} AND status = 'open'
     ORDER BY opened_at, step_key LIMIT 1
   `);
   if (oldest === null) return;
-  const frame: StreamFrame = { run_id: call.run_id, type: 'run_paused', ...oldest };
+  const { node_id: nodeId, prompt: text, call_key: callKey } = oldest;
+  const frame: StreamFrame = {
+    run_id: call.run_id,
+    type: 'run_paused',
+    node_id: nodeId,
+    prompt: text,
+    ...(callKey === null ? {} : { step_key: callKey }),
+  };
   await appendFrames(tx, call.run_id, [frame]);
   if (!call.alerts) return;
-  const { node_id: nodeId, prompt: text } = oldest;
   await queueAlert(tx, { runId: call.run_id, event: 'paused', text, nodeId });
 }
 
