@@ -18,7 +18,7 @@ export const headersSchema = z.record(
   z.union([z.string(), z.number(), z.boolean()]).transform(String),
 );
 
-const paramsSchema = z.strictObject({
+export const httpRequestParams = z.strictObject({
   url: z.string().min(1),
   method: z
     .string()
@@ -37,7 +37,7 @@ const DEFAULT_TIMEOUT_MS = 60_000;
 /** `{url, method, headers, query, body}` to `{status, headers, body}`; a response other than 2xx fails the node. */
 export function createHttpRequest(egress: Egress): NodeRunner<ToolNode> {
   return async (call) => {
-    const params = parseParams('http_request', paramsSchema, call.params);
+    const params = parseParams('http_request', httpRequestParams, call.params);
     return callOutside(call.signal, async () => {
       const headers = checkUserHeaders(params.headers ?? {});
       const body = encodeBody(params.body, headers);

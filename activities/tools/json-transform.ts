@@ -4,11 +4,11 @@ import { evaluateUntrusted } from '../../shared/platform/threads/untrusted.ts';
 import { NodeError, type NodeRunner } from '../nodes/node.ts';
 import { parseParams } from './params.ts';
 
-const paramsSchema = z.strictObject({ expression: z.string().min(1) });
+export const jsonTransformParams = z.strictObject({ expression: z.string().min(1) });
 
 /** `{expression}` over the run state to its value. The same input gives the same error, so no error is retried. */
 export const jsonTransform: NodeRunner<ToolNode> = async (call) => {
-  const { expression } = parseParams('json_transform', paramsSchema, call.params);
+  const { expression } = parseParams('json_transform', jsonTransformParams, call.params);
   const { workspaceId, state, signal, place } = call;
   const outcome = await evaluateUntrusted(workspaceId, expression, state, { signal, place });
   if ('problem' in outcome) {

@@ -9,7 +9,7 @@ import {
 import { NodeError, type NodeRunner } from '../nodes/node.ts';
 import { parseParams } from './params.ts';
 
-const paramsSchema = z.strictObject({
+export const sendChatMessageParams = z.strictObject({
   text: z.union([z.string().min(1), z.number(), z.boolean()]).transform(String),
   webhook_url: z.string().min(1).nullish(),
 });
@@ -44,7 +44,7 @@ export function createSendChatMessage(
   return async (call) => {
     const { text, webhook_url: given } = parseParams(
       'send_chat_message',
-      paramsSchema,
+      sendChatMessageParams,
       call.params,
     );
     const url = given ?? defaultUrl;

@@ -20,7 +20,7 @@ const line = z
   .max(998)
   .regex(/^[^\r\n\0]*$/, 'must be a single line');
 
-const paramsSchema = z
+export const sendEmailParams = z
   .strictObject({
     to: recipients,
     subject: line,
@@ -38,7 +38,7 @@ export function createSendEmail(mailer: Mailer | undefined): NodeRunner<ToolNode
     if (mailer === undefined) {
       throw new NodeError('send_email: EMAIL_API_KEY is not set', { retryable: false });
     }
-    const mail = parseParams('send_email', paramsSchema, call.params);
+    const mail = parseParams('send_email', sendEmailParams, call.params);
     const message = {
       to: mail.to,
       subject: mail.subject,

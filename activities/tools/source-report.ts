@@ -9,7 +9,7 @@ import { parseParams } from './params.ts';
 import { asNodeError } from './records.ts';
 
 const word = z.string().min(1).max(200).optional();
-const paramsSchema = z
+export const sourceReportParams = z
   .strictObject({ source_id: word, name: word, ...sourceReportFields })
   .refine(
     ({ source_id, name }) => (source_id === undefined) !== (name === undefined),
@@ -22,7 +22,7 @@ export const createSourceReport =
   async ({ params, workspaceId, idempotencyKey }) => {
     const { source_id, name, ...report } = parseParams(
       'source_report',
-      paramsSchema,
+      sourceReportParams,
       toStorable(params) as JsonObject,
     );
     const source = source_id ?? name ?? '';

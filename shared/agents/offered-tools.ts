@@ -1,0 +1,208 @@
+import type { AgentNode, AgentTool } from '../contract/graph.ts';
+import { isObject } from '../graph/json-value.ts';
+import { agentToolsOf } from '../graph/node-tools.ts';
+import { hint } from '../graph/suggest.ts';
+import type { Json, JsonObject } from '../json.ts';
+import { calledAs, customToolName } from '../tools.ts';
+import { builtinDefinitions, notForAgents, type ToolDefinition } from './builtin-tools.ts';
+import type { OfferedTool } from './offered-tool.ts';
+
+/** The fields of a custom tool that its offer depends on. */
+export interface CustomToolDefinition {
+  label: string;
+  description: string;
+  input_schema: JsonObject | null;
+}
+
+/** A workspace's own tools, by name, without `custom:`. */
+export type CustomToolDefinitions = ReadonlyMap<string, CustomToolDefinition>;
+
+/** Why a tool cannot be offered. */
+export interface ToolProblem {
+  code: string;
+  message: string;
+  /** Within the node, such as `tools[1].fixed.amount`. */
+  path: string;
+}
+
+/** A tool as it will be offered; its digest can only be computed where a hash is at hand. */
+export type ResolvedTool = Omit<OfferedTool, 'schemaDigest'>;
+
+/** The most characters of a name that providers accept. */
+const MAX_PROVIDER_NAME = 64;
+
+/** A tool's name for providers: they allow letters, digits, `_` and `-`. */
+export const providerNameOf = (name: string): string =>
+  name.replaceAll(/[:.]/g, '_').slice(0, MAX_PROVIDER_NAME);
+
+/**
+ * The tools that an agent offers to its model. `digest` is `jsonDigest`; workflow code and browsers have no hash. A tool
+ * with a problem is missing in `tools`.
+ */
+export function offeredTools(
+  node: Pick<AgentNode, 'tools'>,
+  customTools: CustomToolDefinitions,
+  digest: (schema: JsonObject) => string,
+): { tools: OfferedTool[]; problems: ToolProblem[] } {
+  const { tools, problems } = resolveTools(node, customTools);
+  return {
+    tools: tools.map((tool) => ({ ...tool, schemaDigest: digest(tool.schema) })),
+    problems,
+  };
+}
+
+/** The same without digests. */
+export function resolveTools(
+  node: Pick<AgentNode, 'tools'>,
+  customTools: CustomToolDefinitions,
+): { tools: ResolvedTool[]; problems: ToolProblem[] } {
+  const tools: ResolvedTool[] = [];
+  const problems: ToolProblem[] = [];
+  const taken = new Map<string, string>();
+  agentToolsOf(node).forEach((entry, at) => {
+    const path = `tools[${at}]`;
+    const provider = providerNameOf(entry.name);
+    const other = taken.get(provider);
+    taken.set(provider, entry.name);
+    const found =
+      other === undefined ? resolveTool(entry, path, customTools) : [collision(entry, other, path)];
+    if (Array.isArray(found)) problems.push(...found);
+    else tools.push(found);
+  });
+  return { tools, problems };
+}
+
+function collision({ name }: AgentTool, other: string, path: string): ToolProblem {
+  if (name === other) {
+    return { code: 'duplicate_tool', message: `the tool '${name}' is listed twice`, path };
+  }
+  const message = `the tools '${other}' and '${name}' would have the same name '${providerNameOf(name)}' for the model`;
+  return { code: 'tool_names_collide', message, path };
+}
+
+function resolveTool(
+  entry: AgentTool,
+  path: string,
+  customTools: CustomToolDefinitions,
+): ResolvedTool | ToolProblem[] {
+  const { name, fixed = {} } = entry;
+  const definition = definitionOf(name, customTools);
+  if ('code' in definition) return [{ ...definition, path }];
+  const schema = entry.parameters ?? definition.schema;
+  const problem = schemaProblemOf(name, schema);
+  if (problem !== undefined) return [{ ...problem, path }];
+  const objectSchema = schema as JsonObject;
+  const problems = fixedProblems(name, fixed, objectSchema, path);
+  if (problems.length > 0) return problems;
+  return {
+    name,
+    providerName: providerNameOf(name),
+    description: entry.description ?? definition.description,
+    schema: withoutArguments(objectSchema, Object.keys(fixed)),
+    approval: entry.approval ?? 'never',
+    fixed: Object.keys(fixed),
+    maxCalls: entry.max_calls,
+    onError: entry.on_error,
+  };
+}
+
+type Definition = Omit<ToolDefinition, 'schema'> & { schema: JsonObject | null };
+
+function definitionOf(
+  name: string,
+  customTools: CustomToolDefinitions,
+): Definition | Omit<ToolProblem, 'path'> {
+  const customName = customToolName(name);
+  if (customName !== undefined) {
+    const tool = customTools.get(customName);
+    if (tool === undefined) {
+      const names = [...customTools.keys()].map(calledAs);
+      const message = `the custom tool '${name}' is not registered${hint(name, names)}`;
+      return { code: 'unknown_custom_tool', message };
+    }
+    const description = [tool.description, tool.label].find((text) => text !== '') ?? customName;
+    return { description, schema: tool.input_schema };
+  }
+  if (name.startsWith('workflow:')) {
+    const message = `'${name}': a workflow cannot be offered as a tool`;
+    return { code: 'tool_not_for_agents', message };
+  }
+  if (Object.hasOwn(notForAgents, name)) {
+    const reason = notForAgents[name as keyof typeof notForAgents];
+    const message = `an agent cannot offer the tool '${name}': ${reason}`;
+    return { code: 'tool_not_for_agents', message };
+  }
+  if (Object.hasOwn(builtinDefinitions, name)) {
+    return builtinDefinitions[name as keyof typeof builtinDefinitions];
+  }
+  const meant = customTools.has(name)
+    ? `; did you mean '${calledAs(name)}'?`
+    : hint(name, Object.keys(builtinDefinitions));
+  return { code: 'unknown_tool', message: `there is no tool '${name}'${meant}` };
+}
+
+function schemaProblemOf(
+  name: string,
+  schema: JsonObject | null,
+): Omit<ToolProblem, 'path'> | undefined {
+  if (schema === null) {
+    const message = `the tool '${name}' has no schema of its arguments; register it with an input_schema, or give parameters here`;
+    return { code: 'tool_without_schema', message };
+  }
+  const type = schema['type'];
+  if (type === undefined || type === 'object') return undefined;
+  if (Array.isArray(type) && type.includes('object')) return undefined;
+  const message = `the schema of the tool '${name}' must have the type 'object'`;
+  return { code: 'tool_schema_not_an_object', message };
+}
+
+/** Fixed arguments that the tool would refuse with each call. */
+function fixedProblems(
+  name: string,
+  fixed: JsonObject,
+  schema: JsonObject,
+  path: string,
+): ToolProblem[] {
+  const problems: ToolProblem[] = [];
+  const known = argumentNames(schema);
+  for (const key of known === undefined ? [] : Object.keys(fixed)) {
+    if (known?.includes(key) === true) continue;
+    const message = `${name} has no argument '${key}' that could be fixed${hint(key, known ?? [])}`;
+    problems.push({ code: 'unknown_param', message, path: `${path}.fixed.${key}` });
+  }
+  // The headers may hold a credential, and the model must not choose who receives it.
+  const { headers, url } = fixed;
+  if (name === 'http_request' && headers !== undefined && url === undefined) {
+    const message = 'http_request with fixed headers needs a fixed url, too';
+    problems.push({ code: 'headers_without_url', message, path: `${path}.fixed.headers` });
+  }
+  return problems;
+}
+
+/** The only arguments that a schema allows; undefined when it allows others. */
+function argumentNames(schema: JsonObject): string[] | undefined {
+  if (schema['additionalProperties'] !== false || schema['patternProperties'] !== undefined) {
+    return undefined;
+  }
+  return Object.keys(objectAt(schema, 'properties'));
+}
+
+/** The schema of the other arguments, with the type that providers require. */
+function withoutArguments(schema: JsonObject, names: readonly string[]): JsonObject {
+  const offered: JsonObject = schema['type'] === 'object' ? schema : { ...schema, type: 'object' };
+  if (names.length === 0) return offered;
+  const { required, properties: _all, ...rest } = offered;
+  const properties = Object.fromEntries(
+    Object.entries(objectAt(schema, 'properties')).filter(([key]) => !names.includes(key)),
+  );
+  const needed = Array.isArray(required) ? required.filter((key) => !isNamed(key, names)) : [];
+  return { ...rest, properties, ...(needed.length > 0 && { required: needed }) };
+}
+
+const isNamed = (key: Json, names: readonly string[]): boolean =>
+  typeof key === 'string' && names.includes(key);
+
+function objectAt(schema: JsonObject, key: string): JsonObject {
+  const value = schema[key];
+  return isObject(value) ? value : {};
+}

@@ -1,0 +1,31 @@
+import type { AgentNode, AgentTool, GraphNode } from '../contract/graph.ts';
+import type { Json } from '../json.ts';
+import { isObject } from './json-value.ts';
+
+/** An agent's tools in their long form. */
+export const agentToolsOf = ({ tools = [] }: Pick<AgentNode, 'tools'>): AgentTool[] =>
+  tools.map((tool) => (typeof tool === 'string' ? { name: tool, on_error: 'tell' } : tool));
+
+/** A node, or what a draft has in place of one. */
+type DrawnNode = GraphNode | Json;
+
+/** The names of the tools that a node offers to its model, as drawn: a draft can have any. */
+export function offeredNamesOf(node: DrawnNode): string[] {
+  const { tools } = membersOf(node);
+  if (!Array.isArray(tools)) return [];
+  return tools.flatMap((entry) => {
+    const name = isObject(entry) ? entry['name'] : entry;
+    return typeof name === 'string' ? [name] : [];
+  });
+}
+
+/** The names of the tools that a node calls: its own, and those that it offers to its model. */
+export function toolNamesOf(node: DrawnNode): string[] {
+  const { tool_name: own } = membersOf(node);
+  return typeof own === 'string' ? [own, ...offeredNamesOf(node)] : offeredNamesOf(node);
+}
+
+function membersOf(node: DrawnNode): { tool_name?: Json; tools?: Json } {
+  const drawn = node as Json;
+  return isObject(drawn) ? drawn : {};
+}
