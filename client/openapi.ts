@@ -562,6 +562,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/runs/{id}/steps/{step_key}/messages": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read the conversation of an agent with tools
+         * @description Everything the model received and said so far, in order. Results are as the model received them: redacted, andcut after 100,000 characters.
+         */
+        get: operations["listStepMessages"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/runs/{id}/approve": {
         parameters: {
             query?: never;
@@ -573,7 +593,7 @@ export interface paths {
         put?: never;
         /**
          * Approve or reject an open gate
-         * @description A gate can be decided whenever it is open, also while other branches of its run are in progress. Without a body theoldest open gate is approved: name the gate where a run may have several. 409 says what was decided before.
+         * @description A gate can be decided whenever it is open, also while other branches of its run are in progress. Without a body theoldest open gate is approved: name the gate where a run may have several. A tool call needs its `digest`. 409says what was decided before, or that the tool has changed.
          */
         post: operations["decideGate"];
         delete?: never;
@@ -1696,7 +1716,54 @@ export interface components {
                 [key: string]: unknown;
             };
             output_key?: string;
+            tools?: (string | components["schemas"]["AgentTool"])[];
+            max_turns?: number;
+            /** @enum {string} */
+            tool_choice?: "auto" | "required";
+            /** @enum {string} */
+            on_max_turns?: "fail" | "answer";
             mock?: components["schemas"]["MockModel"];
+        };
+        AgentTool: {
+            name: string;
+            approval?: ("always" | "never") | string;
+            description?: string;
+            parameters?: {
+                [key: string]: unknown;
+            };
+            fixed?: {
+                [key: string]: unknown;
+            };
+            max_calls?: number;
+            /**
+             * @default tell
+             * @enum {string}
+             */
+            on_error?: "tell" | "fail";
+        };
+        /** @description A model has answered a turn. Only for sockets with `deltas=true` */
+        AgentTurnFrame: {
+            run_id: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "agent_turn";
+            node_id: string;
+            /** @description The step of the agent */
+            step_key: string;
+            turn: number;
+            /** @description The number of tool calls in this turn */
+            calls: number;
+            usage?: components["schemas"]["AgentTurnFrameUsage"];
+            /** @description US dollars, at most six decimals */
+            cost_usd: number;
+        };
+        AgentTurnFrameUsage: {
+            input_tokens: number;
+            output_tokens: number;
+            /** @description The part of `input_tokens` that the provider read from its cache */
+            cached_tokens?: number;
         };
         AlertChannel: {
             /** @enum {string} */
@@ -1744,6 +1811,8 @@ export interface components {
             run_id: string;
             workflow_id: string;
             workflow_name: string;
+            /** @enum {string} */
+            kind: "human_gate" | "tool_call";
             node_id: string;
             step_key: string;
             label: string;
@@ -1753,11 +1822,39 @@ export interface components {
              * @description ISO 8601, UTC
              */
             since: string;
+            /** @description For kind `tool_call` */
+            tool_call?: components["schemas"]["PendingToolCall"];
         };
         ApprovalList: {
             approvals: components["schemas"]["Approval"][];
             /** @description Null on the last page */
             next_cursor: string | null;
+        };
+        AssistantMessage: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            role: "assistant";
+            turn: number;
+            step_key: string;
+            text: string;
+            calls: components["schemas"]["MessageCall"][];
+            model: string | null;
+            usage: components["schemas"]["AssistantMessageUsage"] | null;
+            /** @description US dollars, at most six decimals */
+            cost_usd: number;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            at: string;
+        };
+        AssistantMessageUsage: {
+            input_tokens: number;
+            output_tokens: number;
+            /** @description The part of `input_tokens` that the provider read from its cache */
+            cached_tokens?: number;
         };
         AuditEntry: {
             id: string;
@@ -2349,6 +2446,12 @@ export interface components {
             node_id?: string;
             /** @description The gate's round, from `pending_gates`: a gate in a loop opens once per iteration */
             step_key?: string;
+            /** @description Required for a gate of kind `tool_call`: its `digest`, so that exactly the call that was shown is decided */
+            digest?: string;
+            /** @description Of an approved tool call: the arguments to send instead. They must fit the schema of the tool */
+            arguments?: {
+                [key: string]: unknown;
+            };
         };
         Decision: {
             approved: boolean;
@@ -2971,6 +3074,23 @@ export interface components {
              */
             kind: "merge";
         };
+        Message: components["schemas"]["SystemMessage"] | components["schemas"]["UserMessage"] | components["schemas"]["AssistantMessage"] | components["schemas"]["ToolMessage"];
+        MessageCall: {
+            /** @description Its number in the turn, from 1 */
+            index: number;
+            /** @description The step of the call; null for a refused call, which has none */
+            step_key: string | null;
+            tool: string;
+            /** @description As the model gave them; text when they are not a JSON object */
+            arguments: {
+                [key: string]: unknown;
+            } | string;
+            /** @description Why the call was not made */
+            refusal: string | null;
+        };
+        MessageList: {
+            messages: components["schemas"]["Message"][];
+        };
         MetricsOverview: {
             /** @description All runs, including deleted ones */
             total_runs: number;
@@ -2999,6 +3119,19 @@ export interface components {
             cost_usd?: number;
             delay_ms?: number;
             fail_times?: number;
+            turns?: components["schemas"]["MockTurn"][];
+        };
+        MockTurn: {
+            calls?: components["schemas"]["MockTurnCall"][];
+            output?: unknown;
+            cost_usd?: number;
+        };
+        MockTurnCall: {
+            tool: string;
+            /** @default {} */
+            arguments?: {
+                [key: string]: unknown;
+            };
         };
         NamedChange: {
             id: string;
@@ -3061,6 +3194,8 @@ export interface components {
             reason?: string;
         };
         PendingGate: {
+            /** @enum {string} */
+            kind: "human_gate" | "tool_call";
             node_id: string;
             step_key: string;
             label: string;
@@ -3070,6 +3205,18 @@ export interface components {
              * @description ISO 8601, UTC
              */
             since: string;
+            /** @description For kind `tool_call` */
+            tool_call?: components["schemas"]["PendingToolCall"];
+        };
+        PendingToolCall: {
+            tool: string;
+            turn: number;
+            /** @description As they will be sent; null for a caller without the capability approve_gates */
+            arguments: {
+                [key: string]: unknown;
+            } | null;
+            schema_digest: string;
+            digest: string;
         };
         Policies: {
             /**
@@ -3276,6 +3423,8 @@ export interface components {
             type: "run_paused";
             node_id: string;
             prompt: string;
+            /** @description Only for a tool call of an agent, which has the node_id of the agent */
+            step_key?: string;
         };
         RunStats: {
             total: number;
@@ -3489,6 +3638,12 @@ export interface components {
             output: unknown;
             error: string | null;
             policy: components["schemas"]["PolicyVerdict"][];
+            /** @description For a turn or a call of an agent with tools: the step of the agent. The cost of that step includes it */
+            parent_step_key?: string;
+            /** @description For a turn or a call of an agent with tools: the number of the turn, from 1 */
+            turn?: number;
+            /** @description For a call of an agent with tools */
+            tool_call?: components["schemas"]["StepToolCall"];
             /** @description For a gate that was decided and has not opened again since */
             decision?: components["schemas"]["Decision"];
         };
@@ -3515,6 +3670,8 @@ export interface components {
              */
             type: "step_completed";
             node_id: string;
+            /** @description Only for a tool call of an agent, which has the node_id of the agent */
+            step_key?: string;
         };
         StepFailedFrame: {
             run_id: string;
@@ -3525,6 +3682,8 @@ export interface components {
             type: "step_failed";
             node_id: string;
             error: string;
+            /** @description Only for a tool call of an agent, which has the node_id of the agent */
+            step_key?: string;
         };
         StepStartedFrame: {
             run_id: string;
@@ -3535,12 +3694,29 @@ export interface components {
             type: "step_started";
             node_id: string;
             label: string;
+            /** @description Only for a tool call of an agent, which has the node_id of the agent */
+            step_key?: string;
+        };
+        StepToolCall: {
+            tool: string;
+            /** @description Its number in the turn, from 1 */
+            index: number;
         };
         StepUsage: {
             input_tokens: number;
             output_tokens: number;
+            /** @description The part of `input_tokens` that the provider read from its cache */
+            cached_tokens?: number;
         };
-        StreamFrame: components["schemas"]["StepStartedFrame"] | components["schemas"]["StepCompletedFrame"] | components["schemas"]["StepFailedFrame"] | components["schemas"]["RunPausedFrame"] | components["schemas"]["RunCompletedFrame"] | components["schemas"]["RunFailedFrame"] | components["schemas"]["RunEvaluatedFrame"];
+        StreamFrame: components["schemas"]["StepStartedFrame"] | components["schemas"]["StepCompletedFrame"] | components["schemas"]["StepFailedFrame"] | components["schemas"]["RunPausedFrame"] | components["schemas"]["RunCompletedFrame"] | components["schemas"]["RunFailedFrame"] | components["schemas"]["RunEvaluatedFrame"] | components["schemas"]["AgentTurnFrame"];
+        SystemMessage: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            role: "system";
+            text: string;
+        };
         Template: {
             id: string;
             name: string;
@@ -3601,6 +3777,20 @@ export interface components {
              */
             type: "contains" | "not_contains" | "equals" | "regex";
             value: string | number;
+        };
+        ToolMessage: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            role: "tool";
+            turn: number;
+            index: number;
+            step_key: string | null;
+            tool: string;
+            /** @description The result, or the error */
+            content: unknown;
+            is_error: boolean;
         };
         ToolNode: {
             /** @description Letters and digits of any script, `_`, `-`, `.` and `:`; starts with a letter, a digit or `_` */
@@ -3827,6 +4017,14 @@ export interface components {
             runs: number;
             /** @description US dollars, at most six decimals */
             cost_usd: number;
+        };
+        UserMessage: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            role: "user";
+            text: string;
         };
         Webhook: {
             enabled: boolean;
@@ -4964,6 +5162,29 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["RunEventList"];
+                };
+            };
+        };
+    };
+    listStepMessages: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+                step_key: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MessageList"];
                 };
             };
         };
@@ -6876,6 +7097,8 @@ export interface operations {
             query?: {
                 /** @description Session token */
                 token?: string;
+                /** @description With `true` the stream also has `agent_turn` frames, and `agent_delta` frames with the answers of models asthey arrive */
+                deltas?: "true" | "false";
             };
             header?: never;
             path: {

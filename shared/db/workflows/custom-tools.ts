@@ -9,7 +9,11 @@ import {
   HEADER_MASK,
 } from '../../contract/custom-tool.ts';
 import { conflict, notFound } from '../../errors.ts';
-import type { JsonObject } from '../../json.ts';
+import type { CustomToolDefinitions } from '../../agents/offered-tools.ts';
+import type { AgentNode } from '../../contract/graph.ts';
+import { offeredNamesOf } from '../../graph/node-tools.ts';
+import type { Json, JsonObject } from '../../json.ts';
+import { customToolName } from '../../tools.ts';
 import { newId } from '../../crypto/ids.ts';
 import { recordAudit } from '../audit/audit.ts';
 import { offsetClause } from '../cursor.ts';
@@ -93,6 +97,29 @@ export async function findCustomTool(
     WHERE workspace_id = ${named.workspaceId} AND name = ${named.name}
   `);
   return tool ?? undefined;
+}
+
+const definitionRow = z.object({
+  name: z.string(),
+  label: z.string(),
+  description: z.string(),
+  input_schema: jsonObject.nullable(),
+});
+
+/** The custom tools that an agent offers, by name, as far as they exist. */
+export async function findOfferedDefinitions(
+  db: Db,
+  { workspaceId, node }: { workspaceId: string; node: AgentNode },
+): Promise<CustomToolDefinitions> {
+  const names = offeredNamesOf(node as unknown as Json).flatMap(
+    (name) => customToolName(name) ?? [],
+  );
+  if (names.length === 0) return new Map();
+  const rows = await db.any(sql.prepared('custom_tools_offered', definitionRow)`
+    SELECT name, label, description, input_schema FROM custom_tools
+    WHERE workspace_id = ${workspaceId} AND name = ANY (${sql.array(names, 'text')})
+  `);
+  return new Map(rows.map(({ name, ...definition }) => [name, definition]));
 }
 
 /**
