@@ -38,6 +38,7 @@ import {
   spendingOf,
 } from './step-context.ts';
 import { beginJudged, permitted } from './begin-judged.ts';
+import { annotateOutcome, recordComputedStep, tracedStep } from './spans.ts';
 import { untilStored } from './until-stored.ts';
 
 /** How often a step reports that it is alive. Temporal forwards about one report in 0.8 × the heartbeat timeout. */
@@ -78,17 +79,22 @@ export function createExecuteNode(
           FAILURE_BUDGET,
           blockedEvidence(begun.blocked),
         );
-      case 'begun':
+      case 'begun': {
+        const span = { call: given, attempt: begun.attempts, resumes: begun.epoch };
         if (computed !== undefined) {
           deps.metrics?.ended(given.node.kind, 'success', computed.seconds);
+          recordComputedStep(span, computed.seconds);
           return computed.output;
         }
-        return attemptStep(deps, attempt, permitted(given, judgement), judgement, {
-          claim,
-          beginning: { step, attempt: begun.attempts },
-          customTool,
-          ...begun,
-        });
+        return tracedStep(span, () =>
+          attemptStep(deps, attempt, permitted(given, judgement), judgement, {
+            claim,
+            beginning: { step, attempt: begun.attempts },
+            customTool,
+            ...begun,
+          }),
+        );
+      }
     }
   };
 }
@@ -189,9 +195,19 @@ async function attemptStep(
     throw ApplicationFailure.retryable('Another attempt at this step has taken over');
   } finally {
     alive.stop();
-    deps.metrics?.ended(call.node.kind, outcome, (performance.now() - began) / 1000);
+    recordOutcome(deps, call, outcome, (performance.now() - began) / 1000);
     deps.frames.wake(call.run_id);
   }
+}
+
+function recordOutcome(
+  deps: ExecuteNodeDeps,
+  call: StepCall,
+  outcome: AttemptOutcome,
+  seconds: number,
+): void {
+  deps.metrics?.ended(call.node.kind, outcome, seconds);
+  annotateOutcome(outcome);
 }
 
 /** Counts the error against the node's retries. The returned failure says when, if at all, Temporal retries. */

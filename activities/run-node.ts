@@ -1,8 +1,10 @@
+import { nodeLabel } from '../shared/graph/compile.ts';
 import { defaultTimeoutSeconds, type ExecutedNode } from '../shared/graph/kinds.ts';
 import type { StepCall } from '../shared/execution.ts';
 import type { Json } from '../shared/json.ts';
 import type { Attempt } from './attempt.ts';
 import { type Consumption, NodeError } from './nodes/node.ts';
+import { tracedAgent, tracedTool } from './spans.ts';
 import { type Claim, type ExecuteNodeDeps, spendingOf } from './step-context.ts';
 
 const MAX_OUTPUT_BYTES = 10_000_000;
@@ -33,8 +35,10 @@ export async function runNode(
   try {
     const result =
       node.kind === 'agent'
-        ? await deps.runners.agent({ ...common, node, mayFallBack })
-        : await deps.runners.tool({ ...common, node });
+        ? await tracedAgent({ nodeId: node.id, label: nodeLabel(node) }, () =>
+            deps.runners.agent({ ...common, node, mayFallBack }),
+          )
+        : await tracedTool(node.tool_name, () => deps.runners.tool({ ...common, node }));
     if (JSON.stringify(result.output).length > MAX_OUTPUT_BYTES) {
       throw new NodeError(`The output is larger than ${MAX_OUTPUT_BYTES} characters`, {
         retryable: false,
