@@ -29,12 +29,14 @@ export interface TracedAttempt {
 }
 
 /** Records an attempt at a step, in the trace of its run. */
-export const tracedStep = <T>(attempt: TracedAttempt, work: () => Promise<T>): Promise<T> =>
-  tracedBelow(
+export function tracedStep<T>(attempt: TracedAttempt, work: () => Promise<T>): Promise<T> {
+  if (!isTracing()) return work();
+  return tracedBelow(
     runPlaces(attempt.call.run_id, attempt.resumes).run,
     { name: stepName(attempt), attributes: stepAttributes(attempt) },
     work,
   );
+}
 
 /** The outcome of the attempt in progress. */
 export const annotateOutcome = (outcome: AttemptOutcome): void =>

@@ -154,10 +154,10 @@ describe('the trace of a run', () => {
 });
 
 describe('the export', () => {
-  const begin = async (env: Record<string, string>) =>
+  const begin = async (env: Record<string, string>, logger = log) =>
     startTracing(loadConfig({ OTEL_BSP_SCHEDULE_DELAY: '20', ...env }).tracing, {
       service: 'durable-workflows-test',
-      log,
+      log: logger,
     });
   const spanOf = (runId: string) =>
     tracedBelow(runPlaces(runId, 0).run, { name: 'step', attributes: { a: 1, b: 0.5 } }, () =>
@@ -238,6 +238,27 @@ describe('the export', () => {
     };
     expect(await sentWith('parentbased_always_on')).toBe(0);
     expect(await sentWith('always_on')).toBe(1);
+    await collector.close();
+  });
+
+  test('logs that it failed, without what was sent', async () => {
+    const collector = await startCollector();
+    const lines: string[] = [];
+    const logger = createLogger(
+      { name: 'test', level: 'warn' },
+      { write: (line: string) => void lines.push(line) },
+    );
+    const tracing = await begin({ OTEL_EXPORTER_OTLP_ENDPOINT: collector.url }, logger);
+    collector.answer(400);
+    for (let round = 1; round <= 3; round += 1) {
+      await spanOf('run_1');
+      await eventually(() => collector.requests() === round);
+    }
+    await tracing.stop();
+    expect(lines).toHaveLength(1);
+    expect(JSON.parse(lines[0]!)).toMatchObject({ msg: 'could not export all spans' });
+    expect(lines[0]).toContain('400');
+    expect(lines[0]).not.toContain(runPlaces('run_1', 0).run.traceId);
     await collector.close();
   });
 

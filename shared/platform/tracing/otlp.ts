@@ -132,17 +132,28 @@ function samplerOf({ sampler, samplerArg }: TracingSettings, log: Logger): Sampl
 
 const REPORT_EVERY_MS = 60_000;
 
-/** Logs problems of the export, at most one a minute. Only the text: an error can contain what was sent. */
+/** Logs problems of the export, at most one a minute. */
 function reportProblems(log: Logger): void {
   let reportedAt = -Infinity;
   const report = (text: string): void => {
     if (performance.now() - reportedAt < REPORT_EVERY_MS) return;
     reportedAt = performance.now();
-    log.warn({ reason: text.slice(0, 300) }, 'could not export all spans');
+    log.warn({ reason: reasonOf(text).slice(0, 300) }, 'could not export all spans');
   };
   const ignore = (): void => undefined;
   diag.setLogger(
     { error: report, warn: report, info: ignore, debug: ignore, verbose: ignore },
     { logLevel: DiagLogLevel.WARN, suppressOverrideMessage: true },
   );
+}
+
+/** The SDK reports an error as JSON, with its stack and the response of the collector. */
+function reasonOf(text: string): string {
+  if (!text.startsWith('{')) return text;
+  try {
+    const { message, code } = JSON.parse(text) as { message?: string; code?: string | number };
+    return [message, code].filter((part) => part !== undefined).join(' ');
+  } catch {
+    return 'unknown';
+  }
 }

@@ -2,6 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { randomBytes } from 'node:crypto';
 import { runPlaces } from './run-places.ts';
 import {
+  isTracing,
   newSpanId,
   type ParentSpan,
   recordSpan,
@@ -60,6 +61,7 @@ export function recordStart(start: {
   startedAt: number;
   attributes: SpanAttributes;
 }): void {
+  if (!isTracing()) return;
   const { runId, resumes, startedAt } = start;
   const { start: place } = runPlaces(runId, resumes);
   const first = resumes === 0 ? undefined : runPlaces(runId, 0).start;
