@@ -7,7 +7,9 @@ import { recordControl } from '../shared/db/runs/log.ts';
 import type { Pool } from '../shared/db/pool.ts';
 import type { ControlActivities } from '../shared/execution.ts';
 import { toDollars } from '../shared/money.ts';
+import { recordRunSpan } from '../shared/operations/runs/run-span.ts';
 import { evaluateChecksUntrusted } from '../shared/platform/threads/untrusted.ts';
+import type { Logger } from '../shared/platform/logger.ts';
 import type { FrameNotifier } from './frame-notifier.ts';
 
 /**
@@ -16,6 +18,7 @@ import type { FrameNotifier } from './frame-notifier.ts';
  */
 export function createControlActivities(deps: {
   db: Pool;
+  log: Logger;
   frames: FrameNotifier;
   /** Whether alert channels are configured for failures and open gates. */
   alerts: boolean;
@@ -35,21 +38,23 @@ export function createControlActivities(deps: {
       return { decisions };
     },
     onFailure: async (call) => {
-      const verdict = await reportFailure(db, {
+      const { ended, ...verdict } = await reportFailure(db, {
         ...call,
         execution: execution(),
         alerts,
       });
       frames.wakeNow(call.run_id);
+      if (ended === true) await recordRunSpan(deps, call.run_id);
       return verdict;
     },
     settleRun: async (call) => {
-      const { status, costMicros } = await settleRun(
+      const { status, costMicros, settled } = await settleRun(
         db,
         { ...call, execution: execution() },
         evaluateChecksUntrusted,
       );
       frames.wakeNow(call.run_id);
+      if (settled) await recordRunSpan(deps, call.run_id);
       return { status, cost_usd: toDollars(costMicros) };
     },
     recordControlSteps: async (call) => {
@@ -57,8 +62,10 @@ export function createControlActivities(deps: {
       frames.wake(call.run_id);
     },
     abandonRun: async (call) => {
-      await abandonRun(db, { ...call, runId: call.run_id, execution: execution(), alerts });
+      const end = { ...call, runId: call.run_id, execution: execution(), alerts };
+      const ended = await abandonRun(db, end);
       frames.wakeNow(call.run_id);
+      if (ended) await recordRunSpan(deps, call.run_id);
     },
     loadLedger: (call) => loadLedger(db, call.run_id),
   };

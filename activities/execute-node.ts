@@ -39,6 +39,7 @@ import {
 } from './step-context.ts';
 import { agentProgress, prepareAgentPart, reportAgentPart, turnFrame } from './agents/part.ts';
 import { beginJudged, permitted } from './begin-judged.ts';
+import { annotateOutcome, recordComputedStep, tracedStep } from './spans.ts';
 import { untilStored } from './until-stored.ts';
 
 /** How often a step reports that it is alive. Temporal forwards about one report in 0.8 × the heartbeat timeout. */
@@ -82,20 +83,25 @@ export function createExecuteNode(
           FAILURE_BUDGET,
           blockedEvidence(begun.blocked),
         );
-      case 'begun':
+      case 'begun': {
+        const span = { call: given, attempt: begun.attempts, resumes: begun.epoch };
         if (computed !== undefined) {
           deps.metrics?.ended(given.node.kind, 'success', computed.seconds);
+          recordComputedStep(span, computed.seconds);
           return computed.output;
         }
         return reportAgentPart(given, { refused: judgement.refusal !== undefined }, () =>
-          attemptStep(deps, attempt, permitted(given, judgement), judgement, {
-            claim,
-            beginning: { step, attempt: begun.attempts },
-            customTool,
-            turn,
-            ...begun,
-          }),
+          tracedStep(span, () =>
+            attemptStep(deps, attempt, permitted(given, judgement), judgement, {
+              claim,
+              beginning: { step, attempt: begun.attempts },
+              customTool,
+              turn,
+              ...begun,
+            }),
+          ),
         );
+      }
     }
   };
 }
@@ -198,9 +204,19 @@ async function attemptStep(
     throw ApplicationFailure.retryable('Another attempt at this step has taken over');
   } finally {
     alive.stop();
-    deps.metrics?.ended(call.node.kind, outcome, (performance.now() - began) / 1000);
+    recordOutcome(deps, call, outcome, (performance.now() - began) / 1000);
     deps.frames.wake(call.run_id);
   }
+}
+
+function recordOutcome(
+  deps: ExecuteNodeDeps,
+  call: StepCall,
+  outcome: AttemptOutcome,
+  seconds: number,
+): void {
+  deps.metrics?.ended(call.node.kind, outcome, seconds);
+  annotateOutcome(outcome);
 }
 
 /** Counts the error against the node's retries. The returned failure says when, if at all, Temporal retries. */

@@ -59,6 +59,7 @@ export function createActivities(deps: ActivityDeps): Activities {
     control: {
       ...createControlActivities({
         db: deps.db,
+        log: deps.log,
         frames,
         alerts: deps.config.alerts.channels.length > 0,
       }),

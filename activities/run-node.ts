@@ -1,3 +1,4 @@
+import { nodeLabel } from '../shared/graph/compile.ts';
 import { defaultTimeoutSeconds, type ExecutedNode } from '../shared/graph/kinds.ts';
 import type { StepCall } from '../shared/execution.ts';
 import type { Json } from '../shared/json.ts';
@@ -7,6 +8,7 @@ import { runTurn, type TurnContext } from './agents/turn.ts';
 import type { Attempt } from './attempt.ts';
 import { type Consumption, NodeError, type NodeResult } from './nodes/node.ts';
 import { recordStepVerdict } from '../shared/db/audit/governance.ts';
+import { tracedAgent, tracedTool } from './spans.ts';
 import { type Claim, type ExecuteNodeDeps, spendingOf } from './step-context.ts';
 
 const MAX_OUTPUT_BYTES = 10_000_000;
@@ -41,17 +43,19 @@ export async function runNode(
   );
   const runKind = async () => {
     if (node.kind === 'tool') {
-      const result = await deps.runners.tool({ ...common, node });
+      const result = await tracedTool(node.tool_name, () => deps.runners.tool({ ...common, node }));
       return call.agent === undefined ? result : forModel(deps, call, claim, result, redact);
     }
     const asked = { ...common, node, mayFallBack };
     const { turn } = claim;
-    return turn === undefined
-      ? deps.runners.agent(asked)
-      : runTurn(deps.runners.turn, asked, turn, {
-          redact,
-          onText: (text) => deps.deltas.push({ ...deltaOf(call, turn), text }),
-        });
+    return tracedAgent({ nodeId: node.id, label: nodeLabel(node) }, () =>
+      turn === undefined
+        ? deps.runners.agent(asked)
+        : runTurn(deps.runners.turn, asked, turn, {
+            redact,
+            onText: (text) => deps.deltas.push({ ...deltaOf(call, turn), text }),
+          }),
+    );
   };
   try {
     const result = await runKind();

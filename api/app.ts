@@ -78,6 +78,7 @@ import { feedReadRoutes } from './routes/v1/feeds.ts';
 import { sourceReadRoutes } from './routes/v1/sources.ts';
 import { dataUsageRoutes } from './routes/v1/usage.ts';
 import { prepareAnswer } from './http/security-headers.ts';
+import { traceRequests } from './http/traces.ts';
 import { dropDeadSockets } from './stream/heartbeat.ts';
 import { refuseOtherSockets, socketOptions, streamRoutes } from './stream/route.ts';
 import { createInFlight } from './load/in-flight.ts';
@@ -237,6 +238,7 @@ export function buildApp(deps: ApiDeps, limits: ConnectionLimits = connectionLim
   acceptJson(app);
   refuseUndeclaredRoutes(app);
   measureRequests(app, deps);
+  traceRequests(app);
   leaveLargeBodies(app);
   // First, since it closes the sockets of handshakes that a later plugin refuses.
   app.register(websocket, socketOptions).after(() => {

@@ -10,6 +10,7 @@ import { ensureOwnerPassword } from '../shared/operations/sign-in.ts';
 import { loadConfig } from '../shared/platform/config.ts';
 import { createLogger } from '../shared/platform/logger.ts';
 import { connectTemporal } from '../shared/platform/temporal.ts';
+import { startTracing } from '../shared/platform/tracing/start.ts';
 import { buildApp } from './app.ts';
 
 /** How long the process waits for requests in progress before it exits. */
@@ -42,6 +43,7 @@ async function prepareSignIn(db: Pool): Promise<void> {
 
 async function main(): Promise<void> {
   if (config.database.url === undefined) throw new Error('DATABASE_URL is not set');
+  const tracing = await startTracing(config.tracing, { service: 'durable-workflows-api', log });
   const db = await connectDatabase(config.database.url, { maxPoolSize: config.database.poolSize });
   const temporal = connectTemporal(config, db);
   const workspaceId = await ensureDefaultWorkspace(db, { ownerEmail: config.auth.ownerEmail });
@@ -59,7 +61,7 @@ async function main(): Promise<void> {
     log.info({ reason }, 'stopping');
     setTimeout(() => process.exit(1), SHUTDOWN_MS).unref();
     await app.close();
-    await Promise.allSettled([temporal.close(), db.end()]);
+    await Promise.allSettled([temporal.close(), db.end(), tracing.stop()]);
     process.exit(0);
   };
   for (const signal of ['SIGTERM', 'SIGINT'] as const) {

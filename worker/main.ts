@@ -4,6 +4,7 @@ import { connectDatabase } from '../shared/db/pool.ts';
 import { loadConfig } from '../shared/platform/config.ts';
 import { createLogger } from '../shared/platform/logger.ts';
 import { connectTemporal, registerSearchAttributes } from '../shared/platform/temporal.ts';
+import { startTracing } from '../shared/platform/tracing/start.ts';
 import { bundleWorkflows } from './bundle.ts';
 import { createWorker } from './create-worker.ts';
 import { createWorkerMetrics, serveMetrics } from './metrics.ts';
@@ -32,6 +33,7 @@ Runtime.install({
     },
   },
 });
+const tracing = await startTracing(config.tracing, { service: 'durable-workflows-worker', log });
 const db = await connectDatabase(config.database.url, { maxPoolSize: config.database.poolSize });
 const temporal = connectTemporal(config, db);
 await registerSearchAttributes(temporal, log);
@@ -73,6 +75,7 @@ async function stop(reason: string): Promise<void> {
     log.error({ err: error }, 'stopping failed');
     exitCode = 1;
   }
+  await tracing.stop();
   process.exit(exitCode);
 }
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => void stop(signal));

@@ -16,6 +16,7 @@ import { costOf, type PriceOverrides, priceOf } from '../../shared/prices.ts';
 import { messageOf } from '../../shared/errors.ts';
 import { answerUntrusted } from '../../shared/platform/threads/untrusted.ts';
 import { isRetryableStatus } from '../../shared/platform/calls/outside.ts';
+import { tracedModel } from '../spans.ts';
 import { askMock } from './mock-model.ts';
 import {
   type Consumption,
@@ -56,8 +57,13 @@ export function createAgentRunner(deps: AgentDeps): NodeRunner<AgentNode> {
     const overrides = models.some((model) => model !== 'mock')
       ? await deps.priceOverrides?.(call.workspaceId)
       : undefined;
+    const { max_output_tokens: maxOutputTokens, temperature } = call.node;
     const ask = (model: string): Promise<NodeResult> =>
-      model === 'mock' ? askMock(call, prompt) : askProvider(deps, call, model, prompt, overrides);
+      tracedModel({ model, maxOutputTokens, temperature }, () =>
+        model === 'mock'
+          ? askMock(call, prompt)
+          : askProvider(deps, call, model, prompt, overrides),
+      );
     const failures: ModelFailure[] = [];
     for (const [place, model] of models.entries()) {
       if (place > 0 && (await call.mayFallBack?.(model)) === false) continue;

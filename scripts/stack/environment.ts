@@ -1,8 +1,8 @@
 import { environmentSchema } from '../../shared/platform/config.ts';
 
 /**
- * This process's environment without the shell's settings for the product, Temporal and Postgres: they describe other
- * servers than those that a test or a benchmark starts.
+ * This process's environment without the shell's settings for the product, Temporal, Postgres and OpenTelemetry: they
+ * describe other servers than those that a test or a benchmark starts.
  */
 export function cleanEnvironment(): NodeJS.ProcessEnv {
   const ours = new Set(Object.keys(environmentSchema.shape));
@@ -10,6 +10,7 @@ export function cleanEnvironment(): NodeJS.ProcessEnv {
     ([key]) =>
       !ours.has(key) &&
       !key.startsWith('PG') &&
+      !key.startsWith('OTEL_') &&
       (!key.startsWith('TEMPORAL_') || key === 'TEMPORAL_CLI_PATH'),
   );
   return Object.fromEntries(kept);

@@ -5,6 +5,7 @@ import type { SweepPart } from '../execution.ts';
 import { type PlanName, plans } from '../plans.ts';
 import { dispatchInOrder } from './runs/dispatch.ts';
 import { describeCurrent, type DispatchDeps } from './runs/executions.ts';
+import { recordRunSpan } from './runs/run-span.ts';
 
 const WORKSPACES_PER_LOOK = 100;
 /** Active runs cancelled per batch, and runs or closing executions handled concurrently. */
@@ -182,6 +183,7 @@ async function cancelLive(part: Part, window: retention.Window): Promise<number>
   await eachOf(promises, (row) => dispatchInOrder(deps, row));
   const runIds = promises.map((row) => row.run_id);
   if (runIds.length > 0) await notifyFrames(deps.db, runIds);
+  await eachOf(runIds, (runId) => recordRunSpan(deps, runId));
   return promises.length;
 }
 

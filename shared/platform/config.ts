@@ -112,6 +112,12 @@ export const environmentSchema = z.object({
   ANTHROPIC_BASE_URL: z.url({ protocol: /^https?$/ }).optional(),
   COMPATIBLE_API_KEY: z.string().optional(),
   COMPATIBLE_BASE_URL: z.url({ protocol: /^https?$/ }).optional(),
+
+  OTEL_EXPORTER_OTLP_ENDPOINT: z.url({ protocol: /^https?$/ }).optional(),
+  OTEL_TRACES_SAMPLER: z.string().default('parentbased_always_on'),
+  OTEL_TRACES_SAMPLER_ARG: z.string().optional(),
+  OTEL_BSP_SCHEDULE_DELAY: positiveInt(5_000),
+  OTEL_BSP_MAX_QUEUE_SIZE: positiveInt(2_048),
 });
 
 type Environment = z.infer<typeof environmentSchema>;
@@ -130,6 +136,18 @@ function temporalUiUrlOf(e: Environment): string | undefined {
   const embedded =
     e.TEMPORAL_ADDRESS === undefined ? `http://127.0.0.1:${e.TEMPORAL_UI_PORT}` : undefined;
   return (e.TEMPORAL_UI_URL ?? embedded)?.replace(/\/+$/, '');
+}
+
+/** Undefined without a collector: then no traces are exported. */
+function tracingOf(e: Environment) {
+  if (e.OTEL_EXPORTER_OTLP_ENDPOINT === undefined) return undefined;
+  return {
+    url: `${e.OTEL_EXPORTER_OTLP_ENDPOINT.replace(/\/+$/, '')}/v1/traces`,
+    sampler: e.OTEL_TRACES_SAMPLER,
+    samplerArg: e.OTEL_TRACES_SAMPLER_ARG,
+    delayMs: e.OTEL_BSP_SCHEDULE_DELAY,
+    maxQueueSize: e.OTEL_BSP_MAX_QUEUE_SIZE,
+  };
 }
 
 function apiSettings(e: Environment) {
@@ -214,6 +232,7 @@ export function loadConfig(env: Record<string, string | undefined> = process.env
       anthropic: { apiKey: e.ANTHROPIC_API_KEY, baseUrl: e.ANTHROPIC_BASE_URL },
       compatible: { apiKey: e.COMPATIBLE_API_KEY, baseUrl: e.COMPATIBLE_BASE_URL },
     },
+    tracing: tracingOf(e),
   };
 }
 

@@ -80,6 +80,20 @@ describe('.env.example', () => {
     expect(names.filter((name) => !source.includes(`'${name}'`))).toEqual([]);
   });
 
+  test('names OpenTelemetry variables exactly as its packages do', () => {
+    const source = ['otlp-exporter-base', 'resources']
+      .map((name) => join(root, 'node_modules/@opentelemetry', name, 'dist'))
+      .flatMap((folder) =>
+        readdirSync(folder, { recursive: true, encoding: 'utf8' })
+          .filter((file) => file.endsWith('.mjs'))
+          .map((file) => readFileSync(join(folder, file), 'utf8')),
+      )
+      .join('\n');
+    const names = foreign('Read by the OpenTelemetry SDK itself');
+    expect(names).not.toEqual([]);
+    expect(names.filter((name) => !source.includes(`"${name}"`))).toEqual([]);
+  });
+
   test('names only variables that the setup scripts read', () => {
     const source = readdirSync(join(root, 'scripts'), { recursive: true, encoding: 'utf8' })
       .filter((file) => /\.m?[jt]s$/.test(file))
@@ -92,6 +106,7 @@ describe('.env.example', () => {
   test('comments out only variables read by something other than the configuration', () => {
     const known = [
       'Read by the Temporal SDK itself',
+      'Read by the OpenTelemetry SDK itself',
       'Read by the set-up scripts only',
       'Read by docker-compose.yml only',
     ];
@@ -123,13 +138,14 @@ describe('docker-compose.yml', () => {
     [...compose.matchAll(/(?<!\$)\$\{([A-Z][A-Z0-9_]*)/g)].map((match) => match[1]!),
   );
 
-  test('passes only variables that the configuration or the Temporal SDK reads', () => {
+  test('passes only variables that the configuration or an SDK reads', () => {
     const names = environmentBlocks(compose, 'x-service-environment').concat(
       ...['api', 'worker', 'migrate'].map((service) => environmentBlocks(compose, service)),
     );
     const readable = new Set([
       ...Object.keys(fields),
       ...foreign('Read by the Temporal SDK itself'),
+      ...foreign('Read by the OpenTelemetry SDK itself'),
     ]);
     expect(names.length).toBeGreaterThan(20);
     expect(names.filter((name) => !readable.has(name))).toEqual([]);

@@ -4,6 +4,7 @@ import { networkInterfaces } from 'node:os';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { loadConfig } from '../../shared/platform/config.ts';
 import { createEgress, type EgressOptions } from '../../shared/platform/egress/egress.ts';
+import { createOwnServices } from '../../shared/platform/egress/own.ts';
 import { ownServices } from '../../shared/platform/egress/own-services.ts';
 
 let server: Server;
@@ -92,6 +93,17 @@ describe('servers of the installation', () => {
       { host: 'gone.test', port },
     ];
     expect(await outcome(`http://127.0.0.1:${port}/`, { own, resolve })).toBe('ours');
+  });
+
+  test('include the collector of traces only at a private address', async () => {
+    const config = loadConfig({ OTEL_EXPORTER_OTLP_ENDPOINT: `http://collector.test:${port}` });
+    const own = ownServices(config);
+    expect(own).toContainEqual({ host: 'collector.test', port, onlyPrivate: true });
+    const isOwn = (address: string) =>
+      createOwnServices(own, async () => [address])([address], port);
+    expect(await isOwn('127.0.0.1')).toBe(true);
+    expect(await isOwn('10.0.0.7')).toBe(true);
+    expect(await isOwn('203.0.114.7')).toBe(false);
   });
 
   test('come from the configuration', () => {

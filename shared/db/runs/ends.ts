@@ -37,6 +37,9 @@ const failing = z.object({
   failures_granted: z.number(),
 });
 
+/** `ended`: this report has ended the run. */
+type FailureReport = FailureVerdict & { ended?: true };
+
 /**
  * Handles the execution's n-th failure. Reads the ledger first: steps that are finished there did not fail. A resume
  * that was granted for failure n lets the execution retry; otherwise the run ends `failed`. Idempotent: a repeated call
@@ -45,7 +48,7 @@ const failing = z.object({
 export async function reportFailure(
   db: Pool,
   call: FailureCall & { execution: string; alerts: boolean },
-): Promise<FailureVerdict> {
+): Promise<FailureReport> {
   return db.transaction(async (tx) => {
     const run = await tx.maybeOne(sql.prepared('failure_lock_run', failing)`
       SELECT (${acceptsWorkOf(call.execution)}) AS wanted, (${call.execution} = ANY(superseded) OR resuming) AS superseded,
@@ -87,7 +90,7 @@ export async function reportFailure(
     };
     const { execution, alerts } = call;
     await endFailed(tx, { runId: call.run_id, error, failure, execution, alerts });
-    return { verdict: 'fail', error };
+    return { verdict: 'fail', error, ended: true };
   });
 }
 

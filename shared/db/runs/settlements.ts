@@ -148,3 +148,39 @@ async function writeSettlement(
   if (row.status === null) return { status: 'ended', costMicros: 0, settled: false };
   return { status: 'success', costMicros: row.cost_micros ?? 0, settled: true };
 }
+
+const endedRun = z.object({
+  workspace_id: z.string(),
+  workflow_id: z.string(),
+  workflow_version: z.number(),
+  workflow_name: z.string(),
+  status: z.string(),
+  trigger: z.string(),
+  failure_kind: z.string().nullable(),
+  cost_micros: z.number(),
+  resumed_count: z.number(),
+  /** In ms since 1970, with fractions. Since the last resume: when its first step was queued. */
+  began_ms: z.number(),
+  finished_ms: z.number(),
+});
+
+/** A run since its start or its last resume; undefined when it is open or gone. */
+export async function readEndedRun(
+  db: Pool,
+  runId: string,
+): Promise<z.infer<typeof endedRun> | undefined> {
+  const row = await db.maybeOne(sql.prepared('read_ended_run', endedRun)`
+    SELECT r.workspace_id, r.workflow_id, r.workflow_version, w.name AS workflow_name, r.status, r.trigger,
+           r.failure ->> 'kind' AS failure_kind, r.cost_micros, r.resumed_count,
+           (extract(epoch FROM CASE WHEN r.resumed_count = 0 THEN r.created_at
+              ELSE least(first.queued_at, r.finished_at) END) * 1000)::float8 AS began_ms,
+           (extract(epoch FROM r.finished_at) * 1000)::float8 AS finished_ms
+    FROM runs r
+    JOIN workflows w ON w.id = r.workflow_id
+    LEFT JOIN LATERAL (
+      SELECT min(queued_at) AS queued_at FROM steps s WHERE s.run_id = r.id AND s.epoch = r.resumed_count
+    ) AS first ON true
+    WHERE r.id = ${runId} AND r.status IN ('success', 'failed')
+  `);
+  return row ?? undefined;
+}

@@ -63,6 +63,7 @@ const begun = z.object({
   errors: z.number().nullable(),
   attempts: z.number().nullable(),
   generation: z.number().nullable(),
+  epoch: z.number().nullable(),
   budgeted: z.boolean().nullable(),
   counted: z.boolean().nullable(),
   blocked: z
@@ -83,6 +84,8 @@ export type BeginOutcome =
       errors: number;
       attempts: number;
       generation: number;
+      /** How often the run had been resumed. */
+      epoch: number;
       /** A cap or a budget applies: a model without a price must not be used. */
       budgeted: boolean;
       /** Its possible cost is reserved until the step ends. */
@@ -274,7 +277,7 @@ const claimedStep = (
       WHERE s.status NOT IN ('success', 'skipped')
         AND NOT (s.status IN ('failed', 'cancelled') AND s.epoch = excluded.epoch)
         AND NOT (${again !== undefined} AND s.attempts >= excluded.attempts)
-      RETURNING new.step_key, new.errors, new.attempts, new.generation,
+      RETURNING new.step_key, new.errors, new.attempts, new.generation, new.epoch,
                 (new.expected_unknown OR new.expected_micros IS NOT NULL) AS counted,
                 coalesce(old.epoch < new.epoch, true) AS opened, new.status = 'success' AS closed,
                 new.node_id, old.policy::jsonb AS judged
@@ -308,6 +311,7 @@ export async function claimStep(
     )
     SELECT ${syncCommit(done !== undefined || lost)}, EXISTS (SELECT FROM run) AS active, EXISTS (SELECT FROM claimed) AS claimed,
            (SELECT counted FROM claimed), (SELECT errors FROM claimed), (SELECT attempts FROM claimed), (SELECT generation FROM claimed),
+           (SELECT epoch FROM claimed),
            ${stopped},
            (SELECT cost_cap_micros IS NOT NULL OR EXISTS (
               SELECT FROM budget_holds h WHERE h.run_id = run.id AND h.status = 'open') FROM run) AS budgeted,
@@ -333,6 +337,7 @@ async function outcomeOf(
       errors: row.errors ?? 0,
       attempts: row.attempts ?? 1,
       generation: row.generation ?? 0,
+      epoch: row.epoch ?? 0,
       budgeted: row.budgeted ?? false,
       counted: row.counted ?? false,
     };

@@ -12,6 +12,7 @@ import {
   terminate,
 } from './executions.ts';
 import { type Loop, startLoop } from '../loop.ts';
+import { recordRunSpan } from './run-span.ts';
 import { lookAtTask, type TaskFailure } from './stuck-tasks.ts';
 
 /** Outbox rows dispatched per iteration. */
@@ -110,6 +111,7 @@ async function checkRun(
   if (run.lost_for_ms < deps.config.reconcile.graceMs) return false;
   if (await finishFromLedger(deps.db, run.id)) {
     await notifyFrames(deps.db, [run.id]);
+    await recordRunSpan(deps, run.id);
     return true;
   }
   const ended = await abandonRun(deps.db, {
@@ -128,6 +130,7 @@ async function checkRun(
       'settled a run without an execution',
     );
     await notifyFrames(deps.db, [run.id]);
+    await recordRunSpan(deps, run.id);
   }
   return ended;
 }
@@ -148,6 +151,7 @@ async function endUnreplayable(
     alerts: deps.config.alerts.channels.length > 0,
   });
   if (!ended) return false;
+  await recordRunSpan(deps, runId);
   // If the process dies here, the execution stays open: the resume of the run ends it.
   await deps.temporal.withTimeout(() => terminate(deps, runId, current.runId));
   deps.log.error({ runId, execution: current.runId }, 'ended an execution that cannot be replayed');

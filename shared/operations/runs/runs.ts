@@ -10,6 +10,8 @@ import { notifyFrames } from '../../db/runs/frames.ts';
 import type { OutboxRow } from '../../db/runs/outbox.ts';
 import { dispatch, dispatchInOrder } from './dispatch.ts';
 import type { DispatchDeps } from './executions.ts';
+import { joinRun, recordStart } from '../../platform/tracing/requests.ts';
+import { recordRunSpan } from './run-span.ts';
 import { bindDecision, type RequestedDecision } from './tool-calls.ts';
 
 /**
@@ -36,11 +38,16 @@ export interface Triggered extends Dispatched {
  * the run is committed and will execute. Throws AppError `not_found`, `idempotency_mismatch`, `graph_invalid`.
  */
 export async function triggerRun(deps: RunDeps, request: RunRequest): Promise<Triggered> {
+  const startedAt = Date.now();
   const admission = await admitRun(deps.db, request, deps.findRunnable);
   if (admission.outcome === 'replayed') {
     return { runId: admission.runId, dispatched: Promise.resolve(true) };
   }
   const { run, summary, outbox } = admission;
+  recordStart({
+    ...{ runId: run.runId, resumes: 0, startedAt },
+    attributes: { 'ops.trigger': request.trigger },
+  });
   return { runId: run.runId, admitted: summary, dispatched: dispatch(deps, outbox, run) };
 }
 
@@ -53,6 +60,7 @@ export async function decideGate(
   decision: RequestedDecision,
 ): Promise<Dispatched> {
   const { row, first } = await gates.decideGate(deps.db, await bindDecision(deps.db, decision));
+  joinRun(row.run_id);
   return dispatchAndWake(deps, row, first);
 }
 
@@ -64,7 +72,13 @@ export async function resumeRun(
   deps: DispatchDeps,
   resume: { actor: Actor; runId: string; override?: Override },
 ): Promise<Dispatched> {
-  return dispatchAndWake(deps, await resumes.resumeRun(deps.db, resume));
+  const startedAt = Date.now();
+  const row = await resumes.resumeRun(deps.db, resume);
+  recordStart({
+    ...{ runId: row.run_id, resumes: Number(row.payload['n']), startedAt },
+    attributes: {},
+  });
+  return dispatchAndWake(deps, row);
 }
 
 /** Ends a pending, running or paused run. Throws AppError `not_found`, `conflict`. */
@@ -73,7 +87,10 @@ export async function cancelRun(
   cancel: { actor: Actor; runId: string },
 ): Promise<Dispatched> {
   const alerts = deps.config.alerts.channels.length > 0;
-  return dispatchAndWake(deps, await ends.cancelRun(deps.db, { ...cancel, alerts }));
+  const row = await ends.cancelRun(deps.db, { ...cancel, alerts });
+  joinRun(row.run_id);
+  await recordRunSpan(deps, row.run_id);
+  return dispatchAndWake(deps, row);
 }
 
 function dispatchAndWake(deps: DispatchDeps, row: OutboxRow, first?: boolean): Dispatched {

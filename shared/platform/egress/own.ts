@@ -1,13 +1,15 @@
 import { isIP } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { createAddressRanges } from './address-ranges.ts';
-import { canonicalAddress, type ResolveHost } from './addresses.ts';
+import { canonicalAddress, createAddressPolicy, type ResolveHost } from './addresses.ts';
 
 /** A server that belongs to this installation. */
 export interface ServiceAddress {
   /** A name or an IP address, IPv6 without brackets. */
   host: string;
   port: number;
+  /** A public address of its name is no part of this installation: many services share those. */
+  onlyPrivate?: boolean;
 }
 
 /** Whether connecting to any of these addresses at this port reaches a server of this installation. */
@@ -24,7 +26,8 @@ export function createOwnServices(
   return async (addresses, port) => {
     for (const service of services) {
       if (service.port !== port) continue;
-      const own = await addressesOf(service.host, resolve);
+      const found = await addressesOf(service.host, resolve);
+      const own = service.onlyPrivate === true ? found.filter((each) => !isPublic(each)) : found;
       const isLocal = own.some(leadsHere);
       const reached = addresses.some(
         (address) =>
@@ -35,6 +38,8 @@ export function createOwnServices(
     return false;
   };
 }
+
+const isPublic = createAddressPolicy([]);
 
 async function addressesOf(host: string, resolve: ResolveHost): Promise<string[]> {
   const found = isIP(host) === 0 ? await resolve(host).catch(() => []) : [host];

@@ -1,0 +1,154 @@
+import { toDollars } from '../shared/money.ts';
+import type { StepCall } from '../shared/execution.ts';
+import { nodeLabel } from '../shared/graph/compile.ts';
+import { runPlaces } from '../shared/platform/tracing/run-places.ts';
+import {
+  annotate,
+  isTracing,
+  newSpanId,
+  recordSpan,
+  type SpanAttributes,
+  traced,
+  tracedBelow,
+} from '../shared/platform/tracing/spans.ts';
+import type { Consumption } from './nodes/node.ts';
+import { type AttemptOutcome, spendingOf } from './step-context.ts';
+
+/**
+ * The spans of steps, models and tools, by the GenAI semantic conventions of OpenTelemetry. Below a step that is traced
+ * they are recorded; anywhere else the functions only do the work. Names and figures only: no content.
+ */
+
+/** One attempt at a step. */
+export interface TracedAttempt {
+  call: StepCall;
+  /** From 1. */
+  attempt: number;
+  /** How often the run had been resumed when the attempt began. */
+  resumes: number;
+}
+
+/** Records an attempt at a step, in the trace of its run. */
+export function tracedStep<T>(attempt: TracedAttempt, work: () => Promise<T>): Promise<T> {
+  if (!isTracing()) return work();
+  return tracedBelow(
+    runPlaces(attempt.call.run_id, attempt.resumes).run,
+    { name: stepName(attempt), attributes: stepAttributes(attempt) },
+    work,
+  );
+}
+
+/** The outcome of the attempt in progress. */
+export const annotateOutcome = (outcome: AttemptOutcome): void =>
+  annotate({ 'ops.outcome': outcome });
+
+/** Records an attempt at a tool that was computed before the step was claimed, in the last `seconds`. */
+export function recordComputedStep(attempt: TracedAttempt, seconds: number): void {
+  if (!isTracing()) return;
+  const { run: parent } = runPlaces(attempt.call.run_id, attempt.resumes);
+  const place = { traceId: parent.traceId, spanId: newSpanId() };
+  const endedAt = Date.now();
+  const common = { startedAt: endedAt - seconds * 1_000, endedAt, kind: 'internal' } as const;
+  const { node } = attempt.call;
+  if (node.kind === 'tool') {
+    const below = { traceId: place.traceId, spanId: newSpanId() };
+    recordSpan({ ...common, ...toolSpan(node.tool_name), place: below, parent: place });
+  }
+  recordSpan({
+    ...{ ...common, place, parent, name: stepName(attempt) },
+    attributes: { ...stepAttributes(attempt), 'ops.outcome': 'success' },
+  });
+}
+
+/** Records the work of an agent: its requests to models, and the tools that it calls. */
+export const tracedAgent = <T>(
+  agent: { nodeId: string; label: string },
+  work: () => Promise<T>,
+): Promise<T> =>
+  traced(
+    {
+      name: `invoke_agent ${agent.label}`,
+      attributes: {
+        'gen_ai.operation.name': 'invoke_agent',
+        'gen_ai.agent.name': agent.label,
+        'ops.node_id': agent.nodeId,
+      },
+    },
+    work,
+  );
+
+/** Records one request to a model, `provider/model` or `mock`, with its tokens and cost, also of a failed one. */
+export const tracedModel = <T extends Consumption>(
+  request: {
+    model: string;
+    maxOutputTokens?: number | undefined;
+    temperature?: number | undefined;
+  },
+  work: () => Promise<T>,
+): Promise<T> => {
+  const { provider, model } = nameOf(request.model);
+  return traced(
+    {
+      name: `chat ${model}`,
+      kind: 'client',
+      attributes: {
+        'gen_ai.operation.name': 'chat',
+        'gen_ai.provider.name': provider,
+        'gen_ai.request.model': model,
+        'gen_ai.request.max_tokens': request.maxOutputTokens,
+        'gen_ai.request.temperature': request.temperature,
+      },
+    },
+    async () => {
+      try {
+        const result = await work();
+        annotate(spent(result));
+        return result;
+      } catch (error) {
+        annotate(spent(spendingOf(error)));
+        throw error;
+      }
+    },
+  );
+};
+
+/** Records one call of a tool, by its name such as `http_request` or `custom:lookup_order`. */
+export const tracedTool = <T>(tool: string, work: () => Promise<T>): Promise<T> =>
+  traced(toolSpan(tool), work);
+
+const toolSpan = (tool: string) => ({
+  name: `execute_tool ${tool}`,
+  attributes: {
+    'gen_ai.operation.name': 'execute_tool',
+    'gen_ai.tool.name': tool,
+    'gen_ai.tool.type': 'function',
+  },
+});
+
+const stepName = ({ call }: TracedAttempt): string => `step ${call.node.id}`;
+
+const stepAttributes = ({ call, attempt }: TracedAttempt): SpanAttributes => ({
+  'ops.run_id': call.run_id,
+  'ops.workflow_id': call.workflow_id,
+  'ops.workspace_id': call.workspace_id,
+  'ops.node_id': call.node.id,
+  'ops.node_label': nodeLabel(call.node),
+  'ops.node_kind': call.node.kind,
+  'ops.step_key': call.step_key,
+  'ops.attempt': attempt,
+});
+
+/** A price that is unknown is no cost of zero. */
+const spent = ({ usage, costMicros, unpriced }: Consumption): SpanAttributes => ({
+  'gen_ai.usage.input_tokens': usage?.input_tokens,
+  'gen_ai.usage.output_tokens': usage?.output_tokens,
+  'ops.cost_usd': unpriced === true ? undefined : toDollars(costMicros),
+});
+
+/** `openai/gpt-5` is the model `gpt-5` of the provider `openai`; `mock` is both. */
+function nameOf(name: string): { provider: string; model: string } {
+  const slash = name.indexOf('/');
+  return slash < 0
+    ? { provider: name, model: name }
+    : { provider: name.slice(0, slash), model: name.slice(slash + 1) };
+}
