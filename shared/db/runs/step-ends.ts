@@ -10,7 +10,7 @@ import { claimStep, json, readOutcome, type StepBeginning } from './steps.ts';
 export interface StepSpending {
   costMicros: number;
   model?: string;
-  usage?: { input_tokens: number; output_tokens: number };
+  usage?: { input_tokens: number; output_tokens: number; cached_tokens?: number };
   unpriced?: boolean;
 }
 
