@@ -6,7 +6,8 @@ import { createKeyCutter, createModels } from '../../shared/platform/calls/model
 import { createSealer } from '../../shared/crypto/sealing.ts';
 import { createCustom } from '../tools/custom.ts';
 import { createBuiltinTools, type ToolRegistry } from '../tools/registry.ts';
-import { type AgentDeps, createAgentRunner } from './agent.ts';
+import { createAgentRunner } from './agent.ts';
+import type { AgentDeps } from './model-order.ts';
 import type { NodeRunners } from './node.ts';
 import { createToolRunner } from './tool.ts';
 
