@@ -27,13 +27,13 @@ export const anthropicProtocol: Protocol = {
       body: { ...parsed },
     };
   },
-  whole: (model, said) => ({
+  whole: ({ model }, said) => ({
     ...head(model),
     content: blocks(said).map(({ begun, rest }) => ({ ...begun, ...rest })),
     stop_reason: stopReason(said),
     usage: usage(said),
   }),
-  events: (model, said) => [
+  events: ({ model }, said) => [
     event('message_start', {
       message: { ...head(model), content: [], stop_reason: null, usage: usage(said) },
     }),

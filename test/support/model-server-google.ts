@@ -16,11 +16,11 @@ export const googleProtocol: Protocol = {
       body: { ...parsed },
     };
   },
-  whole: (_model, said) => ({
+  whole: (_question, said) => ({
     ...candidate([...thoughts(said), ...texts([said.text ?? '']), ...calls(said)], said),
     ...usage(said),
   }),
-  events: (_model, said) => {
+  events: (_question, said) => {
     const chunks = [
       ...[...thoughts(said), ...texts(pieces(said.text ?? '')), ...calls(said)].map((part) =>
         candidate([part]),
@@ -55,8 +55,18 @@ const calls = ({ calls: called = [] }: Said) =>
     ...(signature === undefined ? {} : { thoughtSignature: signature }),
   }));
 
-const finishReason = ({ finish }: Said): string =>
-  finish === undefined ? 'STOP' : finish === 'length' ? 'MAX_TOKENS' : 'SAFETY';
+function finishReason({ finish }: Said): string {
+  switch (finish) {
+    case undefined:
+      return 'STOP';
+    case 'length':
+      return 'MAX_TOKENS';
+    case 'malformed':
+      return 'MALFORMED_FUNCTION_CALL';
+    default:
+      return 'SAFETY';
+  }
+}
 
 function usage(said: Said) {
   const counted = usageOf(said);

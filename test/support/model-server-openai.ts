@@ -27,7 +27,7 @@ export const openaiProtocol: Protocol = {
       body: { ...parsed },
     };
   },
-  whole: (model, said) => ({
+  whole: ({ model }, said) => ({
     ...head(model, 'chat.completion'),
     choices: [
       {
@@ -44,7 +44,8 @@ export const openaiProtocol: Protocol = {
     ],
     ...usage(said),
   }),
-  events: (model, said) => {
+  events: ({ model, body }, said) => {
+    const { include_usage } = (body['stream_options'] ?? {}) as { include_usage?: boolean };
     const chunk = (delta: unknown, finish_reason: string | null = null) => ({
       ...head(model, 'chat.completion.chunk'),
       choices: [{ index: 0, delta, finish_reason }],
@@ -60,7 +61,9 @@ export const openaiProtocol: Protocol = {
         ),
       ]),
       chunk({}, finishReason(said)),
-      { ...head(model, 'chat.completion.chunk'), choices: [], ...usage(said) },
+      ...(include_usage === true
+        ? [{ ...head(model, 'chat.completion.chunk'), choices: [], ...usage(said) }]
+        : []),
     ];
     return [...chunks.map((each) => `data: ${JSON.stringify(each)}\n\n`), 'data: [DONE]\n\n'];
   },

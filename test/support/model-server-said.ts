@@ -19,8 +19,11 @@ export interface Said {
   thought?: { text: string; signature: string };
   /** `cached_tokens` is a part of `prompt_tokens`. Null: the provider reports none. Default: 20 and 10. */
   usage?: { prompt_tokens: number; completion_tokens: number; cached_tokens?: number } | null;
-  /** Why the response ends; default: it is complete. `refusal` is the model's own, `filter` its provider's. */
-  finish?: 'length' | 'filter' | 'refusal';
+  /**
+   * Why the response ends; default: it is complete. `refusal` is the model's own, `filter` its provider's, and
+   * `malformed` a call that Google cannot read.
+   */
+  finish?: 'length' | 'filter' | 'refusal' | 'malformed';
   /** Awaited in the middle of the response. */
   pause?: () => Promise<void>;
   /** The response ends in its middle: `end` closes it properly, `destroy` closes the connection. */
@@ -43,9 +46,9 @@ export interface Protocol {
   /** Undefined for requests of other protocols. */
   read: (request: Seen) => Question | undefined;
   /** The body of a response that is not streamed. */
-  whole: (model: string, said: Said) => unknown;
+  whole: (question: Question, said: Said) => unknown;
   /** The events of a streamed response, as they are sent. */
-  events: (model: string, said: Said) => string[];
+  events: (question: Question, said: Said) => string[];
   failure: (status: number, message: string) => unknown;
 }
 

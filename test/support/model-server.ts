@@ -55,7 +55,7 @@ function questionOf(request: Seen): { question: Question; protocol: Protocol } |
 async function send(
   response: ServerResponse,
   protocol: Protocol,
-  { model, streamed }: Question,
+  question: Question,
   answer: ModelAnswer,
 ): Promise<void> {
   if ('hang' in answer) return;
@@ -64,12 +64,12 @@ async function send(
     for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
     return sendJson(response, status, protocol.failure(status, message));
   }
-  const type = streamed ? 'text/event-stream' : 'application/json';
+  const type = question.streamed ? 'text/event-stream' : 'application/json';
   response.writeHead(200, { 'content-type': type });
   if ('raw' in answer) return void response.end(answer.raw);
-  const pieces = streamed
-    ? protocol.events(model, answer)
-    : halves(JSON.stringify(protocol.whole(model, answer)));
+  const pieces = question.streamed
+    ? protocol.events(question, answer)
+    : halves(JSON.stringify(protocol.whole(question, answer)));
   const middle = Math.ceil(pieces.length / 2);
   const sent = answer.cut === undefined ? pieces : pieces.slice(0, middle);
   for (const [place, piece] of sent.entries()) {

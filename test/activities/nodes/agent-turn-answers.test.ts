@@ -246,16 +246,59 @@ describe('what a provider signed', () => {
     expect(sent).toMatch(/"functionCall":\{[^}]*"custom_find".*"thoughtSignature":"Y2FsbA=="/);
   });
 
-  it('is not sent to other models', async () => {
-    const { sent } = await next(anthropic, models[0]!);
-    expect(sent).not.toMatch(/I need it|c2lnbmVk/);
-    expect(sent).toContain('Let me see.');
-  });
+  it.each(['anthropic/claude-sonnet-4-5', ...models])(
+    'is not sent to others: %s',
+    async (other) => {
+      const { sent } = await next(other === anthropic ? google : anthropic, other);
+      expect(sent).not.toMatch(/I need it|c2lnbmVk/);
+      expect(sent).toContain('Let me see.');
+    },
+  );
 
   it('is dropped when a key was redacted from it', async () => {
     const { first, sent } = await next(anthropic, anthropic, { ...signed, text: `Use ${KEY}.` });
     expect(first.said.verbatim).toBeUndefined();
     expect(sent).toContain('Use ***.');
+  });
+});
+
+it.each(['custom:find', 'rm -rf /é', 'x'.repeat(99)])(
+  'a tool that is not offered has a name that providers accept: %s',
+  async (tool) => {
+    const call = { index: 1, id: 'c1', tool, given: {} };
+    const results = [{ ...call, content: 'No', isError: true }];
+    const conversation = after({ said: { text: '', calls: [call] }, costMicros: 0 }, results);
+    await turns.ask('openai/gpt-4o', { conversation, tools: [] });
+    const [, , said] = turns.server.questions()[0]!['messages'] as {
+      tool_calls?: { function: { name: string } }[];
+    }[];
+    expect(said?.tool_calls?.[0]?.function.name).toMatch(/^[a-zA-Z0-9_-]{1,64}$/);
+  },
+);
+
+it('a tool has the name that is offered for it', async () => {
+  const tool = { ...offered[0]!, providerName: 'find_it' };
+  turns.server.answers.push(
+    { calls: [{ id: 'c1', name: 'find_it', arguments: {} }] },
+    { text: 'x' },
+  );
+  const first = await turns.ask('openai/gpt-4o', { tools: [tool] });
+  expect(first.said.calls).toMatchObject([{ tool: 'custom:find' }]);
+  const results = [{ index: 1, id: 'c1', tool: 'custom:find', content: 1, isError: false }];
+  const next = { tools: [tool], conversation: after(first, results) };
+  await turns.ask('openai/gpt-4o', next);
+  await turns.ask('google/gemini-3-flash-preview', next);
+  for (const question of turns.server.questions().slice(1)) {
+    expect(JSON.stringify(question)).not.toContain('custom_find');
+  }
+});
+
+it.each([undefined, []])('a call that Google cannot read is retryable', async (deltas) => {
+  turns.server.answers.push({ finish: 'malformed' });
+  await expect(turns.ask('google/gemini-3-flash-preview', {}, deltas)).rejects.toMatchObject({
+    message: 'google/gemini-3-flash-preview reported an error instead of a response',
+    retryable: true,
+    consumption: { costMicros: 120 },
   });
 });
 

@@ -193,6 +193,10 @@ describe('a structured answer', () => {
     server.answers.push({ text });
     expect(await ask(model)).toMatchObject({ output: { category: 'billing' } });
     expect(JSON.stringify(server.questions()[0])).toContain('"required":["category"]');
+    if (model === 'openai/gpt-4o') {
+      const format = { type: 'json_schema', json_schema: { strict: false, schema } };
+      expect(server.questions()[0]).toMatchObject({ response_format: format });
+    }
   });
 
   it.each([
