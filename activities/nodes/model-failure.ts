@@ -1,4 +1,4 @@
-import { APICallError } from 'ai';
+import { APICallError, InvalidResponseDataError, JSONParseError, TypeValidationError } from 'ai';
 import { messageOf } from '../../shared/errors.ts';
 import { isRetryableStatus } from '../../shared/platform/calls/outside.ts';
 import { findEgressError } from '../../shared/platform/egress/egress.ts';
@@ -23,15 +23,15 @@ export function judgeFailure(model: string, error: unknown, keys: SecretCutter):
     const text = `${model}: ${blocked.message}`;
     return { model, error: new NodeError(text, { retryable: blocked.retryable }), tryNext: true };
   }
+  if (isUnreadable(error)) {
+    return {
+      model,
+      error: new NodeError(`${model} returned a response that cannot be read`),
+      tryNext: true,
+    };
+  }
   if (APICallError.isInstance(error) && error.statusCode !== undefined) {
     const { statusCode: status } = error;
-    if (status < 400) {
-      return {
-        model,
-        error: new NodeError(`${model} returned a response that cannot be read`),
-        tryNext: true,
-      };
-    }
     const text = `${model} answered ${status}: ${keys.text(error.message).slice(0, 500)}`;
     const retryable = isRetryableStatus(status);
     // An invalid request would fail with every model. A refused key or model concerns only this provider.
@@ -45,3 +45,10 @@ export function judgeFailure(model: string, error: unknown, keys: SecretCutter):
   const text = `${model}: ${keys.text(messageOf(error)).slice(0, 500)}`;
   return { model, error: new NodeError(text), tryNext: true };
 }
+
+/** The errors of the SDK about the body of a successful response, or about an event of a stream. */
+const isUnreadable = (error: unknown): boolean =>
+  (APICallError.isInstance(error) && error.statusCode !== undefined && error.statusCode < 400) ||
+  JSONParseError.isInstance(error) ||
+  TypeValidationError.isInstance(error) ||
+  InvalidResponseDataError.isInstance(error);

@@ -48,6 +48,7 @@ export const anthropicProtocol: Protocol = {
     }),
     event('message_stop', {}),
   ],
+  failureEvent: (message) => event('error', { error: { type: 'overloaded_error', message } }),
   failure: (status, message) => ({
     type: 'error',
     error: { type: status === 529 ? 'overloaded_error' : 'api_error', message },

@@ -29,8 +29,13 @@ export const googleProtocol: Protocol = {
     ];
     return chunks.map((each) => `data: ${JSON.stringify(each)}\n\n`);
   },
-  failure: (status, message) => ({ error: { code: status, message, status: 'ERROR' } }),
+  failure: (status, message) => failure(status, message),
+  failureEvent: (message) => `data: ${JSON.stringify(failure(503, message))}\n\n`,
 };
+
+const failure = (code: number, message: string) => ({
+  error: { code, message, status: 'UNAVAILABLE' },
+});
 
 const candidate = (parts: unknown[], said?: Said) => ({
   candidates: [

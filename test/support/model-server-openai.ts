@@ -67,8 +67,13 @@ export const openaiProtocol: Protocol = {
     ];
     return [...chunks.map((each) => `data: ${JSON.stringify(each)}\n\n`), 'data: [DONE]\n\n'];
   },
-  failure: (_status, message) => ({ error: { message, type: 'error', code: null, param: null } }),
+  failure: (_status, message) => failure(message),
+  failureEvent: (message) => `data: ${JSON.stringify(failure(message))}\n\n`,
 };
+
+const failure = (message: string) => ({
+  error: { message, type: 'error', code: null, param: null },
+});
 
 const head = (model: string, object: string) => ({
   id: 'chatcmpl-1',

@@ -26,8 +26,11 @@ export interface Said {
   finish?: 'length' | 'filter' | 'refusal' | 'malformed';
   /** Awaited in the middle of the response. */
   pause?: () => Promise<void>;
-  /** The response ends in its middle: `end` closes it properly, `destroy` closes the connection. */
-  cut?: 'end' | 'destroy';
+  /**
+   * The response ends in its middle: `end` closes it properly, `destroy` closes the connection, and `error` is the
+   * provider's own report in a stream.
+   */
+  cut?: 'end' | 'destroy' | 'error';
 }
 
 /** A request to a model. */
@@ -50,6 +53,8 @@ export interface Protocol {
   /** The events of a streamed response, as they are sent. */
   events: (question: Question, said: Said) => string[];
   failure: (status: number, message: string) => unknown;
+  /** The same in a stream that has begun. */
+  failureEvent: (message: string) => string;
 }
 
 /** A text in pieces of a few characters. */

@@ -78,6 +78,7 @@ async function send(
     // So that the events arrive one by one, as from a model.
     await new Promise(setImmediate);
   }
+  if (answer.cut === 'error') response.write(protocol.failureEvent('Overloaded'));
   if (answer.cut === 'destroy') response.destroy();
   else response.end();
 }
