@@ -9,7 +9,9 @@ import type { Judgement } from '../shared/policy/judge.ts';
 import { isPureTool } from '../shared/tools.ts';
 import { FREE, type StepCost } from '../shared/spending.ts';
 import type { Attempt } from './attempt.ts';
-import { agentCost } from './nodes/agent-cost.ts';
+import type { AgentNode } from '../shared/contract/graph.ts';
+import type { TurnContext } from './agents/turn.ts';
+import { agentCost, conversationBytes, turnCost } from './nodes/agent-cost.ts';
 import { NodeError } from './nodes/node.ts';
 import { runNode } from './run-node.ts';
 import { CLAIM_MS, type ExecuteNodeDeps } from './step-context.ts';
@@ -18,24 +20,38 @@ import { CLAIM_MS, type ExecuteNodeDeps } from './step-context.ts';
 const MAX_REVISIONS = 20;
 
 /** The step's possible cost. Only agents cost anything. */
-function costOfStep(deps: ExecuteNodeDeps, call: StepCall): StepCost | (() => Promise<StepCost>) {
+function costOfStep(
+  deps: ExecuteNodeDeps,
+  call: StepCall,
+  turn: TurnContext | undefined,
+): StepCost | (() => Promise<StepCost>) {
   const { node, run_id: runId, workspace_id: workspaceId } = call;
+  const sources = {
+    prices: () => deps.priceOverrides(workspaceId),
+    lastCost: () => lastCost(deps.db, { runId, nodeId: node.id }),
+  };
   switch (node.kind) {
     case 'tool':
       return FREE;
     case 'agent':
       return () =>
-        agentCost(
-          { ...call, node },
-          {
-            prices: () => deps.priceOverrides(workspaceId),
-            lastCost: () => lastCost(deps.db, { runId, nodeId: node.id }),
-          },
-        );
+        turn === undefined
+          ? agentCost({ ...call, node }, sources)
+          : turnCost(turnToPrice({ ...call, node }, turn), sources);
     default:
       return node satisfies never;
   }
 }
+
+/** A turn with everything that is sent. */
+const turnToPrice = (
+  { node, params: { mock: _script, ...prompts } }: StepCall & { node: AgentNode },
+  { agent, earlier, tools }: TurnContext,
+) => ({
+  node,
+  turn: agent.turn,
+  inputBytes: conversationBytes(earlier, tools) + Buffer.byteLength(JSON.stringify(prompts)),
+});
 
 interface Begun {
   begun: Exclude<BeginOutcome, { outcome: 'stale' }>;
@@ -54,6 +70,7 @@ export async function beginJudged(
   attempt: Attempt,
   call: StepCall,
   claimed: { execution: string; claim: string },
+  turn?: TurnContext,
 ): Promise<Begun> {
   const { workspace_id: workspaceId, workflow_id: workflowId, node, params, state } = call;
   let policies = deps.policies.known(workspaceId);
@@ -82,7 +99,7 @@ export async function beginJudged(
       agent: call.agent,
       input: toStorable(inputOf(call, judgement)),
       queuedAt: attempt.scheduledAt,
-      cost: costOfStep(deps, permitted(call, judgement)),
+      cost: costOfStep(deps, permitted(call, judgement), turn),
       judged: { workspaceId, revision, verdicts: judgement.verdicts },
     };
     const begun = await beginStep(deps.db, step, computed);

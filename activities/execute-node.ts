@@ -62,7 +62,7 @@ export function createExecuteNode(
     const { execution } = attempt;
     const claim = `${execution}/${attempt.number}/${randomUUID()}`;
     const { begun, step, computed, judgement } = await heartbeating(attempt, () =>
-      beginJudged(deps, attempt, given, { execution, claim }),
+      beginJudged(deps, attempt, given, { execution, claim }, turn),
     );
     deps.frames.wake(given.run_id);
     switch (begun.outcome) {

@@ -4,11 +4,16 @@ import { priceTable } from './prices/price-table.ts';
 export { priceTable };
 
 /** US dollars per million tokens. */
-export interface ModelPrice {
+interface Rate {
   inputUsd: number;
   outputUsd: number;
+  /** Of input that the provider read from its cache. Without it, such input counts in full. */
+  cachedInputUsd?: number;
+}
+
+export interface ModelPrice extends Rate {
   /** Some models charge the whole request at another rate when its input is longer than this. */
-  longContext?: { aboveInputTokens: number; inputUsd: number; outputUsd: number };
+  longContext?: Rate & { aboveInputTokens: number };
 }
 
 /** A workspace's own prices by model name; they override the table. */
@@ -31,19 +36,22 @@ export function priceOf(model: string, overrides: PriceOverrides = {}): ModelPri
   return undefined;
 }
 
-/**
- * Cost in micro-dollars, rounded up. Cached input counts at the full rate, since the discount depends on the provider's
- * caching. Token counts are non-negative integers.
- */
-export function costOf(
-  price: ModelPrice,
-  usage: { input_tokens: number; output_tokens: number },
-): number {
+interface Tokens {
+  input_tokens: number;
+  output_tokens: number;
+  /** The cached part of `input_tokens`. */
+  cached_tokens?: number;
+}
+
+/** Cost in micro-dollars, rounded up. Token counts are non-negative integers. */
+export function costOf(price: ModelPrice, usage: Tokens): number {
   const long = price.longContext;
   const rate = long !== undefined && usage.input_tokens > long.aboveInputTokens ? long : price;
+  const cached = Math.min(usage.cached_tokens ?? 0, usage.input_tokens);
   // Integers throughout: as floats, 20 tokens at 0.15 are slightly above 3 and would round up to 4.
   const scaled =
-    BigInt(usage.input_tokens) * BigInt(toMicros(rate.inputUsd)) +
+    BigInt(usage.input_tokens - cached) * BigInt(toMicros(rate.inputUsd)) +
+    BigInt(cached) * BigInt(toMicros(rate.cachedInputUsd ?? rate.inputUsd)) +
     BigInt(usage.output_tokens) * BigInt(toMicros(rate.outputUsd));
   const million = BigInt(MICROS_PER_DOLLAR);
   return Number((scaled + million - 1n) / million);

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { AgentNode } from '../../shared/contract/graph.ts';
+import { isObject } from '../../shared/graph/json-value.ts';
 import type { Json, JsonObject } from '../../shared/json.ts';
 import { toMicros } from '../../shared/money.ts';
 import { type NodeCall, NodeError, type NodeResult } from './node.ts';
@@ -11,6 +12,17 @@ const ECHO_LENGTH = 120;
  * request. Costs nothing when it fails. Throws NodeError while `fail_times` lasts, and the signal's reason on abort.
  */
 export async function askMock(call: NodeCall<AgentNode>, prompt: string): Promise<NodeResult> {
+  await waitAsMock(call);
+  const given = givenOutput(call);
+  return {
+    output: given === undefined ? defaultOutput(call.node, prompt) : given,
+    model: 'mock',
+    costMicros: toMicros(call.node.mock?.cost_usd ?? 0),
+  };
+}
+
+/** The mock's delay, then its failures. */
+export async function waitAsMock(call: NodeCall<AgentNode>): Promise<void> {
   const mock = call.node.mock ?? {};
   if (mock.delay_ms !== undefined && mock.delay_ms > 0) {
     await sleep(mock.delay_ms, undefined, { signal: call.signal }).catch((error: unknown) => {
@@ -19,25 +31,12 @@ export async function askMock(call: NodeCall<AgentNode>, prompt: string): Promis
   }
   const failures = mock.fail_times ?? 0;
   if (call.attempt <= failures) throw new NodeError(`Mock failure ${call.attempt} of ${failures}`);
-  const given = givenOutput(call);
-  return {
-    output: given === undefined ? defaultOutput(call.node, prompt) : given,
-    model: 'mock',
-    costMicros: toMicros(mock.cost_usd ?? 0),
-  };
 }
 
 /** The rendered output when the caller rendered it, else the node's own; null is an output like any other. */
 function givenOutput(call: NodeCall<AgentNode>): Json | undefined {
   const rendered = call.params['mock'];
-  if (
-    rendered !== null &&
-    typeof rendered === 'object' &&
-    !Array.isArray(rendered) &&
-    'output' in rendered
-  ) {
-    return rendered['output'];
-  }
+  if (isObject(rendered) && 'output' in rendered) return rendered['output'];
   return call.node.mock?.output;
 }
 

@@ -13,11 +13,12 @@ export interface TurnCall extends ModelCall {
   /** From 1. */
   turn: number;
   conversation: Conversation;
+  /** Also with `none`: providers require the tools of the calls in the conversation. */
   tools: readonly OfferedTool[];
   /** `none`: the model must answer. */
   toolChoice: 'auto' | 'required' | 'none';
-  /** Receives the text of the answer as it arrives. */
-  onText?: (delta: string) => void;
+  /** Receives the text as it arrives, without keys. Another model begins again, after one that failed. */
+  onText?: (delta: string, model: string) => void;
 }
 
 /** The model's turn. With calls, `output` is not set; without, it is the node's output. */

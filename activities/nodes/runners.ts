@@ -6,10 +6,11 @@ import { createKeyCutter, createModels } from '../../shared/platform/calls/model
 import { createSealer } from '../../shared/crypto/sealing.ts';
 import { createCustom } from '../tools/custom.ts';
 import { createBuiltinTools, type ToolRegistry } from '../tools/registry.ts';
-import { type AgentDeps, createAgentRunner } from './agent.ts';
+import { createTurnRunner } from './agent-turn.ts';
+import { createAgentRunner } from './agent.ts';
+import type { AgentDeps } from './model-order.ts';
 import type { NodeRunners } from './node.ts';
 import { createToolRunner } from './tool.ts';
-import { turnStandIn } from './turn-stand-in.ts';
 
 export interface NodeRunnerDeps {
   /** For the tools that write records. */
@@ -26,13 +27,14 @@ export interface NodeRunnerDeps {
 export function createNodeRunners(deps: NodeRunnerDeps): NodeRunners {
   const { db, config, egress, mailer, priceOverrides } = deps;
   const { models: settings, chatWebhookUrl } = config;
+  const models: AgentDeps = {
+    findModel: createModels(settings, egress),
+    keys: createKeyCutter(settings),
+    priceOverrides,
+  };
   return {
-    agent: createAgentRunner({
-      findModel: createModels(settings, egress),
-      keys: createKeyCutter(settings),
-      priceOverrides,
-    }),
-    turn: turnStandIn,
+    agent: createAgentRunner(models),
+    turn: createTurnRunner(models),
     tool: createToolRunner(
       { ...createBuiltinTools({ db, egress, mailer, chatWebhookUrl }), ...deps.tools },
       createCustom({ egress, sealer: createSealer(config.encryptionKey) }),

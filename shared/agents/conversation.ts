@@ -10,7 +10,7 @@ export interface RequestedCall {
   tool: string;
   /** The model's arguments; a string when they are not a JSON object. */
   given: JsonObject | string;
-  /** Why the call is not made; the model is told. */
+  /** Why the call is not made; the model reads it as the call's result. */
   refusal?: string;
 }
 
@@ -19,9 +19,25 @@ export interface ModelTurn {
   /** Empty when the model only calls tools. */
   text: string;
   calls: readonly RequestedCall[];
+  /** Only with calls, and only from providers that require it back. */
+  verbatim?: VerbatimTurn;
 }
 
-/** The result of a call as the model is told it. */
+/**
+ * The parts of a turn in the provider's order, with its signatures of thoughts and calls, which it requires back
+ * unchanged. No other model understands them.
+ */
+export interface VerbatimTurn {
+  model: string;
+  parts: readonly VerbatimPart[];
+}
+
+export type VerbatimPart =
+  | { type: 'text' | 'thought'; text: string; metadata?: JsonObject }
+  /** `index` is that of the call. */
+  | { type: 'call'; index: number; metadata?: JsonObject };
+
+/** The result of a call as the model reads it. */
 export interface CallResult {
   index: number;
   id: string;

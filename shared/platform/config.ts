@@ -110,6 +110,8 @@ export const environmentSchema = z.object({
   OPENAI_BASE_URL: z.url({ protocol: /^https?$/ }).optional(),
   ANTHROPIC_API_KEY: z.string().optional(),
   ANTHROPIC_BASE_URL: z.url({ protocol: /^https?$/ }).optional(),
+  GOOGLE_API_KEY: z.string().optional(),
+  GOOGLE_BASE_URL: z.url({ protocol: /^https?$/ }).optional(),
   COMPATIBLE_API_KEY: z.string().optional(),
   COMPATIBLE_BASE_URL: z.url({ protocol: /^https?$/ }).optional(),
 
@@ -230,6 +232,7 @@ export function loadConfig(env: Record<string, string | undefined> = process.env
     models: {
       openai: { apiKey: e.OPENAI_API_KEY, baseUrl: e.OPENAI_BASE_URL },
       anthropic: { apiKey: e.ANTHROPIC_API_KEY, baseUrl: e.ANTHROPIC_BASE_URL },
+      google: { apiKey: e.GOOGLE_API_KEY, baseUrl: e.GOOGLE_BASE_URL },
       compatible: { apiKey: e.COMPATIBLE_API_KEY, baseUrl: e.COMPATIBLE_BASE_URL },
     },
     tracing: tracingOf(e),

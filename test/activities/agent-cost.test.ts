@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { agentCost } from '../../activities/nodes/agent-cost.ts';
+import { agentCost, conversationBytes, turnCost } from '../../activities/nodes/agent-cost.ts';
 import type { AgentNode } from '../../shared/contract/graph.ts';
 
 const prices = {
@@ -45,4 +45,39 @@ test('the most expensive of several models counts; one without a price costs not
   expect(
     await costOf({ model: 'mock', mock: { cost_usd: 0 }, fallback_models: ['lab/small'] }),
   ).toEqual({ least: 0, most: null });
+});
+
+const turn = (node: Partial<AgentNode>, inputBytes = 0, number = 1) =>
+  turnCost(
+    {
+      node: { id: 'a', kind: 'agent', model: 'lab/small', tools: ['x'], ...node } as AgentNode,
+      turn: number,
+      inputBytes,
+    },
+    { prices: () => Promise.resolve(prices), lastCost: () => Promise.resolve(7) },
+  );
+
+test('without a token limit, a turn is bound to 4,096 output tokens', async () => {
+  expect(await turn({})).toEqual(await turn({ max_output_tokens: 4_096 }));
+  const { least, most } = await turn({});
+  expect(least).toBe(1);
+  // 4,096 × 10, and the framing at 1
+  expect(most).toBeGreaterThan(40_960);
+  expect(most).toBeLessThan(43_000);
+  expect(await costOf({ tools: ['x'] })).toMatchObject({ most: expect.any(Number) });
+});
+
+test('each byte of the conversation and of the tools counts as a token', async () => {
+  const none = await turn({});
+  expect((await turn({}, 5_000)).most! - none.most!).toBe(5_000);
+  const conversation = { system: '', prompt: 'é', turns: [] };
+  expect(conversationBytes(conversation, [])).toBe(
+    Buffer.byteLength(JSON.stringify([conversation, []])),
+  );
+});
+
+test('a turn of a mock costs what its script sets, and after it what the mock does', async () => {
+  const mock = { cost_usd: 1, turns: [{ cost_usd: 0.25 }, { output: 'x' }] };
+  const costs = await Promise.all([1, 2, 3].map((at) => turn({ model: 'mock', mock }, 9, at)));
+  expect(costs.map(({ most }) => most)).toEqual([250_000, 0, 1_000_000]);
 });

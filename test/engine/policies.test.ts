@@ -4,7 +4,7 @@ import { listGovernanceEvents } from '../../shared/db/audit/governance.ts';
 import { readPolicies, replacePolicies } from '../../shared/db/audit/policies.ts';
 import { beginStep } from '../../shared/db/runs/steps.ts';
 import { decideGate, resumeRun } from '../../shared/operations/runs/runs.ts';
-import { type ModelServer, startModelServer } from '../fakes/model-server.ts';
+import { type ModelServer, startModelServer } from '../support/model-server.ts';
 import { startToolServer, type ToolServer } from '../fakes/tool-server.ts';
 import { echo, edge, type Engine, eventually, mock, startEngine } from '../support/engine.ts';
 

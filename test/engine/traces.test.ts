@@ -8,7 +8,7 @@ import { runPlaces } from '../../shared/platform/tracing/run-places.ts';
 import { readRunStatus } from '../../shared/db/runs/runs.ts';
 import type { GraphInput } from '../../shared/contract/graph.ts';
 import { type Collector, type ExportedSpan, startCollector } from '../fakes/collector.ts';
-import { type ModelServer, startModelServer } from '../fakes/model-server.ts';
+import { type ModelServer, startModelServer } from '../support/model-server.ts';
 import { startToolServer, type ToolServer } from '../fakes/tool-server.ts';
 import { echo, edge, type Engine, eventually, mock, startEngine } from '../support/engine.ts';
 import {

@@ -59,6 +59,13 @@ function answer(url: string, body: string, said: string, status: number): unknow
       usage: { input_tokens: 1, output_tokens: 1 },
     };
   }
+  if (url.endsWith(':generateContent')) {
+    return {
+      candidates: [{ content: { role: 'model', parts: [{ text: said }] }, finishReason: 'STOP' }],
+      usageMetadata: { promptTokenCount: 1, candidatesTokenCount: 1, totalTokenCount: 2 },
+      modelVersion: said,
+    };
+  }
   if (url.endsWith('/mcp')) return mcpAnswer(body, said);
   return { id: said, said };
 }

@@ -1,3 +1,6 @@
+import type { OfferedTool } from '../../shared/agents/offered-tool.ts';
+import type { JsonObject } from '../../shared/json.ts';
+import type { TurnCall } from '../../activities/nodes/model-turn.ts';
 import type { AgentNode, ToolNode } from '../../shared/contract/graph.ts';
 import type { NodeCall } from '../../activities/nodes/node.ts';
 
@@ -34,4 +37,34 @@ export const toolCall = (
   ...rest,
   params,
   node: { id: 'act', kind: 'tool', tool_name: tool, params, ...node },
+});
+
+/** A turn without a conversation before it. */
+export const turnCall = ({
+  node,
+  ...rest
+}: Overrides<AgentNode> & Partial<Omit<TurnCall, 'node'>> = {}): TurnCall => ({
+  ...agentCall({ node: { tools: ['custom:find'], ...node } }),
+  turn: 1,
+  conversation: { system: '', prompt: 'Hello', turns: [] },
+  tools: [],
+  toolChoice: 'auto',
+  ...rest,
+});
+
+export const offeredTool = (
+  name: string,
+  properties: JsonObject = {},
+  rest: Partial<OfferedTool> = {},
+): OfferedTool => ({
+  name,
+  providerName: name.replace(/[:.]/g, '_'),
+  description: `Calls ${name}`,
+  schema: { type: 'object', properties },
+  schemaDigest: 'sha256:0',
+  approval: 'never',
+  fixed: [],
+  maxCalls: undefined,
+  onError: 'tell',
+  ...rest,
 });

@@ -65,6 +65,7 @@ export async function startFuzzedService(stores: Stores): Promise<FuzzedService>
     // Requests never reach a real model provider.
     OPENAI_BASE_URL: `${fake.url}/models`,
     ANTHROPIC_BASE_URL: `${fake.url}/models`,
+    GOOGLE_BASE_URL: `${fake.url}/models`,
     COMPATIBLE_BASE_URL: `${fake.url}/models`,
     TRUSTED_PROXIES: '127.0.0.1',
     RATE_LIMIT_PER_MINUTE: String(PER_MINUTE),

@@ -31,6 +31,7 @@ const secrets: Record<string, string> = {
   "owner's password": planted('owner'),
   'OpenAI key': `sk-${planted('openai')}`,
   'Anthropic key': planted('anthropic'),
+  'Google key': planted('google'),
   'compatible key': planted('compatible'),
   'mail key': `re_${planted('mail')}`,
   'chat webhook': planted('chat'),
@@ -82,6 +83,8 @@ beforeAll(async () => {
       OPENAI_BASE_URL: `${echo.url}/openai`,
       ANTHROPIC_API_KEY: secrets['Anthropic key']!,
       ANTHROPIC_BASE_URL: `${echo.url}/anthropic`,
+      GOOGLE_API_KEY: secrets['Google key']!,
+      GOOGLE_BASE_URL: `${echo.url}/google`,
       COMPATIBLE_API_KEY: secrets['compatible key']!,
       COMPATIBLE_BASE_URL: `${echo.url}/compatible`,
       EMAIL_API_KEY: secrets['mail key']!,
@@ -195,7 +198,12 @@ async function useEverySecret(): Promise<void> {
   runIds.push(hooked.run_id);
 
   const nodes = [...echoes, 'refuse'].flatMap((want) => [
-    ...['openai/gpt-5-mini', 'anthropic/claude-haiku-4-5', 'compatible/local'].map((model) => ({
+    ...[
+      'openai/gpt-5-mini',
+      'anthropic/claude-haiku-4-5',
+      'google/gemini-2.5-flash',
+      'compatible/local',
+    ].map((model) => ({
       kind: 'agent',
       model,
       prompt: want,

@@ -44,7 +44,10 @@ export function prepareTools(node: AgentNode, state: JsonObject): PreparedAgent 
       if (Object.hasOwn(state, key)) read[key] = state[key]!;
     }
   }
-  const bare: AgentNode = { ...rest, tools, ...(mock === undefined ? {} : { mock: bareMock }) };
+  // The script has the texts; the costs are read from the node.
+  const costs = turns?.map(({ cost_usd }) => (cost_usd === undefined ? {} : { cost_usd }));
+  const priced = costs === undefined ? bareMock : { ...bareMock, turns: costs };
+  const bare: AgentNode = { ...rest, tools, ...(mock === undefined ? {} : { mock: priced }) };
   const rendered = { ...prompts, mock: script, fixed, state: read };
   return {
     node: bare,

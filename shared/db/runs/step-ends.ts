@@ -21,7 +21,7 @@ import {
 export interface StepSpending {
   costMicros: number;
   model?: string;
-  usage?: { input_tokens: number; output_tokens: number };
+  usage?: { input_tokens: number; output_tokens: number; cached_tokens?: number };
   unpriced?: boolean;
 }
 

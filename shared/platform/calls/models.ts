@@ -1,4 +1,5 @@
 import { createAnthropic } from '@ai-sdk/anthropic';
+import { createGoogle } from '@ai-sdk/google';
 import { createOpenAI } from '@ai-sdk/openai';
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
 import type { LanguageModel } from 'ai';
@@ -11,7 +12,7 @@ export type ModelSettings = Config['models'];
 /** A model that can be called, or the reason why not. */
 export type ModelLookup = { model: LanguageModel } | { problem: string };
 
-type Provider = 'openai' | 'anthropic' | 'compatible';
+type Provider = 'openai' | 'anthropic' | 'google' | 'compatible';
 
 /**
  * Finds models by `provider/model`. The SDKs would fall back to their own environment variables for keys and addresses,
@@ -21,8 +22,26 @@ export function createModels(
   settings: ModelSettings,
   egress: Egress,
 ): (name: string) => ModelLookup {
-  const { fetch } = egress;
-  const providers: Record<Provider, (model: string) => ModelLookup> = {
+  const providers = providersOf(settings, egress.fetch);
+  return (name) => {
+    const slash = name.indexOf('/');
+    const provider = name.slice(0, Math.max(slash, 0));
+    const model = name.slice(slash + 1);
+    if (!Object.hasOwn(providers, provider) || model === '') {
+      const known = Object.keys(providers).join(', ');
+      return {
+        problem: `Unknown model '${name}': write provider/model with one of ${known}, or mock`,
+      };
+    }
+    return providers[provider as Provider](model);
+  };
+}
+
+function providersOf(
+  settings: ModelSettings,
+  fetch: Egress['fetch'],
+): Record<Provider, (model: string) => ModelLookup> {
+  return {
     openai: (model) => {
       const { apiKey, baseUrl } = settings.openai;
       if (apiKey === undefined) return missing('openai');
@@ -44,6 +63,18 @@ export function createModels(
       });
       return { model: anthropic(model) };
     },
+    google: (model) => {
+      const { apiKey, baseUrl } = settings.google;
+      if (apiKey === undefined) return missing('google');
+      // The name becomes a part of the path: it could call another method with this key.
+      if (!/^[\w.-]+$/.test(model)) return { problem: `Not a name of a Google model: '${model}'` };
+      const google = createGoogle({
+        apiKey,
+        baseURL: baseUrl ?? 'https://generativelanguage.googleapis.com/v1beta',
+        fetch,
+      });
+      return { model: google(model) };
+    },
     compatible: (model) => {
       const { apiKey, baseUrl } = settings.compatible;
       if (baseUrl === undefined) return missing('compatible');
@@ -54,22 +85,12 @@ export function createModels(
         ...(apiKey === undefined ? {} : { apiKey }),
         // Without this the schema never reaches the server; one that cannot use it returns a 400.
         supportsStructuredOutputs: true,
+        // Without this a stream reports no tokens, so its cost would be unknown.
+        includeUsage: true,
         fetch,
       });
       return { model: compatible(model) };
     },
-  };
-  return (name) => {
-    const slash = name.indexOf('/');
-    const provider = name.slice(0, Math.max(slash, 0));
-    const model = name.slice(slash + 1);
-    if (!Object.hasOwn(providers, provider) || model === '') {
-      const known = Object.keys(providers).join(', ');
-      return {
-        problem: `Unknown model '${name}': write provider/model with one of ${known}, or mock`,
-      };
-    }
-    return providers[provider as Provider](model);
   };
 }
 
@@ -81,6 +102,7 @@ const missing = (provider: Provider) => ({
 const needed = {
   openai: { variable: 'OPENAI_API_KEY', setting: 'apiKey' },
   anthropic: { variable: 'ANTHROPIC_API_KEY', setting: 'apiKey' },
+  google: { variable: 'GOOGLE_API_KEY', setting: 'apiKey' },
   compatible: { variable: 'COMPATIBLE_BASE_URL', setting: 'baseUrl' },
 } as const satisfies Record<Provider, { variable: string; setting: 'apiKey' | 'baseUrl' }>;
 

@@ -3,7 +3,7 @@ import { createNodeRunners } from '../../../activities/nodes/runners.ts';
 import { loadConfig } from '../../../shared/platform/config.ts';
 import { createEgress, type Egress } from '../../../shared/platform/egress/egress.ts';
 import type { PriceOverrides } from '../../../shared/prices.ts';
-import { type ModelServer, startModelServer } from '../../fakes/model-server.ts';
+import { type ModelServer, startModelServer } from '../../support/model-server.ts';
 import { agentCall } from '../../fakes/node-call.ts';
 
 const KEY = 'sk-test-0123456789';
@@ -25,6 +25,8 @@ function agent(env: Record<string, string> = {}, priceOverrides?: PriceOverrides
     OPENAI_BASE_URL: `${server.url}/v1`,
     ANTHROPIC_API_KEY: KEY,
     ANTHROPIC_BASE_URL: `${server.url}/v1`,
+    GOOGLE_API_KEY: KEY,
+    GOOGLE_BASE_URL: `${server.url}/v1beta`,
     COMPATIBLE_BASE_URL: `${server.url}/v1`,
     ...env,
   });
@@ -79,6 +81,30 @@ describe('a request to a provider', () => {
     expect(result).toMatchObject({ output: 'Bonjour', costMicros: 20 });
     expect(server.seen[0]).toMatchObject({ url: '/v1/messages' });
     expect(server.seen[0]?.headers['x-api-key']).toBe(KEY);
+  });
+
+  it('uses the Gemini API of Google', async () => {
+    server.answers.push({ text: 'Ciao', usage: { prompt_tokens: 10, completion_tokens: 2 } });
+    const result = await agent()(
+      agentCall({ node: { model: 'google/gemini-2.5-flash' }, params: { prompt: 'Hi' } }),
+    );
+    // 10 × 0.30 + 2 × 2.50
+    expect(result).toMatchObject({ output: 'Ciao', costMicros: 8 });
+    expect(server.seen[0]).toMatchObject({
+      url: '/v1beta/models/gemini-2.5-flash:generateContent',
+    });
+    expect(server.seen[0]?.headers['x-goog-api-key']).toBe(KEY);
+  });
+
+  it('counts cached tokens, at their rate', async () => {
+    const usage = { prompt_tokens: 2_000, completion_tokens: 10, cached_tokens: 1_000 };
+    server.answers.push({ text: 'Hi', usage });
+    const result = await agent()(agentCall({ node: { model: 'openai/gpt-4o' } }));
+    // 1000 × 2.50 + 1000 × 1.25 + 10 × 10
+    expect(result).toMatchObject({
+      usage: { input_tokens: 2_000, output_tokens: 10, cached_tokens: 1_000 },
+      costMicros: 3_850,
+    });
   });
 
   it('needs no key for a compatible server, and flags a model without a price', async () => {
@@ -160,12 +186,17 @@ describe('a structured answer', () => {
   it.each([
     ['openai/gpt-4o', '{"category":"billing"}'],
     ['anthropic/claude-haiku-4-5', '{"category":"billing"}'],
+    ['google/gemini-2.5-flash', '{"category":"billing"}'],
     ['compatible/llama-4', '{"category":"billing"}'],
     ['compatible/llama-4', '```json\n{"category":"billing"}\n```'],
   ])('of %s is parsed into the output', async (model, text) => {
     server.answers.push({ text });
     expect(await ask(model)).toMatchObject({ output: { category: 'billing' } });
     expect(JSON.stringify(server.questions()[0])).toContain('"required":["category"]');
+    if (model === 'openai/gpt-4o') {
+      const format = { type: 'json_schema', json_schema: { strict: false, schema } };
+      expect(server.questions()[0]).toMatchObject({ response_format: format });
+    }
   });
 
   it.each([
@@ -185,12 +216,12 @@ describe('a structured answer', () => {
   });
 
   it('cut off when empty fails', async () => {
-    server.answers.push({ text: '', finishReason: 'length' });
+    server.answers.push({ text: '', finish: 'length' });
     await expect(ask()).rejects.toMatchObject({ message: expect.stringContaining('cut off') });
   });
 
   it('cut off is retryable', async () => {
-    server.answers.push({ text: '{"category":', finishReason: 'length' });
+    server.answers.push({ text: '{"category":', finish: 'length' });
     await expect(ask()).rejects.toMatchObject({
       message: expect.stringContaining('cut off'),
       retryable: true,
@@ -254,6 +285,20 @@ describe('failing providers', () => {
     expect(server.seen).toHaveLength(1);
   });
 
+  it('withhold a response', async () => {
+    server.answers.push({ text: 'I cannot', finish: 'filter' });
+    for (const response_schema of [undefined, schema]) {
+      const call = agentCall({
+        node: { model: 'openai/gpt-4o', ...(response_schema && { response_schema }) },
+      });
+      await expect(agent()(call)).rejects.toMatchObject({
+        message: 'openai/gpt-4o withheld its response (content filter)',
+        retryable: true,
+        consumption: { costMicros: 150 },
+      });
+    }
+  });
+
   it('are all named in the error', async () => {
     server.answers.push({ status: 401, message: 'who?' }, { status: 503, message: 'busy' });
     const call = agentCall({
@@ -304,11 +349,14 @@ describe('failing providers', () => {
   it.each([
     ['openai/gpt-4o', 'OPENAI_API_KEY', { OPENAI_API_KEY: '' }],
     ['anthropic/claude-haiku-4-5', 'ANTHROPIC_API_KEY', { ANTHROPIC_API_KEY: '' }],
+    ['google/gemini-2.5-flash', 'GOOGLE_API_KEY', { GOOGLE_API_KEY: '' }],
     ['compatible/x', 'COMPATIBLE_BASE_URL', { COMPATIBLE_BASE_URL: '' }],
+    ['google/gemini:embedContent?', 'Not a name', {}],
+    ['google/../files/x', 'Not a name', {}],
     ['gpt-4o', 'provider/model', {}],
     ['constructor/x', 'provider/model', {}],
     ['openai/', 'provider/model', {}],
-  ])('for %s without settings name %s and are final', async (model, name, env) => {
+  ])('for %s without settings or a name, say %s and are final', async (model, name, env) => {
     const call = agentCall({ node: { model, fallback_models: ['mock'] } });
     await expect(agent(env)(call)).rejects.toMatchObject({
       message: expect.stringContaining(name),

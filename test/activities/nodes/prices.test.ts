@@ -6,9 +6,12 @@ describe('prices', () => {
     expect(priceTable.date).toMatch(/^\d{4}-\d{2}-\d{2}$/);
     expect(priceTable.source).not.toBe('');
     for (const [model, price] of Object.entries(priceTable.models)) {
-      expect(model).toMatch(/^(openai|anthropic)\/[a-z0-9.-]+$/);
+      expect(model).toMatch(/^(openai|anthropic|google)\/[a-z0-9.-]+$/);
       expect(price.inputUsd).toBeGreaterThan(0);
       expect(price.outputUsd).toBeGreaterThanOrEqual(price.inputUsd);
+      for (const rate of [price, price.longContext ?? price]) {
+        expect(rate.cachedInputUsd ?? 0).toBeLessThan(rate.inputUsd);
+      }
     }
   });
 
@@ -18,6 +21,7 @@ describe('prices', () => {
       priceTable.models['anthropic/claude-opus-4-6'],
     );
     expect(priceOf('openai/gpt-4o-2024-05-13')).toEqual({ inputUsd: 5, outputUsd: 15 });
+    expect(priceOf('google/gemini-2.5-flash')).toMatchObject({ inputUsd: 0.3, outputUsd: 2.5 });
   });
 
   it('are unknown for unlisted models, and are not inherited from Object', () => {
@@ -66,4 +70,16 @@ describe('prices', () => {
       expect(costOf(price, { input_tokens, output_tokens })).toBe(micros);
     },
   );
+
+  const long = { aboveInputTokens: 100, inputUsd: 2, outputUsd: 2, cachedInputUsd: 0.2 };
+  it.each([
+    ['at its rate', { inputUsd: 1, outputUsd: 1, cachedInputUsd: 0.1 }, 100, 80, 28],
+    ['rounded up once', { inputUsd: 1, outputUsd: 1, cachedInputUsd: 0.1 }, 100, 79, 29],
+    ['in full without a rate', { inputUsd: 1, outputUsd: 1 }, 100, 80, 100],
+    ['free at a rate of 0', { inputUsd: 1, outputUsd: 1, cachedInputUsd: 0 }, 100, 80, 20],
+    ['at most all of it', { inputUsd: 1, outputUsd: 1, cachedInputUsd: 0.1 }, 100, 999, 10],
+    ['long', { inputUsd: 1, outputUsd: 1, cachedInputUsd: 0.1, longContext: long }, 101, 100, 22],
+  ])('of cached input: %s', (_what, price, input_tokens, cached_tokens, micros) => {
+    expect(costOf(price, { input_tokens, output_tokens: 0, cached_tokens })).toBe(micros);
+  });
 });

@@ -1,0 +1,66 @@
+import type { AgentNode } from '../../shared/contract/graph.ts';
+import { isObject } from '../../shared/graph/json-value.ts';
+import type { Json } from '../../shared/json.ts';
+import { toMicros } from '../../shared/money.ts';
+import { mockTurnCost } from './agent-cost.ts';
+import { askMock, waitAsMock } from './mock-model.ts';
+import type { TurnCall, TurnResult } from './model-turn.ts';
+import { requestedCalls } from './turn-calls.ts';
+
+type MockTurn = NonNullable<NonNullable<AgentNode['mock']>['turns']>[number];
+
+/** Pieces of a streamed text. */
+const PIECES = 4;
+
+/**
+ * One turn of the mock's script. After its last turn, without one, and without tools to call it answers as `askMock`.
+ * Throws NodeError while `fail_times` lasts, and the signal's reason on abort.
+ */
+export async function askMockTurn(call: TurnCall): Promise<TurnResult> {
+  const scripted = scriptedTurn(call);
+  const spent = { model: 'mock', costMicros: toMicros(mockTurnCost(call.node, call.turn)) };
+  if (call.toolChoice !== 'none' && scripted?.calls !== undefined && scripted.calls.length > 0) {
+    await waitAsMock(call);
+    const calls = requestedCalls(
+      scripted.calls.map(({ tool, arguments: input }, index) => ({
+        id: `mock-${call.turn}-${index + 1}`,
+        name: tool,
+        input,
+      })),
+      (name) => call.tools.find((tool) => tool.name === name)?.name,
+      call.tools.map(({ name }) => name),
+    );
+    return { ...spent, said: { text: '', calls } };
+  }
+  const output = await answer(call, scripted);
+  const text = typeof output === 'string' ? output : JSON.stringify(output);
+  if (call.onText !== undefined) stream(text, call.onText);
+  return { ...spent, said: { text, calls: [] }, output };
+}
+
+async function answer(call: TurnCall, scripted: MockTurn | undefined): Promise<Json> {
+  if (scripted?.output === undefined) {
+    return (await askMock(call, call.conversation.prompt)).output;
+  }
+  await waitAsMock(call);
+  return scripted.output;
+}
+
+/** The rendered turn when the caller rendered the script, else the node's own. */
+function scriptedTurn({ params, node, turn }: TurnCall): MockTurn | undefined {
+  const rendered = params['mock'];
+  const turns =
+    isObject(rendered) && Array.isArray(rendered['turns'])
+      ? (rendered['turns'] as unknown as MockTurn[])
+      : node.mock?.turns;
+  return turns?.[turn - 1];
+}
+
+function stream(text: string, onText: NonNullable<TurnCall['onText']>): void {
+  // By code points, so that no surrogate pair is split.
+  const characters = [...text];
+  const length = Math.max(1, Math.ceil(characters.length / PIECES));
+  for (let start = 0; start < characters.length; start += length) {
+    onText(characters.slice(start, start + length).join(''), 'mock');
+  }
+}

@@ -1,0 +1,54 @@
+import { APICallError, InvalidResponseDataError, JSONParseError, TypeValidationError } from 'ai';
+import { messageOf } from '../../shared/errors.ts';
+import { isRetryableStatus } from '../../shared/platform/calls/outside.ts';
+import { findEgressError } from '../../shared/platform/egress/egress.ts';
+import type { SecretCutter } from '../../shared/platform/secrets/secret-cutter.ts';
+import { NodeError } from './node.ts';
+
+/** One model's failure, and whether another model may succeed with the same request. */
+export interface ModelFailure {
+  model: string;
+  error: NodeError;
+  tryNext: boolean;
+}
+
+/** The SDK's error is not kept as the cause: it contains the prompt, and texts that may contain a key. */
+export function judgeFailure(model: string, error: unknown, keys: SecretCutter): ModelFailure {
+  if (error instanceof NodeError) {
+    // The mock acts as a provider, so its failures lead to the fallbacks; a bad response does not.
+    return { model, error, tryNext: model === 'mock' };
+  }
+  const blocked = findEgressError(error);
+  if (blocked !== undefined) {
+    const text = `${model}: ${blocked.message}`;
+    return { model, error: new NodeError(text, { retryable: blocked.retryable }), tryNext: true };
+  }
+  if (isUnreadable(error)) {
+    return {
+      model,
+      error: new NodeError(`${model} returned a response that cannot be read`),
+      tryNext: true,
+    };
+  }
+  if (APICallError.isInstance(error) && error.statusCode !== undefined) {
+    const { statusCode: status } = error;
+    const text = `${model} answered ${status}: ${keys.text(error.message).slice(0, 500)}`;
+    const retryable = isRetryableStatus(status);
+    // An invalid request would fail with every model. A refused key or model concerns only this provider.
+    const badRequest = [400, 413, 422].includes(status);
+    return {
+      model,
+      error: new NodeError(text, { retryable, definite: true }),
+      tryNext: !badRequest,
+    };
+  }
+  const text = `${model}: ${keys.text(messageOf(error)).slice(0, 500)}`;
+  return { model, error: new NodeError(text), tryNext: true };
+}
+
+/** The errors of the SDK about the body of a successful response, or about an event of a stream. */
+const isUnreadable = (error: unknown): boolean =>
+  (APICallError.isInstance(error) && error.statusCode !== undefined && error.statusCode < 400) ||
+  JSONParseError.isInstance(error) ||
+  TypeValidationError.isInstance(error) ||
+  InvalidResponseDataError.isInstance(error);

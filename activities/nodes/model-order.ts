@@ -1,0 +1,74 @@
+import type { AgentNode } from '../../shared/contract/graph.ts';
+import type { ModelLookup } from '../../shared/platform/calls/models.ts';
+import type { SecretCutter } from '../../shared/platform/secrets/secret-cutter.ts';
+import { type PriceOverrides, priceOf } from '../../shared/prices.ts';
+import { tracedModel } from '../spans.ts';
+import { outputLimit } from './agent-cost.ts';
+import { judgeFailure, type ModelFailure } from './model-failure.ts';
+import { type Consumption, type NodeCall, NodeError } from './node.ts';
+
+export interface AgentDeps {
+  findModel: (name: string) => ModelLookup;
+  /** The API keys of the model providers. */
+  keys: SecretCutter;
+  /** The workspace's prices. Default: only the price table. */
+  priceOverrides?: (workspaceId: string) => Promise<PriceOverrides>;
+}
+
+/**
+ * Asks the node's model, then its fallbacks in order while providers fail, without the models that the policies block.
+ * Throws NodeError, which carries the cost of an unusable response, and the signal's reason on abort.
+ */
+export async function askInOrder<Answer extends Consumption>(
+  deps: AgentDeps,
+  call: NodeCall<AgentNode>,
+  ask: (model: string, overrides: PriceOverrides | undefined) => Promise<Answer>,
+): Promise<Answer> {
+  const models = [call.node.model, ...(call.node.fallback_models ?? [])];
+  // Outside the loop: a database outage is no model failure.
+  const overrides = models.some((model) => model !== 'mock')
+    ? await deps.priceOverrides?.(call.workspaceId)
+    : undefined;
+  const { temperature } = call.node;
+  const failures: ModelFailure[] = [];
+  for (const [place, model] of models.entries()) {
+    if (place > 0 && (await call.mayFallBack?.(model)) === false) continue;
+    if (call.budgeted && priceOf(model, overrides) === undefined) {
+      failures.push(unpriced(model));
+      continue;
+    }
+    try {
+      return await tracedModel(
+        { model, maxOutputTokens: outputLimit(call.node), temperature },
+        () => ask(model, overrides),
+      );
+    } catch (error) {
+      if (call.signal.aborted) throw call.signal.reason;
+      const failure = judgeFailure(model, error, deps.keys);
+      failures.push(failure);
+      if (!failure.tryNext) break;
+    }
+  }
+  throw combined(failures);
+}
+
+/** An unknown cost is not zero. */
+const unpriced = (model: string): ModelFailure => ({
+  model,
+  error: new NodeError(
+    `${model} has no price, and a cost cap or a budget applies; give it one in the workspace's prices`,
+    { retryable: false },
+  ),
+  tryNext: true,
+});
+
+function combined(failures: readonly ModelFailure[]): NodeError {
+  const last = failures.at(-1)?.error ?? new NodeError('No model was called', { retryable: false });
+  if (failures.length <= 1) return last;
+  return new NodeError(failures.map((failure) => failure.error.message).join('; '), {
+    retryable: failures.some((failure) => failure.error.retryable),
+    definite: failures.some((failure) => failure.error.definite),
+    consumption: last.consumption,
+    cause: last,
+  });
+}

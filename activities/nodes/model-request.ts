@@ -1,0 +1,127 @@
+import {
+  generateText,
+  jsonSchema,
+  type LanguageModel,
+  type LanguageModelCallEndEvent,
+  type LanguageModelUsage,
+  type ModelMessage,
+  Output,
+  streamText,
+  type ToolSet,
+  ToolChoiceViolationError,
+} from 'ai';
+import type { OfferedTool } from '../../shared/agents/offered-tool.ts';
+import type { Json, JsonObject } from '../../shared/json.ts';
+
+// The SDK would write warnings (a setting a model ignores) to the console, past the logger.
+globalThis.AI_SDK_LOG_WARNINGS = false;
+
+/** What a provider is asked, once: the node's own retry policy counts and spaces the attempts. */
+export interface ModelRequest {
+  model: LanguageModel;
+  /** Empty without one. */
+  system: string;
+  messages: ModelMessage[];
+  temperature: number | undefined;
+  maxOutputTokens: number | undefined;
+  /** JSON Schema of the answer, for providers that support one. The response is not checked here. */
+  schema: JsonObject | undefined;
+  signal: AbortSignal;
+  tools?: readonly OfferedTool[];
+  toolChoice?: 'auto' | 'required' | 'none';
+  /** Asks for a stream; receives its text, unchanged, as it arrives. */
+  onText?: ((delta: string) => void) | undefined;
+}
+
+export type ReplyPart = LanguageModelCallEndEvent['content'][number];
+
+/** A provider's complete response. */
+export interface ModelReply {
+  text: string;
+  parts: readonly ReplyPart[];
+  finishReason: LanguageModelCallEndEvent['finishReason'];
+  usage: LanguageModelUsage;
+  /** The model called a tool although the choice was `none`, or called none although it was `required`. */
+  ignoredToolChoice: boolean;
+}
+
+/** A stream and a single response give the same reply. Throws the SDK's errors. */
+export async function askModel(request: ModelRequest): Promise<ModelReply> {
+  const ends: LanguageModelCallEndEvent[] = [];
+  let ignoredToolChoice = false;
+  try {
+    await transfer(request, (end) => void ends.push(end));
+  } catch (error) {
+    // The response has arrived, and its cost counts.
+    if (!ToolChoiceViolationError.isInstance(error)) throw error;
+    ignoredToolChoice = true;
+  }
+  const end = ends[0];
+  // Without the provider's last event, neither its text nor its calls need to be complete.
+  if (end === undefined || end.finishReason === 'interrupted') {
+    throw new Error('its response ended early');
+  }
+  if (end.finishReason === 'other' && end.content.length === 0) {
+    throw new Error('its response cannot be read');
+  }
+  return {
+    text: end.content.map((part) => (part.type === 'text' ? part.text : '')).join(''),
+    parts: end.content,
+    finishReason: end.finishReason,
+    usage: end.usage,
+    ignoredToolChoice,
+  };
+}
+
+async function transfer(
+  request: ModelRequest,
+  onLanguageModelCallEnd: (end: LanguageModelCallEndEvent) => void,
+): Promise<void> {
+  const { onText } = request;
+  const options = { ...optionsOf(request), onLanguageModelCallEnd };
+  if (onText === undefined) {
+    await generateText(options);
+    return;
+  }
+  // The SDK would log errors of a stream to the console.
+  const { stream } = streamText({ ...options, onError: () => undefined });
+  for await (const part of stream) {
+    if (part.type === 'text-delta') onText(part.text);
+    else if (part.type === 'error') throw part.error;
+  }
+}
+
+function optionsOf({ system, schema, tools = [], toolChoice, ...request }: ModelRequest) {
+  return {
+    model: request.model,
+    messages: request.messages,
+    ...(system === '' ? {} : { instructions: system }),
+    temperature: request.temperature,
+    maxOutputTokens: request.maxOutputTokens,
+    maxRetries: 0,
+    abortSignal: request.signal,
+    providerOptions: {
+      // Strict mode refuses schemas with optional properties; the response is checked here instead.
+      openai: { strictJsonSchema: false },
+      // A field of streamed requests only, which gateways may not know.
+      anthropic: { toolStreaming: false },
+    },
+    ...(tools.length === 0 ? {} : { tools: toolSet(tools), toolChoice: toolChoice ?? 'auto' }),
+    ...(schema === undefined ? {} : { output: textFor(schema) }),
+  };
+}
+
+/** Without `execute`, so that the SDK returns the calls instead of making them. */
+const toolSet = (tools: readonly OfferedTool[]): ToolSet =>
+  Object.fromEntries(
+    tools.map(({ providerName, description, schema }) => [
+      providerName,
+      { description, inputSchema: jsonSchema<Json>(schema) },
+    ]),
+  );
+
+/** Sends the schema but leaves the text as it is: models wrap JSON in other text, which the SDK refuses to parse. */
+const textFor = (schema: JsonObject) => ({
+  ...Output.object({ schema: jsonSchema<Json>(schema) }),
+  parseCompleteOutput: ({ text }: { text: string }) => Promise.resolve<Json>(text),
+});

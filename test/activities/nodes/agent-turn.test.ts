@@ -1,0 +1,247 @@
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import type { TurnCall, TurnResult } from '../../../activities/nodes/model-turn.ts';
+import type { ModelAnswer } from '../../support/model-server.ts';
+import {
+  after,
+  type AskedTurn,
+  models,
+  startTurns,
+  type Turns,
+  twoCalls,
+} from '../../support/turns.ts';
+
+let turns: Turns;
+beforeEach(async () => {
+  turns = await startTurns();
+});
+afterEach(() => turns.close());
+
+const results = [
+  { index: 1, id: 'call_a', tool: 'custom:find', content: { found: ['x'] }, isError: false },
+  { index: 2, id: 'call_b', tool: 'http_request', content: 'It timed out', isError: true },
+];
+
+describe.each(models)('a conversation with %s', (model) => {
+  it('has two turns, the first with two calls at the same time', async () => {
+    turns.server.answers.push(twoCalls, { text: 'It is x.' });
+    const first = await turns.ask(model);
+    expect(first.said).toMatchObject({
+      text: 'Let me see.',
+      calls: [
+        { index: 1, id: 'call_a', tool: 'custom:find', given: { id: 7 } },
+        { index: 2, id: 'call_b', tool: 'http_request', given: { url: 'http://x' } },
+      ],
+    });
+    expect(first.output).toBeUndefined();
+    expect(first).toMatchObject({
+      model,
+      usage: { input_tokens: 20, output_tokens: 10 },
+      costMicros: 120,
+    });
+    const second = await turns.ask(model, { turn: 2, conversation: after(first, results) });
+    expect(second).toMatchObject({ said: { text: 'It is x.', calls: [] }, output: 'It is x.' });
+    expect(turns.server.questions()[1]).toMatchObject(secondTurn[model.split('/')[0]!]!);
+  });
+
+  it.each<[string, ModelAnswer, AskedTurn]>([
+    ['a text', { text: 'A fine answer, 😀 and long.' }, {}],
+    ['calls', twoCalls, {}],
+    ['no argument', { calls: [{ name: 'custom_find', arguments: {} }] }, {}],
+    ['an unknown tool', { calls: [{ name: 'rm', arguments: { a: 1 } }] }, {}],
+    [
+      'a thought',
+      {
+        thought: { text: 'Hm.', signature: 'c2ln' },
+        calls: [{ id: 'c1', name: 'custom_find', arguments: { id: 1 }, signature: 'c2ln' }],
+      },
+      {},
+    ],
+    ['a list as arguments', { calls: [{ name: 'custom_find', arguments: '[1]' }] }, {}],
+    ['cached tokens', { usage: { prompt_tokens: 9, completion_tokens: 1, cached_tokens: 8 } }, {}],
+    ['a called tool', twoCalls, { toolChoice: 'required' }],
+  ])('is the same as a stream: %s', async (_what, answer, call) => {
+    turns.server.answers.push(answer);
+    const deltas: string[] = [];
+    const whole = await turns.ask(model, call);
+    const streamed = await turns.ask(model, call, deltas);
+    expect(withoutIds(streamed)).toEqual(withoutIds(whole));
+    expect(deltas.join('')).toBe(whole.said.text);
+    const [one, other] = turns.server.asked();
+    expect([one!.streamed, other!.streamed]).toEqual([false, true]);
+    const { stream: _stream, stream_options: _options, ...sent } = other!.body;
+    expect(sent).toEqual(one!.body);
+  });
+
+  it('arrives in pieces while the model is writing', async () => {
+    const text = 'A long answer that does not fit into a single event. '.repeat(5);
+    const deltas: string[] = [];
+    const pause = async (): Promise<void> => {
+      while (deltas.length === 0) await new Promise(setImmediate);
+    };
+    turns.server.answers.push({ text, pause });
+    await turns.ask(model, {}, deltas);
+    expect(deltas.length).toBeGreaterThan(3);
+    expect(deltas.join('')).toBe(text);
+  });
+
+  it.each([
+    ['auto', 'Fine.'],
+    ['none', 'Fine.'],
+    ['required', undefined],
+  ] as const)('sends the tool choice %s', async (toolChoice, output) => {
+    turns.server.answers.push(output === undefined ? twoCalls : { text: output });
+    expect((await turns.ask(model, { toolChoice })).output).toBe(output);
+    expect(turns.server.questions()[0]).toMatchObject(choices[model.split('/')[0]!]![toolChoice]);
+    expect(JSON.stringify(turns.server.questions()[0])).toContain('custom_find');
+  });
+
+  it.each([
+    ['required', { text: 'No.' }, 'answered instead of calling a tool'],
+    ['none', twoCalls, 'called a tool instead of answering'],
+  ] as const)(
+    'fails as retryable, at its cost, when %s is ignored',
+    async (toolChoice, answer, text) => {
+      for (const deltas of [undefined, []]) {
+        turns.server.answers.splice(0, 9, answer as ModelAnswer);
+        await expect(turns.ask(model, { toolChoice }, deltas)).rejects.toMatchObject({
+          name: 'NodeError',
+          message: `${model} ${text}`,
+          retryable: true,
+          consumption: { costMicros: 120 },
+        });
+      }
+    },
+  );
+});
+
+/** Ids that the SDK generates where the provider sends none. */
+const withoutIds = ({ said, ...rest }: TurnResult) => ({
+  ...rest,
+  said: { ...said, calls: said.calls.map(({ id: _id, ...call }) => call) },
+});
+
+const openaiTurn = {
+  messages: [
+    { role: 'system', content: 'Be brief.' },
+    { role: 'user', content: 'Which?' },
+    {
+      role: 'assistant',
+      content: 'Let me see.',
+      tool_calls: [
+        {
+          id: 'call_a',
+          type: 'function',
+          function: { name: 'custom_find', arguments: '{"id":7}' },
+        },
+        {
+          id: 'call_b',
+          type: 'function',
+          function: { name: 'http_request', arguments: '{"url":"http://x"}' },
+        },
+      ],
+    },
+    { role: 'tool', tool_call_id: 'call_a', content: '{"found":["x"]}' },
+    { role: 'tool', tool_call_id: 'call_b', content: expect.stringContaining('It timed out') },
+  ],
+  tools: [
+    {
+      type: 'function',
+      function: {
+        name: 'custom_find',
+        description: 'Calls custom:find',
+        parameters: { type: 'object', properties: { id: { type: 'number' } } },
+      },
+    },
+    { type: 'function', function: { name: 'http_request' } },
+  ],
+};
+
+/** What each provider is sent in the second turn. */
+const secondTurn: Record<string, object> = {
+  openai: { ...openaiTurn, max_tokens: 4096 },
+  compatible: { ...openaiTurn, max_tokens: 4096 },
+  anthropic: {
+    max_tokens: 4096,
+    system: [{ type: 'text', text: 'Be brief.' }],
+    messages: [
+      { role: 'user', content: [{ type: 'text', text: 'Which?' }] },
+      {
+        role: 'assistant',
+        content: [
+          { type: 'text', text: 'Let me see.' },
+          { type: 'tool_use', id: 'call_a', name: 'custom_find', input: { id: 7 } },
+          { type: 'tool_use', id: 'call_b', name: 'http_request', input: { url: 'http://x' } },
+        ],
+      },
+      {
+        role: 'user',
+        content: [
+          { type: 'tool_result', tool_use_id: 'call_a', content: '{"found":["x"]}' },
+          { type: 'tool_result', tool_use_id: 'call_b', content: 'It timed out', is_error: true },
+        ],
+      },
+    ],
+    tools: [
+      {
+        name: 'custom_find',
+        description: 'Calls custom:find',
+        input_schema: { type: 'object', properties: { id: { type: 'number' } } },
+      },
+      { name: 'http_request' },
+    ],
+  },
+  google: {
+    generationConfig: { maxOutputTokens: 4096 },
+    systemInstruction: { parts: [{ text: 'Be brief.' }] },
+    contents: [
+      { role: 'user', parts: [{ text: 'Which?' }] },
+      {
+        role: 'model',
+        parts: [
+          { text: 'Let me see.' },
+          { functionCall: { name: 'custom_find', args: { id: 7 } } },
+          { functionCall: { name: 'http_request', args: { url: 'http://x' } } },
+        ],
+      },
+      {
+        role: 'user',
+        parts: [
+          { functionResponse: { name: 'custom_find', response: { content: { found: ['x'] } } } },
+          { functionResponse: { name: 'http_request' } },
+        ],
+      },
+    ],
+    tools: [
+      {
+        functionDeclarations: [
+          {
+            name: 'custom_find',
+            description: 'Calls custom:find',
+            parametersJsonSchema: { type: 'object', properties: { id: { type: 'number' } } },
+          },
+          { name: 'http_request' },
+        ],
+      },
+    ],
+  },
+};
+
+const openaiChoices = {
+  auto: { tool_choice: 'auto' },
+  required: { tool_choice: 'required' },
+  none: { tool_choice: 'none' },
+};
+const choices: Record<string, Record<TurnCall['toolChoice'], object>> = {
+  openai: openaiChoices,
+  compatible: openaiChoices,
+  anthropic: {
+    auto: { tool_choice: { type: 'auto' } },
+    required: { tool_choice: { type: 'any' } },
+    none: { tool_choice: { type: 'none' } },
+  },
+  google: {
+    auto: { toolConfig: { functionCallingConfig: { mode: 'AUTO' } } },
+    required: { toolConfig: { functionCallingConfig: { mode: 'ANY' } } },
+    none: { toolConfig: { functionCallingConfig: { mode: 'NONE' } } },
+  },
+};

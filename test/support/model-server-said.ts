@@ -1,0 +1,69 @@
+import type { Seen } from '../fakes/http-server.ts';
+
+export interface SaidCall {
+  /** As the provider returns it: the tool's name for providers. */
+  name: string;
+  /** A text is sent unchanged, also when it is not JSON. */
+  arguments: Record<string, unknown> | string;
+  /** Default: `call_<place>`, from 1. */
+  id?: string;
+  /** The signature that Google requires back. */
+  signature?: string;
+}
+
+/** A model's turn. */
+export interface Said {
+  text?: string;
+  calls?: SaidCall[];
+  /** A signed thought before the rest (Anthropic and Google). */
+  thought?: { text: string; signature: string };
+  /** `cached_tokens` is a part of `prompt_tokens`. Null: the provider reports none. Default: 20 and 10. */
+  usage?: { prompt_tokens: number; completion_tokens: number; cached_tokens?: number } | null;
+  /**
+   * Why the response ends; default: it is complete. `refusal` is the model's own, `filter` its provider's, and
+   * `malformed` a call that Google cannot read.
+   */
+  finish?: 'length' | 'filter' | 'refusal' | 'malformed';
+  /** Awaited in the middle of the response. */
+  pause?: () => Promise<void>;
+  /**
+   * The response ends in its middle: `end` closes it properly, `destroy` closes the connection, and `error` is the
+   * provider's own report in a stream.
+   */
+  cut?: 'end' | 'destroy' | 'error';
+}
+
+/** A request to a model. */
+export interface Question {
+  protocol: 'openai' | 'anthropic' | 'google';
+  model: string;
+  /** The number of the turn in its conversation, from 1. */
+  turn: number;
+  streamed: boolean;
+  body: Record<string, unknown>;
+}
+
+/** How a provider writes a turn. */
+export interface Protocol {
+  name: Question['protocol'];
+  /** Undefined for requests of other protocols. */
+  read: (request: Seen) => Question | undefined;
+  /** The body of a response that is not streamed. */
+  whole: (question: Question, said: Said) => unknown;
+  /** The events of a streamed response, as they are sent. */
+  events: (question: Question, said: Said) => string[];
+  failure: (status: number, message: string) => unknown;
+  /** The same in a stream that has begun. */
+  failureEvent: (message: string) => string;
+}
+
+/** A text in pieces of a few characters. */
+export const pieces = (text: string): string[] => text.match(/[^]{1,7}/gu) ?? [];
+
+export const argumentsText = ({ arguments: given }: SaidCall): string =>
+  typeof given === 'string' ? given : JSON.stringify(given);
+
+export const usageOf = ({ usage }: Said) =>
+  usage === undefined ? { prompt_tokens: 20, completion_tokens: 10 } : usage;
+
+export const callId = ({ id }: SaidCall, place: number): string => id ?? `call_${place + 1}`;
