@@ -120,7 +120,8 @@ describe('signing in', () => {
     const ratio = Math.min(...unknown) / Math.min(...known);
     expect(ratio).toBeGreaterThan(0.4);
     expect(ratio).toBeLessThan(2.5);
-  });
+    // 75 hashes, one after the other.
+  }, 120_000);
 
   test('reveals a pending account only with the correct password', async () => {
     const { email, from } = fresh();
