@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { Actor } from '../../actor.ts';
+import type { CustomToolDefinition } from '../../agents/offered-tools.ts';
 import type { OffsetPage } from '../../contract/common.ts';
 import {
   type CustomToolAnswer,
@@ -95,9 +96,28 @@ export async function findCustomTool(
   return tool ?? undefined;
 }
 
+const definitionRow = toolRow.pick({
+  name: true,
+  label: true,
+  description: true,
+  input_schema: true,
+});
+
+/** What agents offer of these tools, by name. Names without a tool are missing. */
+export async function readToolDefinitions(
+  db: Db,
+  wanted: { workspaceId: string; names: readonly string[] },
+): Promise<Map<string, CustomToolDefinition>> {
+  const rows = await db.any(sql.prepared('custom_tools_definitions', definitionRow)`
+    SELECT name, label, description, input_schema FROM custom_tools
+    WHERE workspace_id = ${wanted.workspaceId} AND name = ANY (${sql.array(wanted.names, 'text')})
+  `);
+  return new Map(rows.map(({ name, ...definition }) => [name, definition]));
+}
+
 /**
- * Marks that a tool is added or removed, so that graphs that use custom tools are checked again. Concurrent changes
- * wait until the commit.
+ * Marks that a tool is added or removed, or has another schema, so that graphs that use custom tools are checked again.
+ * Concurrent changes wait until the commit.
  */
 async function raiseRevision(tx: Tx, workspaceId: string): Promise<void> {
   await tx.query(sql.prepared('custom_tools_raise_revision', z.object({}))`
@@ -162,9 +182,9 @@ export async function updateCustomTool(
     const after = change(before);
     const changed = changedFields(before, after);
     if (changed.length === 0) return before;
-    if (changed.some((field) => !FOR_PEOPLE.has(field))) {
-      await requireToReplaceTool(tx, actor, before.name);
-    }
+    const texts = changed.every((field) => TEXTS.has(field));
+    await requireToReplaceTool(tx, actor, before.name, texts ? 'texts' : 'all');
+    if (changed.includes('input_schema')) await raiseRevision(tx, workspaceId);
     const tool = await tx.one(sql.prepared('custom_tools_update', toolRow)`
       UPDATE custom_tools
       SET label = ${after.label}, description = ${after.description}, kind = ${after.kind},
@@ -194,7 +214,7 @@ const WRITABLE = [
 ] as const;
 
 /** Fields that no call depends on. */
-const FOR_PEOPLE: ReadonlySet<string> = new Set(['label', 'description']);
+const TEXTS: ReadonlySet<string> = new Set(['label', 'description']);
 
 const changedFields = (before: CustomTool, after: CustomTool): string[] =>
   WRITABLE.filter((field) => JSON.stringify(before[field]) !== JSON.stringify(after[field]));

@@ -3,6 +3,7 @@ import type { Runnable } from '../../db/runs/admission.ts';
 import { type CurrentGraph, readCurrentGraph } from '../../db/workflows/current-graph.ts';
 import type { Db } from '../../db/pool.ts';
 import { AppError } from '../../errors.ts';
+import { toolNamesOf } from '../../graph/node-tools.ts';
 import { checkGraphUntrusted } from '../../platform/threads/untrusted.ts';
 import { builtinTools, customToolName } from '../../tools.ts';
 import { BoundedMap } from '../../values/bounded-cache.ts';
@@ -57,4 +58,4 @@ async function judge(
 }
 
 const callsCustomTools = ({ nodes }: Graph): boolean =>
-  nodes.some((node) => node.kind === 'tool' && customToolName(node.tool_name) !== undefined);
+  nodes.some((node) => toolNamesOf(node).some((name) => customToolName(name) !== undefined));
