@@ -764,6 +764,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/tools/import": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Register the tools of an MCP server
+         * @description Each becomes a custom tool of kind `mcp` with the description and the schema that the server gives, and is pinned: a call is refused while the server gives another schema. Importing again accepts the new one. A tool that cannot be registered is skipped, with the reason; 400 when the server does not list its tools. Importing one under a name that a graph already calls also requires `publish_workflows` where a published workflow calls the tool, and `run_workflows` whereone does that has a webhook or an enabled schedule.
+         */
+        post: operations["importTools"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/schedules": {
         parameters: {
             query?: never;
@@ -1696,7 +1716,30 @@ export interface components {
                 [key: string]: unknown;
             };
             output_key?: string;
+            tools?: (string | components["schemas"]["AgentTool"])[];
+            max_turns?: number;
+            /** @enum {string} */
+            tool_choice?: "auto" | "required";
+            /** @enum {string} */
+            on_max_turns?: "fail" | "answer";
             mock?: components["schemas"]["MockModel"];
+        };
+        AgentTool: {
+            name: string;
+            approval?: ("always" | "never") | string;
+            description?: string;
+            parameters?: {
+                [key: string]: unknown;
+            };
+            fixed?: {
+                [key: string]: unknown;
+            };
+            max_calls?: number;
+            /**
+             * @default tell
+             * @enum {string}
+             */
+            on_error?: "tell" | "fail";
         };
         AlertChannel: {
             /** @enum {string} */
@@ -1744,6 +1787,8 @@ export interface components {
             run_id: string;
             workflow_id: string;
             workflow_name: string;
+            /** @enum {string} */
+            kind: "human_gate" | "tool_call";
             node_id: string;
             step_key: string;
             label: string;
@@ -1753,6 +1798,8 @@ export interface components {
              * @description ISO 8601, UTC
              */
             since: string;
+            /** @description For kind `tool_call` */
+            tool_call?: components["schemas"]["PendingToolCall"];
         };
         ApprovalList: {
             approvals: components["schemas"]["Approval"][];
@@ -2278,6 +2325,10 @@ export interface components {
             input_schema: {
                 [key: string]: unknown;
             } | null;
+            /** @description `sha256:` and the SHA-256 of the canonical JSON (RFC 8785) of the `input_schema`; null without one */
+            schema_digest: string | null;
+            /** @description Whether it was imported, and is not called while its server gives another schema for it */
+            pinned: boolean;
             timeout_seconds: number;
             retry_count: number;
             created_by: string | null;
@@ -2755,6 +2806,31 @@ export interface components {
             credential: "none" | "session" | "api_key";
             capabilities: components["schemas"]["HeldCapabilities"];
         };
+        ImportToolsBody: {
+            /**
+             * Format: uri
+             * @description Called unchanged: no part of it comes from a workflow
+             */
+            server_url: string;
+            /**
+             * @description Sent with each call. Values are stored sealed and shown as `***`
+             * @default {}
+             */
+            headers?: {
+                [key: string]: string;
+            };
+            /** @description Which tools of the server to import; default: all, at most 200 */
+            names?: string[];
+            /** @description What the names of the tools begin with here */
+            prefix?: string;
+        };
+        ImportedTool: {
+            id: string;
+            name: string;
+            /** @description Its name on the server */
+            mcp_tool: string;
+            schema_digest: string;
+        };
         IngestAnswer: {
             created: number;
             updated: number;
@@ -2999,6 +3075,19 @@ export interface components {
             cost_usd?: number;
             delay_ms?: number;
             fail_times?: number;
+            turns?: components["schemas"]["MockTurn"][];
+        };
+        MockTurn: {
+            calls?: components["schemas"]["MockTurnCall"][];
+            output?: unknown;
+            cost_usd?: number;
+        };
+        MockTurnCall: {
+            tool: string;
+            /** @default {} */
+            arguments?: {
+                [key: string]: unknown;
+            };
         };
         NamedChange: {
             id: string;
@@ -3061,6 +3150,8 @@ export interface components {
             reason?: string;
         };
         PendingGate: {
+            /** @enum {string} */
+            kind: "human_gate" | "tool_call";
             node_id: string;
             step_key: string;
             label: string;
@@ -3070,6 +3161,18 @@ export interface components {
              * @description ISO 8601, UTC
              */
             since: string;
+            /** @description For kind `tool_call` */
+            tool_call?: components["schemas"]["PendingToolCall"];
+        };
+        PendingToolCall: {
+            tool: string;
+            turn: number;
+            /** @description As they will be sent; null for a caller without the capability approve_gates */
+            arguments: {
+                [key: string]: unknown;
+            } | null;
+            schema_digest: string;
+            digest: string;
         };
         Policies: {
             /**
@@ -3489,6 +3592,12 @@ export interface components {
             output: unknown;
             error: string | null;
             policy: components["schemas"]["PolicyVerdict"][];
+            /** @description For a turn or a call of an agent with tools: the step of the agent. The cost of that step includes it */
+            parent_step_key?: string;
+            /** @description For a turn or a call of an agent with tools: the number of the turn, from 1 */
+            turn?: number;
+            /** @description For a call of an agent with tools */
+            tool_call?: components["schemas"]["StepToolCall"];
             /** @description For a gate that was decided and has not opened again since */
             decision?: components["schemas"]["Decision"];
         };
@@ -3536,9 +3645,16 @@ export interface components {
             node_id: string;
             label: string;
         };
+        StepToolCall: {
+            tool: string;
+            /** @description Its number in the turn, from 1 */
+            index: number;
+        };
         StepUsage: {
             input_tokens: number;
             output_tokens: number;
+            /** @description The part of `input_tokens` that the provider read from its cache */
+            cached_tokens?: number;
         };
         StreamFrame: components["schemas"]["StepStartedFrame"] | components["schemas"]["StepCompletedFrame"] | components["schemas"]["StepFailedFrame"] | components["schemas"]["RunPausedFrame"] | components["schemas"]["RunCompletedFrame"] | components["schemas"]["RunFailedFrame"] | components["schemas"]["RunEvaluatedFrame"];
         Template: {
@@ -3601,6 +3717,18 @@ export interface components {
              */
             type: "contains" | "not_contains" | "equals" | "regex";
             value: string | number;
+        };
+        ToolImport: {
+            created: components["schemas"]["ImportedTool"][];
+            /** @description Imported earlier; the server describes them otherwise now, or they were changed */
+            updated: components["schemas"]["ImportedTool"][];
+            unchanged: components["schemas"]["ImportedTool"][];
+            skipped: components["schemas"]["ToolImportSkipped"][];
+        };
+        ToolImportSkipped: {
+            /** @description Its name on the server */
+            name: string;
+            reason: string;
         };
         ToolNode: {
             /** @description Letters and digits of any script, `_`, `-`, `.` and `:`; starts with a letter, a digit or `_` */
@@ -5330,6 +5458,30 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ToolTest"];
+                };
+            };
+        };
+    };
+    importTools: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ImportToolsBody"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ToolImport"];
                 };
             };
         };

@@ -64,7 +64,7 @@ export async function changeTool(
       throw invalid('name cannot be changed: graphs call the tool by it');
     }
     const scope = { workspaceId: before.workspace_id, toolId };
-    const after: CustomTool = { ...before, ...withoutUndefined(fields) };
+    const after = unpinned(before, { ...before, ...withoutUndefined(fields) });
     const problem = targetProblem(after);
     if (problem !== undefined) throw invalid(`mcp_tool ${problem}`);
     keepHeadersAtOrigin(before, after.endpoint_url, headers);
@@ -72,6 +72,16 @@ export async function changeTool(
     return { ...after, headers: sealHeaders(sealer, scope, headers, before.headers) };
   });
   return toAnswer(tool);
+}
+
+/** What a pin is about: with another one of these, it is another tool. */
+const PINNED = ['kind', 'endpoint_url', 'mcp_tool', 'input_schema'] as const;
+
+function unpinned(before: CustomTool, after: CustomTool): CustomTool {
+  const same = PINNED.every(
+    (field) => JSON.stringify(before[field]) === JSON.stringify(after[field]),
+  );
+  return same ? after : { ...after, pinned_schema: null };
 }
 
 type Defined<T> = { [Key in keyof T]?: Exclude<T[Key], undefined> };

@@ -12,6 +12,7 @@ import {
 import { conflict, notFound } from '../../errors.ts';
 import type { JsonObject } from '../../json.ts';
 import { newId } from '../../crypto/ids.ts';
+import { jsonDigest } from '../../crypto/json-digest.ts';
 import { recordAudit } from '../audit/audit.ts';
 import { offsetClause } from '../cursor.ts';
 import { requireToReplaceTool } from './graphs-in-use.ts';
@@ -34,6 +35,8 @@ const toolRow = z.object({
   headers: z.record(z.string(), z.string()),
   mcp_tool: z.string().nullable(),
   input_schema: jsonObject.nullable(),
+  /** The digest of the schema that its server must still give. */
+  pinned_schema: z.string().nullable(),
   timeout_seconds: z.number(),
   retry_count: z.number(),
   created_by: z.string().nullable(),
@@ -46,7 +49,7 @@ export type CustomTool = z.infer<typeof toolRow>;
 
 const toolColumns = sql.fragment`
   id, workspace_id, name, label, description, kind, endpoint_url, method, headers, mcp_tool, input_schema,
-  timeout_seconds, retry_count, created_by, created_at, updated_at`;
+  pinned_schema, timeout_seconds, retry_count, created_by, created_at, updated_at`;
 
 export interface CustomToolScope {
   workspaceId: string;
@@ -58,9 +61,14 @@ export const headerContext = (tool: CustomToolScope, header: string): string =>
   `${tool.workspaceId}/${tool.toolId}/${header.toLowerCase()}`;
 
 /** The tool as the API shows it. */
-export function toAnswer(tool: CustomTool): CustomToolAnswer {
+export function toAnswer({ pinned_schema, ...tool }: CustomTool): CustomToolAnswer {
   const names = Object.keys(tool.headers);
-  return { ...tool, headers: Object.fromEntries(names.map((name) => [name, HEADER_MASK])) };
+  return {
+    ...tool,
+    headers: Object.fromEntries(names.map((name) => [name, HEADER_MASK])),
+    schema_digest: tool.input_schema === null ? null : jsonDigest(tool.input_schema),
+    pinned: pinned_schema !== null,
+  };
 }
 
 /** Sorted by name. */
@@ -125,6 +133,9 @@ async function raiseRevision(tx: Tx, workspaceId: string): Promise<void> {
   `);
 }
 
+/** A tool to register; one that is imported is pinned to its server's schema. */
+export type NewTool = CustomToolInput & Partial<Pick<CustomTool, 'pinned_schema'>>;
+
 /**
  * Registers a tool. `seal` receives its id and returns the sealed headers. Throws AppError `conflict` for a duplicate
  * name and when there are too many tools, `forbidden` where a graph in use already calls it, and the errors of `seal`.
@@ -132,7 +143,7 @@ async function raiseRevision(tx: Tx, workspaceId: string): Promise<void> {
 export async function createCustomTool(
   db: Pool,
   actor: Actor,
-  input: CustomToolInput,
+  input: NewTool,
   seal: (tool: CustomToolScope) => Record<string, string>,
 ): Promise<CustomTool> {
   const { workspaceId } = actor;
@@ -143,11 +154,11 @@ export async function createCustomTool(
     await raiseRevision(tx, workspaceId);
     const tool = await tx.maybeOne(sql.prepared('custom_tools_insert', toolRow)`
       INSERT INTO custom_tools (id, workspace_id, name, label, description, kind, endpoint_url, method, headers,
-                                mcp_tool, input_schema, timeout_seconds, retry_count, created_by)
+                                mcp_tool, input_schema, pinned_schema, timeout_seconds, retry_count, created_by)
       VALUES (${toolId}, ${workspaceId}, ${input.name}, ${input.label}, ${input.description}, ${input.kind},
              ${input.endpoint_url}, ${input.method}, ${JSON.stringify(headers)}::json, ${input.mcp_tool},
-             ${jsonOrNull(input.input_schema)}::json, ${input.timeout_seconds}::int, ${input.retry_count}::int,
-              ${actor.id})
+             ${jsonOrNull(input.input_schema)}::json, ${input.pinned_schema ?? null}, ${input.timeout_seconds}::int,
+             ${input.retry_count}::int, ${actor.id})
       ON CONFLICT (workspace_id, name) DO NOTHING
       RETURNING ${toolColumns}
     `);
@@ -190,8 +201,8 @@ export async function updateCustomTool(
       SET label = ${after.label}, description = ${after.description}, kind = ${after.kind},
           endpoint_url = ${after.endpoint_url}, method = ${after.method},
           headers = ${JSON.stringify(after.headers)}::json, mcp_tool = ${after.mcp_tool},
-          input_schema = ${jsonOrNull(after.input_schema)}::json, timeout_seconds = ${after.timeout_seconds}::int,
-          retry_count = ${after.retry_count}::int, updated_at = now()
+          input_schema = ${jsonOrNull(after.input_schema)}::json, pinned_schema = ${after.pinned_schema},
+          timeout_seconds = ${after.timeout_seconds}::int, retry_count = ${after.retry_count}::int, updated_at = now()
       WHERE id = ${toolId} AND workspace_id = ${workspaceId}
       RETURNING ${toolColumns}
     `);
@@ -209,6 +220,7 @@ const WRITABLE = [
   'headers',
   'mcp_tool',
   'input_schema',
+  'pinned_schema',
   'timeout_seconds',
   'retry_count',
 ] as const;

@@ -3,11 +3,14 @@ import type { Json, JsonObject } from '../../json.ts';
 import { NodeError } from '../../node-error.ts';
 import type { Egress } from '../egress/egress.ts';
 import { excerpt, inMcpSession, type McpServer } from './mcp-session.ts';
+import { checkPin, type PinnedTool } from './mcp-tools.ts';
 
 export interface McpCall extends McpServer {
   tool: string;
   arguments: JsonObject;
   idempotencyKey: string;
+  /** The schema that the server must still give for the tool. */
+  pinned?: PinnedTool | undefined;
 }
 
 /** Connects, calls one tool, disconnects. Throws NodeError, or the signal's reason on abort. */
@@ -16,6 +19,7 @@ export const callMcpTool = (
   call: McpCall,
 ): Promise<{ content: Json; structured: Json }> =>
   inMcpSession(egress, call, async (client, options) => {
+    if (call.pinned !== undefined) await checkPin(client, options, call, call.pinned);
     const result = await client.callTool({ name: call.tool, arguments: call.arguments }, options);
     if (result.isError === true) throw toolFailure(call, result);
     return {
