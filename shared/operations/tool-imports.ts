@@ -24,7 +24,7 @@ import type { ToolDeps } from './custom-tools.ts';
 import { sealHeaders } from './tool-headers.ts';
 
 /** Together below a handler's timeout. */
-const LIMITS = { listMs: 15_000, registerMs: 15_000 };
+const LIMITS = { listMs: 15_000, registerMs: 10_000 };
 
 const MAX_NAME = 64;
 const MAX_LABEL = 200;

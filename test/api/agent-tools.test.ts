@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { jsonDigest } from '../../shared/crypto/json-digest.ts';
+import { readOfferedTools } from '../../shared/db/workflows/custom-tools.ts';
 import { startTestApi, type TestApi } from './test-api.ts';
 
 let api: TestApi;
@@ -66,5 +68,36 @@ describe('a workflow whose agent offers a custom tool', () => {
     ]);
     await api.call('POST', '/api/tools', body);
     expect(await trigger()).toEqual([201, undefined]);
+  });
+});
+
+describe('the tools that an agent offers', () => {
+  test('are resolved with the custom tools of its own workspace as they are now', async () => {
+    const { name, url } = await offered({ description: 'First' });
+    const node = { tools: ['http_request', `custom:${name}`] };
+    const read = (workspaceId: string) => readOfferedTools(api.db, workspaceId, node);
+    expect(await read(api.workspaceId)).toMatchObject({
+      tools: [
+        { name: 'http_request' },
+        { name: `custom:${name}`, description: 'First', schemaDigest: jsonDigest(schema) },
+      ],
+      problems: [],
+    });
+    const { body } = await api.call('PUT', url, { description: 'Second', input_schema: {} });
+    expect((await read(api.workspaceId)).tools[1]).toMatchObject({
+      description: 'Second',
+      schema: { type: 'object' },
+    });
+    expect(body.schema_digest).toBe(jsonDigest({}));
+    expect(await read('ws_other')).toMatchObject({
+      tools: [{ name: 'http_request' }],
+      problems: [{ code: 'unknown_custom_tool', path: 'tools[1]' }],
+    });
+  });
+
+  test('can be built-in ones alone, without a query', async () => {
+    const none = undefined as never;
+    expect((await readOfferedTools(none, '', { tools: ['json_transform'] })).tools).toHaveLength(1);
+    expect(await readOfferedTools(none, '', {})).toEqual({ tools: [], problems: [] });
   });
 });

@@ -3,7 +3,7 @@ import type { CustomToolDefinitions } from '../../agents/offered-tools.ts';
 import { isObject } from '../../graph/json-value.ts';
 import { offeredNamesOf } from '../../graph/node-tools.ts';
 import type { Json } from '../../json.ts';
-import { customToolName } from '../../tools.ts';
+import { customToolNames } from '../../tools.ts';
 import { type Db, sql } from '../pool.ts';
 import { readToolDefinitions } from './custom-tools.ts';
 
@@ -60,6 +60,5 @@ const NAMED = { label: '', description: '', input_schema: null };
 function offeredCustomTools(graph: Json): string[] {
   const nodes = isObject(graph) ? graph['nodes'] : undefined;
   if (!Array.isArray(nodes)) return [];
-  const names = nodes.flatMap(offeredNamesOf).map(customToolName);
-  return [...new Set(names.filter((name) => name !== undefined))];
+  return customToolNames(nodes.flatMap(offeredNamesOf));
 }

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Actor } from '../../actor.ts';
-import type { CustomToolDefinition } from '../../agents/offered-tools.ts';
+import { type CustomToolDefinition, offeredTools } from '../../agents/offered-tools.ts';
 import type { OffsetPage } from '../../contract/common.ts';
 import {
   type CustomToolAnswer,
@@ -9,7 +9,9 @@ import {
   customToolMethods,
   HEADER_MASK,
 } from '../../contract/custom-tool.ts';
+import type { AgentNode } from '../../contract/graph.ts';
 import { conflict, notFound } from '../../errors.ts';
+import { agentToolsOf } from '../../graph/node-tools.ts';
 import type { JsonObject } from '../../json.ts';
 import { newId } from '../../crypto/ids.ts';
 import { jsonDigest } from '../../crypto/json-digest.ts';
@@ -17,6 +19,7 @@ import { recordAudit } from '../audit/audit.ts';
 import { offsetClause } from '../cursor.ts';
 import { requireToReplaceTool } from './graphs-in-use.ts';
 import { type Db, type Pool, sql, type Tx } from '../pool.ts';
+import { customToolNames } from '../../tools.ts';
 import { requireRoom } from '../people/limits.ts';
 import { lockWorkspace } from '../people/workspaces.ts';
 
@@ -121,6 +124,18 @@ export async function readToolDefinitions(
     WHERE workspace_id = ${wanted.workspaceId} AND name = ANY (${sql.array(wanted.names, 'text')})
   `);
   return new Map(rows.map(({ name, ...definition }) => [name, definition]));
+}
+
+/** The tools that an agent offers with the custom tools as they are now; see `offeredTools`. */
+export async function readOfferedTools(
+  db: Db,
+  workspaceId: string,
+  node: Pick<AgentNode, 'tools'>,
+): Promise<ReturnType<typeof offeredTools>> {
+  const names = customToolNames(agentToolsOf(node).map(({ name }) => name));
+  const customTools =
+    names.length === 0 ? new Map() : await readToolDefinitions(db, { workspaceId, names });
+  return offeredTools(node, customTools, jsonDigest);
 }
 
 /**
