@@ -75,10 +75,11 @@ export async function beginJudged(
       claimMs: CLAIM_MS,
       stepKey: call.step_key,
       nodeId: node.id,
-      label: nodeLabel(node),
+      label: labelOf(call),
       kind: node.kind,
       iteration: call.iteration,
-      outputKey: outputKey(node),
+      outputKey: call.agent === undefined ? outputKey(node) : null,
+      agent: call.agent,
       input: toStorable(inputOf(call, judgement)),
       queuedAt: attempt.scheduledAt,
       cost: costOfStep(deps, permitted(call, judgement)),
@@ -107,10 +108,13 @@ async function computePure(
   attempt: Attempt,
   call: StepCall,
 ): Promise<{ output: Json; seconds: number } | undefined> {
-  if (call.node.kind !== 'tool' || !isPureTool(call.node.tool_name)) return undefined;
+  // The result of an agent's call is redacted before it is stored.
+  if (call.node.kind !== 'tool' || call.agent !== undefined) return undefined;
+  if (!isPureTool(call.node.tool_name)) return undefined;
   const began = performance.now();
   try {
     const { output } = await runNode(deps, attempt, call, {
+      claim: '',
       errors: 0,
       generation: 0,
       budgeted: false,
@@ -120,6 +124,11 @@ async function computePure(
     if (error instanceof NodeError) return undefined;
     throw error;
   }
+}
+
+function labelOf({ node, agent }: StepCall): string {
+  if (agent?.call !== undefined) return agent.tool ?? nodeLabel(node);
+  return agent === undefined ? nodeLabel(node) : `${nodeLabel(node)}, turn ${agent.turn}`;
 }
 
 function inputOf({ node }: StepCall, { stored }: Judgement): JsonObject {

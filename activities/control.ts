@@ -1,6 +1,6 @@
 import { activityInfo, ApplicationFailure } from '@temporalio/activity';
 import { loadLedger } from '../shared/db/runs/restart.ts';
-import { pauseAtGates } from '../shared/db/runs/gates.ts';
+import { pauseAtGates } from '../shared/db/gates/openings.ts';
 import { abandonRun, reportFailure } from '../shared/db/runs/ends.ts';
 import { settleRun } from '../shared/db/runs/settlements.ts';
 import { recordControl } from '../shared/db/runs/log.ts';

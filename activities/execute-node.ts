@@ -37,6 +37,7 @@ import {
   NOTHING_SPENT,
   spendingOf,
 } from './step-context.ts';
+import { agentProgress, prepareAgentPart, reportAgentPart, turnFrame } from './agents/part.ts';
 import { beginJudged, permitted } from './begin-judged.ts';
 import { untilStored } from './until-stored.ts';
 
@@ -53,7 +54,10 @@ export function createExecuteNode(
   deps: ExecuteNodeDeps,
 ): (asked: StepCall, attempt: Attempt) => Promise<Json> {
   return async (asked, attempt) => {
-    const { customTool, call: given } = await withCustomTool(deps.db, asked);
+    const { customTool, call: known } = await withCustomTool(deps.db, asked);
+    const prepared = await prepareAgentPart(deps, known);
+    if (prepared === undefined) return agentProgress(known, undefined);
+    const { call: given, turn } = prepared;
     const { execution } = attempt;
     const claim = `${execution}/${attempt.number}/${randomUUID()}`;
     const { begun, step, computed, judgement } = await heartbeating(attempt, () =>
@@ -62,7 +66,7 @@ export function createExecuteNode(
     deps.frames.wake(given.run_id);
     switch (begun.outcome) {
       case 'finished':
-        return begun.output;
+        return agentProgress(given, begun.output);
       case 'failed':
         throw ApplicationFailure.nonRetryable(begun.error, FAILURE_NODE);
       case 'waits':
@@ -83,12 +87,15 @@ export function createExecuteNode(
           deps.metrics?.ended(given.node.kind, 'success', computed.seconds);
           return computed.output;
         }
-        return attemptStep(deps, attempt, permitted(given, judgement), judgement, {
-          claim,
-          beginning: { step, attempt: begun.attempts },
-          customTool,
-          ...begun,
-        });
+        return reportAgentPart(given, { refused: judgement.refusal !== undefined }, () =>
+          attemptStep(deps, attempt, permitted(given, judgement), judgement, {
+            claim,
+            beginning: { step, attempt: begun.attempts },
+            customTool,
+            turn,
+            ...begun,
+          }),
+        );
     }
   };
 }
@@ -142,6 +149,7 @@ async function attemptStep(
     runId: call.run_id,
     stepKey: call.step_key,
     nodeId: call.node.id,
+    agent: call.agent,
     claim: claim.claim,
     counted: claim.counted,
     beginning: claim.beginning,
@@ -182,8 +190,9 @@ async function attemptStep(
       throw failure;
     }
     const output = toStorable(result.output);
+    const frame = turnFrame(call, result);
     // A result of external work must not be lost because of a short database outage.
-    const kept = await whileAlive(attempt, () => finishStep(deps.db, end(result), output));
+    const kept = await whileAlive(attempt, () => finishStep(deps.db, end(result), output, frame));
     outcome = 'success';
     if (kept !== undefined) return kept;
     throw ApplicationFailure.retryable('Another attempt at this step has taken over');

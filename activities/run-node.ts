@@ -1,8 +1,12 @@
 import { defaultTimeoutSeconds, type ExecutedNode } from '../shared/graph/kinds.ts';
 import type { StepCall } from '../shared/execution.ts';
 import type { Json } from '../shared/json.ts';
+import { resultForModel } from './agents/call.ts';
+import { createRedact, type Redact } from './agents/redact.ts';
+import { runTurn } from './agents/turn.ts';
 import type { Attempt } from './attempt.ts';
-import { type Consumption, NodeError } from './nodes/node.ts';
+import { type Consumption, NodeError, type NodeResult } from './nodes/node.ts';
+import { recordStepVerdict } from '../shared/db/audit/governance.ts';
 import { type Claim, type ExecuteNodeDeps, spendingOf } from './step-context.ts';
 
 const MAX_OUTPUT_BYTES = 10_000_000;
@@ -11,7 +15,7 @@ export async function runNode(
   deps: ExecuteNodeDeps,
   attempt: Attempt,
   call: StepCall,
-  claim: Pick<Claim, 'errors' | 'generation' | 'budgeted' | 'customTool'>,
+  claim: Omit<Claim, 'beginning' | 'counted' | 'attempts'>,
   mayFallBack?: (model: string) => Promise<boolean>,
 ): Promise<{ output: Json } & Consumption> {
   const { node } = call;
@@ -30,11 +34,23 @@ export async function runNode(
     place: attempt.place,
     signal: AbortSignal.any([attempt.signal, timeout.signal]),
   };
+  const redact = createRedact(
+    call.workspace_id,
+    deps.policies.known(call.workspace_id),
+    common.signal,
+  );
+  const runKind = async () => {
+    if (node.kind === 'tool') {
+      const result = await deps.runners.tool({ ...common, node });
+      return call.agent === undefined ? result : forModel(deps, call, claim, result, redact);
+    }
+    const asked = { ...common, node, mayFallBack };
+    return claim.turn === undefined
+      ? deps.runners.agent(asked)
+      : runTurn(deps.runners.turn, asked, claim.turn, redact);
+  };
   try {
-    const result =
-      node.kind === 'agent'
-        ? await deps.runners.agent({ ...common, node, mayFallBack })
-        : await deps.runners.tool({ ...common, node });
+    const result = await runKind();
     if (JSON.stringify(result.output).length > MAX_OUTPUT_BYTES) {
       throw new NodeError(`The output is larger than ${MAX_OUTPUT_BYTES} characters`, {
         retryable: false,
@@ -51,6 +67,21 @@ export async function runNode(
   } finally {
     timeout.clear();
   }
+}
+
+/** The result of an agent's call as the model is told it. What was redacted is recorded with the step. */
+async function forModel(
+  deps: ExecuteNodeDeps,
+  { run_id: runId, step_key: stepKey }: StepCall,
+  claim: Pick<Claim, 'claim'>,
+  result: NodeResult,
+  redact: Redact,
+): Promise<NodeResult> {
+  const { result: output, verdicts } = await resultForModel(result.output, redact);
+  for (const verdict of verdicts) {
+    await recordStepVerdict(deps.db, { runId, stepKey, claim: claim.claim }, verdict);
+  }
+  return { ...result, output };
 }
 
 function timeoutOf(node: ExecutedNode) {

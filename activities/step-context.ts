@@ -4,6 +4,7 @@ import type { Beginning } from '../shared/db/runs/step-ends.ts';
 import type { Logger } from '../shared/platform/logger.ts';
 import type { PriceOverrides } from '../shared/prices.ts';
 import type { FrameNotifier } from './frame-notifier.ts';
+import type { TurnContext } from './agents/turn.ts';
 import { type Consumption, NodeError, type NodeRunners } from './nodes/node.ts';
 import type { PolicyCache } from './policies.ts';
 
@@ -33,6 +34,8 @@ export interface Claim {
   claim: string;
   beginning: Beginning;
   customTool?: CustomTool | undefined;
+  /** For a turn of an agent with tools. */
+  turn?: TurnContext | undefined;
   errors: number;
   generation: number;
   budgeted: boolean;

@@ -578,9 +578,19 @@ CREATE TABLE gates (
   decided_by text,
   decided_by_name text,
   reason text,
+  kind text DEFAULT 'human_gate'::text NOT NULL,
+  tool text,
+  turn integer,
+  arguments json,
+  schema_digest text,
+  digest text,
+  decided_arguments json,
+  decided_digest text,
   CONSTRAINT gates_pkey PRIMARY KEY (run_id, step_key, round),
   CONSTRAINT gates_run_id_fkey FOREIGN KEY (run_id) REFERENCES runs(id) ON DELETE CASCADE,
-  CONSTRAINT gates_status_check CHECK ((status = ANY (ARRAY['open'::text, 'approved'::text, 'rejected'::text, 'cancelled'::text])))
+  CONSTRAINT gates_kind_check CHECK ((kind = ANY (ARRAY['human_gate'::text, 'tool_call'::text]))) NOT VALID,
+  CONSTRAINT gates_status_check CHECK ((status = ANY (ARRAY['open'::text, 'approved'::text, 'rejected'::text, 'cancelled'::text]))),
+  CONSTRAINT gates_tool_call_check CHECK (((kind <> 'tool_call'::text) OR ((tool IS NOT NULL) AND (turn IS NOT NULL) AND (arguments IS NOT NULL) AND (schema_digest IS NOT NULL) AND (digest IS NOT NULL)))) NOT VALID
 );
 
 CREATE INDEX gates_open ON public.gates USING btree (opened_at, run_id) WHERE (status = 'open'::text);
@@ -904,6 +914,10 @@ CREATE TABLE steps (
   expected_micros bigint,
   expected_unknown boolean DEFAULT false NOT NULL,
   attempt_ended_at timestamp with time zone,
+  parent_step_key text,
+  turn integer,
+  call_index integer,
+  call_tool text,
   CONSTRAINT steps_pkey PRIMARY KEY (run_id, step_key),
   CONSTRAINT steps_run_id_fkey FOREIGN KEY (run_id) REFERENCES runs(id) ON DELETE CASCADE,
   CONSTRAINT steps_cost_micros_check CHECK ((cost_micros >= 0)),
@@ -911,7 +925,7 @@ CREATE TABLE steps (
   CONSTRAINT steps_status_check CHECK ((status = ANY (ARRAY['running'::text, 'success'::text, 'failed'::text, 'paused'::text, 'skipped'::text, 'cancelled'::text])))
 );
 
-CREATE TRIGGER steps_keep_attempt AFTER UPDATE ON public.steps FOR EACH ROW WHEN ((new.attempts > old.attempts)) EXECUTE FUNCTION keep_attempt();
+CREATE TRIGGER steps_keep_attempt AFTER UPDATE ON public.steps FOR EACH ROW WHEN (((new.attempts > old.attempts) AND (old.attempts > 0))) EXECUTE FUNCTION keep_attempt();
 
 CREATE TABLE templates (
   id text NOT NULL,

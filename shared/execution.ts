@@ -78,6 +78,8 @@ export interface CarriedState {
   rounds: Record<string, number>;
   failures: number;
   observed: ObservedStep[];
+  /** The current turns of the agents with tools, by step key. */
+  turns?: Record<string, number>;
 }
 
 export interface ResumedSignal {
@@ -111,6 +113,27 @@ export interface StepCall extends PendingWrites {
   costly?: boolean;
   /** The step has another queue to continue in when its workspace has too many steps on the worker. */
   may_overflow?: boolean;
+  /** For a turn or a call of an agent with tools. */
+  agent?: AgentPart;
+}
+
+/** Which part of an agent with tools a step is: a turn, or with `call` one of its calls. */
+export interface AgentPart {
+  /** The step key of the agent. */
+  step_key: string;
+  /** From 1. */
+  turn: number;
+  /** Of a turn: false when the model has to answer. */
+  tools?: boolean;
+  /** Of a turn: the arguments that the node sets, by tool, rendered. */
+  fixed?: Record<string, JsonObject>;
+  /** Of a turn: the part of the state that the approval expressions read. */
+  state?: JsonObject;
+  /** Its number in the turn, from 1. */
+  call?: number;
+  tool?: string;
+  /** Of a call: whether its permanent failure fails the agent, instead of being reported to the model. */
+  fails?: boolean;
 }
 
 export interface GateOpening {
@@ -122,6 +145,8 @@ export interface GateOpening {
   prompt: string;
   /** Without a 'false' edge a rejection fails the run. */
   fails_on_reject: boolean;
+  /** For a tool call that needs approval. Its arguments are in the ledger. */
+  tool_call?: { agent_key: string; turn: number; call: number; tool: string };
 }
 
 export interface PauseCall extends PendingWrites {
@@ -178,6 +203,8 @@ export interface LedgerState {
   decisions: GateDecision[];
   rounds: Record<string, number>;
   failures: number;
+  /** The last finished turns of the agents with tools, by step key. */
+  turns?: Record<string, number>;
 }
 
 /** Local activities: short, executed on the worker of the workflow task, retried until they succeed. */

@@ -5,8 +5,11 @@ import type { NodeCall } from './node.ts';
 import type { AgentNode } from '../../shared/contract/graph.ts';
 import type { Consumption } from '../../shared/node-error.ts';
 
+/** The call of a node with a model. */
+export type ModelCall = NodeCall<AgentNode>;
+
 /** A turn to ask: the conversation so far, and the tools on offer. */
-export interface TurnCall extends NodeCall<AgentNode> {
+export interface TurnCall extends ModelCall {
   /** From 1. */
   turn: number;
   conversation: Conversation;

@@ -9,6 +9,7 @@ import { createBuiltinTools, type ToolRegistry } from '../tools/registry.ts';
 import { type AgentDeps, createAgentRunner } from './agent.ts';
 import type { NodeRunners } from './node.ts';
 import { createToolRunner } from './tool.ts';
+import { turnStandIn } from './turn-stand-in.ts';
 
 export interface NodeRunnerDeps {
   /** For the tools that write records. */
@@ -31,6 +32,7 @@ export function createNodeRunners(deps: NodeRunnerDeps): NodeRunners {
       keys: createKeyCutter(settings),
       priceOverrides,
     }),
+    turn: turnStandIn,
     tool: createToolRunner(
       { ...createBuiltinTools({ db, egress, mailer, chatWebhookUrl }), ...deps.tools },
       createCustom({ egress, sealer: createSealer(config.encryptionKey) }),

@@ -98,9 +98,7 @@ export const stepSchema = z
     turn: z.int().optional().meta({
       description: 'For a turn or a call of an agent with tools: the number of the turn, from 1',
     }),
-    tool_call: toolCallSchema
-      .optional()
-      .meta({ description: 'For a call of an agent with tools' }),
+    tool_call: toolCallSchema.optional().meta({ description: 'For a call of an agent with tools' }),
     decision: decisionSchema
       .optional()
       .meta({ description: 'For a gate that was decided and has not opened again since' }),

@@ -1,26 +1,31 @@
 import { z } from 'zod';
-import { nextCursor, timestamp, wholeNumber } from './common.ts';
+import { dollars, nextCursor, timestamp, wholeNumber } from './common.ts';
+import { usageSchema } from './step.ts';
 
 /** Frames are small, so a page can have more rows than in other lists. */
 const MAX_EVENTS = 1_000;
 
 const run_id = z.string();
 const node_id = z.string();
+const step_key = z
+  .string()
+  .optional()
+  .meta({ description: 'Only for a tool call of an agent, which has the node_id of the agent' });
 
 /** The frames of a run's stream. They contain ids, not payloads: listeners read the run again. */
 export const streamFrameSchema = z
   .discriminatedUnion('type', [
     z
-      .object({ run_id, type: z.literal('step_started'), node_id, label: z.string() })
+      .object({ run_id, type: z.literal('step_started'), node_id, label: z.string(), step_key })
       .meta({ id: 'StepStartedFrame' }),
     z
-      .object({ run_id, type: z.literal('step_completed'), node_id })
+      .object({ run_id, type: z.literal('step_completed'), node_id, step_key })
       .meta({ id: 'StepCompletedFrame' }),
     z
-      .object({ run_id, type: z.literal('step_failed'), node_id, error: z.string() })
+      .object({ run_id, type: z.literal('step_failed'), node_id, error: z.string(), step_key })
       .meta({ id: 'StepFailedFrame' }),
     z
-      .object({ run_id, type: z.literal('run_paused'), node_id, prompt: z.string() })
+      .object({ run_id, type: z.literal('run_paused'), node_id, prompt: z.string(), step_key })
       .meta({ id: 'RunPausedFrame' }),
     z.object({ run_id, type: z.literal('run_completed') }).meta({ id: 'RunCompletedFrame' }),
     z
@@ -29,6 +34,21 @@ export const streamFrameSchema = z
     z
       .object({ run_id, type: z.literal('run_evaluated'), passed: z.int(), total: z.int() })
       .meta({ id: 'RunEvaluatedFrame' }),
+    z
+      .object({
+        run_id,
+        type: z.literal('agent_turn'),
+        node_id,
+        step_key: z.string().meta({ description: 'The step of the agent' }),
+        turn: z.int(),
+        calls: z.int().meta({ description: 'The number of tool calls in this turn' }),
+        usage: usageSchema.optional(),
+        cost_usd: dollars,
+      })
+      .meta({
+        id: 'AgentTurnFrame',
+        description: 'A model has answered a turn. Only for sockets with `deltas=true`',
+      }),
   ])
   .meta({ id: 'StreamFrame' });
 

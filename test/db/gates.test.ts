@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
-import { decideGate, pauseAtGates } from '../../shared/db/runs/gates.ts';
+import { decideGate } from '../../shared/db/gates/decisions.ts';
+import { pauseAtGates } from '../../shared/db/gates/openings.ts';
 import { supersede } from '../../shared/db/runs/restart.ts';
 import { sql } from '../../shared/db/pool.ts';
 import { resumeRun } from '../../shared/db/runs/resumes.ts';

@@ -4,7 +4,7 @@ import { buildApp } from '../../api/app.ts';
 import { sql } from '../../shared/db/pool.ts';
 import { ALERT_WORKFLOW } from '../../shared/execution.ts';
 import { alertTexts } from '../../shared/alerts.ts';
-import { pauseAtGates } from '../../shared/db/runs/gates.ts';
+import { pauseAtGates } from '../../shared/db/gates/openings.ts';
 import { abandonRun } from '../../shared/db/runs/ends.ts';
 import { cancelRun, decideGate, resumeRun } from '../../shared/operations/runs/runs.ts';
 import { reconcileOnce } from '../../shared/operations/runs/reconcile.ts';

@@ -1,5 +1,5 @@
 import { ApplicationFailure, sleep, workflowInfo } from '@temporalio/workflow';
-import { type PendingWrites, FAILURE_BUDGET } from '../../shared/execution.ts';
+import { type FailedStep, type PendingWrites, FAILURE_BUDGET } from '../../shared/execution.ts';
 import type { ReadyNode } from '../../shared/graph/schedule/scheduler.ts';
 import type { Json } from '../../shared/json.ts';
 import { causeOf } from '../cause.ts';
@@ -24,9 +24,7 @@ const IN_STEPS_QUEUE = 10;
  */
 function executeLong(
   run: Run,
-  step: ReadyNode,
-  prepared: PreparedStep,
-  call: PendingWrites,
+  { step, prepared, call }: Work,
   options: { costly?: boolean } = {},
 ): Promise<Json> {
   const execute = (overflow: boolean): Promise<Json> =>
@@ -40,70 +38,83 @@ function executeLong(
   });
 }
 
-/** Dispatches a step in the long lane. */
-export function startLongStep(
-  run: Run,
-  step: ReadyNode,
-  prepared: PreparedStep,
-  call: PendingWrites,
-): void {
-  const { node, label, params } = prepared;
-  if (node.kind === 'tool' && node.tool_name === 'delay') {
-    follow(run, step, call, delayStep(run, step, { label, params, call }));
-  } else {
-    follow(run, step, call, executeLong(run, step, prepared, call));
-  }
+/** A step to dispatch, and what its result does to the run. */
+export interface Work {
+  step: Pick<ReadyNode, 'step_key' | 'iteration'>;
+  prepared: PreparedStep;
+  call: PendingWrites;
+  succeeded: (output: Json) => void;
+  failed: (reason: FailedStep['reason'], error: unknown) => void;
 }
 
-/** Dispatches a step in the short lane. It moves to the long lane when necessary. */
-export function startShortStep(
+/** The work of a node. */
+export const nodeWork = (
+  run: Run,
+  step: ReadyNode,
+  prepared: PreparedStep,
+  call: PendingWrites,
+): Work => ({
+  step,
+  prepared,
+  call,
+  succeeded: (output) => complete(run, step.step_key, output),
+  failed: (reason, error) => fail(run, step, text(causeOf(error)), reason, error),
+});
+
+/** Dispatches a `delay`, which is a timer. */
+export function startDelay(
   run: Run,
   step: ReadyNode,
   prepared: PreparedStep,
   call: PendingWrites,
 ): void {
+  const { label, params } = prepared;
+  follow(run, nodeWork(run, step, prepared, call), delayStep(run, step, { label, params, call }));
+}
+
+/** Dispatches work in the long lane. */
+export function startLong(run: Run, work: Work): void {
+  follow(run, work, executeLong(run, work));
+}
+
+/** Dispatches work in the short lane. It moves to the long lane when necessary. */
+export function startShort(run: Run, work: Work): void {
+  const { step, prepared, call } = work;
   run.short.inFlight += 1;
   void executeShortStep(run.input, step, prepared, call).then(
     (result) => {
       handleResult(run, () => {
         run.short.inFlight -= 1;
         run.pace.worked(result);
-        succeed(run, step, result.output);
+        succeed(run, work, result.output);
       });
     },
     (error: unknown) => {
       handleResult(run, () => {
         run.short.inFlight -= 1;
-        moveOrFail(run, step, prepared, call, error);
+        moveOrFail(run, work, error);
       });
     },
   );
 }
 
-function moveOrFail(
-  run: Run,
-  step: ReadyNode,
-  prepared: PreparedStep,
-  call: PendingWrites,
-  error: unknown,
-): void {
+function moveOrFail(run: Run, work: Work, error: unknown): void {
   const move = moveOf(error);
   if (move === undefined) {
-    failStep(run, step, call, error);
+    failStep(run, work, error);
     return;
   }
   const { started_ms, ended_ms, delay_ms = 0, costly = false } = move;
   if (started_ms !== undefined && ended_ms !== undefined) run.pace.worked({ started_ms, ended_ms });
   if (costly) {
     run.costly.waiting.push(() => {
-      const work = executeLong(run, step, prepared, call, { costly });
-      follow(run, step, call, work, () => endCostly(run));
+      follow(run, work, executeLong(run, work, { costly }), () => endCostly(run));
     });
     startCostly(run);
     return;
   }
-  const execute = () => executeLong(run, step, prepared, call);
-  follow(run, step, call, delay_ms > 0 ? sleep(delay_ms).then(execute) : execute());
+  const execute = () => executeLong(run, work);
+  follow(run, work, delay_ms > 0 ? sleep(delay_ms).then(execute) : execute());
 }
 
 function startCostly({ costly }: Run): void {
@@ -118,48 +129,47 @@ function endCostly(run: Run): void {
   startCostly(run);
 }
 
-/** Handles the result of a step in the long lane. */
+/** Handles the result of work in the long lane. */
 function follow(
   run: Run,
-  step: ReadyNode,
-  call: PendingWrites,
-  work: Promise<Json>,
+  work: Work,
+  result: Promise<Json>,
   ended: () => void = () => undefined,
 ): void {
-  void work.then(
+  void result.then(
     (output) => {
       run.pace.arrived();
       handleResult(run, () => {
         ended();
-        succeed(run, step, output);
+        succeed(run, work, output);
       });
     },
     (error: unknown) => {
       if (run.oneLane) {
-        failStep(run, step, call, error);
+        failStep(run, work, error);
         return;
       }
       run.pace.arrived();
       handleResult(run, () => {
         ended();
-        failStep(run, step, call, error);
+        failStep(run, work, error);
       });
     },
   );
 }
 
-function succeed(run: Run, step: ReadyNode, output: Json): void {
+function succeed(run: Run, { step, succeeded }: Work, output: Json): void {
   run.inFlight.delete(step.step_key);
   // The event that completes the current workflow task: the history up to it holds this result.
   run.observed.push({ step_key: step.step_key, event_id: workflowInfo().historyLength + 1 });
-  complete(run, step.step_key, output);
+  succeeded(output);
 }
 
-function failStep(run: Run, step: ReadyNode, call: PendingWrites, error: unknown): void {
+function failStep(run: Run, { step, call, failed }: Work, error: unknown): void {
   run.inFlight.delete(step.step_key);
   const cause = causeOf(error);
   // The pending writes of a call that may never have started are sent again; writing them twice is harmless.
   run.scheduler.returnControlSteps(call.control);
   const stopped = cause instanceof ApplicationFailure && cause.type === FAILURE_BUDGET;
-  fail(run, step, text(cause), stopped ? 'budget' : 'node', error);
+  failed(stopped ? 'budget' : 'node', error);
 }

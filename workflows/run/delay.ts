@@ -1,5 +1,6 @@
 import { ApplicationFailure, sleep } from '@temporalio/workflow';
 import type { PendingWrites } from '../../shared/execution.ts';
+import { outputKey } from '../../shared/graph/compile.ts';
 import type { ReadyNode } from '../../shared/graph/schedule/scheduler.ts';
 import type { Json, JsonObject } from '../../shared/json.ts';
 import { parseDelay } from '../../shared/tools.ts';
@@ -21,6 +22,7 @@ export async function delayStep(
     label,
     kind: 'tool' as const,
     iteration: step.iteration,
+    output_key: outputKey(run.scheduler.node(step.step_key)),
   };
   await control.recordControlSteps({
     ...call,

@@ -5,6 +5,7 @@ import { renderTemplate } from '../../shared/graph/expression/template.ts';
 import type { ReadyNode } from '../../shared/graph/schedule/scheduler.ts';
 import { rejectionError } from '../../shared/rejection.ts';
 import { readDecision, readResumed } from '../received.ts';
+import { applyCallDecision } from './agents.ts';
 import { control } from './control.ts';
 import { fail, failedStep, text } from './failures.ts';
 import { pendingWrites, type Run, wake } from './state.ts';
@@ -67,6 +68,10 @@ export function applyDecisions(run: Run): boolean {
     applied = true;
     run.atRest = false;
     show(run, 'running');
+    if (gate.opening.tool_call !== undefined) {
+      applyCallDecision(run, gate);
+      continue;
+    }
     const stepKey = gate.step.step_key;
     if (run.scheduler.decide(stepKey, gate.decision) === 'continued') continue;
     run.gates.reopen(gate);

@@ -4,7 +4,7 @@ import type { GateDecision } from '../../shared/gate-decision.ts';
 import { nodeLabel } from '../../shared/graph/compile.ts';
 import type { ReadyNode } from '../../shared/graph/schedule/scheduler.ts';
 
-interface DecidedGate {
+export interface DecidedGate {
   step: ReadyNode;
   opening: GateOpening;
   decision: GateDecision;
@@ -17,6 +17,8 @@ export interface OpenGates {
   /** The gates and decisions of a lost execution. */
   learnLedger: (ledger: LedgerState) => void;
   reach: (step: ReadyNode, node: GateNode, prompt: string) => void;
+  /** A tool call needs approval. */
+  reachCall: (opening: Omit<GateOpening, 'round'>) => void;
   /** Removes and returns the first gate that has been decided. */
   takeDecided: () => DecidedGate | undefined;
   /** After a rejection that failed the run, the gate's next opening is a new round. */
@@ -52,26 +54,31 @@ export function createOpenGates(
 
   carried?.decisions.forEach(learn);
 
+  function add(step: ReadyNode, opening: Omit<GateOpening, 'round'>): void {
+    const { step_key: key, fails_on_reject: fails } = opening;
+    const round = rounds.get(key) ?? firstRound(key, fails);
+    rounds.set(key, round);
+    gates.set(key, { step, opening: { ...opening, round } });
+  }
+
   return {
     learn,
     learnLedger: (known) => {
       ledger = known;
       known.decisions.forEach(learn);
     },
-    reach: (step, node, prompt) => {
-      const fails = failsOnReject(node.id);
-      const round = rounds.get(step.step_key) ?? firstRound(step.step_key, fails);
-      rounds.set(step.step_key, round);
-      const opening: GateOpening = {
+    reach: (step, node, prompt) =>
+      add(step, {
         step_key: step.step_key,
-        round,
         node_id: node.id,
         label: nodeLabel(node),
         iteration: step.iteration,
         prompt,
-        fails_on_reject: fails,
-      };
-      gates.set(step.step_key, { step, opening });
+        fails_on_reject: failsOnReject(node.id),
+      }),
+    reachCall: (opening) => {
+      const { step_key, node_id, iteration } = opening;
+      add({ step_key, node_id, kind: 'tool', iteration }, opening);
     },
     takeDecided: () => {
       for (const [stepKey, gate] of gates) {

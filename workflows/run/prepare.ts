@@ -8,6 +8,7 @@ import {
 } from '../../shared/graph/expression/template.ts';
 import { weighJson } from '../../shared/graph/json-value.ts';
 import type { ExecutedNode } from '../../shared/graph/kinds.ts';
+import type { AgentPart } from '../../shared/execution.ts';
 import type { JsonObject } from '../../shared/json.ts';
 import { renderUrl } from '../../shared/tools.ts';
 
@@ -20,6 +21,8 @@ export interface PreparedStep {
   label: string;
   params: JsonObject;
   state: JsonObject;
+  /** For a turn or a call of an agent with tools. */
+  agent?: AgentPart;
 }
 
 /** Throws TemplateError or ExpressionError when a template of the node does not fit the state. */

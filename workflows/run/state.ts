@@ -14,6 +14,7 @@ import {
   type Scheduler,
 } from '../../shared/graph/schedule/scheduler.ts';
 import type { Json } from '../../shared/json.ts';
+import type { AgentWork, RunningAgent } from './running-agent.ts';
 import { createOpenGates, type OpenGates } from './open-gates.ts';
 import { createPace, type Pace, unhurried } from './pace.ts';
 
@@ -36,6 +37,11 @@ export interface Run {
   readonly inFlight: Set<string>;
   /** Short steps: the number in flight, and those that wait for a slot. */
   readonly short: { inFlight: number; held: ReadyNode[] };
+  /** Agents with tools that have started, by step key, and their turns and calls that wait to be dispatched. */
+  readonly agents: Map<string, RunningAgent>;
+  readonly agentWork: AgentWork[];
+  /** The turns at which agents with tools continue, from an earlier execution. */
+  readonly turns: Map<string, number>;
   /** Costly steps: the number in flight, and callbacks that start the waiting ones. */
   readonly costly: { inFlight: number; waiting: (() => void)[] };
   /** Its steps use the overflow queue: one of them found no room in the other. */
@@ -77,6 +83,9 @@ export function createRun(input: RunGraphInput): Run {
     oneLane,
     inFlight: new Set(),
     short: { inFlight: 0, held: [] },
+    agents: new Map(),
+    agentWork: [],
+    turns: new Map(Object.entries(carried?.turns ?? {})),
     costly: { inFlight: 0, waiting: [] },
     overflows: false,
     arrived: [],

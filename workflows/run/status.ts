@@ -38,6 +38,11 @@ export async function finish(run: Run): Promise<RunResult> {
   return { run_id: run.input.run_id, status, output };
 }
 
+const turnsOf = ({ agents, turns }: Run): Record<string, number> => ({
+  ...Object.fromEntries(turns),
+  ...Object.fromEntries([...agents].map(([stepKey, { loop }]) => [stepKey, loop.turn])),
+});
+
 /** Keeps the history short: a new execution takes over the whole state. Only when nothing is in flight. */
 export async function carryOn(run: Run): Promise<never> {
   await control.recordControlSteps(pendingWrites(run));
@@ -49,6 +54,7 @@ export async function carryOn(run: Run): Promise<never> {
       ...run.gates.carried(),
       failures: run.failureCount,
       observed: run.observed,
+      ...(run.agents.size + run.turns.size === 0 ? {} : { turns: turnsOf(run) }),
     },
   });
 }

@@ -108,10 +108,11 @@ export const summaryOf = (label: string): string => label.slice(0, 180);
 const callOf = (
   input: RunGraphInput,
   { step_key, iteration }: Pick<ReadyNode, 'step_key' | 'iteration'>,
-  { node, params, state }: PreparedStep,
+  { node, params, state, agent }: PreparedStep,
   pendingWrites: PendingWrites,
 ): StepCall => ({
   ...pendingWrites,
+  ...(agent === undefined ? {} : { agent }),
   node,
   params,
   state,

@@ -1,7 +1,8 @@
 import { isExecuted, isWaiting, type ExecutedNode } from '../../shared/graph/kinds.ts';
 import { laneOf } from '../../shared/graph/lanes.ts';
 import type { ControlStep, ReadyNode } from '../../shared/graph/schedule/scheduler.ts';
-import { startLongStep, startShortStep } from './attempts.ts';
+import { dispatchAgents, startAgent } from './agents.ts';
+import { nodeWork, startDelay, startLong, startShort } from './attempts.ts';
 import { control } from './control.ts';
 import { collectFailed, fail, text } from './failures.ts';
 import { reachGate } from './gates.ts';
@@ -22,6 +23,8 @@ const SHORT_IN_FLIGHT = 2;
  * control steps must be written first.
  */
 export function launch(run: Run): Promise<void> | undefined {
+  const paused = dispatchAgents(run, SHORT_IN_FLIGHT);
+  if (paused !== undefined) return paused;
   const ready = takeReady(run);
   if (ready.length === 0) return undefined;
   const steps = run.scheduler.takeControlSteps();
@@ -51,9 +54,12 @@ function takeReady(run: Run): ReadyNode[] {
   return taken;
 }
 
+/** An agent with tools takes no slot itself: its turns and calls do. */
+const hasTools = (node: ExecutedNode): boolean => node.kind === 'agent' && node.tools !== undefined;
+
 function isShort(run: Run, step: ReadyNode): boolean {
   const node = run.scheduler.node(step.step_key);
-  return !run.oneLane && isExecuted(node) && laneOf(node) === 'short';
+  return !run.oneLane && isExecuted(node) && !hasTools(node) && laneOf(node) === 'short';
 }
 
 /** Returns a promise only when a workflow task has no time for all of them. */
@@ -84,6 +90,7 @@ function startStep(run: Run, step: ReadyNode, node: ExecutedNode, shared: Contro
     handleResult(run, () => complete(run, step.step_key, kept));
     return false;
   }
+  if (node.kind === 'agent' && node.tools !== undefined) return startAgent(run, step, node);
   let prepared;
   try {
     prepared = prepareStep(node, run.scheduler.state());
@@ -94,7 +101,9 @@ function startStep(run: Run, step: ReadyNode, node: ExecutedNode, shared: Contro
   }
   const call = pendingWrites(run, shared);
   run.inFlight.add(step.step_key);
-  if (isShort(run, step)) startShortStep(run, step, prepared, call);
-  else startLongStep(run, step, prepared, call);
+  if (isShort(run, step)) startShort(run, nodeWork(run, step, prepared, call));
+  else if (node.kind === 'tool' && node.tool_name === 'delay')
+    startDelay(run, step, prepared, call);
+  else startLong(run, nodeWork(run, step, prepared, call));
   return true;
 }

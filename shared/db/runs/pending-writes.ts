@@ -9,8 +9,15 @@ import { type FragmentSqlToken, sql } from '../pool.ts';
  * and `base` (the frame number before the first of this statement).
  */
 
-export function startedFrame(runId: string, nodeId: string, label: string): StreamFrame {
-  return { run_id: runId, type: 'step_started', node_id: nodeId, label };
+/** `stepKey`: only for a tool call of an agent. */
+export function startedFrame(
+  runId: string,
+  nodeId: string,
+  label: string,
+  stepKey?: string,
+): StreamFrame {
+  const started = { run_id: runId, type: 'step_started', node_id: nodeId, label } as const;
+  return stepKey === undefined ? started : { ...started, step_key: stepKey };
 }
 
 /** `pos`: the position of its first frame among those written with it. */
@@ -80,12 +87,12 @@ export const pendingWriteCtes = (
       )})
   ), control AS (
     INSERT INTO steps AS s (run_id, step_key, node_id, label, kind, iteration, ordinal, status, epoch, started_at,
-                            finished_at, output, error, event_id)
+                            finished_at, output, error, event_id, output_key)
     SELECT run.id, step_key, c.node_id, c.label, c.kind, c.iteration, run.base + c.pos, c.status, run.epoch, moment.now,
-           CASE WHEN c.status <> 'running' THEN moment.now END, c.output, c.error, o.event_id
+           CASE WHEN c.status <> 'running' THEN moment.now END, c.output, c.error, o.event_id, c.output_key
     FROM run, ${moment}, json_to_recordset(${JSON.stringify(control)}::json)
            AS c (pos bigint, step_key text, node_id text, label text, kind text, iteration int[], status text,
-                 output json, error text)
+                 output json, error text, output_key text)
       LEFT JOIN observations o USING (step_key)
     ON CONFLICT (run_id, step_key) DO UPDATE SET
       status = excluded.status, finished_at = excluded.finished_at, output = excluded.output,

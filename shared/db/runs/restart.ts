@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { executedKinds } from '../../graph/kinds.ts';
 import { graphSchema } from '../../contract/graph.ts';
 import type { LedgerState } from '../../execution.ts';
-import { readDecisions } from './gates.ts';
+import { readDecisions } from '../gates/answers.ts';
 import type { AdmittedRun } from './admission.ts';
 import { type Pool, sql } from '../pool.ts';
 
@@ -10,6 +10,7 @@ const finishedRow = z.object({ step_key: z.string(), output: z.json().nullable()
 const runRow = z.object({
   failures_reported: z.number(),
   rounds: z.record(z.string(), z.number()).nullable(),
+  turns: z.record(z.string(), z.number()).nullable(),
 });
 
 /**
@@ -20,11 +21,16 @@ export async function loadLedger(db: Pool, runId: string): Promise<LedgerState> 
   const finished = await db.any(sql.prepared('ledger_finished', finishedRow)`
     SELECT step_key, output FROM steps
     WHERE run_id = ${runId} AND status = 'success' AND kind = ANY (${sql.array(executedKinds, 'text')})
+      AND parent_step_key IS NULL
   `);
   const run = await db.maybeOne(sql.prepared('ledger_run', runRow)`
     SELECT failures_reported,
            (SELECT json_object_agg(step_key, round) FROM (
-              SELECT step_key, max(round) AS round FROM gates WHERE run_id = r.id GROUP BY step_key) g) AS rounds
+              SELECT step_key, max(round) AS round FROM gates WHERE run_id = r.id GROUP BY step_key) g) AS rounds,
+           (SELECT json_object_agg(parent_step_key, turn) FROM (
+              SELECT parent_step_key, max(turn) AS turn FROM steps
+              WHERE run_id = r.id AND parent_step_key IS NOT NULL AND call_index IS NULL AND status = 'success'
+              GROUP BY parent_step_key) t) AS turns
     FROM runs r WHERE id = ${runId}
   `);
   return {
@@ -32,6 +38,7 @@ export async function loadLedger(db: Pool, runId: string): Promise<LedgerState> 
     decisions: await readDecisions(db, runId),
     rounds: run?.rounds ?? {},
     failures: run?.failures_reported ?? 0,
+    turns: run?.turns ?? {},
   };
 }
 

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { TurnRecord } from '../../agents/turn-record.ts';
 import { storedTime } from '../../time.ts';
 import type {
   Approval,
@@ -12,7 +13,7 @@ import { runStatuses } from '../../run-kinds.ts';
 import type { Evals } from '../../contract/graph.ts';
 import type { Checkpoint, Step, StepAttempt } from '../../contract/step.ts';
 import type { Json, JsonObject } from '../../json.ts';
-import { toDollars } from '../../money.ts';
+import { toDollars, toMicros } from '../../money.ts';
 import { decodeCursor, pageOf } from '../cursor.ts';
 import { type Db, sql } from '../pool.ts';
 import { summaryColumns, summaryRow, toSummary } from './summary.ts';
@@ -47,6 +48,10 @@ interface StepRow {
   error: string | null;
   policy: Step['policy'];
   decision: NonNullable<Step['decision']> | null;
+  parent_step_key: string | null;
+  turn: number | null;
+  call_index: number | null;
+  call_tool: string | null;
 }
 
 interface EarlierAttempt {
@@ -66,7 +71,7 @@ const runRow = z.object({
   evals: own<Evals | null>(),
   temporal_run_id: z.string().nullable(),
   steps: own<StepRow[]>(),
-  gates: own<PendingGate[]>(),
+  gates: own<GateRow[]>(),
 });
 
 /** The run's page in the Temporal UI. */
@@ -98,6 +103,23 @@ const lastDecision = sql.fragment`
     'approved', g.status = 'approved', 'by', g.decided_by_name, 'at', g.decided_at, 'reason', g.reason) END
   FROM gates g WHERE g.run_id = s.run_id AND g.step_key = s.step_key ORDER BY g.round DESC LIMIT 1`;
 
+/** An open gate `g`. */
+const gateRecord = sql.fragment`json_build_object(
+  'kind', g.kind, 'node_id', g.node_id, 'step_key', g.step_key, 'label', g.label, 'prompt', g.prompt,
+  'since', g.opened_at,
+  'tool_call', CASE WHEN g.kind = 'tool_call' THEN json_build_object('tool', g.tool, 'turn', g.turn,
+    'arguments', g.arguments, 'schema_digest', g.schema_digest, 'digest', g.digest) END)`;
+
+interface GateRow extends Omit<PendingGate, 'tool_call'> {
+  tool_call: PendingGate['tool_call'] | null;
+}
+
+const toGate = ({ tool_call: call, ...gate }: GateRow): PendingGate => ({
+  ...gate,
+  since: storedTime(gate.since),
+  ...(call == null ? {} : { tool_call: call }),
+});
+
 const earlierAttempts = sql.fragment`
   SELECT json_agg(json_build_object('attempt', a.attempt, 'outcome', a.outcome, 'started_at', a.started_at,
     'ended_at', a.ended_at, 'error', a.error, 'cost_micros', a.cost_micros) ORDER BY a.attempt)
@@ -122,18 +144,18 @@ export async function readRun(
           'earlier', CASE WHEN s.attempts > 1 THEN (${earlierAttempts}) END,
           'event_id', s.event_id, 'cost_micros', s.cost_micros, 'model', s.model, 'usage', s.usage, 'unpriced', s.unpriced,
           'input', s.input, 'output', s.output, 'error', s.error, 'policy', s.policy,
-          'decision', CASE WHEN s.kind = 'human_gate' THEN (${lastDecision}) END
+          'decision', CASE WHEN s.kind = 'human_gate' OR s.call_index IS NOT NULL THEN (${lastDecision}) END,
+          'parent_step_key', s.parent_step_key, 'turn', s.turn, 'call_index', s.call_index, 'call_tool', s.call_tool
         ) ORDER BY s.ordinal, s.started_at, s.step_key)
         FROM steps s WHERE s.run_id = r.id), '[]') AS steps,
       CASE WHEN r.status NOT IN ('running', 'paused') THEN '[]'::json ELSE coalesce((
-        SELECT json_agg(json_build_object('node_id', g.node_id, 'step_key', g.step_key, 'label', g.label,
-          'prompt', g.prompt, 'since', g.opened_at) ORDER BY g.opened_at, g.step_key)
+        SELECT json_agg(${gateRecord} ORDER BY g.opened_at, g.step_key)
         FROM gates g WHERE g.run_id = r.id AND g.status = 'open'), '[]') END AS gates
     FROM runs r JOIN workflows w ON w.id = r.workflow_id
     WHERE r.id = ${scope.runId} AND r.workspace_id = ${scope.workspaceId}
   `);
   if (row === null) return undefined;
-  const gates = row.gates.map((gate) => ({ ...gate, since: storedTime(gate.since) }));
+  const gates = row.gates.map(toGate);
   const { steps, temporal_run_id, gates: _gates, ...rest } = row;
   return {
     ...toSummary(rest),
@@ -141,7 +163,7 @@ export async function readRun(
     state: row.state ?? stateSoFar(row.input, steps),
     output: row.output,
     evals: row.evals,
-    steps: steps.map(toStep),
+    steps: withAgentCosts(steps.map(toStep)),
     checkpoints: steps.filter((step) => step.status === 'success').map(toCheckpoint),
     pending_gate: gates[0] ?? null,
     pending_gates: gates,
@@ -191,11 +213,74 @@ function toStep(row: StepRow): Step {
     ...(row.decision === null
       ? {}
       : { decision: { ...row.decision, at: storedTime(row.decision.at) } }),
+    ...agentPartOf(row),
   };
 }
 
+function agentPartOf({
+  parent_step_key,
+  turn,
+  call_index: index,
+  call_tool: tool,
+  output,
+}: StepRow) {
+  if (parent_step_key === null || turn === null) return {};
+  if (index !== null) return { parent_step_key, turn, tool_call: { tool: tool ?? '', index } };
+  return { parent_step_key, turn, output: shownTurn(output as TurnRecord | null) };
+}
+
+/** A turn without the arguments that the workflow sets, which only approvers see. */
+const shownTurn = (turn: TurnRecord | null): Json =>
+  turn && {
+    text: turn.text,
+    calls: turn.calls.map(({ index, tool, given, refusal }) => ({
+      index,
+      tool,
+      arguments: given,
+      ...(refusal === undefined ? {} : { refusal }),
+    })),
+  };
+
+/** The step of an agent with tools shows the cost and the tokens of its turns and calls. */
+function withAgentCosts(steps: Step[]): Step[] {
+  const parts = new Map<string, Step[]>();
+  for (const step of steps) {
+    if (step.parent_step_key === undefined) continue;
+    const group = parts.get(step.parent_step_key);
+    if (group === undefined) parts.set(step.parent_step_key, [step]);
+    else group.push(step);
+  }
+  if (parts.size === 0) return steps;
+  return steps.map((step) => {
+    const own = parts.get(step.step_key);
+    if (own === undefined) return step;
+    const usages = own.flatMap(({ usage }) => usage ?? []);
+    const model = own.findLast((part) => part.model !== undefined)?.model;
+    return {
+      ...step,
+      cost_usd: toDollars(own.reduce((sum, part) => sum + toMicros(part.cost_usd), 0)),
+      input:
+        own.find((part) => part.turn === 1 && part.tool_call === undefined)?.input ?? step.input,
+      ...(model === undefined ? {} : { model }),
+      ...(usages.length === 0 ? {} : { usage: usages.reduce(addUsage) }),
+      ...(own.some((part) => part.unpriced) ? { unpriced: true } : {}),
+    };
+  });
+}
+
+type Usage = NonNullable<Step['usage']>;
+
+const addUsage = (one: Usage, other: Usage): Usage => ({
+  input_tokens: one.input_tokens + other.input_tokens,
+  output_tokens: one.output_tokens + other.output_tokens,
+  ...(one.cached_tokens === undefined && other.cached_tokens === undefined
+    ? {}
+    : { cached_tokens: (one.cached_tokens ?? 0) + (other.cached_tokens ?? 0) }),
+});
+
 function attemptsOf(row: StepRow): StepAttempt[] {
-  if (row.status === 'skipped') return [];
+  // A tool call that waits for approval, or was rejected, has no attempt.
+  if (row.status === 'skipped' || row.attempts === 0) return [];
   const earlier = row.earlier ?? [];
   const before = earlier.reduce((sum, { cost_micros }) => sum + cost_micros, 0);
   const newest = {
@@ -243,7 +328,7 @@ function toCheckpoint(row: StepRow): Checkpoint {
 function stateSoFar(input: JsonObject, steps: readonly StepRow[]): JsonObject {
   const state: JsonObject = { ...input };
   const finished = steps
-    .filter((step) => step.status === 'success')
+    .filter((step) => step.status === 'success' && step.parent_step_key === null)
     .sort((a, b) => Date.parse(a.finished_at ?? '') - Date.parse(b.finished_at ?? ''));
   for (const step of finished) {
     const key = step.output_key ?? step.node_id;
@@ -326,11 +411,7 @@ const approvalRow = z.object({
   run_id: z.string(),
   workflow_id: z.string(),
   workflow_name: z.string(),
-  node_id: z.string(),
-  step_key: z.string(),
-  label: z.string(),
-  prompt: z.string(),
-  since: z.string(),
+  gate: own<GateRow>(),
 });
 
 /** Gates that can be decided now, oldest first. Throws AppError `invalid` for a cursor of another list. */
@@ -342,14 +423,14 @@ export async function listApprovals(
     filter.cursor === undefined ? sql.fragment`true` : pageAfter(decodeCursor(filter.cursor));
   const rows = await db.any(sql.type(approvalRow)`
     SELECT g.run_id || '/' || g.step_key AS id, ${toMicroseconds(sql.fragment`g.opened_at`)} AS at, g.run_id,
-           r.workflow_id, w.name AS workflow_name, g.node_id, g.step_key, g.label, g.prompt, g.opened_at AS since
+           r.workflow_id, w.name AS workflow_name, ${gateRecord} AS gate
     FROM gates g JOIN runs r ON r.id = g.run_id JOIN workflows w ON w.id = r.workflow_id
     WHERE g.status = 'open' AND r.status IN ('running', 'paused') AND r.workspace_id = ${filter.workspaceId} AND ${after}
     ORDER BY g.opened_at, g.run_id || '/' || g.step_key LIMIT ${filter.limit + 1}
   `);
   const page = pageOf(rows, filter.limit);
   return {
-    approvals: page.rows.map(({ id: _id, at: _at, ...row }) => row),
+    approvals: page.rows.map(({ id: _id, at: _at, gate, ...row }) => ({ ...row, ...toGate(gate) })),
     next_cursor: page.next_cursor,
   };
 }

@@ -1,11 +1,22 @@
 import { z } from 'zod';
 import type { StreamFrame } from '../../contract/stream.ts';
+import type { AgentPart } from '../../execution.ts';
 import type { Json } from '../../json.ts';
 import { moment } from './pending-writes.ts';
 import { type Db, type Pool, sql } from '../pool.ts';
 import { chargeHolds } from '../money/holds.ts';
 import { recountHolds } from '../money/step-room.ts';
-import { claimStep, json, readOutcome, type StepBeginning } from './steps.ts';
+import {
+  agentColumns,
+  agentValues,
+  claimStep,
+  completedFrame,
+  framedKey,
+  isTurn,
+  json,
+  readOutcome,
+  type StepBeginning,
+} from './steps.ts';
 
 export interface StepSpending {
   costMicros: number;
@@ -18,6 +29,7 @@ export interface StepEnd {
   runId: string;
   stepKey: string;
   nodeId: string;
+  agent?: AgentPart | undefined;
   claim: string;
   /** Whether the attempt's possible cost was reserved when it started. */
   counted?: boolean;
@@ -69,11 +81,13 @@ async function bookUnbegun(db: Db, end: StepEnd, { step, attempt }: Beginning): 
     WITH run AS (${bookCost({ ...end, beginning: undefined })}
     )${paid(end) ? sql.fragment`, ${chargeHolds(spending.costMicros)}` : sql.fragment``}
     INSERT INTO steps AS s (run_id, step_key, node_id, label, kind, iteration, output_key, ordinal, status, epoch,
-                            queued_at, input, started_at, finished_at, policy, attempts, cost_micros, unpriced)
+                            queued_at, input, started_at, finished_at, policy, attempts, cost_micros, unpriced,
+                            ${agentColumns})
     SELECT run.id, ${step.stepKey}, ${step.nodeId}, ${step.label}, ${step.kind}, ${sql.array(step.iteration, 'int4')},
            ${step.outputKey}, run.frame_seq, 'cancelled', greatest(0, run.resumed_count - 1),
            ${step.queuedAt.toISOString()}::timestamptz, ${json(step.input)}, moment.now, moment.now,
-           ${json(step.judged.verdicts)}, ${attempt}::int, ${spending.costMicros}::bigint, ${spending.unpriced ?? false}
+           ${json(step.judged.verdicts)}, ${attempt}::int, ${spending.costMicros}::bigint, ${spending.unpriced ?? false},
+           ${agentValues(step.agent)}
     FROM run, ${moment}
     ON CONFLICT (run_id, step_key) DO UPDATE SET
       cost_micros = s.cost_micros + excluded.cost_micros, unpriced = s.unpriced OR excluded.unpriced
@@ -81,16 +95,17 @@ async function bookUnbegun(db: Db, end: StepEnd, { step, attempt }: Beginning): 
 }
 
 /**
- * Records the step's output, books its cost and emits `step_completed`. Only the attempt that holds the claim decides
+ * Records the step's output, books its cost and emits `step_completed`, or another `frame`. Only the attempt that holds the claim decides
  * the outcome. The cost is always booked, also late. Returns the final output, which another attempt may have written,
  * or undefined when the step has not (yet) succeeded.
  */
-export async function finishStep(db: Pool, end: StepEnd, output: Json): Promise<Json | undefined> {
-  const won = await endStep(db, end, {
-    status: 'success',
-    output,
-    frame: { run_id: end.runId, type: 'step_completed', node_id: end.nodeId },
-  });
+export async function finishStep(
+  db: Pool,
+  end: StepEnd,
+  output: Json,
+  frame: StreamFrame = completedFrame(end.runId, end.nodeId, framedKey(end)),
+): Promise<Json | undefined> {
+  const won = await endStep(db, end, { status: 'success', output, frame });
   if (won) return output;
   const kept = await readOutcome(db, end.runId, end.stepKey);
   return kept?.status === 'success' ? kept.output : undefined;
@@ -222,11 +237,13 @@ export async function recordStepError(
   end: StepEnd,
   error: StepError,
 ): Promise<{ final: boolean; tries: number } | undefined> {
+  const key = framedKey(end);
   const frame: StreamFrame = {
     run_id: end.runId,
     type: 'step_failed',
     node_id: end.nodeId,
     error: error.message,
+    ...(key === undefined ? {} : { step_key: key }),
   };
   const isFinal = sql.fragment`
     (${!error.retryable} OR errors - forgiven + 1 >= ${error.maxAttempts}::int)`;
@@ -245,7 +262,7 @@ export async function recordStepError(
     ), ${bookLateAttempt(end)} frame_row AS (
       INSERT INTO run_frames (run_id, seq, frame)
       SELECT run.id, run.frame_seq, ${json(frame)} FROM run, won
-      WHERE won.status = 'failed' AND run.status IN ('pending', 'running', 'paused')
+      WHERE won.status = 'failed' AND run.status IN ('pending', 'running', 'paused') AND ${!isTurn(end.agent)}
     )
     SELECT (SELECT status FROM won), (SELECT tries FROM won), EXISTS (SELECT FROM run) AS booked
   `;

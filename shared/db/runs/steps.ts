@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { PolicyVerdict } from '../../contract/governance.ts';
 import type { NodeKind } from '../../contract/graph.ts';
-import type { PendingWrites } from '../../execution.ts';
+import type { AgentPart, PendingWrites } from '../../execution.ts';
 import type { Json } from '../../json.ts';
 import {
   controlRows,
@@ -10,6 +10,7 @@ import {
   pendingWriteCtes,
   startedFrame,
 } from './pending-writes.ts';
+import type { StreamFrame } from '../../contract/stream.ts';
 import { verdictEvents } from '../audit/governance.ts';
 import { type Db, type Pool, sql, syncCommit, type FragmentSqlToken } from '../pool.ts';
 import { admitStep, blockedRun, limitedRun, recountHolds } from '../money/step-room.ts';
@@ -36,6 +37,8 @@ export interface StepBeginning {
   kind: NodeKind;
   iteration: readonly number[];
   outputKey: string | null;
+  /** For a turn or a call of an agent with tools. A turn has no step frames. */
+  agent?: AgentPart | undefined;
   input: Json;
   queuedAt: Date;
   /** The attempt's possible cost. Evaluated only where a cap or a budget applies. Absent: unknown. */
@@ -180,20 +183,40 @@ function framesOf(
   before: ReturnType<typeof controlRows>['frames'],
 ) {
   const frames = [...before];
+  const ordinal = before.length + 1;
+  if (isTurn(step.agent)) return { frames, ordinal };
   const runId = step.pendingWrites.run_id;
+  const key = framedKey(step);
   frames.push({
     step_key: step.stepKey,
     edge: 'opened',
-    frame: startedFrame(runId, step.nodeId, step.label),
+    frame: startedFrame(runId, step.nodeId, step.label, key),
   });
   if (done) {
     frames.push({
       step_key: step.stepKey,
       edge: 'closed',
-      frame: { run_id: runId, type: 'step_completed', node_id: step.nodeId },
+      frame: completedFrame(runId, step.nodeId, key),
     });
   }
-  return { frames, ordinal: before.length + 1 };
+  return { frames, ordinal };
+}
+
+/** Whether the step is a turn of an agent with tools. */
+export const isTurn = (agent: AgentPart | undefined): boolean =>
+  agent !== undefined && agent.call === undefined;
+
+/** The step key in the frames of a step: only calls of agents have one, since they share a node. */
+export const framedKey = (step: { agent?: AgentPart | undefined; stepKey: string }) =>
+  step.agent?.call === undefined ? undefined : step.stepKey;
+
+export function completedFrame(
+  runId: string,
+  nodeId: string,
+  stepKey: string | undefined,
+): StreamFrame {
+  const completed = { run_id: runId, type: 'step_completed', node_id: nodeId } as const;
+  return stepKey === undefined ? completed : { ...completed, step_key: stepKey };
 }
 
 /** The run's row, locked and updated, if the run still accepts this work. */
@@ -214,6 +237,11 @@ const heldRun = (step: StepBeginning, frames: number, lost: boolean) => sql.frag
                 ${lost} OR policy_revision_now(workspace_id) = ${step.judged.revision}::int AS current
     )`;
 
+/** Where a turn or a call of an agent belongs. */
+export const agentColumns = sql.fragment`parent_step_key, turn, call_index, call_tool`;
+export const agentValues = (agent: AgentPart | undefined) => sql.fragment`
+  ${agent?.step_key ?? null}::text, ${agent?.turn ?? null}::int, ${agent?.call ?? null}::int, ${agent?.tool ?? null}::text`;
+
 /** The step's row: a new one, or that of an earlier attempt that did not end the step. */
 const claimedStep = (
   step: StepBeginning,
@@ -223,14 +251,14 @@ const claimedStep = (
     claimed AS (
       INSERT INTO steps AS s (run_id, step_key, node_id, label, kind, iteration, output_key, ordinal, status, epoch,
                               claim, claim_until, queued_at, input, output, started_at, finished_at, policy,
-                              expected_micros, expected_unknown, attempts)
+                              expected_micros, expected_unknown, attempts, ${agentColumns})
       SELECT run.id, ${step.stepKey}, ${step.nodeId}, ${step.label}, ${step.kind},
              ${sql.array(step.iteration, 'int4')}, ${step.outputKey}, run.base + ${ordinal}::int,
              ${done === undefined ? 'running' : 'success'}, run.epoch, ${done === undefined ? step.claim : null},
              ${done === undefined ? step.claimMs : null}::int * interval '1 ms' + clock_timestamp(),
              ${step.queuedAt.toISOString()}::timestamptz, ${json(step.input)}, ${json(done?.output)},
              moment.now, CASE WHEN ${done !== undefined} THEN moment.now END, ${json(step.judged.verdicts)},
-             ${counted?.most ?? null}::bigint, ${counted?.most === null}, ${again ?? 1}::int
+             ${counted?.most ?? null}::bigint, ${counted?.most === null}, ${again ?? 1}::int, ${agentValues(step.agent)}
       FROM run, ${moment} WHERE ${continues}
       ON CONFLICT (run_id, step_key) DO UPDATE SET
         status = excluded.status, claim = excluded.claim, claim_until = excluded.claim_until, epoch = excluded.epoch,
@@ -241,7 +269,8 @@ const claimedStep = (
         finished_at = excluded.finished_at, error = NULL, policy = ${verdictsKept},
         forgiven = CASE WHEN s.epoch < excluded.epoch THEN s.errors ELSE s.forgiven END,
         queued_at = CASE WHEN s.epoch < excluded.epoch THEN excluded.queued_at ELSE s.queued_at END,
-        started_at = CASE WHEN s.epoch < excluded.epoch THEN excluded.started_at ELSE s.started_at END
+        -- A call that waited for approval has no attempt yet.
+        started_at = CASE WHEN s.epoch < excluded.epoch OR s.attempts = 0 THEN excluded.started_at ELSE s.started_at END
       WHERE s.status NOT IN ('success', 'skipped')
         AND NOT (s.status IN ('failed', 'cancelled') AND s.epoch = excluded.epoch)
         AND NOT (${again !== undefined} AND s.attempts >= excluded.attempts)

@@ -21,6 +21,8 @@ export interface ControlStep {
   status: 'running' | 'success' | 'failed' | 'skipped';
   output?: Json;
   error?: string;
+  /** Where the output is stored, if not under the node's id. */
+  output_key?: string;
 }
 
 /** A node's phase in the current iteration of its loop. Only loops can be `running`. */

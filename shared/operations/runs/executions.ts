@@ -1,7 +1,7 @@
 import { WorkflowIdReusePolicy, WorkflowNotFoundError } from '@temporalio/client';
 import { defineSearchAttributeKey, SearchAttributeType } from '@temporalio/common';
 import type { AdmittedRun } from '../../db/runs/admission.ts';
-import { readDecisions } from '../../db/runs/gates.ts';
+import { readDecisions } from '../../db/gates/answers.ts';
 import type { Pool } from '../../db/pool.ts';
 import {
   ENGINE_VERSION,

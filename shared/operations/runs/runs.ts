@@ -2,7 +2,7 @@ import type { Actor } from '../../actor.ts';
 import type { RunSummary } from '../../contract/run.ts';
 import { admitRun, type FindRunnable } from '../../db/runs/admission.ts';
 import type { RunRequest } from '../../db/runs/run-request.ts';
-import * as gates from '../../db/runs/gates.ts';
+import * as gates from '../../db/gates/decisions.ts';
 import * as ends from '../../db/runs/ends.ts';
 import * as resumes from '../../db/runs/resumes.ts';
 import type { Override } from '../../db/runs/resumes.ts';

@@ -1,188 +1,17 @@
 import { z } from 'zod';
 import type { Actor } from '../../actor.ts';
-import type { StreamFrame } from '../../contract/stream.ts';
-import { conflict, notFound } from '../../errors.ts';
-import type { GateOpening, PauseCall } from '../../execution.ts';
-import {
-  type GateAnswer,
-  type GateChoice,
-  type GateDecision,
-  withoutNulls,
-} from '../../gate-decision.ts';
+import { gateKinds } from '../../contract/run.ts';
+import { AppError, conflict, notFound } from '../../errors.ts';
+import { type GateAnswer, type GateChoice, withoutNulls } from '../../gate-decision.ts';
 import type { JsonObject } from '../../json.ts';
 import { newId } from '../../crypto/ids.ts';
 import { aroundLabel } from '../../rejection.ts';
 import { auditRow } from '../audit/audit.ts';
-import { LEASE_MS, type OutboxRow, queueAlert } from './outbox.ts';
+import { LEASE_MS, type OutboxRow } from '../runs/outbox.ts';
 import { noteTransaction, transactionId, withCertainty } from '../commit-outcome.ts';
 import { type FragmentSqlToken, type Pool, sql, type Tx } from '../pool.ts';
-import { appendFrames, writePending } from './log.ts';
-import { phaseMs, acceptsWorkOf } from './row.ts';
-import { anotherAttempt, startedFrame } from './pending-writes.ts';
-
-const lockedRun = z.object({
-  status: z.string(),
-  epoch: z.number(),
-});
-
-/**
- * Pauses a run at its open gates: opens the new ones, and marks the run `paused` with one `run_paused` frame for the
- * gate that waits longest. If a decision already exists, nothing is paused and the decisions are returned. Idempotent,
- * also after a reset. With `alerts` each `run_paused` frame comes with an alert.
- */
-export async function pauseAtGates(
-  db: Pool,
-  call: PauseCall & { execution: string; alerts: boolean },
-): Promise<GateDecision[]> {
-  return db.transaction(async (tx) => {
-    const run = await tx.maybeOne(sql.prepared('gates_lock_run', lockedRun)`
-      SELECT status, resumed_count AS epoch FROM runs
-      WHERE id = ${call.run_id} AND ${acceptsWorkOf(call.execution)} FOR UPDATE
-    `);
-    if (run === null) return [];
-    await writePending(tx, call);
-    const opened: GateOpening[] = [];
-    for (const gate of call.gates) {
-      if (await openGate(tx, call.run_id, run.epoch, gate)) opened.push(gate);
-    }
-    await appendFrames(
-      tx,
-      call.run_id,
-      opened.map((gate) => startedFrame(call.run_id, gate.node_id, gate.label)),
-    );
-    const decisions = await decisionsOf(tx, call.run_id, call.gates);
-    if (decisions.length > 0) return decisions;
-    await markPaused(tx, call, run.status !== 'paused' || opened.length > 0);
-    return [];
-  });
-}
-
-async function openGate(tx: Tx, runId: string, epoch: number, gate: GateOpening): Promise<boolean> {
-  const result = await tx.query(sql.prepared('gates_open', z.object({}))`
-    WITH gate AS (
-      INSERT INTO gates AS g (run_id, step_key, round, node_id, label, prompt, fails_on_reject)
-      VALUES (${runId}, ${gate.step_key}, ${gate.round}, ${gate.node_id}, ${gate.label}, ${gate.prompt},
-              ${gate.fails_on_reject})
-      ON CONFLICT (run_id, step_key, round) DO UPDATE
-        SET status = 'open', opened_at = excluded.opened_at, label = excluded.label, prompt = excluded.prompt
-        WHERE g.status = 'cancelled'
-      RETURNING run_id
-    )
-    INSERT INTO steps AS s (run_id, step_key, node_id, label, kind, iteration, ordinal, status, epoch, input)
-    SELECT run_id, ${gate.step_key}, ${gate.node_id}, ${gate.label}, 'human_gate',
-           ${sql.array(gate.iteration, 'int4')},
-           (SELECT frame_seq + 1 FROM runs WHERE id = ${runId}), 'paused', ${epoch},
-           ${JSON.stringify({ prompt: gate.prompt })}::json
-    FROM gate
-    ON CONFLICT (run_id, step_key) DO UPDATE
-      SET status = 'paused', epoch = excluded.epoch, input = excluded.input, finished_at = NULL, error = NULL,
-          output = NULL, ${anotherAttempt()}
-  `);
-  return result.rowCount > 0;
-}
-
-async function markPaused(
-  tx: Tx,
-  call: PauseCall & { alerts: boolean },
-  announce: boolean,
-): Promise<void> {
-  await tx.query(sql.prepared('gates_mark_paused', z.object({}))`
-    UPDATE runs SET
-      active_ms = active_ms + CASE WHEN status = 'running' THEN ${phaseMs} ELSE 0 END,
-      phase_since = CASE WHEN status = 'paused' THEN phase_since ELSE clock_timestamp() END,
-      started_at = coalesce(started_at, clock_timestamp()),
-      status = 'paused', updated_at = now(), lost_since = NULL
-    WHERE id = ${call.run_id}
-  `);
-  if (!announce) return;
-  const oldest = await tx.maybeOne(sql.prepared(
-    'gates_oldest_open',
-    z.object({ node_id: z.string(), prompt: z.string() }),
-  )`
-    SELECT node_id, prompt FROM gates WHERE run_id = ${call.run_id} AND status = 'open'
-    ORDER BY opened_at, step_key LIMIT 1
-  `);
-  if (oldest === null) return;
-  const frame: StreamFrame = { run_id: call.run_id, type: 'run_paused', ...oldest };
-  await appendFrames(tx, call.run_id, [frame]);
-  if (!call.alerts) return;
-  const { node_id: nodeId, prompt: text } = oldest;
-  await queueAlert(tx, { runId: call.run_id, event: 'paused', text, nodeId });
-}
-
-interface AnswerColumn {
-  read: FragmentSqlToken;
-  value: (answer: GateAnswer) => FragmentSqlToken;
-  set: (value: FragmentSqlToken) => FragmentSqlToken;
-}
-
-/** How the `gates` table stores each field of an answer. */
-const answerColumns = {
-  approved: {
-    read: sql.fragment`status = 'approved'`,
-    value: ({ approved }) => sql.fragment`${approved}::boolean`,
-    set: (value) => sql.fragment`status = CASE WHEN ${value} THEN 'approved' ELSE 'rejected' END`,
-  },
-  input: {
-    read: sql.fragment`input`,
-    value: ({ input }) => sql.fragment`${input === undefined ? null : JSON.stringify(input)}::json`,
-    set: (value) => sql.fragment`input = ${value}`,
-  },
-  reason: {
-    read: sql.fragment`reason`,
-    value: ({ reason }) => sql.fragment`${reason || null}::text`,
-    set: (value) => sql.fragment`reason = ${value}`,
-  },
-} satisfies Record<keyof GateAnswer, AnswerColumn>;
-
-/** Members of a `json_build_object`, one for each field of an answer. */
-const answerMembers = (of: (column: AnswerColumn) => FragmentSqlToken) =>
-  sql.join(
-    Object.entries(answerColumns).map(
-      ([name, column]) => sql.fragment`${name}::text, ${of(column)}`,
-    ),
-    sql.fragment`, `,
-  );
-
-const storedAnswer = answerMembers(({ read }) => read);
-
-const answerAssignments = (answer: GateAnswer) =>
-  sql.join(
-    Object.values(answerColumns).map(({ set, value }) => set(value(answer))),
-    sql.fragment`, `,
-  );
-
-const decisionRow = z.object({
-  step_key: z.string(),
-  round: z.number(),
-  answer: z.object({
-    approved: z.boolean(),
-    input: z.record(z.string(), z.json()).nullable(),
-    reason: z.string().nullable(),
-  } satisfies Record<keyof GateAnswer, z.ZodType>),
-});
-
-const toDecision = ({ answer, ...gate }: z.infer<typeof decisionRow>): GateDecision =>
-  ({ ...gate, ...withoutNulls(answer) }) as GateDecision;
-
-async function decisionsOf(
-  tx: Tx,
-  runId: string,
-  gates: readonly GateOpening[],
-): Promise<GateDecision[]> {
-  const asked = new Set(gates.map((gate) => `${gate.step_key}/${gate.round}`));
-  const all = await readDecisions(tx, runId);
-  return all.filter((decision) => asked.has(`${decision.step_key}/${decision.round}`));
-}
-
-/** Every decision made in a run so far, oldest first. */
-export async function readDecisions(db: Pool | Tx, runId: string): Promise<GateDecision[]> {
-  const rows = await db.any(sql.prepared('gates_decisions', decisionRow)`
-    SELECT step_key, round, json_build_object(${storedAnswer}) AS answer FROM gates
-    WHERE run_id = ${runId} AND status IN ('approved', 'rejected') ORDER BY decided_at, step_key, round
-  `);
-  return rows.map(toDecision);
-}
+import { answerAssignments, answerMembers } from './answers.ts';
+import { phaseMs } from '../runs/row.ts';
 
 const decided = z.object({
   run_status: z.string().nullable(),
@@ -195,6 +24,10 @@ const decided = z.object({
 export interface Decision extends GateChoice, GateAnswer {
   actor: Actor;
   runId: string;
+  /** Required for a tool call: the digest that was shown. */
+  digest?: string;
+  /** The call as the approver changed it. */
+  changed?: { arguments: JsonObject; digest: string };
 }
 
 export interface Decided {
@@ -241,7 +74,7 @@ export async function decideGate(db: Pool, decision: Decision): Promise<Decided>
 
 /** The gate to decide: the named one, else the one that has been open longest. */
 function decidedGate(decision: Decision): FragmentSqlToken {
-  const { actor, approved } = decision;
+  const { actor, approved, digest = null, changed } = decision;
   const nodeId = decision.nodeId ?? null;
   const stepKey = decision.stepKey ?? null;
   const [before, after] = aroundLabel(decision.reason || undefined);
@@ -249,19 +82,28 @@ function decidedGate(decision: Decision): FragmentSqlToken {
     gate AS (
       UPDATE gates SET
         ${answerAssignments(decision)}, decided_at = clock_timestamp(), decided_by = ${actor.id},
-        decided_by_name = ${actor.name}
+        decided_by_name = ${actor.name},
+        decided_digest = CASE WHEN ${approved} THEN ${changed?.digest ?? digest} END,
+        decided_arguments = ${changed === undefined ? null : JSON.stringify(changed.arguments)}::json
       WHERE (run_id, step_key, round) = (
         SELECT g.run_id, g.step_key, g.round FROM run JOIN gates g ON g.run_id = run.id
         WHERE run.status IN ('running', 'paused') AND g.status = 'open'
           AND (${nodeId}::text IS NULL OR g.node_id = ${nodeId})
           AND (${stepKey}::text IS NULL OR g.step_key = ${stepKey})
+          AND (g.kind = 'human_gate') = (${digest}::text IS NULL) AND (g.digest = ${digest}) IS NOT FALSE
         ORDER BY g.opened_at, g.step_key LIMIT 1)
         AND gates.status = 'open'
-      RETURNING run_id, step_key, round, node_id, ${approved} OR NOT fails_on_reject AS continues,
-                CASE WHEN NOT ${approved} AND fails_on_reject
-                     THEN ${before}::text || label || ${after}::text END AS error
+      RETURNING run_id, step_key, round, node_id, kind, tool, arguments, decided_arguments, digest, decided_digest,
+                ${approved} OR NOT fails_on_reject AND kind = 'human_gate' AS continues,
+                CASE WHEN ${approved} THEN NULL
+                     WHEN kind = 'tool_call' THEN ${rejectedCall(decision)}
+                     WHEN fails_on_reject THEN ${before}::text || label || ${after}::text END AS error
     )`;
 }
+
+/** What the model is told. */
+const rejectedCall = ({ actor, reason }: Decision): string =>
+  `Rejected by ${actor.name ?? 'an API key'}${reason ? `: ${reason}` : ''}`;
 
 const decisionFrame = sql.fragment`
     frame AS (
@@ -269,9 +111,11 @@ const decisionFrame = sql.fragment`
       SELECT moved.id, moved.frame_seq,
              CASE WHEN gate.continues
                   THEN json_build_object('run_id', moved.id, 'type', 'step_completed', 'node_id', gate.node_id)
-                  ELSE json_build_object('run_id', moved.id, 'type', 'step_failed', 'node_id', gate.node_id,
-                                         'error', gate.error) END
+                  ELSE json_strip_nulls(json_build_object('run_id', moved.id, 'type', 'step_failed', 'node_id', gate.node_id,
+                         'error', gate.error, 'step_key', CASE WHEN gate.kind = 'tool_call' THEN gate.step_key END)) END
       FROM moved, gate
+      -- An approved call begins or ends only when it is made.
+      WHERE NOT (gate.kind = 'tool_call' AND gate.continues)
     )`;
 
 /** The audit entry; `findDecided` looks it up by its id. */
@@ -280,7 +124,9 @@ const decisionAudit = ({ actor, approved, reason = '' }: Decision, auditId: stri
       INSERT INTO audit_log (id, workspace_id, action, actor_id, actor_name, target_type, target_id, details)
       SELECT ${auditId}, ${actor.workspaceId}, ${approved ? 'approve' : 'reject'}, ${actor.id}, ${actor.name},
              'run', gate.run_id, jsonb_strip_nulls(jsonb_build_object(
-               'node_id', gate.node_id, 'step_key', gate.step_key, 'reason', ${reason || null}::text))
+               'node_id', gate.node_id, 'step_key', gate.step_key, 'reason', ${reason || null}::text,
+               'tool', gate.tool, 'digest', gate.digest,
+               'decided_digest', nullif(gate.decided_digest, gate.digest)))
       FROM gate
     )`;
 
@@ -294,15 +140,19 @@ async function decideOpenGate(
   auditId: string,
 ): Promise<{ runStatus: string | null; decided?: Decided }> {
   const { actor, runId, approved } = decision;
-  const reason = decision.reason || null;
   const output = JSON.stringify({ approved, input: decision.input });
+  // The reason at a tool call is part of the conversation, which stays out of the executions.
+  const signalled: GateAnswer = decision.digest === undefined ? decision : { approved };
   // `first` skips other decisions: each names its gate and round, so their order does not matter.
   const answer = await db.one(sql.prepared('gates_decide', decided)`
     WITH run AS (
       SELECT id, status FROM runs WHERE id = ${runId} AND workspace_id = ${actor.workspaceId} FOR UPDATE
     ), ${decidedGate(decision)}, step AS (
-      UPDATE steps SET status = CASE WHEN gate.continues THEN 'success' ELSE 'failed' END, error = gate.error,
-        finished_at = clock_timestamp(), output = ${output}::json
+      UPDATE steps SET
+        status = CASE WHEN NOT gate.continues THEN 'failed' WHEN gate.kind = 'tool_call' THEN 'running' ELSE 'success' END,
+        error = gate.error,
+        finished_at = CASE WHEN gate.kind = 'human_gate' OR NOT gate.continues THEN clock_timestamp() END,
+        output = CASE WHEN gate.kind = 'human_gate' THEN ${output}::json END
       FROM gate WHERE steps.run_id = gate.run_id AND steps.step_key = gate.step_key
     ), moved AS (
       UPDATE runs SET status = 'running',
@@ -314,7 +164,7 @@ async function decideOpenGate(
       INSERT INTO outbox (run_id, kind, payload, leased_until)
       SELECT gate.run_id, 'decision',
              json_build_object('step_key', gate.step_key, 'round', gate.round,
-                               ${answerMembers(({ value }) => value(decision))}),
+                               ${answerMembers(({ value }) => value(signalled))}),
              now() + ${LEASE_MS}::int * interval '1 ms'
       FROM gate RETURNING id
     )
@@ -324,8 +174,14 @@ async function decideOpenGate(
   `);
   const { run_status: runStatus, step_key, round, outbox_id: id } = answer;
   if (step_key === null || round === null || id === null) return { runStatus };
-  const { actor: _actor, runId: _run, nodeId: _node, stepKey: _step, ...said } = decision;
-  const payload = withoutNulls({ ...said, reason, step_key, round }) as JsonObject;
+  const { input } = signalled;
+  const payload = withoutNulls({
+    approved,
+    input,
+    reason: signalled.reason || null,
+    step_key,
+    round,
+  }) as JsonObject;
   const row: OutboxRow = { id, run_id: runId, kind: 'decision', payload, attempts: 0 };
   return { runStatus, decided: { row, first: answer.first } };
 }
@@ -365,8 +221,18 @@ const lastRound = z.object({
   node_id: z.string(),
   step_key: z.string(),
   status: z.enum(['open', 'approved', 'rejected', 'cancelled']),
+  kind: z.enum(gateKinds),
   decided_by_name: z.string().nullable(),
 });
+
+/** A tool call is decided by its digest, so that nobody approves what was not shown. */
+const undigested = (gate: z.infer<typeof lastRound>, asked: Decision): Error =>
+  asked.digest === undefined
+    ? new AppError(
+        'invalid',
+        `Gate '${gate.step_key}' is a tool call: send its digest with the decision`,
+      )
+    : conflict(`The digest is not that of the call at gate '${gate.step_key}': read the run again`);
 
 /**
  * The error when no gate could be decided: the state of the requested gate, else of the run. The caller must have
@@ -374,11 +240,17 @@ const lastRound = z.object({
  */
 async function refusal(tx: Tx, runStatus: string, asked: Decision): Promise<Error> {
   const gate = await tx.maybeOne(sql.prepared('gates_last_round', lastRound)`
-    SELECT node_id, step_key, status, decided_by_name FROM gates
+    SELECT node_id, step_key, status, kind, decided_by_name FROM gates
     WHERE run_id = ${asked.runId} AND (${asked.nodeId ?? null}::text IS NULL OR node_id = ${asked.nodeId ?? null})
       AND (${asked.stepKey ?? null}::text IS NULL OR step_key = ${asked.stepKey ?? null})
-    ORDER BY coalesce(decided_at, opened_at) DESC, step_key, round DESC LIMIT 1
+    ORDER BY status = 'open' AND ${asked.stepKey !== undefined || asked.digest !== undefined} DESC,
+             coalesce(decided_at, opened_at) DESC, step_key, round DESC LIMIT 1
   `);
+  if (gate?.status === 'open' && (runStatus === 'running' || runStatus === 'paused')) {
+    return gate.kind === 'tool_call'
+      ? undigested(gate, asked)
+      : conflict(`Gate '${gate.step_key}' has no digest`);
+  }
   if (gate?.status === 'approved' || gate?.status === 'rejected') {
     const by = gate.decided_by_name === null ? '' : ` by ${gate.decided_by_name}`;
     return conflict(`Gate '${gate.step_key}' has already been ${gate.status}${by}`);

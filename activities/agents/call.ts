@@ -1,0 +1,63 @@
+import { ApplicationFailure } from '@temporalio/activity';
+import { callDigest } from '../../shared/crypto/digests.ts';
+import { readCall, type StoredCall } from '../../shared/db/agents/conversations.ts';
+import type { Pool } from '../../shared/db/pool.ts';
+import { type AgentPart, FAILURE_NODE, type StepCall } from '../../shared/execution.ts';
+import type { Json, JsonObject } from '../../shared/json.ts';
+import type { Redact } from './redact.ts';
+
+/** Characters of a result that a model is told. */
+const MAX_RESULT = 100_000;
+
+/**
+ * The arguments of a call: those of the turn that requested it, or as its approver changed them. Undefined when the
+ * model has already been told that the call failed: then it is not made again. Throws when a call that needs approval
+ * has none for exactly these arguments.
+ */
+export async function readArguments(
+  db: Pool,
+  { run_id: runId, step_key: stepKey }: StepCall,
+  agent: AgentPart & { call: number },
+): Promise<JsonObject | undefined> {
+  const key = { agentKey: agent.step_key, turn: agent.turn, index: agent.call };
+  const stored = await readCall(db, { runId, stepKey, ...key });
+  if (stored?.call.arguments === undefined) {
+    throw ApplicationFailure.nonRetryable(
+      `Turn ${agent.turn} requested no such call`,
+      FAILURE_NODE,
+    );
+  }
+  if (stored.status === 'failed' && (stored.refused || agent.fails !== true)) return undefined;
+  return permittedArguments(runId, stepKey, stored, stored.call.arguments);
+}
+
+function permittedArguments(
+  runId: string,
+  stepKey: string,
+  { call, approved }: StoredCall,
+  requested: JsonObject,
+): JsonObject {
+  if (call.question === undefined) return requested;
+  const args = approved?.arguments ?? requested;
+  const digest = callDigest({
+    run_id: runId,
+    step_key: stepKey,
+    tool: call.tool,
+    schema_digest: call.schema_digest ?? '',
+    arguments: args,
+  });
+  if (approved?.digest === digest) return args;
+  throw ApplicationFailure.nonRetryable(
+    `Nobody has approved the call of '${call.tool}' with these arguments`,
+    FAILURE_NODE,
+  );
+}
+
+/** A tool's output as the model is told it: redacted, and cut when it is long. */
+export async function resultForModel(output: Json, redact: Redact) {
+  const { value, verdicts } = await redact(output);
+  const text = typeof value === 'string' ? value : JSON.stringify(value);
+  if (text.length <= MAX_RESULT) return { result: value, verdicts };
+  const note = `\n[cut: ${MAX_RESULT} of ${text.length} characters]`;
+  return { result: (text.slice(0, MAX_RESULT) + note).toWellFormed(), verdicts };
+}

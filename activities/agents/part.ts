@@ -1,0 +1,93 @@
+import { ApplicationFailure } from '@temporalio/activity';
+import {
+  type CallProgress,
+  progressOf,
+  type TurnProgress,
+  type TurnRecord,
+} from '../../shared/agents/turn-record.ts';
+import type { StreamFrame } from '../../shared/contract/stream.ts';
+import { type AgentPart, FAILURE_NODE, type StepCall } from '../../shared/execution.ts';
+import type { Json } from '../../shared/json.ts';
+import { toDollars } from '../../shared/money.ts';
+import type { Consumption } from '../nodes/node.ts';
+import type { ExecuteNodeDeps } from '../step-context.ts';
+import { readArguments } from './call.ts';
+import { resolveTools } from './tools.ts';
+import { readTurnContext, type TurnContext } from './turn.ts';
+
+/**
+ * The parts of an agent with tools are steps like any other: claimed, judged, retried and recorded by the same code.
+ * This is what differs: where their input comes from, and what the workflow learns of their result.
+ */
+
+/**
+ * The call with what the ledger has for it: the arguments of a tool call, the conversation of a turn. Undefined for a
+ * call that is not made again. Any other step is returned unchanged.
+ */
+export async function prepareAgentPart(
+  deps: Pick<ExecuteNodeDeps, 'db'>,
+  call: StepCall,
+): Promise<{ call: StepCall; turn?: TurnContext } | undefined> {
+  const { agent, node } = call;
+  if (agent === undefined) return { call };
+  if (isCall(agent)) {
+    const params = await readArguments(deps.db, call, agent);
+    return params === undefined ? undefined : { call: { ...call, params } };
+  }
+  if (node.kind !== 'agent') throw new Error('Only an agent has turns');
+  const tools = await resolveTools(deps.db, call.workspace_id, node);
+  return { call, turn: await readTurnContext(deps.db, { ...call, agent }, tools) };
+}
+
+const isCall = (agent: AgentPart): agent is AgentPart & { call: number } =>
+  agent.call !== undefined;
+
+/** What the workflow learns of a finished part: nothing of the conversation, since results stay in its history. */
+export function agentProgress({ agent }: StepCall, output: Json | undefined): Json {
+  if (agent === undefined) return output ?? null;
+  const progress: TurnProgress | CallProgress = isCall(agent)
+    ? { ended: output === undefined ? 'failed' : 'success' }
+    : progressOf(output as unknown as TurnRecord);
+  return progress as unknown as Json;
+}
+
+/**
+ * A call that has failed permanently is reported to the model, unless it fails the agent. One that the policies
+ * refused is always reported.
+ */
+export async function reportAgentPart(
+  call: StepCall,
+  { refused }: { refused: boolean },
+  work: () => Promise<Json>,
+): Promise<Json> {
+  try {
+    return agentProgress(call, await work());
+  } catch (error) {
+    if (!reportsFailure(call, refused, error)) throw error;
+    return agentProgress(call, undefined);
+  }
+}
+
+function reportsFailure({ agent }: StepCall, refused: boolean, error: unknown): boolean {
+  if (agent === undefined || !isCall(agent)) return false;
+  if (!(error instanceof ApplicationFailure) || error.nonRetryable !== true) return false;
+  return error.type === FAILURE_NODE && (refused || agent.fails !== true);
+}
+
+/** The frame of a finished turn; other steps have their usual one. */
+export function turnFrame(
+  { agent, node, run_id }: StepCall,
+  { output, usage, costMicros }: { output: Json } & Consumption,
+): StreamFrame | undefined {
+  if (agent === undefined || isCall(agent)) return undefined;
+  return {
+    run_id,
+    type: 'agent_turn',
+    node_id: node.id,
+    step_key: agent.step_key,
+    turn: agent.turn,
+    calls: (output as unknown as TurnRecord).calls.length,
+    ...(usage === undefined ? {} : { usage }),
+    cost_usd: toDollars(costMicros),
+  };
+}

@@ -1,0 +1,20 @@
+import type { PolicyVerdict } from '../../shared/contract/governance.ts';
+import type { Json } from '../../shared/json.ts';
+import { type JudgingPolicies, judgeUntrusted } from '../../shared/platform/threads/untrusted.ts';
+
+/** A value as the workspace's policies let it out, and the verdict if something was redacted. */
+export type Redact = (value: Json) => Promise<{ value: Json; verdicts: readonly PolicyVerdict[] }>;
+
+/** Redacts what a model is told: results of tools. A value that cannot be searched in time is withheld. */
+export const createRedact =
+  (workspaceId: string, policies: JudgingPolicies, signal: AbortSignal): Redact =>
+  async (value) => {
+    // A tool of this name has no rules, so only redaction applies.
+    const node = { id: 'result', kind: 'tool', tool_name: ' result', params: {} } as const;
+    const step = { workflowId: '', node, params: { value }, state: {} };
+    const { params, refusal, verdicts } = await judgeUntrusted(workspaceId, policies, step, {
+      signal,
+    });
+    if (refusal !== undefined) return { value: `[withheld: ${refusal}]`, verdicts };
+    return { value: params['value'] ?? null, verdicts };
+  };

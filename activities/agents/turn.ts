@@ -1,0 +1,146 @@
+import { ApplicationFailure } from '@temporalio/activity';
+import type { Conversation, RequestedCall } from '../../shared/agents/conversation.ts';
+import type { OfferedTool } from '../../shared/agents/offered-tool.ts';
+import type { RecordedCall, TurnRecord } from '../../shared/agents/turn-record.ts';
+import type { AgentNode } from '../../shared/contract/graph.ts';
+import { countCalls, readConversation, textOf } from '../../shared/db/agents/conversations.ts';
+import type { Pool } from '../../shared/db/pool.ts';
+import { type AgentPart, FAILURE_NODE, type StepCall } from '../../shared/execution.ts';
+import { truthy } from '../../shared/graph/expression/expression.ts';
+import type { Json, JsonObject } from '../../shared/json.ts';
+import { argumentsUntrusted, evaluateUntrusted } from '../../shared/platform/threads/untrusted.ts';
+import type { ModelCall, TurnResult, TurnRunner } from '../nodes/model-turn.ts';
+import type { Consumption } from '../nodes/node.ts';
+import type { Redact } from './redact.ts';
+
+/** What a turn needs besides its call: read before the step is claimed, so that an outage costs no retry. */
+export interface TurnContext {
+  agent: AgentPart;
+  /** Undefined in the first turn, whose prompts come with the call. */
+  earlier: Conversation;
+  tools: readonly OfferedTool[];
+  /** Calls by tool in earlier turns. */
+  made: ReadonlyMap<string, number>;
+}
+
+export async function readTurnContext(
+  db: Pool,
+  { run_id: runId, agent }: StepCall & { agent: AgentPart },
+  tools: readonly OfferedTool[],
+): Promise<TurnContext> {
+  const key = { runId, agentKey: agent.step_key, before: agent.turn };
+  const earlier = await readConversation(db, key);
+  if (earlier === undefined) {
+    throw ApplicationFailure.nonRetryable(
+      `Turn ${agent.turn} cannot start: an earlier turn is not stored`,
+      FAILURE_NODE,
+    );
+  }
+  const limited = tools.some((tool) => tool.maxCalls !== undefined);
+  return { agent, earlier, tools, made: limited ? await countCalls(db, key) : new Map() };
+}
+
+/** Asks the model for one turn, and decides about each call that it requests. */
+export async function runTurn(
+  ask: TurnRunner,
+  call: ModelCall,
+  context: TurnContext,
+  redact: Redact,
+): Promise<{ output: Json } & Consumption> {
+  const { agent, earlier, tools } = context;
+  const conversation =
+    agent.turn > 1
+      ? earlier
+      : {
+          ...earlier,
+          system: textOf(call.params['system_prompt']),
+          prompt: textOf(call.params['prompt']),
+        };
+  const { said, output, ...consumption } = await ask({
+    ...call,
+    turn: agent.turn,
+    conversation,
+    tools,
+    toolChoice: toolChoice(call.node, agent),
+  });
+  const record: TurnRecord =
+    said.calls.length === 0
+      ? { text: said.text, calls: [], answer: output ?? said.text }
+      : {
+          text: said.text,
+          calls: await decideCalls(call.workspaceId, said.calls, context, redact),
+        };
+  return { ...consumption, output: record as unknown as Json };
+}
+
+/** `required` holds for the first turn only: a model that must always call a tool never answers. */
+function toolChoice(node: AgentNode, { turn, tools }: AgentPart): 'auto' | 'required' | 'none' {
+  if (tools === false) return 'none';
+  return turn === 1 ? (node.tool_choice ?? 'auto') : 'auto';
+}
+
+async function decideCalls(
+  workspaceId: string,
+  requested: TurnResult['said']['calls'],
+  { agent, tools, made }: TurnContext,
+  redact: Redact,
+): Promise<RecordedCall[]> {
+  const used = new Map(made);
+  const recorded: RecordedCall[] = [];
+  for (const call of requested) {
+    const decided = await decideCall(workspaceId, call, { agent, tools, used }, redact);
+    if (decided.refusal === undefined) used.set(call.tool, (used.get(call.tool) ?? 0) + 1);
+    recorded.push(decided);
+  }
+  return recorded;
+}
+
+async function decideCall(
+  workspaceId: string,
+  call: RequestedCall,
+  {
+    agent,
+    tools,
+    used,
+  }: { agent: AgentPart; tools: readonly OfferedTool[]; used: ReadonlyMap<string, number> },
+  redact: Redact,
+): Promise<RecordedCall> {
+  if (call.refusal !== undefined) return call;
+  const refuse = (refusal: string): RecordedCall => ({ ...call, refusal });
+  const tool = tools.find(({ name }) => name === call.tool);
+  if (tool === undefined) return refuse(`There is no tool '${call.tool}'`);
+  if (typeof call.given === 'string') return refuse('The arguments are not a JSON object');
+  if (tool.maxCalls !== undefined && (used.get(tool.name) ?? 0) >= tool.maxCalls) {
+    const times = `${tool.maxCalls} ${tool.maxCalls === 1 ? 'time' : 'times'}`;
+    return refuse(`'${tool.name}' can be called ${times} here, and has been`);
+  }
+  const { problem, schemaProblem } = await argumentsUntrusted(workspaceId, tool.schema, call.given);
+  if (schemaProblem !== undefined) return refuse(`The schema of '${tool.name}' ${schemaProblem}`);
+  if (problem !== undefined) return refuse(`The arguments do not fit the schema: ${problem}`);
+  const args = { ...call.given, ...agent.fixed?.[tool.name] };
+  const recorded = { ...call, arguments: args, schema_digest: tool.schemaDigest };
+  const asks = await needsApproval(workspaceId, tool.approval, { ...agent.state, args });
+  if (!asks) return recorded;
+  const { value } = await redact(args);
+  return { ...recorded, question: questionOf(tool.name, value) };
+}
+
+/** An expression that fails asks. */
+async function needsApproval(
+  workspaceId: string,
+  approval: string,
+  scope: JsonObject,
+): Promise<boolean> {
+  if (approval === 'always') return true;
+  if (approval === 'never') return false;
+  const outcome = await evaluateUntrusted(workspaceId, approval, scope, { place: 'here-first' });
+  return 'problem' in outcome || truthy(outcome.value);
+}
+
+const MAX_QUESTION = 1_000;
+
+function questionOf(tool: string, args: Json): string {
+  const text = JSON.stringify(args);
+  const short = text.length > MAX_QUESTION ? `${text.slice(0, MAX_QUESTION)}…` : text;
+  return `Call ${tool} with ${short}?`.toWellFormed();
+}

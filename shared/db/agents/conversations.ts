@@ -1,0 +1,138 @@
+import { z } from 'zod';
+import type { CallResult, Conversation } from '../../agents/conversation.ts';
+import { type RecordedCall, type TurnRecord, turnKey } from '../../agents/turn-record.ts';
+import type { Json, JsonObject } from '../../json.ts';
+import { type Db, sql } from '../pool.ts';
+
+/**
+ * Conversations of agents with tools. Nothing is stored twice: the input of the first turn has the prompts, the output
+ * of each turn what the model said, and the step of each call its result.
+ */
+
+const partRow = z.object({
+  turn: z.number(),
+  call_index: z.number().nullable(),
+  status: z.string(),
+  input: z.json().nullable(),
+  output: z.json().nullable(),
+  error: z.string().nullable(),
+});
+
+type PartRow = z.infer<typeof partRow>;
+
+/** The turns and calls of an agent's step before a turn, in order. */
+async function readParts(
+  db: Db,
+  agent: { runId: string; agentKey: string; before: number },
+): Promise<readonly PartRow[]> {
+  return db.any(sql.prepared('agents_read_parts', partRow)`
+    SELECT turn, call_index, status, CASE WHEN turn = 1 AND call_index IS NULL THEN input END AS input, output, error
+    FROM steps
+    WHERE run_id = ${agent.runId} AND parent_step_key = ${agent.agentKey} AND turn < ${agent.before}::int
+    ORDER BY turn, call_index NULLS FIRST
+  `);
+}
+
+/**
+ * The conversation before a turn, as the model reads it; undefined when an earlier turn is not complete. The first
+ * turn's prompts are those of its call, so they are not in the result for turn 1.
+ */
+export async function readConversation(
+  db: Db,
+  agent: { runId: string; agentKey: string; before: number },
+): Promise<Conversation | undefined> {
+  if (agent.before === 1) return { system: '', prompt: '', turns: [] };
+  const parts = await readParts(db, agent);
+  const turns = new Map<number, TurnRecord>();
+  const calls = new Map<string, PartRow>();
+  let input: JsonObject = {};
+  for (const part of parts) {
+    if (part.call_index !== null) {
+      calls.set(`${part.turn}.${part.call_index}`, part);
+      continue;
+    }
+    if (part.status !== 'success') return undefined;
+    turns.set(part.turn, part.output as unknown as TurnRecord);
+    if (part.turn === 1) input = part.input as JsonObject;
+  }
+  if (turns.size !== agent.before - 1) return undefined;
+  return {
+    system: textOf(input['system_prompt']),
+    prompt: textOf(input['prompt']),
+    turns: [...turns].map(([turn, { text, calls: requested }]) => ({
+      text,
+      calls: requested,
+      results: requested.map((call) => resultOf(call, calls.get(`${turn}.${call.index}`))),
+    })),
+  };
+}
+
+/** A parameter that is a single reference keeps its type; a model reads text. */
+export const textOf = (value: Json | undefined): string =>
+  value === undefined ? '' : typeof value === 'string' ? value : JSON.stringify(value);
+
+function resultOf(
+  { index, id, tool, refusal }: RecordedCall,
+  part: PartRow | undefined,
+): CallResult {
+  const of = { index, id, tool };
+  if (refusal !== undefined) return { ...of, content: refusal, isError: true };
+  if (part?.status === 'success') return { ...of, content: part.output, isError: false };
+  return { ...of, content: part?.error ?? 'The call was not made', isError: true };
+}
+
+const earlierRow = z.object({ tool: z.string(), calls: z.number() });
+
+/** How often each tool was called before a turn. Refused calls do not count. */
+export async function countCalls(
+  db: Db,
+  agent: { runId: string; agentKey: string; before: number },
+): Promise<ReadonlyMap<string, number>> {
+  const rows = await db.any(sql.prepared('agents_count_calls', earlierRow)`
+    SELECT c ->> 'tool' AS tool, count(*)::int AS calls
+    FROM steps s CROSS JOIN json_array_elements(s.output -> 'calls') AS c
+    WHERE s.run_id = ${agent.runId} AND s.parent_step_key = ${agent.agentKey} AND s.turn < ${agent.before}::int
+      AND s.call_index IS NULL AND s.status = 'success' AND c ->> 'refusal' IS NULL
+    GROUP BY 1
+  `);
+  return new Map(rows.map(({ tool, calls }) => [tool, calls]));
+}
+
+const callRow = z.object({
+  output: z.unknown().transform((value) => value as TurnRecord),
+  status: z.string().nullable(),
+  refused: z.boolean(),
+  approved: z
+    .object({ digest: z.string(), arguments: z.record(z.string(), z.json()).nullable() })
+    .nullable(),
+});
+
+/** A recorded call, what became of it so far, and its approval. */
+export interface StoredCall {
+  call: RecordedCall;
+  /** Of its step; null before the first attempt. */
+  status: string | null;
+  /** The policies have refused it. */
+  refused: boolean;
+  /** The decision: the digest that it is bound to, and the arguments if the approver changed them. */
+  approved: { digest: string; arguments: JsonObject | null } | null;
+}
+
+/** Undefined when the turn has no such call. */
+export async function readCall(
+  db: Db,
+  key: { runId: string; agentKey: string; turn: number; stepKey: string; index: number },
+): Promise<StoredCall | undefined> {
+  const row = await db.maybeOne(sql.prepared('agents_read_call', callRow)`
+    SELECT t.output, c.status, EXISTS (
+      SELECT FROM json_array_elements(c.policy) AS v WHERE v ->> 'decision' IN ('denied', 'blocked')) AS refused, (
+      SELECT json_build_object('digest', g.decided_digest, 'arguments', g.decided_arguments) FROM gates g
+      WHERE g.run_id = t.run_id AND g.step_key = ${key.stepKey} AND g.kind = 'tool_call' AND g.status = 'approved'
+      ORDER BY g.round DESC LIMIT 1) AS approved
+    FROM steps t LEFT JOIN steps c ON c.run_id = t.run_id AND c.step_key = ${key.stepKey}
+    WHERE t.run_id = ${key.runId} AND t.step_key = ${turnKey(key.agentKey, key.turn)} AND t.status = 'success'
+  `);
+  const call = row?.output.calls.find((each) => each.index === key.index);
+  if (row === null || call === undefined) return undefined;
+  return { call, status: row.status, refused: row.refused, approved: row.approved };
+}

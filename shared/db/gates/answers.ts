@@ -1,0 +1,72 @@
+import { z } from 'zod';
+import { type GateAnswer, type GateDecision, withoutNulls } from '../../gate-decision.ts';
+import { type FragmentSqlToken, type Pool, sql, type Tx } from '../pool.ts';
+
+interface AnswerColumn {
+  read: FragmentSqlToken;
+  value: (answer: GateAnswer) => FragmentSqlToken;
+  set: (value: FragmentSqlToken) => FragmentSqlToken;
+}
+
+/** How the `gates` table stores each field of an answer. */
+const answerColumns = {
+  approved: {
+    read: sql.fragment`status = 'approved'`,
+    value: ({ approved }) => sql.fragment`${approved}::boolean`,
+    set: (value) => sql.fragment`status = CASE WHEN ${value} THEN 'approved' ELSE 'rejected' END`,
+  },
+  input: {
+    read: sql.fragment`input`,
+    value: ({ input }) => sql.fragment`${input === undefined ? null : JSON.stringify(input)}::json`,
+    set: (value) => sql.fragment`input = ${value}`,
+  },
+  reason: {
+    read: sql.fragment`reason`,
+    value: ({ reason }) => sql.fragment`${reason || null}::text`,
+    set: (value) => sql.fragment`reason = ${value}`,
+  },
+} satisfies Record<keyof GateAnswer, AnswerColumn>;
+
+/** Members of a `json_build_object`, one for each field of an answer. */
+export const answerMembers = (of: (column: AnswerColumn) => FragmentSqlToken) =>
+  sql.join(
+    Object.entries(answerColumns).map(
+      ([name, column]) => sql.fragment`${name}::text, ${of(column)}`,
+    ),
+    sql.fragment`, `,
+  );
+
+const storedAnswer = answerMembers(({ read }) => read);
+
+export const answerAssignments = (answer: GateAnswer) =>
+  sql.join(
+    Object.values(answerColumns).map(({ set, value }) => set(value(answer))),
+    sql.fragment`, `,
+  );
+
+const decisionRow = z.object({
+  step_key: z.string(),
+  round: z.number(),
+  answer: z.object({
+    approved: z.boolean(),
+    input: z.record(z.string(), z.json()).nullable(),
+    reason: z.string().nullable(),
+  } satisfies Record<keyof GateAnswer, z.ZodType>),
+});
+
+const toDecision = ({ answer, ...gate }: z.infer<typeof decisionRow>): GateDecision =>
+  ({ ...gate, ...withoutNulls(answer) }) as GateDecision;
+
+/**
+ * Every decision made in a run so far, oldest first. The reason at a tool call is part of the conversation, which stays
+ * out of the executions.
+ */
+export async function readDecisions(db: Pool | Tx, runId: string): Promise<GateDecision[]> {
+  const rows = await db.any(sql.prepared('gates_decisions', decisionRow)`
+    SELECT step_key, round, json_build_object(${storedAnswer}) AS answer
+    FROM (SELECT step_key, round, status, input, decided_at, CASE WHEN kind = 'human_gate' THEN reason END AS reason
+          FROM gates WHERE run_id = ${runId}) AS g
+    WHERE status IN ('approved', 'rejected') ORDER BY decided_at, step_key, round
+  `);
+  return rows.map(toDecision);
+}

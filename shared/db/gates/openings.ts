@@ -1,0 +1,181 @@
+import { z } from 'zod';
+import { type TurnRecord, turnKey } from '../../agents/turn-record.ts';
+import type { StreamFrame } from '../../contract/stream.ts';
+import type { GateOpening, PauseCall } from '../../execution.ts';
+import { callDigest } from '../../crypto/digests.ts';
+import type { GateDecision } from '../../gate-decision.ts';
+import { readDecisions } from './answers.ts';
+import { queueAlert } from '../runs/outbox.ts';
+import { type Pool, sql, type Tx } from '../pool.ts';
+import { appendFrames, writePending } from '../runs/log.ts';
+import { phaseMs, acceptsWorkOf } from '../runs/row.ts';
+import { anotherAttempt, startedFrame } from '../runs/pending-writes.ts';
+import { agentColumns, agentValues } from '../runs/steps.ts';
+
+const lockedRun = z.object({
+  status: z.string(),
+  epoch: z.number(),
+});
+
+/**
+ * Pauses a run at its open gates: opens the new ones, and marks the run `paused` with one `run_paused` frame for the
+ * gate that waits longest. If a decision already exists, nothing is paused and the decisions are returned. Idempotent,
+ * also after a reset. With `alerts` each `run_paused` frame comes with an alert.
+ */
+export async function pauseAtGates(
+  db: Pool,
+  call: PauseCall & { execution: string; alerts: boolean },
+): Promise<GateDecision[]> {
+  return db.transaction(async (tx) => {
+    const run = await tx.maybeOne(sql.prepared('gates_lock_run', lockedRun)`
+      SELECT status, resumed_count AS epoch FROM runs
+      WHERE id = ${call.run_id} AND ${acceptsWorkOf(call.execution)} FOR UPDATE
+    `);
+    if (run === null) return [];
+    await writePending(tx, call);
+    const opened: GateOpening[] = [];
+    for (const gate of call.gates) {
+      if (await open(tx, call.run_id, run.epoch, gate)) opened.push(gate);
+    }
+    await appendFrames(
+      tx,
+      call.run_id,
+      opened.map((gate) =>
+        startedFrame(
+          call.run_id,
+          gate.node_id,
+          gate.label,
+          gate.tool_call === undefined ? undefined : gate.step_key,
+        ),
+      ),
+    );
+    const decisions = await decisionsOf(tx, call.run_id, call.gates);
+    if (decisions.length > 0) return decisions;
+    await markPaused(tx, call, run.status !== 'paused' || opened.length > 0);
+    return [];
+  });
+}
+
+const open = (tx: Tx, runId: string, epoch: number, gate: GateOpening): Promise<boolean> =>
+  gate.tool_call === undefined
+    ? openGate(tx, runId, epoch, gate)
+    : openToolCall(tx, runId, epoch, gate, gate.tool_call);
+
+async function openGate(tx: Tx, runId: string, epoch: number, gate: GateOpening): Promise<boolean> {
+  const result = await tx.query(sql.prepared('gates_open', z.object({}))`
+    WITH gate AS (
+      INSERT INTO gates AS g (run_id, step_key, round, node_id, label, prompt, fails_on_reject)
+      VALUES (${runId}, ${gate.step_key}, ${gate.round}, ${gate.node_id}, ${gate.label}, ${gate.prompt},
+              ${gate.fails_on_reject})
+      ON CONFLICT (run_id, step_key, round) DO UPDATE
+        SET status = 'open', opened_at = excluded.opened_at, label = excluded.label, prompt = excluded.prompt
+        WHERE g.status = 'cancelled'
+      RETURNING run_id
+    )
+    INSERT INTO steps AS s (run_id, step_key, node_id, label, kind, iteration, ordinal, status, epoch, input)
+    SELECT run_id, ${gate.step_key}, ${gate.node_id}, ${gate.label}, 'human_gate',
+           ${sql.array(gate.iteration, 'int4')},
+           (SELECT frame_seq + 1 FROM runs WHERE id = ${runId}), 'paused', ${epoch},
+           ${JSON.stringify({ prompt: gate.prompt })}::json
+    FROM gate
+    ON CONFLICT (run_id, step_key) DO UPDATE
+      SET status = 'paused', epoch = excluded.epoch, input = excluded.input, finished_at = NULL, error = NULL,
+          output = NULL, ${anotherAttempt()}
+  `);
+  return result.rowCount > 0;
+}
+
+const turnRow = z.object({ output: z.unknown().transform((value) => value as TurnRecord) });
+
+/**
+ * Opens the gate of a tool call: its arguments and their digest come from the turn that requested it. The step of the
+ * call waits without an attempt.
+ */
+async function openToolCall(
+  tx: Tx,
+  runId: string,
+  epoch: number,
+  gate: GateOpening,
+  { agent_key, turn, call: index, tool }: NonNullable<GateOpening['tool_call']>,
+): Promise<boolean> {
+  const row = await tx.maybeOne(sql.prepared('gates_read_turn', turnRow)`
+    SELECT output FROM steps
+    WHERE run_id = ${runId} AND step_key = ${turnKey(agent_key, turn)} AND status = 'success'
+  `);
+  const call = row?.output.calls.find((each) => each.index === index);
+  if (call?.arguments === undefined || call.schema_digest === undefined) return false;
+  const { arguments: args, schema_digest, question = tool } = call;
+  const digest = callDigest({
+    run_id: runId,
+    step_key: gate.step_key,
+    tool,
+    schema_digest,
+    arguments: args,
+  });
+  const result = await tx.query(sql.prepared('gates_open_tool_call', z.object({}))`
+    WITH gate AS (
+      INSERT INTO gates AS g (run_id, step_key, round, node_id, label, prompt, fails_on_reject, kind, tool, turn,
+                              arguments, schema_digest, digest)
+      VALUES (${runId}, ${gate.step_key}, ${gate.round}, ${gate.node_id}, ${gate.label}, ${question}, false, 'tool_call',
+              ${tool}, ${turn}::int, ${JSON.stringify(args)}::json, ${schema_digest}, ${digest})
+      ON CONFLICT (run_id, step_key, round) DO UPDATE SET status = 'open', opened_at = excluded.opened_at
+        WHERE g.status = 'cancelled'
+      RETURNING run_id
+    )
+    INSERT INTO steps AS s (run_id, step_key, node_id, label, kind, iteration, ordinal, status, epoch, attempts,
+                            ${agentColumns})
+    SELECT run_id, ${gate.step_key}, ${gate.node_id}, ${gate.label}, 'tool', ${sql.array(gate.iteration, 'int4')},
+           (SELECT frame_seq + 1 FROM runs WHERE id = ${runId}), 'paused', ${epoch}, 0,
+           ${agentValues({ step_key: agent_key, turn, call: index, tool })}
+    FROM gate
+    ON CONFLICT (run_id, step_key) DO UPDATE
+      SET status = 'paused', epoch = excluded.epoch, finished_at = NULL, error = NULL
+      WHERE s.status <> 'success'
+  `);
+  return result.rowCount > 0;
+}
+
+async function markPaused(
+  tx: Tx,
+  call: PauseCall & { alerts: boolean },
+  announce: boolean,
+): Promise<void> {
+  await tx.query(sql.prepared('gates_mark_paused', z.object({}))`
+    UPDATE runs SET
+      active_ms = active_ms + CASE WHEN status = 'running' THEN ${phaseMs} ELSE 0 END,
+      phase_since = CASE WHEN status = 'paused' THEN phase_since ELSE clock_timestamp() END,
+      started_at = coalesce(started_at, clock_timestamp()),
+      status = 'paused', updated_at = now(), lost_since = NULL
+    WHERE id = ${call.run_id}
+  `);
+  if (!announce) return;
+  const oldest = await tx.maybeOne(sql.prepared(
+    'gates_oldest_open',
+    z.object({ node_id: z.string(), prompt: z.string(), call_key: z.string().nullable() }),
+  )`
+    SELECT node_id, prompt, CASE WHEN kind = 'tool_call' THEN step_key END AS call_key FROM gates WHERE run_id = ${call.run_id} AND status = 'open'
+    ORDER BY opened_at, step_key LIMIT 1
+  `);
+  if (oldest === null) return;
+  const { node_id: nodeId, prompt: text, call_key: callKey } = oldest;
+  const frame: StreamFrame = {
+    run_id: call.run_id,
+    type: 'run_paused',
+    node_id: nodeId,
+    prompt: text,
+    ...(callKey === null ? {} : { step_key: callKey }),
+  };
+  await appendFrames(tx, call.run_id, [frame]);
+  if (!call.alerts) return;
+  await queueAlert(tx, { runId: call.run_id, event: 'paused', text, nodeId });
+}
+
+async function decisionsOf(
+  tx: Tx,
+  runId: string,
+  gates: readonly GateOpening[],
+): Promise<GateDecision[]> {
+  const asked = new Set(gates.map((gate) => `${gate.step_key}/${gate.round}`));
+  const all = await readDecisions(tx, runId);
+  return all.filter((decision) => asked.has(`${decision.step_key}/${decision.round}`));
+}

@@ -1,0 +1,251 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import type { GraphInput } from '../../shared/contract/graph.ts';
+import { cancelRun, decideGate, resumeRun } from '../../shared/operations/runs/runs.ts';
+import { edge, echo, type Engine, startEngine } from '../support/engine.ts';
+
+let engine: Engine;
+beforeAll(async () => {
+  engine = await startEngine();
+});
+afterAll(() => engine.close());
+
+type Node = GraphInput['nodes'] extends (infer N)[] | undefined ? N : never;
+
+const sum = { expression: '20 + 1' };
+const agent = (turns: unknown[], rest: object = {}): Node =>
+  ({
+    id: 'triage',
+    kind: 'agent',
+    system_prompt: 'You are {role}',
+    prompt: 'Handle {ticket}',
+    tools: ['json_transform'],
+    mock: { turns },
+    ...rest,
+  }) as unknown as Node;
+
+const input = { role: 'an agent', ticket: 'SECRET-TICKET' };
+
+async function start(node: Node, ...more: Node[]): Promise<string> {
+  const workflowId = await engine.define({
+    nodes: [node, ...more],
+    edges: more.map((each) => edge('triage', each.id)),
+  });
+  return engine.trigger(workflowId, input);
+}
+
+const keys = (steps: readonly { step_key: string; status: string }[]) =>
+  steps.map((step) => `${step.step_key} ${step.status}`);
+
+describe('an agent with tools', () => {
+  test('calls tools in turns, each a step, until it answers', async () => {
+    const node = agent(
+      [
+        {
+          calls: [
+            { tool: 'json_transform', arguments: sum },
+            { tool: 'json_transform', arguments: { expression: "'b'" } },
+          ],
+          cost_usd: 0.01,
+        },
+        { calls: [{ tool: 'json_transform', arguments: { expression: '3' } }], cost_usd: 0.02 },
+        { output: { answer: 42 }, cost_usd: 0.04 },
+      ],
+      { output_key: 'result' },
+    );
+    const runId = await start(node, echo('after', 'result.answer + 1'));
+    const run = await engine.until(runId, ['success', 'failed']);
+    expect(run.error).toBeNull();
+    expect(keys(run.steps)).toEqual([
+      'triage success',
+      'triage/1 success',
+      'triage/1.1 success',
+      'triage/1.2 success',
+      'triage/2 success',
+      'triage/2.1 success',
+      'triage/3 success',
+      'after success',
+    ]);
+    expect(run.state).toEqual({ ...input, result: { answer: 42 }, after: 43 });
+    expect(run.cost_usd).toBe(0.07);
+    expect(run.steps[0]).toMatchObject({ cost_usd: 0.07, model: 'mock', attempt: 1 });
+    expect(run.steps[0]?.input).toMatchObject({ prompt: 'Handle SECRET-TICKET' });
+    expect(run.steps[2]).toMatchObject({
+      parent_step_key: 'triage',
+      turn: 1,
+      tool_call: { tool: 'json_transform', index: 1 },
+      label: 'json_transform',
+      kind: 'tool',
+      output: 21,
+    });
+    expect(run.steps[4]).toMatchObject({ parent_step_key: 'triage', turn: 2, cost_usd: 0.02 });
+    const frames = (await engine.frames(runId)).map((frame) =>
+      [frame.type, 'step_key' in frame ? frame.step_key : undefined].filter(Boolean).join(' '),
+    );
+    // Calls of a turn run at the same time.
+    frames.splice(2, 4, ...frames.slice(2, 6).sort());
+    expect(frames).toEqual([
+      'step_started',
+      'agent_turn triage',
+      'step_completed triage/1.1',
+      'step_completed triage/1.2',
+      'step_started triage/1.1',
+      'step_started triage/1.2',
+      'agent_turn triage',
+      'step_started triage/2.1',
+      'step_completed triage/2.1',
+      'agent_turn triage',
+      'step_completed',
+      'step_started',
+      'step_completed',
+      'run_completed',
+    ]);
+  });
+
+  test('tells the model of unknown tools and of failed calls', async () => {
+    const node = agent([
+      {
+        calls: [
+          { tool: 'custom:nope' },
+          { tool: 'json_transform', arguments: { expression: '1 / 0' } },
+        ],
+      },
+    ]);
+    const run = await engine.until(await start(node), ['success', 'failed']);
+    expect(run.status).toBe('success');
+    expect(keys(run.steps)).toEqual([
+      'triage success',
+      'triage/1 success',
+      'triage/1.2 failed',
+      'triage/2 success',
+    ]);
+    const told = JSON.stringify(run.steps.at(-1)?.output) + JSON.stringify(run.state);
+    expect(told).toContain("There is no tool 'custom:nope'");
+    expect(told).toContain('division by zero');
+  });
+
+  test('fails with the tool, and resumes at its turn', async () => {
+    const node = agent(
+      [
+        { calls: [{ tool: 'json_transform', arguments: sum }] },
+        { calls: [{ tool: 'custom:gone' }] },
+      ],
+      {
+        tools: [
+          'json_transform',
+          { name: 'custom:gone', parameters: { type: 'object' }, on_error: 'fail' },
+        ],
+      },
+    );
+    const runId = await start(node);
+    const failed = await engine.until(runId, ['failed']);
+    expect(failed.error).toContain("Tool 'custom:gone' failed");
+    expect(keys(failed.steps)).toEqual([
+      'triage failed',
+      'triage/1 success',
+      'triage/1.1 success',
+      'triage/2 success',
+      'triage/2.1 failed',
+    ]);
+    await resumeRun(engine.deps, { actor: engine.actor, runId });
+    const again = await engine.until(runId, ['failed']);
+    expect(again.resumed_count).toBe(1);
+    const attempts = again.steps.map((step) => [step.step_key, step.attempt]);
+    expect(attempts).toEqual([
+      ['triage', 2],
+      ['triage/1', 1],
+      ['triage/1.1', 1],
+      ['triage/2', 1],
+      ['triage/2.1', 2],
+    ]);
+  });
+
+  test('asks before a call that needs approval, and makes exactly the approved one', async () => {
+    const node = agent(
+      [{ calls: [{ tool: 'json_transform', arguments: sum }] }, { output: 'done' }],
+      { tools: [{ name: 'json_transform', approval: "args.expression != ''" }] },
+    );
+    const runId = await start(node);
+    const paused = await engine.until(runId, ['paused']);
+    expect(paused.pending_gates).toEqual([
+      expect.objectContaining({
+        kind: 'tool_call',
+        node_id: 'triage',
+        step_key: 'triage/1.1',
+        prompt: 'Call json_transform with {"expression":"20 + 1"}?',
+        tool_call: expect.objectContaining({ tool: 'json_transform', turn: 1, arguments: sum }),
+      }),
+    ]);
+    expect(keys(paused.steps)).toEqual(['triage running', 'triage/1 success', 'triage/1.1 paused']);
+    const { digest = '' } = paused.pending_gate?.tool_call ?? {};
+    const decide = (rest: object) =>
+      decideGate(engine.deps, { actor: engine.actor, runId, approved: true, ...rest });
+    await expect(decide({ stepKey: 'triage/1.1' })).rejects.toThrow('send its digest');
+    await expect(decide({ digest: 'sha256:00' })).rejects.toThrow(/digest|open gate/);
+    await decide({ digest, reason: 'SECRET-REASON' });
+    const run = await engine.until(runId, ['success']);
+    expect(run.steps[2]).toMatchObject({ step_key: 'triage/1.1', output: 21, attempt: 1 });
+    expect(run.steps[2]?.decision).toMatchObject({ approved: true, reason: 'SECRET-REASON' });
+  });
+
+  test('tells the model of a rejection, with its reason', async () => {
+    const node = agent([{ calls: [{ tool: 'json_transform', arguments: sum }] }], {
+      tools: [{ name: 'json_transform', approval: 'always' }],
+    });
+    const runId = await start(node);
+    const paused = await engine.until(runId, ['paused']);
+    const { digest } = paused.pending_gate?.tool_call ?? {};
+    await decideGate(engine.deps, {
+      actor: engine.actor,
+      runId,
+      approved: false,
+      digest,
+      reason: 'too much',
+    });
+    const run = await engine.until(runId, ['success']);
+    expect(keys(run.steps)).toEqual([
+      'triage success',
+      'triage/1 success',
+      'triage/1.1 failed',
+      'triage/2 success',
+    ]);
+    expect(JSON.stringify(run.state)).toContain('Rejected by Owner: too much');
+  });
+
+  test('asks again about an open call after a cancel and a resume', async () => {
+    const node = agent(
+      [{ calls: [{ tool: 'json_transform', arguments: sum }] }, { output: 'done' }],
+      {
+        tools: [{ name: 'json_transform', approval: 'always' }],
+      },
+    );
+    const runId = await start(node);
+    const paused = await engine.until(runId, ['paused']);
+    await cancelRun(engine.deps, { actor: engine.actor, runId });
+    await engine.until(runId, ['failed']);
+    await resumeRun(engine.deps, { actor: engine.actor, runId });
+    const again = await engine.until(runId, ['paused']);
+    expect(again.pending_gate?.tool_call?.digest).toBe(paused.pending_gate?.tool_call?.digest);
+    const { digest } = again.pending_gate?.tool_call ?? {};
+    await decideGate(engine.deps, { actor: engine.actor, runId, approved: true, digest });
+    const run = await engine.until(runId, ['success']);
+    expect(run.steps.find((step) => step.step_key === 'triage/1.1')?.output).toBe(21);
+  });
+
+  test('keeps the conversation out of the history', async () => {
+    const node = agent(
+      [
+        { calls: [{ tool: 'json_transform', arguments: { expression: "'RESULT-' + 'x'" } }] },
+        { output: 'fine' },
+      ],
+      { system_prompt: undefined, prompt: 'hello' },
+    );
+    const runId = await start(node);
+    await engine.until(runId, ['success']);
+    const handle = engine.deps.temporal.client.workflow.getHandle(runId);
+    const history = JSON.stringify(await handle.fetchHistory());
+    const decoded = history.replace(/"data":"([^"]*)"/g, (_, data: string) =>
+      Buffer.from(data, 'base64').toString(),
+    );
+    expect(decoded).not.toContain('RESULT-x');
+  });
+});

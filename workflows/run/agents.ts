@@ -1,0 +1,202 @@
+import { type AgentAction, createAgentLoop } from '../../shared/agents/loop.ts';
+import {
+  callKey,
+  type OpenCall,
+  type TurnProgress,
+  turnKey,
+} from '../../shared/agents/turn-record.ts';
+import type { AgentNode } from '../../shared/contract/graph.ts';
+import type { FailedStep } from '../../shared/execution.ts';
+import { nodeLabel, outputKey } from '../../shared/graph/compile.ts';
+import { laneOf } from '../../shared/graph/lanes.ts';
+import type { ReadyNode } from '../../shared/graph/schedule/scheduler.ts';
+import type { Json } from '../../shared/json.ts';
+import { causeOf } from '../cause.ts';
+import { startLong, startShort, type Work } from './attempts.ts';
+import { fail, text } from './failures.ts';
+import type { DecidedGate } from './open-gates.ts';
+import { prepareCall, prepareTools, prepareTurn } from './prepare-agent.ts';
+import type { PreparedStep } from './prepare.ts';
+import type { AgentWork, RunningAgent } from './running-agent.ts';
+import { complete, pendingWrites, type Run, wake } from './state.ts';
+
+/**
+ * Agents with tools. `AgentLoop` decides what comes next; here each turn and each call is dispatched as a step of its
+ * own, in the lane of its model or tool. The conversation stays in the ledger: the execution only knows which turn and
+ * which calls are open.
+ */
+
+/** Starts an agent, or continues it at the turn where it was. Returns false: its first turn carries the control steps. */
+export function startAgent(run: Run, step: ReadyNode, node: AgentNode): false {
+  let prepared;
+  try {
+    prepared = prepareTools(node, run.scheduler.state());
+    run.pace.add(prepared.work);
+  } catch (error) {
+    fail(run, step, text(error), 'node', error);
+    return false;
+  }
+  const loop = createAgentLoop(node, run.turns.get(step.step_key));
+  const agent: RunningAgent = { step, prepared, loop };
+  run.turns.delete(step.step_key);
+  run.agents.set(step.step_key, agent);
+  const { control } = pendingWrites(run);
+  run.scheduler.returnControlSteps([...control, { ...entryOf(run, agent), status: 'running' }]);
+  perform(run, agent, loop.start());
+  return false;
+}
+
+const entryOf = (run: Run, { step }: RunningAgent) => {
+  const node = run.scheduler.node(step.step_key);
+  return {
+    step_key: step.step_key,
+    node_id: node.id,
+    label: nodeLabel(node),
+    kind: node.kind,
+    iteration: step.iteration,
+    output_key: outputKey(node),
+  };
+};
+
+function perform(run: Run, agent: RunningAgent, actions: readonly AgentAction[]): void {
+  for (const action of actions) {
+    switch (action.do) {
+      case 'ask':
+        run.agentWork.push(turnWork(run, agent, action.turn, action.tools));
+        wake(run);
+        break;
+      case 'call':
+        run.agentWork.push(callWork(run, agent, action.turn, action.call));
+        wake(run);
+        break;
+      case 'await':
+        awaitApproval(run, agent, action.turn, action.call);
+        break;
+      case 'answer':
+        answer(run, agent, action.output);
+        break;
+      case 'fail':
+        failAgent(run, agent, action.error, 'node');
+        break;
+      default:
+        action satisfies never;
+    }
+  }
+}
+
+function turnWork(run: Run, agent: RunningAgent, turn: number, tools: boolean): AgentWork {
+  const { step_key } = agent.step;
+  const prepared = prepareTurn(agent.prepared, { step_key, turn, ...(tools ? {} : { tools }) });
+  return {
+    agent,
+    stepKey: turnKey(step_key, turn),
+    prepared,
+    short: !run.oneLane && laneOf(prepared.node) === 'short',
+    succeeded: (output) => perform(run, agent, agent.loop.asked(output as unknown as TurnProgress)),
+  };
+}
+
+function callWork(run: Run, agent: RunningAgent, turn: number, call: OpenCall): AgentWork {
+  const prepared = prepareCall(agent.prepared, agent.step.step_key, turn, call);
+  return {
+    agent,
+    stepKey: callKey(agent.step.step_key, turn, call.index),
+    prepared,
+    short: !run.oneLane && laneOf(prepared.node) === 'short',
+    // A call that failed is settled, too: the model gets its error.
+    succeeded: () => perform(run, agent, agent.loop.settled(call.index)),
+  };
+}
+
+function awaitApproval(run: Run, agent: RunningAgent, turn: number, call: OpenCall): void {
+  const { step_key: agent_key, iteration } = agent.step;
+  const node = run.scheduler.node(agent_key);
+  run.gates.reachCall({
+    step_key: callKey(agent_key, turn, call.index),
+    node_id: node.id,
+    label: call.tool,
+    iteration,
+    prompt: `Call ${call.tool}?`,
+    fails_on_reject: false,
+    tool_call: { agent_key, turn, call: call.index, tool: call.tool },
+  });
+  run.atRest = false;
+  wake(run);
+}
+
+/** Continues the agent whose tool call was decided. One that has failed meanwhile finds the decision when it resumes. */
+export function applyCallDecision(run: Run, { opening, decision }: DecidedGate): void {
+  const { agent_key = '', call = 0 } = opening.tool_call ?? {};
+  const agent = run.agents.get(agent_key);
+  if (agent === undefined) return;
+  const { loop } = agent;
+  perform(run, agent, decision.approved ? loop.approved(call) : loop.settled(call));
+}
+
+function answer(run: Run, agent: RunningAgent, output: Json): void {
+  const { step } = agent;
+  run.agents.delete(step.step_key);
+  run.scheduler.returnControlSteps([
+    ...run.scheduler.takeControlSteps(),
+    { ...entryOf(run, agent), status: 'success', output },
+  ]);
+  complete(run, step.step_key, output);
+}
+
+function failAgent(
+  run: Run,
+  agent: RunningAgent,
+  error: string,
+  reason: FailedStep['reason'],
+  cause?: unknown,
+): void {
+  const { step, loop } = agent;
+  // A second call of the same turn can fail as well.
+  if (run.agents.get(step.step_key) !== agent) return;
+  run.agents.delete(step.step_key);
+  run.turns.set(step.step_key, loop.turn);
+  fail(run, step, error, reason, cause);
+}
+
+/** Names the tool that failed; a turn's error names its model. */
+const failureText = ({ agent }: PreparedStep, error: unknown): string =>
+  agent?.tool === undefined
+    ? text(causeOf(error))
+    : `Tool '${agent.tool}' failed: ${text(causeOf(error))}`;
+
+/**
+ * Dispatches waiting turns and calls, up to the limits of steps in flight. Returns a promise when the workflow task has
+ * no time for more: then dispatch again.
+ */
+export function dispatchAgents(run: Run, shortSlots: number): Promise<void> | undefined {
+  for (let at = 0; at < run.agentWork.length;) {
+    const work = run.agentWork[at]!;
+    if (run.agents.get(work.agent.step.step_key) !== work.agent) {
+      run.agentWork.splice(at, 1);
+      continue;
+    }
+    if (run.inFlight.size >= run.input.limits.steps_in_flight) return undefined;
+    if (work.short && run.short.inFlight >= shortSlots) {
+      at += 1;
+      continue;
+    }
+    const pause = work.short ? run.pace.pauseForShort() : run.pace.pause();
+    if (pause !== undefined) return pause.then(() => dispatchAgents(run, shortSlots));
+    run.agentWork.splice(at, 1);
+    dispatch(run, work);
+  }
+  return undefined;
+}
+
+function dispatch(run: Run, { agent, stepKey, prepared, short, succeeded }: AgentWork): void {
+  run.inFlight.add(stepKey);
+  const work: Work = {
+    step: { step_key: stepKey, iteration: agent.step.iteration },
+    prepared,
+    call: pendingWrites(run),
+    succeeded,
+    failed: (reason, error) => failAgent(run, agent, failureText(prepared, error), reason, error),
+  };
+  if (short) startShort(run, work);
+  else startLong(run, work);
+}

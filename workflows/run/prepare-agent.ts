@@ -1,0 +1,100 @@
+import type { AgentNode, ToolNode } from '../../shared/contract/graph.ts';
+import type { AgentPart } from '../../shared/execution.ts';
+import type { OpenCall } from '../../shared/agents/turn-record.ts';
+import { nodeLabel } from '../../shared/graph/compile.ts';
+import { expressionRoots } from '../../shared/graph/expression/expression.ts';
+import { renderValue } from '../../shared/graph/expression/template.ts';
+import type { Json, JsonObject } from '../../shared/json.ts';
+import { type PreparedStep, preparingWork } from './prepare.ts';
+
+/** An agent with tools whose templates are resolved, once for all its turns. */
+export interface PreparedAgent {
+  node: AgentNode;
+  label: string;
+  /** Of the first turn only: the ledger has them for later ones. */
+  prompts: JsonObject;
+  /** The script of the mock model; empty for others. */
+  mock: JsonObject;
+  /** The arguments that the node sets, by tool. */
+  fixed: Record<string, JsonObject>;
+  /** What the approval expressions read. */
+  state: JsonObject;
+  /** The work to prepare it, in units of a WorkBudget. */
+  work: number;
+}
+
+/** Throws TemplateError or ExpressionError when a template of the node does not fit the state. */
+export function prepareTools(node: AgentNode, state: JsonObject): PreparedAgent {
+  const { system_prompt, prompt, mock, tools = [], ...rest } = node;
+  const prompts: JsonObject = {
+    ...(system_prompt === undefined ? {} : { system_prompt: renderValue(system_prompt, state) }),
+    prompt: prompt === undefined ? { ...state } : renderValue(prompt, state),
+  };
+  const { output, turns, ...bareMock } = mock ?? {};
+  const script: JsonObject = {
+    ...(output === undefined ? {} : { output: renderValue(output, state) }),
+    ...(turns === undefined ? {} : { turns: renderValue(turns as unknown as Json, state) }),
+  };
+  const fixed: Record<string, JsonObject> = {};
+  const read: JsonObject = {};
+  for (const tool of tools) {
+    if (typeof tool === 'string') continue;
+    if (tool.fixed !== undefined) fixed[tool.name] = renderValue(tool.fixed, state) as JsonObject;
+    for (const key of rootsOf(tool.approval)) {
+      if (Object.hasOwn(state, key)) read[key] = state[key]!;
+    }
+  }
+  const bare: AgentNode = { ...rest, tools, ...(mock === undefined ? {} : { mock: bareMock }) };
+  const rendered = { ...prompts, mock: script, fixed, state: read };
+  return {
+    node: bare,
+    label: nodeLabel(node),
+    prompts,
+    mock: Object.keys(script).length === 0 ? {} : { mock: script },
+    fixed,
+    state: read,
+    work: preparingWork(node, { node: bare, label: '', params: rendered, state: {} }),
+  };
+}
+
+/** The keys of the state that an approval expression reads. */
+function rootsOf(approval: string | undefined): string[] {
+  if (approval === undefined || approval === 'always' || approval === 'never') return [];
+  return expressionRoots(approval).filter((key) => key !== 'args');
+}
+
+export function prepareTurn(agent: PreparedAgent, part: AgentPart): PreparedStep {
+  const { node, label, prompts, mock, fixed, state } = agent;
+  return {
+    node,
+    label: `${label}, turn ${part.turn}`,
+    params: part.turn === 1 ? { ...prompts, ...mock } : mock,
+    state: {},
+    agent: {
+      ...part,
+      ...(Object.keys(fixed).length === 0 ? {} : { fixed }),
+      ...(Object.keys(state).length === 0 ? {} : { state }),
+    },
+  };
+}
+
+/** A call without its arguments, which are in the ledger. */
+export function prepareCall(
+  { node }: PreparedAgent,
+  agentKey: string,
+  turn: number,
+  { index, tool }: OpenCall,
+): PreparedStep {
+  const called: ToolNode = { id: node.id, kind: 'tool', label: tool, tool_name: tool, params: {} };
+  const fails = (node.tools ?? []).some(
+    (entry) => typeof entry !== 'string' && entry.name === tool && entry.on_error === 'fail',
+  );
+  const agent: AgentPart = { step_key: agentKey, turn, call: index, tool };
+  return {
+    node: called,
+    label: tool,
+    params: {},
+    state: {},
+    agent: fails ? { ...agent, fails } : agent,
+  };
+}
