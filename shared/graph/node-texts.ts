@@ -31,8 +31,13 @@ export function nodeTexts(node: GraphNode): NodeText[] {
       const prompts = [...textsIn(system_prompt, 'system_prompt'), ...textsIn(prompt, 'prompt')];
       return [...prompts, ...offerTexts(node), ...mockTexts(node)];
     }
-    case 'tool':
-      return paramTexts(node.tool_name, node.params, 'params');
+    case 'tool': {
+      const texts = textsIn(node.params, 'params');
+      if (node.tool_name !== 'json_transform') return texts;
+      return texts.map((text) =>
+        text.path === 'params.expression' ? { ...text, language: 'expression' } : text,
+      );
+    }
     case 'condition':
     case 'loop':
       return [{ language: 'expression', text: node.expression, path: 'expression' }];
@@ -43,19 +48,10 @@ export function nodeTexts(node: GraphNode): NodeText[] {
   }
 }
 
-/** The texts in a tool's parameters. */
-function paramTexts(tool: string, params: Json | undefined, path: string): NodeText[] {
-  const texts = textsIn(params, path);
-  if (tool !== 'json_transform') return texts;
-  return texts.map((text) =>
-    text.path === `${path}.expression` ? { ...text, language: 'expression' } : text,
-  );
-}
-
 /** The texts of the tools that an agent offers. */
 function offerTexts(node: AgentNode): NodeText[] {
-  return agentToolsOf(node).flatMap(({ name, approval = 'never', fixed }, at): NodeText[] => {
-    const texts = paramTexts(name, fixed, `tools[${at}].fixed`);
+  return agentToolsOf(node).flatMap(({ approval = 'never', fixed }, at): NodeText[] => {
+    const texts = textsIn(fixed, `tools[${at}].fixed`);
     if (approval === 'always' || approval === 'never') return texts;
     const path = `tools[${at}].approval`;
     return [{ language: 'expression', text: approval, path, locals: ['args'] }, ...texts];

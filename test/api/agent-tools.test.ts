@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { jsonDigest } from '../../shared/crypto/json-digest.ts';
+import { jsonDigest } from '../../shared/crypto/digests.ts';
 import { readOfferedTools } from '../../shared/db/workflows/custom-tools.ts';
 import { startTestApi, type TestApi } from './test-api.ts';
 

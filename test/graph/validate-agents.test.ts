@@ -200,17 +200,6 @@ describe('warnings', () => {
     expect(errors).toEqual([]);
     expect(brief(warnings)).toEqual([['mock_tool_not_offered', 'mock.turns[0].calls[1].tool']]);
   });
-
-  test('a fixed expression of json_transform is checked as an expression', () => {
-    const fixed = (expression: string) =>
-      withTools({ name: 'json_transform', fixed: { expression } });
-    expect(brief(report(fixed('len(ticket) >')).errors)).toEqual([
-      ['expression_invalid', 'tools[0].fixed.expression'],
-    ]);
-    expect(brief(report(fixed('len(tickets)')).warnings)).toEqual([
-      ['key_not_set', 'tools[0].fixed.expression'],
-    ]);
-  });
 });
 
 test('a thousand agents with many unknown tools each are checked quickly', () => {

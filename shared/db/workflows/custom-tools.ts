@@ -14,7 +14,7 @@ import { conflict, notFound } from '../../errors.ts';
 import { agentToolsOf } from '../../graph/node-tools.ts';
 import type { JsonObject } from '../../json.ts';
 import { newId } from '../../crypto/ids.ts';
-import { jsonDigest } from '../../crypto/json-digest.ts';
+import { jsonDigest } from '../../crypto/digests.ts';
 import { recordAudit } from '../audit/audit.ts';
 import { offsetClause } from '../cursor.ts';
 import { requireToReplaceTool } from './graphs-in-use.ts';
