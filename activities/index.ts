@@ -12,6 +12,7 @@ import type { Egress } from '../shared/platform/egress/egress.ts';
 import type { Mailer } from '../shared/platform/mailer.ts';
 import type { PriceOverrides } from '../shared/prices.ts';
 import type { Sealer } from '../shared/crypto/sealing.ts';
+import { createDeltaNotifier } from './agents/delta-notifier.ts';
 import { currentAttempt } from './attempt.ts';
 import { createControlActivities } from './control.ts';
 import { createDeliverAlert } from './deliver-alert.ts';
@@ -49,8 +50,9 @@ export interface Activities {
 /** All activities of a worker, by task queue. */
 export function createActivities(deps: ActivityDeps): Activities {
   const frames = createFrameNotifier(deps.db, deps.log);
+  const deltas = createDeltaNotifier(deps.db, deps.log);
   const policies = createPolicyCache(deps.db);
-  const execute = createExecuteNode({ ...deps, frames, policies });
+  const execute = createExecuteNode({ ...deps, frames, deltas, policies });
   const executeNode: StepActivities['executeNode'] = (call) =>
     execute(call, currentAttempt(call.costly === true ? 'thread' : 'here-first'));
   return {
@@ -70,6 +72,8 @@ export function createActivities(deps: ActivityDeps): Activities {
       sweepRetention: createSweepRetention(deps),
     },
     deliveries: { attemptDelivery: createAttemptDelivery(deps) },
-    close: () => frames.close(),
+    close: async () => {
+      await Promise.all([frames.close(), deltas.close()]);
+    },
   };
 }

@@ -3,7 +3,7 @@ import type { StepCall } from '../shared/execution.ts';
 import type { Json } from '../shared/json.ts';
 import { resultForModel } from './agents/call.ts';
 import { createRedact, type Redact } from './agents/redact.ts';
-import { runTurn } from './agents/turn.ts';
+import { runTurn, type TurnContext } from './agents/turn.ts';
 import type { Attempt } from './attempt.ts';
 import { type Consumption, NodeError, type NodeResult } from './nodes/node.ts';
 import { recordStepVerdict } from '../shared/db/audit/governance.ts';
@@ -45,9 +45,13 @@ export async function runNode(
       return call.agent === undefined ? result : forModel(deps, call, claim, result, redact);
     }
     const asked = { ...common, node, mayFallBack };
-    return claim.turn === undefined
+    const { turn } = claim;
+    return turn === undefined
       ? deps.runners.agent(asked)
-      : runTurn(deps.runners.turn, asked, claim.turn, redact);
+      : runTurn(deps.runners.turn, asked, turn, {
+          redact,
+          onText: (text) => deps.deltas.push({ ...deltaOf(call, turn), text }),
+        });
   };
   try {
     const result = await runKind();
@@ -68,6 +72,12 @@ export async function runNode(
     timeout.clear();
   }
 }
+
+const deltaOf = ({ run_id }: StepCall, turn: TurnContext) => ({
+  run_id,
+  step_key: turn.agent.step_key,
+  turn: turn.agent.turn,
+});
 
 /** The result of an agent's call as the model is told it. What was redacted is recorded with the step. */
 async function forModel(

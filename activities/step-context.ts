@@ -4,6 +4,7 @@ import type { Beginning } from '../shared/db/runs/step-ends.ts';
 import type { Logger } from '../shared/platform/logger.ts';
 import type { PriceOverrides } from '../shared/prices.ts';
 import type { FrameNotifier } from './frame-notifier.ts';
+import type { DeltaNotifier } from './agents/delta-notifier.ts';
 import type { TurnContext } from './agents/turn.ts';
 import { type Consumption, NodeError, type NodeRunners } from './nodes/node.ts';
 import type { PolicyCache } from './policies.ts';
@@ -24,6 +25,7 @@ export interface ExecuteNodeDeps {
   metrics?: StepMetrics;
   log: Logger;
   frames: FrameNotifier;
+  deltas: DeltaNotifier;
   policies: PolicyCache;
   /** The workspace's prices where they differ from the price table. */
   priceOverrides: (workspaceId: string) => Promise<PriceOverrides>;

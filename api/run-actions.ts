@@ -5,9 +5,10 @@ import type { RunRequest } from '../shared/db/runs/run-request.ts';
 import { newRunRecord, readRun } from '../shared/db/runs/runs.ts';
 import type { Override } from '../shared/db/runs/resumes.ts';
 import { notFound } from '../shared/errors.ts';
-import type { GateAnswer, GateChoice } from '../shared/gate-decision.ts';
 import { cancelRun, decideGate, resumeRun, triggerRun } from '../shared/operations/runs/runs.ts';
+import type { RequestedDecision } from '../shared/operations/runs/tool-calls.ts';
 import { databaseProblem } from './http/database-errors.ts';
+import { shownRun } from './identity/shown-gates.ts';
 import type { RouteContext } from './deps.ts';
 
 /**
@@ -18,10 +19,13 @@ export interface RunActions {
   read(actor: Actor, runId: string): Promise<Run>;
   /** `replayed`: an earlier request with the same idempotency key started it. */
   start(request: RunRequest): Promise<{ run: Run; replayed: boolean }>;
-  decide(actor: Actor, runId: string, answer: GateChoice & GateAnswer): Promise<Run>;
+  decide(actor: Actor, runId: string, answer: Answer): Promise<Run>;
   resume(actor: Actor, runId: string, override?: Override): Promise<Run>;
   cancel(actor: Actor, runId: string): Promise<Run>;
 }
+
+/** The answer at a gate or a tool call, as a request has it. */
+type Answer = Omit<RequestedDecision, 'actor' | 'runId'>;
 
 /** Below a handler's timeout. */
 const READ_FOR_MS = 20_000;
@@ -45,10 +49,13 @@ export function createRunActions(context: RouteContext): RunActions {
     temporalUiUrl: context.config.temporal.uiUrl,
     temporalNamespace: context.temporal.namespace,
   };
-  const read = async (actor: Pick<Actor, 'workspaceId'>, runId: string): Promise<Run> => {
+  const read = async (
+    actor: Pick<Actor, 'workspaceId'> & Partial<Actor>,
+    runId: string,
+  ): Promise<Run> => {
     const run = await readRun(db, { workspaceId: actor.workspaceId, runId, ...pages });
     if (run === undefined) throw notFound('Run');
-    return run;
+    return shownRun(actor, run);
   };
   // Reading before Temporal is notified would delay the step after a gate for no reason.
   const readWhile = async (

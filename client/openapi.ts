@@ -562,6 +562,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/runs/{id}/steps/{step_key}/messages": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read the conversation of an agent with tools
+         * @description Everything the model received and said so far, in order. Results are as the model received them: redacted, andcut after 100,000 characters.
+         */
+        get: operations["listStepMessages"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/runs/{id}/approve": {
         parameters: {
             query?: never;
@@ -573,7 +593,7 @@ export interface paths {
         put?: never;
         /**
          * Approve or reject an open gate
-         * @description A gate can be decided whenever it is open, also while other branches of its run are in progress. Without a body theoldest open gate is approved: name the gate where a run may have several. 409 says what was decided before.
+         * @description A gate can be decided whenever it is open, also while other branches of its run are in progress. Without a body theoldest open gate is approved: name the gate where a run may have several. A tool call needs its `digest`. 409says what was decided before, or that the tool has changed.
          */
         post: operations["decideGate"];
         delete?: never;
@@ -1741,6 +1761,30 @@ export interface components {
              */
             on_error?: "tell" | "fail";
         };
+        /** @description A model has answered a turn. Only for sockets with `deltas=true` */
+        AgentTurnFrame: {
+            run_id: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "agent_turn";
+            node_id: string;
+            /** @description The step of the agent */
+            step_key: string;
+            turn: number;
+            /** @description The number of tool calls in this turn */
+            calls: number;
+            usage?: components["schemas"]["AgentTurnFrameUsage"];
+            /** @description US dollars, at most six decimals */
+            cost_usd: number;
+        };
+        AgentTurnFrameUsage: {
+            input_tokens: number;
+            output_tokens: number;
+            /** @description The part of `input_tokens` that the provider read from its cache */
+            cached_tokens?: number;
+        };
         AlertChannel: {
             /** @enum {string} */
             channel: "chat" | "email";
@@ -1805,6 +1849,32 @@ export interface components {
             approvals: components["schemas"]["Approval"][];
             /** @description Null on the last page */
             next_cursor: string | null;
+        };
+        AssistantMessage: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            role: "assistant";
+            turn: number;
+            step_key: string;
+            text: string;
+            calls: components["schemas"]["MessageCall"][];
+            model: string | null;
+            usage: components["schemas"]["AssistantMessageUsage"] | null;
+            /** @description US dollars, at most six decimals */
+            cost_usd: number;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            at: string;
+        };
+        AssistantMessageUsage: {
+            input_tokens: number;
+            output_tokens: number;
+            /** @description The part of `input_tokens` that the provider read from its cache */
+            cached_tokens?: number;
         };
         AuditEntry: {
             id: string;
@@ -2400,6 +2470,12 @@ export interface components {
             node_id?: string;
             /** @description The gate's round, from `pending_gates`: a gate in a loop opens once per iteration */
             step_key?: string;
+            /** @description Required for a gate of kind `tool_call`: its `digest`, so that exactly the call that was shown is decided */
+            digest?: string;
+            /** @description Of an approved tool call: the arguments to send instead. They must fit the schema of the tool */
+            arguments?: {
+                [key: string]: unknown;
+            };
         };
         Decision: {
             approved: boolean;
@@ -3047,6 +3123,23 @@ export interface components {
              */
             kind: "merge";
         };
+        Message: components["schemas"]["SystemMessage"] | components["schemas"]["UserMessage"] | components["schemas"]["AssistantMessage"] | components["schemas"]["ToolMessage"];
+        MessageCall: {
+            /** @description Its number in the turn, from 1 */
+            index: number;
+            /** @description The step of the call; null for a refused call, which has none */
+            step_key: string | null;
+            tool: string;
+            /** @description As the model gave them; text when they are not a JSON object */
+            arguments: {
+                [key: string]: unknown;
+            } | string;
+            /** @description Why the call was not made */
+            refusal: string | null;
+        };
+        MessageList: {
+            messages: components["schemas"]["Message"][];
+        };
         MetricsOverview: {
             /** @description All runs, including deleted ones */
             total_runs: number;
@@ -3379,6 +3472,8 @@ export interface components {
             type: "run_paused";
             node_id: string;
             prompt: string;
+            /** @description Only for a tool call of an agent, which has the node_id of the agent */
+            step_key?: string;
         };
         RunStats: {
             total: number;
@@ -3624,6 +3719,8 @@ export interface components {
              */
             type: "step_completed";
             node_id: string;
+            /** @description Only for a tool call of an agent, which has the node_id of the agent */
+            step_key?: string;
         };
         StepFailedFrame: {
             run_id: string;
@@ -3634,6 +3731,8 @@ export interface components {
             type: "step_failed";
             node_id: string;
             error: string;
+            /** @description Only for a tool call of an agent, which has the node_id of the agent */
+            step_key?: string;
         };
         StepStartedFrame: {
             run_id: string;
@@ -3644,6 +3743,8 @@ export interface components {
             type: "step_started";
             node_id: string;
             label: string;
+            /** @description Only for a tool call of an agent, which has the node_id of the agent */
+            step_key?: string;
         };
         StepToolCall: {
             tool: string;
@@ -3656,7 +3757,15 @@ export interface components {
             /** @description The part of `input_tokens` that the provider read from its cache */
             cached_tokens?: number;
         };
-        StreamFrame: components["schemas"]["StepStartedFrame"] | components["schemas"]["StepCompletedFrame"] | components["schemas"]["StepFailedFrame"] | components["schemas"]["RunPausedFrame"] | components["schemas"]["RunCompletedFrame"] | components["schemas"]["RunFailedFrame"] | components["schemas"]["RunEvaluatedFrame"];
+        StreamFrame: components["schemas"]["StepStartedFrame"] | components["schemas"]["StepCompletedFrame"] | components["schemas"]["StepFailedFrame"] | components["schemas"]["RunPausedFrame"] | components["schemas"]["RunCompletedFrame"] | components["schemas"]["RunFailedFrame"] | components["schemas"]["RunEvaluatedFrame"] | components["schemas"]["AgentTurnFrame"];
+        SystemMessage: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            role: "system";
+            text: string;
+        };
         Template: {
             id: string;
             name: string;
@@ -3729,6 +3838,20 @@ export interface components {
             /** @description Its name on the server */
             name: string;
             reason: string;
+        };
+        ToolMessage: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            role: "tool";
+            turn: number;
+            index: number;
+            step_key: string | null;
+            tool: string;
+            /** @description The result, or the error */
+            content: unknown;
+            is_error: boolean;
         };
         ToolNode: {
             /** @description Letters and digits of any script, `_`, `-`, `.` and `:`; starts with a letter, a digit or `_` */
@@ -3955,6 +4078,14 @@ export interface components {
             runs: number;
             /** @description US dollars, at most six decimals */
             cost_usd: number;
+        };
+        UserMessage: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            role: "user";
+            text: string;
         };
         Webhook: {
             enabled: boolean;
@@ -5092,6 +5223,29 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["RunEventList"];
+                };
+            };
+        };
+    };
+    listStepMessages: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+                step_key: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MessageList"];
                 };
             };
         };
@@ -7028,6 +7182,8 @@ export interface operations {
             query?: {
                 /** @description Session token */
                 token?: string;
+                /** @description With `true` the stream also has `agent_turn` frames, and `agent_delta` frames with the answers of models asthey arrive */
+                deltas?: "true" | "false";
             };
             header?: never;
             path: {

@@ -1,5 +1,5 @@
 import { ApplicationFailure } from '@temporalio/activity';
-import { callDigest } from '../../shared/crypto/digests.ts';
+import { callDigest } from '../../shared/crypto/call-digest.ts';
 import { readCall, type StoredCall } from '../../shared/db/agents/conversations.ts';
 import type { Pool } from '../../shared/db/pool.ts';
 import { type AgentPart, FAILURE_NODE, type StepCall } from '../../shared/execution.ts';

@@ -6,13 +6,13 @@ import {
   type TurnRecord,
 } from '../../shared/agents/turn-record.ts';
 import type { StreamFrame } from '../../shared/contract/stream.ts';
-import { readOfferedTools } from '../../shared/db/workflows/custom-tools.ts';
 import { type AgentPart, FAILURE_NODE, type StepCall } from '../../shared/execution.ts';
 import type { Json } from '../../shared/json.ts';
 import { toDollars } from '../../shared/money.ts';
 import type { Consumption } from '../nodes/node.ts';
 import type { ExecuteNodeDeps } from '../step-context.ts';
 import { readArguments } from './call.ts';
+import { resolveTools } from './tools.ts';
 import { readTurnContext, type TurnContext } from './turn.ts';
 
 /**
@@ -35,11 +35,7 @@ export async function prepareAgentPart(
     return params === undefined ? undefined : { call: { ...call, params } };
   }
   if (node.kind !== 'agent') throw new Error('Only an agent has turns');
-  const { tools, problems } = await readOfferedTools(deps.db, call.workspace_id, node);
-  if (problems.length > 0) {
-    const reasons = problems.map(({ message }) => message).join('; ');
-    throw ApplicationFailure.nonRetryable(`Its tools cannot be offered: ${reasons}`, FAILURE_NODE);
-  }
+  const tools = await resolveTools(deps.db, call.workspace_id, node);
   return { call, turn: await readTurnContext(deps.db, { ...call, agent }, tools) };
 }
 

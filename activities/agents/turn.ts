@@ -45,7 +45,7 @@ export async function runTurn(
   ask: TurnRunner,
   call: ModelCall,
   context: TurnContext,
-  redact: Redact,
+  { redact, onText }: { redact: Redact; onText: (delta: string) => void },
 ): Promise<{ output: Json } & Consumption> {
   const { agent, earlier, tools } = context;
   const conversation =
@@ -62,6 +62,7 @@ export async function runTurn(
     conversation,
     tools,
     toolChoice: toolChoice(call.node, agent),
+    onText,
   });
   const record: TurnRecord =
     said.calls.length === 0

@@ -3,6 +3,7 @@ import { jsonObject } from '../../shared/contract/common.ts';
 import {
   gateAnswerFields,
   gateChoiceFields,
+  toolCallDecisionFields,
   idempotencyKeySchema,
   runListSchema,
   runListQuery,
@@ -119,7 +120,8 @@ export const runTools = [
     title: 'Approve or reject a gate',
     description:
       'Decides an open gate of a run on behalf of a person. Only call it when a person has decided: ask them' +
-      'with the prompt in pending_gates first. With approved false the gate is rejected.',
+      'with the prompt in pending_gates first. With approved false the gate is rejected. For a gate of kind' +
+      'tool_call, show the person its arguments, and send its digest.',
     capability: 'approve_gates',
     annotations: {
       readOnlyHint: false,
@@ -131,6 +133,7 @@ export const runTools = [
       run_id: runId,
       ...gateChoiceFields,
       ...gateAnswerFields,
+      ...toolCallDecisionFields,
     }),
     output: runAfter,
     handle: async ({ actions, actor }, { run_id, node_id: nodeId, step_key: stepKey, ...answer }) =>

@@ -1,4 +1,5 @@
-import type { StreamFrame } from '../../shared/contract/stream.ts';
+import type { AgentDeltaFrame, StreamFrame } from '../../shared/contract/stream.ts';
+import { readPayload } from '../../shared/db/agents/deltas.ts';
 import { readFrames } from '../../shared/db/runs/frames.ts';
 import type { Db } from '../../shared/db/pool.ts';
 import type { Logger } from '../../shared/platform/logger.ts';
@@ -14,8 +15,13 @@ interface Subscription {
   runId: string;
   /** The subscriber already has the frames up to this number. */
   after: number;
-  deliver: (frame: StreamFrame) => void;
+  /** Whether it gets the turns of agents, and what their models say. */
+  deltas: boolean;
+  deliver: (frame: StreamFrame | AgentDeltaFrame) => void;
 }
+
+/** Only for subscribers with `deltas`. */
+const isDetail = ({ type }: StreamFrame): boolean => type === 'agent_turn';
 
 export interface FrameBus {
   /** Starts to deliver; the returned function ends it. */
@@ -39,10 +45,23 @@ async function readAndDeliver(
     for (const subscription of byRun.get(row.run_id) ?? []) {
       if (row.seq <= subscription.after) continue;
       subscription.after = row.seq;
-      subscription.deliver(row.frame);
+      if (subscription.deltas || !isDetail(row.frame)) subscription.deliver(row.frame);
     }
   }
   return rows.length === ROWS_PER_LOOK;
+}
+
+/** Pieces of answers go straight to the subscribers: they are not stored. */
+function deliverDeltas(
+  byRun: ReadonlyMap<string, ReadonlySet<Subscription>>,
+  payload: string,
+): void {
+  for (const delta of readPayload(payload)) {
+    const frame: AgentDeltaFrame = { ...delta, type: 'agent_delta' };
+    for (const subscription of byRun.get(delta.run_id) ?? []) {
+      if (subscription.deltas) subscription.deliver(frame);
+    }
+  }
 }
 
 /**
@@ -87,7 +106,10 @@ export function createFrameBus(deps: {
 
   const start = () => {
     if (listener !== undefined || databaseUrl === undefined) return;
-    listener = listenForFrames(databaseUrl, log, (runIds) => wake(runIds ?? byRun.keys()));
+    listener = listenForFrames(databaseUrl, log, {
+      onFrames: (runIds) => wake(runIds ?? byRun.keys()),
+      onDeltas: (payload) => deliverDeltas(byRun, payload),
+    });
     timer = setInterval(() => wake(byRun.keys()), LOOK_EVERY_MS);
     timer.unref();
   };

@@ -1,4 +1,5 @@
 import pg from 'pg';
+import { DELTAS_CHANNEL } from '../../shared/db/agents/deltas.ts';
 import { FRAMES_CHANNEL } from '../../shared/db/runs/frames.ts';
 import { messageOf } from '../../shared/errors.ts';
 import type { Logger } from '../../shared/platform/logger.ts';
@@ -10,15 +11,15 @@ export interface Listener {
   stop(): Promise<void>;
 }
 
-/**
- * One connection that listens for new frames while the process lives, and reconnects with growing delays. `onFrames`
- * gets run ids, or `undefined` when any run may have new frames.
- */
-export function listenForFrames(
-  url: string,
-  log: Logger,
-  onFrames: (runIds: string[] | undefined) => void,
-): Listener {
+export interface Heard {
+  /** Run ids, or `undefined` when any run may have new frames. */
+  onFrames: (runIds: string[] | undefined) => void;
+  /** A payload of the channel of deltas. */
+  onDeltas: (payload: string) => void;
+}
+
+/** One connection that listens for new frames and deltas while the process lives, and reconnects with growing delays. */
+export function listenForFrames(url: string, log: Logger, { onFrames, onDeltas }: Heard): Listener {
   let client: pg.Client | undefined;
   let timer: NodeJS.Timeout | undefined;
   let delayMs = FIRST_DELAY_MS;
@@ -44,12 +45,13 @@ export function listenForFrames(
     client = next;
     next.on('error', (error) => retry(messageOf(error)));
     next.on('end', () => retry('the connection ended'));
-    next.on('notification', ({ payload }) => {
-      onFrames(payload === undefined || payload === '' ? undefined : payload.split(','));
+    next.on('notification', ({ channel, payload }) => {
+      if (channel === DELTAS_CHANNEL) onDeltas(payload ?? '');
+      else onFrames(payload === undefined || payload === '' ? undefined : payload.split(','));
     });
     try {
       await next.connect();
-      await next.query(`LISTEN ${FRAMES_CHANNEL}`);
+      await next.query(`LISTEN ${FRAMES_CHANNEL}; LISTEN ${DELTAS_CHANNEL}`);
       delayMs = FIRST_DELAY_MS;
       onFrames(undefined);
     } catch (error) {

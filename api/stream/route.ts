@@ -87,6 +87,14 @@ export function streamRoutes(app: App, context: RouteContext): void {
           .transform((given) => (typeof given === 'string' ? given : ''))
           .optional()
           .meta({ type: 'string', description: 'Session token' }),
+        deltas: z
+          .enum(['true', 'false'])
+          .optional()
+          .meta({
+            description:
+              'With `true` the stream also has `agent_turn` frames, and `agent_delta` frames with the answers of models as' +
+              'they arrive',
+          }),
       }),
       response: answers({ 101: z.undefined().meta({ description: 'Switching to WebSocket' }) }),
     },
@@ -116,7 +124,9 @@ export function streamRoutes(app: App, context: RouteContext): void {
       if ('close' in admission) return socket.close(admission.close, admission.reason);
       const { after, credential } = admission;
       if (credential.kind === 'session') sessions.add(socket, credential.session);
-      return follow(socket, bus, { runId: request.params.id, after });
+      const { deltas: wanted } = request.query as { deltas?: string };
+      const deltas = wanted === 'true';
+      return follow(socket, bus, { runId: request.params.id, after, deltas });
     },
   });
 }
@@ -167,7 +177,11 @@ async function identify(
     : authenticator.identifySession(token);
 }
 
-function follow(socket: WebSocket, bus: FrameBus, from: { runId: string; after: number }): void {
+function follow(
+  socket: WebSocket,
+  bus: FrameBus,
+  from: { runId: string; after: number; deltas: boolean },
+): void {
   const unsubscribe = bus.subscribe({
     ...from,
     deliver: (frame) => {

@@ -143,6 +143,22 @@ export const gateAnswerFields = {
   }),
 } satisfies Record<keyof GateAnswer, z.ZodType>;
 
+/** What the decision about a tool call is bound to. */
+export const toolCallDecisionFields = {
+  digest: z
+    .string()
+    .regex(/^sha256:[0-9a-f]{64}$/, 'must be the digest of an open tool call')
+    .optional()
+    .meta({
+      description:
+        'Required for a gate of kind `tool_call`: its `digest`, so that exactly the call that was shown is decided',
+    }),
+  arguments: jsonObject.optional().meta({
+    description:
+      'Of an approved tool call: the arguments to send instead. They must fit the schema of the tool',
+  }),
+};
+
 /** The gate to decide. */
 export const gateChoiceFields = {
   node_id: z
@@ -158,7 +174,7 @@ export const gateChoiceFields = {
 };
 
 export const decisionBody = z
-  .strictObject({ ...gateAnswerFields, ...gateChoiceFields })
+  .strictObject({ ...gateAnswerFields, ...gateChoiceFields, ...toolCallDecisionFields })
   .nullish()
   .meta({ examples: [{ approved: true, input: { note: 'fine by me' }, reason: 'as agreed' }] });
 

@@ -75,6 +75,16 @@ export const runEventQuery = z.strictObject({
   limit: wholeNumber(1, MAX_EVENTS).prefault('200').meta({ description: 'Events per page' }),
 });
 
+/** A piece of a model's answer, as it arrives. Best effort: it is not stored, and only sent with `deltas=true`. */
+export interface AgentDeltaFrame {
+  type: 'agent_delta';
+  run_id: string;
+  /** The step of the agent. */
+  step_key: string;
+  turn: number;
+  text: string;
+}
+
 export type RunEvent = z.infer<typeof runEventSchema>;
 export type StreamFrame = z.infer<typeof streamFrameSchema>;
 

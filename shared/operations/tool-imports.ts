@@ -6,7 +6,7 @@ import {
   type ToolImport,
   type ToolImportInput,
 } from '../contract/custom-tool.ts';
-import { jsonDigest } from '../crypto/digests.ts';
+import { jsonDigest } from '../crypto/json-digest.ts';
 import {
   createCustomTool,
   type CustomTool,

@@ -5,7 +5,7 @@ import {
   providerNameOf,
 } from '../../shared/agents/offered-tools.ts';
 import { graphNodeSchema, type AgentNode } from '../../shared/contract/graph.ts';
-import { jsonDigest } from '../../shared/crypto/digests.ts';
+import { jsonDigest } from '../../shared/crypto/json-digest.ts';
 import type { Json, JsonObject } from '../../shared/json.ts';
 
 const refundSchema: JsonObject = {

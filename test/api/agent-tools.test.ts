@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { jsonDigest } from '../../shared/crypto/digests.ts';
-import { readOfferedTools } from '../../shared/db/workflows/custom-tools.ts';
+import { resolveTools } from '../../activities/agents/tools.ts';
+import { type AgentNode, graphNodeSchema } from '../../shared/contract/graph.ts';
+import { jsonDigest } from '../../shared/crypto/json-digest.ts';
 import { startTestApi, type TestApi } from './test-api.ts';
 
 let api: TestApi;
@@ -72,32 +73,30 @@ describe('a workflow whose agent offers a custom tool', () => {
 });
 
 describe('the tools that an agent offers', () => {
+  const agent = (...tools: string[]) =>
+    graphNodeSchema.parse({ id: 'a', kind: 'agent', tools }) as AgentNode;
+
   test('are resolved with the custom tools of its own workspace as they are now', async () => {
     const { name, url } = await offered({ description: 'First' });
-    const node = { tools: ['http_request', `custom:${name}`] };
-    const read = (workspaceId: string) => readOfferedTools(api.db, workspaceId, node);
-    expect(await read(api.workspaceId)).toMatchObject({
-      tools: [
-        { name: 'http_request' },
-        { name: `custom:${name}`, description: 'First', schemaDigest: jsonDigest(schema) },
-      ],
-      problems: [],
-    });
+    const node = agent('http_request', `custom:${name}`);
+    expect(await resolveTools(api.db, api.workspaceId, node)).toMatchObject([
+      { name: 'http_request' },
+      { name: `custom:${name}`, description: 'First', schemaDigest: jsonDigest(schema) },
+    ]);
     const { body } = await api.call('PUT', url, { description: 'Second', input_schema: {} });
-    expect((await read(api.workspaceId)).tools[1]).toMatchObject({
+    expect((await resolveTools(api.db, api.workspaceId, node))[1]).toMatchObject({
       description: 'Second',
       schema: { type: 'object' },
     });
     expect(body.schema_digest).toBe(jsonDigest({}));
-    expect(await read('ws_other')).toMatchObject({
-      tools: [{ name: 'http_request' }],
-      problems: [{ code: 'unknown_custom_tool', path: 'tools[1]' }],
+    await expect(resolveTools(api.db, 'ws_other', node)).rejects.toMatchObject({
+      nonRetryable: true,
+      message: `Its tools cannot be offered: the custom tool 'custom:${name}' is not registered`,
     });
   });
 
   test('can be built-in ones alone, without a query', async () => {
     const none = undefined as never;
-    expect((await readOfferedTools(none, '', { tools: ['json_transform'] })).tools).toHaveLength(1);
-    expect(await readOfferedTools(none, '', {})).toEqual({ tools: [], problems: [] });
+    expect(await resolveTools(none, '', agent('json_transform'))).toHaveLength(1);
   });
 });

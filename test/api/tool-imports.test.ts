@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { toolImportInput } from '../../shared/contract/custom-tool.ts';
-import { jsonDigest } from '../../shared/crypto/digests.ts';
+import { jsonDigest } from '../../shared/crypto/json-digest.ts';
 import { sql } from '../../shared/db/pool.ts';
 import type { Json } from '../../shared/json.ts';
 import type { ToolDeps } from '../../shared/operations/custom-tools.ts';

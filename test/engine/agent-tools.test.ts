@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { customToolInput } from '../../shared/contract/custom-tool.ts';
 import { createCustomTool, deleteCustomTool } from '../../shared/db/workflows/custom-tools.ts';
-import { decideGate } from '../../shared/operations/runs/runs.ts';
+import { decideGate, resumeRun } from '../../shared/operations/runs/runs.ts';
 import { startToolServer, type ToolServer } from '../fakes/tool-server.ts';
 import { edge, type Engine, startEngine } from '../support/engine.ts';
 
@@ -63,10 +63,7 @@ describe('a tool that an agent offers', () => {
       { tool: 'http_request' },
     );
     const input = { order: { id: 'a/../b?c' }, by: 'x&y=z' };
-    const runId = await engine.trigger(
-      await engine.define({ nodes: [node], edges: [] }),
-      input,
-    );
+    const runId = await engine.trigger(await engine.define({ nodes: [node], edges: [] }), input);
     await engine.until(runId, ['success', 'failed']);
     expect(server.calls('orders/a%2F..%2Fb%3Fc').map(({ url }) => url)).toEqual([
       '/orders/a%2F..%2Fb%3Fc?by=x%26y%3Dz',
@@ -88,5 +85,8 @@ describe('a tool that an agent offers', () => {
     expect(run.error).toContain(
       "Its tools cannot be offered: the custom tool 'custom:gone' is not registered",
     );
+    await register('gone');
+    await resumeRun(engine.deps, { actor: engine.actor, runId });
+    expect((await engine.until(runId, ['failed', 'success'])).status).toBe('success');
   });
 });

@@ -11,15 +11,20 @@ import {
   runSchema,
 } from '../../../shared/contract/run.ts';
 import { runEventListSchema, runEventQuery } from '../../../shared/contract/stream.ts';
+import { messageListSchema } from '../../../shared/contract/message.ts';
+import { readMessages as readMessagesOf } from '../../../shared/db/agents/messages.ts';
 import { listRunEvents } from '../../../shared/db/runs/frames.ts';
 import { listRuns } from '../../../shared/db/runs/runs.ts';
+import { notFound } from '../../../shared/errors.ts';
 import { toMicros } from '../../../shared/money.ts';
 import { answers, runParams, workflowParams } from '../../http/responses.ts';
 import type { App, RouteContext } from '../../deps.ts';
+import { seesArguments } from '../../identity/shown-gates.ts';
 import { createRunActions, type RunActions } from '../../run-actions.ts';
 import { createCoalescedReads } from '../../load/coalesced-reads.ts';
 
 const tags = ['Runs'];
+const stepParams = runParams.extend({ step_key: z.string().min(1).max(1_000) });
 const triggerHeaders = z.object({
   'idempotency-key': idempotencyKeySchema
     .optional()
@@ -31,6 +36,7 @@ export function runRoutes(app: App, context: RouteContext): void {
   startRuns(app, actions);
   readRuns(app, context, actions);
   readRunEvents(app, context);
+  readMessages(app, context);
   decideGates(app, actions);
   resumeAndCancel(app, actions);
 }
@@ -114,7 +120,9 @@ function readRuns(app: App, { db }: RouteContext, actions: RunActions): void {
     // every step again, which costs as much as the rest of the response.
     serializerCompiler: () => (run) => JSON.stringify(run),
     handler: async ({ actor, params: { id } }) =>
-      watched.get(`${actor.workspaceId}/${id}`, () => actions.read(actor, id)),
+      watched.get(`${actor.workspaceId}/${id}/${seesArguments(actor)}`, () =>
+        actions.read(actor, id),
+      ),
   });
 }
 
@@ -143,6 +151,30 @@ function readRunEvents(app: App, { db }: RouteContext): void {
   });
 }
 
+function readMessages(app: App, { db }: RouteContext): void {
+  app.route({
+    method: 'GET',
+    url: '/api/runs/:id/steps/:step_key/messages',
+    schema: {
+      tags,
+      operationId: 'listStepMessages',
+      summary: 'Read the conversation of an agent with tools',
+      description:
+        'Everything the model received and said so far, in order. Results are as the model received them: redacted, and' +
+        'cut after 100,000 characters.',
+      params: stepParams,
+      response: answers({ 200: messageListSchema }),
+    },
+    config: { capability: 'view' },
+    handler: async ({ actor, params }) => {
+      const scope = { workspaceId: actor.workspaceId, runId: params.id, agentKey: params.step_key };
+      const messages = await readMessagesOf(db, scope);
+      if (messages === undefined) throw notFound('Step');
+      return { messages };
+    },
+  });
+}
+
 function decideGates(app: App, actions: RunActions): void {
   app.route({
     method: 'POST',
@@ -153,7 +185,8 @@ function decideGates(app: App, actions: RunActions): void {
       summary: 'Approve or reject an open gate',
       description:
         'A gate can be decided whenever it is open, also while other branches of its run are in progress. Without a body the' +
-        'oldest open gate is approved: name the gate where a run may have several. 409 says what was decided before.',
+        'oldest open gate is approved: name the gate where a run may have several. A tool call needs its `digest`. 409' +
+        'says what was decided before, or that the tool has changed.',
       params: runParams,
       body: decisionBody,
       response: answers({ 200: runSchema }, 'conflict'),

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { type TurnRecord, turnKey } from '../../agents/turn-record.ts';
 import type { StreamFrame } from '../../contract/stream.ts';
 import type { GateOpening, PauseCall } from '../../execution.ts';
-import { callDigest } from '../../crypto/digests.ts';
+import { callDigest } from '../../crypto/call-digest.ts';
 import type { GateDecision } from '../../gate-decision.ts';
 import { readDecisions } from './answers.ts';
 import { queueAlert } from '../runs/outbox.ts';

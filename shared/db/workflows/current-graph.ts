@@ -42,10 +42,10 @@ export async function readCurrentGraph(
   `);
   if (row === null) return undefined;
   const offered = offeredCustomTools(row.graph).filter((name) => row.custom_tools.includes(name));
-  const complete =
-    offered.length === 0
-      ? []
-      : await readToolDefinitions(db, { workspaceId: ids.workspaceId, names: offered });
+  const complete = await readToolDefinitions(db, {
+    workspaceId: ids.workspaceId,
+    names: offered,
+  });
   return {
     version: row.version,
     graph: row.graph,

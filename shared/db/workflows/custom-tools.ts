@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Actor } from '../../actor.ts';
-import { type CustomToolDefinition, offeredTools } from '../../agents/offered-tools.ts';
+import type { CustomToolDefinitions } from '../../agents/offered-tools.ts';
 import type { OffsetPage } from '../../contract/common.ts';
 import {
   type CustomToolAnswer,
@@ -11,10 +11,10 @@ import {
 } from '../../contract/custom-tool.ts';
 import type { AgentNode } from '../../contract/graph.ts';
 import { conflict, notFound } from '../../errors.ts';
-import { agentToolsOf } from '../../graph/node-tools.ts';
+import { offeredNamesOf } from '../../graph/node-tools.ts';
 import type { JsonObject } from '../../json.ts';
 import { newId } from '../../crypto/ids.ts';
-import { jsonDigest } from '../../crypto/digests.ts';
+import { jsonDigest } from '../../crypto/json-digest.ts';
 import { recordAudit } from '../audit/audit.ts';
 import { offsetClause } from '../cursor.ts';
 import { requireToReplaceTool } from './graphs-in-use.ts';
@@ -114,29 +114,25 @@ const definitionRow = toolRow.pick({
   input_schema: true,
 });
 
-/** What agents offer of these tools, by name. Names without a tool are missing. */
+/** What agents offer of these tools, by name, as far as they exist. */
 export async function readToolDefinitions(
   db: Db,
-  wanted: { workspaceId: string; names: readonly string[] },
-): Promise<Map<string, CustomToolDefinition>> {
-  const rows = await db.any(sql.prepared('custom_tools_definitions', definitionRow)`
+  { workspaceId, names }: { workspaceId: string; names: readonly string[] },
+): Promise<CustomToolDefinitions> {
+  if (names.length === 0) return new Map();
+  const rows = await db.any(sql.prepared('custom_tools_offered', definitionRow)`
     SELECT name, label, description, input_schema FROM custom_tools
-    WHERE workspace_id = ${wanted.workspaceId} AND name = ANY (${sql.array(wanted.names, 'text')})
+    WHERE workspace_id = ${workspaceId} AND name = ANY (${sql.array(names, 'text')})
   `);
   return new Map(rows.map(({ name, ...definition }) => [name, definition]));
 }
 
-/** The tools that an agent offers with the custom tools as they are now; see `offeredTools`. */
-export async function readOfferedTools(
+/** The custom tools that an agent offers, by name, as far as they exist. */
+export const findOfferedDefinitions = (
   db: Db,
-  workspaceId: string,
-  node: Pick<AgentNode, 'tools'>,
-): Promise<ReturnType<typeof offeredTools>> {
-  const names = customToolNames(agentToolsOf(node).map(({ name }) => name));
-  const customTools =
-    names.length === 0 ? new Map() : await readToolDefinitions(db, { workspaceId, names });
-  return offeredTools(node, customTools, jsonDigest);
-}
+  { workspaceId, node }: { workspaceId: string; node: Pick<AgentNode, 'tools'> },
+): Promise<CustomToolDefinitions> =>
+  readToolDefinitions(db, { workspaceId, names: customToolNames(offeredNamesOf(node)) });
 
 /**
  * Marks that a tool is added or removed, or has another schema, so that graphs that use custom tools are checked again.

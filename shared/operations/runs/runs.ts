@@ -10,6 +10,7 @@ import { notifyFrames } from '../../db/runs/frames.ts';
 import type { OutboxRow } from '../../db/runs/outbox.ts';
 import { dispatch, dispatchInOrder } from './dispatch.ts';
 import type { DispatchDeps } from './executions.ts';
+import { bindDecision, type RequestedDecision } from './tool-calls.ts';
 
 /**
  * The operations on runs. Each commits first and notifies Temporal right after; when Temporal is unavailable the
@@ -43,12 +44,15 @@ export async function triggerRun(deps: RunDeps, request: RunRequest): Promise<Tr
   return { runId: run.runId, admitted: summary, dispatched: dispatch(deps, outbox, run) };
 }
 
-/** Decides an open gate: the oldest, or that of `nodeId` or `stepKey`. Throws AppError `not_found`, `conflict`. */
+/**
+ * Decides an open gate: the oldest, or that of `nodeId`, `stepKey` or `digest`. Throws AppError `not_found`, `conflict`,
+ * `invalid`.
+ */
 export async function decideGate(
   deps: DispatchDeps,
-  decision: gates.Decision,
+  decision: RequestedDecision,
 ): Promise<Dispatched> {
-  const { row, first } = await gates.decideGate(deps.db, decision);
+  const { row, first } = await gates.decideGate(deps.db, await bindDecision(deps.db, decision));
   return dispatchAndWake(deps, row, first);
 }
 

@@ -1,7 +1,7 @@
 import type { Client, RequestOptions } from '@modelcontextprotocol/client';
 import { z } from 'zod';
 import { jsonObject } from '../../contract/common.ts';
-import { jsonDigest } from '../../crypto/digests.ts';
+import { jsonDigest } from '../../crypto/json-digest.ts';
 import { type JsonObject, toStorable } from '../../json.ts';
 import { NodeError } from '../../node-error.ts';
 import { BoundedMap } from '../../values/bounded-cache.ts';

@@ -5,7 +5,7 @@ import { createCustom } from '../../../activities/tools/custom.ts';
 import { type CustomTool, headerContext } from '../../../shared/db/workflows/custom-tools.ts';
 import type { JsonObject } from '../../../shared/json.ts';
 import { createEgress, type Egress } from '../../../shared/platform/egress/egress.ts';
-import { jsonDigest } from '../../../shared/crypto/digests.ts';
+import { jsonDigest } from '../../../shared/crypto/json-digest.ts';
 import { createSealer } from '../../../shared/crypto/sealing.ts';
 import {
   type FakeServer,

@@ -1,10 +1,5 @@
-import { createHash } from 'node:crypto';
-import { canonicalJson } from '../values/canonical-json.ts';
 import type { JsonObject } from '../json.ts';
-
-/** `sha256:` and the digest of the value's canonical JSON, in hex. */
-export const jsonDigest = (value: unknown): string =>
-  `sha256:${createHash('sha256').update(canonicalJson(value)).digest('hex')}`;
+import { jsonDigest } from './json-digest.ts';
 
 /** What a decision about a tool call is bound to. */
 export interface CallToApprove {

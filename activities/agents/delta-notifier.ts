@@ -1,0 +1,60 @@
+import { type AgentDelta, notifyDeltas, payloadsOf } from '../../shared/db/agents/deltas.ts';
+import type { Pool } from '../../shared/db/pool.ts';
+import type { Logger } from '../../shared/platform/logger.ts';
+
+export interface DeltaNotifier {
+  /** Sends a piece of a model's answer soon. Never fails. */
+  push: (delta: AgentDelta) => void;
+  /** Resolves when nothing is in progress. */
+  close: () => Promise<void>;
+}
+
+/** Pieces are sent at most this often; the first after a pause at once. */
+const EVERY_MS = 100;
+/** Characters that wait at most. A worker that cannot send fast enough drops the rest: the answer itself is stored. */
+const MAX_WAITING = 200_000;
+
+/** Sends the pieces of all turns of this worker together: ten statements a second, however many models are answering. */
+export function createDeltaNotifier(db: Pool, log: Logger): DeltaNotifier {
+  const waiting = new Map<string, AgentDelta>();
+  let size = 0;
+  let timer: NodeJS.Timeout | undefined;
+  let sending: Promise<void> | undefined;
+
+  async function send(): Promise<void> {
+    const deltas = [...waiting.values()];
+    waiting.clear();
+    size = 0;
+    try {
+      await notifyDeltas(db, payloadsOf(deltas));
+    } catch (error) {
+      log.warn({ err: error }, 'could not send pieces of answers');
+    }
+  }
+
+  function sendAndPause(): void {
+    timer = setTimeout(() => {
+      timer = undefined;
+      if (waiting.size > 0) sendAndPause();
+    }, EVERY_MS);
+    timer.unref();
+    const earlier = sending;
+    sending = (earlier ?? Promise.resolve()).then(send);
+  }
+
+  return {
+    push: (delta) => {
+      if (size + delta.text.length > MAX_WAITING) return;
+      size += delta.text.length;
+      const key = `${delta.run_id}/${delta.step_key}/${delta.turn}`;
+      const before = waiting.get(key);
+      waiting.set(key, before === undefined ? delta : { ...delta, text: before.text + delta.text });
+      if (timer === undefined) sendAndPause();
+    },
+    close: async () => {
+      clearTimeout(timer);
+      await sending;
+      if (waiting.size > 0) await send();
+    },
+  };
+}

@@ -1,0 +1,102 @@
+import { z } from 'zod';
+import { callKey, type RecordedCall, type TurnRecord, turnKey } from '../../agents/turn-record.ts';
+import type { Message } from '../../contract/message.ts';
+import type { Step } from '../../contract/step.ts';
+import type { JsonObject } from '../../json.ts';
+import { toDollars } from '../../money.ts';
+import { storedTime } from '../../time.ts';
+import { type Db, sql } from '../pool.ts';
+import { textOf } from './conversations.ts';
+
+const partRow = z.object({
+  turn: z.number(),
+  call_index: z.number().nullable(),
+  status: z.string(),
+  input: z.json().nullable(),
+  output: z.json().nullable(),
+  error: z.string().nullable(),
+  model: z.string().nullable(),
+  usage: z.unknown().transform((value) => value as Step['usage'] | null),
+  cost_micros: z.number(),
+  finished_at: z.string().nullable(),
+});
+
+type PartRow = z.infer<typeof partRow>;
+
+/**
+ * The messages of an agent's step, oldest first. Undefined when the workspace has no such run, or the step is no agent
+ * with tools. A turn that is still being asked is missing, and so is the result of a call in progress.
+ */
+export async function readMessages(
+  db: Db,
+  scope: { workspaceId: string; runId: string; agentKey: string },
+): Promise<Message[] | undefined> {
+  const parts = await db.any(sql.prepared('agents_read_messages', partRow)`
+    SELECT s.turn, s.call_index, s.status, s.input, s.output, s.error, s.model, s.usage, s.cost_micros, s.finished_at
+    FROM runs r JOIN steps s ON s.run_id = r.id
+    WHERE r.id = ${scope.runId} AND r.workspace_id = ${scope.workspaceId} AND s.parent_step_key = ${scope.agentKey}
+    ORDER BY s.turn, s.call_index NULLS FIRST
+  `);
+  if (parts.length === 0) return undefined;
+  const calls = new Map(parts.map((part) => [`${part.turn}.${part.call_index}`, part]));
+  return parts.flatMap((part) =>
+    part.call_index === null ? messagesOf(part, scope.agentKey, calls) : [],
+  );
+}
+
+function messagesOf(
+  part: PartRow,
+  agentKey: string,
+  calls: ReadonlyMap<string, PartRow>,
+): Message[] {
+  const prompts = part.turn === 1 ? promptsOf(part.input as JsonObject | null) : [];
+  if (part.status !== 'success') return prompts;
+  const { text, calls: requested } = part.output as unknown as TurnRecord;
+  const assistant: Message = {
+    role: 'assistant',
+    turn: part.turn,
+    step_key: turnKey(agentKey, part.turn),
+    text,
+    calls: requested.map((call) => ({
+      index: call.index,
+      step_key: stepKeyOf(agentKey, part.turn, call),
+      tool: call.tool,
+      arguments: call.given,
+      refusal: call.refusal ?? null,
+    })),
+    model: part.model,
+    usage: part.usage ?? null,
+    cost_usd: toDollars(part.cost_micros),
+    at: storedTime(part.finished_at ?? ''),
+  };
+  const results = requested.flatMap((call) =>
+    resultOf(call, part.turn, agentKey, calls.get(`${part.turn}.${call.index}`)),
+  );
+  return [...prompts, assistant, ...results];
+}
+
+const stepKeyOf = (agentKey: string, turn: number, { index, refusal }: RecordedCall) =>
+  refusal === undefined ? callKey(agentKey, turn, index) : null;
+
+function promptsOf(input: JsonObject | null): Message[] {
+  const system = textOf(input?.['system_prompt']);
+  return [
+    ...(system === '' ? [] : [{ role: 'system', text: system } as const]),
+    { role: 'user', text: textOf(input?.['prompt']) },
+  ];
+}
+
+function resultOf(
+  call: RecordedCall,
+  turn: number,
+  agentKey: string,
+  part: PartRow | undefined,
+): Message[] {
+  const { index, tool, refusal } = call;
+  const step_key = stepKeyOf(agentKey, turn, call);
+  const message = { role: 'tool', turn, index, step_key, tool } as const;
+  if (refusal !== undefined) return [{ ...message, content: refusal, is_error: true }];
+  if (part?.status === 'success') return [{ ...message, content: part.output, is_error: false }];
+  if (part?.status === 'failed') return [{ ...message, content: part.error, is_error: true }];
+  return [];
+}

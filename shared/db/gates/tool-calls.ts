@@ -1,0 +1,46 @@
+import { z } from 'zod';
+import { type AgentNode, graphNodeSchema } from '../../contract/graph.ts';
+import { jsonObject } from '../../contract/common.ts';
+import type { JsonObject } from '../../json.ts';
+import { type Db, sql } from '../pool.ts';
+
+const openCall = z.object({
+  step_key: z.string(),
+  tool: z.string(),
+  arguments: jsonObject,
+  schema_digest: z.string(),
+  node: graphNodeSchema,
+});
+
+/** A tool call that waits for a decision, with the node of its agent as the run's version has it. */
+export interface OpenToolCall {
+  stepKey: string;
+  tool: string;
+  arguments: JsonObject;
+  schemaDigest: string;
+  node: AgentNode;
+}
+
+/** The open call with this digest; undefined when there is none. */
+export async function findOpenCall(
+  db: Db,
+  scope: { workspaceId: string; runId: string; digest: string },
+): Promise<OpenToolCall | undefined> {
+  const row = await db.maybeOne(sql.prepared('gates_find_call', openCall)`
+    SELECT g.step_key, g.tool, g.arguments, g.schema_digest, n.node
+    FROM gates g JOIN runs r ON r.id = g.run_id
+    JOIN workflow_versions v ON v.workflow_id = r.workflow_id AND v.version = r.workflow_version
+    CROSS JOIN LATERAL (
+      SELECT node FROM json_array_elements(v.graph -> 'nodes') AS node WHERE node ->> 'id' = g.node_id LIMIT 1) AS n
+    WHERE g.run_id = ${scope.runId} AND r.workspace_id = ${scope.workspaceId} AND g.digest = ${scope.digest}
+      AND g.status = 'open'
+  `);
+  if (row === null || row.node.kind !== 'agent') return undefined;
+  return {
+    stepKey: row.step_key,
+    tool: row.tool,
+    arguments: row.arguments,
+    schemaDigest: row.schema_digest,
+    node: row.node,
+  };
+}

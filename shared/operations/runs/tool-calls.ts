@@ -1,0 +1,79 @@
+import { offeredTools } from '../../agents/offered-tools.ts';
+import { callDigest } from '../../crypto/call-digest.ts';
+import { jsonDigest } from '../../crypto/json-digest.ts';
+import type { Decision } from '../../db/gates/decisions.ts';
+import { findOpenCall, type OpenToolCall } from '../../db/gates/tool-calls.ts';
+import { findOfferedDefinitions } from '../../db/workflows/custom-tools.ts';
+import type { Db } from '../../db/pool.ts';
+import { AppError, conflict } from '../../errors.ts';
+import type { JsonObject } from '../../json.ts';
+import { argumentsUntrusted } from '../../platform/threads/untrusted.ts';
+import { canonicalJson } from '../../values/canonical-json.ts';
+
+/** A decision as a request has it. */
+export interface RequestedDecision extends Omit<Decision, 'changed'> {
+  /** The arguments of the tool call as the approver wants them. */
+  arguments?: JsonObject;
+}
+
+/**
+ * The decision about a tool call, bound to what will be sent: the arguments that were shown, or the approver's. Any other
+ * decision is returned unchanged. Throws AppError `conflict` when the tool has changed since the call was requested,
+ * and `invalid` for arguments that do not fit or change what the workflow sets.
+ */
+export async function bindDecision(
+  db: Db,
+  { arguments: wanted, ...decision }: RequestedDecision,
+): Promise<Decision> {
+  const { actor, runId, digest, approved } = decision;
+  if (digest === undefined) {
+    if (wanted === undefined) return decision;
+    throw new AppError('invalid', 'Invalid body: arguments need the digest of a tool call');
+  }
+  if (!approved) {
+    if (wanted === undefined) return decision;
+    throw new AppError('invalid', 'Invalid body: a rejected call has no arguments');
+  }
+  const call = await findOpenCall(db, { workspaceId: actor.workspaceId, runId, digest });
+  // The statement that decides finds the same, and says why.
+  if (call === undefined) return decision;
+  const tool = await currentTool(db, actor.workspaceId, call);
+  if (wanted === undefined || canonicalJson(wanted) === canonicalJson(call.arguments)) {
+    return decision;
+  }
+  await requireFitting(actor.workspaceId, call, tool, wanted);
+  const bound = { run_id: runId, step_key: call.stepKey, tool: call.tool, arguments: wanted };
+  const changed = callDigest({ ...bound, schema_digest: call.schemaDigest });
+  return { ...decision, changed: { arguments: wanted, digest: changed } };
+}
+
+async function currentTool(db: Db, workspaceId: string, call: OpenToolCall) {
+  const { node } = call;
+  const definitions = await findOfferedDefinitions(db, { workspaceId, node });
+  const { tools } = offeredTools(node, definitions, jsonDigest);
+  const tool = tools.find(({ name }) => name === call.tool);
+  if (tool?.schemaDigest === call.schemaDigest) return tool;
+  throw conflict(
+    `The tool '${call.tool}' has changed since the call was requested: reject it, and the agent can call again`,
+  );
+}
+
+async function requireFitting(
+  workspaceId: string,
+  call: OpenToolCall,
+  tool: { schema: JsonObject; fixed: readonly string[] },
+  wanted: JsonObject,
+): Promise<void> {
+  for (const name of tool.fixed) {
+    if (canonicalJson(wanted[name]) === canonicalJson(call.arguments[name])) continue;
+    throw new AppError('invalid', `Invalid body: arguments.${name} is set by the workflow`);
+  }
+  const own = Object.entries(wanted).filter(([name]) => !tool.fixed.includes(name));
+  const { problem, schemaProblem } = await argumentsUntrusted(
+    workspaceId,
+    tool.schema,
+    Object.fromEntries(own),
+  );
+  const message = problem ?? schemaProblem;
+  if (message !== undefined) throw new AppError('invalid', `Invalid body: arguments ${message}`);
+}
