@@ -784,6 +784,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/tools/import": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Register the tools of an MCP server
+         * @description Each becomes a custom tool of kind `mcp` with the description and the schema that the server gives, and is pinned: a call is refused while the server gives another schema. Importing again accepts the new one. A tool that cannot be registered is skipped, with the reason; 400 when the server does not list its tools. Importing one under a name that a graph already calls also requires `publish_workflows` where a published workflow calls the tool, and `run_workflows` whereone does that has a webhook or an enabled schedule.
+         */
+        post: operations["importTools"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/schedules": {
         parameters: {
             query?: never;
@@ -2375,6 +2395,10 @@ export interface components {
             input_schema: {
                 [key: string]: unknown;
             } | null;
+            /** @description `sha256:` and the SHA-256 of the canonical JSON (RFC 8785) of the `input_schema`; null without one */
+            schema_digest: string | null;
+            /** @description Whether it was imported, and is not called while its server gives another schema for it */
+            pinned: boolean;
             timeout_seconds: number;
             retry_count: number;
             created_by: string | null;
@@ -2857,6 +2881,31 @@ export interface components {
             /** @enum {string} */
             credential: "none" | "session" | "api_key";
             capabilities: components["schemas"]["HeldCapabilities"];
+        };
+        ImportToolsBody: {
+            /**
+             * Format: uri
+             * @description Called unchanged: no part of it comes from a workflow
+             */
+            server_url: string;
+            /**
+             * @description Sent with each call. Values are stored sealed and shown as `***`
+             * @default {}
+             */
+            headers?: {
+                [key: string]: string;
+            };
+            /** @description Which tools of the server to import; default: all, at most 200 */
+            names?: string[];
+            /** @description What the names of the tools begin with here */
+            prefix?: string;
+        };
+        ImportedTool: {
+            id: string;
+            name: string;
+            /** @description Its name on the server */
+            mcp_tool: string;
+            schema_digest: string;
         };
         IngestAnswer: {
             created: number;
@@ -3777,6 +3826,18 @@ export interface components {
              */
             type: "contains" | "not_contains" | "equals" | "regex";
             value: string | number;
+        };
+        ToolImport: {
+            created: components["schemas"]["ImportedTool"][];
+            /** @description Imported earlier; the server describes them otherwise now, or they were changed */
+            updated: components["schemas"]["ImportedTool"][];
+            unchanged: components["schemas"]["ImportedTool"][];
+            skipped: components["schemas"]["ToolImportSkipped"][];
+        };
+        ToolImportSkipped: {
+            /** @description Its name on the server */
+            name: string;
+            reason: string;
         };
         ToolMessage: {
             /**
@@ -5551,6 +5612,30 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ToolTest"];
+                };
+            };
+        };
+    };
+    importTools: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ImportToolsBody"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ToolImport"];
                 };
             };
         };

@@ -1,7 +1,7 @@
 import { wholeList } from './pages.ts';
 import type { CallOptions, Send } from './request.ts';
 import type { BodyOf, QueryOf } from './routes.ts';
-import type { CustomTool, JsonObject, ToolTest } from './types.ts';
+import type { CustomTool, JsonObject, ToolImport, ToolTest } from './types.ts';
 
 export function toolMethods(send: Send) {
   return {
@@ -13,6 +13,11 @@ export function toolMethods(send: Send) {
     /** Registers an endpoint, which workflows call as `custom:<name>`. */
     registerTool: (tool: BodyOf<'POST /api/tools'>, options?: CallOptions): Promise<CustomTool> =>
       send('POST /api/tools', [], { body: { ...toolDefaults, ...tool }, options }),
+    /** Registers the tools of an MCP server, pinned to the schemas that it gives now. */
+    importTools: (
+      from: BodyOf<'POST /api/tools/import'>,
+      options?: CallOptions,
+    ): Promise<ToolImport> => send('POST /api/tools/import', [], { body: from, options }),
     getTool: (toolId: string, options?: CallOptions): Promise<CustomTool> =>
       send('GET /api/tools/{id}', [toolId], { options }),
     /** Omitted fields are unchanged. */

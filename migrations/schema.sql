@@ -181,12 +181,14 @@ CREATE TABLE custom_tools (
   created_by text,
   created_at timestamp with time zone DEFAULT now() NOT NULL,
   updated_at timestamp with time zone DEFAULT now() NOT NULL,
+  pinned_schema text,
   CONSTRAINT custom_tools_pkey PRIMARY KEY (id),
   CONSTRAINT custom_tools_workspace_id_name_key UNIQUE (workspace_id, name),
   CONSTRAINT custom_tools_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id) ON DELETE CASCADE,
   CONSTRAINT custom_tools_check CHECK (((kind = 'mcp'::text) = (mcp_tool IS NOT NULL))),
   CONSTRAINT custom_tools_kind_check CHECK ((kind = ANY (ARRAY['http'::text, 'mcp'::text]))),
   CONSTRAINT custom_tools_name_check CHECK ((name ~ '^[a-z][a-z0-9_-]{0,63}$'::text)),
+  CONSTRAINT custom_tools_pinned_schema_check CHECK ((pinned_schema ~ '^sha256:[0-9a-f]{64}$'::text)),
   CONSTRAINT custom_tools_retry_count_check CHECK ((retry_count >= 0)),
   CONSTRAINT custom_tools_timeout_seconds_check CHECK ((timeout_seconds > 0))
 );

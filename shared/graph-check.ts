@@ -85,7 +85,9 @@ function readNodes(issues: Issues, nodes: readonly Json[]): ReadNode[] {
     if (parsed.success) return { node: parsed.data, shaped: true, known: true };
     const given = memberOf(value, 'id');
     const id = typeof given === 'string' ? given : undefined;
-    for (const issue of parsed.error.issues) reportShape(issues, issue, `nodes[${at}]`, id);
+    for (const issue of parsed.error.issues.flatMap(meantIssues)) {
+      reportShape(issues, issue, `nodes[${at}]`, id);
+    }
     const repaired = repairNode(value, parsed.error.issues);
     // No id can start with a space, so the replacement's id is unique.
     const node: GraphNode = { ...(repaired ?? { kind: 'merge' }), id: id ?? ` ${at}` };
@@ -106,6 +108,9 @@ function repairNode(value: Json, issues: readonly z.core.$ZodIssue[]): GraphNode
     else if (issue.code === 'unrecognized_keys') for (const key of issue.keys) kept.delete(key);
   }
   if (!kept.has('kind')) return undefined;
+  if (Object.hasOwn(value, 'tools') && !kept.has('tools')) {
+    for (const option of needTools) kept.delete(option);
+  }
   const rest = { ...Object.fromEntries(kept), id: 'stand_in' };
   // In this order: without invalid fields, with a valid expression, and as a bare agent.
   for (const attempt of [
@@ -117,6 +122,24 @@ function repairNode(value: Json, issues: readonly z.core.$ZodIssue[]): GraphNode
     if (parsed.success) return parsed.data;
   }
   return undefined;
+}
+
+/** Fields of an agent whose problem would only be that the tools are unreadable. */
+const needTools = ['max_turns', 'tool_choice', 'on_max_turns', 'mock'];
+
+/**
+ * The problems of a value that can have several forms, such as a name or an object: those of the form that has no
+ * problem as a whole.
+ */
+function meantIssues(issue: z.core.$ZodIssue): z.core.$ZodIssue[] {
+  if (issue.code !== 'invalid_union') return [issue];
+  const meant = issue.errors.find(
+    (form) =>
+      form.length > 0 &&
+      form.every(({ code, path }) => path.length > 0 || code === 'unrecognized_keys'),
+  );
+  if (meant === undefined) return [issue];
+  return meant.map((inner) => ({ ...inner, path: [...issue.path, ...inner.path] }));
 }
 
 interface ReadEdge {

@@ -45,6 +45,11 @@ const CUSTOM = 'custom:';
 export const customToolName = (toolName: string): string | undefined =>
   toolName.startsWith(CUSTOM) ? toolName.slice(CUSTOM.length) : undefined;
 
+/** The names of the custom tools among these, without `custom:`, each once. */
+export const customToolNames = (toolNames: readonly string[]): string[] => [
+  ...new Set(toolNames.map(customToolName).filter((name) => name !== undefined)),
+];
+
 /** The name of a custom tool in graphs. */
 export const calledAs = (name: string): string => CUSTOM + name;
 

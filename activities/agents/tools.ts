@@ -1,14 +1,15 @@
+import { ApplicationFailure } from '@temporalio/activity';
 import type { OfferedTool } from '../../shared/agents/offered-tool.ts';
 import { offeredTools } from '../../shared/agents/offered-tools.ts';
 import type { AgentNode } from '../../shared/contract/graph.ts';
 import { jsonDigest } from '../../shared/crypto/json-digest.ts';
 import { findOfferedDefinitions } from '../../shared/db/workflows/custom-tools.ts';
 import type { Pool } from '../../shared/db/pool.ts';
-import { NodeError } from '../nodes/node.ts';
+import { FAILURE_NODE } from '../../shared/execution.ts';
 
 /**
- * The tools of an agent as they are now. Throws a final NodeError when one of them cannot be offered: it was deleted, or
- * lost its schema, after the graph was checked.
+ * The tools of an agent as they are now. Throws a failure that is not retried when one of them cannot be offered: it was
+ * deleted, or lost its schema, after the graph was checked. Not a NodeError, since the step is not claimed yet.
  */
 export async function resolveTools(
   db: Pool,
@@ -18,6 +19,11 @@ export async function resolveTools(
   const definitions = await findOfferedDefinitions(db, { workspaceId, node });
   const { tools, problems } = offeredTools(node, definitions, jsonDigest);
   const [problem] = problems;
-  if (problem !== undefined) throw new NodeError(problem.message, { retryable: false });
+  if (problem !== undefined) {
+    throw ApplicationFailure.nonRetryable(
+      `Its tools cannot be offered: ${problem.message}`,
+      FAILURE_NODE,
+    );
+  }
   return tools;
 }

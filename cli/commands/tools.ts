@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import type { BodyOf, Client } from '../../client/index.ts';
+import type { BodyOf, Client, ToolImport } from '../../client/index.ts';
 import { Ending, exitCodes } from '../endings.ts';
 import { collect, readInput, readJsonObject } from '../input.ts';
 import { idOf } from '../references.ts';
@@ -47,6 +47,8 @@ export function toolCommands(program: Command): void {
       }),
     );
 
+  importCommand(tools);
+
   tools
     .command('delete')
     .argument('<tool>', 'id or name')
@@ -71,3 +73,64 @@ export function toolCommands(program: Command): void {
       }),
     );
 }
+
+interface ImportOptions {
+  name?: string[];
+  prefix?: string;
+  headers?: string;
+}
+
+function importCommand(tools: Command): void {
+  tools
+    .command('import')
+    .argument('<server-url>', 'address of an MCP server')
+    .description('register the tools of an MCP server; code 1 when some are skipped')
+    .option('-n, --name <name>', 'only this tool of the server; can be repeated', collect)
+    .option('-p, --prefix <prefix>', 'what the names begin with here')
+    // Headers may contain credentials, which must not be process arguments.
+    .option('--headers <file>', 'JSON object with the headers to send; - for standard input')
+    .action(
+      inSession<ImportOptions>(async ({ client, output }, [url = ''], given) => {
+        const { name: names, prefix } = given;
+        const headers =
+          given.headers === undefined
+            ? undefined
+            : ((await readJsonObject(given.headers)) as Record<string, string>);
+        const result = await client.importTools({
+          server_url: url,
+          ...(names && { names }),
+          ...(prefix !== undefined && { prefix }),
+          ...(headers && { headers }),
+        });
+        if (output.format === 'json') output.record(result);
+        else output.list(outcomesOf(result), outcomeColumns);
+        if (result.skipped.length > 0) throw new Ending(exitCodes.refused);
+      }),
+    );
+}
+
+interface Outcome {
+  outcome: string;
+  tool?: string;
+  on_server: string;
+  reason?: string;
+}
+
+function outcomesOf({ skipped, ...imported }: ToolImport): Outcome[] {
+  const done = Object.entries(imported).flatMap(([outcome, tools]) =>
+    tools.map(({ name, mcp_tool }) => ({ outcome, tool: `custom:${name}`, on_server: mcp_tool })),
+  );
+  const refused = skipped.map(({ name, reason }) => ({
+    outcome: 'skipped',
+    on_server: name,
+    reason,
+  }));
+  return [...done, ...refused];
+}
+
+const outcomeColumns = {
+  Outcome: (row: Outcome) => row.outcome,
+  Tool: (row: Outcome) => row.tool,
+  'On the server': (row: Outcome) => row.on_server,
+  Reason: (row: Outcome) => row.reason,
+};

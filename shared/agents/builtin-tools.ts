@@ -139,7 +139,8 @@ export const builtinDefinitions: Readonly<Record<OfferedBuiltin, ToolDefinition>
   },
   json_transform: {
     description:
-      'Computes the value of an expression over the data of the run, such as `len(items) > 3` or `upper(customer.name)`.',
+      'Computes the value of an expression over literal values, such as `round(12.5 * 3, 1)`, `len([1, 2])` or ' +
+      "`upper('a') in ['A', 'B']`.",
     schema: argumentsOf({ expression: word('The expression', 2_000) }, ['expression']),
   },
   entity_upsert: {

@@ -116,8 +116,7 @@ function definitionOf(
   if (customName !== undefined) {
     const tool = customTools.get(customName);
     if (tool === undefined) {
-      const names = [...customTools.keys()].map(calledAs);
-      const message = `the custom tool '${name}' is not registered${hint(name, names)}`;
+      const message = `the custom tool '${name}' is not registered`;
       return { code: 'unknown_custom_tool', message };
     }
     const description = [tool.description, tool.label].find((text) => text !== '') ?? customName;

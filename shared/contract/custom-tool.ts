@@ -117,6 +117,11 @@ export const customToolUpdate = z
   .meta({ examples: [{ timeout_seconds: 20, retry_count: 3 }] });
 export type CustomToolUpdate = z.infer<typeof customToolUpdate>;
 
+const schemaDigest = z.string().nullable().meta({
+  description:
+    '`sha256:` and the SHA-256 of the canonical JSON (RFC 8785) of the `input_schema`; null without one',
+});
+
 export const customToolSchema = z
   .object({
     id: z.string(),
@@ -131,6 +136,11 @@ export const customToolSchema = z
       .meta({ description: `Every value is \`${HEADER_MASK}\`` }),
     mcp_tool: z.string().nullable(),
     input_schema: jsonObject.nullable(),
+    schema_digest: schemaDigest,
+    pinned: z.boolean().meta({
+      description:
+        'Whether it was imported, and is not called while its server gives another schema for it',
+    }),
     timeout_seconds: z.int(),
     retry_count: z.int(),
     created_by: z.string().nullable(),
@@ -155,3 +165,56 @@ export const toolTestSchema = z
   })
   .meta({ id: 'ToolTest' });
 export type ToolTest = z.infer<typeof toolTestSchema>;
+
+/** Names of tools on their server. */
+const serverToolName = z.string().min(1).max(200);
+
+export const toolImportInput = z
+  .strictObject({
+    server_url: endpointUrl,
+    headers: headers.default({}),
+    names: z
+      .array(serverToolName)
+      .min(1)
+      .max(200)
+      .optional()
+      .meta({ description: 'Which tools of the server to import; default: all, at most 200' }),
+    prefix: z
+      .string()
+      .regex(
+        /^[a-z][a-z0-9_-]{0,31}$/,
+        "must start with a letter and contain only a-z, 0-9, '_' and '-', at most 32",
+      )
+      .optional()
+      .meta({ description: 'What the names of the tools begin with here' }),
+  })
+  .meta({ examples: [{ server_url: 'https://tools.example.com/mcp', prefix: 'crm_' }] });
+export type ToolImportInput = z.infer<typeof toolImportInput>;
+
+const importedTool = z
+  .object({
+    id: z.string(),
+    name: z.string(),
+    mcp_tool: z.string().meta({ description: 'Its name on the server' }),
+    schema_digest: z.string(),
+  })
+  .meta({ id: 'ImportedTool' });
+export type ImportedTool = z.infer<typeof importedTool>;
+
+export const toolImportSchema = z
+  .object({
+    created: z.array(importedTool),
+    updated: z.array(importedTool).meta({
+      description:
+        'Imported earlier; the server describes them otherwise now, or they were changed',
+    }),
+    unchanged: z.array(importedTool),
+    skipped: z.array(
+      z.object({
+        name: z.string().meta({ description: 'Its name on the server' }),
+        reason: z.string(),
+      }),
+    ),
+  })
+  .meta({ id: 'ToolImport' });
+export type ToolImport = z.infer<typeof toolImportSchema>;

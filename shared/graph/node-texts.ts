@@ -1,12 +1,23 @@
 import type { Json } from '../json.ts';
-import type { GraphNode } from '../contract/graph.ts';
+import type { AgentNode, GraphNode } from '../contract/graph.ts';
+import { expressionRoots } from './expression/expression.ts';
+import { templateRoots } from './expression/template.ts';
 import { isObject } from './json-value.ts';
+import { agentToolsOf } from './node-tools.ts';
 
 export interface NodeText {
   language: 'expression' | 'template';
   text: string;
   /** Within the node, like `params.body.items[0]`. */
   path: string;
+  /** Names that it reads besides the keys of the state. */
+  locals?: readonly string[];
+}
+
+/** The top-level keys of the state that a text reads. Throws ExpressionError when it does not parse. */
+export function textRoots({ language, text, locals = [] }: NodeText): string[] {
+  const roots = language === 'template' ? templateRoots(text) : expressionRoots(text);
+  return roots.filter((root) => !locals.includes(root));
 }
 
 /**
@@ -17,7 +28,8 @@ export function nodeTexts(node: GraphNode): NodeText[] {
   switch (node.kind) {
     case 'agent': {
       const { system_prompt, prompt } = node;
-      return [...textsIn(system_prompt, 'system_prompt'), ...textsIn(prompt, 'prompt')];
+      const prompts = [...textsIn(system_prompt, 'system_prompt'), ...textsIn(prompt, 'prompt')];
+      return [...prompts, ...offerTexts(node), ...mockTexts(node)];
     }
     case 'tool': {
       const texts = textsIn(node.params, 'params');
@@ -34,6 +46,24 @@ export function nodeTexts(node: GraphNode): NodeText[] {
     case 'merge':
       return [];
   }
+}
+
+/** The texts of the tools that an agent offers. */
+function offerTexts(node: AgentNode): NodeText[] {
+  return agentToolsOf(node).flatMap(({ approval = 'never', fixed }, at): NodeText[] => {
+    const texts = textsIn(fixed, `tools[${at}].fixed`);
+    if (approval === 'always' || approval === 'never') return texts;
+    const path = `tools[${at}].approval`;
+    return [{ language: 'expression', text: approval, path, locals: ['args'] }, ...texts];
+  });
+}
+
+function mockTexts({ mock }: AgentNode): NodeText[] {
+  return (mock?.turns ?? []).flatMap(({ calls = [] }, turn) =>
+    calls.flatMap((call, at) =>
+      textsIn(call.arguments, `mock.turns[${turn}].calls[${at}].arguments`),
+    ),
+  );
 }
 
 function textsIn(value: Json | undefined, path: string): NodeText[] {

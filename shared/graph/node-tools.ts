@@ -7,7 +7,7 @@ export const agentToolsOf = ({ tools = [] }: Pick<AgentNode, 'tools'>): AgentToo
   tools.map((tool) => (typeof tool === 'string' ? { name: tool, on_error: 'tell' } : tool));
 
 /** A node, or what a draft has in place of one. */
-type DrawnNode = GraphNode | Json;
+type DrawnNode = GraphNode | Pick<AgentNode, 'tools'> | Json;
 
 /** The names of the tools that a node offers to its model, as drawn: a draft can have any. */
 export function offeredNamesOf(node: DrawnNode): string[] {

@@ -4,7 +4,6 @@ import {
   type CustomToolAnswer,
   type CustomToolInput,
   type CustomToolUpdate,
-  HEADER_MASK,
   targetProblem,
   type ToolTest,
 } from '../contract/custom-tool.ts';
@@ -12,8 +11,6 @@ import {
   auditTool,
   createCustomTool,
   type CustomTool,
-  type CustomToolScope,
-  headerContext,
   readCustomTool,
   toAnswer,
   updateCustomTool,
@@ -21,12 +18,9 @@ import {
 import { recordGovernanceEvent } from '../db/audit/governance.ts';
 import { readPolicies } from '../db/audit/policies.ts';
 import type { Pool } from '../db/pool.ts';
-import { AppError } from '../errors.ts';
 import type { JsonObject } from '../json.ts';
 import { NodeError } from '../node-error.ts';
 import { callCustomTool, type CustomToolDeps } from '../platform/calls/custom-tool.ts';
-import { checkUserHeaders, EgressError } from '../platform/egress/egress.ts';
-import type { Sealer } from '../crypto/sealing.ts';
 import {
   argumentsUntrusted,
   judgeUntrusted,
@@ -34,6 +28,7 @@ import {
 } from '../platform/threads/untrusted.ts';
 import { compilePolicies, type Judgement } from '../policy/judge.ts';
 import { calledAs } from '../tools.ts';
+import { invalid, keepHeadersAtOrigin, sealHeaders } from './tool-headers.ts';
 
 export interface ToolDeps extends CustomToolDeps {
   db: Pool;
@@ -69,7 +64,7 @@ export async function changeTool(
       throw invalid('name cannot be changed: graphs call the tool by it');
     }
     const scope = { workspaceId: before.workspace_id, toolId };
-    const after: CustomTool = { ...before, ...withoutUndefined(fields) };
+    const after = unpinned(before, { ...before, ...withoutUndefined(fields) });
     const problem = targetProblem(after);
     if (problem !== undefined) throw invalid(`mcp_tool ${problem}`);
     keepHeadersAtOrigin(before, after.endpoint_url, headers);
@@ -79,29 +74,15 @@ export async function changeTool(
   return toAnswer(tool);
 }
 
-/**
- * A header's value belongs to one origin (scheme, host and port). A caller who can change a tool but not read its
- * headers must not be able to send a value to another server. Throws AppError `invalid`, naming the headers.
- */
-function keepHeadersAtOrigin(
-  before: CustomTool,
-  endpointUrl: string,
-  given: Readonly<Record<string, string>> | undefined,
-): void {
-  const { origin } = new URL(before.endpoint_url);
-  const target = new URL(endpointUrl).origin;
-  if (target === origin) return;
-  const kept = Object.entries(given ?? before.headers)
-    .filter(([, value]) => given === undefined || value === HEADER_MASK)
-    .map(([name]) => name);
-  if (kept.length === 0) return;
-  throw invalid(
-    `headers: the values of ${kept.join(', ')} were given for ${origin}; send them again in full to move ` +
-      `endpoint_url to ${target}, or leave them out`,
-  );
-}
+/** What a pin is about: with another one of these, it is another tool. */
+const PINNED = ['kind', 'endpoint_url', 'mcp_tool', 'input_schema'] as const;
 
-const invalid = (problem: string): AppError => new AppError('invalid', `Invalid body: ${problem}`);
+function unpinned(before: CustomTool, after: CustomTool): CustomTool {
+  const same = PINNED.every(
+    (field) => JSON.stringify(before[field]) === JSON.stringify(after[field]),
+  );
+  return same ? after : { ...after, pinned_schema: null };
+}
 
 type Defined<T> = { [Key in keyof T]?: Exclude<T[Key], undefined> };
 
@@ -114,45 +95,6 @@ async function checkSchema({ workspaceId }: Actor, schema: JsonObject | null): P
   if (schema === null) return;
   const problem = await schemaProblem(workspaceId, schema);
   if (problem !== undefined) throw invalid(`input_schema ${problem}`);
-}
-
-/** The sealed headers. A masked header keeps its value from `kept`, the existing ones. */
-function sealHeaders(
-  sealer: Sealer | undefined,
-  scope: CustomToolScope,
-  headers: Readonly<Record<string, string>>,
-  kept: Readonly<Record<string, string>>,
-): Record<string, string> {
-  checkHeaders(headers);
-  const keptByName = new Map(
-    Object.entries(kept).map(([name, sealed]) => [name.toLowerCase(), sealed]),
-  );
-  return Object.fromEntries(
-    Object.entries(headers).map(([name, value]) => {
-      if (value !== HEADER_MASK) return [name, seal(sealer, value, headerContext(scope, name))];
-      const sealed = keptByName.get(name.toLowerCase());
-      if (sealed === undefined) throw invalid(`headers.${name} has no stored value`);
-      return [name, sealed];
-    }),
-  );
-}
-
-function checkHeaders(headers: Readonly<Record<string, string>>): void {
-  const ours = Object.keys(headers).find((name) => name.toLowerCase() === 'idempotency-key');
-  if (ours !== undefined) {
-    throw invalid(`headers.${ours} is set by the service for each step`);
-  }
-  try {
-    checkUserHeaders(headers);
-  } catch (error) {
-    if (error instanceof EgressError) throw invalid(`headers: ${error.message}`);
-    throw error;
-  }
-}
-
-function seal(sealer: Sealer | undefined, value: string, place: string): string {
-  if (sealer !== undefined) return sealer.seal(value, place);
-  throw invalid('headers cannot be stored, since ENCRYPTION_KEY is not set on this service');
 }
 
 /** Limit of a test, below a handler's timeout. */

@@ -135,7 +135,7 @@ describe('a tool that cannot be offered', () => {
   test.each<[string, Json[], string, string]>([
     ['unknown_tool', ['http_reqest'], 'tools[0]', "; did you mean 'http_request'?"],
     ['unknown_tool', ['refund'], 'tools[0]', "; did you mean 'custom:refund'?"],
-    ['unknown_custom_tool', ['custom:refnd'], 'tools[0]', "; did you mean 'custom:refund'?"],
+    ['unknown_custom_tool', ['custom:refnd'], 'tools[0]', 'is not registered'],
     ['tool_not_for_agents', ['delay'], 'tools[0]', 'a timer of the run'],
     ['tool_not_for_agents', ['mcp'], 'tools[0]', 'POST /api/tools/import'],
     [

@@ -39,7 +39,7 @@ describe.each(builtInTemplates)('the built-in template "$name"', (template) => {
   test('has a graph without errors or warnings', () => {
     const { valid, errors, warnings } = checkGraph(template.graph, {
       tools: builtinTools,
-      customTools: new Set<string>(),
+      customTools: new Map(),
     });
     expect({ valid, errors, warnings }).toEqual({ valid: true, errors: [], warnings: [] });
   });

@@ -51,6 +51,8 @@ describe('registering a tool', () => {
       headers: {},
       mcp_tool: null,
       input_schema: null,
+      schema_digest: null,
+      pinned: false,
       timeout_seconds: 60,
       retry_count: 1,
       created_by: expect.stringMatching(/^mem_/),

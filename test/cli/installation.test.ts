@@ -5,6 +5,7 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { chain, gated } from '../../bench/graphs.ts';
 import { startHttpServer } from '../fakes/http-server.ts';
+import { startListingServer } from '../fakes/listing-server.ts';
 import { type Installation, startInstallation } from '../seed/installation.ts';
 import { eventually } from '../support/engine.ts';
 import { createOps, type Ops } from './ops.ts';
@@ -353,6 +354,40 @@ describe('the command covers', () => {
     expect((await ops(['tools', 'delete', 'nowhere'])).code).toBe(0);
     expect((await ops(['tools', 'list'])).stdout).not.toContain('custom:');
     await server.close();
+  });
+
+  test('the tools of an MCP server, with headers from a file', async () => {
+    const inputSchema = { type: 'object' };
+    const server = await startListingServer([
+      { name: 'getOrder', inputSchema },
+      { name: 'refund', inputSchema },
+      { name: '日本', inputSchema },
+    ]);
+    const file = join(ops.configFolder, 'headers.json');
+    await writeFile(file, JSON.stringify({ 'X-Team': 'orders' }));
+    const imported = ['tools', 'import', server.url, '--prefix', 'shop_'];
+    const some = await ops([...imported, '--name', 'getOrder', '--headers', file]);
+    expect([some.code, some.stdout]).toEqual([
+      0,
+      expect.stringMatching(/created +custom:shop_get_order +getOrder/),
+    ]);
+    expect(server.requests('tools/list')[0]?.headers['x-team']).toBe('orders');
+    const all = await ops([...imported, '-o', 'json']);
+    expect(all.code).toBe(1);
+    expect(all.json()).toMatchObject({
+      created: [{ name: 'shop_refund' }],
+      updated: [{ name: 'shop_get_order' }],
+      unchanged: [],
+      skipped: [{ name: '日本' }],
+    });
+    await server.close();
+    const elsewhere = await ops(imported);
+    expect([elsewhere.code, elsewhere.stderr]).toEqual([
+      1,
+      expect.stringContaining('cannot be listed'),
+    ]);
+    await ops(['tools', 'delete', 'shop_get_order']);
+    await ops(['tools', 'delete', 'shop_refund']);
   });
 
   test('feeds filled from files, line by line', async () => {

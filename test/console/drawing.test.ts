@@ -85,7 +85,8 @@ describe('checking a draft', () => {
   });
 
   test('custom tools of the workspace are known', () => {
-    expect(countByNode(checkDraft(graph, ['crm'])).has('call')).toBe(false);
+    const crm = { name: 'crm', label: '', description: '', input_schema: null };
+    expect(countByNode(checkDraft(graph, [crm])).has('call')).toBe(false);
   });
 
   test('counts are put into words', () => {

@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { customToolInput } from '../../shared/contract/custom-tool.ts';
 import type { GraphInput } from '../../shared/contract/graph.ts';
 import { readMessages } from '../../shared/db/agents/messages.ts';
+import { createCustomTool } from '../../shared/db/workflows/custom-tools.ts';
 import { cancelRun, decideGate, resumeRun } from '../../shared/operations/runs/runs.ts';
 import { edge, echo, type Engine, startEngine } from '../support/engine.ts';
 
@@ -139,6 +141,9 @@ describe('an agent with tools', () => {
   });
 
   test('fails with the tool, and resumes at its turn', async () => {
+    // No server listens there.
+    const tool = { name: 'gone', endpoint_url: 'http://127.0.0.1:9/', retry_count: 0 };
+    await createCustomTool(engine.deps.db, engine.actor, customToolInput.parse(tool), () => ({}));
     const node = agent(
       [
         { calls: [{ tool: 'json_transform', arguments: sum }] },

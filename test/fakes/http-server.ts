@@ -26,6 +26,8 @@ export interface FakeServer {
   seen: Seen[];
   /** The number of sockets opened so far. */
   connections: () => number;
+  /** Lets the process end while the server is open. */
+  unref: () => void;
   close: () => Promise<void>;
 }
 
@@ -79,6 +81,7 @@ async function listen(server: Server): Promise<Omit<FakeServer, 'seen'>> {
     url: `http://127.0.0.1:${port}`,
     port,
     connections: () => opened,
+    unref: () => server.unref(),
     close: async () => {
       for (const socket of sockets) socket.destroy();
       await new Promise<void>((resolve) => server.close(() => resolve()));

@@ -114,7 +114,7 @@ describe('random graphs', () => {
     let compiledOnes = 0;
     fc.assert(
       fc.property(scribble, (graph) => {
-        const { valid } = checkGraph(graph, { tools: new Set(), customTools: new Set() });
+        const { valid } = checkGraph(graph, { tools: new Set(), customTools: new Map() });
         if (!valid) {
           expect(() => compileGraph(graph)).toThrow(GraphError);
           return;

@@ -95,7 +95,7 @@ describe('runs of random graphs', () => {
   test('are generated from valid graphs', () => {
     fc.assert(
       fc.property(randomGraph, (graph) => {
-        expect(checkGraph(graph, { tools, customTools: new Set() }).errors).toEqual([]);
+        expect(checkGraph(graph, { tools, customTools: new Map() }).errors).toEqual([]);
       }),
       { numRuns: 300 },
     );

@@ -10,7 +10,7 @@ import { processorTime } from '../support/processor-time.ts';
 
 const context: ValidationContext = {
   tools: new Set(['http_request', 'mcp', 'json_transform', 'delay']),
-  customTools: new Set(['crm']),
+  customTools: new Map([['crm', { label: '', description: '', input_schema: null }]]),
 };
 
 const codes = (issues: readonly GraphIssue[]): string[] => issues.map((issue) => issue.code);

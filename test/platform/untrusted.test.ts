@@ -208,7 +208,7 @@ describe('the main thread stays free during', () => {
       })),
       edges: [],
     });
-    const context = { tools: builtinTools, customTools: new Set<string>() };
+    const context = { tools: builtinTools, customTools: new Map() };
     const { result, ms } = await asking(async () => ({
       report: await checkGraphUntrusted(WORKSPACE, graph(1), context),
       diff: await diffGraphsUntrusted(WORKSPACE, graph(1), graph(2)),

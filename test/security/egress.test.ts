@@ -101,6 +101,11 @@ const doors: Record<string, (url: string) => Promise<string>> = {
     expect(tried.body).toMatchObject({ ok: false, result: null });
     return String(tried.body.error);
   },
+  'an import of tools': async (server_url) => {
+    const { status, body } = await api.call('POST', '/api/tools/import', { server_url });
+    expect(status).toBe(400);
+    return String(body.detail);
+  },
   'a webhook endpoint': async (url) => {
     const { status, body } = await api.call('POST', '/api/data/endpoints', {
       url,

@@ -4,7 +4,7 @@ import { checkGraph } from '../../shared/graph-check.ts';
 import { builtinTools } from '../../shared/tools.ts';
 import { examples } from '../../scripts/seed/index.ts';
 
-const tools = { tools: builtinTools, customTools: new Set<string>() };
+const tools = { tools: builtinTools, customTools: new Map() };
 
 describe.each(examples)('the example "$name"', ({ graph, checks, runs, description }) => {
   test('has no errors or warnings', () => {

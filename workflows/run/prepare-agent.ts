@@ -5,7 +5,7 @@ import { nodeLabel } from '../../shared/graph/compile.ts';
 import { expressionRoots } from '../../shared/graph/expression/expression.ts';
 import { renderValue } from '../../shared/graph/expression/template.ts';
 import type { Json, JsonObject } from '../../shared/json.ts';
-import { type PreparedStep, preparingWork } from './prepare.ts';
+import { type PreparedStep, preparingWork, renderParams } from './prepare.ts';
 
 /** An agent with tools whose templates are resolved, once for all its turns. */
 export interface PreparedAgent {
@@ -39,7 +39,7 @@ export function prepareTools(node: AgentNode, state: JsonObject): PreparedAgent 
   const read: JsonObject = {};
   for (const tool of tools) {
     if (typeof tool === 'string') continue;
-    if (tool.fixed !== undefined) fixed[tool.name] = renderValue(tool.fixed, state) as JsonObject;
+    if (tool.fixed !== undefined) fixed[tool.name] = renderParams(tool.name, tool.fixed, state);
     for (const key of rootsOf(tool.approval)) {
       if (Object.hasOwn(state, key)) read[key] = state[key]!;
     }

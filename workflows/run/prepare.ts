@@ -72,12 +72,18 @@ function prepareTool(node: ToolNode, state: JsonObject): PreparedStep {
       state: Object.fromEntries(read.map((key) => [key, state[key]!])),
     };
   }
+  const params = renderParams(node.tool_name, templates, state);
+  return { node: stripped, label: nodeLabel(node), params, state: {} };
+}
+
+/** A tool's parameters with their templates resolved. Throws TemplateError. */
+export function renderParams(tool: string, templates: JsonObject, state: JsonObject): JsonObject {
   const params = renderValue(templates, state) as JsonObject;
   const url = templates['url'];
-  if (node.tool_name === 'http_request' && typeof url === 'string') {
+  if (tool === 'http_request' && typeof url === 'string') {
     params['url'] = renderUrlTemplate(url, state);
   }
-  return { node: stripped, label: nodeLabel(node), params, state: {} };
+  return params;
 }
 
 /** Values in a URL are percent-encoded, so that they cannot change its target. */

@@ -4,6 +4,8 @@ import {
   customToolInput,
   customToolSchema,
   customToolUpdate,
+  toolImportInput,
+  toolImportSchema,
   toolTestInput,
   toolTestSchema,
 } from '../../../shared/contract/custom-tool.ts';
@@ -14,6 +16,7 @@ import {
   toAnswer,
 } from '../../../shared/db/workflows/custom-tools.ts';
 import { changeTool, registerTool, testTool } from '../../../shared/operations/custom-tools.ts';
+import { importTools } from '../../../shared/operations/tool-imports.ts';
 import { answers, nothing } from '../../http/responses.ts';
 import type { App, RouteContext } from '../../deps.ts';
 
@@ -29,6 +32,7 @@ export function toolRoutes(app: App, context: RouteContext): void {
   listAndCreate(app, context);
   readAndChange(app, context);
   tryTool(app, context);
+  importFromServer(app, context);
 }
 
 function listAndCreate(app: App, context: RouteContext): void {
@@ -150,5 +154,26 @@ function tryTool(app: App, context: RouteContext): void {
     config: { capability: 'create_edit_workflows' },
     handler: async ({ actor, params, body }) =>
       testTool(context, actor, params.id, body?.arguments ?? {}),
+  });
+}
+
+function importFromServer(app: App, context: RouteContext): void {
+  app.route({
+    method: 'POST',
+    url: '/api/tools/import',
+    schema: {
+      tags,
+      operationId: 'importTools',
+      summary: 'Register the tools of an MCP server',
+      description:
+        'Each becomes a custom tool of kind `mcp` with the description and the schema that the server gives, and is ' +
+        'pinned: a call is refused while the server gives another schema. Importing again accepts the new one. A tool ' +
+        'that cannot be registered is skipped, with the reason; 400 when the server does not list its tools. ' +
+        takenByGraphs('Importing one under a name that a graph already calls'),
+      body: toolImportInput,
+      response: answers({ 200: toolImportSchema }),
+    },
+    config: { capability: 'create_edit_workflows' },
+    handler: async ({ actor, body }) => importTools(context, actor, body),
   });
 }

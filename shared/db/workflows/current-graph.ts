@@ -1,6 +1,11 @@
 import { z } from 'zod';
+import type { CustomToolDefinitions } from '../../agents/offered-tools.ts';
+import { isObject } from '../../graph/json-value.ts';
+import { offeredNamesOf } from '../../graph/node-tools.ts';
 import type { Json } from '../../json.ts';
+import { customToolNames } from '../../tools.ts';
 import { type Db, sql } from '../pool.ts';
+import { readToolDefinitions } from './custom-tools.ts';
 
 const currentRow = z.object({
   version: z.number(),
@@ -13,13 +18,16 @@ const currentRow = z.object({
 export interface CurrentGraph {
   version: number;
   graph: Json;
-  /** Names of the workspace's custom tools. */
-  customTools: ReadonlySet<string>;
-  /** Counts the changes of those names. */
+  /** The workspace's custom tools. Only those that an agent of the graph offers are complete. */
+  customTools: CustomToolDefinitions;
+  /** Counts the changes of their names and schemas. */
   toolRevision: number;
 }
 
-/** Reads everything as of one moment. Undefined when the workspace has no such workflow. */
+/**
+ * Reads the graph, the revision and the names as of one moment; the schemas that agents offer are the same or newer, and
+ * a newer one has a higher revision. Undefined when the workspace has no such workflow.
+ */
 export async function readCurrentGraph(
   db: Db,
   ids: { workspaceId: string; workflowId: string },
@@ -33,10 +41,24 @@ export async function readCurrentGraph(
     WHERE w.id = ${ids.workflowId} AND w.workspace_id = ${ids.workspaceId}
   `);
   if (row === null) return undefined;
+  const offered = offeredCustomTools(row.graph).filter((name) => row.custom_tools.includes(name));
+  const complete = await readToolDefinitions(db, {
+    workspaceId: ids.workspaceId,
+    names: offered,
+  });
   return {
     version: row.version,
     graph: row.graph,
-    customTools: new Set(row.custom_tools),
+    customTools: new Map([...row.custom_tools.map((name) => [name, NAMED] as const), ...complete]),
     toolRevision: row.tool_revision,
   };
+}
+
+/** A tool that no agent offers. */
+const NAMED = { label: '', description: '', input_schema: null };
+
+function offeredCustomTools(graph: Json): string[] {
+  const nodes = isObject(graph) ? graph['nodes'] : undefined;
+  if (!Array.isArray(nodes)) return [];
+  return customToolNames(nodes.flatMap(offeredNamesOf));
 }

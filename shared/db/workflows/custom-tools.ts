@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { Actor } from '../../actor.ts';
+import type { CustomToolDefinitions } from '../../agents/offered-tools.ts';
 import type { OffsetPage } from '../../contract/common.ts';
 import {
   type CustomToolAnswer,
@@ -8,17 +9,17 @@ import {
   customToolMethods,
   HEADER_MASK,
 } from '../../contract/custom-tool.ts';
-import { conflict, notFound } from '../../errors.ts';
-import type { CustomToolDefinitions } from '../../agents/offered-tools.ts';
 import type { AgentNode } from '../../contract/graph.ts';
+import { conflict, notFound } from '../../errors.ts';
 import { offeredNamesOf } from '../../graph/node-tools.ts';
-import type { Json, JsonObject } from '../../json.ts';
-import { customToolName } from '../../tools.ts';
+import type { JsonObject } from '../../json.ts';
 import { newId } from '../../crypto/ids.ts';
+import { jsonDigest } from '../../crypto/json-digest.ts';
 import { recordAudit } from '../audit/audit.ts';
 import { offsetClause } from '../cursor.ts';
 import { requireToReplaceTool } from './graphs-in-use.ts';
 import { type Db, type Pool, sql, type Tx } from '../pool.ts';
+import { customToolNames } from '../../tools.ts';
 import { requireRoom } from '../people/limits.ts';
 import { lockWorkspace } from '../people/workspaces.ts';
 
@@ -37,6 +38,8 @@ const toolRow = z.object({
   headers: z.record(z.string(), z.string()),
   mcp_tool: z.string().nullable(),
   input_schema: jsonObject.nullable(),
+  /** The digest of the schema that its server must still give. */
+  pinned_schema: z.string().nullable(),
   timeout_seconds: z.number(),
   retry_count: z.number(),
   created_by: z.string().nullable(),
@@ -49,7 +52,7 @@ export type CustomTool = z.infer<typeof toolRow>;
 
 const toolColumns = sql.fragment`
   id, workspace_id, name, label, description, kind, endpoint_url, method, headers, mcp_tool, input_schema,
-  timeout_seconds, retry_count, created_by, created_at, updated_at`;
+  pinned_schema, timeout_seconds, retry_count, created_by, created_at, updated_at`;
 
 export interface CustomToolScope {
   workspaceId: string;
@@ -61,9 +64,14 @@ export const headerContext = (tool: CustomToolScope, header: string): string =>
   `${tool.workspaceId}/${tool.toolId}/${header.toLowerCase()}`;
 
 /** The tool as the API shows it. */
-export function toAnswer(tool: CustomTool): CustomToolAnswer {
+export function toAnswer({ pinned_schema, ...tool }: CustomTool): CustomToolAnswer {
   const names = Object.keys(tool.headers);
-  return { ...tool, headers: Object.fromEntries(names.map((name) => [name, HEADER_MASK])) };
+  return {
+    ...tool,
+    headers: Object.fromEntries(names.map((name) => [name, HEADER_MASK])),
+    schema_digest: tool.input_schema === null ? null : jsonDigest(tool.input_schema),
+    pinned: pinned_schema !== null,
+  };
 }
 
 /** Sorted by name. */
@@ -99,21 +107,18 @@ export async function findCustomTool(
   return tool ?? undefined;
 }
 
-const definitionRow = z.object({
-  name: z.string(),
-  label: z.string(),
-  description: z.string(),
-  input_schema: jsonObject.nullable(),
+const definitionRow = toolRow.pick({
+  name: true,
+  label: true,
+  description: true,
+  input_schema: true,
 });
 
-/** The custom tools that an agent offers, by name, as far as they exist. */
-export async function findOfferedDefinitions(
+/** What agents offer of these tools, by name, as far as they exist. */
+export async function readToolDefinitions(
   db: Db,
-  { workspaceId, node }: { workspaceId: string; node: AgentNode },
+  { workspaceId, names }: { workspaceId: string; names: readonly string[] },
 ): Promise<CustomToolDefinitions> {
-  const names = offeredNamesOf(node as unknown as Json).flatMap(
-    (name) => customToolName(name) ?? [],
-  );
   if (names.length === 0) return new Map();
   const rows = await db.any(sql.prepared('custom_tools_offered', definitionRow)`
     SELECT name, label, description, input_schema FROM custom_tools
@@ -122,15 +127,25 @@ export async function findOfferedDefinitions(
   return new Map(rows.map(({ name, ...definition }) => [name, definition]));
 }
 
+/** The custom tools that an agent offers, by name, as far as they exist. */
+export const findOfferedDefinitions = (
+  db: Db,
+  { workspaceId, node }: { workspaceId: string; node: Pick<AgentNode, 'tools'> },
+): Promise<CustomToolDefinitions> =>
+  readToolDefinitions(db, { workspaceId, names: customToolNames(offeredNamesOf(node)) });
+
 /**
- * Marks that a tool is added or removed, so that graphs that use custom tools are checked again. Concurrent changes
- * wait until the commit.
+ * Marks that a tool is added or removed, or has another schema, so that graphs that use custom tools are checked again.
+ * Concurrent changes wait until the commit.
  */
 async function raiseRevision(tx: Tx, workspaceId: string): Promise<void> {
   await tx.query(sql.prepared('custom_tools_raise_revision', z.object({}))`
     UPDATE workspaces SET tool_revision = tool_revision + 1 WHERE id = ${workspaceId}
   `);
 }
+
+/** A tool to register; one that is imported is pinned to its server's schema. */
+export type NewTool = CustomToolInput & Partial<Pick<CustomTool, 'pinned_schema'>>;
 
 /**
  * Registers a tool. `seal` receives its id and returns the sealed headers. Throws AppError `conflict` for a duplicate
@@ -139,7 +154,7 @@ async function raiseRevision(tx: Tx, workspaceId: string): Promise<void> {
 export async function createCustomTool(
   db: Pool,
   actor: Actor,
-  input: CustomToolInput,
+  input: NewTool,
   seal: (tool: CustomToolScope) => Record<string, string>,
 ): Promise<CustomTool> {
   const { workspaceId } = actor;
@@ -150,11 +165,11 @@ export async function createCustomTool(
     await raiseRevision(tx, workspaceId);
     const tool = await tx.maybeOne(sql.prepared('custom_tools_insert', toolRow)`
       INSERT INTO custom_tools (id, workspace_id, name, label, description, kind, endpoint_url, method, headers,
-                                mcp_tool, input_schema, timeout_seconds, retry_count, created_by)
+                                mcp_tool, input_schema, pinned_schema, timeout_seconds, retry_count, created_by)
       VALUES (${toolId}, ${workspaceId}, ${input.name}, ${input.label}, ${input.description}, ${input.kind},
              ${input.endpoint_url}, ${input.method}, ${JSON.stringify(headers)}::json, ${input.mcp_tool},
-             ${jsonOrNull(input.input_schema)}::json, ${input.timeout_seconds}::int, ${input.retry_count}::int,
-              ${actor.id})
+             ${jsonOrNull(input.input_schema)}::json, ${input.pinned_schema ?? null}, ${input.timeout_seconds}::int,
+             ${input.retry_count}::int, ${actor.id})
       ON CONFLICT (workspace_id, name) DO NOTHING
       RETURNING ${toolColumns}
     `);
@@ -189,16 +204,16 @@ export async function updateCustomTool(
     const after = change(before);
     const changed = changedFields(before, after);
     if (changed.length === 0) return before;
-    if (changed.some((field) => !FOR_PEOPLE.has(field))) {
-      await requireToReplaceTool(tx, actor, before.name);
-    }
+    const texts = changed.every((field) => TEXTS.has(field));
+    await requireToReplaceTool(tx, actor, before.name, texts ? 'texts' : 'all');
+    if (changed.includes('input_schema')) await raiseRevision(tx, workspaceId);
     const tool = await tx.one(sql.prepared('custom_tools_update', toolRow)`
       UPDATE custom_tools
       SET label = ${after.label}, description = ${after.description}, kind = ${after.kind},
           endpoint_url = ${after.endpoint_url}, method = ${after.method},
           headers = ${JSON.stringify(after.headers)}::json, mcp_tool = ${after.mcp_tool},
-          input_schema = ${jsonOrNull(after.input_schema)}::json, timeout_seconds = ${after.timeout_seconds}::int,
-          retry_count = ${after.retry_count}::int, updated_at = now()
+          input_schema = ${jsonOrNull(after.input_schema)}::json, pinned_schema = ${after.pinned_schema},
+          timeout_seconds = ${after.timeout_seconds}::int, retry_count = ${after.retry_count}::int, updated_at = now()
       WHERE id = ${toolId} AND workspace_id = ${workspaceId}
       RETURNING ${toolColumns}
     `);
@@ -216,12 +231,13 @@ const WRITABLE = [
   'headers',
   'mcp_tool',
   'input_schema',
+  'pinned_schema',
   'timeout_seconds',
   'retry_count',
 ] as const;
 
 /** Fields that no call depends on. */
-const FOR_PEOPLE: ReadonlySet<string> = new Set(['label', 'description']);
+const TEXTS: ReadonlySet<string> = new Set(['label', 'description']);
 
 const changedFields = (before: CustomTool, after: CustomTool): string[] =>
   WRITABLE.filter((field) => JSON.stringify(before[field]) !== JSON.stringify(after[field]));

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { type Actor, requireCapability } from '../../actor.ts';
 import { type WorkflowStatus, workflowStatuses } from '../../contract/workflow.ts';
 import { notFound } from '../../errors.ts';
-import { isObject } from '../../graph/json-value.ts';
+import { offeredNamesOf, toolNamesOf } from '../../graph/node-tools.ts';
 import type { Json } from '../../json.ts';
 import { calledAs } from '../../tools.ts';
 import { sql, type Tx } from '../pool.ts';
@@ -49,10 +49,17 @@ const callerRow = z.object({
 });
 
 /**
- * The same for a change of the custom tool with this name, which changes the behavior of the graphs that call it. The
- * caller must have locked the workspace's row, see `keepTools`. Throws AppError `forbidden`.
+ * The same for a change of the custom tool with this name, which changes the behavior of the graphs that call it. A
+ * change of `texts` alone, its label or description, only matters to agents that offer it, since their models read
+ * these. The caller must have locked the workspace's row, see `keepTools`. Throws AppError `forbidden`.
  */
-export async function requireToReplaceTool(tx: Tx, actor: Actor, name: string): Promise<void> {
+export async function requireToReplaceTool(
+  tx: Tx,
+  actor: Actor,
+  name: string,
+  changed: 'all' | 'texts' = 'all',
+): Promise<void> {
+  const namesOf = changed === 'texts' ? offeredNamesOf : toolNamesOf;
   const called = calledAs(name);
   // The text is searched first, since few graphs contain it. Names need no escapes in JSON.
   const naming = await tx.any(sql.prepared('graphs_naming_tool', callerRow)`
@@ -61,7 +68,7 @@ export async function requireToReplaceTool(tx: Tx, actor: Actor, name: string): 
     WHERE w.workspace_id = ${actor.workspaceId} AND strpos(v.graph::text, ${JSON.stringify(called)}) > 0
   `);
   const calling = naming.filter(({ graph }) =>
-    graph.nodes.some((node) => isObject(node) && node['tool_name'] === called),
+    graph.nodes.some((node) => namesOf(node).includes(called)),
   );
   if (calling.length > 0) await requireToReplaceGraphs(tx, actor, calling);
 }

@@ -1,16 +1,12 @@
-import type { Graph, GraphNode, ToolNode } from '../../contract/graph.ts';
-import { ExpressionError, expressionRoots } from '../expression/expression.ts';
+import type { AgentNode, Graph, GraphNode, ToolNode } from '../../contract/graph.ts';
+import { ExpressionError } from '../expression/expression.ts';
 import type { Issues } from '../issues.ts';
-import { nodeTexts, type NodeText } from '../node-texts.ts';
+import { nodeTexts, type NodeText, textRoots } from '../node-texts.ts';
 import { hint } from '../suggest.ts';
-import { parseTemplate, templateRoots } from '../expression/template.ts';
-import {
-  type BuiltinTool,
-  customToolName,
-  renderUrl,
-  type ToolParams,
-  toolParams,
-} from '../../tools.ts';
+import { parseTemplate } from '../expression/template.ts';
+import { type BuiltinTool, customToolName, type ToolParams, toolParams } from '../../tools.ts';
+import { checkAddress } from './addresses.ts';
+import { checkAgentTools } from './agent-tools.ts';
 import type { Unreadable, ValidationContext } from './validate.ts';
 
 /** A top-level key that a node reads, and where. */
@@ -30,9 +26,14 @@ export function checkTexts(
   const reads: KeyRead[] = [];
   graph.nodes.forEach((node, at) => {
     if (unreadable.has(at)) return;
-    checkTool(issues, node, at, context);
-    checkAddress(issues, node, at);
-    checkModels(issues, node, at, context);
+    if (node.kind === 'tool') {
+      checkTool(issues, node, at, context);
+      checkAddress(issues, node.id, node.tool_name, node.params, `nodes[${at}].params`);
+    }
+    if (node.kind === 'agent') {
+      checkModels(issues, node, at, context);
+      checkAgentTools(issues, node, at, context);
+    }
     for (const text of nodeTexts(node)) {
       const path = `nodes[${at}].${text.path}`;
       for (const key of checkText(issues, node, text, path)) reads.push({ node: at, key, path });
@@ -41,8 +42,7 @@ export function checkTexts(
   return reads;
 }
 
-function checkTool(issues: Issues, node: GraphNode, at: number, context: ValidationContext): void {
-  if (node.kind !== 'tool') return;
+function checkTool(issues: Issues, node: ToolNode, at: number, context: ValidationContext): void {
   const { tool_name: name, id } = node;
   const place = { node_id: id, path: `nodes[${at}].tool_name` };
   const customName = customToolName(name);
@@ -83,12 +83,11 @@ function checkParams(issues: Issues, { id, tool_name: name, params }: ToolNode, 
 /** A model without an API key is only a warning, since the worker that runs the step may have one. */
 function checkModels(
   issues: Issues,
-  node: GraphNode,
+  node: AgentNode,
   at: number,
   context: ValidationContext,
 ): void {
   const { unavailableProviders = {} } = context;
-  if (node.kind !== 'agent') return;
   const places = [
     { model: node.model, path: 'model' },
     ...(node.fallback_models ?? []).map((model, place) => ({
@@ -107,41 +106,15 @@ function checkModels(
   }
 }
 
-/** The parameter of a tool that determines where its headers are sent. */
-const ADDRESSES: Readonly<Record<string, string>> = { http_request: 'url', mcp: 'server_url' };
-
-/** Data of a run must not determine the recipient of headers, since these can contain a credential. */
-function checkAddress(issues: Issues, node: GraphNode, at: number): void {
-  if (node.kind !== 'tool' || !Object.hasOwn(ADDRESSES, node.tool_name)) return;
-  const param = ADDRESSES[node.tool_name]!;
-  const text = node.params[param];
-  if (typeof text !== 'string') return;
-  const parts = parseTemplate(text).parts.map((part) =>
-    typeof part === 'string' ? { text: part } : { value: 'x' },
-  );
-  const rendered = renderUrl(parts);
-  if (!('error' in rendered)) return;
-  issues.error('host_is_a_reference', `Node '${node.id}': ${rendered.error}`, {
-    node_id: node.id,
-    path: `nodes[${at}].params.${param}`,
-  });
-}
-
-function checkText(
-  issues: Issues,
-  node: GraphNode,
-  { language, text }: NodeText,
-  path: string,
-): string[] {
-  if (language === 'template') {
-    for (const { text: braces, position } of parseTemplate(text).doubtful) {
+function checkText(issues: Issues, node: GraphNode, text: NodeText, path: string): string[] {
+  if (text.language === 'template') {
+    for (const { text: braces, position } of parseTemplate(text.text).doubtful) {
       const message = `Node '${node.id}': ${JSON.stringify(braces)} at position ${position} is no reference and stays as written`;
       issues.warning('template_not_a_reference', message, { node_id: node.id, path, position });
     }
-    return templateRoots(text);
   }
   try {
-    return expressionRoots(text);
+    return textRoots(text);
   } catch (error) {
     if (!(error instanceof ExpressionError)) throw error;
     const place = { node_id: node.id, path, position: error.position };

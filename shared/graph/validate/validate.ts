@@ -1,3 +1,4 @@
+import type { CustomToolDefinitions } from '../../agents/offered-tools.ts';
 import type { Graph } from '../../contract/graph.ts';
 import { utf8Bytes } from '../../values/canonical-json.ts';
 import type { Issues } from '../issues.ts';
@@ -14,8 +15,8 @@ const MAX_GRAPH_BYTES = 1_048_576;
 export interface ValidationContext {
   /** Names of the built-in tools. */
   tools: ReadonlySet<string>;
-  /** Names of the workspace's own tools, without `custom:`. */
-  customTools: ReadonlySet<string>;
+  /** The workspace's own tools. Only those that an agent offers need their fields. */
+  customTools: CustomToolDefinitions;
   /** By provider, why its models cannot be called. Plain data, since checks can run on another thread. */
   unavailableProviders?: Readonly<Record<string, string>>;
   /** Keys that the run's input can have; undefined if it can have any. */

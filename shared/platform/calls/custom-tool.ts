@@ -79,7 +79,8 @@ async function holdToSchema(tool: CustomTool, args: JsonObject): Promise<void> {
 
 type Headers = Readonly<Record<string, string>>;
 
-function openHeaders(sealer: Sealer | undefined, tool: CustomTool): Headers {
+/** The values of a tool's headers. Throws NodeError when they cannot be opened. */
+export function openHeaders(sealer: Sealer | undefined, tool: CustomTool): Headers {
   const scope = { workspaceId: tool.workspace_id, toolId: tool.id };
   try {
     return Object.fromEntries(
@@ -176,6 +177,8 @@ async function callMcp(
       arguments: args,
       headers,
       idempotencyKey,
+      pinned:
+        tool.pinned_schema === null ? undefined : { name: tool.name, digest: tool.pinned_schema },
       // The deadline covers all exchanges together and comes first.
       timeoutMs: timeoutMs + 1_000,
       redact: cutter.text,

@@ -43,13 +43,26 @@ const otherGraph = {
   edges: [],
 };
 let calledTools = 0;
+const toolNode = (tool_name: string) => ({ id: 'a', kind: 'tool', tool_name });
+/** Agents that offer the tool, in both forms. */
+const agents = {
+  'an agent by its name': (name: string) => ({ id: 'a', kind: 'agent', tools: [name] }),
+  'an agent with options': (name: string) => ({
+    id: 'a',
+    kind: 'agent',
+    tools: ['http_request', { name, approval: 'always' }],
+  }),
+};
 /** Creates a tool and a draft whose graph calls it. */
-async function calledTool() {
+async function calledTool(node: (name: string) => object = toolNode) {
   calledTools += 1;
-  const body = { name: `called-${calledTools}`, endpoint_url: 'http://127.0.0.1:9/' };
+  const body = {
+    name: `called-${calledTools}`,
+    endpoint_url: 'http://127.0.0.1:9/',
+    input_schema: { type: 'object' },
+  };
   const { id: tool } = await create('/api/tools', body);
-  const node = { id: 'a', kind: 'tool', tool_name: `custom:${body.name}` };
-  const graph = { nodes: [node], edges: [] };
+  const graph = { nodes: [node(`custom:${body.name}`)], edges: [] };
   const { id: workflow } = await create('/api/workflows', { name: 'x', graph });
   return { tool, workflow, body, graph };
 }
@@ -193,6 +206,25 @@ describe('an editor without run_workflows', () => {
     await api.call('DELETE', `/api/schedules/${id}`);
     expect((await call('DELETE', `/api/tools/${again.id}`))[0]).toBe(204);
   });
+
+  test.each(Object.entries(agents))(
+    'cannot change a tool, nor its texts for the model, when %s offers it in such a graph',
+    async (_, node) => {
+      const { tool, workflow, body } = await calledTool(node);
+      const url = `/api/tools/${tool}`;
+      const call = by(editor);
+      expect((await call('PUT', url, { description: 'Draft' }))[0]).toBe(200);
+      await api.call('POST', `/api/workflows/${workflow}/webhook`);
+      for (const change of [{ retry_count: 3 }, { description: 'Other' }, { label: 'Other' }]) {
+        expect(await call('PUT', url, change)).toEqual(refused('run_workflows'));
+      }
+      expect(await call('DELETE', url)).toEqual(refused('run_workflows'));
+      await api.call('DELETE', url);
+      expect(await call('POST', '/api/tools', body)).toEqual(refused('run_workflows'));
+      await api.call('DELETE', `/api/workflows/${workflow}/webhook`);
+      expect((await call('POST', '/api/tools', body))[0]).toBe(201);
+    },
+  );
 
   test('a pending tool change delays enabling, saving or publishing its graphs', async () => {
     const { tool, workflow, graph } = await calledTool();

@@ -220,6 +220,11 @@ const variants: Record<
     await make('DELETE', `/api/tools/${tool}`);
     return { url: '/api/tools', body };
   },
+  'PUT /api/tools/{id}: offered by an agent of a published graph': async ({ call: make }) => {
+    const { tool, workflow } = await aCalledTool(make, offering);
+    await make('POST', `/api/workflows/${workflow}/publish`);
+    return { url: `/api/tools/${tool}`, body: { input_schema: { type: 'object', title: 'x' } } };
+  },
   'POST /api/data/keys: that may register endpoints': async () => ({
     url: '/api/data/keys',
     body: { name: 'x', mode: 'live', scopes: ['webhooks:write'] },
@@ -227,12 +232,21 @@ const variants: Record<
 };
 const gate = { nodes: [{ id: 'gate', kind: 'human_gate', prompt: 'Go on?' }], edges: [] };
 let calledTools = 0;
+const aToolNode = (tool_name: string) => ({ id: 'a', kind: 'tool', tool_name });
+const offering = (name: string) => ({ id: 'a', kind: 'agent', tools: [name] });
 /** Creates a tool and a workflow whose graph calls it. */
-const aCalledTool = async (make: MutationContext['call']) => {
+const aCalledTool = async (
+  make: MutationContext['call'],
+  nodeOf: (name: string) => object = aToolNode,
+) => {
   calledTools += 1;
-  const body = { name: `called-${calledTools}`, endpoint_url: 'http://127.0.0.1:9/' };
+  const body = {
+    name: `called-${calledTools}`,
+    endpoint_url: 'http://127.0.0.1:9/',
+    input_schema: { type: 'object' },
+  };
   const { id: tool } = await make('POST', '/api/tools', body);
-  const node = { id: 'a', kind: 'tool', tool_name: `custom:${body.name}` };
+  const node = nodeOf(`custom:${body.name}`);
   const graph = { nodes: [node], edges: [] };
   const { id: workflow } = await make('POST', '/api/workflows', { name: 'x', graph });
   return { tool, workflow, body };

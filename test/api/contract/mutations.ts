@@ -1,6 +1,7 @@
 import { expect } from '@jest/globals';
 import { randomText } from '../../../shared/crypto/ids.ts';
 import type { Json } from '../../../shared/json.ts';
+import { type ListingServer, startListingServer } from '../../fakes/listing-server.ts';
 
 /** Settings of the service that some mutations need. */
 export const mutationEnv = {
@@ -80,6 +81,15 @@ const closedTool = () => ({ name: `t${randomText(10)}`, endpoint_url: 'http://12
 const tool = async ({ call }: MutationContext): Promise<string> =>
   (await call('POST', '/api/tools', closedTool())).id;
 
+let listing: Promise<ListingServer> | undefined;
+/** Lists one tool. It ends with the process. */
+const mcpServerUrl = async (): Promise<string> => {
+  const tools = [{ name: 'add', inputSchema: { type: 'object' } }];
+  const server = await (listing ??= startListingServer(tools));
+  server.unref();
+  return `${server.url}/mcp`;
+};
+
 const run = async (context: MutationContext, graph: keyof typeof graphs): Promise<string> =>
   (await context.call('POST', `/api/workflows/${await workflow(context, graph)}/runs`, {})).id;
 
@@ -101,7 +111,7 @@ const onMember = (action: string, id: string) => ({
   target_type: 'member',
   target_id: id,
 });
-const onTool = (action: string, id: string) => ({ action, target_type: 'tool', target_id: id });
+const onTool = (action: string, id: unknown) => ({ action, target_type: 'tool', target_id: id });
 const onRun = (action: string, id: string) => ({ action, target_type: 'run', target_id: id });
 
 const feed = async ({ call }: MutationContext): Promise<string> =>
@@ -359,6 +369,11 @@ export const mutations: Record<string, (context: MutationContext) => Promise<Mut
     url: '/api/tools',
     body: closedTool(),
     entry: { action: 'create', target_type: 'tool' },
+  }),
+  'POST /api/tools/import': async () => ({
+    url: '/api/tools/import',
+    body: { server_url: await mcpServerUrl(), prefix: `t${randomText(10)}_` },
+    entry: onTool('create', expect.stringMatching(/^tool_/)),
   }),
   'PUT /api/tools/{id}': async (context) => {
     const id = await tool(context);

@@ -1,26 +1,28 @@
 import '../../../parts/zod-without-eval.ts';
+import type { CustomToolDefinition } from '../../../../../shared/agents/offered-tools.ts';
 import { graphNodeSchema, type GraphNode } from '../../../../../shared/contract/graph.ts';
 import { checkGraph } from '../../../../../shared/graph-check.ts';
 import { outputKey } from '../../../../../shared/graph/compile.ts';
-import { expressionRoots } from '../../../../../shared/graph/expression/expression.ts';
-import { nodeTexts, type NodeText } from '../../../../../shared/graph/node-texts.ts';
-import { templateRoots } from '../../../../../shared/graph/expression/template.ts';
-import { builtinTools } from '../../../../../shared/tools.ts';
-import type { Graph } from '../../../../../client/index.ts';
+import { nodeTexts, type NodeText, textRoots } from '../../../../../shared/graph/node-texts.ts';
+import { builtinTools, calledAs } from '../../../../../shared/tools.ts';
+import type { CustomTool, Graph } from '../../../../../client/index.ts';
 import { type Mistake, mistakesOf } from './mistakes.ts';
 
 // Loaded on demand: the graph rules depend on the schemas and the pattern engine.
 
-/** All errors and warnings, by the rules of the service. `customTools` are names without `custom:`. */
-export function checkDraft(graph: Graph, customTools: readonly string[]): Mistake[] {
-  const context = { tools: builtinTools, customTools: new Set(customTools) };
+type RegisteredTool = Pick<CustomTool, 'name' | keyof CustomToolDefinition>;
+
+/** All errors and warnings, by the rules of the service. `customTools` are those of the workspace. */
+export function checkDraft(graph: Graph, customTools: readonly RegisteredTool[]): Mistake[] {
+  const byName = new Map(customTools.map((tool) => [tool.name, tool as CustomToolDefinition]));
+  const context = { tools: builtinTools, customTools: byName };
   return mistakesOf(checkGraph(graph, context));
 }
 
 /** The tools that a node can name. */
-export const toolNames = (customTools: readonly string[]): string[] => [
+export const toolNames = (customTools: readonly { name: string }[]): string[] => [
   ...builtinTools,
-  ...customTools.map((name) => `custom:${name}`),
+  ...customTools.map(({ name }) => calledAs(name)),
 ];
 
 /**
@@ -37,10 +39,9 @@ export function inputKeys(graph: Graph): string[] {
   return [...new Set(read)].filter((key) => !set.has(key));
 }
 
-function rootsOf({ language, text }: NodeText): string[] {
-  if (language === 'template') return templateRoots(text);
+function rootsOf(text: NodeText): string[] {
   try {
-    return expressionRoots(text);
+    return textRoots(text);
   } catch {
     // The graph check reports the error.
     return [];

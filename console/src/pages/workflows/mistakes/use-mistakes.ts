@@ -28,7 +28,9 @@ export function useMistakes(graph: Graph): {
     if (checker === undefined || registered === undefined) {
       return { mistakes: undefined, tools: [] };
     }
-    const names = registered.map(({ name }) => name);
-    return { mistakes: checker.checkDraft(settled, names), tools: checker.toolNames(names) };
+    return {
+      mistakes: checker.checkDraft(settled, registered),
+      tools: checker.toolNames(registered),
+    };
   }, [checker, registered, settled]);
 }

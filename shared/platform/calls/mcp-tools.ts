@@ -1,0 +1,117 @@
+import type { Client, RequestOptions } from '@modelcontextprotocol/client';
+import { z } from 'zod';
+import { jsonObject } from '../../contract/common.ts';
+import { jsonDigest } from '../../crypto/json-digest.ts';
+import { type JsonObject, toStorable } from '../../json.ts';
+import { NodeError } from '../../node-error.ts';
+import { BoundedMap } from '../../values/bounded-cache.ts';
+import type { Egress } from '../egress/egress.ts';
+import { inMcpSession, type McpServer } from './mcp-session.ts';
+
+/** A tool as its server lists it. */
+export interface ServerTool {
+  name: string;
+  title: string;
+  description: string;
+  schema: JsonObject;
+}
+
+/** The most tools of a list that are returned. */
+const MAX_LISTED_TOOLS = 200;
+const MAX_PAGES = 100;
+/** Characters of all pages as JSON. */
+const MAX_LIST_LENGTH = 8_000_000;
+
+const text = z.string().nullish().catch(null);
+const listPage = z.looseObject({
+  tools: z.array(
+    z.looseObject({ name: z.string(), title: text, description: text, inputSchema: jsonObject }),
+  ),
+  nextCursor: z.string().nullish(),
+});
+
+/** The tools that a server lists, or those of them with these names. Throws NodeError, or the signal's reason on abort. */
+export const listMcpTools = (
+  egress: Egress,
+  server: McpServer,
+  names?: readonly string[],
+): Promise<ServerTool[]> =>
+  inMcpSession(egress, server, async (client, options) => {
+    const tools: ServerTool[] = [];
+    for await (const page of pagesOf(client, options)) {
+      tools.push(...page.filter(({ name }) => names?.includes(name) ?? true));
+      if (tools.length > MAX_LISTED_TOOLS) {
+        const reason = `The server has more than ${MAX_LISTED_TOOLS} tools; choose some with names`;
+        throw new NodeError(reason, { retryable: false });
+      }
+    }
+    return tools;
+  });
+
+async function* pagesOf(client: Client, options: RequestOptions): AsyncGenerator<ServerTool[]> {
+  let cursor: string | undefined;
+  let length = 0;
+  for (let page = 0; page < MAX_PAGES; page += 1) {
+    const params = cursor === undefined ? {} : { cursor };
+    // Not `listTools`, which fails as a whole when one tool of the list is unusual.
+    const { tools, nextCursor } = await client.request(
+      { method: 'tools/list', params },
+      listPage,
+      options,
+    );
+    length += JSON.stringify(tools).length;
+    if (length > MAX_LIST_LENGTH) {
+      const reason = `The server's list of tools has more than ${MAX_LIST_LENGTH} characters`;
+      throw new NodeError(reason, { retryable: false });
+    }
+    yield tools.map((tool) => ({
+      name: tool.name,
+      title: tool.title ?? '',
+      description: tool.description ?? '',
+      // As it can be stored, so that a stored schema has the digest of the server's.
+      schema: toStorable(tool.inputSchema) as JsonObject,
+    }));
+    if (nextCursor == null) return;
+    cursor = nextCursor;
+  }
+  const reason = `The server's list of tools has more than ${MAX_PAGES} pages`;
+  throw new NodeError(reason, { retryable: false });
+}
+
+/** A tool that was imported, and the digest of the schema that its server gave then. */
+export interface PinnedTool {
+  /** Its name here. */
+  name: string;
+  digest: string;
+}
+
+/** For how long a match counts, and how many are remembered. */
+const MATCH_MS = 60_000;
+const matches = new BoundedMap<string, number>(1_000);
+
+/** Throws a final NodeError when the server has another schema for the tool than when it was imported. */
+export async function checkPin(
+  client: Client,
+  options: RequestOptions,
+  { serverUrl, headers = {}, tool }: McpServer & { tool: string },
+  { name, digest }: PinnedTool,
+): Promise<void> {
+  // A digest, since headers contain secrets. A server can give other tools with other credentials.
+  const key = jsonDigest([serverUrl, headers, tool, digest]);
+  if ((matches.get(key) ?? 0) > Date.now()) return;
+  for await (const page of pagesOf(client, options)) {
+    const found = page.find((listed) => listed.name === tool);
+    if (found === undefined) continue;
+    if (jsonDigest(found.schema) !== digest) {
+      throw refused(
+        `Tool '${name}' has changed on its server since it was imported; import it again`,
+      );
+    }
+    matches.set(key, Date.now() + MATCH_MS);
+    return;
+  }
+  throw refused(`Tool '${name}' is no longer on its server`);
+}
+
+const refused = (reason: string): NodeError =>
+  new NodeError(reason, { retryable: false, definite: true });

@@ -1,0 +1,92 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { customToolInput } from '../../shared/contract/custom-tool.ts';
+import { createCustomTool, deleteCustomTool } from '../../shared/db/workflows/custom-tools.ts';
+import { decideGate, resumeRun } from '../../shared/operations/runs/runs.ts';
+import { startToolServer, type ToolServer } from '../fakes/tool-server.ts';
+import { edge, type Engine, startEngine } from '../support/engine.ts';
+
+let engine: Engine;
+let server: ToolServer;
+beforeAll(async () => {
+  engine = await startEngine();
+  server = await startToolServer();
+});
+afterAll(async () => {
+  await server.close();
+  await engine.close();
+});
+
+const input_schema = {
+  type: 'object',
+  properties: { order: { type: 'string' }, amount: { type: 'number' } },
+  required: ['order', 'amount'],
+  additionalProperties: false,
+};
+const register = (name: string, fields: object = {}) =>
+  createCustomTool(
+    engine.deps.db,
+    engine.actor,
+    customToolInput.parse({
+      name,
+      endpoint_url: `${server.url}/${name}`,
+      input_schema,
+      ...fields,
+    }),
+    () => ({}),
+  );
+const agent = (tools: unknown[], ...calls: object[]) =>
+  ({ id: 'a', kind: 'agent', prompt: 'Go', tools, mock: { turns: [{ calls }] } }) as never;
+
+describe('a tool that an agent offers', () => {
+  test('is called with the fixed arguments, not with those of the model', async () => {
+    await register('refund');
+    const node = agent(
+      [{ name: 'custom:refund', fixed: { order: '{order.id}' } }],
+      { tool: 'custom:refund', arguments: { amount: 5 } },
+      { tool: 'custom:refund', arguments: { amount: 6, order: 'mine' } },
+      { tool: 'custom:refund', arguments: { amount: 'many' } },
+    );
+    const runId = await engine.trigger(await engine.define({ nodes: [node], edges: [] }), {
+      order: { id: 'o-1' },
+    });
+    const run = await engine.until(runId, ['success', 'failed']);
+    expect(run.status).toBe('success');
+    // The model does not see `order`, so its own is refused like any unknown argument.
+    expect(server.calls('refund').map(({ body }) => JSON.parse(body))).toEqual([
+      { amount: 5, order: 'o-1' },
+    ]);
+  });
+
+  test('keeps references in a fixed URL inside their part of it', async () => {
+    const node = agent(
+      [{ name: 'http_request', fixed: { url: `${server.url}/orders/{order.id}?by={by}` } }],
+      { tool: 'http_request' },
+    );
+    const input = { order: { id: 'a/../b?c' }, by: 'x&y=z' };
+    const runId = await engine.trigger(await engine.define({ nodes: [node], edges: [] }), input);
+    await engine.until(runId, ['success', 'failed']);
+    expect(server.calls('orders/a%2F..%2Fb%3Fc').map(({ url }) => url)).toEqual([
+      '/orders/a%2F..%2Fb%3Fc?by=x%26y%3Dz',
+    ]);
+  });
+
+  test('fails the agent, with the name, when it was deleted meanwhile', async () => {
+    const { id } = await register('gone');
+    const gate = { id: 'gate', kind: 'human_gate', prompt: 'Go on?' } as never;
+    const workflowId = await engine.define({
+      nodes: [gate, agent(['custom:gone'])],
+      edges: [edge('gate', 'a')],
+    });
+    const runId = await engine.trigger(workflowId, {});
+    await engine.until(runId, ['paused']);
+    await deleteCustomTool(engine.deps.db, engine.actor, id);
+    await decideGate(engine.deps, { actor: engine.actor, runId, approved: true });
+    const run = await engine.until(runId, ['failed', 'success']);
+    expect(run.error).toContain(
+      "Its tools cannot be offered: the custom tool 'custom:gone' is not registered",
+    );
+    await register('gone');
+    await resumeRun(engine.deps, { actor: engine.actor, runId });
+    expect((await engine.until(runId, ['failed', 'success'])).status).toBe('success');
+  });
+});

@@ -1,0 +1,219 @@
+import { describe, expect, test } from '@jest/globals';
+import type { GraphIssue } from '../../shared/contract/graph.ts';
+import { checkGraph } from '../../shared/graph-check.ts';
+import type { ValidationContext } from '../../shared/graph/validate/validate.ts';
+import type { Json, JsonObject } from '../../shared/json.ts';
+import { builtinTools } from '../../shared/tools.ts';
+import { processorTime } from '../support/processor-time.ts';
+
+const custom = (input_schema: JsonObject | null) => ({ label: '', description: '', input_schema });
+const context: ValidationContext = {
+  tools: builtinTools,
+  customTools: new Map([
+    ['refund', custom({ type: 'object', properties: { amount: {} }, additionalProperties: false })],
+    ['plain', custom(null)],
+  ]),
+};
+
+/** The report on a graph with one agent, and before it an agent that sets `ticket`. */
+function report(fields: JsonObject, inputKeys: string[] = []) {
+  const graph = {
+    nodes: [
+      { id: 'first', kind: 'agent', output_key: 'ticket' },
+      { id: 'a', kind: 'agent', ...fields },
+    ],
+    edges: [{ source: 'first', target: 'a' }],
+  };
+  return checkGraph(graph, { ...context, inputKeys });
+}
+const brief = (issues: readonly GraphIssue[]) =>
+  issues.map(({ code, path }) => [code, path?.replace('nodes[1].', '')]);
+const withTools = (...tools: Json[]) => ({ tools });
+
+describe('an agent with tools', () => {
+  test('has no issues when everything fits', () => {
+    const { errors, warnings } = report({
+      tools: [
+        'http_request',
+        {
+          name: 'custom:refund',
+          approval: 'args.amount > 100 and ticket.open',
+          max_calls: 2,
+          on_error: 'fail',
+        },
+        {
+          name: 'custom:plain',
+          parameters: { type: 'object', properties: { id: {} } },
+          fixed: { order: '{ticket.id}' },
+        },
+      ],
+      max_turns: 5,
+      tool_choice: 'required',
+      on_max_turns: 'answer',
+      mock: {
+        turns: [
+          { calls: [{ tool: 'custom:refund', arguments: { amount: '{ticket.amount}' } }] },
+          { output: 'done' },
+        ],
+      },
+    });
+    expect({ errors, warnings }).toEqual({ errors: [], warnings: [] });
+  });
+
+  test.each<[string, JsonObject, [string, string][]]>([
+    ['an unknown tool', withTools('rm_rf'), [['unknown_tool', 'tools[0]']]],
+    [
+      'a custom tool that is not registered',
+      withTools('http_request', 'custom:erp'),
+      [['unknown_custom_tool', 'tools[1]']],
+    ],
+    ['a tool without a schema', withTools('custom:plain'), [['tool_without_schema', 'tools[0]']]],
+    [
+      'a tool twice',
+      withTools('json_transform', { name: 'json_transform' }),
+      [['duplicate_tool', 'tools[1]']],
+    ],
+    ['a timer', withTools('delay'), [['tool_not_for_agents', 'tools[0]']]],
+    ['any MCP tool', withTools('mcp'), [['tool_not_for_agents', 'tools[0]']]],
+    ['a workflow', withTools('workflow:triage'), [['tool_not_for_agents', 'tools[0]']]],
+    [
+      'a fixed argument that does not exist',
+      withTools({ name: 'custom:refund', fixed: { sum: 5 } }),
+      [['unknown_param', 'tools[0].fixed.sum']],
+    ],
+    [
+      'an approval that does not parse',
+      withTools({ name: 'custom:refund', approval: 'args.amount >' }),
+      [['expression_invalid', 'tools[0].approval']],
+    ],
+    [
+      'an approval that is misspelled',
+      withTools({ name: 'custom:refund', approval: 'Always' }),
+      [['approval_unknown', 'tools[0].approval']],
+    ],
+    [
+      'a fixed host from the run',
+      withTools({ name: 'http_request', fixed: { url: 'https://{ticket.host}/x' } }),
+      [['host_is_a_reference', 'tools[0].fixed.url']],
+    ],
+    [
+      'fixed headers for any server',
+      withTools({ name: 'http_request', fixed: { headers: { authorization: 'x' } } }),
+      [['headers_without_url', 'tools[0].fixed.headers']],
+    ],
+    [
+      'options without tools',
+      { max_turns: 3, tool_choice: 'auto', on_max_turns: 'fail', mock: { turns: [] } },
+      [
+        ['needs_tools', 'max_turns'],
+        ['needs_tools', 'tool_choice'],
+        ['needs_tools', 'on_max_turns'],
+        ['needs_tools', 'mock.turns'],
+      ],
+    ],
+  ])('is refused with %s', (_, fields, expected) => {
+    const { valid, errors } = report(fields, ['x']);
+    expect(brief(errors)).toEqual(expected);
+    expect(valid).toBe(false);
+    expect(errors.every(({ node_id }) => node_id === 'a')).toBe(true);
+  });
+
+  test('keeps references after the host of a fixed URL', () => {
+    const fixed = { url: 'https://api.test/{ticket.id}', headers: { authorization: 'x' } };
+    expect(report(withTools({ name: 'http_request', fixed })).errors).toEqual([]);
+  });
+
+  test.each<[string, Json, string, string]>([
+    [
+      'max_calls of 0',
+      { name: 'custom:refund', max_calls: 0 },
+      'nodes[1].tools[0].max_calls',
+      'nodes[1].tools[0].max_calls: Too small: expected number to be >=1',
+    ],
+    [
+      'an unknown option',
+      { name: 'custom:refund', retries: 3 },
+      'nodes[1].tools[0].retries',
+      "nodes[1].tools[0]: unknown key 'retries'",
+    ],
+    [
+      'another on_error',
+      { name: 'custom:refund', on_error: 'ignore' },
+      'nodes[1].tools[0].on_error',
+      'nodes[1].tools[0].on_error: Invalid option: expected one of "tell"|"fail"',
+    ],
+    ['a number', 5, 'nodes[1].tools[0]', 'nodes[1].tools[0]: Invalid input'],
+    [
+      'an empty name',
+      '',
+      'nodes[1].tools[0]',
+      'nodes[1].tools[0]: Too small: expected string to have >=1 characters',
+    ],
+  ])('names the place of %s, and reports nothing else', (_, tool, path, message) => {
+    const { errors, graph } = report({ tools: [tool], max_turns: 3, mock: { turns: [] } });
+    expect(errors).toMatchObject([{ path, message }]);
+    expect(graph).toBeUndefined();
+  });
+
+  test('has one tool at least and 64 at most', () => {
+    const many = Array.from({ length: 65 }, (_each, at) => `custom:t${at}`);
+    expect(brief(report({ tools: many }).errors)).toEqual([['invalid_value', 'tools']]);
+    expect(brief(report({ tools: [] }).errors)).toEqual([['invalid_value', 'tools']]);
+  });
+});
+
+describe('warnings', () => {
+  test('keys that nothing sets are reported in fixed arguments, approvals and mock calls', () => {
+    const { errors, warnings } = report({
+      tools: [
+        { name: 'custom:refund', approval: 'args.amount > limit', fixed: { amount: '{sum}' } },
+      ],
+      mock: { turns: [{ calls: [{ tool: 'custom:refund', arguments: { deep: ['{other}'] } }] }] },
+    });
+    expect(errors).toEqual([]);
+    expect(brief(warnings)).toEqual([
+      ['key_not_set', 'tools[0].approval'],
+      ['key_not_set', 'tools[0].fixed.amount'],
+      ['key_not_set', 'mock.turns[0].calls[0].arguments.deep[0]'],
+    ]);
+    expect(warnings.map(({ message }) => message).join()).not.toContain("'args'");
+  });
+
+  test('args is a key of the state everywhere else', () => {
+    const fields = { ...withTools('http_request'), prompt: '{args.amount}' };
+    expect(brief(report(fields).warnings)).toEqual([['key_not_set', 'prompt']]);
+  });
+
+  test('braces that are no reference are reported in fixed arguments', () => {
+    const { errors, warnings } = report(
+      withTools({ name: 'custom:refund', fixed: { amount: '{ticket .amount}' } }),
+    );
+    expect(errors).toEqual([]);
+    expect(brief(warnings)).toEqual([['template_not_a_reference', 'tools[0].fixed.amount']]);
+  });
+
+  test('a script can call a tool that is not offered', () => {
+    const { errors, warnings } = report({
+      ...withTools('http_request'),
+      mock: { turns: [{ calls: [{ tool: 'http_request' }, { tool: 'rm_rf' }] }] },
+    });
+    expect(errors).toEqual([]);
+    expect(brief(warnings)).toEqual([['mock_tool_not_offered', 'mock.turns[0].calls[1].tool']]);
+  });
+});
+
+test('a thousand agents with many unknown tools each are checked quickly', () => {
+  const tools = Array.from({ length: 60 }, (_each, at) => `custom:t${at}`);
+  const nodes = Array.from({ length: 1_000 }, (_each, at) => ({
+    id: `n${at}`,
+    kind: 'agent',
+    tools,
+  }));
+  const customTools = new Map(
+    Array.from({ length: 500 }, (_each, at) => [`u${at}`, custom(null)] as const),
+  );
+  const cost = processorTime();
+  const { errors } = checkGraph({ nodes, edges: [] }, { ...context, customTools });
+  expect(errors).toHaveLength(1_000);
+  expect(cost()).toBeLessThan(1_000);
+});
