@@ -24,10 +24,11 @@ export function turnOf(
 ): ModelTurn {
   const requested = parts.flatMap((part) => (part.type === 'tool-call' ? [part] : []));
   const calls = requestedCalls(
+    // Before the texts are shortened, which could leave a part of a key.
     requested.map(({ toolCallId, toolName, input }) => ({
-      id: toolCallId,
-      name: toolName,
-      input: input as Json,
+      id: keys.json(toolCallId) as string,
+      name: keys.json(toolName) as string,
+      input: keys.json(input as Json),
     })),
     (name) => tools.find(({ providerName }) => providerName === name)?.name,
     tools.map(({ providerName }) => providerName),
@@ -35,7 +36,7 @@ export function turnOf(
   const verbatim = verbatimOf(model, parts, calls.length, keys);
   return {
     text: keys.json(text) as string,
-    calls: keys.json(calls as unknown as Json) as unknown as RequestedCall[],
+    calls,
     ...(verbatim === undefined ? {} : { verbatim }),
   };
 }

@@ -47,8 +47,8 @@ export interface Turns {
 }
 
 /** Turns of models whose providers are one fake. */
-export async function startTurns(): Promise<Turns> {
-  const server = await startModelServer();
+export async function startTurns(...script: Parameters<typeof startModelServer>): Promise<Turns> {
+  const server = await startModelServer(...script);
   const egress = createEgress({ allow: ['127.0.0.1'] });
   const { models: settings } = loadConfig({
     OPENAI_API_KEY: KEY,

@@ -175,6 +175,19 @@ describe.each(ways)('a turn of %s, %s', (model, way) => {
   });
 });
 
+it('shortens a text only after its keys are redacted', async () => {
+  const wrong = `"${'x'.repeat(190)}${KEY}`;
+  turns.server.answers.push({
+    calls: [
+      { name: 'custom_find', arguments: wrong },
+      { name: `${'x'.repeat(190)}${KEY}`, arguments: {} },
+    ],
+  });
+  const { said } = await turns.ask('openai/gpt-4o');
+  expect(said.calls).toHaveLength(2);
+  expect(JSON.stringify(said)).not.toContain(KEY.slice(0, 6));
+});
+
 describe.each(ways)('a schema beside tools, %s, %s', (model, way) => {
   const node = { response_schema: schema };
 

@@ -114,6 +114,21 @@ describe.each(models)('a conversation with %s', (model) => {
   );
 });
 
+it.each(models)('a repeated request of %s has the same response', async (model) => {
+  const scripted = await startTurns(({ turn }) => (turn === 1 ? twoCalls : { text: `${turn}` }));
+  try {
+    const first = await scripted.ask(model);
+    const conversation = after(first, results);
+    expect(await scripted.ask(model)).toEqual(first);
+    for (const _attempt of [1, 2]) {
+      expect((await scripted.ask(model, { conversation })).output).toBe('2');
+    }
+    expect(scripted.server.asked().map(({ turn }) => turn)).toEqual([1, 1, 2, 2]);
+  } finally {
+    await scripted.close();
+  }
+});
+
 /** Ids that the SDK generates where the provider sends none. */
 const withoutIds = ({ said, ...rest }: TurnResult) => ({
   ...rest,
