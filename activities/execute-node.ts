@@ -161,13 +161,7 @@ async function attemptStep(
     beginning: claim.beginning,
     spending: amountOf(spending),
   });
-  const mayFallBack = async (model: string): Promise<boolean> => {
-    const verdict = judgement.fallbackVerdict(model);
-    if (verdict === undefined) return true;
-    const step = { runId: call.run_id, stepKey: call.step_key, claim: claim.claim };
-    await whileAlive(attempt, () => recordStepVerdict(deps.db, step, verdict));
-    return false;
-  };
+  const mayFallBack = fallbacksOf(deps, attempt, call, { judgement, claim: claim.claim });
   const alive = keepAlive(deps, attempt, call, claim);
   const began = performance.now();
   let outcome: AttemptOutcome = 'retried';
@@ -218,6 +212,21 @@ function recordOutcome(
   deps.metrics?.ended(call.node.kind, outcome, seconds);
   annotateOutcome(outcome);
 }
+
+/** Whether the policies allow a fallback model. A refusal is recorded. */
+const fallbacksOf =
+  (
+    deps: ExecuteNodeDeps,
+    attempt: Attempt,
+    { run_id: runId, step_key: stepKey }: StepCall,
+    { judgement, claim }: { judgement: Judgement; claim: string },
+  ) =>
+  async (model: string): Promise<boolean> => {
+    const verdict = judgement.fallbackVerdict(model);
+    if (verdict === undefined) return true;
+    await whileAlive(attempt, () => recordStepVerdict(deps.db, { runId, stepKey, claim }, verdict));
+    return false;
+  };
 
 /** Counts the error against the node's retries. The returned failure says when, if at all, Temporal retries. */
 async function failStep(

@@ -6,18 +6,20 @@ import { resultForModel } from './agents/call.ts';
 import { createRedact, type Redact } from './agents/redact.ts';
 import { runTurn, type TurnContext } from './agents/turn.ts';
 import type { Attempt } from './attempt.ts';
-import { type Consumption, NodeError, type NodeResult } from './nodes/node.ts';
+import { type Consumption, type NodeCall, NodeError, type NodeResult } from './nodes/node.ts';
 import { recordStepVerdict } from '../shared/db/audit/governance.ts';
 import { tracedAgent, tracedTool } from './spans.ts';
 import { type Claim, type ExecuteNodeDeps, spendingOf } from './step-context.ts';
 
 const MAX_OUTPUT_BYTES = 10_000_000;
 
+type RunningClaim = Omit<Claim, 'beginning' | 'counted' | 'attempts'>;
+
 export async function runNode(
   deps: ExecuteNodeDeps,
   attempt: Attempt,
   call: StepCall,
-  claim: Omit<Claim, 'beginning' | 'counted' | 'attempts'>,
+  claim: RunningClaim,
   mayFallBack?: (model: string) => Promise<boolean>,
 ): Promise<{ output: Json } & Consumption> {
   const { node } = call;
@@ -36,29 +38,8 @@ export async function runNode(
     place: attempt.place,
     signal: AbortSignal.any([attempt.signal, timeout.signal]),
   };
-  const redact = createRedact(
-    call.workspace_id,
-    deps.policies.known(call.workspace_id),
-    common.signal,
-  );
-  const runKind = async () => {
-    if (node.kind === 'tool') {
-      const result = await tracedTool(node.tool_name, () => deps.runners.tool({ ...common, node }));
-      return call.agent === undefined ? result : forModel(deps, call, claim, result, redact);
-    }
-    const asked = { ...common, node, mayFallBack };
-    const { turn } = claim;
-    return tracedAgent({ nodeId: node.id, label: nodeLabel(node) }, () =>
-      turn === undefined
-        ? deps.runners.agent(asked)
-        : runTurn(deps.runners.turn, asked, turn, {
-            redact,
-            onText: (text) => deps.deltas.push({ ...deltaOf(call, turn), text }),
-          }),
-    );
-  };
   try {
-    const result = await runKind();
+    const result = await runKind(deps, call, claim, common, mayFallBack);
     if (JSON.stringify(result.output).length > MAX_OUTPUT_BYTES) {
       throw new NodeError(`The output is larger than ${MAX_OUTPUT_BYTES} characters`, {
         retryable: false,
@@ -77,13 +58,40 @@ export async function runNode(
   }
 }
 
+/** The work of a node's kind, or of a part of an agent with tools. */
+async function runKind(
+  deps: ExecuteNodeDeps,
+  call: StepCall,
+  claim: RunningClaim,
+  common: Omit<NodeCall, 'node'>,
+  mayFallBack: NodeCall['mayFallBack'],
+): Promise<NodeResult> {
+  const { node } = call;
+  const policies = deps.policies.known(call.workspace_id);
+  const redact = createRedact(call.workspace_id, policies, common.signal);
+  if (node.kind === 'tool') {
+    const result = await tracedTool(node.tool_name, () => deps.runners.tool({ ...common, node }));
+    return call.agent === undefined ? result : forModel(deps, call, claim, result, redact);
+  }
+  const asked = { ...common, node, mayFallBack };
+  const { turn } = claim;
+  return tracedAgent({ nodeId: node.id, label: nodeLabel(node) }, () =>
+    turn === undefined
+      ? deps.runners.agent(asked)
+      : runTurn(deps.runners.turn, asked, turn, {
+          redact,
+          onText: (text) => deps.deltas.push({ ...deltaOf(call, turn), text }),
+        }),
+  );
+}
+
 const deltaOf = ({ run_id }: StepCall, turn: TurnContext) => ({
   run_id,
   step_key: turn.agent.step_key,
   turn: turn.agent.turn,
 });
 
-/** The result of an agent's call as the model is told it. What was redacted is recorded with the step. */
+/** The result of an agent's call as the model reads it. What was redacted is recorded with the step. */
 async function forModel(
   deps: ExecuteNodeDeps,
   { run_id: runId, step_key: stepKey }: StepCall,

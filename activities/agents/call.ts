@@ -6,12 +6,12 @@ import { type AgentPart, FAILURE_NODE, type StepCall } from '../../shared/execut
 import type { Json, JsonObject } from '../../shared/json.ts';
 import type { Redact } from './redact.ts';
 
-/** Characters of a result that a model is told. */
+/** Characters of a result that a model reads. */
 const MAX_RESULT = 100_000;
 
 /**
  * The arguments of a call: those of the turn that requested it, or as its approver changed them. Undefined when the
- * model has already been told that the call failed: then it is not made again. Throws when a call that needs approval
+ * failure of the call is already its result: then it is not made again. Throws when a call that needs approval
  * has none for exactly these arguments.
  */
 export async function readArguments(
@@ -48,12 +48,12 @@ function permittedArguments(
   });
   if (approved?.digest === digest) return args;
   throw ApplicationFailure.nonRetryable(
-    `Nobody has approved the call of '${call.tool}' with these arguments`,
+    `No one has approved the call of '${call.tool}' with these arguments`,
     FAILURE_NODE,
   );
 }
 
-/** A tool's output as the model is told it: redacted, and cut when it is long. */
+/** A tool's output as the model reads it: redacted, and cut when it is long. */
 export async function resultForModel(output: Json, redact: Redact) {
   const { value, verdicts } = await redact(output);
   const text = typeof value === 'string' ? value : JSON.stringify(value);

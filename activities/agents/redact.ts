@@ -5,7 +5,7 @@ import { type JudgingPolicies, judgeUntrusted } from '../../shared/platform/thre
 /** A value as the workspace's policies let it out, and the verdict if something was redacted. */
 export type Redact = (value: Json) => Promise<{ value: Json; verdicts: readonly PolicyVerdict[] }>;
 
-/** Redacts what a model is told: results of tools. A value that cannot be searched in time is withheld. */
+/** Redacts results of tools, which a model reads. A value that cannot be searched in time is withheld. */
 export const createRedact =
   (workspaceId: string, policies: JudgingPolicies, signal: AbortSignal): Redact =>
   async (value) => {

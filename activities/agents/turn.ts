@@ -64,12 +64,14 @@ export async function runTurn(
     toolChoice: toolChoice(call.node, agent),
     onText,
   });
+  const { text, calls, verbatim } = said;
   const record: TurnRecord =
-    said.calls.length === 0
-      ? { text: said.text, calls: [], answer: output ?? said.text }
+    calls.length === 0
+      ? { text, calls: [], answer: output ?? text }
       : {
-          text: said.text,
-          calls: await decideCalls(call.workspaceId, said.calls, context, redact),
+          text,
+          calls: await decideCalls(call.workspaceId, calls, context, redact),
+          ...(verbatim === undefined ? {} : { verbatim }),
         };
   return { ...consumption, output: record as unknown as Json };
 }

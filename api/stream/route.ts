@@ -56,6 +56,23 @@ export function refuseOtherSockets(app: FastifyInstance): void {
   });
 }
 
+const streamQuery = z.looseObject({
+  // A repeated token is invalid, and the close code says so.
+  token: z
+    .unknown()
+    .transform((given) => (typeof given === 'string' ? given : ''))
+    .optional()
+    .meta({ type: 'string', description: 'Session token' }),
+  deltas: z
+    .enum(['true', 'false'])
+    .optional()
+    .meta({
+      description:
+        'With `true` the stream also has `agent_turn` frames, and `agent_delta` frames with the answers of models as' +
+        'they arrive',
+    }),
+});
+
 /** `WS /api/runs/{id}/stream`. Sends frames; ignores what it receives. */
 export function streamRoutes(app: App, context: RouteContext): void {
   const { db, log, config } = context;
@@ -80,22 +97,7 @@ export function streamRoutes(app: App, context: RouteContext): void {
         '`token` where one is required, 4403 without the `view` permission, 4404 for an unknown run, 1013 when the' +
         'caller, the run, the workspace or the process has too many streams; the reason of the close frame says which.',
       params: runParams,
-      querystring: z.looseObject({
-        // A repeated token is invalid, and the close code says so.
-        token: z
-          .unknown()
-          .transform((given) => (typeof given === 'string' ? given : ''))
-          .optional()
-          .meta({ type: 'string', description: 'Session token' }),
-        deltas: z
-          .enum(['true', 'false'])
-          .optional()
-          .meta({
-            description:
-              'With `true` the stream also has `agent_turn` frames, and `agent_delta` frames with the answers of models as' +
-              'they arrive',
-          }),
-      }),
+      querystring: streamQuery,
       response: answers({ 101: z.undefined().meta({ description: 'Switching to WebSocket' }) }),
     },
     config: { capability: 'view', stream: true },

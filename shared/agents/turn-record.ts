@@ -1,5 +1,5 @@
 import type { Json, JsonObject } from '../json.ts';
-import type { RequestedCall } from './conversation.ts';
+import type { RequestedCall, VerbatimTurn } from './conversation.ts';
 
 /** A call of a turn with everything that decides whether and how it is made. */
 export interface RecordedCall extends RequestedCall {
@@ -15,6 +15,7 @@ export interface RecordedCall extends RequestedCall {
 export interface TurnRecord {
   text: string;
   calls: RecordedCall[];
+  verbatim?: VerbatimTurn;
   /** The node's output; only for a turn without calls. */
   answer?: Json;
 }

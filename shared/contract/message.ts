@@ -18,7 +18,7 @@ const messageCallSchema = z
   .meta({ id: 'MessageCall' });
 
 /** One message of an agent's conversation. */
-export const messageSchema = z
+const messageSchema = z
   .discriminatedUnion('role', [
     z.object({ role: z.literal('system'), text: z.string() }).meta({ id: 'SystemMessage' }),
     z.object({ role: z.literal('user'), text: z.string() }).meta({ id: 'UserMessage' }),

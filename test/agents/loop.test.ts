@@ -117,8 +117,9 @@ describe('the turns of an agent', () => {
   test('ten turns by default', () => {
     const loop = createAgentLoop({});
     loop.start();
-    for (let turn = 2; turn <= 10; turn += 1)
+    for (let turn = 2; turn <= 10; turn += 1) {
       expect(loop.asked({ calls: [] })).toEqual([ask(turn)]);
+    }
     expect(loop.asked({ calls: [] })).toEqual([used('10 turns')]);
   });
 });

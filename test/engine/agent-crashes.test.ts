@@ -77,19 +77,22 @@ async function startWorker(): Promise<TestProcess> {
   return worker;
 }
 
-const define = () =>
-  engine.define({
+const define = () => {
+  const args = { url: `${tools.url}/effect`, method: 'POST' };
+  const effect = { name: 'http_request', ['fixed']: args };
+  return engine.define({
     nodes: [
       {
         id: 'triage',
         kind: 'agent',
         prompt: 'Handle {ticket}',
         model: 'openai/gpt-5-mini',
-        tools: [{ name: 'http_request', fixed: { url: `${tools.url}/effect`, method: 'POST' } }],
+        tools: [effect],
       },
     ],
     edges: [],
   });
+};
 
 interface Point {
   /** Makes the runs stop there. Returns how many are there, and a function that lets everything continue. */

@@ -39,8 +39,8 @@ async function start(node: Node, ...more: Node[]): Promise<string> {
   return engine.trigger(workflowId, input);
 }
 
-/** What the model was told about its calls. */
-async function told(runId: string): Promise<unknown[]> {
+/** The results of its calls, as the model reads them. */
+async function resultsOf(runId: string): Promise<unknown[]> {
   const scope = { workspaceId: engine.actor.workspaceId, runId, agentKey: 'triage' };
   const messages = (await readMessages(engine.db, scope)) ?? [];
   return messages.flatMap((message) =>
@@ -117,7 +117,7 @@ describe('an agent with tools', () => {
     ]);
   });
 
-  test('tells the model of unknown tools and of failed calls', async () => {
+  test('gives the model the errors of unknown tools and failed calls', async () => {
     const node = agent([
       {
         calls: [
@@ -134,7 +134,7 @@ describe('an agent with tools', () => {
       'triage/1.2 failed',
       'triage/2 success',
     ]);
-    expect(await told(run.id)).toEqual([
+    expect(await resultsOf(run.id)).toEqual([
       [1, true, expect.stringContaining('custom:nope')],
       [2, true, expect.stringContaining('division by zero')],
     ]);
@@ -207,7 +207,7 @@ describe('an agent with tools', () => {
     expect(run.steps[2]?.decision).toMatchObject({ approved: true, reason: 'SECRET-REASON' });
   });
 
-  test('tells the model of a rejection, with its reason', async () => {
+  test('gives the model a rejection with its reason', async () => {
     const node = agent([{ calls: [{ tool: 'json_transform', arguments: sum }] }], {
       tools: [{ name: 'json_transform', approval: 'always' }],
     });
@@ -228,7 +228,7 @@ describe('an agent with tools', () => {
       'triage/1.1 failed',
       'triage/2 success',
     ]);
-    expect(await told(runId)).toEqual([[1, true, 'Rejected by Owner: too much']]);
+    expect(await resultsOf(runId)).toEqual([[1, true, 'Rejected by Owner: too much']]);
   });
 
   test('asks again about an open call after a cancel and a resume', async () => {

@@ -111,15 +111,16 @@ function callWork(run: Run, agent: RunningAgent, turn: number, call: OpenCall): 
 function awaitApproval(run: Run, agent: RunningAgent, turn: number, call: OpenCall): void {
   const { step_key: agent_key, iteration } = agent.step;
   const node = run.scheduler.node(agent_key);
-  run.gates.reachCall({
-    step_key: callKey(agent_key, turn, call.index),
-    node_id: node.id,
-    label: call.tool,
-    iteration,
-    prompt: `Call ${call.tool}?`,
-    fails_on_reject: false,
-    tool_call: { agent_key, turn, call: call.index, tool: call.tool },
-  });
+  const step_key = callKey(agent_key, turn, call.index);
+  run.gates.reach(
+    { step_key, node_id: node.id, kind: 'tool', iteration },
+    {
+      ...{ step_key, node_id: node.id, label: call.tool, iteration },
+      prompt: `Call ${call.tool}?`,
+      fails_on_reject: false,
+      tool_call: { agent_key, turn, call: call.index, tool: call.tool },
+    },
+  );
   run.atRest = false;
   wake(run);
 }

@@ -1,6 +1,7 @@
 import { defineSignal, log, setHandler } from '@temporalio/workflow';
 import type { GateNode } from '../../shared/contract/graph.ts';
 import { SIGNAL_DECISION, SIGNAL_RESUMED } from '../../shared/execution.ts';
+import { nodeLabel } from '../../shared/graph/compile.ts';
 import { renderTemplate } from '../../shared/graph/expression/template.ts';
 import type { ReadyNode } from '../../shared/graph/schedule/scheduler.ts';
 import { rejectionError } from '../../shared/rejection.ts';
@@ -54,7 +55,12 @@ export function reachGate(run: Run, step: ReadyNode, node: GateNode): void {
     fail(run, step, text(error), 'node', error);
     return;
   }
-  run.gates.reach(step, node, prompt);
+  const { step_key, iteration } = step;
+  const fails = !run.input.graph.edges.some(
+    (edge) => edge.source === node.id && edge.condition_value === 'false',
+  );
+  const place = { step_key, node_id: node.id, label: nodeLabel(node), iteration };
+  run.gates.reach(step, { ...place, prompt, fails_on_reject: fails });
   run.atRest = false;
   wake(run);
 }

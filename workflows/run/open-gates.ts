@@ -1,7 +1,5 @@
-import type { GateNode } from '../../shared/contract/graph.ts';
 import type { CarriedState, GateOpening, LedgerState } from '../../shared/execution.ts';
 import type { GateDecision } from '../../shared/gate-decision.ts';
-import { nodeLabel } from '../../shared/graph/compile.ts';
 import type { ReadyNode } from '../../shared/graph/schedule/scheduler.ts';
 
 export interface DecidedGate {
@@ -16,9 +14,8 @@ export interface OpenGates {
   learn: (decision: GateDecision) => void;
   /** The gates and decisions of a lost execution. */
   learnLedger: (ledger: LedgerState) => void;
-  reach: (step: ReadyNode, node: GateNode, prompt: string) => void;
-  /** A tool call needs approval. */
-  reachCall: (opening: Omit<GateOpening, 'round'>) => void;
+  /** The run waits for a decision: about a gate, or about a tool call that needs approval. */
+  reach: (step: ReadyNode, opening: Omit<GateOpening, 'round'>) => void;
   /** Removes and returns the first gate that has been decided. */
   takeDecided: () => DecidedGate | undefined;
   /** After a rejection that failed the run, the gate's next opening is a new round. */
@@ -27,11 +24,7 @@ export interface OpenGates {
   carried: () => Pick<CarriedState, 'decisions' | 'rounds'>;
 }
 
-/** `failsOnReject` returns whether the gate with this node id has no rejected branch. */
-export function createOpenGates(
-  failsOnReject: (nodeId: string) => boolean,
-  carried?: Pick<CarriedState, 'decisions' | 'rounds'>,
-): OpenGates {
+export function createOpenGates(carried?: Pick<CarriedState, 'decisions' | 'rounds'>): OpenGates {
   const decisions = new Map<string, GateDecision>();
   const rounds = new Map<string, number>(Object.entries(carried?.rounds ?? {}));
   const gates = new Map<string, { step: ReadyNode; opening: GateOpening }>();
@@ -54,31 +47,17 @@ export function createOpenGates(
 
   carried?.decisions.forEach(learn);
 
-  function add(step: ReadyNode, opening: Omit<GateOpening, 'round'>): void {
-    const { step_key: key, fails_on_reject: fails } = opening;
-    const round = rounds.get(key) ?? firstRound(key, fails);
-    rounds.set(key, round);
-    gates.set(key, { step, opening: { ...opening, round } });
-  }
-
   return {
     learn,
     learnLedger: (known) => {
       ledger = known;
       known.decisions.forEach(learn);
     },
-    reach: (step, node, prompt) =>
-      add(step, {
-        step_key: step.step_key,
-        node_id: node.id,
-        label: nodeLabel(node),
-        iteration: step.iteration,
-        prompt,
-        fails_on_reject: failsOnReject(node.id),
-      }),
-    reachCall: (opening) => {
-      const { step_key, node_id, iteration } = opening;
-      add({ step_key, node_id, kind: 'tool', iteration }, opening);
+    reach: (step, opening) => {
+      const { step_key: key, fails_on_reject: fails } = opening;
+      const round = rounds.get(key) ?? firstRound(key, fails);
+      rounds.set(key, round);
+      gates.set(key, { step, opening: { ...opening, round } });
     },
     takeDecided: () => {
       for (const [stepKey, gate] of gates) {

@@ -77,8 +77,9 @@ async function drive(run: Run): Promise<RunResult> {
     run.ledger = await control.loadLedger({ run_id: input.run_id });
     run.failureCount = run.ledger.failures;
     run.gates.learnLedger(run.ledger);
-    for (const [stepKey, turn] of Object.entries(run.ledger.turns ?? {}))
+    for (const [stepKey, turn] of Object.entries(run.ledger.turns ?? {})) {
       run.turns.set(stepKey, turn);
+    }
   }
   for (;;) {
     run.woken = false;

@@ -72,13 +72,11 @@ export function createRun(input: RunGraphInput): Run {
   const scheduler = createScheduler(compileGraph(input.graph), input.input, carried?.scheduler, {
     earlier,
   });
-  const failsOnReject = (nodeId: string): boolean =>
-    !input.graph.edges.some((edge) => edge.source === nodeId && edge.condition_value === 'false');
   const run: Run = {
     input,
     scheduler,
     pace: earlier ? unhurried : createPace(() => scheduler.workDone, { byLength: oneLane }),
-    gates: createOpenGates(failsOnReject, carried),
+    gates: createOpenGates(carried),
     earlier,
     oneLane,
     inFlight: new Set(),

@@ -101,9 +101,12 @@ function startStep(run: Run, step: ReadyNode, node: ExecutedNode, shared: Contro
   }
   const call = pendingWrites(run, shared);
   run.inFlight.add(step.step_key);
-  if (isShort(run, step)) startShort(run, nodeWork(run, step, prepared, call));
-  else if (node.kind === 'tool' && node.tool_name === 'delay')
+  if (isShort(run, step)) {
+    startShort(run, nodeWork(run, step, prepared, call));
+  } else if (node.kind === 'tool' && node.tool_name === 'delay') {
     startDelay(run, step, prepared, call);
-  else startLong(run, nodeWork(run, step, prepared, call));
+  } else {
+    startLong(run, nodeWork(run, step, prepared, call));
+  }
   return true;
 }

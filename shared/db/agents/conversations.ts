@@ -59,9 +59,10 @@ export async function readConversation(
   return {
     system: textOf(input['system_prompt']),
     prompt: textOf(input['prompt']),
-    turns: [...turns].map(([turn, { text, calls: requested }]) => ({
+    turns: [...turns].map(([turn, { text, calls: requested, verbatim }]) => ({
       text,
       calls: requested,
+      ...(verbatim === undefined ? {} : { verbatim }),
       results: requested.map((call) => resultOf(call, calls.get(`${turn}.${call.index}`))),
     })),
   };
@@ -107,7 +108,7 @@ const callRow = z.object({
     .nullable(),
 });
 
-/** A recorded call, what became of it so far, and its approval. */
+/** A recorded call, the outcome of its step so far, and its approval. */
 export interface StoredCall {
   call: RecordedCall;
   /** Of its step; null before the first attempt. */

@@ -5,7 +5,7 @@ import { type Db, sql } from '../pool.ts';
 export const DELTAS_CHANNEL = 'agent_deltas';
 
 /** A piece of a model's answer. */
-export const agentDelta = z.object({
+const agentDelta = z.object({
   run_id: z.string(),
   step_key: z.string(),
   turn: z.int(),
@@ -19,7 +19,7 @@ const MAX_PAYLOAD_BYTES = 7_900;
 const MAX_PIECE = 1_000;
 
 /** Long pieces as several, so that each fits into a payload with room for its keys. */
-export function splitDelta(delta: AgentDelta): AgentDelta[] {
+function splitDelta(delta: AgentDelta): AgentDelta[] {
   const characters = [...delta.text];
   const pieces: AgentDelta[] = [];
   for (let at = 0; at < characters.length; at += MAX_PIECE) {

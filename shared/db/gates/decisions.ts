@@ -101,7 +101,7 @@ function decidedGate(decision: Decision): FragmentSqlToken {
     )`;
 }
 
-/** What the model is told. */
+/** The result of a rejected call, for the model. */
 const rejectedCall = ({ actor, reason }: Decision): string =>
   `Rejected by ${actor.name ?? 'an API key'}${reason ? `: ${reason}` : ''}`;
 
@@ -225,7 +225,7 @@ const lastRound = z.object({
   decided_by_name: z.string().nullable(),
 });
 
-/** A tool call is decided by its digest, so that nobody approves what was not shown. */
+/** A tool call is decided by its digest, so that no one approves what was not shown. */
 const undigested = (gate: z.infer<typeof lastRound>, asked: Decision): Error =>
   asked.digest === undefined
     ? new AppError(

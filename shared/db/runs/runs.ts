@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import type { TurnRecord } from '../../agents/turn-record.ts';
 import { storedTime } from '../../time.ts';
 import type {
   Approval,
@@ -11,57 +10,15 @@ import type {
 } from '../../contract/run.ts';
 import { runStatuses } from '../../run-kinds.ts';
 import type { Evals } from '../../contract/graph.ts';
-import type { Checkpoint, Step, StepAttempt } from '../../contract/step.ts';
-import type { Json, JsonObject } from '../../json.ts';
-import { toDollars, toMicros } from '../../money.ts';
+import type { Checkpoint } from '../../contract/step.ts';
+import type { JsonObject } from '../../json.ts';
 import { decodeCursor, pageOf } from '../cursor.ts';
 import { type Db, sql } from '../pool.ts';
+import { type StepRow, stepRecord, toSteps } from './step-records.ts';
 import { summaryColumns, summaryRow, toSummary } from './summary.ts';
 
 // The result of this project's own statement: only its outer shape is checked.
 const own = <T>() => z.unknown().transform((value) => value as T);
-
-/** A step as `json_build_object` returns it. */
-interface StepRow {
-  step_key: string;
-  node_id: string;
-  label: string;
-  kind: Step['kind'];
-  iteration: number[];
-  output_key: string | null;
-  attempts: number;
-  /** Earlier attempts, if they are stored. */
-  earlier: EarlierAttempt[] | null;
-  status: Step['status'];
-  queued_at: string | null;
-  started_at: string;
-  attempt_started_at: string | null;
-  attempt_ended_at: string | null;
-  finished_at: string | null;
-  event_id: number | null;
-  cost_micros: number;
-  model: string | null;
-  usage: Step['usage'] | null;
-  unpriced: boolean;
-  input: Json;
-  output: Json;
-  error: string | null;
-  policy: Step['policy'];
-  decision: NonNullable<Step['decision']> | null;
-  parent_step_key: string | null;
-  turn: number | null;
-  call_index: number | null;
-  call_tool: string | null;
-}
-
-interface EarlierAttempt {
-  attempt: number;
-  outcome: StepAttempt['outcome'];
-  started_at: string;
-  ended_at: string;
-  error: string | null;
-  cost_micros: number;
-}
 
 const runRow = z.object({
   ...summaryRow.shape,
@@ -97,12 +54,6 @@ export function newRunRecord(summary: RunSummary, input: JsonObject, pages: Temp
   };
 }
 
-/** The decision of the last round of the gate of step `s`; null when it is undecided. */
-const lastDecision = sql.fragment`
-  SELECT CASE WHEN g.status IN ('approved', 'rejected') THEN json_build_object(
-    'approved', g.status = 'approved', 'by', g.decided_by_name, 'at', g.decided_at, 'reason', g.reason) END
-  FROM gates g WHERE g.run_id = s.run_id AND g.step_key = s.step_key ORDER BY g.round DESC LIMIT 1`;
-
 /** An open gate `g`. */
 const gateRecord = sql.fragment`json_build_object(
   'kind', g.kind, 'node_id', g.node_id, 'step_key', g.step_key, 'label', g.label, 'prompt', g.prompt,
@@ -120,11 +71,6 @@ const toGate = ({ tool_call: call, ...gate }: GateRow): PendingGate => ({
   ...(call == null ? {} : { tool_call: call }),
 });
 
-const earlierAttempts = sql.fragment`
-  SELECT json_agg(json_build_object('attempt', a.attempt, 'outcome', a.outcome, 'started_at', a.started_at,
-    'ended_at', a.ended_at, 'error', a.error, 'cost_micros', a.cost_micros) ORDER BY a.attempt)
-  FROM step_attempts a WHERE a.run_id = s.run_id AND a.step_key = s.step_key`;
-
 /**
  * The whole record of a run in one statement, steps in the order they started or were decided; undefined when there is
  * no such run.
@@ -136,17 +82,7 @@ export async function readRun(
   const row = await db.maybeOne(sql.prepared('read_run', runRow)`
     SELECT ${summaryColumns}, r.input, r.state, r.output, r.evals, r.temporal_run_id,
       coalesce((
-        SELECT json_agg(json_build_object(
-          'step_key', s.step_key, 'node_id', s.node_id, 'label', s.label, 'kind', s.kind, 'iteration', s.iteration,
-          'output_key', s.output_key, 'attempts', s.attempts, 'status', s.status, 'queued_at', s.queued_at,
-          'started_at', s.started_at, 'attempt_started_at', s.attempt_started_at,
-          'attempt_ended_at', s.attempt_ended_at, 'finished_at', s.finished_at,
-          'earlier', CASE WHEN s.attempts > 1 THEN (${earlierAttempts}) END,
-          'event_id', s.event_id, 'cost_micros', s.cost_micros, 'model', s.model, 'usage', s.usage, 'unpriced', s.unpriced,
-          'input', s.input, 'output', s.output, 'error', s.error, 'policy', s.policy,
-          'decision', CASE WHEN s.kind = 'human_gate' OR s.call_index IS NOT NULL THEN (${lastDecision}) END,
-          'parent_step_key', s.parent_step_key, 'turn', s.turn, 'call_index', s.call_index, 'call_tool', s.call_tool
-        ) ORDER BY s.ordinal, s.started_at, s.step_key)
+        SELECT json_agg(${stepRecord} ORDER BY s.ordinal, s.started_at, s.step_key)
         FROM steps s WHERE s.run_id = r.id), '[]') AS steps,
       CASE WHEN r.status NOT IN ('running', 'paused') THEN '[]'::json ELSE coalesce((
         SELECT json_agg(${gateRecord} ORDER BY g.opened_at, g.step_key)
@@ -163,7 +99,7 @@ export async function readRun(
     state: row.state ?? stateSoFar(row.input, steps),
     output: row.output,
     evals: row.evals,
-    steps: withAgentCosts(steps.map(toStep)),
+    steps: toSteps(steps),
     checkpoints: steps.filter((step) => step.status === 'success').map(toCheckpoint),
     pending_gate: gates[0] ?? null,
     pending_gates: gates,
@@ -183,137 +119,6 @@ function temporalPage(
   if (scope.temporalUiUrl === undefined) return null;
   const page = `${scope.temporalUiUrl}/namespaces/${scope.temporalNamespace}/workflows/${workflowId}`;
   return temporalRunId === null ? page : `${page}/${temporalRunId}/history`;
-}
-
-function toStep(row: StepRow): Step {
-  const started = Date.parse(row.started_at);
-  return {
-    step_key: row.step_key,
-    node_id: row.node_id,
-    label: row.label,
-    kind: row.kind,
-    iteration: row.iteration,
-    attempt: row.attempts,
-    status: row.status,
-    started_at: storedTime(row.started_at),
-    finished_at: row.finished_at === null ? null : storedTime(row.finished_at),
-    duration_ms:
-      row.finished_at === null ? null : Math.max(0, Date.parse(row.finished_at) - started),
-    queued_ms: row.queued_at === null ? null : Math.max(0, started - Date.parse(row.queued_at)),
-    retried_ms: retriedMs(row, started),
-    attempts: attemptsOf(row),
-    cost_usd: toDollars(row.cost_micros),
-    ...(row.model === null ? {} : { model: row.model }),
-    ...(row.usage == null ? {} : { usage: row.usage }),
-    ...(row.unpriced ? { unpriced: true } : {}),
-    input: row.input,
-    output: row.output,
-    error: row.error,
-    policy: row.policy,
-    ...(row.decision === null
-      ? {}
-      : { decision: { ...row.decision, at: storedTime(row.decision.at) } }),
-    ...agentPartOf(row),
-  };
-}
-
-function agentPartOf({
-  parent_step_key,
-  turn,
-  call_index: index,
-  call_tool: tool,
-  output,
-}: StepRow) {
-  if (parent_step_key === null || turn === null) return {};
-  if (index !== null) return { parent_step_key, turn, tool_call: { tool: tool ?? '', index } };
-  return { parent_step_key, turn, output: shownTurn(output as TurnRecord | null) };
-}
-
-/** A turn without the arguments that the workflow sets, which only approvers see. */
-const shownTurn = (turn: TurnRecord | null): Json =>
-  turn && {
-    text: turn.text,
-    calls: turn.calls.map(({ index, tool, given, refusal }) => ({
-      index,
-      tool,
-      arguments: given,
-      ...(refusal === undefined ? {} : { refusal }),
-    })),
-  };
-
-/** The step of an agent with tools shows the cost and the tokens of its turns and calls. */
-function withAgentCosts(steps: Step[]): Step[] {
-  const parts = new Map<string, Step[]>();
-  for (const step of steps) {
-    if (step.parent_step_key === undefined) continue;
-    const group = parts.get(step.parent_step_key);
-    if (group === undefined) parts.set(step.parent_step_key, [step]);
-    else group.push(step);
-  }
-  if (parts.size === 0) return steps;
-  return steps.map((step) => {
-    const own = parts.get(step.step_key);
-    if (own === undefined) return step;
-    const usages = own.flatMap(({ usage }) => usage ?? []);
-    const model = own.findLast((part) => part.model !== undefined)?.model;
-    return {
-      ...step,
-      cost_usd: toDollars(own.reduce((sum, part) => sum + toMicros(part.cost_usd), 0)),
-      input:
-        own.find((part) => part.turn === 1 && part.tool_call === undefined)?.input ?? step.input,
-      ...(model === undefined ? {} : { model }),
-      ...(usages.length === 0 ? {} : { usage: usages.reduce(addUsage) }),
-      ...(own.some((part) => part.unpriced) ? { unpriced: true } : {}),
-    };
-  });
-}
-
-type Usage = NonNullable<Step['usage']>;
-
-const addUsage = (one: Usage, other: Usage): Usage => ({
-  input_tokens: one.input_tokens + other.input_tokens,
-  output_tokens: one.output_tokens + other.output_tokens,
-  ...(one.cached_tokens === undefined && other.cached_tokens === undefined
-    ? {}
-    : { cached_tokens: (one.cached_tokens ?? 0) + (other.cached_tokens ?? 0) }),
-});
-
-function attemptsOf(row: StepRow): StepAttempt[] {
-  // A tool call that waits for approval, or was rejected, has no attempt.
-  if (row.status === 'skipped' || row.attempts === 0) return [];
-  const earlier = row.earlier ?? [];
-  const before = earlier.reduce((sum, { cost_micros }) => sum + cost_micros, 0);
-  const newest = {
-    attempt: row.attempts,
-    outcome: outcomeOf(row),
-    started_at: row.attempt_started_at ?? row.started_at,
-    ended_at: row.attempt_ended_at ?? row.finished_at,
-    error: row.error,
-    cost_micros: row.cost_micros - before,
-  };
-  return [...earlier, newest].map(
-    ({ attempt, outcome, started_at, ended_at, error, cost_micros }) => ({
-      attempt,
-      outcome,
-      started_at: storedTime(started_at),
-      finished_at: ended_at === null ? null : storedTime(ended_at),
-      duration_ms:
-        ended_at === null ? null : Math.max(0, Date.parse(ended_at) - Date.parse(started_at)),
-      error,
-      cost_usd: toDollars(cost_micros),
-    }),
-  );
-}
-
-/** The outcome of the newest attempt; for earlier ones a trigger stores it. */
-function outcomeOf({ status, attempt_ended_at, error }: StepRow): StepAttempt['outcome'] {
-  if (attempt_ended_at !== null) return error === null ? 'interrupted' : 'failed';
-  return status === 'success' || status === 'failed' || status === 'cancelled' ? status : null;
-}
-
-function retriedMs(row: StepRow, started: number): number | null {
-  if (row.attempt_started_at === null) return row.attempts === 1 ? 0 : null;
-  return Math.max(0, Date.parse(row.attempt_started_at) - started);
 }
 
 function toCheckpoint(row: StepRow): Checkpoint {

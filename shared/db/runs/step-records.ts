@@ -1,0 +1,207 @@
+import type { TurnRecord } from '../../agents/turn-record.ts';
+import type { Step, StepAttempt } from '../../contract/step.ts';
+import type { Json } from '../../json.ts';
+import { toDollars, toMicros } from '../../money.ts';
+import { storedTime } from '../../time.ts';
+import { sql } from '../pool.ts';
+
+/** A step as `json_build_object` returns it. */
+export interface StepRow {
+  step_key: string;
+  node_id: string;
+  label: string;
+  kind: Step['kind'];
+  iteration: number[];
+  output_key: string | null;
+  attempts: number;
+  /** Earlier attempts, if they are stored. */
+  earlier: EarlierAttempt[] | null;
+  status: Step['status'];
+  queued_at: string | null;
+  started_at: string;
+  attempt_started_at: string | null;
+  attempt_ended_at: string | null;
+  finished_at: string | null;
+  event_id: number | null;
+  cost_micros: number;
+  model: string | null;
+  usage: Step['usage'] | null;
+  unpriced: boolean;
+  input: Json;
+  output: Json;
+  error: string | null;
+  policy: Step['policy'];
+  decision: NonNullable<Step['decision']> | null;
+  parent_step_key: string | null;
+  turn: number | null;
+  call_index: number | null;
+  call_tool: string | null;
+}
+
+interface EarlierAttempt {
+  attempt: number;
+  outcome: StepAttempt['outcome'];
+  started_at: string;
+  ended_at: string;
+  error: string | null;
+  cost_micros: number;
+}
+
+/** The decision of the last round of the gate of step `s`; null when it is undecided. */
+const lastDecision = sql.fragment`
+  SELECT CASE WHEN g.status IN ('approved', 'rejected') THEN json_build_object(
+    'approved', g.status = 'approved', 'by', g.decided_by_name, 'at', g.decided_at, 'reason', g.reason) END
+  FROM gates g WHERE g.run_id = s.run_id AND g.step_key = s.step_key ORDER BY g.round DESC LIMIT 1`;
+
+const earlierAttempts = sql.fragment`
+  SELECT json_agg(json_build_object('attempt', a.attempt, 'outcome', a.outcome, 'started_at', a.started_at,
+    'ended_at', a.ended_at, 'error', a.error, 'cost_micros', a.cost_micros) ORDER BY a.attempt)
+  FROM step_attempts a WHERE a.run_id = s.run_id AND a.step_key = s.step_key`;
+
+/** The record of a step `s`: a StepRow. */
+export const stepRecord = sql.fragment`
+  json_build_object(
+    'step_key', s.step_key, 'node_id', s.node_id, 'label', s.label, 'kind', s.kind, 'iteration', s.iteration,
+    'output_key', s.output_key, 'attempts', s.attempts, 'status', s.status, 'queued_at', s.queued_at,
+    'started_at', s.started_at, 'attempt_started_at', s.attempt_started_at,
+    'attempt_ended_at', s.attempt_ended_at, 'finished_at', s.finished_at,
+    'earlier', CASE WHEN s.attempts > 1 THEN (${earlierAttempts}) END,
+    'event_id', s.event_id, 'cost_micros', s.cost_micros, 'model', s.model, 'usage', s.usage, 'unpriced', s.unpriced,
+    'input', s.input, 'output', s.output, 'error', s.error, 'policy', s.policy,
+    'decision', CASE WHEN s.kind = 'human_gate' OR s.call_index IS NOT NULL THEN (${lastDecision}) END,
+    'parent_step_key', s.parent_step_key, 'turn', s.turn, 'call_index', s.call_index, 'call_tool', s.call_tool
+  )`;
+
+/** The steps of a run, as its record has them. */
+export const toSteps = (rows: readonly StepRow[]): Step[] => withAgentCosts(rows.map(toStep));
+
+function toStep(row: StepRow): Step {
+  const started = Date.parse(row.started_at);
+  return {
+    step_key: row.step_key,
+    node_id: row.node_id,
+    label: row.label,
+    kind: row.kind,
+    iteration: row.iteration,
+    attempt: row.attempts,
+    status: row.status,
+    started_at: storedTime(row.started_at),
+    finished_at: row.finished_at === null ? null : storedTime(row.finished_at),
+    duration_ms:
+      row.finished_at === null ? null : Math.max(0, Date.parse(row.finished_at) - started),
+    queued_ms: row.queued_at === null ? null : Math.max(0, started - Date.parse(row.queued_at)),
+    retried_ms: retriedMs(row, started),
+    attempts: attemptsOf(row),
+    cost_usd: toDollars(row.cost_micros),
+    ...(row.model === null ? {} : { model: row.model }),
+    ...(row.usage == null ? {} : { usage: row.usage }),
+    ...(row.unpriced ? { unpriced: true } : {}),
+    input: row.input,
+    output: row.output,
+    error: row.error,
+    policy: row.policy,
+    ...(row.decision === null
+      ? {}
+      : { decision: { ...row.decision, at: storedTime(row.decision.at) } }),
+    ...agentPartOf(row),
+  };
+}
+
+function agentPartOf({
+  parent_step_key,
+  turn,
+  call_index: index,
+  call_tool: tool,
+  output,
+}: StepRow) {
+  if (parent_step_key === null || turn === null) return {};
+  if (index !== null) return { parent_step_key, turn, tool_call: { tool: tool ?? '', index } };
+  return { parent_step_key, turn, output: shownTurn(output as TurnRecord | null) };
+}
+
+/** A turn without the arguments that the workflow sets, which only approvers see. */
+const shownTurn = (turn: TurnRecord | null): Json =>
+  turn && {
+    text: turn.text,
+    calls: turn.calls.map(({ index, tool, given, refusal }) => ({
+      index,
+      tool,
+      arguments: given,
+      ...(refusal === undefined ? {} : { refusal }),
+    })),
+  };
+
+/** The step of an agent with tools shows the cost and the tokens of its turns and calls. */
+function withAgentCosts(steps: Step[]): Step[] {
+  const parts = new Map<string, Step[]>();
+  for (const step of steps) {
+    if (step.parent_step_key === undefined) continue;
+    const group = parts.get(step.parent_step_key);
+    if (group === undefined) parts.set(step.parent_step_key, [step]);
+    else group.push(step);
+  }
+  if (parts.size === 0) return steps;
+  return steps.map((step) => {
+    const own = parts.get(step.step_key);
+    if (own === undefined) return step;
+    const usages = own.flatMap(({ usage }) => usage ?? []);
+    const model = own.findLast((part) => part.model !== undefined)?.model;
+    return {
+      ...step,
+      cost_usd: toDollars(own.reduce((sum, part) => sum + toMicros(part.cost_usd), 0)),
+      input:
+        own.find((part) => part.turn === 1 && part.tool_call === undefined)?.input ?? step.input,
+      ...(model === undefined ? {} : { model }),
+      ...(usages.length === 0 ? {} : { usage: usages.reduce(addUsage) }),
+      ...(own.some((part) => part.unpriced) ? { unpriced: true } : {}),
+    };
+  });
+}
+
+type Usage = NonNullable<Step['usage']>;
+
+const addUsage = (one: Usage, other: Usage): Usage => ({
+  input_tokens: one.input_tokens + other.input_tokens,
+  output_tokens: one.output_tokens + other.output_tokens,
+  ...(one.cached_tokens === undefined && other.cached_tokens === undefined
+    ? {}
+    : { cached_tokens: (one.cached_tokens ?? 0) + (other.cached_tokens ?? 0) }),
+});
+
+function attemptsOf(row: StepRow): StepAttempt[] {
+  // A tool call that waits for approval, or was rejected, has no attempt.
+  if (row.status === 'skipped' || row.attempts === 0) return [];
+  const earlier = row.earlier ?? [];
+  const before = earlier.reduce((sum, { cost_micros }) => sum + cost_micros, 0);
+  const newest = {
+    attempt: row.attempts,
+    outcome: outcomeOf(row),
+    started_at: row.attempt_started_at ?? row.started_at,
+    ended_at: row.attempt_ended_at ?? row.finished_at,
+    error: row.error,
+    cost_micros: row.cost_micros - before,
+  };
+  return [...earlier, newest].map(
+    ({ attempt, outcome, started_at, ended_at, error, cost_micros }) => ({
+      attempt,
+      outcome,
+      started_at: storedTime(started_at),
+      finished_at: ended_at === null ? null : storedTime(ended_at),
+      duration_ms:
+        ended_at === null ? null : Math.max(0, Date.parse(ended_at) - Date.parse(started_at)),
+      error,
+      cost_usd: toDollars(cost_micros),
+    }),
+  );
+}
+
+/** The outcome of the newest attempt; for earlier ones a trigger stores it. */
+function outcomeOf({ status, attempt_ended_at, error }: StepRow): StepAttempt['outcome'] {
+  if (attempt_ended_at !== null) return error === null ? 'interrupted' : 'failed';
+  return status === 'success' || status === 'failed' || status === 'cancelled' ? status : null;
+}
+
+function retriedMs(row: StepRow, started: number): number | null {
+  if (row.attempt_started_at === null) return row.attempts === 1 ? 0 : null;
+  return Math.max(0, Date.parse(row.attempt_started_at) - started);
+}
