@@ -54,6 +54,10 @@ describe('tours', () => {
     await printsWhatItPromises('docs/tour.md', 'tour', service.apiUrl);
   });
 
+  test('docs/agents.md prints its documented output', async () => {
+    await printsWhatItPromises('docs/agents.md', 'agents', service.apiUrl);
+  });
+
   test('docs/tour-people.md prints its documented output', async () => {
     const required = await startInstallation({
       AUTH_MODE: 'required',

@@ -1,0 +1,309 @@
+import { once } from 'node:events';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { WebSocket } from 'ws';
+import { buildApp } from '../../../api/app.ts';
+import type { App } from '../../../api/deps.ts';
+import type { GraphInput } from '../../../shared/contract/graph.ts';
+import { startToolServer, type ToolServer } from '../../fakes/tool-server.ts';
+import { type Engine, eventually, startEngine } from '../../support/engine.ts';
+
+let engine: Engine;
+let tools: ToolServer;
+/** Two instances of the API in one process. */
+let apps: [App, App];
+beforeAll(async () => {
+  tools = await startToolServer();
+  engine = await startEngine();
+  apps = [buildApp(engine.deps), buildApp(engine.deps)];
+  for (const app of apps) await app.listen({ host: '127.0.0.1', port: 0 });
+}, 60_000);
+afterAll(async () => {
+  for (const app of apps) await app.close();
+  await engine.close();
+  await tools.close();
+});
+
+const call = async (
+  method: string,
+  url: string,
+  payload?: object,
+  { app = apps[0], key }: { app?: App; key?: string } = {},
+) => {
+  const answer = await app.inject({
+    method: method as 'GET',
+    url,
+    ...(payload === undefined ? {} : { payload }),
+    ...(key === undefined ? {} : { headers: { 'x-api-key': key } }),
+  });
+  return { status: answer.statusCode, body: answer.json() };
+};
+
+const schema = {
+  type: 'object',
+  properties: { amount: { type: 'number', maximum: 500 }, currency: { type: 'string' } },
+  required: ['amount', 'currency'],
+  additionalProperties: false,
+};
+
+let registered = 0;
+
+async function register(input_schema: object = schema): Promise<{ id: string; name: string }> {
+  registered += 1;
+  const { status, body } = await call('POST', '/api/tools', {
+    name: `refund-${registered}`,
+    endpoint_url: `${tools.url}/refund-${registered}`,
+    input_schema,
+  });
+  expect(status).toBe(201);
+  return body;
+}
+
+/** An agent that refunds 120 euros, and then answers. */
+const refunding = (name: string, rest: object = {}): GraphInput => ({
+  nodes: [
+    {
+      id: 'triage',
+      kind: 'agent',
+      prompt: 'Handle {ticket}',
+      tools: [
+        {
+          name: `custom:${name}`,
+          approval: 'always',
+          on_error: 'tell',
+          ['fixed']: { currency: '{currency}' },
+          ...rest,
+        },
+      ],
+      mock: {
+        delay_ms: 1,
+        turns: [
+          { calls: [{ tool: `custom:${name}`, arguments: { amount: 120 } }] },
+          { output: 'Refunded, with a long explanation.' },
+        ],
+      },
+    },
+  ],
+  edges: [],
+});
+
+async function start(graph: GraphInput): Promise<string> {
+  const { body: workflow } = await call('POST', '/api/workflows', { name: 'Refunds', graph });
+  const { status, body } = await call('POST', `/api/workflows/${workflow.id}/runs`, {
+    ticket: 'late parcel',
+    currency: 'EUR',
+  });
+  expect([status, body.detail]).toEqual([201, undefined]);
+  return body.id;
+}
+
+async function paused(graph: GraphInput) {
+  const runId = await start(graph);
+  await engine.until(runId, ['paused']);
+  const { body } = await call('GET', `/api/runs/${runId}`);
+  return { runId, gate: body.pending_gate, call: body.pending_gate.tool_call };
+}
+
+const approve = (runId: string, body: object, app = apps[0]) =>
+  call('POST', `/api/runs/${runId}/approve`, body, { app });
+
+describe('a tool call that waits for approval', () => {
+  test('is shown with its exact arguments, and sent as it was approved', async () => {
+    const tool = await register();
+    const { runId, gate, call: asked } = await paused(refunding(tool.name));
+    expect(gate).toMatchObject({
+      kind: 'tool_call',
+      node_id: 'triage',
+      step_key: 'triage/1.1',
+      label: `custom:${tool.name}`,
+      prompt: `Call custom:${tool.name} with {"amount":120,"currency":"EUR"}?`,
+    });
+    expect(asked).toMatchObject({
+      tool: `custom:${tool.name}`,
+      turn: 1,
+      arguments: { amount: 120, currency: 'EUR' },
+      digest: expect.stringMatching(/^sha256:[0-9a-f]{64}$/),
+    });
+    const { body: page } = await call('GET', '/api/approvals');
+    expect(page.approvals).toEqual(
+      expect.arrayContaining([expect.objectContaining({ run_id: runId, kind: 'tool_call' })]),
+    );
+    expect((await approve(runId, { digest: asked.digest, reason: 'as agreed' })).status).toBe(200);
+    await engine.until(runId, ['success']);
+    expect(tools.calls(tool.name).map((seen) => JSON.parse(seen.body))).toEqual([
+      { amount: 120, currency: 'EUR' },
+    ]);
+    const { body: log } = await call('GET', `/api/audit?target_id=${runId}&action=approve`);
+    const [entry] = Object.values<any>(log).find((each) => Array.isArray(each)) ?? [];
+    expect(entry.details).toMatchObject({ tool: `custom:${tool.name}`, digest: asked.digest });
+  });
+
+  test('is not decided without its digest, nor with another one', async () => {
+    const tool = await register();
+    const { runId } = await paused(refunding(tool.name));
+    expect(await approve(runId, { step_key: 'triage/1.1' })).toMatchObject({
+      status: 400,
+      body: { detail: "Gate 'triage/1.1' is a tool call: send its digest with the decision" },
+    });
+    expect(await approve(runId, {})).toMatchObject({ status: 400 });
+    const other = `sha256:${'0'.repeat(64)}`;
+    expect(await approve(runId, { digest: other })).toMatchObject({ status: 409 });
+    expect(await approve(runId, { digest: 'sha256:1' })).toMatchObject({ status: 400 });
+    expect(await approve(runId, { arguments: { amount: 1 } })).toMatchObject({ status: 400 });
+    expect(tools.calls(tool.name)).toHaveLength(0);
+    expect((await engine.run(runId)).status).toBe('paused');
+  });
+
+  test('is sent with the arguments that its approver changed, if these fit', async () => {
+    const tool = await register();
+    const { runId, call: asked } = await paused(refunding(tool.name));
+    const { digest } = asked;
+    const wrong = [
+      { amount: 900, currency: 'EUR' },
+      { amount: 50, currency: 'USD' },
+      { amount: 50, currency: 'EUR', note: 'x' },
+      { currency: 'EUR' },
+    ];
+    for (const args of wrong) {
+      const { status, body } = await approve(runId, { digest, arguments: args });
+      expect([status, body.detail]).toEqual([400, expect.stringContaining('arguments')]);
+    }
+    const args = { amount: 50, currency: 'EUR' };
+    expect((await approve(runId, { digest, arguments: args })).status).toBe(200);
+    await engine.until(runId, ['success']);
+    expect(tools.calls(tool.name).map((seen) => JSON.parse(seen.body))).toEqual([args]);
+  });
+
+  test('of two approvers with different changes, one holds', async () => {
+    for (let round = 0; round < 10; round += 1) {
+      const tool = await register();
+      const { runId, call: asked } = await paused(refunding(tool.name));
+      const amounts = [10, 20, 30, 40];
+      const answers = await Promise.all(
+        amounts.map((amount, n) =>
+          approve(
+            runId,
+            { digest: asked.digest, arguments: { amount, currency: 'EUR' } },
+            apps[n % 2],
+          ),
+        ),
+      );
+      const won = answers.flatMap(({ status }, n) => (status === 200 ? [amounts[n]] : []));
+      expect(won).toHaveLength(1);
+      expect(answers.filter(({ status }) => status === 409)).toHaveLength(3);
+      await engine.until(runId, ['success']);
+      const sent = tools.calls(tool.name).map((seen) => JSON.parse(seen.body).amount);
+      expect(sent).toEqual(won);
+    }
+  }, 120_000);
+
+  test('is refused when the tool has changed since', async () => {
+    const tool = await register();
+    const { runId, call: asked } = await paused(refunding(tool.name));
+    const changed = { ...schema, properties: { ...schema.properties, note: { type: 'string' } } };
+    await call('PUT', `/api/tools/${tool.id}`, { input_schema: changed });
+    expect(await approve(runId, { digest: asked.digest })).toMatchObject({
+      status: 409,
+      body: { detail: expect.stringContaining('has changed since the call was requested') },
+    });
+    const rejected = await approve(runId, { digest: asked.digest, approved: false });
+    expect(rejected.status).toBe(200);
+    await engine.until(runId, ['success']);
+    expect(tools.calls(tool.name)).toHaveLength(0);
+  });
+
+  test('hides its arguments from callers who cannot approve', async () => {
+    const tool = await register();
+    const { runId } = await paused(refunding(tool.name));
+    const { body: created } = await call('POST', '/api/keys', { name: 'viewer', role: 'viewer' });
+    const { body } = await call('GET', `/api/runs/${runId}`, undefined, { key: created.secret });
+    expect(body.pending_gate.tool_call.arguments).toBeNull();
+    expect(body.pending_gates[0].tool_call.arguments).toBeNull();
+    const { body: page } = await call('GET', '/api/approvals', undefined, { key: created.secret });
+    for (const gate of page.approvals) expect(gate.tool_call?.arguments ?? null).toBeNull();
+    const { body: open } = await call('GET', `/api/runs/${runId}`);
+    expect(open.pending_gate.tool_call.arguments).toEqual({ amount: 120, currency: 'EUR' });
+  });
+
+  test('asks when its approval expression fails, and only when it is true', async () => {
+    const tool = await register();
+    const { runId } = await paused(refunding(tool.name, { approval: 'args.amount > ticket' }));
+    expect((await engine.run(runId)).status).toBe('paused');
+    const free = await start(refunding(tool.name, { approval: 'args.amount > 200' }));
+    expect((await engine.until(free, ['success', 'paused'])).status).toBe('success');
+  });
+});
+
+describe('the conversation of an agent', () => {
+  test('has every message, and is 404 elsewhere', async () => {
+    const tool = await register();
+    tools.answer(tool.name, { body: { refunded: 120 } });
+    const runId = await start(refunding(tool.name, { approval: 'never' }));
+    await engine.until(runId, ['success']);
+    const { body } = await call('GET', `/api/runs/${runId}/steps/triage/messages`);
+    expect(body.messages).toEqual([
+      { role: 'user', text: 'Handle late parcel' },
+      expect.objectContaining({
+        role: 'assistant',
+        turn: 1,
+        step_key: 'triage/1',
+        calls: [
+          {
+            index: 1,
+            step_key: 'triage/1.1',
+            tool: `custom:${tool.name}`,
+            arguments: { amount: 120 },
+            refusal: null,
+          },
+        ],
+      }),
+      expect.objectContaining({
+        role: 'tool',
+        turn: 1,
+        index: 1,
+        content: { refunded: 120 },
+        is_error: false,
+      }),
+      expect.objectContaining({
+        role: 'assistant',
+        turn: 2,
+        calls: [],
+        at: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
+      }),
+    ]);
+    for (const path of [`${runId}/steps/other/messages`, 'run_x/steps/triage/messages']) {
+      expect((await call('GET', `/api/runs/${path}`)).status).toBe(404);
+    }
+  });
+
+  test('streams turns and text only to sockets that ask for them', async () => {
+    const tool = await register();
+    const { runId, call: asked } = await paused(refunding(tool.name));
+    const listen = async (query: string, app: App) => {
+      const { port } = app.server.address() as { port: number };
+      const url = `ws://127.0.0.1:${port}/api/runs/${runId}/stream${query}`;
+      const socket = new WebSocket(url);
+      const frames: Record<string, unknown>[] = [];
+      socket.on('message', (data) => frames.push(JSON.parse((data as Buffer).toString())));
+      await once(socket, 'open');
+      return { frames, socket };
+    };
+    const plain = await listen('', apps[0]);
+    const detailed = await listen('?deltas=true', apps[1]);
+    await approve(runId, { digest: asked.digest });
+    await engine.until(runId, ['success']);
+    const ended = ({ frames }: typeof plain) => frames.some(({ type }) => type === 'run_completed');
+    await eventually(() => ended(plain) && ended(detailed));
+    const typesOf = ({ frames }: typeof plain) => new Set(frames.map(({ type }) => type));
+    expect(typesOf(plain)).not.toContain('agent_turn');
+    expect(typesOf(plain)).not.toContain('agent_delta');
+    expect(typesOf(detailed)).toContain('agent_turn');
+    const text = () =>
+      detailed.frames
+        .filter(({ type }) => type === 'agent_delta')
+        .map((frame) => frame['text'])
+        .join('');
+    await eventually(() => text() === 'Refunded, with a long explanation.');
+    plain.socket.close();
+    detailed.socket.close();
+  });
+});
