@@ -4,13 +4,26 @@ import type { GraphInput } from '../../shared/contract/graph.ts';
 import { readMessages } from '../../shared/db/agents/messages.ts';
 import { createCustomTool } from '../../shared/db/workflows/custom-tools.ts';
 import { cancelRun, decideGate, resumeRun } from '../../shared/operations/runs/runs.ts';
-import { edge, echo, type Engine, startEngine } from '../support/engine.ts';
+import { describeCurrent } from '../../shared/operations/runs/executions.ts';
+import { startToolServer, type ToolServer } from '../fakes/tool-server.ts';
+import { type ModelServer, startModelServer } from '../support/model-server.ts';
+import { edge, echo, type Engine, eventually, startEngine } from '../support/engine.ts';
 
 let engine: Engine;
+let models: ModelServer;
 beforeAll(async () => {
-  engine = await startEngine();
+  models = await startModelServer();
+  engine = await startEngine({
+    env: {
+      OPENAI_API_KEY: 'sk-test-0123456789abcdef',
+      OPENAI_BASE_URL: `${models.url}/v1`,
+    },
+  });
 });
-afterAll(() => engine.close());
+afterAll(async () => {
+  await engine.close();
+  await models.close();
+});
 
 type Node = GraphInput['nodes'] extends (infer N)[] | undefined ? N : never;
 
@@ -48,8 +61,79 @@ async function resultsOf(runId: string): Promise<unknown[]> {
   );
 }
 
+/** Sorted: calls of a turn start at the same time. */
 const keys = (steps: readonly { step_key: string; status: string }[]) =>
-  steps.map((step) => `${step.step_key} ${step.status}`);
+  steps.map((step) => `${step.step_key} ${step.status}`).sort();
+
+/** An entry for the tool server, with the URL set by the node. */
+const effect = (tools: ToolServer, name: string, rest: object = {}) => {
+  const args = { url: `${tools.url}/${name}`, method: 'POST' };
+  return { name: 'http_request', ['fixed']: args, ...rest };
+};
+const effects = (...numbers: number[]) => ({
+  calls: numbers.map((n) => ({ tool: 'http_request', arguments: { body: { n } } })),
+});
+const numbersAt = (tools: ToolServer, name: string): number[] =>
+  tools.calls(name).map((seen) => (JSON.parse(seen.body) as { n: number }).n);
+
+describe('an agent whose execution is replaced', () => {
+  let tools: ToolServer;
+  beforeAll(async () => {
+    tools = await startToolServer();
+  });
+  afterAll(() => tools.close());
+
+  test('continues as new in the middle of a conversation, and repeats nothing', async () => {
+    const turns = Array.from({ length: 40 }, (_, turn) =>
+      effects(...[0, 1, 2].map((n) => turn * 3 + n)),
+    );
+    const node = agent([...turns, { output: 'done' }], {
+      tools: [effect(tools, 'many')],
+      max_turns: 50,
+      delay_ms: 1,
+    });
+    const runId = await start(node);
+    const run = await engine.until(runId, ['success', 'failed'], 120_000);
+    expect([run.error, run.state?.['triage']]).toEqual([null, 'done']);
+    expect(numbersAt(tools, 'many').sort((a, b) => a - b)).toEqual([...Array(120).keys()]);
+    const handle = engine.deps.temporal.client.workflow.getHandle(runId);
+    const { raw } = await handle.describe();
+    const info = raw.workflowExecutionInfo;
+    expect(info?.firstRunId).not.toBe(info?.execution?.runId);
+  }, 150_000);
+
+  test('continues from the ledger when its history is gone, and repeats only the failed call', async () => {
+    const node = agent([effects(1, 2), effects(3), effects(4, 5), { output: 'done' }], {
+      tools: [effect(tools, 'fragile', { on_error: 'fail' })],
+      delay_ms: 1,
+    });
+    let calls = 0;
+    tools.answer('fragile', {});
+    const runId = await start(node);
+    await eventually(() => {
+      calls = tools.calls('fragile').length;
+      if (calls >= 3) tools.answer('fragile', { status: 400 });
+      return calls >= 3;
+    });
+    await engine.until(runId, ['failed']);
+    await eventually(async () => (await describeCurrent(engine.deps, runId))?.open === false);
+    const { client, namespace } = engine.deps.temporal;
+    const base = await describeCurrent(engine.deps, runId);
+    await client.workflowService.deleteWorkflowExecution({
+      namespace,
+      workflowExecution: { workflowId: runId, runId: base?.runId },
+    });
+    await eventually(async () => (await describeCurrent(engine.deps, runId)) === undefined, 60_000);
+    tools.answer('fragile', {});
+    await resumeRun(engine.deps, { actor: engine.actor, runId });
+    const run = await engine.until(runId, ['success', 'failed'], 60_000);
+    expect([run.error, run.state?.['triage']]).toEqual([null, 'done']);
+    const numbers = numbersAt(tools, 'fragile');
+    expect(numbers.slice(0, 3).sort()).toEqual([1, 2, 3]);
+    expect(numbers.filter((n) => n <= 3)).toHaveLength(3);
+    expect(run.steps.filter((step) => step.step_key === 'triage/2')[0]?.attempt).toBe(1);
+  }, 120_000);
+});
 
 describe('an agent with tools', () => {
   test('calls tools in turns, each a step, until it answers', async () => {
@@ -72,6 +156,7 @@ describe('an agent with tools', () => {
     const run = await engine.until(runId, ['success', 'failed']);
     expect(run.error).toBeNull();
     expect(keys(run.steps)).toEqual([
+      'after success',
       'triage success',
       'triage/1 success',
       'triage/1.1 success',
@@ -79,13 +164,13 @@ describe('an agent with tools', () => {
       'triage/2 success',
       'triage/2.1 success',
       'triage/3 success',
-      'after success',
     ]);
+    const stepOf = (key: string) => run.steps.find((step) => step.step_key === key);
     expect(run.state).toEqual({ ...input, result: { answer: 42 }, after: 43 });
     expect(run.cost_usd).toBe(0.07);
     expect(run.steps[0]).toMatchObject({ cost_usd: 0.07, model: 'mock', attempt: 1 });
     expect(run.steps[0]?.input).toMatchObject({ prompt: 'Handle SECRET-TICKET' });
-    expect(run.steps[2]).toMatchObject({
+    expect(stepOf('triage/1.1')).toMatchObject({
       parent_step_key: 'triage',
       turn: 1,
       tool_call: { tool: 'json_transform', index: 1 },
@@ -93,7 +178,11 @@ describe('an agent with tools', () => {
       kind: 'tool',
       output: 21,
     });
-    expect(run.steps[4]).toMatchObject({ parent_step_key: 'triage', turn: 2, cost_usd: 0.02 });
+    expect(stepOf('triage/2')).toMatchObject({
+      parent_step_key: 'triage',
+      turn: 2,
+      cost_usd: 0.02,
+    });
     const frames = (await engine.frames(runId)).map((frame) =>
       [frame.type, 'step_key' in frame ? frame.step_key : undefined].filter(Boolean).join(' '),
     );
@@ -251,21 +340,36 @@ describe('an agent with tools', () => {
     expect(run.steps.find((step) => step.step_key === 'triage/1.1')?.output).toBe(21);
   });
 
-  test('keeps the conversation out of the history', async () => {
-    const node = agent(
-      [
-        { calls: [{ tool: 'json_transform', arguments: { expression: "'RESULT-' + 'x'" } }] },
-        { output: 'fine' },
-      ],
-      { system_prompt: undefined, prompt: 'hello' },
+  test('needs twelve events of history for a turn with a call, without the conversation', async () => {
+    const tools = await startToolServer();
+    const told = 'SAID-BY-THE-TOOL';
+    tools.answer('once', { body: { told } });
+    models.answers.push(
+      ...Array.from({ length: 10 }, (_, n) => ({
+        text: `SAID-BY-THE-MODEL-${n}`,
+        calls: [{ name: 'http_request', arguments: { body: { marker: `ARGUMENT-${n}` } } }],
+      })),
+      { text: 'fine' },
     );
+    const node = agent([], {
+      model: 'openai/gpt-5-mini',
+      mock: undefined,
+      tools: [effect(tools, 'once')],
+      max_turns: 12,
+    });
     const runId = await start(node);
     await engine.until(runId, ['success']);
+    expect(tools.calls('once')).toHaveLength(10);
+    await tools.close();
     const handle = engine.deps.temporal.client.workflow.getHandle(runId);
-    const history = JSON.stringify(await handle.fetchHistory());
-    const decoded = history.replace(/"data":"([^"]*)"/g, (_, data: string) =>
+    const { events } = await handle.fetchHistory();
+    const count = events?.length ?? Infinity;
+    // A start, a last turn and an end besides.
+    expect(count).toBeLessThanOrEqual(10 * 12 + 20);
+    const text = JSON.stringify(events).replace(/"data":"([^"]*)"/g, (_, data: string) =>
       Buffer.from(data, 'base64').toString(),
     );
-    expect(decoded).not.toContain('RESULT-x');
+    for (const said of [told, 'ARGUMENT', 'SAID-BY-THE-MODEL']) expect(text).not.toContain(said);
+    expect(text).toContain('fine');
   });
 });

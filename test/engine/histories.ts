@@ -213,6 +213,54 @@ export const scenarios: Record<string, (engine: Engine) => Promise<string>> = {
     return runId;
   },
 
+  // Turns and calls in both lanes, an approved and a rejected call, a cancel and a resume in between.
+  'agent-with-tools': async (engine) => {
+    const json = (expression: string) => ({ tool: 'json_transform', arguments: { expression } });
+    const workflowId = await engine.define({
+      nodes: [
+        {
+          id: 'agent',
+          kind: 'agent',
+          prompt: 'Handle {ticket}',
+          tools: [{ name: 'json_transform', approval: 'contains(args.expression, limit)' }],
+          mock: {
+            turns: [
+              { calls: [json('1'), json('2'), json("'ask' + 1")] },
+              { calls: [json('3'), json("'ask'")] },
+              { output: 'done' },
+            ],
+          },
+        },
+        {
+          id: 'slow',
+          kind: 'agent',
+          tools: ['json_transform'],
+          mock: { delay_ms: 20, turns: [{ calls: [json('4')] }] },
+        },
+        echo('after', 'agent'),
+      ],
+      edges: [edge('agent', 'after')],
+    });
+    const runId = await engine.trigger(workflowId, { ticket: 'x', limit: 'ask' });
+    const actor = engine.actor;
+    const decide = async (approved: boolean) => {
+      const { pending_gate: gate } = await engine.until(runId, ['paused']);
+      const { digest } = gate?.tool_call ?? {};
+      await decideGate(engine.deps, { actor, runId, approved, digest });
+    };
+    await decide(true);
+    await engine.until(runId, ['paused']);
+    await cancelRun(engine.deps, { actor, runId });
+    await eventually(async () => {
+      const { status } = await engine.deps.temporal.client.workflow.getHandle(runId).describe();
+      return status.name !== 'RUNNING';
+    });
+    await resumeRun(engine.deps, { actor, runId });
+    await decide(false);
+    await engine.until(runId, ['success']);
+    return runId;
+  },
+
   // Takes longer than one workflow task allows for short steps.
   'loop-of-many-short-steps': async (engine) => {
     const workflowId = await engine.define({
