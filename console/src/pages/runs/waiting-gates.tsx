@@ -4,6 +4,7 @@ import type { Run } from '../../../../client/index.ts';
 import { DecisionForm } from '../../parts/forms/decision-form.tsx';
 import { UserText } from '../../parts/text/user-text.tsx';
 import { TextLink } from '../../parts/links.tsx';
+import { stepOf } from '../approvals/chosen.ts';
 import { When } from '../../parts/text/time.tsx';
 
 /** The pending gates of the run, with decision forms. */
@@ -26,13 +27,16 @@ export function WaitingGates({ run }: { run: Run }) {
             opened <When at={gate.since} ago />
           </Text>
         </Group>
-        <Text size="sm" className="pre">
-          <UserText>{gate.prompt}</UserText>
-        </Text>
+        {gate.kind === 'human_gate' && (
+          <Text size="sm" className="pre">
+            <UserText>{gate.prompt}</UserText>
+          </Text>
+        )}
         <DecisionForm runId={run.id} gate={gate} />
         <TextLink
           to="/approvals/$runId/$nodeId"
           params={{ runId: run.id, nodeId: gate.node_id }}
+          search={{ step: stepOf(gate) }}
           size="sm"
         >
           Open full approval

@@ -9,6 +9,7 @@ import { countText, dollarsText } from '../../../parts/text/numbers.ts';
 import { StateBadge } from '../../../parts/state-badge.tsx';
 import { durationText } from '../../../parts/text/duration.ts';
 import { When } from '../../../parts/text/time.tsx';
+import { stepOf } from '../../approvals/chosen.ts';
 import { iterationText } from '../node-states.ts';
 import { Part } from '../part.tsx';
 import { shownState } from './step-state.ts';
@@ -41,6 +42,7 @@ export function StepDetail({
         <TextLink
           to="/approvals/$runId/$nodeId"
           params={{ runId: run.id, nodeId: gate.node_id }}
+          search={{ step: stepOf(gate) }}
           size="sm"
         >
           Decide this gate
