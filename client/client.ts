@@ -7,7 +7,12 @@ import { type Connection, createSend, fillPath } from './request.ts';
 import { headerValue, runMethods } from './runs.ts';
 import { scheduleMethods } from './schedules.ts';
 import { signInMethods } from './sign-in.ts';
-import { readStream, type SocketConstructor, type StreamRun } from './stream.ts';
+import {
+  readStream,
+  type SocketConstructor,
+  type StreamOptions,
+  type StreamRun,
+} from './stream.ts';
 import { templateMethods } from './templates.ts';
 import { toolMethods } from './tools.ts';
 import { webhookMethods } from './webhooks.ts';
@@ -82,7 +87,7 @@ export function createClient({
     ...webhookMethods(send),
     ...templateMethods(send),
     ...workspaceMethods(send),
-    stream: (runId, { deltas = false, ...options } = {}) =>
+    stream: (runId: string, { deltas = false, ...options }: StreamOptions = {}) =>
       readStream(
         globals.webSocket ?? (globalThis.WebSocket as SocketConstructor | undefined),
         streamUrl(connection.baseUrl, runId, {
