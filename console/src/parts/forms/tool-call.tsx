@@ -1,8 +1,8 @@
-import { Stack, Text } from '@mantine/core';
+import { Box, Group, Stack, Text } from '@mantine/core';
+import type { ReactNode } from 'react';
 import type { PendingGate } from '../../../../client/index.ts';
 import { exactJson } from '../code/exact-json.ts';
 import { JsonView } from '../code/json-view.tsx';
-import { Facts } from '../data/facts.tsx';
 import { UserText } from '../text/user-text.tsx';
 
 export type PendingToolCall = NonNullable<PendingGate['tool_call']>;
@@ -11,13 +11,15 @@ export type PendingToolCall = NonNullable<PendingGate['tool_call']>;
 export function ToolCall({ gate, call }: { gate: PendingGate; call: PendingToolCall }) {
   return (
     <Stack gap="xs" role="group" aria-label={`Tool call ${call.tool}`}>
-      <Facts
-        of={[
-          ['Tool', <UserText>{call.tool}</UserText>],
-          ['Agent', <UserText>{gate.node_id}</UserText>],
-          ['Turn', call.turn],
-        ]}
-      />
+      <Group component="dl" gap="lg" m={0}>
+        <Fact name="Tool">
+          <UserText>{call.tool}</UserText>
+        </Fact>
+        <Fact name="Agent">
+          <UserText>{gate.node_id}</UserText>
+        </Fact>
+        <Fact name="Turn">{call.turn}</Fact>
+      </Group>
       {call.arguments === null ? (
         <>
           <Text size="sm" className="pre">
@@ -38,3 +40,14 @@ export function ToolCall({ gate, call }: { gate: PendingGate; call: PendingToolC
     </Stack>
   );
 }
+
+const Fact = ({ name, children }: { name: string; children: ReactNode }) => (
+  <Box miw={0}>
+    <Text component="dt" size="xs" c="dimmed">
+      {name}
+    </Text>
+    <Text component="dd" size="sm" m={0} style={{ overflowWrap: 'anywhere' }}>
+      {children}
+    </Text>
+  </Box>
+);
