@@ -31,17 +31,27 @@ async function readJson(path: string): Promise<unknown> {
   } catch (error) {
     throw misuse(`${path} cannot be read: ${error instanceof Error ? error.message : ''}`);
   }
+  return parsed(content, path);
+}
+
+function parsed(content: string, name: string): unknown {
   try {
     return parseJson(content);
   } catch (error) {
-    throw misuse(`${path} is not JSON: ${error instanceof Error ? error.message : ''}`);
+    throw misuse(`${name} is not JSON: ${error instanceof Error ? error.message : ''}`);
   }
 }
 
-export async function readJsonObject(path: string): Promise<JsonObject> {
-  const value = await readJson(path);
+export const readJsonObject = async (path: string): Promise<JsonObject> =>
+  requireObject(await readJson(path), path);
+
+/** The JSON object in a text; `name` is where the text is from. */
+export const objectIn = (content: string, name: string): JsonObject =>
+  requireObject(parsed(content, name), name);
+
+function requireObject(value: unknown, name: string): JsonObject {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    throw misuse(`${path} must contain a JSON object`);
+    throw misuse(`${name} must contain a JSON object`);
   }
   return value as JsonObject;
 }

@@ -84,4 +84,13 @@ export function printable(text: string): string {
   return text.replaceAll(/[\u0000-\u001f\u007f-\u009f]+/g, ' ');
 }
 
+/** JSON text in which nothing is hidden: characters that cannot be seen, or that turn the text around, are escapes. */
+export const exactJson = (value: unknown): string =>
+  JSON.stringify(value, null, 2).replace(/[\u007f-\u009f\p{Cf}\p{Zl}\p{Zp}]/gu, (character) =>
+    Array.from(
+      { length: character.length },
+      (_, at) => `\\u${character.charCodeAt(at).toString(16).padStart(4, '0')}`,
+    ).join(''),
+  );
+
 export const dollars = (amount: number | null): string => (amount === null ? '-' : `$${amount}`);

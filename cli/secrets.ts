@@ -13,10 +13,20 @@ export async function readText(question: string): Promise<string> {
   return ask('text', question);
 }
 
-async function ask(kind: 'password' | 'text', message: string): Promise<string> {
+/** Asks a question on a terminal; Enter alone means no. */
+export const readYes = (question: string): Promise<boolean> => ask('confirm', question);
+
+function ask(kind: 'password' | 'text', message: string): Promise<string>;
+function ask(kind: 'confirm', message: string): Promise<boolean>;
+async function ask(
+  kind: 'password' | 'text' | 'confirm',
+  message: string,
+): Promise<string | boolean> {
   // Loaded only for a prompt, because it would slow the start of every other command.
   const prompts = await import('@clack/prompts');
-  const answer = await prompts[kind]({ message, output: process.stderr });
+  const answer = await (kind === 'confirm'
+    ? prompts.confirm({ message, output: process.stderr, initialValue: false })
+    : prompts[kind]({ message, output: process.stderr }));
   if (prompts.isCancel(answer)) throw new Ending(exitCodes.interrupted);
   return answer;
 }

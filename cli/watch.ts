@@ -125,9 +125,8 @@ export function treeLines(run: Run, columns: number): string[] {
     const branch = index === run.steps.length - 1 ? '└─ ' : '├─ ';
     const inset = '  '.repeat(depthOf(step));
     const [mark, colour] = marks[step.status];
-    const round = step.step_key === step.node_id ? '' : ` #${step.step_key.split('#')[1] ?? ''}`;
     const time = step.duration_ms === null ? '' : ` ${seconds(step.duration_ms)}`;
-    const text = `${step.label}${round}${time}${step.error === null ? '' : `: ${step.error}`}`;
+    const text = `${nameOf(step)}${time}${step.error === null ? '' : `: ${step.error}`}`;
     return `${branch}${inset}${paint(colour, mark)} ${cut(text, branch.length + inset.length + 2)}`;
   });
   const gates = run.pending_gates.map((gate) => cut(`   ? ${gate.label}: ${gate.prompt}`, 0));
@@ -135,11 +134,22 @@ export function treeLines(run: Run, columns: number): string[] {
   return [paint(runColours[run.status], cut(head, 0)), ...steps, ...gates, ...ending];
 }
 
-/** The number of loops around the step: 0 for `search`, 1 for `search#2`, 2 for `search#2.1`. */
-function depthOf({ step_key }: Step): number {
-  const rounds = step_key.split('#')[1];
-  return rounds === undefined ? 0 : rounds.split('.').length;
+/** The label with its iteration; of a turn of an agent its number, of a call the tool. */
+function nameOf({ label, step_key, turn, tool_call: call }: Step): string {
+  if (call !== undefined) return call.tool;
+  if (turn !== undefined) return `turn ${turn}`;
+  const round = roundOf(step_key);
+  return round === undefined ? label : `${label} #${round}`;
 }
+
+/** The number of loops around the step (0 for `search`, 2 for `search#2.1`), and one or two more within an agent. */
+function depthOf({ step_key, parent_step_key: agent, tool_call: call }: Step): number {
+  const loops = roundOf(agent ?? step_key)?.split('.').length ?? 0;
+  if (agent === undefined) return loops;
+  return loops + (call === undefined ? 1 : 2);
+}
+
+const roundOf = (stepKey: string): string | undefined => stepKey.split('#')[1];
 
 const seconds = (ms: number): string => `${(ms / 1000).toFixed(1)} s`;
 

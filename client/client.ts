@@ -7,10 +7,14 @@ import { type Connection, createSend, fillPath } from './request.ts';
 import { headerValue, runMethods } from './runs.ts';
 import { scheduleMethods } from './schedules.ts';
 import { signInMethods } from './sign-in.ts';
-import { readStream, type SocketConstructor, type StreamOptions } from './stream.ts';
+import {
+  readStream,
+  type SocketConstructor,
+  type StreamOptions,
+  type StreamRun,
+} from './stream.ts';
 import { templateMethods } from './templates.ts';
 import { toolMethods } from './tools.ts';
-import type { StreamFrame } from './types.ts';
 import { webhookMethods } from './webhooks.ts';
 import { workflowMethods } from './workflows.ts';
 import { workspaceMethods } from './workspace.ts';
@@ -49,7 +53,7 @@ export type Client = ReturnType<typeof workflowMethods> &
      * The frames of a run from now on. Earlier events are not included: read the run in `onOpen`. Ends when the loop
      * is left. After a `StreamError`, the caller decides whether to reconnect.
      */
-    stream: (runId: string, options?: StreamOptions) => AsyncGenerator<StreamFrame, void>;
+    stream: StreamRun;
   };
 
 /** Creates a client of the service. Throws a TypeError for invalid settings. */
@@ -83,10 +87,13 @@ export function createClient({
     ...webhookMethods(send),
     ...templateMethods(send),
     ...workspaceMethods(send),
-    stream: (runId, options) =>
+    stream: (runId: string, { deltas = false, ...options }: StreamOptions = {}) =>
       readStream(
         globals.webSocket ?? (globalThis.WebSocket as SocketConstructor | undefined),
-        streamUrl(connection.baseUrl, runId, token),
+        streamUrl(connection.baseUrl, runId, {
+          ...(token !== undefined && { token }),
+          ...(deltas && { deltas: 'true' }),
+        }),
         options,
       ),
   };
@@ -112,7 +119,8 @@ function credentialHeaders(
   return {};
 }
 
-function streamUrl(baseUrl: string, runId: string, token: string | undefined): string {
+function streamUrl(baseUrl: string, runId: string, query: Record<string, string>): string {
   const url = baseUrl.replace(/^http/, 'ws') + fillPath('/api/runs/{id}/stream', [runId]);
-  return token === undefined ? url : `${url}?token=${encodeURIComponent(token)}`;
+  const search = new URLSearchParams(query).toString();
+  return search === '' ? url : `${url}?${search}`;
 }

@@ -8,7 +8,7 @@ export {
 } from './errors.ts';
 export type { CallOptions } from './request.ts';
 export type { AnswerOf, BodyOf, QueryOf, Route } from './routes.ts';
-export type { RunOptions, TriggerOptions, WaitOptions } from './runs.ts';
+export type { DecisionOptions, RunOptions, TriggerOptions, WaitOptions } from './runs.ts';
 export {
   type Delivery,
   type InboundEvent,
@@ -16,6 +16,6 @@ export {
   verifyWebhook,
   type WebhookEvent,
 } from './signatures.ts';
-export type { Socket, SocketConstructor, StreamOptions } from './stream.ts';
+export type { Socket, SocketConstructor, StreamOptions, StreamRun } from './stream.ts';
 export type * from './types.ts';
 export type { EventOptions } from './webhooks.ts';

@@ -2,7 +2,15 @@ import { ApiError, ConnectionError, WaitTimeoutError } from './errors.ts';
 import { byCursor } from './pages.ts';
 import { type CallOptions, type Send, pause } from './request.ts';
 import type { BodyOf, QueryOf } from './routes.ts';
-import type { Approval, JsonObject, Run, RunEvent, RunSummary, Workflow } from './types.ts';
+import type {
+  Approval,
+  JsonObject,
+  Message,
+  Run,
+  RunEvent,
+  RunSummary,
+  Workflow,
+} from './types.ts';
 
 export interface WaitOptions extends Omit<CallOptions, 'timeout'> {
   /** Maximum seconds to wait. Default: 300. The run continues after a timeout. */
@@ -20,6 +28,18 @@ export interface RunOptions extends WaitOptions {
 
 export interface TriggerOptions extends CallOptions {
   idempotencyKey?: string;
+}
+
+export interface DecisionOptions extends CallOptions {
+  /** The gate, when several are open. Default: the oldest. */
+  nodeId?: string;
+  /** Decides only this iteration of a loop, or this tool call. */
+  stepKey?: string;
+  reason?: string;
+  /** Required for a tool call: its `digest`, so that exactly the call that was shown is decided. */
+  digest?: string;
+  /** Of an approved tool call: the arguments to send instead. */
+  arguments?: JsonObject;
 }
 
 /** The format of workflow ids; other text is a name. */
@@ -142,6 +162,15 @@ function listMethods(send: Send) {
     options?: CallOptions,
   ) => send('GET /api/runs/{id}/events', [runId], { query, options });
 
+  const listStepMessages = async (
+    runId: string,
+    stepKey: string,
+    options?: CallOptions,
+  ): Promise<Message[]> => {
+    const route = 'GET /api/runs/{id}/steps/{step_key}/messages';
+    return (await send(route, [runId, stepKey], { options })).messages;
+  };
+
   return {
     /** One page of runs, newest first. */
     listRuns,
@@ -151,6 +180,8 @@ function listMethods(send: Send) {
     listApprovals,
     /** One page of the frames of a run's stream, oldest first. */
     listRunEvents,
+    /** The conversation of an agent with tools so far, oldest message first. Throws 404 before its first turn. */
+    listStepMessages,
 
     /** All runs, newest first: `for await (const run of client.runs({status: 'failed'}))`. */
     runs: (
@@ -195,20 +226,12 @@ function listMethods(send: Send) {
 /** Actions on a run that has started. */
 function changeMethods(send: Send) {
   return {
-    /**
-     * Approves or rejects a gate that a run waits at: the oldest open one, or that of `nodeId`. With `stepKey`, only in
-     * that iteration of a loop.
-     */
+    /** Approves or rejects a gate that a run waits at: the oldest open one, or the one that the options name. */
     approve: (
       runId: string,
       approved = true,
       input?: JsonObject,
-      {
-        nodeId,
-        stepKey,
-        reason,
-        ...options
-      }: CallOptions & { nodeId?: string; stepKey?: string; reason?: string } = {},
+      { nodeId, stepKey, reason, digest, arguments: edited, ...options }: DecisionOptions = {},
     ): Promise<Run> =>
       send('POST /api/runs/{id}/approve', [runId], {
         body: {
@@ -217,6 +240,8 @@ function changeMethods(send: Send) {
           ...(nodeId === undefined ? {} : { node_id: nodeId }),
           ...(stepKey === undefined ? {} : { step_key: stepKey }),
           ...(reason === undefined ? {} : { reason }),
+          ...(digest === undefined ? {} : { digest }),
+          ...(edited === undefined ? {} : { arguments: edited }),
         },
         options,
       }),

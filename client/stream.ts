@@ -1,5 +1,5 @@
 import { StreamError } from './errors.ts';
-import type { StreamFrame } from './types.ts';
+import type { AgentDeltaFrame, StreamFrame } from './types.ts';
 
 /** The subset of a browser's WebSocket that is used. */
 export interface Socket {
@@ -18,6 +18,16 @@ export interface StreamOptions {
   onOpen?: () => void;
   /** Ends the iteration without an error. */
   signal?: AbortSignal;
+  /** Also the frames about the turns of agents, and the answers of their models as they arrive. */
+  deltas?: boolean;
+}
+
+export interface StreamRun {
+  (
+    runId: string,
+    options: StreamOptions & { deltas: true },
+  ): AsyncGenerator<StreamFrame | AgentDeltaFrame, void, undefined>;
+  (runId: string, options?: StreamOptions): AsyncGenerator<StreamFrame, void, undefined>;
 }
 
 /** Maximum number of unread frames; one more ends the stream. */
@@ -30,7 +40,7 @@ const MAX_WAITING = 10_000;
 export async function* readStream(
   Socket: SocketConstructor | undefined,
   url: string,
-  { onOpen, signal }: StreamOptions = {},
+  { onOpen, signal }: Omit<StreamOptions, 'deltas'> = {},
 ): AsyncGenerator<StreamFrame, void, undefined> {
   if (Socket === undefined) {
     throw new TypeError('There is no global WebSocket (Node has one from 22 on): give `webSocket`');

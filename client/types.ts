@@ -37,6 +37,7 @@ export type IntelligenceEventList = Schemas['IntelligenceEventList'];
 export type Member = Schemas['Member'];
 export type MemberDetail = Schemas['MemberDetail'];
 export type MemberStats = Schemas['MemberStats'];
+export type Message = Schemas['Message'];
 export type MetricsOverview = Schemas['MetricsOverview'];
 export type NewDataEndpoint = Schemas['NewDataEndpoint'];
 export type PendingGate = Schemas['PendingGate'];
@@ -72,5 +73,15 @@ export type JsonObject = Record<string, unknown>;
 
 /** A frame of a run's stream. Frames contain ids, not payloads: read the run again after each. */
 export type StreamFrame = Schemas['StreamFrame'];
+
+/** A piece of a model's answer, as it arrives. Best effort: it is not stored. */
+export interface AgentDeltaFrame {
+  type: 'agent_delta';
+  run_id: string;
+  /** The step of the agent. */
+  step_key: string;
+  turn: number;
+  text: string;
+}
 
 export type Capability = keyof Identity['capabilities'];

@@ -1,5 +1,7 @@
 import type { Command } from 'commander';
 import type { Run, RunSummary } from '../../client/index.ts';
+import { agentsOf, conversationLines, nodeSteps } from '../conversation.ts';
+import { bindDecision, type DecisionFlags } from '../decisions.ts';
 import { codeOfRun, Ending, exitCodes } from '../endings.ts';
 import { collect, positive, readInput, wholePositive } from '../input.ts';
 import { dollars, type Output } from '../output.ts';
@@ -14,6 +16,9 @@ interface RunOptions {
   timeout: number;
   idempotencyKey?: string;
 }
+
+/** Columns of lines that do not go to a terminal. */
+const WIDTH_ELSEWHERE = 160;
 
 const listColumns = {
   Id: (row: RunSummary) => row.id,
@@ -75,7 +80,7 @@ function readCommands(runs: Command): void {
     .description('show a run with its steps')
     .action(
       inSession(async ({ client, output }, [runId = '']) =>
-        showRun(output, await client.getRun(runId)),
+        showRun({ client, output }, await client.getRun(runId)),
       ),
     );
 
@@ -117,22 +122,31 @@ function changeCommands(program: Command): void {
 }
 
 function decisionCommand(program: Command, name: 'approve' | 'reject', approved: boolean): void {
-  program
+  const command = program
     .command(name)
     .argument('<run>')
-    .description(`${name} at the gate that a run waits at`)
+    .description(`${name} at the gate, or the tool call, that a run waits at`)
     .option('-i, --input <input>', 'merged into the state of the run; as in ops run', collect)
     .option('--node <id>', 'the gate, when several are open')
     .option('--reason <text>', 'the reason; stored with the decision')
-    .action(
-      inSession<{ input?: string[]; node?: string; reason?: string }>(
-        async ({ client, output }, [runId = ''], { input, node, reason }) => {
-          const given = input === undefined ? undefined : await readInput(input);
-          const options = { nodeId: node, reason };
-          printRun(output, await client.approve(runId, approved, given, options));
-        },
-      ),
+    .option('--digest <digest>', 'the tool call, when several wait; from ops runs show -o json')
+    .option('--yes', 'do not ask before a tool call is decided');
+  if (approved) {
+    command.option(
+      '--arguments <json>',
+      'sent instead of the arguments of the tool call; JSON, or @ and a file',
     );
+  }
+  command.action(
+    inSession<DecisionFlags & { input?: string[]; reason?: string }>(
+      async ({ client, output }, [runId = ''], { input, reason, ...flags }) => {
+        const given = input === undefined ? undefined : await readInput(input);
+        const bound = await bindDecision(client, output, { runId, approved, flags });
+        const options = { nodeId: flags.node, reason, ...bound };
+        printRun(output, await client.approve(runId, approved, given, options));
+      },
+    ),
+  );
 }
 
 async function startRun(
@@ -151,7 +165,7 @@ async function startRun(
   if (watching) return endWith(await watch(session, started.id, waitTimeout));
   if (!wait) return printRun(output, started);
   const run = await client.waitForRun(started.id, { timeout: waitTimeout });
-  showRun(output, run);
+  await showRun(session, run);
   endWith(run);
 }
 
@@ -180,7 +194,7 @@ function printRun(output: Output, run: Run): void {
   output.record(run, { id, workflow: workflow_name, status });
 }
 
-function showRun(output: Output, run: Run): void {
+async function showRun({ client, output }: Session, run: Run): Promise<void> {
   if (output.format === 'json') return output.record(run);
   const { id, workflow_name, workflow_version, status, cost_usd, duration_ms, error } = run;
   output.record(run, {
@@ -195,7 +209,7 @@ function showRun(output: Output, run: Run): void {
   });
   if (run.steps.length === 0) return;
   output.note('');
-  output.list(run.steps, {
+  output.list(nodeSteps(run.steps), {
     Step: (step) => step.step_key,
     Kind: (step) => step.kind,
     Status: (step) => step.status,
@@ -204,4 +218,11 @@ function showRun(output: Output, run: Run): void {
     Duration: (step) => (step.duration_ms === null ? null : `${step.duration_ms} ms`),
     Error: (step) => step.error,
   });
+  const columns = process.stdout.columns || WIDTH_ELSEWHERE;
+  for (const agent of agentsOf(run)) {
+    output.note('');
+    const messages = await client.listStepMessages(run.id, agent.step_key);
+    const look = { columns, paint: output.paint };
+    for (const line of conversationLines(agent, messages, look)) output.note(line);
+  }
 }

@@ -134,6 +134,7 @@ const pages = [
   createRoute({
     ...within,
     path: '/approvals/$runId/$nodeId',
+    validateSearch: (search): { step?: string | undefined } => ({ step: text(search['step']) }),
     component: lazyRouteComponent(() => import('./pages/approvals/gate.tsx'), 'GatePage'),
   }),
   createRoute({

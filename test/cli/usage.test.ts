@@ -222,6 +222,21 @@ describe('output', () => {
         { ...step, node_id: 'c', step_key: 'c#2.1' },
       ],
     };
+    const part = { ...step, node_id: 'b', parent_step_key: 'b#2', turn: 1 };
+    const call = { tool: 'send_email', index: 1 };
+    const agent: any = {
+      ...run,
+      steps: [
+        ...run.steps,
+        { ...part, step_key: 'b#2/1' },
+        { ...part, step_key: 'b#2/1.1', tool_call: call },
+      ],
+    };
+    const parts = treeLines(agent, 80).slice(-2);
+    expect(parts.map((line) => line.replaceAll(/\u001b\[\d+m/g, ''))).toEqual([
+      '├─     ✔ turn 1 1.3 s',
+      '└─       ✔ send_email 1.3 s',
+    ]);
 
     const plain = treeLines(run, 30).map((line) => line.replaceAll(/\u001b\[\d+m/g, ''));
     expect(plain.every((line) => line.length <= 30)).toBe(true);

@@ -125,8 +125,9 @@ void client.getRun('run_1').then((run) => run.colour);
     const texts = ['index.js', 'index.cjs'].map((file) =>
       readFileSync(join(user, 'node_modules/durable-workflows-client/dist', file), 'utf8'),
     );
-    for (const text of texts)
+    for (const text of texts) {
       expect(text).not.toMatch(/\brequire\(|(?<!\/)\bimport\b[^.]*['"]|process\./);
+    }
   });
 
   test('passes publint', async () => {

@@ -1,9 +1,10 @@
 import { useQuery, useQueryClient, type UseQueryResult } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
-import { type Run, StreamError } from '../../../client/index.ts';
+import { type AgentDeltaFrame, type Run, StreamError } from '../../../client/index.ts';
 import { api } from '../api.ts';
 import { coalesce } from './coalesce.ts';
-import { runEventsQuery, runKey, runQuery } from './runs.ts';
+import { createLiveAnswers, type LiveAnswers } from './live-answers.ts';
+import { messagesKey, runEventsQuery, runKey, runQuery } from './runs.ts';
 
 /** `ended`: no more frames will come, or the stream cannot be reopened. */
 export type Liveness = 'live' | 'reconnecting' | 'ended';
@@ -21,11 +22,16 @@ const final: readonly number[] = [4401, 4403, 4404];
 /**
  * A live run, read again with every frame of its stream and when the stream opens. A broken stream is reopened with
  * backoff; meanwhile the run is polled every few seconds. A successful run is final and not followed; a failed run can
- * be resumed by anyone.
+ * be resumed by anyone. `answers` are the texts that agents are saying.
  */
-export function useRunStream(runId: string): { query: UseQueryResult<Run>; liveness: Liveness } {
+export function useRunStream(runId: string): {
+  query: UseQueryResult<Run>;
+  liveness: Liveness;
+  answers: LiveAnswers;
+} {
   const queries = useQueryClient();
   const [liveness, setLiveness] = useState<Liveness>('reconnecting');
+  const [answers] = useState(createLiveAnswers);
   const query = useQuery({
     ...runQuery(runId),
     refetchInterval: ({ state }) => {
@@ -46,15 +52,16 @@ export function useRunStream(runId: string): { query: UseQueryResult<Run>; liven
       if (!signal.aborted) setLiveness(state);
     };
     report('reconnecting');
-    void follow(runId, { signal, report, onFrames: refetch.ask });
+    void follow(runId, { signal, report, onFrames: refetch.ask, onDelta: answers.add });
     return () => {
       controller.abort();
       refetch.stop();
-      // The events may have been read just before the final state of the run.
+      // Events and conversations may have been read just before the final state of the run.
       void queries.invalidateQueries({ queryKey: runEventsQuery(runId).queryKey });
+      void queries.invalidateQueries({ queryKey: messagesKey(runId) });
     };
-  }, [runId, followed, queries]);
-  return { query, liveness: followed ? liveness : 'ended' };
+  }, [runId, followed, queries, answers]);
+  return { query, liveness: followed ? liveness : 'ended', answers };
 }
 
 async function follow(
@@ -63,7 +70,13 @@ async function follow(
     signal,
     report,
     onFrames,
-  }: { signal: AbortSignal; report: (state: Liveness) => void; onFrames: () => void },
+    onDelta,
+  }: {
+    signal: AbortSignal;
+    report: (state: Liveness) => void;
+    onFrames: () => void;
+    onDelta: (delta: AgentDeltaFrame) => void;
+  },
 ): Promise<void> {
   let broken = 0;
   const onOpen = (): void => {
@@ -73,7 +86,11 @@ async function follow(
   };
   while (!signal.aborted) {
     try {
-      for await (const _frame of api().stream(runId, { signal, onOpen })) onFrames();
+      for await (const frame of api().stream(runId, { signal, onOpen, deltas: true })) {
+        // A delta changes nothing that can be read.
+        if (frame.type === 'agent_delta') onDelta(frame);
+        else onFrames();
+      }
     } catch (error) {
       if (error instanceof StreamError && final.includes(error.code)) {
         report('ended');

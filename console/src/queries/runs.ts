@@ -29,6 +29,15 @@ export const runQuery = (runId: string) =>
     queryFn: ({ signal }) => api().getRun(runId, { signal }),
   });
 
+export const messagesKey = (runId: string) => [...runKey(runId), 'messages'] as const;
+
+/** The conversation of an agent with tools. Below the run's key, so that each frame of its stream refreshes it. */
+export const messagesQuery = (runId: string, stepKey: string) =>
+  queryOptions({
+    queryKey: [...messagesKey(runId), stepKey],
+    queryFn: ({ signal }) => api().listStepMessages(runId, stepKey, { signal }),
+  });
+
 const EVENTS_PER_PAGE = 1_000;
 
 /** The frames of a run's stream so far, oldest first. Later reads fetch only new frames. */

@@ -58,6 +58,11 @@ async function register(input_schema: object = schema): Promise<{ id: string; na
   return body;
 }
 
+const offered = (name: string, rest: object) => {
+  const currency = { currency: '{currency}' };
+  return { name: `custom:${name}`, approval: 'always', ['fixed']: currency, ...rest };
+};
+
 /** An agent that refunds 120 euros, and then answers. */
 const refunding = (name: string, rest: object = {}): GraphInput => ({
   nodes: [
@@ -65,15 +70,7 @@ const refunding = (name: string, rest: object = {}): GraphInput => ({
       id: 'triage',
       kind: 'agent',
       prompt: 'Handle {ticket}',
-      tools: [
-        {
-          name: `custom:${name}`,
-          approval: 'always',
-          on_error: 'tell',
-          ['fixed']: { currency: '{currency}' },
-          ...rest,
-        },
-      ],
+      tools: [offered(name, rest)],
       mock: {
         delay_ms: 1,
         turns: [

@@ -14,13 +14,13 @@ import { useNow } from '../../parts/text/now.ts';
 import { When } from '../../parts/text/time.tsx';
 import { runQuery } from '../../queries/runs.ts';
 import { versionQuery } from '../../queries/workflows.ts';
+import type { Chosen } from './chosen.ts';
 import { rejectionOf, stepsBefore } from './upstream.ts';
 import { Undecidable } from './undecidable.tsx';
 
 const POLL_MS = 5_000;
 
-interface DetailProps {
-  nodeId: string;
+interface DetailProps extends Omit<Chosen, 'runId'> {
   onDecided: () => void;
 }
 
@@ -30,10 +30,16 @@ export function GateDetail({ runId, ...detail }: DetailProps & { runId: string }
   return <Loaded query={run}>{(data) => <Gate run={data} {...detail} />}</Loaded>;
 }
 
-function Gate({ run, nodeId, onDecided }: DetailProps & { run: Run }) {
+function Gate({ run, nodeId, step: key, onDecided }: DetailProps & { run: Run }) {
   const version = useQuery(versionQuery(run.workflow_id, run.workflow_version));
-  const gate = run.pending_gates.find((each) => each.node_id === nodeId);
-  const step = run.steps.findLast((each) => each.node_id === nodeId && each.kind === 'human_gate');
+  const gate = run.pending_gates.find(
+    (each) => each.node_id === nodeId && (key === undefined || each.step_key === key),
+  );
+  const step = run.steps.findLast((each) =>
+    key === undefined
+      ? each.node_id === nodeId && each.kind === 'human_gate'
+      : each.step_key === key,
+  );
   const label = gate?.label ?? step?.label ?? nodeId;
   const graph = version.data?.graph;
   return (
@@ -49,7 +55,10 @@ function Gate({ run, nodeId, onDecided }: DetailProps & { run: Run }) {
         </Box>
         <StateBadge state={run.status} />
       </Group>
-      <Prompt text={gate?.prompt ?? promptOf(step)} />
+      {/* A tool call is shown with its arguments, which its prompt repeats. */}
+      {gate?.kind !== 'tool_call' && step?.tool_call === undefined && (
+        <Prompt text={gate?.prompt ?? promptOf(step)} />
+      )}
       {gate !== undefined ? (
         <DecisionForm
           shortcuts

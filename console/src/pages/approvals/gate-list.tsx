@@ -5,7 +5,7 @@ import { UserText } from '../../parts/text/user-text.tsx';
 import { ItemLink } from '../../parts/links.tsx';
 import { durationText } from '../../parts/text/duration.ts';
 import { useNow } from '../../parts/text/now.ts';
-import type { Chosen } from './inbox.tsx';
+import { stepOf } from './chosen.ts';
 import { gateKey } from './vanished.ts';
 
 /** Pending gates, each linked to its own URL. */
@@ -15,28 +15,32 @@ export function GateList({
   focusChosen,
 }: {
   gates: readonly Approval[];
-  chosen: Chosen | undefined;
+  /** The position of the selected gate; -1 without one. */
+  chosen: number;
   /** Set to move the focus, once, to the selected gate. */
   focusChosen: RefObject<boolean>;
 }) {
   const now = useNow();
   const current = useRef<HTMLAnchorElement>(null);
+  const chosenGate = gates[chosen];
+  const chosenKey = chosenGate && gateKey(chosenGate);
   useEffect(() => {
     if (!focusChosen.current) return;
     focusChosen.current = false;
     current.current?.focus();
-  }, [chosen?.runId, chosen?.nodeId, focusChosen]);
+  }, [chosenKey, focusChosen]);
   return (
     <nav aria-label="Pending approvals">
-      {gates.map((gate) => {
+      {gates.map((gate, index) => {
         const { run_id: runId, node_id: nodeId } = gate;
-        const active = runId === chosen?.runId && nodeId === chosen.nodeId;
+        const active = index === chosen;
         return (
           <ItemLink
             key={gateKey(gate)}
             ref={active ? current : undefined}
             to="/approvals/$runId/$nodeId"
             params={{ runId, nodeId }}
+            search={{ step: stepOf(gate) }}
             active={active}
             aria-current={active ? 'true' : undefined}
             variant="light"

@@ -1,8 +1,11 @@
-import { useParams } from '@tanstack/react-router';
+import { getRouteApi } from '@tanstack/react-router';
 import { Inbox } from './inbox.tsx';
+
+const route = getRouteApi('/inside/approvals/$runId/$nodeId');
 
 /** A gate by its URL, which alerts link to. */
 export function GatePage() {
-  const chosen = useParams({ from: '/inside/approvals/$runId/$nodeId' });
-  return <Inbox chosen={chosen} />;
+  const { runId, nodeId } = route.useParams();
+  const { step } = route.useSearch();
+  return <Inbox chosen={{ runId, nodeId, step }} />;
 }

@@ -13,17 +13,12 @@ import { approvalsQuery } from '../../queries/runs.ts';
 import { GateDetail } from './gate-detail.tsx';
 import { GateList } from './gate-list.tsx';
 import { ShortcutHelp } from './shortcut-help.tsx';
+import { type Chosen, chosenIndex, stepOf } from './chosen.ts';
 import { gateKey, useVanishedNotices } from './vanished.ts';
 
 const POLL_MS = 5_000;
 /** Minimum width to show the list and the gate side by side. */
 const WIDE = '(min-width: 62em)';
-
-/** The selected gate. */
-export interface Chosen {
-  runId: string;
-  nodeId: string;
-}
 
 export function InboxPage() {
   return <Inbox chosen={undefined} />;
@@ -37,7 +32,7 @@ export function Inbox({ chosen }: { chosen: Chosen | undefined }) {
   const query = useInfiniteQuery({ ...approvalsQuery, refetchInterval: POLL_MS });
   const waiting = query.data?.pages.flatMap((page) => page.approvals);
   const wide = useMediaQuery(WIDE, true, { getInitialValueInEffect: false });
-  const { go, decided, keyed } = useMoves(waiting, chosen, wide);
+  const { at, go, decided, keyed } = useMoves(waiting, chosen, wide);
   const first = waiting?.[0];
   useEffect(() => {
     // On a wide screen, a gate is always selected.
@@ -51,7 +46,7 @@ export function Inbox({ chosen }: { chosen: Chosen | undefined }) {
           <NoApprovals />
         ) : (
           <Stack gap="sm">
-            <GateList gates={waiting ?? []} chosen={chosen} focusChosen={keyed} />
+            <GateList gates={waiting ?? []} chosen={at} focusChosen={keyed} />
             <LoadMore query={query} />
           </Stack>
         )
@@ -60,7 +55,7 @@ export function Inbox({ chosen }: { chosen: Chosen | undefined }) {
   );
   const detail = chosen !== undefined && (
     <Paper withBorder p={{ base: 'sm', sm: 'lg' }}>
-      <GateDetail key={`${chosen.runId} ${chosen.nodeId}`} {...chosen} onDecided={decided} />
+      <GateDetail key={Object.values(chosen).join(' ')} {...chosen} onDecided={decided} />
     </Paper>
   );
   return (
@@ -93,15 +88,18 @@ function useMoves(waiting: Approval[] | undefined, chosen: Chosen | undefined, w
   const keyed = useRef(false);
   const own = useVanishedNotices(waiting);
   const go = useCallback(
-    ({ run_id: runId, node_id: nodeId }: Approval) => {
-      void navigate({ to: '/approvals/$runId/$nodeId', params: { runId, nodeId }, replace: true });
+    (gate: Approval) => {
+      const { run_id: runId, node_id: nodeId } = gate;
+      void navigate({
+        to: '/approvals/$runId/$nodeId',
+        params: { runId, nodeId },
+        search: { step: stepOf(gate) },
+        replace: true,
+      });
     },
     [navigate],
   );
-  const at =
-    waiting?.findIndex(
-      ({ run_id, node_id }) => run_id === chosen?.runId && node_id === chosen.nodeId,
-    ) ?? -1;
+  const at = chosenIndex(waiting, chosen);
   const step = (by: number): void => {
     const next = waiting?.[at === -1 ? 0 : at + by];
     if (next === undefined) return;
@@ -119,13 +117,13 @@ function useMoves(waiting: Approval[] | undefined, chosen: Chosen | undefined, w
       if (next !== undefined) go(next);
     }
   };
-  return { go, decided, keyed };
+  return { at, go, decided, keyed };
 }
 
 const NoApprovals = () => (
   <Empty title="No pending approvals">
     <Text size="sm" c="dimmed">
-      Runs appear here when they reach a human gate.
+      Runs appear here when they reach a human gate, or a tool call that needs approval.
     </Text>
   </Empty>
 );

@@ -33,6 +33,8 @@ export function stepsBefore(graph: Graph, nodeId: string, steps: readonly Step[]
   }
   const latest = new Map<string, Step>();
   for (const step of steps) {
+    // An agent's output is that of its own step.
+    if (step.parent_step_key !== undefined) continue;
     if (makers.has(step.node_id) && step.status === 'success') latest.set(step.node_id, step);
   }
   return steps.filter((step) => latest.get(step.node_id) === step);

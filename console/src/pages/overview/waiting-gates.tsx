@@ -7,6 +7,7 @@ import { Loaded } from '../../parts/loaded.tsx';
 import { Section } from '../../parts/page.tsx';
 import { durationText } from '../../parts/text/duration.ts';
 import { useNow } from '../../parts/text/now.ts';
+import { stepOf } from '../approvals/chosen.ts';
 import { approvalsQuery } from '../../queries/runs.ts';
 
 const SHOWN = 5;
@@ -35,6 +36,7 @@ export function WaitingGates() {
                   key={`${runId} ${gate.step_key}`}
                   to="/approvals/$runId/$nodeId"
                   params={{ runId, nodeId }}
+                  search={{ step: stepOf(gate) }}
                   label={<UserText>{gate.label}</UserText>}
                   description={
                     <>

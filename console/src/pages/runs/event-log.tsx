@@ -9,6 +9,7 @@ import { Loaded } from '../../parts/loaded.tsx';
 import { runEventsQuery } from '../../queries/runs.ts';
 import { eventText, stepOfEvent } from './event-texts.ts';
 import { stepsByNode } from './node-states.ts';
+import { isNodeStep } from './steps/agent-steps.ts';
 import { PickList } from './pick-list.tsx';
 import type { Selection } from './use-selection.ts';
 
@@ -36,8 +37,13 @@ export function EventLog(props: EventLogProps) {
 
 function Events({ events, run, chosen, select }: EventLogProps & { events: RunEvent[] }) {
   const lines = useMemo(() => {
-    const labels = new Map(run.steps.map(({ node_id, label }) => [node_id, label]));
-    return events.map((event) => lineOf(event, (nodeId) => labels.get(nodeId) ?? nodeId));
+    const labels = new Map(
+      run.steps.flatMap((step) => [
+        [step.step_key, step.label] as const,
+        ...(isNodeStep(step) ? [[step.node_id, step.label] as const] : []),
+      ]),
+    );
+    return events.map((event) => lineOf(event, (key) => labels.get(key) ?? key));
   }, [events, run.steps]);
   const keys = useMemo(() => stepKeys(events, run.steps), [events, run.steps]);
   if (lines.length === 0) {
@@ -81,7 +87,12 @@ function lineOf(event: RunEvent, labelOf: (nodeId: string) => string): Line {
 /** The step key of each event. */
 function stepKeys(events: readonly RunEvent[], steps: readonly Step[]): (string | undefined)[] {
   const { stepsOf } = stepsByNode(steps);
-  return events.map((event) => stepOfEvent(event, stepsOf)?.step_key);
+  return events.map((event) => {
+    const { frame } = event;
+    // Of a tool call.
+    if ('step_key' in frame && frame.step_key !== undefined) return frame.step_key;
+    return stepOfEvent(event, stepsOf)?.step_key;
+  });
 }
 
 function LineRow({ line: { event, time, text, userText } }: { line: Line }) {

@@ -1,22 +1,28 @@
 import type { RunEvent, Step } from '../../../../client/index.ts';
 
-/** The text of a frame. `userText` is text from users and models. Nodes are named by their labels. */
+/**
+ * The text of a frame. `userText` is text from users and models. Nodes are named by their labels, and calls of an agent,
+ * whose frames have a step key, by theirs.
+ */
 export function eventText(
   { frame }: RunEvent,
-  labelOf: (nodeId: string) => string,
+  labelOf: (key: string) => string,
 ): { text: string; userText: string | undefined } {
+  const label = 'node_id' in frame ? labelOf(frame.step_key ?? frame.node_id) : '';
   switch (frame.type) {
     case 'step_started':
       return { text: 'Step started', userText: frame.label };
     case 'step_completed':
-      return { text: 'Step completed', userText: labelOf(frame.node_id) };
+      return { text: 'Step completed', userText: label };
     case 'step_failed':
-      return { text: 'Step failed', userText: `${labelOf(frame.node_id)}: ${frame.error}` };
+      return { text: 'Step failed', userText: `${label}: ${frame.error}` };
     case 'run_paused':
       return {
         text: 'Waiting for approval',
-        userText: `${labelOf(frame.node_id)}: ${frame.prompt}`,
+        userText: `${label}: ${frame.prompt}`,
       };
+    case 'agent_turn':
+      return { text: `Turn ${frame.turn}`, userText: `${label}, ${callsText(frame.calls)}` };
     case 'run_completed':
       return { text: 'Run completed', userText: undefined };
     case 'run_failed':
@@ -24,6 +30,11 @@ export function eventText(
     case 'run_evaluated':
       return { text: `Checks passed: ${frame.passed} of ${frame.total}`, userText: undefined };
   }
+}
+
+function callsText(calls: number): string {
+  if (calls === 0) return 'answered';
+  return calls === 1 ? '1 call' : `${calls} calls`;
 }
 
 /**

@@ -1,4 +1,5 @@
 import type { Run, Step } from '../../../../client/index.ts';
+import { isNodeStep } from './steps/agent-steps.ts';
 import type { DrawnEdge, Drawing } from '../../graph/drawn.ts';
 
 /** The states of the nodes in a run's graph. */
@@ -15,10 +16,10 @@ export interface NodeStates {
 
 const none: readonly Step[] = [];
 
-/** The steps of each node, in order of their iterations. */
+/** The steps of each node, in order of their iterations, without the turns and calls of agents. */
 export function stepsByNode(steps: readonly Step[]): Pick<NodeStates, 'stepsOf' | 'latestOf'> {
   const byNode = new Map<string, Step[]>();
-  for (const step of steps) {
+  for (const step of steps.filter(isNodeStep)) {
     const known = byNode.get(step.node_id);
     if (known === undefined) byNode.set(step.node_id, [step]);
     else known.push(step);

@@ -1,5 +1,6 @@
 import type { Run, Step } from '../../../../client/index.ts';
 import { stepName } from './node-states.ts';
+import { isNodeStep } from './steps/agent-steps.ts';
 
 /** The effect of a resume on a failed run. */
 export interface ResumeFacts {
@@ -18,9 +19,12 @@ export function resumeFacts(run: Pick<Run, 'steps' | 'failure'>): ResumeFacts {
   const after =
     kind === 'budget' || kind === 'rejected' || kind === 'cancelled' ? kind : ('other' as const);
   // A loop that failed in its body continues its iteration, and does no work itself.
-  const again = run.steps.filter(
-    ({ status, kind }) => unfinished.includes(status) && !(kind === 'loop' && status === 'running'),
-  );
+  const again = run.steps
+    .filter(isNodeStep)
+    .filter(
+      ({ status, kind }) =>
+        unfinished.includes(status) && !(kind === 'loop' && status === 'running'),
+    );
   return { again: again.map(stepName), kept: finishedSteps(run), after };
 }
 
@@ -34,7 +38,9 @@ export interface CancelFacts {
 }
 
 export function cancelFacts(run: Pick<Run, 'steps' | 'pending_gates'>): CancelFacts {
-  const stopped = run.steps.filter(({ status, kind }) => status === 'running' && kind !== 'loop');
+  const stopped = run.steps
+    .filter(isNodeStep)
+    .filter(({ status, kind }) => status === 'running' && kind !== 'loop');
   return {
     stopped: stopped.map(stepName),
     kept: finishedSteps(run),
@@ -43,7 +49,7 @@ export function cancelFacts(run: Pick<Run, 'steps' | 'pending_gates'>): CancelFa
 }
 
 const finishedSteps = ({ steps }: Pick<Run, 'steps'>): number =>
-  steps.filter(({ status }) => status === 'success').length;
+  steps.filter(isNodeStep).filter(({ status }) => status === 'success').length;
 
 /** `'a'`, `'a' and 'b'`, `'a', 'b' and 3 more`. */
 export function namesText(names: readonly string[], most = 3): string {

@@ -10,6 +10,7 @@ import { versionQuery } from '../../queries/workflows.ts';
 import { stateColours } from '../../theme.ts';
 import { nodeStates, type NodeStates, iterationMark, iterationText } from './node-states.ts';
 import { hasEnded } from './run-facts.ts';
+import { nodeKeyOf } from './steps/agent-steps.ts';
 import { shownState } from './steps/step-state.ts';
 import type { Selection } from './use-selection.ts';
 
@@ -30,9 +31,11 @@ export function RunGraph(props: RunGraphProps) {
 function LiveGraph({
   graph,
   run,
-  chosen,
+  chosen: selected,
   selection: { step, select },
 }: RunGraphProps & { graph: Graph }) {
+  // Of a turn or a call, the graph shows the agent.
+  const chosen = selected && run.steps.find(({ step_key }) => step_key === nodeKeyOf(selected));
   const drawing = useMemo(() => drawingOf(graph), [graph]);
   const states = useMemo(() => nodeStates(run, drawing), [run, drawing]);
   const ended = hasEnded(run);

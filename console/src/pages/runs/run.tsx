@@ -9,6 +9,7 @@ import { Loaded } from '../../parts/loaded.tsx';
 import { LoadingPage } from '../../parts/loading.tsx';
 import { Page, Section } from '../../parts/page.tsx';
 import { type Liveness, useRunStream } from '../../queries/run-stream.ts';
+import type { LiveAnswers } from '../../queries/live-answers.ts';
 import { EventLog } from './event-log.tsx';
 import { ActionHints, RunActions } from './actions/run-actions.tsx';
 import { hasEnded } from './run-facts.ts';
@@ -27,7 +28,7 @@ const WIDE = '(min-width: 75em)';
 
 /** One run, updated live. */
 export function RunPage() {
-  const { query, liveness } = useRunStream(useRunId());
+  const { query, ...stream } = useRunStream(useRunId());
   return (
     <Loaded
       query={query}
@@ -37,12 +38,22 @@ export function RunPage() {
         </Page>
       }
     >
-      {(run) => <RunView run={run} readAt={query.dataUpdatedAt} liveness={liveness} />}
+      {(run) => <RunView run={run} readAt={query.dataUpdatedAt} {...stream} />}
     </Loaded>
   );
 }
 
-function RunView({ run, readAt, liveness }: { run: Run; readAt: number; liveness: Liveness }) {
+function RunView({
+  run,
+  readAt,
+  liveness,
+  answers,
+}: {
+  run: Run;
+  readAt: number;
+  liveness: Liveness;
+  answers: LiveAnswers;
+}) {
   const selection = useSelection();
   const { step: key, select } = selection;
   const chosen = useMemo(
@@ -50,7 +61,9 @@ function RunView({ run, readAt, liveness }: { run: Run; readAt: number; liveness
     [run.steps, key],
   );
   const wide = useMediaQuery(WIDE, undefined, { getInitialValueInEffect: false });
-  const detail = key !== undefined && <Selected run={run} step={chosen} id={key} select={select} />;
+  const detail = key !== undefined && (
+    <Selected run={run} step={chosen} id={key} answers={answers} select={select} />
+  );
   const close = (
     <CloseButton
       aria-label="Close step"
@@ -67,8 +80,11 @@ function RunView({ run, readAt, liveness }: { run: Run; readAt: number; liveness
     >
       <RunFigures run={run} readAt={readAt} />
       <RunError run={run} />
-      <WaitingGates run={run} />
-      <div className="run-columns" data-two={(wide && detail !== false) || undefined}>
+      <WaitingGates run={run} chosen={key} />
+      <div
+        className="run-columns"
+        data-two={wide && detail !== false ? layoutOf(run, chosen) : undefined}
+      >
         <Stack gap="lg" miw={0}>
           <Section title="Graph">
             <Suspense fallback={<Box h="clamp(260px, 42vh, 480px)" />}>
@@ -91,6 +107,12 @@ function RunView({ run, readAt, liveness }: { run: Run; readAt: number; liveness
     </Page>
   );
 }
+
+/** A conversation gets half of the page, other steps a column beside the run. */
+const layoutOf = ({ steps }: Run, chosen: Step | undefined): 'detail' | 'conversation' =>
+  chosen !== undefined && steps.some(({ parent_step_key: agent }) => agent === chosen.step_key)
+    ? 'conversation'
+    : 'detail';
 
 function RunError({ run }: { run: Run }) {
   return (
@@ -145,14 +167,18 @@ function Selected({
   run,
   step,
   id,
+  answers,
   select,
 }: {
   run: Run;
   step: Step | undefined;
   id: string;
+  answers: LiveAnswers;
   select: Selection['select'];
 }) {
-  if (step !== undefined) return <StepDetail run={run} step={step} select={select} />;
+  if (step !== undefined) {
+    return <StepDetail run={run} step={step} answers={answers} select={select} />;
+  }
   return (
     <Text size="sm">
       <UserText>{id}</UserText> {hasEnded(run) ? 'was not reached.' : 'has not been reached yet.'}

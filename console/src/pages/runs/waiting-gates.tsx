@@ -4,12 +4,23 @@ import type { Run } from '../../../../client/index.ts';
 import { DecisionForm } from '../../parts/forms/decision-form.tsx';
 import { UserText } from '../../parts/text/user-text.tsx';
 import { TextLink } from '../../parts/links.tsx';
+import { stepOf } from '../approvals/chosen.ts';
 import { When } from '../../parts/text/time.tsx';
 
-/** The pending gates of the run, with decision forms. */
-export function WaitingGates({ run }: { run: Run }) {
-  if (run.pending_gates.length === 0) return null;
-  return run.pending_gates.map((gate) => (
+/** The pending gates of the run, with decision forms, except those in the conversation that is shown. */
+export function WaitingGates({
+  run,
+  chosen,
+}: {
+  run: Run;
+  /** The key of the selected step. */
+  chosen: string | undefined;
+}) {
+  const agentOf = new Map(run.steps.map((step) => [step.step_key, step.parent_step_key]));
+  const gates = run.pending_gates.filter(
+    ({ step_key }) => chosen === undefined || agentOf.get(step_key) !== chosen,
+  );
+  return gates.map((gate) => (
     <Paper
       key={gate.step_key}
       withBorder
@@ -26,13 +37,16 @@ export function WaitingGates({ run }: { run: Run }) {
             opened <When at={gate.since} ago />
           </Text>
         </Group>
-        <Text size="sm" className="pre">
-          <UserText>{gate.prompt}</UserText>
-        </Text>
+        {gate.kind === 'human_gate' && (
+          <Text size="sm" className="pre">
+            <UserText>{gate.prompt}</UserText>
+          </Text>
+        )}
         <DecisionForm runId={run.id} gate={gate} />
         <TextLink
           to="/approvals/$runId/$nodeId"
           params={{ runId: run.id, nodeId: gate.node_id }}
+          search={{ step: stepOf(gate) }}
           size="sm"
         >
           Open full approval

@@ -1,14 +1,19 @@
-import { Button, Group, Kbd, Paper, Stack, Text, Textarea } from '@mantine/core';
+import { Alert, Button, Group, Kbd, Paper, Stack, Text, Textarea } from '@mantine/core';
 import { type KeyboardEvent, useEffect, useRef, useState } from 'react';
-import type { JsonObject, PendingGate } from '../../../../client/index.ts';
+import { ApiError, type JsonObject, type PendingGate } from '../../../../client/index.ts';
 import { api } from '../../api.ts';
 import { useIdentity, useMay } from '../../queries/identity.ts';
 import { runsKey } from '../../queries/runs.ts';
 import { metricsQuery } from '../../queries/workspace.ts';
 import { useAction } from './action.ts';
 import { CodeEditor } from '../code/code-editor.tsx';
+import { changedFields } from '../data/changed-fields.ts';
 import { Failure } from '../failure.tsx';
 import { useShortcuts, useShortcutsOn } from '../shortcuts.ts';
+import { describeError } from '../text/describe-error.ts';
+import { ArgumentsField } from './arguments-field.tsx';
+import { readObject } from './read-object.ts';
+import { ToolCall } from './tool-call.tsx';
 
 /** The API's limit. */
 const MAX_REASON_LENGTH = 1_000;
@@ -23,18 +28,61 @@ interface DecisionProps {
   onDecided?: (approved: boolean) => void;
 }
 
+interface ConflictProps {
+  /** Called when the service refuses the decision, because the gate has changed. */
+  onConflict: (error: Error) => void;
+}
+
 /**
- * Decides an open gate: two buttons, then a form for the reason and the input. Users without the permission see a note.
- * With `shortcuts`, the keys `a` and `r` open the form.
+ * Decides an open gate: two buttons, then a form for the reason and the input, or the arguments of a tool call. Users
+ * without the permission see a note. With `shortcuts`, the keys `a` and `r` open the form.
  */
 export function DecisionForm({
   shortcuts = false,
   ...decision
 }: DecisionProps & { shortcuts?: boolean }) {
   const { gate } = decision;
-  if (!useMay('approve_gates')) return <MayNotDecide />;
-  // A gate that opens again is a new decision: the key discards the text of the last one.
-  return <Choices key={`${gate.step_key} ${gate.since}`} shortcuts={shortcuts} {...decision} />;
+  const { tool_call: call } = gate;
+  const mayDecide = useMay('approve_gates');
+  const [conflict, setConflict] = useState<{ error: Error; digest: string | undefined }>();
+  const digest = call?.digest;
+  return (
+    <>
+      {call !== undefined && <ToolCall gate={gate} call={call} />}
+      {conflict !== undefined && <Conflict {...conflict} now={digest} />}
+      {mayDecide ? (
+        <Choices
+          // A gate that opens again, or has other arguments, is a new decision: the key discards the text of the last one.
+          key={`${gate.step_key} ${gate.since} ${digest}`}
+          shortcuts={shortcuts}
+          onConflict={(error) => setConflict({ error, digest })}
+          {...decision}
+        />
+      ) : (
+        <MayNotDecide />
+      )}
+    </>
+  );
+}
+
+/** Why a decision was refused. Stays when the gate is read again, since the form does not. */
+function Conflict({
+  error,
+  digest,
+  now,
+}: {
+  error: Error;
+  /** Of the call that the user decided, and of the call that is open now. */
+  digest: string | undefined;
+  now: string | undefined;
+}) {
+  if (digest === now) return <Failure error={error} />;
+  return (
+    <Alert color="red" role="alert">
+      The tool call has changed since you opened it, and nothing was sent. Check the new arguments,
+      then decide again.
+    </Alert>
+  );
 }
 
 function MayNotDecide() {
@@ -47,7 +95,10 @@ function MayNotDecide() {
   );
 }
 
-function Choices({ shortcuts, ...decision }: DecisionProps & { shortcuts: boolean }) {
+function Choices({
+  shortcuts,
+  ...decision
+}: DecisionProps & ConflictProps & { shortcuts: boolean }) {
   const [choice, setChoice] = useState<Choice>();
   const [shortcutsOn] = useShortcutsOn();
   const buttons = useRef<HTMLDivElement>(null);
@@ -96,30 +147,36 @@ function Choices({ shortcuts, ...decision }: DecisionProps & { shortcuts: boolea
   );
 }
 
-function useDecision({
-  choice,
+/** The request of a decision, without what it is about. */
+interface Answer {
+  input?: JsonObject;
+  arguments?: JsonObject;
+}
+
+function useSend({
+  approved,
   runId,
   gate,
+  reason,
   onDecided,
-  onCancel,
-}: {
-  choice: Choice;
-  runId: DecisionProps['runId'];
-  gate: DecisionProps['gate'];
-  onDecided: DecisionProps['onDecided'];
-  onCancel: () => void;
-}) {
-  const approved = choice === 'approve';
-  const [reason, setReason] = useState('');
-  const [input, setInput] = useState<string>();
-  const [mistake, setMistake] = useState<string>();
-  const send = useAction(
-    (given: JsonObject | undefined) =>
-      api().approve(runId, approved, given, {
-        // Decides only this iteration of a loop, not a later one.
-        stepKey: gate.step_key,
-        ...(reason.trim() !== '' && { reason: reason.trim() }),
-      }),
+  onConflict,
+}: DecisionProps & ConflictProps & { approved: boolean; reason: string }) {
+  const { tool_call: call } = gate;
+  return useAction(
+    async ({ input, arguments: edited }: Answer) => {
+      try {
+        return await api().approve(runId, approved, input, {
+          // Decides only this iteration of a loop, or this call, not a later one.
+          stepKey: gate.step_key,
+          ...(call !== undefined && { digest: call.digest }),
+          ...(edited !== undefined && { arguments: edited }),
+          ...(reason.trim() !== '' && { reason: reason.trim() }),
+        });
+      } catch (error) {
+        if (call !== undefined && isConflict(error)) onConflict(error);
+        throw error;
+      }
+    },
     {
       changes: [runsKey, metricsQuery.queryKey],
       done: `${approved ? 'Approved' : 'Rejected'}: ${gate.label}`,
@@ -127,10 +184,28 @@ function useDecision({
       quiet: true,
     },
   );
+}
+
+const isConflict = (error: unknown): error is ApiError =>
+  error instanceof ApiError && error.status === 409;
+
+function useDecision({
+  choice,
+  onCancel,
+  ...decision
+}: DecisionProps & ConflictProps & { choice: Choice; onCancel: () => void }) {
+  const approved = choice === 'approve';
+  const given = decision.gate.tool_call?.arguments ?? undefined;
+  const [reason, setReason] = useState('');
+  const [input, setInput] = useState<string>();
+  const [edited, setEdited] = useState<string>();
+  const [mistake, setMistake] = useState<string>();
+  const send = useSend({ ...decision, approved, reason });
   const decide = (): void => {
-    const read = readObject(input ?? '');
-    setMistake(read.mistake);
-    if (read.mistake === undefined && !send.isPending) send.mutate(read.value);
+    if (send.isPending) return;
+    const answer = readAnswer({ input, edited, given });
+    setMistake('mistake' in answer ? answer.mistake : undefined);
+    if (!('mistake' in answer)) send.mutate(answer);
   };
   const press = (event: KeyboardEvent): void => {
     if (event.key === 'Escape') return onCancel();
@@ -140,21 +215,39 @@ function useDecision({
     event.stopPropagation();
     decide();
   };
-  return { approved, press, decide, reason, setReason, input, setInput, mistake, send };
+  const fields = { reason, setReason, input, setInput, edited, setEdited, mistake };
+  return { approved, given, press, decide, send, ...fields };
+}
+
+/** The texts of the form as a request: without the ones that are empty or change nothing. */
+function readAnswer({
+  input = '',
+  edited,
+  given,
+}: {
+  input: string | undefined;
+  edited: string | undefined;
+  given: JsonObject | undefined;
+}): Answer | { mistake: string } {
+  if (edited !== undefined && given !== undefined) {
+    const read = readObject(edited);
+    if ('mistake' in read) return read;
+    return changedFields(given, read.value).length === 0 ? {} : { arguments: read.value };
+  }
+  if (input.trim() === '') return {};
+  const read = readObject(input);
+  if ('mistake' in read) return read;
+  return Object.keys(read.value).length === 0 ? {} : { input: read.value };
 }
 
 type DecisionState = ReturnType<typeof useDecision>;
 
-function Decision({
-  runId,
-  gate,
-  rejection,
-  onDecided,
-  choice,
-  onCancel,
-}: DecisionProps & { choice: Choice; onCancel: () => void }) {
-  const state = useDecision({ choice, runId, gate, onDecided, onCancel });
+function Decision(props: DecisionProps & ConflictProps & { choice: Choice; onCancel: () => void }) {
+  const { gate, rejection, onCancel } = props;
+  const state = useDecision(props);
   const { approved, press, decide, send } = state;
+  const isCall = gate.tool_call !== undefined;
+  const inField = state.edited !== undefined && isInvalid(send.error);
   return (
     <Paper withBorder p="md">
       <form
@@ -166,14 +259,20 @@ function Decision({
         }}
       >
         <Stack gap="sm">
-          <Text size="sm">
-            {approved
-              ? 'The run continues from here.'
-              : (rejection ?? 'Takes the "rejected" path, or fails if the workflow has none.')}
-          </Text>
+          <Text size="sm">{effectOf(approved, isCall, rejection)}</Text>
           <ReasonField {...state} />
-          <InputField {...state} />
-          {send.error !== null && <Failure error={send.error} />}
+          {!isCall && <InputField {...state} />}
+          {approved && state.given !== undefined && (
+            <ArgumentsField
+              given={state.given}
+              text={state.edited}
+              onText={state.setEdited}
+              error={inField ? describeError(send.error) : undefined}
+            />
+          )}
+          {send.error !== null && !inField && !(isCall && isConflict(send.error)) && (
+            <Failure error={send.error} />
+          )}
           <Group gap="sm">
             <Button type="submit" color={approved ? 'teal.9' : 'red.9'} loading={send.isPending}>
               {approved ? 'Send approval' : 'Send rejection'}
@@ -191,11 +290,27 @@ function Decision({
   );
 }
 
-function ReasonField({ approved, reason, setReason }: DecisionState) {
+/** Whether the service refused the arguments themselves, such as by the schema of the tool. */
+const isInvalid = (error: unknown): boolean => error instanceof ApiError && error.status === 400;
+
+function effectOf(approved: boolean, isCall: boolean, rejection: string | undefined): string {
+  if (isCall) {
+    return approved
+      ? 'The agent calls the tool with exactly these arguments.'
+      : 'The tool is not called. The agent gets your reason and can try something else.';
+  }
+  if (approved) return 'The run continues from here.';
+  return rejection ?? 'Takes the "rejected" path, or fails if the workflow has none.';
+}
+
+function ReasonField({ approved, given, reason, setReason }: DecisionState) {
+  const rejected =
+    given === undefined ? ' and shown in the error if the run fails' : ' and sent to the agent';
+  const after = approved ? '' : rejected;
   return (
     <Textarea
       label="Reason"
-      description={`Optional. Saved with the decision${approved ? '' : ' and shown in the error if the run fails'}.`}
+      description={`Optional. Saved with the decision${after}.`}
       maxLength={MAX_REASON_LENGTH}
       autosize
       minRows={2}
@@ -224,18 +339,4 @@ function InputField({ input, setInput, mistake }: DecisionState) {
       error={mistake}
     />
   );
-}
-
-/** Parses a JSON object. Empty text and an empty object have no value. */
-function readObject(text: string): { value?: JsonObject; mistake?: string } {
-  if (text.trim() === '') return {};
-  try {
-    const value: unknown = JSON.parse(text);
-    if (typeof value === 'object' && value !== null && !Array.isArray(value)) {
-      return Object.keys(value).length === 0 ? {} : { value: value as JsonObject };
-    }
-    return { mistake: 'Enter a JSON object, like {"note": "fine"}' };
-  } catch (error) {
-    return { mistake: `Invalid JSON: ${(error as Error).message}` };
-  }
 }

@@ -5,7 +5,7 @@ import type { NamedChange, Source } from '../../../../../client/index.ts';
 import { UserText } from '../../../parts/text/user-text.tsx';
 import { When } from '../../../parts/text/time.tsx';
 import { feedsQuery, sourcesQuery } from '../../../queries/data.ts';
-import { ChangedValue } from './changed-value.tsx';
+import { ChangedValue } from '../../../parts/data/changed-value.tsx';
 import { TextLink } from '../../../parts/links.tsx';
 import { RowTable } from '../../../parts/data/row-table.tsx';
 import { CutValue } from './value.tsx';

@@ -1,4 +1,4 @@
-import { Button, Group, Stack, Text, Title } from '@mantine/core';
+import { Anchor, Button, Group, Stack, Text, Title } from '@mantine/core';
 import type { ReactNode } from 'react';
 import type { Run, Step } from '../../../../../client/index.ts';
 import { kindNames } from '../../../graph/kinds.ts';
@@ -9,8 +9,13 @@ import { countText, dollarsText } from '../../../parts/text/numbers.ts';
 import { StateBadge } from '../../../parts/state-badge.tsx';
 import { durationText } from '../../../parts/text/duration.ts';
 import { When } from '../../../parts/text/time.tsx';
-import { iterationText } from '../node-states.ts';
+import { stepOf } from '../../approvals/chosen.ts';
+import type { LiveAnswers } from '../../../queries/live-answers.ts';
+import { Conversation } from '../conversation/conversation.tsx';
+import { iterationText, stepName } from '../node-states.ts';
 import { Part } from '../part.tsx';
+import { isNodeStep, listedName } from './agent-steps.ts';
+import { Decided } from './decided.tsx';
 import { shownState } from './step-state.ts';
 import type { Selection } from '../use-selection.ts';
 
@@ -18,18 +23,22 @@ import type { Selection } from '../use-selection.ts';
 export function StepDetail({
   run,
   step,
+  answers,
   select,
 }: {
   run: Run;
   step: Step;
+  answers: LiveAnswers;
   select: Selection['select'];
 }) {
+  const hasTurns = run.steps.some(({ parent_step_key }) => parent_step_key === step.step_key);
   const gate = run.pending_gates.find(({ step_key }) => step_key === step.step_key);
   return (
     <Stack gap="sm">
       <Title order={2} size="h5">
-        <UserText>{step.label}</UserText>
+        <UserText>{listedName(step)}</UserText>
       </Title>
+      <AgentLink run={run} step={step} select={select} />
       <Group gap="xs">
         <StateBadge state={shownState(step)} />
         <Text size="sm" c="dimmed">
@@ -41,6 +50,7 @@ export function StepDetail({
         <TextLink
           to="/approvals/$runId/$nodeId"
           params={{ runId: run.id, nodeId: gate.node_id }}
+          search={{ step: stepOf(gate) }}
           size="sm"
         >
           Decide this gate
@@ -53,8 +63,13 @@ export function StepDetail({
           <JsonView value={step.error} what="the error" />
         </Part>
       )}
-      {step.decision !== undefined && <Decision decision={step.decision} />}
+      {step.decision !== undefined && (
+        <Part title="Decision">
+          <Decided decision={step.decision} />
+        </Part>
+      )}
       <Verdicts policy={step.policy} />
+      {hasTurns && <Conversation run={run} agent={step} answers={answers} select={select} />}
       <Part title="Input">
         <JsonView value={step.input} what="the input" />
       </Part>
@@ -65,10 +80,24 @@ export function StepDetail({
   );
 }
 
+/** From a turn or a call to the conversation that it belongs to. */
+function AgentLink({ run, step, select }: { run: Run; step: Step; select: Selection['select'] }) {
+  const agent = run.steps.find(({ step_key }) => step_key === step.parent_step_key);
+  if (agent === undefined) return null;
+  return (
+    <Text size="sm">
+      Part of the conversation of{' '}
+      <Anchor component="button" inherit onClick={() => select(agent.step_key)}>
+        <UserText>{stepName(agent)}</UserText>
+      </Anchor>
+    </Text>
+  );
+}
+
 /** Links to the step of the same node in the previous and next iteration. */
 function Iterations({ run, step, select }: { run: Run; step: Step; select: Selection['select'] }) {
-  if (step.iteration.length === 0) return null;
-  const steps = run.steps.filter(({ node_id }) => node_id === step.node_id);
+  if (step.iteration.length === 0 || !isNodeStep(step)) return null;
+  const steps = run.steps.filter((each) => each.node_id === step.node_id && isNodeStep(each));
   const place = steps.findIndex(({ step_key }) => step_key === step.step_key);
   const [before, after] = [steps[place - 1], steps[place + 1]];
   return (
@@ -153,23 +182,6 @@ function Attempts({ step: { attempts } }: { step: Step }) {
           </Text>
         ))}
       </Stack>
-    </Part>
-  );
-}
-
-function Decision({ decision }: { decision: NonNullable<Step['decision']> }) {
-  const { approved, by, at, reason } = decision;
-  return (
-    <Part title="Decision">
-      <Text size="sm">
-        {approved ? 'Approved' : 'Rejected'} by{' '}
-        {by === null ? 'an API key' : <UserText>{by}</UserText>}, <When at={at} />
-      </Text>
-      {reason !== null && (
-        <Text size="sm">
-          Reason: <UserText>{reason}</UserText>
-        </Text>
-      )}
     </Part>
   );
 }

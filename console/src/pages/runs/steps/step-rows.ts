@@ -1,4 +1,5 @@
 import type { Step } from '../../../../../client/index.ts';
+import { isNodeStep, unfolded } from './agent-steps.ts';
 
 export type StepOrder = 'run' | 'name' | 'state' | 'duration' | 'cost';
 
@@ -10,21 +11,28 @@ export interface StepChoice {
   descending: boolean;
 }
 
-/** The matching steps, in the requested order. Equal ones keep the order of the run. */
+/**
+ * The matching steps, in the requested order. Equal ones keep the order of the run. The turns and calls of agents are
+ * below the agent that is selected, and found by a filter.
+ */
 export function chosenSteps(
-  steps: readonly Step[],
+  all: readonly Step[],
   { text, state, order, descending }: StepChoice,
+  chosen?: string,
 ): Step[] {
   const wanted = text.trim().toLowerCase();
+  const filtered = wanted !== '' || state !== undefined;
+  const inOrder = order === 'run' && !descending;
+  const steps = filtered ? all : inOrder ? unfolded(all, chosen) : all.filter(isNodeStep);
   const found = steps.filter(
     (step) =>
       (state === undefined || step.status === state) && (wanted === '' || says(step, wanted)),
   );
   if (order !== 'run') {
     const compare = orders[order];
-    return found.sort((a, b) => (descending ? compare(b, a) : compare(a, b)));
+    return found.toSorted((a, b) => (descending ? compare(b, a) : compare(a, b)));
   }
-  return descending ? found.reverse() : found;
+  return descending ? found.toReversed() : found;
 }
 
 const says = (step: Step, wanted: string): boolean =>

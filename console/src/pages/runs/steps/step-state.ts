@@ -1,4 +1,5 @@
 import type { Run, Step } from '../../../../../client/index.ts';
+import { isNodeStep } from './agent-steps.ts';
 
 export type ShownState = Step['status'] | 'rejected';
 
@@ -9,7 +10,12 @@ export type ShownState = Step['status'] | 'rejected';
 export const shownState = (step: Pick<Step, 'status' | 'decision'>): ShownState =>
   step.decision?.approved === false && step.status !== 'paused' ? 'rejected' : step.status;
 
-/** The labels of the gates that were rejected, each once, in the order of the run. */
+/** The labels of the human gates that were rejected, each once, in the order of the run. */
 export const rejectedGates = ({ steps }: Pick<Run, 'steps'>): string[] => [
-  ...new Set(steps.filter((step) => shownState(step) === 'rejected').map(({ label }) => label)),
+  ...new Set(
+    steps
+      .filter(isNodeStep)
+      .filter((step) => shownState(step) === 'rejected')
+      .map(({ label }) => label),
+  ),
 ];

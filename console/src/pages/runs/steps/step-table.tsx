@@ -11,6 +11,7 @@ import { StateBadge } from '../../../parts/state-badge.tsx';
 import { durationText } from '../../../parts/text/duration.ts';
 import { useWindowed } from '../../../parts/data/windowed.ts';
 import { iterationText } from '../node-states.ts';
+import { depthOf, listedName } from './agent-steps.ts';
 import { shownState } from './step-state.ts';
 import { chosenSteps, type StepChoice, type StepOrder } from './step-rows.ts';
 import type { Selection } from '../use-selection.ts';
@@ -53,7 +54,11 @@ export function StepTable({
     descending: false,
   });
   const [text] = useDebouncedValue(choice.text, 120);
-  const rows = useMemo(() => chosenSteps(steps, { ...choice, text }), [steps, choice, text]);
+  const rows = useMemo(
+    () => chosenSteps(steps, { ...choice, text }, chosen),
+    [steps, choice, text, chosen],
+  );
+  const turns = useMemo(() => turnsOf(steps), [steps]);
   const windowed = useWindowed(rows.length, ROW_HEIGHT);
   useEffect(() => {
     const row = rows.findIndex((step) => step.step_key === chosen);
@@ -80,7 +85,7 @@ export function StepTable({
               ))}
             </Table.Tr>
           </Table.Thead>
-          <StepRows windowed={windowed} rows={rows} chosen={chosen} select={select} />
+          <StepRows windowed={windowed} rows={rows} turns={turns} chosen={chosen} select={select} />
         </Table>
       </Box>
     </>
@@ -121,14 +126,25 @@ function StepFilters({
   );
 }
 
+/** The number of turns of each agent, by the key of its step. */
+function turnsOf(steps: readonly Step[]): ReadonlyMap<string, number> {
+  const turns = new Map<string, number>();
+  for (const { parent_step_key: agent, turn = 0 } of steps) {
+    if (agent !== undefined) turns.set(agent, Math.max(turns.get(agent) ?? 0, turn));
+  }
+  return turns;
+}
+
 function StepRows({
   windowed,
   rows,
+  turns,
   chosen,
   select,
 }: {
   windowed: ReturnType<typeof useWindowed>;
   rows: readonly Step[];
+  turns: ReadonlyMap<string, number>;
   chosen: string | undefined;
   select: Selection['select'];
 }) {
@@ -143,6 +159,7 @@ function StepRows({
               key={step.step_key}
               step={step}
               index={index}
+              turns={turns.get(step.step_key)}
               chosen={step.step_key === chosen}
               select={select}
             />
@@ -157,15 +174,18 @@ function StepRows({
 function StepRow({
   step,
   index,
+  turns,
   chosen,
   select,
 }: {
   step: Step;
   index: number;
+  /** Of an agent with tools. */
+  turns: number | undefined;
   chosen: boolean;
   select: Selection['select'];
 }) {
-  const iteration = iterationText(step);
+  const note = [iterationText(step), turns && turnsText(turns)].filter(Boolean).join(', ');
   return (
     <Table.Tr
       aria-rowindex={index + 2}
@@ -173,7 +193,7 @@ function StepRow({
       onClick={() => select(step.step_key)}
       style={{ cursor: 'pointer' }}
     >
-      <Table.Td className="cut">
+      <Table.Td className="cut" style={{ paddingInlineStart: `${0.6 + depthOf(step)}rem` }}>
         <UnstyledButton
           fz="sm"
           fw={600}
@@ -183,12 +203,12 @@ function StepRow({
             select(chosen ? undefined : step.step_key);
           }}
         >
-          <UserText>{step.label}</UserText>
+          <UserText>{listedName(step)}</UserText>
         </UnstyledButton>
-        {iteration !== undefined && (
+        {note !== '' && (
           <Text span size="xs" c="dimmed">
             {' '}
-            {iteration}
+            {note}
           </Text>
         )}
       </Table.Td>
@@ -211,6 +231,8 @@ function StepRow({
     </Table.Tr>
   );
 }
+
+const turnsText = (turns: number): string => (turns === 1 ? '1 turn' : `${turns} turns`);
 
 function HeaderCell({
   order,

@@ -8,6 +8,7 @@ import { durationText } from '../../../parts/text/duration.ts';
 import { iterationMark, stepName } from '../node-states.ts';
 import { PickList } from '../pick-list.tsx';
 import { hasEnded } from '../run-facts.ts';
+import { depthOf, isNodeStep, listedName, unfolded } from '../steps/agent-steps.ts';
 import { shownState } from '../steps/step-state.ts';
 import { axisOf, type TimeAxis } from './time-axis.ts';
 import {
@@ -44,7 +45,11 @@ export function TimelineChart({
 }) {
   const now = useMoment(!hasEnded(run));
   const timeline = useMemo(() => timelineOf(run, now), [run, now]);
-  const { from, to, bars, parts } = timeline;
+  const { from, to, parts } = timeline;
+  const bars = useMemo(() => {
+    const shown = new Set(unfolded(run.steps, chosen));
+    return timeline.bars.filter(({ step }) => shown.has(step));
+  }, [timeline, run.steps, chosen]);
   const axis = useMemo(() => axisOf(timeline), [timeline]);
   const [pointed, setPointed] = useState<number>();
   const picked = useMemo(
@@ -169,16 +174,20 @@ function BarRow({
   const atOnce = spans.length === 0 && step.status !== 'skipped';
   return (
     <>
-      <span className="timeline-name" onPointerEnter={onPoint}>
+      <span
+        className="timeline-name"
+        style={{ paddingInlineStart: `${depthOf(step) * 0.75}rem` }}
+        onPointerEnter={onPoint}
+      >
         <span className="cut">
-          <UserText>{step.label}</UserText>
+          <UserText>{listedName(step)}</UserText>
         </span>{' '}
         {iterationMark(step)}
       </span>
       <span className="timeline-track" onPointerEnter={onPoint}>
         {spans.map((span) => (
           <span
-            key={span.phase}
+            key={span.from}
             className={`timeline-span phase-${span.phase}`}
             style={{
               left: percent(shareOf(span.from)),
@@ -201,5 +210,6 @@ function describeBar(bar: Bar): string {
   const figures = figuresOf(bar).map(({ phase, ms }) => `${durationText(ms)} ${phaseNames[phase]}`);
   const { step } = bar;
   const details = figures.length > 0 ? figures : step.status === 'skipped' ? [] : [durationText(0)];
-  return [`${stepName(step)}: ${shownState(step)}`, ...details].join(', ');
+  const name = isNodeStep(step) ? stepName(step) : listedName(step);
+  return [`${name}: ${shownState(step)}`, ...details].join(', ');
 }

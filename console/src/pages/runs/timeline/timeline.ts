@@ -1,4 +1,6 @@
 import type { Run, Step } from '../../../../../client/index.ts';
+import { turnKey } from '../../../../../shared/agents/turn-record.ts';
+import { isNodeStep } from '../steps/agent-steps.ts';
 
 /** The phase of a step. A loop spans its iterations, whose own steps show the work. */
 export type Phase = 'working' | 'retrying' | 'queued' | 'waiting' | 'iterations';
@@ -46,10 +48,55 @@ export function timelineOf(
   const from = Date.parse(run.created_at);
   const to = run.finished_at === null ? lastMoment(run.steps, now) : Date.parse(run.finished_at);
   const end = Math.max(from, to);
-  const bars = run.steps.map((step) => ({ step, spans: spansOf(step, from, end) }));
-  const spans = bars.flatMap((bar) => bar.spans);
+  const parts = partsByAgent(run.steps);
+  const byKey = new Map(run.steps.map((step) => [step.step_key, step]));
+  const turnOf = ({ parent_step_key: agent = '', turn = 0, tool_call: call }: Step) =>
+    call && byKey.get(turnKey(agent, turn));
+  const spansWithin: SpansWithin = (step, span) => spansOf(step, { ...span, turn: turnOf(step) });
+  const bars = run.steps.map((step) => {
+    const own = spansWithin(step, { from, to: end });
+    return { step, spans: waitingApart(own, parts.get(step.step_key), spansWithin) };
+  });
+  // The turns and calls of an agent are within its own step.
+  const spans = bars.filter(({ step }) => isNodeStep(step)).flatMap((bar) => bar.spans);
   const stretches = stretchesOf(spans, from, end);
   return { from, to: end, bars, stretches, parts: partsOf(stretches) };
+}
+
+function partsByAgent(steps: readonly Step[]): Map<string, Step[]> {
+  const parts = new Map<string, Step[]>();
+  for (const step of steps) {
+    const agent = step.parent_step_key;
+    if (agent === undefined) continue;
+    const known = parts.get(agent);
+    if (known === undefined) parts.set(agent, [step]);
+    else known.push(step);
+  }
+  return parts;
+}
+
+type SpansWithin = (step: Step, span: { from: number; to: number }) => Span[];
+
+/** The spans of an agent, with the times apart in which it only waited for the approval of its calls. */
+function waitingApart(
+  spans: Span[],
+  parts: readonly Step[] | undefined,
+  spansWithin: SpansWithin,
+): Span[] {
+  if (parts === undefined) return spans;
+  return spans.flatMap((span) => {
+    if (span.phase !== 'working') return [span];
+    const { from, to } = span;
+    const within = parts.flatMap((part) => spansWithin(part, { from, to }));
+    const merged: Span[] = [];
+    for (const stretch of stretchesOf(within, from, to)) {
+      const phase = stretch.part === 'waiting' ? 'waiting' : 'working';
+      const last = merged.at(-1);
+      if (last?.phase === phase) last.to = stretch.to;
+      else merged.push({ phase, from: stretch.from, to: stretch.to });
+    }
+    return merged;
+  });
 }
 
 /** The viewer's clock may be behind the service's clock. */
@@ -60,14 +107,22 @@ const lastMoment = (steps: readonly Step[], now: number): number =>
     now,
   );
 
-function spansOf(step: Step, from: number, to: number): Span[] {
+/** `turn` is that of a call. */
+function spansOf(
+  step: Step,
+  { from, to, turn }: { from: number; to: number; turn: Step | undefined },
+): Span[] {
   if (step.status === 'skipped') return [];
   const started = Date.parse(step.started_at);
   const finished = step.finished_at === null ? to : Date.parse(step.finished_at);
-  const lastTry = Math.min(started + (step.retried_ms ?? 0), finished);
+  const waited = waitOf(step, turn);
+  const begun = Math.min(Math.max(started, waited?.to ?? started), finished);
+  const lastTry = Math.min(begun + (step.retried_ms ?? 0), finished);
+  const queued = Math.max(started - (step.queued_ms ?? 0), waited?.to ?? 0);
   const spans: Span[] = [
-    { phase: 'queued', from: started - (step.queued_ms ?? 0), to: started },
-    { phase: 'retrying', from: started, to: lastTry },
+    ...(waited === undefined ? [] : [waited]),
+    { phase: 'queued', from: queued, to: started },
+    { phase: 'retrying', from: begun, to: lastTry },
     { phase: phaseOf(step), from: lastTry, to: finished },
   ];
   return spans
@@ -79,8 +134,19 @@ function spansOf(step: Step, from: number, to: number): Span[] {
     .filter((span) => span.to > span.from);
 }
 
-function phaseOf({ kind }: Step): Phase {
-  if (kind === 'human_gate') return 'waiting';
+/**
+ * The wait for the decision about a call. An approved call starts after it, and has waited since the end of its turn; a
+ * rejected one only waited.
+ */
+function waitOf({ kind, decision, started_at }: Step, turn: Step | undefined): Span | undefined {
+  if (kind !== 'tool' || decision === undefined) return undefined;
+  const asked = Date.parse(turn?.finished_at ?? started_at);
+  const from = Math.min(asked, Date.parse(started_at));
+  return { phase: 'waiting', from, to: Date.parse(decision.at) };
+}
+
+function phaseOf({ kind, status }: Step): Phase {
+  if (kind === 'human_gate' || status === 'paused') return 'waiting';
   return kind === 'loop' ? 'iterations' : 'working';
 }
 

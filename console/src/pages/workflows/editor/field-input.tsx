@@ -1,15 +1,18 @@
-import { Autocomplete, TagsInput, Textarea, TextInput } from '@mantine/core';
+import { Autocomplete, NativeSelect, TagsInput, Textarea, TextInput } from '@mantine/core';
 import { useMemo } from 'react';
 import { CodeEditor } from '../../../parts/code/code-editor.tsx';
 import { anObject, JsonField } from '../json-field.tsx';
 import { jsonText } from '../json-text.ts';
 import type { NodeField } from './node-fields.ts';
 import { NumberField } from '../number-field.tsx';
+import { ToolsField } from './tools-field.tsx';
 
 export interface FieldMark {
   message: string;
   /** Offset in the field's text. */
   position: number | undefined;
+  /** The place within the field, like `[0].approval`. */
+  within?: string;
   severity: 'error' | 'warning';
 }
 
@@ -59,6 +62,10 @@ export function FieldInput({
       return <JsonInput field={field} error={error} value={value} onChange={onChange} />;
     case 'names':
       return <NamesInput common={common} value={value} onChange={onChange} />;
+    case 'choice':
+      return <ChoiceInput common={common} choices={field.choices} value={value} onText={onText} />;
+    case 'tools':
+      return <ToolsField {...common} {...{ value, onChange, marks, tools }} />;
     case 'tool':
       return <ToolInput common={common} tools={tools} value={value} onText={onText} />;
   }
@@ -82,6 +89,33 @@ function TemplateInput({
       dir="auto"
       value={textOf(value)}
       onChange={(event) => onText(event.currentTarget.value)}
+    />
+  );
+}
+
+function ChoiceInput({
+  common,
+  choices = [],
+  value,
+  onText,
+}: {
+  common: { label: string; description: string | undefined; error: string | undefined };
+  choices: NodeField['choices'];
+  value: unknown;
+  onText: (text: string) => void;
+}) {
+  const standard = choices[0]?.value ?? '';
+  const shown = value === undefined ? standard : textOf(value);
+  // A draft can contain any value.
+  const unknown = choices.some((choice) => choice.value === shown) ? [] : [shown];
+  return (
+    <NativeSelect
+      {...common}
+      data={[...choices, ...unknown]}
+      value={shown}
+      onChange={({ currentTarget }) =>
+        onText(currentTarget.value === standard ? '' : currentTarget.value)
+      }
     />
   );
 }

@@ -8,9 +8,20 @@ export interface NodeField {
   hint?: string;
   /**
    * `template` is a text with references, `expression` an expression over the state, `names` a list of texts, `tool`
-   * the name of a tool.
+   * the name of a tool, `tools` those of an agent. The first of `choices` is the default, which is not saved.
    */
-  input: 'line' | 'template' | 'expression' | 'number' | 'object' | 'json' | 'names' | 'tool';
+  input:
+    | 'line'
+    | 'template'
+    | 'expression'
+    | 'number'
+    | 'object'
+    | 'json'
+    | 'names'
+    | 'tool'
+    | 'tools'
+    | 'choice';
+  choices?: readonly { value: string; label: string }[];
   least?: number;
   most?: number;
   whole?: boolean;
@@ -143,6 +154,45 @@ const answer: FieldGroup = {
   ],
 };
 
+const tools: FieldGroup = {
+  label: 'Tools',
+  fields: [
+    {
+      name: 'tools',
+      label: 'Tools',
+      hint: 'The model calls them in turns until it answers.',
+      input: 'tools',
+    },
+    {
+      name: 'max_turns',
+      label: 'Max turns',
+      hint: 'Default: 10',
+      input: 'number',
+      least: 1,
+      most: 50,
+      whole: true,
+    },
+    {
+      name: 'on_max_turns',
+      label: 'After the last turn',
+      input: 'choice',
+      choices: [
+        { value: 'fail', label: 'Fail the node' },
+        { value: 'answer', label: 'Answer in one more turn, without tools' },
+      ],
+    },
+    {
+      name: 'tool_choice',
+      label: 'Tool choice',
+      input: 'choice',
+      choices: [
+        { value: 'auto', label: 'The model decides' },
+        { value: 'required', label: 'The first turn must call a tool' },
+      ],
+    },
+  ],
+};
+
 const mock: FieldGroup = {
   label: 'Mock model',
   fields: [
@@ -175,12 +225,18 @@ const mock: FieldGroup = {
       most: 1000,
       whole: true,
     },
+    {
+      name: 'mock.turns',
+      label: 'Turns',
+      hint: 'Of an agent with tools: a JSON list, like [{"calls": [{"tool": "json_transform", "arguments": {}}]}, {"output": "done"}]',
+      input: 'json',
+    },
   ],
 };
 
 /** The fields that each kind shows collapsed. */
 export const moreFields: Record<NodeKind, readonly FieldGroup[]> = {
-  agent: [answer, mock, limits],
+  agent: [tools, answer, mock, limits],
   tool: [limits],
   condition: [limits],
   loop: [limits],

@@ -190,7 +190,12 @@ function marksOf(
   for (const { nodeId, path, message, position, severity } of mistakes) {
     const field = nodeId === id ? fieldAt(path, kind) : undefined;
     if (field === undefined) continue;
-    marks.set(field, [...(marks.get(field) ?? []), { message, position, severity }]);
+    const within = placeWithin(path, field);
+    marks.set(field, [...(marks.get(field) ?? []), { message, position, severity, within }]);
   }
   return marks;
 }
+
+/** `[0].approval` for `nodes[3].tools[0].approval` and the field `tools`. */
+const placeWithin = (path = '', field: string): string =>
+  path.slice(path.indexOf(`.${field}`) + 1 + field.length);

@@ -1,5 +1,6 @@
 import type { Graph, JsonObject } from '../../../../../client/index.ts';
-import { canonicalJson, diffGraphs } from '../../../../../shared/graph/diff.ts';
+import { diffGraphs } from '../../../../../shared/graph/diff.ts';
+import { changedFields } from '../../../parts/data/changed-fields.ts';
 import type { Json } from '../../../../../shared/json.ts';
 import { isRecord } from '../record.ts';
 
@@ -84,20 +85,15 @@ function changeOf(
   before: JsonObject,
   after: JsonObject,
 ): PartChange {
-  const keys = [...new Set([...Object.keys(before), ...Object.keys(after)])].filter(
-    (key) => !same(before[key], after[key]),
-  );
-  const only = (fields: JsonObject): JsonObject =>
+  const changes = changedFields(before, after);
+  const side = (which: 'before' | 'after'): JsonObject =>
     Object.fromEntries(
-      keys.filter((key) => Object.hasOwn(fields, key)).map((key) => [key, fields[key]]),
+      changes
+        .filter((change) => change[which] !== undefined)
+        .map((change) => [change.name, change[which]]),
     );
-  return { part, name, fate: 'changed', before: only(before), after: only(after) };
+  return { part, name, fate: 'changed', before: side('before'), after: side('after') };
 }
-
-const same = (one: unknown, other: unknown): boolean =>
-  one === undefined || other === undefined
-    ? one === other
-    : canonicalJson(one as Json) === canonicalJson(other as Json);
 
 const byId = (parts: readonly unknown[], id: string): JsonObject =>
   parts.find((part): part is JsonObject => isRecord(part) && part['id'] === id) ?? {};

@@ -1,0 +1,27 @@
+import type { Approval, PendingGate } from '../../../../client/index.ts';
+
+/** The selected gate. */
+export interface Chosen {
+  runId: string;
+  nodeId: string;
+  /** The step of a tool call: an agent can wait for several at once. Without one, the first gate of the node. */
+  step?: string | undefined;
+}
+
+/** What the address of a gate adds to its run and node. */
+export const stepOf = ({ kind, step_key }: Pick<PendingGate, 'kind' | 'step_key'>) =>
+  kind === 'tool_call' ? step_key : undefined;
+
+/** The position of the selected gate in the list; -1 without one. */
+export function chosenIndex(
+  gates: readonly Approval[] | undefined,
+  chosen: Chosen | undefined,
+): number {
+  if (gates === undefined || chosen === undefined) return -1;
+  return gates.findIndex(
+    (gate) =>
+      gate.run_id === chosen.runId &&
+      gate.node_id === chosen.nodeId &&
+      (chosen.step === undefined || chosen.step === gate.step_key),
+  );
+}

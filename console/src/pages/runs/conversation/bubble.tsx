@@ -1,0 +1,51 @@
+import { Paper, Stack, Text, Title } from '@mantine/core';
+import type { ReactNode } from 'react';
+import { UserText } from '../../../parts/text/user-text.tsx';
+
+/** A part of the conversation, with a heading. */
+export function Bubble({
+  title,
+  note,
+  children,
+}: {
+  title: string;
+  note?: string;
+  children: ReactNode;
+}) {
+  return (
+    <Paper withBorder p="sm" component="section" aria-label={title}>
+      <Stack gap="xs">
+        <div>
+          <Title order={4} size="h6">
+            {title}
+          </Title>
+          {note !== undefined && (
+            <Text size="xs" c="dimmed">
+              <UserText>{note}</UserText>
+            </Text>
+          )}
+        </div>
+        {children}
+      </Stack>
+    </Paper>
+  );
+}
+
+/** Longer texts scroll, so that the turns after them stay near. */
+const MOST_HEIGHT = 360;
+
+/** A text of a person or a model, as it is: never markup. */
+export const Said = ({ text }: { text: string }) =>
+  text === '' ? null : (
+    <Text
+      size="sm"
+      className="pre"
+      component="div"
+      dir="auto"
+      mah={MOST_HEIGHT}
+      tabIndex={0}
+      style={{ overflow: 'auto', whiteSpace: 'pre-wrap', overflowWrap: 'anywhere' }}
+    >
+      <UserText>{text}</UserText>
+    </Text>
+  );

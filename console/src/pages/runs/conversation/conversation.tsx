@@ -1,0 +1,70 @@
+import { Stack } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import type { Message, Run, Step } from '../../../../../client/index.ts';
+import { Loaded } from '../../../parts/loaded.tsx';
+import { type LiveAnswers, useLiveAnswer } from '../../../queries/live-answers.ts';
+import { messagesQuery } from '../../../queries/runs.ts';
+import { Part } from '../part.tsx';
+import type { Selection } from '../use-selection.ts';
+import { Bubble, Said } from './bubble.tsx';
+import { Turn } from './turn.tsx';
+import { conversationOf } from './turns.ts';
+
+interface ConversationProps {
+  run: Run;
+  /** The step of the agent. */
+  agent: Step;
+  answers: LiveAnswers;
+  select: Selection['select'];
+}
+
+/** What an agent and its model said, turn by turn, and the answer of the current turn as it arrives. */
+export function Conversation(props: ConversationProps) {
+  const query = useQuery(messagesQuery(props.run.id, props.agent.step_key));
+  return (
+    <Part title="Conversation">
+      <Loaded query={query}>{(messages) => <Turns messages={messages} {...props} />}</Loaded>
+    </Part>
+  );
+}
+
+function Turns({
+  messages,
+  run,
+  agent,
+  answers,
+  select,
+}: ConversationProps & { messages: readonly Message[] }) {
+  const { prompts, turns } = conversationOf(messages, run);
+  const last = turns.at(-1)?.message.turn ?? 0;
+  return (
+    <Stack gap="sm">
+      {prompts.map(({ role, text }) => (
+        <Bubble key={role} title={role === 'system' ? 'System prompt' : 'Prompt'}>
+          <Said text={text} />
+        </Bubble>
+      ))}
+      {turns.map(({ message, calls }) => (
+        <Turn key={message.turn} runId={run.id} message={message} calls={calls} select={select} />
+      ))}
+      {agent.status === 'running' && <LiveTurn agent={agent} answers={answers} last={last} />}
+    </Stack>
+  );
+}
+
+/** The current answer. The stored message replaces it once its turn has ended. */
+function LiveTurn({
+  agent,
+  answers,
+  last,
+}: Pick<ConversationProps, 'agent' | 'answers'> & { last: number }) {
+  const live = useLiveAnswer(answers, agent.step_key);
+  if (live === undefined || live.turn <= last) return null;
+  return (
+    <Bubble title={`Turn ${live.turn}`} note="Answering…">
+      <div aria-busy>
+        <Said text={live.text} />
+      </div>
+    </Bubble>
+  );
+}

@@ -1,0 +1,132 @@
+import { Group, SimpleGrid, Stack, Text, UnstyledButton } from '@mantine/core';
+import type { Message } from '../../../../../client/index.ts';
+import { exactJson } from '../../../parts/code/exact-json.ts';
+import { JsonView } from '../../../parts/code/json-view.tsx';
+import { changedFields } from '../../../parts/data/changed-fields.ts';
+import { DecisionForm } from '../../../parts/forms/decision-form.tsx';
+import { StateBadge } from '../../../parts/state-badge.tsx';
+import { Tag } from '../../../parts/tag.tsx';
+import { countText, dollarsText } from '../../../parts/text/numbers.ts';
+import { UserText } from '../../../parts/text/user-text.tsx';
+import { Decided } from '../steps/decided.tsx';
+import { shownState } from '../steps/step-state.ts';
+import type { Selection } from '../use-selection.ts';
+import { Bubble, Said } from './bubble.tsx';
+import type { ConversationCall } from './turns.ts';
+
+type Assistant = Extract<Message, { role: 'assistant' }>;
+
+interface TurnProps {
+  runId: string;
+  message: Assistant;
+  calls: readonly ConversationCall[];
+  select: Selection['select'];
+}
+
+/** One answer of the model: its text, and the calls that it requested. */
+export function Turn({ runId, message, calls, select }: TurnProps) {
+  return (
+    <Bubble title={`Turn ${message.turn}`} note={figuresOf(message)}>
+      <Said text={message.text} />
+      {calls.map((call) => (
+        <Call key={call.call.index} runId={runId} select={select} {...call} />
+      ))}
+    </Bubble>
+  );
+}
+
+function figuresOf({ model, usage, cost_usd: cost }: Assistant): string {
+  const tokens =
+    usage === null
+      ? undefined
+      : `${countText(usage.input_tokens)} tokens in, ${countText(usage.output_tokens)} out`;
+  return [model, tokens, dollarsText(cost)].filter(Boolean).join(' · ');
+}
+
+function Call({
+  runId,
+  select,
+  call,
+  result,
+  step,
+  gate,
+}: ConversationCall & Pick<TurnProps, 'runId' | 'select'>) {
+  return (
+    <Stack gap="xs" role="group" aria-label={`Call ${call.tool}`}>
+      <Group gap="xs">
+        {step === undefined ? (
+          <Text size="sm" fw={600}>
+            <UserText>{call.tool}</UserText>
+          </Text>
+        ) : (
+          <UnstyledButton fz="sm" fw={600} td="underline" onClick={() => select(step.step_key)}>
+            <UserText>{call.tool}</UserText>
+          </UnstyledButton>
+        )}
+        {call.refusal !== null && (
+          <Tag color="red" size="sm">
+            Refused
+          </Tag>
+        )}
+        {step !== undefined && <StateBadge state={shownState(step)} size="sm" />}
+      </Group>
+      {gate === undefined ? (
+        <SimpleGrid type="container" cols={{ base: 1, '400px': 2 }} spacing="xs">
+          <Arguments call={call} step={step} />
+          <Result call={call} result={result} />
+        </SimpleGrid>
+      ) : (
+        <DecisionForm runId={runId} gate={gate} />
+      )}
+      {step?.decision !== undefined && <Decided decision={step.decision} />}
+    </Stack>
+  );
+}
+
+function Arguments({ call, step }: Pick<ConversationCall, 'call' | 'step'>) {
+  const sent = sentInstead(call.arguments, step?.input);
+  const shown = typeof call.arguments === 'string' ? call.arguments : exactJson(call.arguments);
+  return (
+    <Stack gap={4} miw={0}>
+      <Text size="xs" c="dimmed">
+        Arguments
+      </Text>
+      <JsonView value={shown} what={`the arguments of ${call.tool}`} />
+      {sent !== undefined && (
+        <>
+          <Text size="xs" c="dimmed">
+            Sent instead
+          </Text>
+          <JsonView value={exactJson(sent)} what={`what was sent to ${call.tool}`} />
+        </>
+      )}
+    </Stack>
+  );
+}
+
+/** What was sent, if it differs from what the model gave: an approver or the workflow can change it. */
+function sentInstead(given: unknown, sent: unknown): object | undefined {
+  if (!isObject(given) || !isObject(sent)) return undefined;
+  return changedFields(given, sent).length === 0 ? undefined : sent;
+}
+
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null;
+
+function Result({ call, result }: Pick<ConversationCall, 'call' | 'result'>) {
+  const failed = result?.is_error === true;
+  return (
+    <Stack gap={4} miw={0}>
+      <Text size="xs" {...(failed ? { fw: 600 } : { c: 'dimmed' })}>
+        {failed ? 'Error' : 'Result'}
+      </Text>
+      {result === undefined ? (
+        <Text size="sm" c="dimmed">
+          No result yet
+        </Text>
+      ) : (
+        <JsonView value={result.content} what={`the result of ${call.tool}`} />
+      )}
+    </Stack>
+  );
+}

@@ -1,0 +1,121 @@
+import { Accordion, Button, Input, Select, Stack, Text } from '@mantine/core';
+import { useState } from 'react';
+import { UserText } from '../../../parts/text/user-text.tsx';
+import { approvalMode, freeTools, optionOf, toolNameOf } from './agent-tools.ts';
+import type { FieldMark } from './field-input.tsx';
+import { ToolOptions } from './tool-options.tsx';
+
+/** The tools of an agent: which it can call, and what applies to each. */
+export function ToolsField({
+  label,
+  description,
+  error,
+  value,
+  onChange,
+  marks,
+  tools,
+}: {
+  label: string;
+  description: string | undefined;
+  error: string | undefined;
+  value: unknown;
+  onChange: (value: unknown) => void;
+  marks: readonly FieldMark[];
+  /** The names of all tools. */
+  tools: readonly string[];
+}) {
+  const entries: readonly unknown[] = Array.isArray(value) ? value : [];
+  const [open, setOpen] = useState<string[]>([]);
+  const save = (next: readonly unknown[]): void => onChange(next.length === 0 ? undefined : next);
+  const marked = entries.flatMap((_, at) => (marksAt(marks, at).length > 0 ? [String(at)] : []));
+  return (
+    <Input.Wrapper
+      label={label}
+      description={description}
+      error={error}
+      labelElement="div"
+      role="group"
+      aria-label={label}
+    >
+      <Stack gap="xs" mt={4}>
+        <Accordion
+          multiple
+          variant="contained"
+          // Errors are shown beside their fields.
+          value={[...new Set([...open, ...marked])]}
+          onChange={setOpen}
+          keepMounted={false}
+          order={4}
+        >
+          {entries.map((entry, at) => (
+            <ToolItem
+              key={`${at} ${toolNameOf(entry)}`}
+              at={at}
+              entry={entry}
+              marks={marksAt(marks, at)}
+              onChange={(next) => save(entries.with(at, next))}
+              onRemove={() => {
+                setOpen([]);
+                save(entries.toSpliced(at, 1));
+              }}
+            />
+          ))}
+        </Accordion>
+        <Select
+          label="Add tool"
+          placeholder="Select a tool"
+          searchable
+          data={freeTools(tools, entries)}
+          value={null}
+          onChange={(name) => {
+            if (name !== null) save([...entries, name]);
+          }}
+          nothingFoundMessage="No more tools"
+        />
+      </Stack>
+    </Input.Wrapper>
+  );
+}
+
+function ToolItem({
+  at,
+  entry,
+  marks,
+  onChange,
+  onRemove,
+}: {
+  at: number;
+  entry: unknown;
+  marks: readonly FieldMark[];
+  onChange: (entry: unknown) => void;
+  onRemove: () => void;
+}) {
+  return (
+    <Accordion.Item value={String(at)}>
+      <Accordion.Control>
+        <UserText>{toolNameOf(entry)}</UserText>
+        <Text size="xs" c="dimmed">
+          Approval: {approvalMode(optionOf(entry, 'approval'))}
+        </Text>
+      </Accordion.Control>
+      <Accordion.Panel>
+        <Stack gap="sm">
+          <ToolOptions entry={entry} onChange={onChange} marks={marks} />
+          <Button variant="light" color="red" size="xs" onClick={onRemove}>
+            Remove tool
+          </Button>
+        </Stack>
+      </Accordion.Panel>
+    </Accordion.Item>
+  );
+}
+
+/** The marks within one entry; their places then start in the entry. */
+function marksAt(marks: readonly FieldMark[], at: number): FieldMark[] {
+  const start = `[${at}].`;
+  return marks.flatMap((mark) =>
+    mark.within?.startsWith(start) === true
+      ? [{ ...mark, within: mark.within.slice(start.length) }]
+      : [],
+  );
+}

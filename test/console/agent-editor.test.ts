@@ -1,0 +1,98 @@
+import { describe, expect, test } from '@jest/globals';
+import {
+  approvalMode,
+  freeTools,
+  optionOf,
+  withOption,
+} from '../../console/src/pages/workflows/editor/agent-tools.ts';
+import { obstacles } from './axe.ts';
+import { describeConsole, rewrite } from './browser.ts';
+
+describe('the tools of an agent', () => {
+  test('are a name alone without options', () => {
+    const always = withOption('http_request', 'approval', 'always');
+    expect(always).toEqual({ name: 'http_request', approval: 'always' });
+    expect(optionOf(always, 'approval')).toBe('always');
+    expect(withOption(always, 'approval', undefined)).toBe('http_request');
+    expect(optionOf('http_request', 'approval')).toBeUndefined();
+  });
+
+  test('keep options that have no field', () => {
+    const own = { name: 'custom:a', description: 'x', max_calls: 2 };
+    expect(withOption(own, 'max_calls', undefined)).toEqual({ name: 'custom:a', description: 'x' });
+  });
+
+  test('are approved by an expression, also while it is empty', () => {
+    expect([undefined, 'never', 'always', '', 'args.a > 1'].map(approvalMode)).toEqual([
+      'never',
+      'never',
+      'always',
+      'expression',
+      'expression',
+    ]);
+  });
+
+  test('are offered once, without the ones that agents cannot call', () => {
+    const names = ['http_request', 'delay', 'mcp', 'custom:a', 'custom:b'];
+    expect(freeTools(names, ['http_request', { name: 'custom:b' }, 7])).toEqual(['custom:a']);
+  });
+});
+
+describeConsole('the editor of an agent', (stage) => {
+  test('chooses tools with their options', async () => {
+    const { call, open } = stage();
+    await call('POST', '/api/tools', { name: 'refund', endpoint_url: 'http://127.0.0.1:9/' });
+    const graph = { nodes: [{ id: 'triage', kind: 'agent' }], edges: [] };
+    const { body } = await call('POST', '/api/workflows', { name: 'Agent', graph });
+    const { page, context, problems } = await open(`/workflows/${body.id}/edit`);
+    await page.locator('.react-flow__node[data-id="triage"]').click();
+    await page.getByRole('button', { name: 'Tools', exact: true }).click();
+    const add = page.getByRole('combobox', { name: 'Add tool' });
+    for (const name of ['json_transform', 'custom:refund']) {
+      await add.click();
+      await page.getByRole('option', { name, exact: true }).click();
+    }
+    await page.getByRole('button', { name: /^json_transform/ }).click();
+    await page.getByLabel('Approval', { exact: true }).selectOption('expression');
+    const expression = page.getByRole('textbox', { name: 'Expression' });
+    await rewrite(expression, 'len(args.expression) >');
+    // The error is at the field, and the expression stays as it was typed.
+    await page
+      .getByText(/Expression|expected/)
+      .first()
+      .waitFor();
+    await rewrite(expression, 'len(args.expression) > 5');
+    await page.getByLabel('Max calls').fill('3');
+    await page.getByLabel('When a call fails').selectOption('fail');
+    const fixed = page.getByRole('textbox', { name: 'Fixed arguments' });
+    await rewrite(fixed, '[1]');
+    await page.getByText('Enter a JSON object').waitFor();
+    await rewrite(fixed, '{"expression": "{ticket}"}');
+    await page.getByText('Enter a JSON object').waitFor({ state: 'detached' });
+    await page.getByLabel('Max turns').fill('4');
+    await page.getByLabel('After the last turn').selectOption('answer');
+    await page.getByLabel('Tool choice').selectOption('required');
+    expect(await obstacles(page)).toEqual([]);
+
+    await page.getByRole('button', { name: 'Save', exact: true }).click();
+    await page.getByText('Saved as version 2').waitFor();
+    const saved = await call('GET', `/api/workflows/${body.id}`);
+    expect(saved.body.graph.nodes[0]).toMatchObject({
+      tools: [
+        {
+          name: 'json_transform',
+          approval: 'len(args.expression) > 5',
+          max_calls: 3,
+          on_error: 'fail',
+          fixed: { expression: '{ticket}' },
+        },
+        'custom:refund',
+      ],
+      max_turns: 4,
+      on_max_turns: 'answer',
+      tool_choice: 'required',
+    });
+    expect(problems).toEqual([]);
+    await context.close();
+  });
+});

@@ -1,0 +1,187 @@
+import { beforeAll, describe, expect, test } from '@jest/globals';
+import type { Page } from 'playwright-core';
+import { exactJson } from '../../console/src/parts/code/exact-json.ts';
+import { changedFields } from '../../console/src/parts/data/changed-fields.ts';
+import { startAgent, turnOf } from './agent-runs.ts';
+import { obstacles } from './axe.ts';
+import { describeConsole, rewrite, type Stage } from './browser.ts';
+
+describe('the arguments of a tool call', () => {
+  test('show characters that hide or turn others, and stay the same JSON', () => {
+    const value = { 'a\u200b': 'fdp.\u202Eexe \u{E0001} é' };
+    const text = exactJson(value);
+    expect(text).toContain('a\\u200b');
+    expect(text).toContain('fdp.\\u202eexe \\udb40\\udc01 é');
+    expect(JSON.parse(text)).toEqual(value);
+  });
+
+  test('differ by field, regardless of the order of keys', () => {
+    expect(
+      changedFields({ a: 1, b: { c: 1, d: 2 }, e: 1 }, { b: { d: 2, c: 1 }, a: 2, f: null }),
+    ).toEqual([
+      { name: 'a', before: 1, after: 2 },
+      { name: 'e', before: 1, after: undefined },
+      { name: 'f', before: undefined, after: null },
+    ]);
+  });
+});
+
+describeConsole('tool calls that need approval', (given) => {
+  let stage: Stage;
+  beforeAll(() => {
+    stage = given();
+  });
+
+  const bodiesOf = (page: Page): any[] => {
+    const bodies: any[] = [];
+    page.on('request', (request) => {
+      if (request.url().endsWith('/approve')) bodies.push(request.postDataJSON());
+    });
+    return bodies;
+  };
+  const form = (page: Page, name: 'Approve' | 'Reject') => page.getByRole('form', { name });
+  const stepsOf = async (runId: string): Promise<Record<string, any>> => {
+    const { steps } = await stage.engine.run(runId);
+    return Object.fromEntries(steps.map((step) => [step.step_key, step]));
+  };
+
+  test('are decided one by one with the keyboard', async () => {
+    const runId = await startAgent(stage, [turnOf('20 + 1', '2 + 2'), { output: 'done' }]);
+    await stage.engine.until(runId, ['paused']);
+    const { page, context, problems } = await stage.open('/approvals');
+    const bodies = bodiesOf(page);
+    await page.getByLabel('the arguments of json_transform').getByText('20 + 1').waitFor();
+    expect(new URL(page.url()).searchParams.get('step')).toBe('triage/1.1');
+    expect(await obstacles(page)).toEqual([]);
+
+    await page.keyboard.press('a');
+    await form(page, 'Approve').getByLabel('Reason').fill('as agreed');
+    await page.keyboard.press('Control+Enter');
+    // The second call of the same turn follows.
+    await page.getByLabel('the arguments of json_transform').getByText('2 + 2').waitFor();
+    await page.keyboard.press('r');
+    await form(page, 'Reject').getByText('The tool is not called.').waitFor();
+    await page.keyboard.press('Control+Enter');
+    await stage.engine.until(runId, ['success']);
+
+    const digest = expect.stringMatching(/^sha256:[0-9a-f]{64}$/);
+    expect(bodies).toEqual([
+      { approved: true, step_key: 'triage/1.1', digest, reason: 'as agreed' },
+      { approved: false, step_key: 'triage/1.2', digest },
+    ]);
+    const steps = await stepsOf(runId);
+    expect(steps['triage/1.1']).toMatchObject({ output: 21 });
+    expect(steps['triage/1.2']).toMatchObject({ status: 'failed' });
+    expect(problems).toEqual([]);
+    await context.close();
+  });
+
+  test('can be edited on the page of their run, with the changes in view', async () => {
+    const runId = await startAgent(stage, [turnOf('20 + 1'), { output: 'done' }]);
+    await stage.engine.until(runId, ['paused']);
+    const { page, context } = await stage.open(`/runs/${runId}`);
+    const bodies = bodiesOf(page);
+    await page.getByRole('button', { name: 'Approve' }).click();
+    await form(page, 'Approve').getByRole('button', { name: 'Edit arguments' }).click();
+    const editor = form(page, 'Approve').getByRole('textbox', { name: 'Arguments to send' });
+    const send = form(page, 'Approve').getByRole('button', { name: 'Send approval' });
+    await form(page, 'Approve').getByText('No changes yet').waitFor();
+
+    await rewrite(editor, '[1');
+    await send.click();
+    await form(page, 'Approve').getByText('Invalid JSON').first().waitFor();
+    expect(bodies).toEqual([]);
+
+    await rewrite(editor, '{"expression": 5}');
+    await send.click();
+    await form(page, 'Approve')
+      .getByText(/^Arguments .*expression/)
+      .waitFor();
+    expect(await obstacles(page)).toEqual([]);
+
+    await rewrite(editor, '{"expression": "6 * 7"}');
+    const changes = form(page, 'Approve').getByRole('status', { name: 'Changes' });
+    await changes.getByText('"20 + 1"').waitFor();
+    await changes.getByText('"6 * 7"').waitFor();
+    await send.click();
+    await stage.engine.until(runId, ['success']);
+    expect(bodies.at(-1)).toMatchObject({ arguments: { expression: '6 * 7' } });
+    expect((await stepsOf(runId))['triage/1.1']).toMatchObject({ output: 42 });
+    await context.close();
+  });
+
+  test('stay open with the reason, when the service refuses a decision', async () => {
+    const runId = await startAgent(stage, [turnOf('1', '2'), { output: 'done' }]);
+    await stage.engine.until(runId, ['paused']);
+    const { page, context } = await stage.open(`/approvals/${runId}/triage?step=triage%2F1.2`);
+    await page.getByLabel('the arguments of json_transform').getByText('"2"').waitFor();
+    await page.route('**/approve', async (route) => {
+      await route.fulfill({
+        status: 409,
+        contentType: 'application/json',
+        body: '{"detail": "The tool \'json_transform\' has changed since the call was requested"}',
+      });
+    });
+    let reads = 0;
+    page.on('request', (request) => {
+      if (request.url().endsWith(`/api/runs/${runId}`)) reads += 1;
+    });
+    await page.keyboard.press('a');
+    await form(page, 'Approve').waitFor();
+    const before = reads;
+    await page.keyboard.press('Control+Enter');
+    await page.getByRole('alert').getByText('has changed since the call').waitFor();
+    expect(reads).toBeGreaterThan(before);
+    await context.close();
+    await stage.call('POST', `/api/runs/${runId}/cancel`);
+  });
+
+  test('change under the eyes of an approver, who has to check the new arguments', async () => {
+    const runId = await startAgent(stage, [turnOf('1'), { output: 'done' }]);
+    await stage.engine.until(runId, ['paused']);
+    const { page, context } = await stage.open('/runs');
+    // The first read shows another digest and other arguments than the ones that are open.
+    let stale = true;
+    await page.route(`**/api/runs/${runId}`, async (route) => {
+      const response = await route.fetch();
+      const run = await response.json();
+      const call = run.pending_gates[0]?.tool_call;
+      if (stale && call !== undefined) {
+        call.digest = `sha256:${'0'.repeat(64)}`;
+        call.arguments = { expression: 'stale' };
+      }
+      await route.fulfill({ response, json: run });
+    });
+    await page.getByRole('link', { name: runId }).click();
+    const shown = page.getByLabel('the arguments of json_transform');
+    await shown.getByText('stale').waitFor();
+    await page.getByRole('button', { name: 'Approve' }).click();
+    stale = false;
+    await page.getByRole('button', { name: 'Send approval' }).click();
+    await page.getByRole('alert').getByText('The tool call has changed').waitFor();
+    await shown.getByText('"1"').waitFor();
+    await page.getByRole('button', { name: 'Approve' }).click();
+    await page.getByRole('button', { name: 'Send approval' }).click();
+    await stage.engine.until(runId, ['success']);
+    await context.close();
+  });
+
+  test('hide their arguments from viewers', async () => {
+    const runId = await startAgent(stage, [turnOf('1'), { output: 'done' }]);
+    await stage.engine.until(runId, ['paused']);
+    const { page, context } = await stage.open('/runs');
+    await page.route('**/api/runs/*', async (route) => {
+      const response = await route.fetch();
+      const run = await response.json();
+      run.pending_gates[0].tool_call.arguments = null;
+      await route.fulfill({ response, json: run });
+    });
+    await page.getByRole('link', { name: runId }).click();
+    await page.getByText('You need the approve_gates permission to view the arguments.').waitFor();
+    await page.getByRole('button', { name: 'Approve' }).click();
+    await form(page, 'Approve').waitFor();
+    expect(await page.getByRole('button', { name: 'Edit arguments' }).count()).toBe(0);
+    await context.close();
+    await stage.call('POST', `/api/runs/${runId}/cancel`);
+  });
+});
