@@ -49,8 +49,9 @@ const names: Record<string, Kind | null> = {
   'x-service-event-id': 'event key',
   'x-service-timestamp': null,
   'x-service-signature': null,
-  // Valid only within a graph.
+  // Valid only within a graph or a run.
   node_id: null,
+  step_key: null,
   // Ids of records in external systems.
   external_ids: null,
 };
