@@ -72,6 +72,9 @@ describeConsole('tool calls that need approval', (given) => {
     const steps = await stepsOf(runId);
     expect(steps['triage/1.1']).toMatchObject({ output: 21 });
     expect(steps['triage/1.2']).toMatchObject({ status: 'failed' });
+    // Alerts link to the node, also when its calls are decided.
+    await page.goto(`${stage.url}/approvals/${runId}/triage`);
+    await page.getByText(/^Already (approved|rejected)$/).waitFor();
     expect(problems).toEqual([]);
     await context.close();
   });
