@@ -135,6 +135,8 @@ describeConsole('tool calls that need approval', (given) => {
     await page.keyboard.press('Control+Enter');
     await page.getByRole('alert').getByText('has changed since the call').waitFor();
     expect(reads).toBeGreaterThan(before);
+    // A read may be in flight.
+    await page.unrouteAll({ behavior: 'ignoreErrors' });
     await context.close();
     await stage.call('POST', `/api/runs/${runId}/cancel`);
   });
@@ -166,6 +168,8 @@ describeConsole('tool calls that need approval', (given) => {
     await page.getByRole('button', { name: 'Approve' }).click();
     await page.getByRole('button', { name: 'Send approval' }).click();
     await stage.engine.until(runId, ['success']);
+    // A read may be in flight.
+    await page.unrouteAll({ behavior: 'ignoreErrors' });
     await context.close();
   });
 
@@ -184,6 +188,8 @@ describeConsole('tool calls that need approval', (given) => {
     await page.getByRole('button', { name: 'Approve' }).click();
     await form(page, 'Approve').waitFor();
     expect(await page.getByRole('button', { name: 'Edit arguments' }).count()).toBe(0);
+    // A read may be in flight.
+    await page.unrouteAll({ behavior: 'ignoreErrors' });
     await context.close();
     await stage.call('POST', `/api/runs/${runId}/cancel`);
   });
