@@ -87,15 +87,11 @@ export function createClient({
     ...webhookMethods(send),
     ...templateMethods(send),
     ...workspaceMethods(send),
-    stream: (runId: string, { deltas = false, ...options }: StreamOptions = {}) =>
-      readStream(
-        globals.webSocket ?? (globalThis.WebSocket as SocketConstructor | undefined),
-        streamUrl(connection.baseUrl, runId, {
-          ...(token !== undefined && { token }),
-          ...(deltas && { deltas: 'true' }),
-        }),
-        options,
-      ),
+    stream: createStream(
+      connection.baseUrl,
+      token,
+      globals.webSocket ?? (globalThis.WebSocket as SocketConstructor | undefined),
+    ),
   };
 }
 
@@ -117,6 +113,21 @@ function credentialHeaders(
   if (apiKey !== undefined) return { 'X-API-Key': headerValue('apiKey', apiKey) };
   if (token !== undefined) return { Authorization: `Bearer ${headerValue('token', token)}` };
   return {};
+}
+
+function createStream(
+  baseUrl: string,
+  token: string | undefined,
+  Socket: SocketConstructor | undefined,
+): StreamRun {
+  return (runId: string, options?: StreamOptions) => {
+    const { deltas, ...rest } = options ?? {};
+    const query = {
+      ...(token !== undefined && { token }),
+      ...(deltas === true && { deltas: 'true' }),
+    };
+    return readStream(Socket, streamUrl(baseUrl, runId, query), rest);
+  };
 }
 
 function streamUrl(baseUrl: string, runId: string, query: Record<string, string>): string {

@@ -47,7 +47,12 @@ const idLike = /^[\w-]{1,100}$/;
 const MIN_POLL_SECONDS = 0.01;
 
 export function runMethods(send: Send) {
-  return { ...startMethods(send), ...listMethods(send), ...changeMethods(send) };
+  return {
+    ...startMethods(send),
+    ...listMethods(send),
+    ...conversationMethods(send),
+    ...changeMethods(send),
+  };
 }
 
 /** Starts runs and waits for them. */
@@ -162,15 +167,6 @@ function listMethods(send: Send) {
     options?: CallOptions,
   ) => send('GET /api/runs/{id}/events', [runId], { query, options });
 
-  const listStepMessages = async (
-    runId: string,
-    stepKey: string,
-    options?: CallOptions,
-  ): Promise<Message[]> => {
-    const route = 'GET /api/runs/{id}/steps/{step_key}/messages';
-    return (await send(route, [runId, stepKey], { options })).messages;
-  };
-
   return {
     /** One page of runs, newest first. */
     listRuns,
@@ -180,8 +176,6 @@ function listMethods(send: Send) {
     listApprovals,
     /** One page of the frames of a run's stream, oldest first. */
     listRunEvents,
-    /** The conversation of an agent with tools so far, oldest message first. Throws 404 before its first turn. */
-    listStepMessages,
 
     /** All runs, newest first: `for await (const run of client.runs({status: 'failed'}))`. */
     runs: (
@@ -220,6 +214,20 @@ function listMethods(send: Send) {
           }),
         (page) => page.events,
       ),
+  };
+}
+
+function conversationMethods(send: Send) {
+  return {
+    /** The conversation of an agent with tools so far, oldest message first. Throws 404 before its first turn. */
+    listStepMessages: async (
+      runId: string,
+      stepKey: string,
+      options?: CallOptions,
+    ): Promise<Message[]> => {
+      const route = 'GET /api/runs/{id}/steps/{step_key}/messages';
+      return (await send(route, [runId, stepKey], { options })).messages;
+    },
   };
 }
 

@@ -149,7 +149,7 @@ describe('the turns and calls of an agent', () => {
     ]);
   });
 
-  test('arrive in pieces, of which the ones of an earlier turn are dropped', () => {
+  test('arrive in pieces, and a new turn starts with an empty text', () => {
     const answers = createLiveAnswers();
     let changes = 0;
     const stop = answers.subscribe(() => (changes += 1));

@@ -18,6 +18,8 @@ export interface Everything {
   failedRunId: string;
   pausedRunId: string;
   gateNodeId: string;
+  /** A run with an agent, `triage`, that waits for the approval of the call `triage/2.1`. */
+  agentRunId: string;
   memberId: string;
   inviteCode: string;
   feedId: string;
@@ -71,6 +73,28 @@ export async function makeEverything({ call, engine }: Stage): Promise<Everythin
     [{ source: 'draft', target: gateNodeId }],
   );
   const pausedRunId = await run(gated, 'paused', { note: script });
+
+  const hostileCall = (expression: string) => ({
+    tool: 'json_transform',
+    arguments: { expression, [script]: turned },
+  });
+  const calling = await define(script, [
+    {
+      id: 'triage',
+      kind: 'agent',
+      label: script,
+      system_prompt: script,
+      prompt: megabyte.slice(0, 150_000),
+      tools: [{ name: 'json_transform', approval: "args.expression == '1'" }],
+      mock: {
+        turns: [
+          { calls: [{ tool: script, arguments: { [long]: script } }, hostileCall(script)] },
+          { calls: [{ tool: 'json_transform', arguments: { expression: '1' } }] },
+        ],
+      },
+    },
+  ]);
+  const agentRunId = await run(calling, 'paused');
 
   await made('POST', `/api/workflows/${workflowId}/webhook`);
   await made('POST', '/api/schedules', { workflow_id: workflowId, cron: '0 9 * * 1' });
@@ -134,6 +158,7 @@ export async function makeEverything({ call, engine }: Stage): Promise<Everythin
     failedRunId,
     pausedRunId,
     gateNodeId,
+    agentRunId,
     memberId,
     inviteCode,
     feedId,

@@ -25,16 +25,20 @@ const addresses: Record<string, (of: Everything) => string[]> = {
   '/invite': ({ inviteCode }) => [`/invite?code=${inviteCode}`],
   '/': () => ['/'],
   '/runs': () => ['/runs'],
-  '/runs/$runId': ({ runId, failedRunId, pausedRunId }) => [
+  '/runs/$runId': ({ runId, failedRunId, pausedRunId, agentRunId }) => [
     `/runs/${runId}?step=tell`,
     `/runs/${runId}?tab=log`,
     `/runs/${runId}?tab=data`,
     `/runs/${failedRunId}`,
     `/runs/${pausedRunId}`,
+    `/runs/${agentRunId}`,
+    `/runs/${agentRunId}?step=triage`,
+    `/runs/${agentRunId}?step=triage%2F2.1&tab=log`,
   ],
   '/approvals': () => ['/approvals'],
-  '/approvals/$runId/$nodeId': ({ pausedRunId, gateNodeId }) => [
+  '/approvals/$runId/$nodeId': ({ pausedRunId, gateNodeId, agentRunId }) => [
     `/approvals/${pausedRunId}/${gateNodeId}`,
+    `/approvals/${agentRunId}/triage?step=triage%2F2.1`,
   ],
   '/workflows': () => ['/workflows'],
   '/workflows/$workflowId': ({ workflowId }) => [

@@ -189,7 +189,14 @@ describe('the effect of an action', () => {
 
   test('cancel stops active steps and closes open gates', () => {
     const steps = [yes, step({ node_id: 'slow', status: 'running' })];
-    const gate = { node_id: 'g', step_key: 'g', label: 'Gate', prompt: '', since: at(0) };
+    const gate = {
+      kind: 'human_gate' as const,
+      node_id: 'g',
+      step_key: 'g',
+      label: 'Gate',
+      prompt: '',
+      since: at(0),
+    };
     expect(cancelFacts(run(steps, { pending_gates: [gate] }))).toEqual({
       stopped: ['slow'],
       kept: 1,

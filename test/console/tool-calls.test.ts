@@ -72,6 +72,9 @@ describeConsole('tool calls that need approval', (given) => {
     const steps = await stepsOf(runId);
     expect(steps['triage/1.1']).toMatchObject({ output: 21 });
     expect(steps['triage/1.2']).toMatchObject({ status: 'failed' });
+    // Alerts link to the node, also when its calls are decided.
+    await page.goto(`${stage.url}/approvals/${runId}/triage`);
+    await page.getByText(/^Already (approved|rejected)$/).waitFor();
     expect(problems).toEqual([]);
     await context.close();
   });
@@ -132,6 +135,8 @@ describeConsole('tool calls that need approval', (given) => {
     await page.keyboard.press('Control+Enter');
     await page.getByRole('alert').getByText('has changed since the call').waitFor();
     expect(reads).toBeGreaterThan(before);
+    // A read may be in flight.
+    await page.unrouteAll({ behavior: 'ignoreErrors' });
     await context.close();
     await stage.call('POST', `/api/runs/${runId}/cancel`);
   });
@@ -163,6 +168,8 @@ describeConsole('tool calls that need approval', (given) => {
     await page.getByRole('button', { name: 'Approve' }).click();
     await page.getByRole('button', { name: 'Send approval' }).click();
     await stage.engine.until(runId, ['success']);
+    // A read may be in flight.
+    await page.unrouteAll({ behavior: 'ignoreErrors' });
     await context.close();
   });
 
@@ -181,6 +188,8 @@ describeConsole('tool calls that need approval', (given) => {
     await page.getByRole('button', { name: 'Approve' }).click();
     await form(page, 'Approve').waitFor();
     expect(await page.getByRole('button', { name: 'Edit arguments' }).count()).toBe(0);
+    // A read may be in flight.
+    await page.unrouteAll({ behavior: 'ignoreErrors' });
     await context.close();
     await stage.call('POST', `/api/runs/${runId}/cancel`);
   });

@@ -37,7 +37,7 @@ function Gate({ run, nodeId, step: key, onDecided }: DetailProps & { run: Run })
   );
   const step = run.steps.findLast((each) =>
     key === undefined
-      ? each.node_id === nodeId && each.kind === 'human_gate'
+      ? each.node_id === nodeId && (each.kind === 'human_gate' || each.decision !== undefined)
       : each.step_key === key,
   );
   const label = gate?.label ?? step?.label ?? nodeId;

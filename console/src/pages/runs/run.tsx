@@ -43,23 +43,17 @@ export function RunPage() {
   );
 }
 
-function RunView({
-  run,
-  readAt,
-  liveness,
-  answers,
-}: {
+interface RunViewProps {
   run: Run;
   readAt: number;
   liveness: Liveness;
   answers: LiveAnswers;
-}) {
+}
+
+function RunView({ run, readAt, liveness, answers }: RunViewProps) {
   const selection = useSelection();
   const { step: key, select } = selection;
-  const chosen = useMemo(
-    () => (key === undefined ? undefined : run.steps.find(({ step_key }) => step_key === key)),
-    [run.steps, key],
-  );
+  const chosen = useChosenStep(run, key);
   const wide = useMediaQuery(WIDE, undefined, { getInitialValueInEffect: false });
   const detail = key !== undefined && (
     <Selected run={run} step={chosen} id={key} answers={answers} select={select} />
@@ -107,6 +101,12 @@ function RunView({
     </Page>
   );
 }
+
+const useChosenStep = ({ steps }: Run, key: string | undefined): Step | undefined =>
+  useMemo(
+    () => (key === undefined ? undefined : steps.find(({ step_key }) => step_key === key)),
+    [steps, key],
+  );
 
 /** A conversation gets half of the page, other steps a column beside the run. */
 const layoutOf = ({ steps }: Run, chosen: Step | undefined): 'detail' | 'conversation' =>

@@ -1,7 +1,7 @@
 import '../runs.css';
 import { Group, Stack, Text } from '@mantine/core';
 import { type CSSProperties, useMemo, useState } from 'react';
-import type { Run } from '../../../../../client/index.ts';
+import type { Run, Step } from '../../../../../client/index.ts';
 import { UserText } from '../../../parts/text/user-text.tsx';
 import { useMoment } from '../../../parts/text/now.ts';
 import { durationText } from '../../../parts/text/duration.ts';
@@ -15,6 +15,7 @@ import {
   type Bar,
   figuresOf,
   type Phase,
+  type Timeline,
   timelineOf,
   type WallPart,
   wallParts,
@@ -46,10 +47,7 @@ export function TimelineChart({
   const now = useMoment(!hasEnded(run));
   const timeline = useMemo(() => timelineOf(run, now), [run, now]);
   const { from, to, parts } = timeline;
-  const bars = useMemo(() => {
-    const shown = new Set(unfolded(run.steps, chosen));
-    return timeline.bars.filter(({ step }) => shown.has(step));
-  }, [timeline, run.steps, chosen]);
+  const bars = useShownBars(timeline, run.steps, chosen);
   const axis = useMemo(() => axisOf(timeline), [timeline]);
   const [pointed, setPointed] = useState<number>();
   const picked = useMemo(
@@ -95,6 +93,17 @@ export function TimelineChart({
     </Stack>
   );
 }
+
+/** The bars of the steps that are listed, in their order. */
+const useShownBars = (
+  { bars }: Timeline,
+  steps: readonly Step[],
+  chosen: string | undefined,
+): readonly Bar[] =>
+  useMemo(() => {
+    const byStep = new Map(bars.map((bar) => [bar.step, bar]));
+    return unfolded(steps, chosen).flatMap((step) => byStep.get(step) ?? []);
+  }, [bars, steps, chosen]);
 
 function Legend() {
   return (

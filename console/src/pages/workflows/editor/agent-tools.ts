@@ -2,7 +2,7 @@ import { notForAgents } from '../../../../../shared/agents/builtin-tools.ts';
 import { isRecord, type JsonRecord, valueAt, withAt } from '../record.ts';
 
 /** An entry of an agent's tools as an object: a name alone is one without options. */
-export const recordOf = (entry: unknown): JsonRecord => (isRecord(entry) ? entry : { name: entry });
+const recordOf = (entry: unknown): JsonRecord => (isRecord(entry) ? entry : { name: entry });
 
 export const toolNameOf = (entry: unknown): string => {
   const { name } = recordOf(entry);

@@ -65,7 +65,13 @@ export function FieldInput({
     case 'choice':
       return <ChoiceInput common={common} choices={field.choices} value={value} onText={onText} />;
     case 'tools':
-      return <ToolsField {...common} {...{ value, onChange, marks, tools }} />;
+      return (
+        <ToolsField
+          {...common}
+          {...{ value, onChange, marks, tools }}
+          input={(option) => <FieldInput {...option} tools={tools} />}
+        />
+      );
     case 'tool':
       return <ToolInput common={common} tools={tools} value={value} onText={onText} />;
   }

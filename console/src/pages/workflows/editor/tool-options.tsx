@@ -1,5 +1,5 @@
 import { NativeSelect } from '@mantine/core';
-import type { ReactNode } from 'react';
+import { Fragment, type ReactNode } from 'react';
 import {
   approvalMode,
   type ApprovalMode,
@@ -7,7 +7,7 @@ import {
   optionOf,
   withOption,
 } from './agent-tools.ts';
-import { FieldInput, type FieldMark } from './field-input.tsx';
+import type { FieldMark } from './field-input.tsx';
 import type { NodeField } from './node-fields.ts';
 
 const expression: NodeField = {
@@ -62,26 +62,36 @@ const modes: readonly { value: ApprovalMode; label: string }[] = [
   { value: 'expression', label: 'If an expression is true' },
 ];
 
+/** Renders one field; given to these options, because the form's fields include them. */
+export type RenderField = (props: {
+  field: NodeField;
+  value: unknown;
+  onChange: (value: unknown) => void;
+  marks: readonly FieldMark[];
+}) => ReactNode;
+
 /** The options of one tool of an agent. */
 export function ToolOptions({
   entry,
   onChange,
   marks,
+  input,
 }: {
   entry: unknown;
   onChange: (entry: unknown) => void;
   marks: readonly FieldMark[];
+  input: RenderField;
 }) {
   const mode = approvalMode(optionOf(entry, 'approval'));
-  const input = (field: NodeField): ReactNode => (
-    <FieldInput
-      key={field.name}
-      field={field}
-      value={optionOf(entry, field.name)}
-      onChange={(value) => onChange(withOption(entry, field.name, value))}
-      marks={marks.filter(({ within = '' }) => within.split(/[.[]/)[0] === field.name)}
-      tools={[]}
-    />
+  const option = (field: NodeField): ReactNode => (
+    <Fragment key={field.name}>
+      {input({
+        field,
+        value: optionOf(entry, field.name),
+        onChange: (value) => onChange(withOption(entry, field.name, value)),
+        marks: marks.filter(({ within = '' }) => within.split(/[.[]/)[0] === field.name),
+      })}
+    </Fragment>
   );
   return (
     <>
@@ -95,8 +105,8 @@ export function ToolOptions({
           onChange(withOption(entry, 'approval', approvalOf[next]));
         }}
       />
-      {mode === 'expression' && input(expression)}
-      {options.map(input)}
+      {mode === 'expression' && option(expression)}
+      {options.map(option)}
     </>
   );
 }

@@ -3,7 +3,20 @@ import { useState } from 'react';
 import { UserText } from '../../../parts/text/user-text.tsx';
 import { approvalMode, freeTools, optionOf, toolNameOf } from './agent-tools.ts';
 import type { FieldMark } from './field-input.tsx';
-import { ToolOptions } from './tool-options.tsx';
+import { type RenderField, ToolOptions } from './tool-options.tsx';
+
+interface ToolsFieldProps {
+  label: string;
+  description: string | undefined;
+  error: string | undefined;
+  value: unknown;
+  onChange: (value: unknown) => void;
+  marks: readonly FieldMark[];
+  /** The names of all tools. */
+  tools: readonly string[];
+  /** The form's own fields, for the options. */
+  input: RenderField;
+}
 
 /** The tools of an agent: which it can call, and what applies to each. */
 export function ToolsField({
@@ -14,16 +27,8 @@ export function ToolsField({
   onChange,
   marks,
   tools,
-}: {
-  label: string;
-  description: string | undefined;
-  error: string | undefined;
-  value: unknown;
-  onChange: (value: unknown) => void;
-  marks: readonly FieldMark[];
-  /** The names of all tools. */
-  tools: readonly string[];
-}) {
+  input,
+}: ToolsFieldProps) {
   const entries: readonly unknown[] = Array.isArray(value) ? value : [];
   const [open, setOpen] = useState<string[]>([]);
   const save = (next: readonly unknown[]): void => onChange(next.length === 0 ? undefined : next);
@@ -52,6 +57,7 @@ export function ToolsField({
               key={`${at} ${toolNameOf(entry)}`}
               at={at}
               entry={entry}
+              input={input}
               marks={marksAt(marks, at)}
               onChange={(next) => save(entries.with(at, next))}
               onRemove={() => {
@@ -61,31 +67,37 @@ export function ToolsField({
             />
           ))}
         </Accordion>
-        <Select
-          label="Add tool"
-          placeholder="Select a tool"
-          searchable
-          data={freeTools(tools, entries)}
-          value={null}
-          onChange={(name) => {
-            if (name !== null) save([...entries, name]);
-          }}
-          nothingFoundMessage="No more tools"
-        />
+        <AddTool free={freeTools(tools, entries)} onAdd={(name) => save([...entries, name])} />
       </Stack>
     </Input.Wrapper>
   );
 }
 
+const AddTool = ({ free, onAdd }: { free: string[]; onAdd: (name: string) => void }) => (
+  <Select
+    label="Add tool"
+    placeholder="Select a tool"
+    searchable
+    data={free}
+    value={null}
+    onChange={(name) => {
+      if (name !== null) onAdd(name);
+    }}
+    nothingFoundMessage="No more tools"
+  />
+);
+
 function ToolItem({
   at,
   entry,
+  input,
   marks,
   onChange,
   onRemove,
 }: {
   at: number;
   entry: unknown;
+  input: RenderField;
   marks: readonly FieldMark[];
   onChange: (entry: unknown) => void;
   onRemove: () => void;
@@ -100,7 +112,7 @@ function ToolItem({
       </Accordion.Control>
       <Accordion.Panel>
         <Stack gap="sm">
-          <ToolOptions entry={entry} onChange={onChange} marks={marks} />
+          <ToolOptions entry={entry} onChange={onChange} marks={marks} input={input} />
           <Button variant="light" color="red" size="xs" onClick={onRemove}>
             Remove tool
           </Button>
