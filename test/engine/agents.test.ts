@@ -206,6 +206,20 @@ describe('an agent with tools', () => {
     ]);
   });
 
+  test('runs beside many others and other nodes', async () => {
+    const numbers = Array.from({ length: 40 }, (_, n) => n);
+    const nodes = numbers.flatMap((n) => [
+      { ...agent([{ calls: [{ tool: 'json_transform', arguments: sum }] }]), id: `agent_${n}` },
+      echo(`echo_${n}`),
+      echo(`after_${n}`, `agent_${n}`),
+    ]);
+    const edges = numbers.map((n) => edge(`agent_${n}`, `after_${n}`));
+    const runId = await engine.trigger(await engine.define({ nodes, edges }), input);
+    const run = await engine.until(runId, ['success', 'failed'], 60_000);
+    expect([run.status, run.error]).toEqual(['success', null]);
+    expect(run.steps.filter((step) => step.status === 'success')).toHaveLength(40 * 6);
+  }, 90_000);
+
   test('gives the model the errors of unknown tools and failed calls', async () => {
     const node = agent([
       {

@@ -6,7 +6,7 @@ import { nodeWork, startDelay, startLong, startShort } from './attempts.ts';
 import { control } from './control.ts';
 import { collectFailed, fail, text } from './failures.ts';
 import { reachGate } from './gates.ts';
-import { pendingWrites, complete, type Run, handleResult } from './state.ts';
+import { pendingWrites, complete, type Run, handleResult, wake } from './state.ts';
 import { preparingWork, prepareStep } from './prepare.ts';
 
 /** Above this number, control steps are written once before a batch starts, and not sent with each of its steps. */
@@ -24,7 +24,8 @@ const SHORT_IN_FLIGHT = 2;
  */
 export function launch(run: Run): Promise<void> | undefined {
   const paused = dispatchAgents(run, SHORT_IN_FLIGHT);
-  if (paused !== undefined) return paused;
+  // The nodes that are ready start in the next iteration.
+  if (paused !== undefined) return paused.then(() => wake(run));
   const ready = takeReady(run);
   if (ready.length === 0) return undefined;
   const steps = run.scheduler.takeControlSteps();
