@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { messageOf, since } from '../scripts/stack/output.ts';
 import { runBenchmark } from './lifecycle.ts';
 import { admission } from './measures/admission.ts';
+import { agents } from './measures/agents.ts';
 import { approve } from './measures/approve.ts';
 import { consoleMeasure } from './measures/console.ts';
 import { ingest } from './measures/data/ingest.ts';
@@ -51,6 +52,7 @@ const onStack = {
   webhook,
   mcp,
   approve,
+  agents,
   read,
   console: consoleMeasure,
   'sign-in': signIn,

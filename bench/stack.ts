@@ -23,6 +23,8 @@ export interface Stack {
   databaseUrl: string;
   apiUrl: string;
   workerMetricsUrl: string;
+  /** Where the service expects the models of `compatible/`. Nothing listens there until a measure does. */
+  modelPort: number;
   /** Replaces our worker with a fresh process, which listens for a debugger if a port is given. */
   renewWorker(debuggerPort?: number): Promise<Child>;
   /** Environment for further children, for example the bare server. */
@@ -43,7 +45,8 @@ export interface StackOptions {
 export async function startStack(processes: Processes, options: StackOptions = {}): Promise<Stack> {
   const bundling = cachedWorkflowBundle(projectDir);
   bundling.catch(() => undefined);
-  const [postgresPort = 0, temporalPort = 0, apiPort = 0, metricsPort = 0] = await freePorts(4);
+  const [postgresPort = 0, temporalPort = 0, apiPort = 0, metricsPort = 0, modelPort = 0] =
+    await freePorts(5);
   const [postgres, temporal] = await settled(
     startDatabase(processes, postgresPort, options.profileDir !== undefined),
     startTemporal({
@@ -65,6 +68,7 @@ export async function startStack(processes: Processes, options: StackOptions = {
     ENCRYPTION_KEY: 'a key for the benchmark alone',
     // Receivers of deliveries run on this machine.
     EGRESS_ALLOW: '127.0.0.0/8',
+    COMPATIBLE_BASE_URL: `http://127.0.0.1:${modelPort}/v1`,
     WORKFLOW_BUNDLE: await bundling,
     no_grpc_proxy: '127.0.0.1,localhost',
   };
@@ -85,6 +89,7 @@ export async function startStack(processes: Processes, options: StackOptions = {
     databaseUrl: postgres.url,
     apiUrl,
     workerMetricsUrl: `http://127.0.0.1:${metricsPort}/metrics`,
+    modelPort,
     renewWorker: async (debuggerPort) => {
       await processes.stop(worker);
       worker = await startNode(

@@ -3,6 +3,14 @@ export async function nothing(): Promise<number> {
   return performance.timeOrigin + performance.now();
 }
 
+/** One request, as a step with a model or a tool makes it. */
+export async function post(url: string): Promise<void> {
+  const headers = { 'content-type': 'application/json' };
+  const response = await fetch(url, { method: 'POST', headers, body: '{"body":{"n":1}}' });
+  await response.text();
+}
+
 export interface BareActivities {
   nothing: typeof nothing;
+  post: typeof post;
 }

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Client } from '@temporalio/client';
 import type { taskQueues } from '../../shared/execution.ts';
-import type { bareChain } from './workflows.ts';
+import type { bareChain, barePosts } from './workflows.ts';
 
 /** The baseline's client: starts a chain of no-op activities directly on the Temporal server. */
 export interface Bare {
@@ -9,6 +9,8 @@ export interface Bare {
   start(activities: number, lane?: BareLane): Promise<{ done: () => Promise<number[]> }>;
   /** Starts one and waits for it; resolves with the time at which each activity ran. */
   run(activities: number, lane?: BareLane): Promise<number[]>;
+  /** Makes requests in activities, those of one stage at the same time, and waits for the end. */
+  post(stages: string[][]): Promise<void>;
 }
 
 /** Dispatched by the server, or local to the worker of the workflow task. */
@@ -35,5 +37,11 @@ export function bareClient(client: Client, queues: ReturnType<typeof taskQueues>
       const { done } = await start(activities, lane);
       return done();
     },
+    post: (stages) =>
+      client.workflow.execute<typeof barePosts>('barePosts', {
+        workflowId: `bare_${randomUUID()}`,
+        taskQueue: queues.control,
+        args: [{ activities_task_queue: queues.steps, stages }],
+      }),
   };
 }

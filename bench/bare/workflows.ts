@@ -20,3 +20,18 @@ export async function bareChain(input: ChainInput): Promise<number[]> {
   for (let done = 0; done < input.activities; done += 1) startedAt.push(await nothing());
   return startedAt;
 }
+
+interface PostInput {
+  activities_task_queue: string;
+  /** URLs; those of one stage at the same time. */
+  stages: string[][];
+}
+
+/** Requests in activities, stage after stage. */
+export async function barePosts({ activities_task_queue, stages }: PostInput): Promise<void> {
+  const { post } = proxyActivities<BareActivities>({
+    taskQueue: activities_task_queue,
+    startToCloseTimeout: '75s',
+  });
+  for (const stage of stages) await Promise.all(stage.map(post));
+}

@@ -11,7 +11,7 @@ import { stopBefore } from '../support/stop-before.ts';
 
 /**
  * A script of three turns and four calls. The worker is killed at each point of it, with several runs there at once.
- * `AGENT_CRASH_RUNS=20` makes it twenty.
+ * `AGENT_CRASH_RUNS=10` makes it ten; more would need more connections than a worker has.
  */
 const RUNS = Number(process.env['AGENT_CRASH_RUNS'] ?? 2);
 
@@ -37,7 +37,8 @@ beforeAll(async () => {
   engine = await startEngine({
     worker: false,
     env: {
-      HEARTBEAT_TIMEOUT_SECONDS: '3',
+      // A worker that is only slow must not count as dead.
+      HEARTBEAT_TIMEOUT_SECONDS: '6',
       DATABASE_POOL_SIZE: '30',
       OPENAI_API_KEY: 'sk-test-0123456789abcdef',
       OPENAI_BASE_URL: `${models.url}/v1`,
