@@ -55,14 +55,13 @@ describeConsole('the editor of an agent', (stage) => {
     await page.getByRole('button', { name: /^json_transform/ }).click();
     await page.getByLabel('Approval', { exact: true }).selectOption('expression');
     const expression = page.getByRole('textbox', { name: 'Expression' });
-    await rewrite(expression, 'len(args.expression) >');
-    // The error is at the field, and the expression stays as it was typed.
-    await page
-      .getByText(/Expression|expected/)
-      .first()
-      .waitFor();
     await rewrite(expression, 'len(args.expression) > 5');
+    // The error is at the option.
+    await page.getByLabel('Max calls').fill('5000');
+    await page.locator('input[aria-invalid="true"]').waitFor();
+    await page.getByText(/expected number to be <=1000/).waitFor();
     await page.getByLabel('Max calls').fill('3');
+    await page.locator('input[aria-invalid="true"]').waitFor({ state: 'detached' });
     await page.getByLabel('When a call fails').selectOption('fail');
     const fixed = page.getByRole('textbox', { name: 'Fixed arguments' });
     await rewrite(fixed, '[1]');

@@ -3,18 +3,10 @@ import { useMemo } from 'react';
 import { CodeEditor } from '../../../parts/code/code-editor.tsx';
 import { anObject, JsonField } from '../json-field.tsx';
 import { jsonText } from '../json-text.ts';
+import { type FieldMark, marksText } from './field-marks.ts';
 import type { NodeField } from './node-fields.ts';
 import { NumberField } from '../number-field.tsx';
 import { ToolsField } from './tools-field.tsx';
-
-export interface FieldMark {
-  message: string;
-  /** Offset in the field's text. */
-  position: number | undefined;
-  /** The place within the field, like `[0].approval`. */
-  within?: string;
-  severity: 'error' | 'warning';
-}
 
 /** One field of a node. A draft is not validated, so the value can have any type. */
 export function FieldInput({
@@ -30,7 +22,7 @@ export function FieldInput({
   marks: readonly FieldMark[];
   tools: readonly string[];
 }) {
-  const error = marks.length === 0 ? undefined : marks.map(({ message }) => message).join('. ');
+  const error = marksText(marks);
   const common = { label: field.label, description: field.hint, error };
   const onText = (text: string): void => onChange(text === '' ? undefined : text);
   switch (field.input) {
@@ -67,7 +59,8 @@ export function FieldInput({
     case 'tools':
       return (
         <ToolsField
-          {...common}
+          label={field.label}
+          description={field.hint}
           {...{ value, onChange, marks, tools }}
           input={(option) => <FieldInput {...option} tools={tools} />}
         />

@@ -5,7 +5,8 @@ import type { Graph } from '../../../../../client/index.ts';
 import { drawingOf } from '../../../graph/drawn.ts';
 import { type DraftAction, nodeOf } from './draft.ts';
 import { EdgeFields } from './edge-fields.tsx';
-import { FieldInput, type FieldMark } from './field-input.tsx';
+import { FieldInput } from './field-input.tsx';
+import { type FieldMark, marksText } from './field-marks.ts';
 import type { Mistake } from '../mistakes/mistakes.ts';
 import { fieldAt, mainFields, moreFields, type NodeField } from './node-fields.ts';
 import { type JsonRecord, valueAt } from '../record.ts';
@@ -58,7 +59,7 @@ export function NodeForm({
       <IdInput
         graph={graph}
         id={id}
-        error={textOf(marks.get('id'))}
+        error={marksText(marks.get('id'))}
         onRename={(to) => {
           change({ type: 'rename', id, to });
           onRenamed(to);
@@ -97,7 +98,7 @@ function LabelInput({
       description="Display name. Default: the node ID."
       data-field="label"
       value={labelOf(node)}
-      error={textOf(marks.get('label'))}
+      error={marksText(marks.get('label'))}
       onChange={(event) => {
         const value = event.currentTarget.value;
         change({ type: 'set', id, field: 'label', value: value === '' ? undefined : value });
@@ -176,9 +177,6 @@ function IdInput({
 
 const labelOf = (node: JsonRecord): string =>
   typeof node['label'] === 'string' ? node['label'] : '';
-
-const textOf = (marks: readonly FieldMark[] | undefined): string | undefined =>
-  marks?.map(({ message }) => message).join('. ');
 
 function marksOf(
   mistakes: readonly Mistake[],

@@ -1,4 +1,4 @@
-import { NativeSelect } from '@mantine/core';
+import { Input, NativeSelect } from '@mantine/core';
 import { Fragment, type ReactNode } from 'react';
 import {
   approvalMode,
@@ -7,7 +7,7 @@ import {
   optionOf,
   withOption,
 } from './agent-tools.ts';
-import type { FieldMark } from './field-input.tsx';
+import { type FieldMark, marksText } from './field-marks.ts';
 import type { NodeField } from './node-fields.ts';
 
 const expression: NodeField = {
@@ -83,13 +83,16 @@ export function ToolOptions({
   input: RenderField;
 }) {
   const mode = approvalMode(optionOf(entry, 'approval'));
+  const shown = mode === 'expression' ? [expression, ...options] : options;
+  const names = shown.map(({ name }) => name);
+  const elsewhere = marksText(marks.filter((mark) => !names.includes(optionIn(mark) ?? '')));
   const option = (field: NodeField): ReactNode => (
     <Fragment key={field.name}>
       {input({
         field,
         value: optionOf(entry, field.name),
         onChange: (value) => onChange(withOption(entry, field.name, value)),
-        marks: marks.filter(({ within = '' }) => within.split(/[.[]/)[0] === field.name),
+        marks: marks.filter((mark) => optionIn(mark) === field.name),
       })}
     </Fragment>
   );
@@ -105,8 +108,11 @@ export function ToolOptions({
           onChange(withOption(entry, 'approval', approvalOf[next]));
         }}
       />
-      {mode === 'expression' && option(expression)}
-      {options.map(option)}
+      {shown.map(option)}
+      {elsewhere !== undefined && <Input.Error>{elsewhere}</Input.Error>}
     </>
   );
 }
+
+/** `fixed` for a mark at `fixed.amount`. */
+const optionIn = ({ within = '' }: FieldMark): string | undefined => within.split(/[.[]/)[0];

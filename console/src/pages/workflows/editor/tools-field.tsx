@@ -2,13 +2,12 @@ import { Accordion, Button, Input, Select, Stack, Text } from '@mantine/core';
 import { useState } from 'react';
 import { UserText } from '../../../parts/text/user-text.tsx';
 import { approvalMode, freeTools, optionOf, toolNameOf } from './agent-tools.ts';
-import type { FieldMark } from './field-input.tsx';
+import { type FieldMark, marksText } from './field-marks.ts';
 import { type RenderField, ToolOptions } from './tool-options.tsx';
 
 interface ToolsFieldProps {
   label: string;
   description: string | undefined;
-  error: string | undefined;
   value: unknown;
   onChange: (value: unknown) => void;
   marks: readonly FieldMark[];
@@ -22,7 +21,6 @@ interface ToolsFieldProps {
 export function ToolsField({
   label,
   description,
-  error,
   value,
   onChange,
   marks,
@@ -37,7 +35,7 @@ export function ToolsField({
     <Input.Wrapper
       label={label}
       description={description}
-      error={error}
+      error={marksText(marks.filter(({ within = '' }) => !WITHIN_ENTRY.test(within)))}
       labelElement="div"
       role="group"
       aria-label={label}
@@ -121,6 +119,9 @@ function ToolItem({
     </Accordion.Item>
   );
 }
+
+/** Such marks are shown at the entry. */
+const WITHIN_ENTRY = /^\[\d+\]\./;
 
 /** The marks within one entry; their places then start in the entry. */
 function marksAt(marks: readonly FieldMark[], at: number): FieldMark[] {
