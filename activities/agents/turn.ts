@@ -1,9 +1,13 @@
 import { ApplicationFailure } from '@temporalio/activity';
-import type { Conversation, RequestedCall } from '../../shared/agents/conversation.ts';
+import {
+  type Conversation,
+  openingOf,
+  type RequestedCall,
+} from '../../shared/agents/conversation.ts';
 import type { OfferedTool } from '../../shared/agents/offered-tool.ts';
 import type { RecordedCall, TurnRecord } from '../../shared/agents/turn-record.ts';
 import type { AgentNode } from '../../shared/contract/graph.ts';
-import { countCalls, readConversation, textOf } from '../../shared/db/agents/conversations.ts';
+import { countCalls, readConversation } from '../../shared/db/agents/conversations.ts';
 import type { Pool } from '../../shared/db/pool.ts';
 import { type AgentPart, FAILURE_NODE, type StepCall } from '../../shared/execution.ts';
 import { truthy } from '../../shared/graph/expression/expression.ts';
@@ -16,7 +20,7 @@ import type { Redact } from './redact.ts';
 /** What a turn needs besides its call: read before the step is claimed, so that an outage costs no retry. */
 export interface TurnContext {
   agent: AgentPart;
-  /** Undefined in the first turn, whose prompts come with the call. */
+  /** Empty before the first turn, whose prompts come with the call. */
   earlier: Conversation;
   tools: readonly OfferedTool[];
   /** Calls by tool in earlier turns. */
@@ -48,14 +52,7 @@ export async function runTurn(
   { redact, onText }: { redact: Redact; onText: (delta: string) => void },
 ): Promise<{ output: Json } & Consumption> {
   const { agent, earlier, tools } = context;
-  const conversation =
-    agent.turn > 1
-      ? earlier
-      : {
-          ...earlier,
-          system: textOf(call.params['system_prompt']),
-          prompt: textOf(call.params['prompt']),
-        };
+  const conversation = agent.turn > 1 ? earlier : { ...earlier, ...openingOf(call) };
   const { said, output, ...consumption } = await ask({
     ...call,
     turn: agent.turn,

@@ -1,6 +1,6 @@
 import type { AgentNode } from '../../shared/contract/graph.ts';
 import type { PriceOverrides } from '../../shared/prices.ts';
-import { type Opening, openingOf } from './agent-opening.ts';
+import { type Opening, openingOf } from '../../shared/agents/conversation.ts';
 import { askMock } from './mock-model.ts';
 import { answerOf, consumptionOf, refuseUnfinished } from './model-answer.ts';
 import { type AgentDeps, askInOrder } from './model-order.ts';

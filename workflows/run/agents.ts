@@ -9,7 +9,7 @@ import type { AgentNode } from '../../shared/contract/graph.ts';
 import type { FailedStep } from '../../shared/execution.ts';
 import { nodeLabel, outputKey } from '../../shared/graph/compile.ts';
 import { laneOf } from '../../shared/graph/lanes.ts';
-import type { ReadyNode } from '../../shared/graph/schedule/scheduler.ts';
+import type { ControlStep, ReadyNode } from '../../shared/graph/schedule/scheduler.ts';
 import type { Json } from '../../shared/json.ts';
 import { causeOf } from '../cause.ts';
 import { startLong, startShort, type Work } from './attempts.ts';
@@ -40,8 +40,7 @@ export function startAgent(run: Run, step: ReadyNode, node: AgentNode): false {
   const agent: RunningAgent = { step, prepared, loop };
   run.turns.delete(step.step_key);
   run.agents.set(step.step_key, agent);
-  const { control } = pendingWrites(run);
-  run.scheduler.returnControlSteps([...control, { ...entryOf(run, agent), status: 'running' }]);
+  record(run, { ...entryOf(run, agent), status: 'running' });
   perform(run, agent, loop.start());
   return false;
 }
@@ -57,6 +56,10 @@ const entryOf = (run: Run, { step }: RunningAgent) => {
     output_key: outputKey(node),
   };
 };
+
+/** Queues a change of the agent's own step for the next call, after the control steps that wait already. */
+const record = ({ scheduler }: Run, step: ControlStep): void =>
+  scheduler.returnControlSteps([...scheduler.takeControlSteps(), step]);
 
 function perform(run: Run, agent: RunningAgent, actions: readonly AgentAction[]): void {
   for (const action of actions) {
@@ -137,10 +140,7 @@ export function applyCallDecision(run: Run, { opening, decision }: DecidedGate):
 function answer(run: Run, agent: RunningAgent, output: Json): void {
   const { step } = agent;
   run.agents.delete(step.step_key);
-  run.scheduler.returnControlSteps([
-    ...run.scheduler.takeControlSteps(),
-    { ...entryOf(run, agent), status: 'success', output },
-  ]);
+  record(run, { ...entryOf(run, agent), status: 'success', output });
   complete(run, step.step_key, output);
 }
 

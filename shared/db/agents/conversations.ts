@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import type { CallResult, Conversation } from '../../agents/conversation.ts';
+import { type CallResult, type Conversation, openingOf } from '../../agents/conversation.ts';
 import { type RecordedCall, type TurnRecord, turnKey } from '../../agents/turn-record.ts';
-import type { Json, JsonObject } from '../../json.ts';
+import type { JsonObject } from '../../json.ts';
 import { type Db, sql } from '../pool.ts';
 
 /**
@@ -57,8 +57,7 @@ export async function readConversation(
   }
   if (turns.size !== agent.before - 1) return undefined;
   return {
-    system: textOf(input['system_prompt']),
-    prompt: textOf(input['prompt']),
+    ...openingOf({ params: input, state: {} }),
     turns: [...turns].map(([turn, { text, calls: requested, verbatim }]) => ({
       text,
       calls: requested,
@@ -67,10 +66,6 @@ export async function readConversation(
     })),
   };
 }
-
-/** A parameter that is a single reference keeps its type; a model reads text. */
-export const textOf = (value: Json | undefined): string =>
-  value === undefined ? '' : typeof value === 'string' ? value : JSON.stringify(value);
 
 function resultOf(
   { index, id, tool, refusal }: RecordedCall,

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { openingOf } from '../../agents/conversation.ts';
 import { callKey, type RecordedCall, type TurnRecord, turnKey } from '../../agents/turn-record.ts';
 import type { Message } from '../../contract/message.ts';
 import type { Step } from '../../contract/step.ts';
@@ -6,7 +7,6 @@ import type { JsonObject } from '../../json.ts';
 import { toDollars } from '../../money.ts';
 import { storedTime } from '../../time.ts';
 import { type Db, sql } from '../pool.ts';
-import { textOf } from './conversations.ts';
 
 const partRow = z.object({
   turn: z.number(),
@@ -79,10 +79,10 @@ const stepKeyOf = (agentKey: string, turn: number, { index, refusal }: RecordedC
   refusal === undefined ? callKey(agentKey, turn, index) : null;
 
 function promptsOf(input: JsonObject | null): Message[] {
-  const system = textOf(input?.['system_prompt']);
+  const { system, prompt } = openingOf({ params: input ?? {}, state: {} });
   return [
     ...(system === '' ? [] : [{ role: 'system', text: system } as const]),
-    { role: 'user', text: textOf(input?.['prompt']) },
+    { role: 'user', text: prompt },
   ];
 }
 
