@@ -212,7 +212,7 @@ describeConsole('the page of a run with an agent', (given) => {
     await turnPart(2).getByLabel('Reason').fill('looks right');
     await turnPart(2).getByRole('button', { name: 'Send approval' }).click();
     await turnPart(3).getByText('All <b>done</b>').waitFor();
-    expect(await turnPart(3).getByText('Answering…').count()).toBe(0);
+    await turnPart(3).getByText('Answering…').waitFor({ state: 'detached' });
     await turnPart(2).getByText('Reason: looks right').waitFor();
     expect(await obstacles(page)).toEqual([]);
     expect(problems).toEqual([]);

@@ -45,7 +45,10 @@ async function ok(...request: Parameters<typeof call>): Promise<any> {
 
 const typeOf = (delivery: Seen) => String(delivery.headers['x-service-event']);
 
-const frameTypes = streamFrameSchema.options.map(({ shape }) => [...shape.type.values][0]!);
+/** Without those that a stream only has with `deltas=true`. */
+const frameTypes = streamFrameSchema.options
+  .map(({ shape }) => [...shape.type.values][0]!)
+  .filter((type) => type !== 'agent_turn');
 
 /** Collects the frames of a run's stream from now on. */
 async function follow(runId: string): Promise<{ frames: StreamFrame[]; socket: WebSocket }> {
