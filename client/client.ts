@@ -87,11 +87,7 @@ export function createClient({
     ...webhookMethods(send),
     ...templateMethods(send),
     ...workspaceMethods(send),
-    stream: createStream(
-      connection.baseUrl,
-      token,
-      globals.webSocket ?? (globalThis.WebSocket as SocketConstructor | undefined),
-    ),
+    stream: createStream(connection.baseUrl, token, globals.webSocket),
   };
 }
 
@@ -118,9 +114,11 @@ function credentialHeaders(
 function createStream(
   baseUrl: string,
   token: string | undefined,
-  Socket: SocketConstructor | undefined,
+  given: SocketConstructor | undefined,
 ): StreamRun {
   return (runId: string, options?: StreamOptions) => {
+    // Read for each stream: a global that is replaced after the client was created counts.
+    const Socket = given ?? (globalThis.WebSocket as SocketConstructor | undefined);
     const { deltas, ...rest } = options ?? {};
     const query = {
       ...(token !== undefined && { token }),
