@@ -126,7 +126,9 @@ void client.getRun('run_1').then((run) => run.colour);
       readFileSync(join(user, 'node_modules/durable-workflows-client/dist', file), 'utf8'),
     );
     for (const text of texts) {
-      expect(text).not.toMatch(/\brequire\(|(?<!\/)\bimport\b[^.]*['"]|process\./);
+      // The path of a request is no import.
+      const code = text.replaceAll('/api/tools/import', '');
+      expect(code).not.toMatch(/\brequire\(|\bimport\b[^.]*['"]|process\./);
     }
   });
 
