@@ -67,11 +67,11 @@ async function runKind(
   mayFallBack: NodeCall['mayFallBack'],
 ): Promise<NodeResult> {
   const { node } = call;
-  const policies = deps.policies.known(call.workspace_id);
-  const redact = createRedact(call.workspace_id, policies, common.signal);
+  const redactor = (): Redact =>
+    createRedact(call.workspace_id, deps.policies.known(call.workspace_id), common.signal);
   if (node.kind === 'tool') {
     const result = await tracedTool(node.tool_name, () => deps.runners.tool({ ...common, node }));
-    return call.agent === undefined ? result : forModel(deps, call, claim, result, redact);
+    return call.agent === undefined ? result : forModel(deps, call, claim, result, redactor());
   }
   const asked = { ...common, node, mayFallBack };
   const { turn } = claim;
@@ -79,7 +79,7 @@ async function runKind(
     turn === undefined
       ? deps.runners.agent(asked)
       : runTurn(deps.runners.turn, asked, turn, {
-          redact,
+          redact: redactor(),
           onText: (text) => deps.deltas.push({ ...deltaOf(call, turn), text }),
         }),
   );

@@ -1,10 +1,9 @@
-import type { Seen } from '../fakes/http-server.ts';
 import {
   argumentsText,
   callId,
   pieces,
   type Protocol,
-  type Question,
+  questionAt,
   type Said,
   usageOf,
 } from './model-server-said.ts';
@@ -12,21 +11,7 @@ import {
 /** `POST /messages`. */
 export const anthropicProtocol: Protocol = {
   name: 'anthropic',
-  read: ({ url, body }: Seen): Question | undefined => {
-    if (!url.endsWith('/messages')) return undefined;
-    const parsed = JSON.parse(body) as {
-      model: string;
-      stream?: boolean;
-      messages: { role: string }[];
-    };
-    return {
-      protocol: 'anthropic',
-      model: parsed.model,
-      turn: 1 + parsed.messages.filter(({ role }) => role === 'assistant').length,
-      streamed: parsed.stream === true,
-      body: { ...parsed },
-    };
-  },
+  read: questionAt('/messages', 'anthropic'),
   whole: ({ model }, said) => ({
     ...head(model),
     content: blocks(said).map(({ begun, rest }) => ({ ...begun, ...rest })),

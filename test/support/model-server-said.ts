@@ -57,6 +57,25 @@ export interface Protocol {
   failureEvent: (message: string) => string;
 }
 
+/** Reads requests to a path whose bodies have `model`, `stream` and `messages`. */
+export const questionAt =
+  (path: string, protocol: Question['protocol']): Protocol['read'] =>
+  ({ url, body }) => {
+    if (!url.endsWith(path)) return undefined;
+    const parsed = JSON.parse(body) as {
+      model: string;
+      stream?: boolean;
+      messages: { role: string }[];
+    };
+    return {
+      protocol,
+      model: parsed.model,
+      turn: 1 + parsed.messages.filter(({ role }) => role === 'assistant').length,
+      streamed: parsed.stream === true,
+      body: { ...parsed },
+    };
+  };
+
 /** A text in pieces of a few characters. */
 export const pieces = (text: string): string[] => text.match(/[^]{1,7}/gu) ?? [];
 

@@ -67,14 +67,20 @@ export async function readConversation(
   };
 }
 
-function resultOf(
-  { index, id, tool, refusal }: RecordedCall,
-  part: PartRow | undefined,
-): CallResult {
-  const of = { index, id, tool };
-  if (refusal !== undefined) return { ...of, content: refusal, isError: true };
-  if (part?.status === 'success') return { ...of, content: part.output, isError: false };
-  return { ...of, content: part?.error ?? 'The call was not made', isError: true };
+function resultOf(call: RecordedCall, part: PartRow | undefined): CallResult {
+  const { index, id, tool } = call;
+  const notMade = { content: part?.error ?? 'The call was not made', isError: true };
+  return { index, id, tool, ...(outcomeOf(call, part) ?? notMade) };
+}
+
+/** What the model gets for a call: its output, or why there is none. Undefined while it has neither. */
+export function outcomeOf(
+  { refusal }: RecordedCall,
+  part: Pick<PartRow, 'status' | 'output' | 'error'> | undefined,
+): Pick<CallResult, 'content' | 'isError'> | undefined {
+  if (refusal !== undefined) return { content: refusal, isError: true };
+  if (part?.status === 'success') return { content: part.output, isError: false };
+  return part?.status === 'failed' ? { content: part.error, isError: true } : undefined;
 }
 
 const earlierRow = z.object({ tool: z.string(), calls: z.number() });

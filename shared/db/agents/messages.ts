@@ -7,6 +7,7 @@ import type { JsonObject } from '../../json.ts';
 import { toDollars } from '../../money.ts';
 import { storedTime } from '../../time.ts';
 import { type Db, sql } from '../pool.ts';
+import { outcomeOf } from './conversations.ts';
 
 const partRow = z.object({
   turn: z.number(),
@@ -92,11 +93,10 @@ function resultOf(
   agentKey: string,
   part: PartRow | undefined,
 ): Message[] {
-  const { index, tool, refusal } = call;
+  const outcome = outcomeOf(call, part);
+  if (outcome === undefined) return [];
+  const { index, tool } = call;
   const step_key = stepKeyOf(agentKey, turn, call);
-  const message = { role: 'tool', turn, index, step_key, tool } as const;
-  if (refusal !== undefined) return [{ ...message, content: refusal, is_error: true }];
-  if (part?.status === 'success') return [{ ...message, content: part.output, is_error: false }];
-  if (part?.status === 'failed') return [{ ...message, content: part.error, is_error: true }];
-  return [];
+  const { content, isError: is_error } = outcome;
+  return [{ role: 'tool', turn, index, step_key, tool, content, is_error }];
 }
