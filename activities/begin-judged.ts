@@ -6,6 +6,7 @@ import { nodeLabel, outputKey } from '../shared/graph/compile.ts';
 import { type Json, type JsonObject, toStorable } from '../shared/json.ts';
 import { judgeUntrusted } from '../shared/platform/threads/untrusted.ts';
 import type { Judgement } from '../shared/policy/judge.ts';
+import type { PriceOverrides } from '../shared/prices.ts';
 import { isPureTool } from '../shared/tools.ts';
 import { FREE, type StepCost } from '../shared/spending.ts';
 import type { Attempt } from './attempt.ts';
@@ -22,12 +23,13 @@ const MAX_REVISIONS = 20;
 /** The step's possible cost. Only agents cost anything. */
 function costOfStep(
   deps: ExecuteNodeDeps,
+  prices: PriceOverrides,
   call: StepCall,
   turn: TurnContext | undefined,
 ): StepCost | (() => Promise<StepCost>) {
-  const { node, run_id: runId, workspace_id: workspaceId } = call;
+  const { node, run_id: runId } = call;
   const sources = {
-    prices: () => deps.priceOverrides(workspaceId),
+    prices,
     lastCost: () => lastCost(deps.db, { runId, nodeId: node.id }),
   };
   switch (node.kind) {
@@ -99,7 +101,7 @@ export async function beginJudged(
       agent: call.agent,
       input: toStorable(inputOf(call, judgement)),
       queuedAt: attempt.scheduledAt,
-      cost: costOfStep(deps, permitted(call, judgement), turn),
+      cost: costOfStep(deps, policies.prices, permitted(call, judgement), turn),
       judged: { workspaceId, revision, verdicts: judgement.verdicts },
     };
     const begun = await beginStep(deps.db, step, computed);

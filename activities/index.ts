@@ -10,7 +10,6 @@ import type { DispatchDeps } from '../shared/operations/runs/executions.ts';
 import { findRunnable } from '../shared/operations/runs/find-runnable.ts';
 import type { Egress } from '../shared/platform/egress/egress.ts';
 import type { Mailer } from '../shared/platform/mailer.ts';
-import type { PriceOverrides } from '../shared/prices.ts';
 import type { Sealer } from '../shared/crypto/sealing.ts';
 import { createDeltaNotifier } from './agents/delta-notifier.ts';
 import { currentAttempt } from './attempt.ts';
@@ -33,8 +32,6 @@ export interface ActivityDeps extends DispatchDeps {
   mailer: Mailer | undefined;
   sealer: Sealer | undefined;
   metrics?: StepMetrics;
-  /** The workspace's prices where they differ from the price table. */
-  priceOverrides: (workspaceId: string) => Promise<PriceOverrides>;
 }
 
 export interface Activities {

@@ -1,17 +1,21 @@
 import { type Policies, unrestricted } from '../shared/contract/policy.ts';
-import { readPolicies } from '../shared/db/audit/policies.ts';
+import type { Price } from '../shared/contract/price.ts';
+import { readStepSettings } from '../shared/db/audit/policies.ts';
 import type { Pool } from '../shared/db/pool.ts';
 import type { JudgingPolicies } from '../shared/platform/threads/untrusted.ts';
 import { compilePolicies } from '../shared/policy/judge.ts';
+import type { PriceOverrides } from '../shared/prices.ts';
 import { BoundedMap } from '../shared/values/bounded-cache.ts';
 
-/** A workspace's policies as this process last read them. */
+/** A workspace's policies and prices as this process last read them. */
 interface KnownPolicies extends JudgingPolicies {
   revision: number;
+  /** Where they differ from the price table. */
+  prices: PriceOverrides;
 }
 
 /**
- * The compiled policies of the workspaces of this process. They may be out of date: a step start includes the revision,
+ * The compiled policies and the prices of the workspaces of this process. They may be out of date: a step start includes the revision,
  * the ledger refuses an outdated one, and the caller then refreshes.
  */
 export interface PolicyCache {
@@ -21,11 +25,19 @@ export interface PolicyCache {
 
 const MAX_WORKSPACES = 1_000;
 /** Most workspaces have no policies, so this is the default until the ledger refuses it. */
-const NOTHING_SET: KnownPolicies = { revision: 0, ...ready(unrestricted) };
+const NOTHING_SET: KnownPolicies = { revision: 0, ...ready(unrestricted), prices: {} };
 
 function ready(policies: Policies): JudgingPolicies {
   return { compiled: compilePolicies(policies), json: JSON.stringify(policies) };
 }
+
+const overridesOf = (prices: readonly Price[]): PriceOverrides =>
+  Object.fromEntries(
+    prices.map((price) => [
+      price.model,
+      { inputUsd: price.input_usd_per_million, outputUsd: price.output_usd_per_million },
+    ]),
+  );
 
 export function createPolicyCache(db: Pool): PolicyCache {
   const entries = new BoundedMap<string, KnownPolicies>(MAX_WORKSPACES);
@@ -39,10 +51,14 @@ export function createPolicyCache(db: Pool): PolicyCache {
   return {
     known: (workspaceId) => entries.get(workspaceId) ?? NOTHING_SET,
     refresh: async (workspaceId) => {
-      const { revision, policies } = await readPolicies(db, workspaceId);
+      const { revision, policies, prices } = await readStepSettings(db, workspaceId);
       const held = entries.get(workspaceId);
       if (held?.revision === revision) return held;
-      return keep(workspaceId, { revision, ...ready(policies) });
+      return keep(workspaceId, {
+        revision,
+        ...ready(policies),
+        prices: overridesOf(prices),
+      });
     },
   };
 }

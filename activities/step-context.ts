@@ -2,7 +2,6 @@ import type { CustomTool } from '../shared/db/workflows/custom-tools.ts';
 import type { Pool } from '../shared/db/pool.ts';
 import type { Beginning } from '../shared/db/runs/step-ends.ts';
 import type { Logger } from '../shared/platform/logger.ts';
-import type { PriceOverrides } from '../shared/prices.ts';
 import type { FrameNotifier } from './frame-notifier.ts';
 import type { DeltaNotifier } from './agents/delta-notifier.ts';
 import type { TurnContext } from './agents/turn.ts';
@@ -27,8 +26,6 @@ export interface ExecuteNodeDeps {
   frames: FrameNotifier;
   deltas: DeltaNotifier;
   policies: PolicyCache;
-  /** The workspace's prices where they differ from the price table. */
-  priceOverrides: (workspaceId: string) => Promise<PriceOverrides>;
   runners: NodeRunners;
 }
 

@@ -13,7 +13,6 @@ import { createNodeRunners } from '../activities/nodes/runners.ts';
 import type { Pool } from '../shared/db/pool.ts';
 import type { WorkerMetrics } from './metrics.ts';
 import { requireActivities } from './required-activities.ts';
-import { listPrices } from '../shared/db/money/prices.ts';
 import { startBookkeeping } from '../shared/operations/bookkeeping.ts';
 import { startDeliveryDispatch } from '../shared/operations/data/delivery-dispatch.ts';
 import { startReconciler } from '../shared/operations/runs/reconcile.ts';
@@ -22,7 +21,6 @@ import type { Config } from '../shared/platform/config.ts';
 import { createEgress } from '../shared/platform/egress/egress.ts';
 import type { ServiceAddress } from '../shared/platform/egress/own.ts';
 import { ownServices } from '../shared/platform/egress/own-services.ts';
-import type { PriceOverrides } from '../shared/prices.ts';
 import type { Logger } from '../shared/platform/logger.ts';
 import { createMailer } from '../shared/platform/mailer.ts';
 import { createSealer } from '../shared/crypto/sealing.ts';
@@ -47,16 +45,6 @@ export interface RunningWorker {
   stop(): Promise<void>;
 }
 
-async function priceOverrides(db: Pool, workspaceId: string): Promise<PriceOverrides> {
-  const prices = await listPrices(db, workspaceId);
-  return Object.fromEntries(
-    prices.map((price) => [
-      price.model,
-      { inputUsd: price.input_usd_per_million, outputUsd: price.output_usd_per_million },
-    ]),
-  );
-}
-
 /** How long steps may continue after a stop was requested, before they have to hand over. */
 const SHUTDOWN_GRACE_MS = 1_000;
 /** Workflow tasks that are computed or wait for their local activities. */
@@ -75,7 +63,6 @@ function prepareActivities(deps: WorkerDeps) {
     allow: config.egressAllow,
     own: [...ownServices(config), ...(deps.ownServices ?? [])],
   });
-  const ofWorkspace = (workspaceId: string) => priceOverrides(db, workspaceId);
   const mailer = createMailer(config.email, egress);
   const activities = createActivities({
     db,
@@ -86,8 +73,7 @@ function prepareActivities(deps: WorkerDeps) {
     mailer,
     sealer: createSealer(config.encryptionKey),
     metrics: deps.metrics?.steps,
-    priceOverrides: ofWorkspace,
-    runners: createNodeRunners({ db, config, egress, mailer, priceOverrides: ofWorkspace }),
+    runners: createNodeRunners({ db, config, egress, mailer }),
   });
   return { activities, egress, mailer };
 }

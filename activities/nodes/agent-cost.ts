@@ -17,7 +17,7 @@ export const outputLimit = (node: AgentNode): number | undefined =>
   node.max_output_tokens ?? (node.tools === undefined ? undefined : TURN_OUTPUT_TOKENS);
 
 interface CostSources {
-  prices: () => Promise<PriceOverrides>;
+  prices: PriceOverrides;
   lastCost: () => Promise<number | null>;
 }
 
@@ -62,9 +62,8 @@ async function costOverModels(
   }
   const providers = models.filter((model) => model !== 'mock');
   if (providers.length > 0) {
-    const overrides = await ask.prices();
     // Models without a price are not called where a limit applies.
-    const prices = providers.flatMap((model) => priceOf(model, overrides) ?? []);
+    const prices = providers.flatMap((model) => priceOf(model, ask.prices) ?? []);
     const output = outputLimit(node);
     const input = inputBytes + bytesOf(node.response_schema ?? null) + FRAMING_TOKENS;
     const bounds = prices.map((price) =>

@@ -1,5 +1,4 @@
 import { createStreamCutter } from '../../shared/platform/secrets/stream-cutter.ts';
-import type { PriceOverrides } from '../../shared/prices.ts';
 import { outputLimit } from './agent-cost.ts';
 import { askMockTurn } from './mock-turn.ts';
 import { type Asked, answerOf, consumptionOf, cutOff, refuseUnfinished } from './model-answer.ts';
@@ -16,17 +15,12 @@ import { messagesOf } from './turn-messages.ts';
  */
 export function createTurnRunner(deps: AgentDeps): TurnRunner {
   return (call) =>
-    askInOrder(deps, call, (model, overrides) =>
-      model === 'mock' ? askMockTurn(call) : askProvider(deps, call, model, overrides),
+    askInOrder(deps, call, (model) =>
+      model === 'mock' ? askMockTurn(call) : askProvider(deps, call, model),
     );
 }
 
-async function askProvider(
-  deps: AgentDeps,
-  call: TurnCall,
-  model: string,
-  overrides: PriceOverrides | undefined,
-): Promise<TurnResult> {
+async function askProvider(deps: AgentDeps, call: TurnCall, model: string): Promise<TurnResult> {
   const found = deps.findModel(model);
   if ('problem' in found) throw new NodeError(found.problem, { retryable: false });
   const { node, conversation, tools, onText } = call;
@@ -44,7 +38,7 @@ async function askProvider(
     onText: stream?.add,
   });
   stream?.end();
-  const consumption = consumptionOf(model, reply.usage, overrides);
+  const consumption = consumptionOf(model, reply.usage, call.prices);
   const asked: Asked = {
     workspaceId: call.workspaceId,
     model,

@@ -1,5 +1,4 @@
 import type { AgentNode } from '../../shared/contract/graph.ts';
-import type { PriceOverrides } from '../../shared/prices.ts';
 import { type Opening, openingOf } from '../../shared/agents/conversation.ts';
 import { askMock } from './mock-model.ts';
 import { answerOf, consumptionOf, refuseUnfinished } from './model-answer.ts';
@@ -14,20 +13,17 @@ import { type NodeCall, NodeError, type NodeResult, type NodeRunner } from './no
 export function createAgentRunner(deps: AgentDeps): NodeRunner<AgentNode> {
   return (call) => {
     const opening = openingOf(call);
-    return askInOrder(deps, call, (model, overrides) =>
-      model === 'mock'
-        ? askMock(call, opening.prompt)
-        : askProvider(deps, call, model, opening, overrides),
+    return askInOrder(deps, call, (model) =>
+      model === 'mock' ? askMock(call, opening.prompt) : askProvider(deps, call, model, opening),
     );
   };
 }
 
 async function askProvider(
   deps: AgentDeps,
-  { node, workspaceId, signal }: NodeCall<AgentNode>,
+  { node, workspaceId, prices, signal }: NodeCall<AgentNode>,
   model: string,
   { system, prompt }: Opening,
-  overrides: PriceOverrides | undefined,
 ): Promise<NodeResult> {
   const found = deps.findModel(model);
   if ('problem' in found) throw new NodeError(found.problem, { retryable: false });
@@ -41,7 +37,7 @@ async function askProvider(
     schema,
     signal,
   });
-  const consumption = consumptionOf(model, reply.usage, overrides);
+  const consumption = consumptionOf(model, reply.usage, prices);
   const asked = { workspaceId, model, keys: deps.keys, schema, consumption };
   refuseUnfinished(asked, reply);
   return { ...consumption, output: await answerOf(asked, reply) };

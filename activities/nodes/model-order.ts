@@ -1,7 +1,7 @@
 import type { AgentNode } from '../../shared/contract/graph.ts';
 import type { ModelLookup } from '../../shared/platform/calls/models.ts';
 import type { SecretCutter } from '../../shared/platform/secrets/secret-cutter.ts';
-import { type PriceOverrides, priceOf } from '../../shared/prices.ts';
+import { priceOf } from '../../shared/prices.ts';
 import { tracedModel } from '../spans.ts';
 import { outputLimit } from './agent-cost.ts';
 import { judgeFailure, type ModelFailure } from './model-failure.ts';
@@ -11,8 +11,6 @@ export interface AgentDeps {
   findModel: (name: string) => ModelLookup;
   /** The API keys of the model providers. */
   keys: SecretCutter;
-  /** The workspace's prices. Default: only the price table. */
-  priceOverrides?: (workspaceId: string) => Promise<PriceOverrides>;
 }
 
 /**
@@ -22,25 +20,21 @@ export interface AgentDeps {
 export async function askInOrder<Answer extends Consumption>(
   deps: AgentDeps,
   call: NodeCall<AgentNode>,
-  ask: (model: string, overrides: PriceOverrides | undefined) => Promise<Answer>,
+  ask: (model: string) => Promise<Answer>,
 ): Promise<Answer> {
   const models = [call.node.model, ...(call.node.fallback_models ?? [])];
-  // Outside the loop: a database outage is no model failure.
-  const overrides = models.some((model) => model !== 'mock')
-    ? await deps.priceOverrides?.(call.workspaceId)
-    : undefined;
   const { temperature } = call.node;
   const failures: ModelFailure[] = [];
   for (const [place, model] of models.entries()) {
     if (place > 0 && (await call.mayFallBack?.(model)) === false) continue;
-    if (call.budgeted && priceOf(model, overrides) === undefined) {
+    if (call.budgeted && priceOf(model, call.prices) === undefined) {
       failures.push(unpriced(model));
       continue;
     }
     try {
       return await tracedModel(
         { model, maxOutputTokens: outputLimit(call.node), temperature },
-        () => ask(model, overrides),
+        () => ask(model),
       );
     } catch (error) {
       if (call.signal.aborted) throw call.signal.reason;

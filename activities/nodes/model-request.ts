@@ -1,4 +1,5 @@
 import {
+  experimental_streamLanguageModelCall as streamModel,
   generateText,
   jsonSchema,
   type LanguageModel,
@@ -6,7 +7,6 @@ import {
   type LanguageModelUsage,
   type ModelMessage,
   Output,
-  streamText,
   type ToolSet,
   ToolChoiceViolationError,
 } from 'ai';
@@ -80,11 +80,11 @@ async function transfer(
   const { onText } = request;
   const options = { ...optionsOf(request), onLanguageModelCallEnd };
   if (onText === undefined) {
-    await generateText(options);
+    await generateText({ ...options, maxRetries: 0 });
     return;
   }
-  // The SDK would log errors of a stream to the console.
-  const { stream } = streamText({ ...options, onError: () => undefined });
+  // Not `streamText`: for its loop of turns, which is ours, each part of the stream passes ten more transforms.
+  const { stream } = await streamModel(options);
   for await (const part of stream) {
     if (part.type === 'text-delta') onText(part.text);
     else if (part.type === 'error') throw part.error;
@@ -98,7 +98,6 @@ function optionsOf({ system, schema, tools = [], toolChoice, ...request }: Model
     ...(system === '' ? {} : { instructions: system }),
     temperature: request.temperature,
     maxOutputTokens: request.maxOutputTokens,
-    maxRetries: 0,
     abortSignal: request.signal,
     providerOptions: {
       // Strict mode refuses schemas with optional properties; the response is checked here instead.

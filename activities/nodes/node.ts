@@ -2,6 +2,7 @@ import type { ExecutedNode } from '../../shared/graph/kinds.ts';
 import type { CustomTool } from '../../shared/db/workflows/custom-tools.ts';
 import type { TurnRunner } from './model-turn.ts';
 import type { Json, JsonObject } from '../../shared/json.ts';
+import type { PriceOverrides } from '../../shared/prices.ts';
 import type { Consumption } from '../../shared/node-error.ts';
 import type { Place } from '../../shared/platform/threads/untrusted.ts';
 
@@ -19,6 +20,8 @@ export interface NodeCall<Node extends ExecutedNode = ExecutedNode> {
   idempotencyKey: string;
   /** A cap or a budget applies to the run: a model without a price must not be used. */
   budgeted: boolean;
+  /** The workspace's prices where they differ from the price table. */
+  prices?: PriceOverrides | undefined;
   node: Node;
   /** The registered tool of a `custom:<name>`; undefined when there is none. */
   customTool?: CustomTool | undefined;

@@ -18,19 +18,17 @@ export interface NodeRunnerDeps {
   config: Pick<Config, 'models' | 'chatWebhookUrl' | 'encryptionKey'>;
   egress: Egress;
   mailer: Mailer | undefined;
-  priceOverrides?: AgentDeps['priceOverrides'];
   /** Tools besides the built-in ones, by name. */
   tools?: ToolRegistry;
 }
 
 /** The node kinds with external effects. Only the data tools use the database. */
 export function createNodeRunners(deps: NodeRunnerDeps): NodeRunners {
-  const { db, config, egress, mailer, priceOverrides } = deps;
+  const { db, config, egress, mailer } = deps;
   const { models: settings, chatWebhookUrl } = config;
   const models: AgentDeps = {
     findModel: createModels(settings, egress),
     keys: createKeyCutter(settings),
-    priceOverrides,
   };
   return {
     agent: createAgentRunner(models),

@@ -13,7 +13,7 @@ const costOf = (node: Partial<AgentNode>, before: number | null = null, prompt =
       params: { prompt },
       state: {},
     },
-    { prices: () => Promise.resolve(prices), lastCost: () => Promise.resolve(before) },
+    { prices, lastCost: () => Promise.resolve(before) },
   );
 
 test('a mock costs what its node sets, by default nothing', async () => {
@@ -54,7 +54,7 @@ const turn = (node: Partial<AgentNode>, inputBytes = 0, number = 1) =>
       turn: number,
       inputBytes,
     },
-    { prices: () => Promise.resolve(prices), lastCost: () => Promise.resolve(7) },
+    { prices, lastCost: () => Promise.resolve(7) },
   );
 
 test('without a token limit, a turn is bound to 4,096 output tokens', async () => {

@@ -2,6 +2,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/gl
 import { type Policies, unrestricted } from '../../shared/contract/policy.ts';
 import { listGovernanceEvents } from '../../shared/db/audit/governance.ts';
 import { readPolicies, replacePolicies } from '../../shared/db/audit/policies.ts';
+import { replacePrices } from '../../shared/db/money/prices.ts';
 import { beginStep } from '../../shared/db/runs/steps.ts';
 import { decideGate, resumeRun } from '../../shared/operations/runs/runs.ts';
 import { type ModelServer, startModelServer } from '../support/model-server.ts';
@@ -35,6 +36,39 @@ const runOf = async (nodes: unknown[], edges: unknown[] = [], input = {}) => {
   return { workflowId, runId: await engine.trigger(workflowId, input) };
 };
 const agent = (rest: object) => ({ id: 'ask', kind: 'agent', model: 'openai/gpt-5', ...rest });
+
+test('a changed price applies to the next step of a run in progress', async () => {
+  const priced = (input_usd_per_million: number) =>
+    replacePrices(engine.db, engine.actor, [
+      { model: 'openai/gpt-5', input_usd_per_million, output_usd_per_million: 0 },
+    ]);
+  const usage = { prompt_tokens: 1_000_000, completion_tokens: 1 };
+  models.answers.push({ text: 'one', usage }, { text: 'two', usage }, { text: 'three', usage });
+  const gate = (id: string) => ({ id, kind: 'human_gate', prompt: 'Continue?' });
+  const { runId } = await runOf(
+    [agent({ id: 'first' }), gate('one'), agent({ id: 'second' }), gate('two'), agent({})],
+    [edge('first', 'one'), edge('one', 'second'), edge('second', 'two'), edge('two', 'ask')],
+  );
+  const costs = async () =>
+    (await engine.run(runId)).steps
+      .filter(({ kind }) => kind === 'agent')
+      .map(({ cost_usd }) => cost_usd);
+  const priceAt = async (stepKey: string, price: number) => {
+    const opened = async () =>
+      (await engine.run(runId)).steps.some(({ step_key }) => step_key === stepKey);
+    await eventually(opened, 20_000);
+    await priced(price);
+    await decideGate(engine.deps, { actor: engine.actor, runId, approved: true, stepKey });
+  };
+  try {
+    await priceAt('one', 3);
+    await priceAt('two', 7);
+    await engine.until(runId, ['success']);
+    expect((await costs()).slice(1)).toEqual([3, 7]);
+  } finally {
+    await replacePrices(engine.db, engine.actor, []);
+  }
+});
 
 describe('a tool', () => {
   test('not allowed in the workflow fails without a call or retry, with one event', async () => {

@@ -62,13 +62,18 @@ export async function startTurns(...script: Parameters<typeof startModelServer>)
   const run = createTurnRunner({
     findModel: createModels(settings, egress),
     keys: createKeyCutter(settings),
-    priceOverrides: () => Promise.resolve(PRICES),
   });
   return {
     server,
     ask: (model, call = {}, deltas) => {
       const onText = deltas && { onText: (delta: string) => void deltas.push(delta) };
-      const asked = { tools: offered, ...call, node: { model, ...call.node }, ...onText };
+      const asked = {
+        tools: offered,
+        prices: PRICES,
+        ...call,
+        node: { model, ...call.node },
+        ...onText,
+      };
       return run(turnCall(asked));
     },
     close: async () => {

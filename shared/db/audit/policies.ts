@@ -1,11 +1,12 @@
 import { z } from 'zod';
 import type { Actor } from '../../actor.ts';
 import { type Policies, policiesSchema, unrestricted } from '../../contract/policy.ts';
+import { type Price, priceSchema } from '../../contract/price.ts';
 import { recordAudit } from './audit.ts';
 import { type Db, type Pool, sql } from '../pool.ts';
 
 export interface PolicyRevision {
-  /** Increases with every replacement; 0 when no policies were ever set. */
+  /** Increases with every change of the policies or the prices; 0 when neither was ever set. */
   revision: number;
   policies: Policies;
 }
@@ -21,17 +22,43 @@ export async function readPolicies(db: Db, workspaceId: string): Promise<PolicyR
   return { revision: row?.revision ?? 0, policies: row?.policies ?? unrestricted };
 }
 
+const settingsRow = policyRow.extend({ prices: z.array(priceSchema) });
+
+/** What the steps of a workspace are judged and priced by, as of one moment. The prices override the built-in table. */
+export async function readStepSettings(
+  db: Db,
+  workspaceId: string,
+): Promise<PolicyRevision & { prices: readonly Price[] }> {
+  const row = await db.maybeOne(sql.prepared('policies_read_settings', settingsRow)`
+    SELECT w.policy_revision AS revision, p.policies, (
+      SELECT coalesce(json_agg(json_build_object(
+        'model', c.model,
+        'input_usd_per_million', c.input_usd_per_million,
+        'output_usd_per_million', c.output_usd_per_million)), '[]')
+      FROM workspace_prices c WHERE c.workspace_id = w.id) AS prices
+    FROM workspaces w LEFT JOIN workspace_policies p ON p.workspace_id = w.id WHERE w.id = ${workspaceId}
+  `);
+  return {
+    revision: row?.revision ?? 0,
+    policies: row?.policies ?? unrestricted,
+    prices: row?.prices ?? [],
+  };
+}
+
+/**
+ * Makes the next step of every run read policies and prices again. Locks the workspace's row, which serializes
+ * concurrent changes of them.
+ */
+export const nextPolicyRevision = (tx: Db, workspaceId: string): Promise<number> =>
+  tx.oneFirst(sql.prepared('policies_next_revision', z.object({ policy_revision: z.number() }))`
+    UPDATE workspaces SET policy_revision = policy_revision + 1 WHERE id = ${workspaceId}
+    RETURNING policy_revision
+  `);
+
 /** Replaces all policies. They apply to every step that starts after the commit. */
 export async function replacePolicies(db: Pool, actor: Actor, policies: Policies): Promise<void> {
   await db.transaction(async (tx) => {
-    // Locks the workspace's row first, which serializes concurrent replacements.
-    const revision = await tx.oneFirst(sql.prepared(
-      'policies_next_revision',
-      z.object({ policy_revision: z.number() }),
-    )`
-      UPDATE workspaces SET policy_revision = policy_revision + 1 WHERE id = ${actor.workspaceId}
-      RETURNING policy_revision
-    `);
+    const revision = await nextPolicyRevision(tx, actor.workspaceId);
     await tx.query(sql.prepared('policies_replace', z.object({}))`
       INSERT INTO workspace_policies (workspace_id, policies)
       VALUES (${actor.workspaceId}, ${JSON.stringify(policies)}::json)

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { Actor } from '../../actor.ts';
 import { type Price, priceSchema } from '../../contract/price.ts';
 import { recordAudit } from '../audit/audit.ts';
+import { nextPolicyRevision } from '../audit/policies.ts';
 import { type Db, type Pool, sql } from '../pool.ts';
 
 /** The workspace's own prices where they differ from the built-in table, by model name. */
@@ -12,17 +13,15 @@ export async function listPrices(db: Db, workspaceId: string): Promise<readonly 
   `);
 }
 
-/** Replaces all prices of the workspace. */
+/** Replaces all prices of the workspace. They apply to every step that starts after the commit. */
 export async function replacePrices(
   db: Pool,
   actor: Actor,
   prices: readonly Price[],
 ): Promise<void> {
   await db.transaction(async (tx) => {
-    // Without the lock, concurrent replacements would mix both sets.
-    await tx.query(sql.prepared('prices_lock_workspace', z.object({ id: z.string() }))`
-      SELECT id FROM workspaces WHERE id = ${actor.workspaceId} FOR NO KEY UPDATE
-    `);
+    // First: its lock keeps concurrent replacements from mixing their sets.
+    await nextPolicyRevision(tx, actor.workspaceId);
     await tx.query(sql.prepared('prices_delete', z.object({}))`
       DELETE FROM workspace_prices WHERE workspace_id = ${actor.workspaceId}
     `);
