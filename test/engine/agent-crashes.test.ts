@@ -11,16 +11,16 @@ import { stopBefore } from '../support/stop-before.ts';
 
 /**
  * A script of three turns and four calls. The worker is killed at each point of it, with several runs there at once.
- * `AGENT_CRASH_RUNS=10` makes it ten; more would need more connections than a worker has.
+ * `AGENT_CRASH_RUNS=10` makes it ten; more would need more connections than the database has.
  */
 const RUNS = Number(process.env['AGENT_CRASH_RUNS'] ?? 2);
 
 let engine: Engine;
 let models: ModelServer;
 let tools: ToolServer;
-const workers: TestProcess[] = [];
-/** Requests to models and tools wait for it. */
-let gate: { where: string; opened: Promise<void>; open: () => void } | undefined;
+let worker: TestProcess | undefined;
+/** Requests at which runs stop wait for it. */
+let gate: { opened: Promise<unknown>; open: () => void };
 
 const call = (n: number) => ({ name: 'http_request', arguments: { body: { n } } });
 const script: Said[] = [
@@ -29,62 +29,52 @@ const script: Said[] = [
   { text: 'Done.' },
 ];
 
+const ticketOf = ({ body }: Question): string =>
+  /Handle (\w+)/.exec(JSON.stringify(body))?.[1] ?? '';
+
 beforeAll(async () => {
-  models = await startModelServer(({ turn }) => ({
-    ...script[turn - 1]!,
-    pause: () => held(`turn ${turn}`),
+  models = await startModelServer((question) => ({
+    ...script[question.turn - 1]!,
+    pause: async () => {
+      if (isAsked(question, question.turn)) await gate.opened;
+    },
   }));
   engine = await startEngine({
     worker: false,
     env: {
       // A worker that is only slow must not count as dead.
       HEARTBEAT_TIMEOUT_SECONDS: '6',
-      DATABASE_POOL_SIZE: '30',
+      // Each run that stops in a transaction keeps a connection.
+      DATABASE_POOL_SIZE: String(20 + RUNS * Object.keys(steps).length),
       OPENAI_API_KEY: 'sk-test-0123456789abcdef',
       OPENAI_BASE_URL: `${models.url}/v1`,
     },
   });
+  worker = await startWorkerProcess(engine.env);
 });
 afterAll(async () => {
+  await worker?.kill();
   await engine.close();
   await models.close();
 });
 beforeEach(async () => {
   tools = await startToolServer();
+  const { promise: opened, resolve } = Promise.withResolvers<unknown>();
+  gate = { opened, open: () => resolve(undefined) };
 });
 afterEach(async () => {
-  gate?.open();
-  gate = undefined;
-  await Promise.all(workers.splice(0).map((worker) => worker.kill()));
+  gate.open();
   await tools.close();
 });
 
-const held = async (where: string): Promise<void> => {
-  if (gate?.where === where) await gate.opened;
-};
-
-function hold(where: string): void {
-  let open: () => void = () => undefined;
-  const opened = new Promise<void>((resolve) => {
-    open = resolve;
-  });
-  gate = { where, opened, open };
-  if (where === 'tool') tools.answer('effect', { until: opened });
-}
-
-async function startWorker(): Promise<TestProcess> {
-  const worker = await startWorkerProcess(engine.env);
-  workers.push(worker);
-  return worker;
-}
-
-const define = () => {
-  const args = { url: `${tools.url}/effect`, method: 'POST' };
+/** Each agent has the runs of one point. Its name is also the path of its tool and the beginning of its tickets. */
+const define = (agent: string) => {
+  const args = { url: `${tools.url}/${agent}`, method: 'POST' };
   const effect = { name: 'http_request', ['fixed']: args };
   return engine.define({
     nodes: [
       {
-        id: 'triage',
+        id: agent,
         kind: 'agent',
         prompt: 'Handle {ticket}',
         model: 'openai/gpt-5-mini',
@@ -95,50 +85,47 @@ const define = () => {
   });
 };
 
-interface Point {
+interface Moment {
+  agents: string[];
   /** Makes the runs stop there. Returns how many are there, and a function that lets everything continue. */
   arm: () => Promise<{ there: () => Promise<number>; release: () => Promise<void> }>;
 }
 
-const asked = (turn: number): Point => ({
-  arm: async () => {
-    hold(`turn ${turn}`);
-    const before = models.asked().filter((question) => question.turn === turn).length;
-    return {
-      there: async () =>
-        models.asked().filter((question) => question.turn === turn).length - before,
-      release: async () => gate?.open(),
-    };
-  },
-});
+const isAsked = (question: Question, turn: number): boolean =>
+  question.turn === turn && ticketOf(question).startsWith(`asked_${turn}_`);
 
-const called: Point = {
+const TURNS = [1, 2, 3];
+
+/** During the request of each turn, and during the first calls. */
+const requests: Moment = {
+  agents: [...TURNS.map((turn) => `asked_${turn}`), 'called'],
   arm: async () => {
-    hold('tool');
+    tools.answer('called', { until: gate.opened });
+    const asked = () =>
+      models.asked().filter((question) => TURNS.some((turn) => isAsked(question, turn)));
     return {
-      there: async () => tools.calls('effect').length / 2,
-      release: async () => gate?.open(),
+      there: async () => asked().length + tools.calls('called').length / 2,
+      release: async () => gate.open(),
     };
   },
 };
 
+/** The step at which an agent's runs stop. */
+const steps = { turn_1: '1', turn_2: '2', turn_3: '3', call_1_1: '1.1', call_2_2: '2.2' };
+
 const waiting = sql.type(z.object({ pid: z.number() }))`
   SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND wait_event = 'advisory'`;
 
-/** In the transaction that begins or ends a step. `lost`: it is rolled back; otherwise only its response is lost. */
-const writing = (
-  stepKey: string,
-  change: 'begins' | 'ends',
-  { lost }: { lost: boolean },
-): Point => ({
+/** In transactions that begin or end a step. `lost`: they are rolled back; otherwise only their responses are lost. */
+const writing = (change: 'begin' | 'end', { lost }: { lost: boolean }): Moment => ({
+  agents: Object.keys(steps),
   arm: async () => {
+    const keys = Object.entries(steps).map(([agent, step]) => sql.literalValue(`${agent}/${step}`));
+    const isOne = sql.fragment`NEW.step_key IN (${sql.join(keys, sql.fragment`, `)})`;
     const stop = await stopBefore(engine.db, {
-      change: change === 'begins' ? sql.fragment`INSERT` : sql.fragment`UPDATE`,
+      change: change === 'begin' ? sql.fragment`INSERT` : sql.fragment`UPDATE`,
       table: 'steps',
-      when:
-        change === 'begins'
-          ? sql.fragment`NEW.step_key = ${sql.literalValue(stepKey)}`
-          : sql.fragment`NEW.step_key = ${sql.literalValue(stepKey)} AND NEW.status = 'success'`,
+      when: change === 'begin' ? isOne : sql.fragment`${isOne} AND NEW.status = 'success'`,
     });
     return {
       there: async () => (await engine.db.any(waiting)).length,
@@ -155,39 +142,24 @@ const writing = (
   },
 });
 
-const points: Record<string, Point> = {
-  ...Object.fromEntries(
-    [1, 2, 3].flatMap((turn) => {
-      const key = `triage/${turn}`;
-      return [
-        [`turn ${turn} begins`, writing(key, 'begins', { lost: true })],
-        [`turn ${turn} is asked`, asked(turn)],
-        [`turn ${turn} is being recorded`, writing(key, 'ends', { lost: true })],
-        [`turn ${turn} is recorded`, writing(key, 'ends', { lost: false })],
-      ] as const;
-    }),
-  ),
-  'the first calls are made': called,
-  ...Object.fromEntries(
-    ['1.1', '2.2'].flatMap((call) => {
-      const key = `triage/${call}`;
-      return [
-        [`call ${call} begins`, writing(key, 'begins', { lost: true })],
-        [`call ${call} is being recorded`, writing(key, 'ends', { lost: true })],
-        [`call ${call} is recorded`, writing(key, 'ends', { lost: false })],
-      ] as const;
-    }),
-  ),
-};
+const moments: [string, Moment][] = [
+  ['the requests of each turn and the first calls are made', requests],
+  ['each turn and a call of both turns begin', writing('begin', { lost: true })],
+  ['each turn and a call of both turns are being recorded', writing('end', { lost: true })],
+  ['each turn and a call of both turns are recorded', writing('end', { lost: false })],
+];
 
-const ticketOf = ({ body }: Question): string =>
-  /Handle (\w+)/.exec(JSON.stringify(body))?.[1] ?? '';
+interface Started {
+  agent: string;
+  ticket: string;
+  runId: string;
+}
 
-async function check(runId: string, ticket: string): Promise<void> {
+async function check({ agent, ticket, runId }: Started): Promise<void> {
   const run = await engine.until(runId, ['success', 'failed'], 60_000);
-  expect([run.status, run.error]).toEqual(['success', null]);
-  expect(run.state).toEqual({ ticket, triage: 'Done.' });
-  const scope = { workspaceId: engine.actor.workspaceId, runId, agentKey: 'triage' };
+  expect([agent, run.status, run.error]).toEqual([agent, 'success', null]);
+  expect(run.state).toEqual({ ticket, [agent]: 'Done.' });
+  const scope = { workspaceId: engine.actor.workspaceId, runId, agentKey: agent };
   const messages = (await readMessages(engine.db, scope)) ?? [];
   expect(messages.map((message) => message.role)).toEqual([
     'user',
@@ -207,7 +179,7 @@ async function check(runId: string, ticket: string): Promise<void> {
   expect(turns.length).toBeLessThanOrEqual(4);
   // Every call was made with one key, so a receiver that knows keys has four effects.
   const keys = tools
-    .calls('effect')
+    .calls(agent)
     .map((seen) => String(seen.headers['idempotency-key']))
     .filter((key) => key.startsWith(runId));
   expect(new Set(keys).size).toBe(4);
@@ -217,24 +189,27 @@ async function check(runId: string, ticket: string): Promise<void> {
 }
 
 describe('an agent whose worker is killed', () => {
-  test.each(Object.keys(points))(
+  test.each(moments)(
     'while %s continues with the same conversation',
-    async (name) => {
-      const first = await startWorker();
-      const workflowId = await define();
-      const armed = await points[name]!.arm();
-      const tickets = Array.from({ length: RUNS }, (_, n) => `t${Date.now()}x${n}`);
-      const runs = await Promise.all(
-        tickets.map(async (ticket) => ({
-          ticket,
-          runId: await engine.trigger(workflowId, { ticket }),
-        })),
-      );
-      await eventually(async () => (await armed.there()) >= RUNS, 30_000);
-      await first.kill();
+    async (_name, { agents, arm }) => {
+      const armed = await arm();
+      const started = agents.map(async (agent): Promise<Started[]> => {
+        const workflowId = await define(agent);
+        const tickets = Array.from({ length: RUNS }, (_, n) => `${agent}_${Date.now()}_${n}`);
+        return Promise.all(
+          tickets.map(async (ticket) => ({
+            agent,
+            ticket,
+            runId: await engine.trigger(workflowId, { ticket }),
+          })),
+        );
+      });
+      const runs = (await Promise.all(started)).flat();
+      await eventually(async () => (await armed.there()) >= runs.length, 30_000);
+      await worker?.kill();
       await armed.release();
-      await startWorker();
-      await Promise.all(runs.map(({ runId, ticket }) => check(runId, ticket)));
+      worker = await startWorkerProcess(engine.env);
+      await Promise.all(runs.map(check));
     },
     180_000,
   );
