@@ -4,10 +4,8 @@ import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import {
   existsSync,
-  mkdirSync,
   readFileSync,
   readdirSync,
-  renameSync,
   rmSync,
   statSync,
   symlinkSync,
@@ -16,24 +14,13 @@ import {
 import { delimiter, dirname, join, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { provideClusterPrograms } from './setup/cluster-programs.mjs';
-import { findGo, goInstall } from './setup/go.mjs';
 import { runLong, SetupError } from './setup/run-long.mjs';
+import { provideTemporal } from './setup/temporal.mjs';
 import { findChromium } from './stack/chromium.mjs';
 import { consoleSourcesHash, isConsoleBuilt, markConsoleBuilt } from './stack/console-build.mjs';
-import {
-  cachedTemporalDir,
-  cachedTemporalPath,
-  findOnPath,
-  findTemporalBinary,
-  isExecutable,
-  noTemporalMessage,
-  temporalCliVersion,
-} from './stack/temporal-binary.mjs';
+import { findOnPath, isExecutable } from './stack/temporal-binary.mjs';
 
 const minimumNode = 20;
-
-/** Where packets are dropped instead of refused, a download would wait forever. */
-const DOWNLOAD_TIMEOUT_MS = 180_000;
 
 /**
  * The environment for npm and install scripts, without this project's node_modules/.bin: the Node in there is about to
@@ -193,75 +180,6 @@ async function repairPostgres(projectDir, node, env) {
     );
     if (missing()) throw new SetupError(`The links in ${list} could not be made`);
   }
-}
-
-/** @param {string} projectDir */
-async function provideTemporal(projectDir) {
-  if (findTemporalBinary(projectDir, process.env) !== undefined) return;
-  const cache = cachedTemporalDir(projectDir);
-  mkdirSync(cache, { recursive: true });
-  // Built in a draft folder and then moved, so that an interrupted or concurrent build never leaves a partial file.
-  const draft = join(cache, `draft-${process.pid}`);
-  try {
-    const failures = [];
-    // A download takes seconds and a build minutes, but the build needs only a proxy for Go modules.
-    for (const provide of [downloadTemporal, buildTemporal]) {
-      try {
-        const made = await provide(projectDir, draft);
-        if (made !== undefined) {
-          renameSync(made, cachedTemporalPath(projectDir));
-          return;
-        }
-      } catch (error) {
-        if (!(error instanceof SetupError)) throw error;
-        failures.push(error.message);
-        if (provide === downloadTemporal) {
-          const reason = error.message.split('\n').at(-1);
-          console.log(`The Temporal server could not be downloaded (${reason})`);
-        }
-      }
-    }
-    throw new SetupError([...failures, noTemporalMessage].join('\n'));
-  } finally {
-    rmSync(draft, { recursive: true, force: true });
-  }
-}
-
-/** @param {string} projectDir @param {string} folder @returns {Promise<string | undefined>} */
-async function buildTemporal(projectDir, folder) {
-  const go = findGo(process.env);
-  if (go === undefined) return undefined;
-  await goInstall(
-    {
-      label: 'Building the Temporal server with Go (once, 2 to 4 minutes)',
-      go,
-      program: `github.com/temporalio/cli/cmd/temporal@v${temporalCliVersion}`,
-      folder,
-    },
-    projectDir,
-  );
-  return programIn(folder);
-}
-
-/** @param {string} projectDir @param {string} folder @returns {Promise<string | undefined>} */
-async function downloadTemporal(projectDir, folder) {
-  mkdirSync(folder, { recursive: true });
-  await runLong(
-    'Downloading the Temporal server (once)',
-    join(projectDir, 'node_modules', '.bin', 'node'),
-    [join(projectDir, 'scripts', 'stack', 'download-temporal.mjs'), folder],
-    { cwd: projectDir, env: process.env, timeoutMs: DOWNLOAD_TIMEOUT_MS },
-  );
-  return programIn(folder);
-}
-
-/** @param {string} folder */
-function programIn(folder) {
-  const name = readdirSync(folder).find(
-    (entry) => entry.startsWith('temporal') && isExecutable(join(folder, entry)),
-  );
-  if (name === undefined) throw new SetupError(`No Temporal program appeared in ${folder}`);
-  return join(folder, name);
 }
 
 /**

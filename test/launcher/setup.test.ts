@@ -30,6 +30,7 @@ beforeEach(() => {
     'setup/cluster-programs.mjs',
     'setup/go.mjs',
     'setup/run-long.mjs',
+    'setup/temporal.mjs',
     'stack/chromium.mjs',
     'stack/console-build.mjs',
     'stack/temporal-binary.mjs',

@@ -1,0 +1,87 @@
+import { mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { findGo, goInstall } from './go.mjs';
+import { runLong, SetupError } from './run-long.mjs';
+import {
+  cachedTemporalDir,
+  cachedTemporalPath,
+  findTemporalBinary,
+  isExecutable,
+  noTemporalMessage,
+  temporalCliVersion,
+} from '../stack/temporal-binary.mjs';
+
+/** Where packets are dropped instead of refused, a download would wait forever. */
+const DOWNLOAD_TIMEOUT_MS = 180_000;
+
+/**
+ * Finds the Temporal server, or puts one into the project's cache.
+ * @param {string} projectDir
+ */
+export async function provideTemporal(projectDir) {
+  if (findTemporalBinary(projectDir, process.env) !== undefined) return;
+  const cache = cachedTemporalDir(projectDir);
+  mkdirSync(cache, { recursive: true });
+  // Built in a draft folder and then moved, so that an interrupted or concurrent build never leaves a partial file.
+  const draft = join(cache, `draft-${process.pid}`);
+  try {
+    const failures = [];
+    // A download takes seconds and a build minutes, but the build needs only a proxy for Go modules.
+    for (const provide of [downloadTemporal, buildTemporal]) {
+      try {
+        const made = await provide(projectDir, draft);
+        if (made !== undefined) {
+          renameSync(made, cachedTemporalPath(projectDir));
+          return;
+        }
+      } catch (error) {
+        if (!(error instanceof SetupError)) throw error;
+        failures.push(error.message);
+        if (provide === downloadTemporal) {
+          const reason = error.message.split('\n').at(-1);
+          console.log(`The Temporal server could not be downloaded (${reason})`);
+        }
+      }
+    }
+    throw new SetupError([...failures, noTemporalMessage].join('\n'));
+  } finally {
+    rmSync(draft, { recursive: true, force: true });
+  }
+}
+
+/** @param {string} projectDir @param {string} folder @returns {Promise<string | undefined>} */
+async function buildTemporal(projectDir, folder) {
+  const go = findGo(process.env);
+  if (go === undefined) return undefined;
+  await goInstall(
+    {
+      label: 'Building the Temporal server with Go (once, 2 to 4 minutes)',
+      go,
+      program: `github.com/temporalio/cli/cmd/temporal@v${temporalCliVersion}`,
+      folder,
+    },
+    projectDir,
+  );
+  return programIn(folder);
+}
+
+/** @param {string} projectDir @param {string} folder @returns {Promise<string | undefined>} */
+async function downloadTemporal(projectDir, folder) {
+  mkdirSync(folder, { recursive: true });
+  await runLong(
+    'Downloading the Temporal server (once)',
+    join(projectDir, 'node_modules', '.bin', 'node'),
+    [join(projectDir, 'scripts', 'stack', 'download-temporal.mjs'), folder],
+    { cwd: projectDir, env: process.env, timeoutMs: DOWNLOAD_TIMEOUT_MS },
+  );
+  return programIn(folder);
+}
+
+/** @param {string} folder */
+function programIn(folder) {
+  const name = readdirSync(folder).find(
+    (entry) => entry.startsWith('temporal') && isExecutable(join(folder, entry)),
+  );
+  if (name === undefined) throw new SetupError(`No Temporal program appeared in ${folder}`);
+  return join(folder, name);
+}
