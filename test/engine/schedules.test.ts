@@ -75,11 +75,13 @@ async function schedule(given: Partial<ScheduleInput> = {}, graph: typeof plain 
   await engine.db.query(sql.type(row)`
     UPDATE schedules SET effective_from = now() - interval '1 hour' WHERE id = ${scheduleId}`);
   // A worker of this test may have synced it first.
-  const known = sql.type(z.object({ known: z.boolean() }))`
-    SELECT told_revision = revision AS known FROM schedules WHERE id = ${scheduleId}`;
-  await eventually(async () => await engine.db.oneFirst(known), 25_000);
+  await eventually(() => isSynced(scheduleId), 25_000);
   return { id: scheduleId, workflowId };
 }
+
+const isSynced = (id: string) =>
+  engine.db.oneFirst(sql.type(z.object({ known: z.boolean() }))`
+    SELECT told_revision = revision AS known FROM schedules WHERE id = ${id}`);
 
 const runsOf = (scheduleId: string) =>
   engine.db.any(sql.type(z.object({ id: z.string(), due_at: z.string().nullable() }))`
@@ -434,7 +436,11 @@ describe('Temporal', () => {
           await dispatched;
         }),
       );
-      await syncOnce(engine.deps);
+      // Where a sync failed, the next one waits for its lease to expire.
+      await eventually(async () => {
+        await syncOnce(engine.deps);
+        return isSynced(id);
+      }, 25_000);
       const { cron } = await read(id);
       const { info } = await handleOf(id).describe();
       expect(`0 ${info.nextActionTimes[0]?.getUTCHours()} * * *`).toBe(cron);
