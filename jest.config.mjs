@@ -16,7 +16,7 @@ export default {
   testSequencer: '<rootDir>/test/support/sequencer.mjs',
   testTimeout: 30_000,
   // More than processors: most tests mostly wait.
-  maxWorkers: 3,
+  maxWorkers: 4,
   // JavaScript heap. Modules stay loaded; a fresh process takes seconds to load them.
   workerIdleMemoryLimit: '450MB',
 };

@@ -1,20 +1,36 @@
 import Sequencer from '@jest/test-sequencer';
 
-/** Files that wait for server timeouts, longest first. Started late, they would delay the end of a run. */
+/**
+ * The longest files, for a first run, which knows no durations. Started late, they would delay the end of a run. Those
+ * that use the processors are between those that wait for server timeouts.
+ */
 const longest = [
-  'engine/crashes',
-  'engine/outages',
-  'engine/resume-interrupted',
-  'engine/reconciler',
-  'engine/replay-broken',
-  'engine/schedules',
   'engine/deliveries',
   'storm/storm',
-  'api/governance/money-races',
-  'engine/alerts',
+  'engine/resume-interrupted',
+  'engine/crashes',
   'launcher/start',
-  'db/cost-in-flight',
+  'engine/reconciler',
+  'engine/outages',
   'cli/installation',
+  'engine/replay-broken',
+  'engine/alerts',
+  'db/cost-in-flight',
+  'engine/schedules',
+  'engine/agent-crashes',
+  'security/injection',
+  'engine/fair-steps',
+  'platform/untrusted',
+  'engine/sweep',
+  'engine/agents',
+  'api/governance/money-races',
+  'engine/resume',
+  'api/runs/lost-commits',
+  'console/everywhere',
+  'console/story',
+  'console/workflows',
+  'console/data',
+  'console/sign-in',
 ];
 
 const isIn = (folder, { path }) => path.includes(`/test/${folder}`);
