@@ -76,8 +76,13 @@ export const questionAt =
     };
   };
 
-/** A text in pieces of a few characters. */
-export const pieces = (text: string): string[] => text.match(/[^]{1,7}/gu) ?? [];
+const MOST_PIECES = 2_000;
+
+/** A text in pieces of a few characters; a long one in two thousand pieces. */
+export function pieces(text: string): string[] {
+  const size = Math.max(7, Math.ceil(text.length / MOST_PIECES));
+  return text.match(new RegExp(`[^]{1,${size}}`, 'gu')) ?? [];
+}
 
 export const argumentsText = ({ arguments: given }: SaidCall): string =>
   typeof given === 'string' ? given : JSON.stringify(given);
