@@ -4,12 +4,15 @@ import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { freePorts } from '../../scripts/stack/ports.ts';
 import { type Installation, startInstallation } from './installation.ts';
 
 const run = promisify(execFile);
 const root = join(import.meta.dirname, '../..');
+
+// Tours wait up to twenty seconds for each line.
+jest.setTimeout(120_000);
 
 /** The shell lines of a document's tour, and the lines of its expected output, in order. */
 function tour(path: string, name: string): { script: string; promised: string[] } {
@@ -21,6 +24,22 @@ function tour(path: string, name: string): { script: string; promised: string[] 
   return { script, promised: [...script.matchAll(/^#=> (.*)$/gm)].map((match) => match[1]!) };
 }
 
+const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
+
+/** A reader waits a second before a command and can repeat it. Repeats it until it prints the documented line. */
+function patient(script: string): string {
+  const repeated = script.replace(
+    /^sleep 1; (.*)\n#=> (.*)$/gm,
+    (_whole, command: string, line: string) => `
+for _ in $(seq 100); do
+  printed=$({ ${command}; } 2>&1) || true
+  [ "$printed" = ${quoted(line)} ] && break || sleep 0.2
+done; echo "$printed"`,
+  );
+  expect(repeated).not.toContain('sleep 1;');
+  return repeated;
+}
+
 async function printsWhatItPromises(
   path: string,
   name: string,
@@ -29,10 +48,10 @@ async function printsWhatItPromises(
 ): Promise<void> {
   const { script, promised } = tour(path, name);
   expect(promised.length).toBeGreaterThanOrEqual(2);
-  const { stdout, stderr } = await run('sh', ['-euc', script], {
+  const { stdout, stderr } = await run('sh', ['-euc', patient(script)], {
     env: { PATH: `${dirname(process.execPath)}:${process.env['PATH']}`, API: apiUrl, ...env },
     cwd: await mkdtemp(join(tmpdir(), 'tour-')),
-    timeout: 25_000,
+    timeout: 100_000,
   });
   expect(stderr).toBe('');
   const printed = stdout.split('\n');
