@@ -77,14 +77,14 @@ async function runKind(
   }
   const asked = { ...common, node, mayFallBack };
   const { turn } = claim;
-  return tracedAgent({ nodeId: node.id, label: nodeLabel(node) }, () =>
-    turn === undefined
-      ? deps.runners.agent(asked)
-      : runTurn(deps.runners.turn, asked, turn, {
-          redact: redactor(),
-          onText: (text) => deps.deltas.push({ ...deltaOf(call, turn), text }),
-        }),
-  );
+  if (turn === undefined) {
+    const agent = { nodeId: node.id, label: nodeLabel(node) };
+    return tracedAgent(agent, () => deps.runners.agent(asked));
+  }
+  return runTurn(deps.runners.turn, asked, turn, {
+    redact: redactor(),
+    onText: (text) => deps.deltas.push({ ...deltaOf(call, turn), text }),
+  });
 }
 
 const deltaOf = ({ run_id }: StepCall, turn: TurnContext) => ({

@@ -1,13 +1,15 @@
 import { toDollars } from '../shared/money.ts';
 import type { StepCall } from '../shared/execution.ts';
 import { nodeLabel } from '../shared/graph/compile.ts';
-import { runPlaces } from '../shared/platform/tracing/run-places.ts';
+import { modelAttributes, nameOfModel } from '../shared/platform/tracing/model-attributes.ts';
+import { agentPlace, runPlaces } from '../shared/platform/tracing/run-places.ts';
 import {
   annotate,
   isTracing,
   newSpanId,
   recordSpan,
   type SpanAttributes,
+  type SpanPlace,
   traced,
   tracedBelow,
 } from '../shared/platform/tracing/spans.ts';
@@ -28,11 +30,15 @@ export interface TracedAttempt {
   resumes: number;
 }
 
+/** The parent of a step's spans: the run, or the agent whose turn or call the step is. */
+const parentOf = ({ call: { run_id: runId, agent }, resumes }: TracedAttempt): SpanPlace =>
+  agent === undefined ? runPlaces(runId, resumes).run : agentPlace(runId, resumes, agent.step_key);
+
 /** Records an attempt at a step, in the trace of its run. */
 export function tracedStep<T>(attempt: TracedAttempt, work: () => Promise<T>): Promise<T> {
   if (!isTracing()) return work();
   return tracedBelow(
-    runPlaces(attempt.call.run_id, attempt.resumes).run,
+    parentOf(attempt),
     { name: stepName(attempt), attributes: stepAttributes(attempt) },
     work,
   );
@@ -45,7 +51,7 @@ export const annotateOutcome = (outcome: AttemptOutcome): void =>
 /** Records an attempt at a tool that was computed before the step was claimed, in the last `seconds`. */
 export function recordComputedStep(attempt: TracedAttempt, seconds: number): void {
   if (!isTracing()) return;
-  const { run: parent } = runPlaces(attempt.call.run_id, attempt.resumes);
+  const parent = parentOf(attempt);
   const place = { traceId: parent.traceId, spanId: newSpanId() };
   const endedAt = Date.now();
   const common = { startedAt: endedAt - seconds * 1_000, endedAt, kind: 'internal' } as const;
@@ -60,7 +66,7 @@ export function recordComputedStep(attempt: TracedAttempt, seconds: number): voi
   });
 }
 
-/** Records the work of an agent: its requests to models, and the tools that it calls. */
+/** Records the work of an agent without tools: its requests to models. */
 export const tracedAgent = <T>(
   agent: { nodeId: string; label: string },
   work: () => Promise<T>,
@@ -86,15 +92,13 @@ export const tracedModel = <T extends Consumption>(
   },
   work: () => Promise<T>,
 ): Promise<T> => {
-  const { provider, model } = nameOf(request.model);
   return traced(
     {
-      name: `chat ${model}`,
+      name: `chat ${nameOfModel(request.model).model}`,
       kind: 'client',
       attributes: {
         'gen_ai.operation.name': 'chat',
-        'gen_ai.provider.name': provider,
-        'gen_ai.request.model': model,
+        ...modelAttributes(request.model),
         'gen_ai.request.max_tokens': request.maxOutputTokens,
         'gen_ai.request.temperature': request.temperature,
       },
@@ -144,11 +148,3 @@ const spent = ({ usage, costMicros, unpriced }: Consumption): SpanAttributes => 
   'gen_ai.usage.output_tokens': usage?.output_tokens,
   'ops.cost_usd': unpriced === true ? undefined : toDollars(costMicros),
 });
-
-/** `openai/gpt-5` is the model `gpt-5` of the provider `openai`; `mock` is both. */
-function nameOf(name: string): { provider: string; model: string } {
-  const slash = name.indexOf('/');
-  return slash < 0
-    ? { provider: name, model: name }
-    : { provider: name.slice(0, slash), model: name.slice(slash + 1) };
-}

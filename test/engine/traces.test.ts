@@ -4,11 +4,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { runPlaces } from '../../shared/platform/tracing/run-places.ts';
+import { agentPlace, runPlaces } from '../../shared/platform/tracing/run-places.ts';
 import { readRunStatus } from '../../shared/db/runs/runs.ts';
 import type { GraphInput } from '../../shared/contract/graph.ts';
 import { type Collector, type ExportedSpan, startCollector } from '../fakes/collector.ts';
 import { type ModelServer, startModelServer } from '../support/model-server.ts';
+import { type ListingServer, startListingServer } from '../fakes/listing-server.ts';
 import { startToolServer, type ToolServer } from '../fakes/tool-server.ts';
 import { echo, edge, type Engine, eventually, mock, startEngine } from '../support/engine.ts';
 import {
@@ -22,11 +23,13 @@ const KEY = 'sk-test-canary-key';
 const PROMPT = 'canary-prompt';
 const ANSWER = 'canary-answer';
 const RESULT = 'canary-result';
+const HEADER = 'canary-header';
 
 let engine: Engine;
 let collector: Collector;
 let models: ModelServer;
 let tools: ToolServer;
+let listing: ListingServer;
 let api: TestApi;
 const workers: TestProcess[] = [];
 
@@ -36,6 +39,7 @@ const environment = () => ({
   OTEL_EXPORTER_OTLP_HEADERS: 'x-collector-key=abc',
   OTEL_RESOURCE_ATTRIBUTES: 'deployment.environment.name=test',
   OTEL_BSP_SCHEDULE_DELAY: '50',
+  ENCRYPTION_KEY: 'a key of this test, long enough',
   OPENAI_API_KEY: KEY,
   OPENAI_BASE_URL: `${models.url}/v1`,
 });
@@ -47,10 +51,11 @@ async function startWorker(env: Record<string, string> = {}): Promise<TestProces
 }
 
 beforeAll(async () => {
-  [collector, models, tools] = await Promise.all([
+  [collector, models, tools, listing] = await Promise.all([
     startCollector(),
     startModelServer(),
     startToolServer(),
+    startListingServer([{ name: 'stock', inputSchema: { type: 'object' } }]),
   ]);
   models.answers.push({ text: ANSWER, usage: { prompt_tokens: 1_000, completion_tokens: 100 } });
   engine = await startEngine({ worker: false });
@@ -59,7 +64,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await Promise.all([api.stop(), ...workers.map((worker) => worker.stop())]);
   await engine.close();
-  await Promise.all([collector.close(), models.close(), tools.close()]);
+  await Promise.all([collector.close(), models.close(), tools.close(), listing.close()]);
 });
 
 async function call(method: string, path: string, body?: unknown, headers = {}): Promise<any> {
@@ -232,6 +237,7 @@ test('a resumed run keeps its trace, with a span for each end', async () => {
   tools.answer('fragile', { status: 400, body: { error: RESULT } });
   const runId = await start(workflowId);
   await engine.until(runId, ['failed']);
+  await arrived(runId, 'invoke_workflow Traced');
   tools.answer('fragile', {});
   await call('POST', `/runs/${runId}/resume`);
   const run = await engine.until(runId, ['success'], 30_000);
@@ -274,6 +280,194 @@ test('a resumed run keeps its trace, with a span for each end', async () => {
     [false, 'success'],
   ]);
 }, 60_000);
+
+describe('an agent with tools has one span over its turns and calls', () => {
+  const agent = (tool: object, ...turns: object[]) => ({
+    nodes: [
+      {
+        id: 'clerk',
+        kind: 'agent',
+        label: 'Clerk',
+        prompt: PROMPT,
+        tools: [tool],
+        mock: { turns },
+      } as never,
+    ],
+    edges: [],
+  });
+  const fetching = (name: string) => ({
+    name: 'http_request',
+    ['fixed']: { url: `${tools.url}/${name}`, method: 'POST' },
+    on_error: 'fail',
+  });
+  const fetchOnce = [
+    { calls: [{ tool: 'http_request', arguments: { body: RESULT } }], cost_usd: 0.02 },
+    { output: ANSWER, cost_usd: 0.01 },
+  ];
+
+  test('with their tokens and cost, and nothing of headers', async () => {
+    const headers = { Authorization: `Bearer ${HEADER}` };
+    const input_schema = { type: 'object', properties: { id: { type: 'string' } } };
+    const endpoint_url = `${tools.url}/order`;
+    await call('POST', '/tools', { name: 'order', endpoint_url, headers, input_schema });
+    await call('POST', '/tools/import', { server_url: `${listing.url}/mcp`, headers });
+    const usage = { prompt_tokens: 1_000, completion_tokens: 100 };
+    const calls = [
+      { name: 'custom_order', arguments: { id: RESULT } },
+      { name: 'custom_stock', arguments: {} },
+      { name: 'http_request', arguments: {} },
+    ];
+    models.answers.splice(0, Infinity, { calls, usage }, { text: ANSWER, usage });
+    const request = { url: `${tools.url}/order`, headers };
+    const node = {
+      ...{ id: 'triage', kind: 'agent', label: 'Triage', model: 'openai/gpt-4o', prompt: PROMPT },
+      tools: ['custom:order', 'custom:stock', { name: 'http_request', ['fixed']: request }],
+    };
+    const workflowId = await define({ nodes: [node as never], edges: [] });
+    const runId = await start(workflowId);
+    const run = await engine.until(runId, ['success']);
+    await arrived(runId, 'invoke_agent Triage', 'POST /api/workflows/:id/runs');
+    const sent = [...tools.calls('order'), ...listing.requests('tools/call')];
+    expect(sent.map((each) => each.headers['authorization'])).toEqual(
+      Array(3).fill(headers.Authorization),
+    );
+
+    const whole = `${RUN} > invoke_agent Triage`;
+    expect(paths(runId).filter((path) => path.startsWith(whole))).toEqual(
+      [
+        whole,
+        ...Array(5).fill(`${whole} > step triage`),
+        ...Array(2).fill(`${whole} > step triage > chat gpt-4o`),
+        `${whole} > step triage > execute_tool custom:order`,
+        `${whole} > step triage > execute_tool custom:stock`,
+        `${whole} > step triage > execute_tool http_request`,
+      ].sort(),
+    );
+    expect(paths(runId)).toHaveLength(14);
+    const { cost_usd, usage: added } = run.steps.find(({ step_key }) => step_key === 'triage')!;
+    expect([cost_usd, added]).toEqual([0.007, { input_tokens: 2_000, output_tokens: 200 }]);
+    expect(named(runId, 'invoke_agent Triage')).toEqual([
+      expect.objectContaining({
+        ...agentPlace(runId, 0, 'triage'),
+        kind: 1,
+        failed: false,
+        attributes: {
+          'gen_ai.operation.name': 'invoke_agent',
+          'gen_ai.agent.name': 'Triage',
+          'gen_ai.provider.name': 'openai',
+          'gen_ai.request.model': 'gpt-4o',
+          'gen_ai.usage.input_tokens': 2_000,
+          'gen_ai.usage.output_tokens': 200,
+          'ops.run_id': runId,
+          'ops.workflow_id': workflowId,
+          'ops.workspace_id': engine.actor.workspaceId,
+          'ops.node_id': 'triage',
+          'ops.step_key': 'triage',
+          'ops.turns': 2,
+          'ops.tool_calls': 3,
+          'ops.outcome': 'success',
+          'ops.cost_usd': 0.007,
+        },
+      }),
+    ]);
+    const [span] = named(runId, 'invoke_agent Triage');
+    for (const step of named(runId, 'step triage')) {
+      expect(step.start).toBeGreaterThanOrEqual(Math.floor(span!.start));
+      expect(step.end).toBeLessThanOrEqual(Math.ceil(span!.end) + 1);
+    }
+  }, 60_000);
+
+  test('and another one after a resume, which adds up the whole agent', async () => {
+    tools.answer('fragile', { status: 400, body: { error: RESULT } });
+    const runId = await start(await define(agent(fetching('fragile'), ...fetchOnce)));
+    await engine.until(runId, ['failed']);
+    await arrived(runId, 'invoke_agent Clerk');
+    tools.answer('fragile', {});
+    await call('POST', `/runs/${runId}/resume`);
+    await engine.until(runId, ['success'], 30_000);
+    await eventually(() => named(runId, 'invoke_agent Clerk').length === 2);
+    await arrived(runId, 'POST /api/runs/:id/resume');
+
+    const resumed = `${START} > POST /api/runs/:id/resume > resume_run > invoke_workflow Traced`;
+    const tool = 'step clerk > execute_tool http_request';
+    const chat = 'step clerk > chat mock';
+    expect(paths(runId).filter((path) => / > (chat|execute_tool)/.test(path))).toEqual(
+      [
+        `${RUN} > invoke_agent Clerk > ${chat}`,
+        `${RUN} > invoke_agent Clerk > ${tool}`,
+        `${resumed} > invoke_agent Clerk > ${chat}`,
+        `${resumed} > invoke_agent Clerk > ${tool}`,
+      ].sort(),
+    );
+    const spans = named(runId, 'invoke_agent Clerk').sort((a, b) => a.end - b.end);
+    expect(spans).toEqual([
+      expect.objectContaining({
+        ...agentPlace(runId, 0, 'clerk'),
+        failed: true,
+        attributes: expect.objectContaining({
+          'error.type': 'node',
+          'ops.outcome': 'failed',
+          'ops.turns': 1,
+          'ops.cost_usd': 0.02,
+        }),
+      }),
+      expect.objectContaining({
+        ...agentPlace(runId, 1, 'clerk'),
+        failed: false,
+        attributes: expect.objectContaining({
+          'ops.outcome': 'success',
+          'ops.turns': 2,
+          'ops.tool_calls': 1,
+          'ops.cost_usd': 0.03,
+        }),
+      }),
+    ]);
+    expect(spans[1]!.start).toBeGreaterThanOrEqual(spans[0]!.end);
+  }, 60_000);
+
+  test('also when its run is cancelled while a call waits for approval, and resumed', async () => {
+    const tool = { ...fetching('quiet'), approval: 'always' };
+    const runId = await start(await define(agent(tool, ...fetchOnce)));
+    await paused(runId);
+    await call('POST', `/runs/${runId}/cancel`);
+    await arrived(runId, 'invoke_agent Clerk');
+    await call('POST', `/runs/${runId}/resume`);
+    await paused(runId);
+    const { pending_gate: gate } = await call('GET', `/runs/${runId}`);
+    await call('POST', `/runs/${runId}/approve`, { digest: gate.tool_call.digest });
+    await engine.until(runId, ['success'], 30_000);
+    await eventually(() => named(runId, 'invoke_agent Clerk').length === 2);
+    const spans = named(runId, 'invoke_agent Clerk').sort((a, b) => a.end - b.end);
+    expect(
+      spans.map(({ spanId, failed, attributes }) => [spanId, failed, attributes['ops.outcome']]),
+    ).toEqual([
+      [agentPlace(runId, 0, 'clerk').spanId, false, 'cancelled'],
+      [agentPlace(runId, 1, 'clerk').spanId, false, 'success'],
+    ]);
+    expect(paths(runId).filter((path) => path.includes('missing'))).toEqual([]);
+  }, 60_000);
+
+  test('also when its worker is killed', async () => {
+    await Promise.all(workers.splice(0).map((worker) => worker.stop()));
+    const first = await startWorker();
+    const { promise: released, resolve: release } = Promise.withResolvers<undefined>();
+    tools.answer('slow', { until: released });
+    const runId = await start(await define(agent(fetching('slow'), ...fetchOnce)));
+    await eventually(() => tools.calls('slow').length === 1);
+    await first.kill();
+    workers.splice(0);
+    release(undefined);
+    await startWorker();
+    await engine.until(runId, ['success'], 40_000);
+    await arrived(runId, 'invoke_agent Clerk');
+    expect(named(runId, 'invoke_agent Clerk')).toEqual([
+      expect.objectContaining({
+        ...agentPlace(runId, 0, 'clerk'),
+        attributes: expect.objectContaining({ 'ops.turns': 2, 'ops.cost_usd': 0.03 }),
+      }),
+    ]);
+  }, 90_000);
+});
 
 describe('the span of a run is recorded once', () => {
   const waiting = async (): Promise<string> => {
@@ -328,7 +522,7 @@ test('requests that concern no run have traces of their own, probes none', async
 });
 
 test('nothing that was exported contains content or a secret', () => {
-  for (const text of [PROMPT, ANSWER, RESULT, KEY]) {
+  for (const text of [PROMPT, ANSWER, RESULT, KEY, HEADER]) {
     expect(collector.received()).not.toContain(text);
   }
   expect(collector.received()).toContain('"x-collector-key":"abc"');

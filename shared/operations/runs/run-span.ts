@@ -2,10 +2,11 @@ import { readEndedRun } from '../../db/runs/settlements.ts';
 import { toDollars } from '../../money.ts';
 import { runPlaces } from '../../platform/tracing/run-places.ts';
 import { isTracing, recordSpan } from '../../platform/tracing/spans.ts';
+import { recordAgentSpans } from './agent-spans.ts';
 import type { DispatchDeps } from './executions.ts';
 
 /**
- * Records the span of a run, from its start or its last resume to its end. To be called by the one caller whose change
+ * Records the span of a run, from its start or its last resume to its end, and those of its agents with tools. To be called by the one caller whose change
  * ended the run, after its commit. Never rejects, and does nothing without tracing.
  */
 export async function recordRunSpan(
@@ -39,7 +40,8 @@ export async function recordRunSpan(
         'error.type': run.failure_kind ?? undefined,
       },
     });
+    await recordAgentSpans(db, { ...run, runId });
   } catch (error) {
-    log.warn({ err: error, runId }, 'could not record the span of a run');
+    log.warn({ err: error, runId }, 'could not record the spans of a run');
   }
 }

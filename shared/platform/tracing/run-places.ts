@@ -15,4 +15,13 @@ export function runPlaces(runId: string, resumes: number): { start: SpanPlace; r
   };
 }
 
+/**
+ * The span of an agent with tools over all its turns and calls. Their workers know it before it is recorded, and it is
+ * another one after each resume.
+ */
+export function agentPlace(runId: string, resumes: number, stepKey: string): SpanPlace {
+  const { traceId } = runPlaces(runId, resumes).run;
+  return { traceId, spanId: sha256(`${runId}/${resumes}/${stepKey}`).slice(0, 16) };
+}
+
 const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
