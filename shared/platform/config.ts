@@ -46,6 +46,42 @@ const list = (fallback = '') =>
         .filter((item) => item !== ''),
     );
 
+/** As OpenTelemetry's specification requires: in any case, and only this word switches something on. */
+const otelFlag = z
+  .string()
+  .default('false')
+  .transform((text) => text.toLowerCase())
+  .pipe(z.enum(['true', 'false'], { error: 'must be true or false' }))
+  .transform((value) => value === 'true');
+const milliseconds = z.coerce.number().int().min(1).max(2_147_483_647);
+/** `name=value` separated by commas, percent-encoded; names are in lower case. */
+const otlpHeaders = z.string().transform((text, context) => {
+  const items = text.split(',').filter((item) => item.trim() !== '');
+  const headers = items.map((item) => {
+    const [, name, value = ''] = /^\s*([\w!#$%&'*+.^`|~-]+)\s*=([^;]*)$/.exec(item) ?? [];
+    const decoded = headerValue(value.trim());
+    return name === undefined || decoded === undefined ? undefined : [name.toLowerCase(), decoded];
+  });
+  if (headers.every((header) => header !== undefined)) {
+    return Object.fromEntries(headers) as Record<string, string>;
+  }
+  context.addIssue({
+    code: 'custom',
+    message: 'must be name=value separated by commas, with other characters percent-encoded',
+  });
+  return z.NEVER;
+});
+
+/** Undefined for a text that is not percent-encoded, or cannot be the value of a header. */
+function headerValue(text: string): string | undefined {
+  try {
+    const decoded = decodeURIComponent(text);
+    return /^[\t\x20-\x7e]*$/.test(decoded) ? decoded : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
 export const environmentSchema = z.object({
   NODE_ENV: z.string().default('development'),
   LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']).default('info'),
@@ -115,7 +151,13 @@ export const environmentSchema = z.object({
   COMPATIBLE_API_KEY: z.string().optional(),
   COMPATIBLE_BASE_URL: z.url({ protocol: /^https?$/ }).optional(),
 
+  OTEL_SDK_DISABLED: otelFlag,
   OTEL_EXPORTER_OTLP_ENDPOINT: z.url({ protocol: /^https?$/ }).optional(),
+  OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: z.url({ protocol: /^https?$/ }).optional(),
+  OTEL_EXPORTER_OTLP_HEADERS: otlpHeaders.optional(),
+  OTEL_EXPORTER_OTLP_TRACES_HEADERS: otlpHeaders.optional(),
+  OTEL_EXPORTER_OTLP_TIMEOUT: milliseconds.default(10_000),
+  OTEL_EXPORTER_OTLP_TRACES_TIMEOUT: milliseconds.optional(),
   OTEL_TRACES_SAMPLER: z.string().default('parentbased_always_on'),
   OTEL_TRACES_SAMPLER_ARG: z.string().optional(),
   OTEL_BSP_SCHEDULE_DELAY: positiveInt(5_000),
@@ -142,9 +184,14 @@ function temporalUiUrlOf(e: Environment): string | undefined {
 
 /** Undefined without a collector: then no traces are exported. */
 function tracingOf(e: Environment) {
-  if (e.OTEL_EXPORTER_OTLP_ENDPOINT === undefined) return undefined;
+  const base = e.OTEL_EXPORTER_OTLP_ENDPOINT;
+  const url =
+    e.OTEL_EXPORTER_OTLP_TRACES_ENDPOINT ?? (base && `${base.replace(/\/+$/, '')}/v1/traces`);
+  if (url === undefined || e.OTEL_SDK_DISABLED) return undefined;
   return {
-    url: `${e.OTEL_EXPORTER_OTLP_ENDPOINT.replace(/\/+$/, '')}/v1/traces`,
+    url,
+    headers: { ...e.OTEL_EXPORTER_OTLP_HEADERS, ...e.OTEL_EXPORTER_OTLP_TRACES_HEADERS },
+    timeoutMs: e.OTEL_EXPORTER_OTLP_TRACES_TIMEOUT ?? e.OTEL_EXPORTER_OTLP_TIMEOUT,
     sampler: e.OTEL_TRACES_SAMPLER,
     samplerArg: e.OTEL_TRACES_SAMPLER_ARG,
     delayMs: e.OTEL_BSP_SCHEDULE_DELAY,

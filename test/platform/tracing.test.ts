@@ -188,6 +188,83 @@ describe('the export', () => {
     await collector.close();
   });
 
+  test('sends to the address, and with the headers, that are for traces alone', async () => {
+    const collector = await startCollector();
+    const tracing = await begin({
+      OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:1',
+      OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: `${collector.url}/v1/traces`,
+      OTEL_EXPORTER_OTLP_HEADERS: 'X-A=one%2C two, x-b=b',
+      OTEL_EXPORTER_OTLP_TRACES_HEADERS: 'X-B=traces',
+    });
+    await spanOf('run_1');
+    await tracing.stop();
+    expect(collector.spans).toHaveLength(1);
+    expect(collector.received()).toContain('"x-a":"one, two"');
+    expect(collector.received()).toContain('"x-b":"traces"');
+    await collector.close();
+  });
+
+  test('uses the address for traces unchanged', () => {
+    const url = (env: Record<string, string>) => loadConfig(env).tracing?.url;
+    const OTEL_EXPORTER_OTLP_TRACES_ENDPOINT = 'http://collector/any/path';
+    expect(url({ OTEL_EXPORTER_OTLP_TRACES_ENDPOINT })).toBe(OTEL_EXPORTER_OTLP_TRACES_ENDPOINT);
+    expect(url({ OTEL_EXPORTER_OTLP_ENDPOINT: 'http://collector/base/' })).toBe(
+      'http://collector/base/v1/traces',
+    );
+  });
+
+  test('fails a request after the timeout, the one for traces first', async () => {
+    const timeout = (env: Record<string, string>) =>
+      loadConfig({ OTEL_EXPORTER_OTLP_ENDPOINT: 'http://collector', ...env }).tracing?.timeoutMs;
+    expect(timeout({})).toBe(10_000);
+    expect(timeout({ OTEL_EXPORTER_OTLP_TIMEOUT: '20' })).toBe(20);
+    expect(
+      timeout({ OTEL_EXPORTER_OTLP_TIMEOUT: '20', OTEL_EXPORTER_OTLP_TRACES_TIMEOUT: '30' }),
+    ).toBe(30);
+    const lines: string[] = [];
+    const logger = createLogger(
+      { name: 'test', level: 'warn' },
+      { write: (line: string) => void lines.push(line) },
+    );
+    const collector = await startCollector();
+    collector.answer(undefined);
+    const tracing = await begin(
+      { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, OTEL_EXPORTER_OTLP_TRACES_TIMEOUT: '50' },
+      logger,
+    );
+    await spanOf('run_1');
+    await eventually(() => lines.length === 1);
+    await tracing.stop();
+    await collector.close();
+  });
+
+  test.each([
+    ['true', false],
+    ['TRUE', false],
+    ['false', true],
+    ['', true],
+  ])('with OTEL_SDK_DISABLED=%s is on: %s', (OTEL_SDK_DISABLED, on) => {
+    const env = { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://collector', OTEL_SDK_DISABLED };
+    expect(loadConfig(env).tracing !== undefined).toBe(on);
+  });
+
+  test.each([
+    ['OTEL_SDK_DISABLED', 'yes', 'must be true or false'],
+    ['OTEL_EXPORTER_OTLP_ENDPOINT', 'collector:4318', 'Invalid URL'],
+    ['OTEL_EXPORTER_OTLP_TRACES_ENDPOINT', 'ftp://collector', 'Invalid URL'],
+    ['OTEL_EXPORTER_OTLP_HEADERS', 'canary', 'must be name=value separated by commas'],
+    ['OTEL_EXPORTER_OTLP_HEADERS', 'a=1,=canary', 'must be name=value separated by commas'],
+    ['OTEL_EXPORTER_OTLP_TRACES_HEADERS', 'a=canary%', 'must be name=value separated by commas'],
+    ['OTEL_EXPORTER_OTLP_TRACES_HEADERS', 'a=canary;b', 'must be name=value separated by commas'],
+    ['OTEL_EXPORTER_OTLP_TRACES_HEADERS', 'a=canary%0A', 'must be name=value separated by commas'],
+    ['OTEL_EXPORTER_OTLP_TIMEOUT', '0', 'Too small'],
+    ['OTEL_EXPORTER_OTLP_TRACES_TIMEOUT', '10s', 'Invalid input'],
+  ])('refuses %s=%s', (name, value, problem) => {
+    const load = () => loadConfig({ [name]: value });
+    expect(load).toThrow(`${name}: ${problem}`);
+    expect(load).not.toThrow('canary');
+  });
+
   test.each([
     ['always_off', 'none'],
     ['parentbased_always_off', 'none'],

@@ -59,7 +59,11 @@ export function createExport(
     idGenerator: ids,
     spanProcessors: [
       new BatchSpanProcessor({
-        exporter: new OTLPTraceExporter({ url: settings.url }),
+        exporter: new OTLPTraceExporter({
+          url: settings.url,
+          headers: settings.headers,
+          timeoutMillis: settings.timeoutMs,
+        }),
         scheduledDelayMillis: settings.delayMs,
         maxQueueSize: settings.maxQueueSize,
       }),
