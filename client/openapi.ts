@@ -1120,7 +1120,7 @@ export interface paths {
         };
         /**
          * Verify the audit log
-         * @description Compares every entry with its seal and every seal with the previous one, as of one moment.
+         * @description Compares every entry with its seal and every seal with the previous one, and every tool call that needed approval with its decision, as of one moment.
          */
         get: operations["verifyAudit"];
         put?: never;
@@ -1910,6 +1910,7 @@ export interface components {
             /** @description The newest seal. Store it elsewhere to verify later that no earlier entry was changed */
             head: components["schemas"]["AuditVerificationHead"] | null;
             first_problem?: components["schemas"]["AuditVerificationFirstProblem"];
+            tool_calls: components["schemas"]["ToolCallVerification"];
         };
         AuditVerificationFirstProblem: {
             /** @description Null for an entry without a position in the chain */
@@ -3826,6 +3827,22 @@ export interface components {
              */
             type: "contains" | "not_contains" | "equals" | "regex";
             value: string | number;
+        };
+        ToolCallProblem: {
+            run_id: string;
+            step_key: string;
+            /** @description The entry of a decision */
+            audit_id?: string;
+            problem: string;
+        };
+        /** @description Tool calls of agents that need approval */
+        ToolCallVerification: {
+            /** @description Decisions that were compared with their gates */
+            decisions: number;
+            /** @description Calls with approval that were compared with their decisions */
+            made: number;
+            /** @description At most 100 */
+            problems: components["schemas"]["ToolCallProblem"][];
         };
         ToolImport: {
             created: components["schemas"]["ImportedTool"][];

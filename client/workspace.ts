@@ -87,7 +87,7 @@ function governanceMethods(send: Send) {
       query: Omit<QueryOf<'GET /api/audit'>, 'limit' | 'offset'> = {},
     ): AsyncGenerator<AuditEntry, void> =>
       byOffset(async (offset) => (await listAudit({ ...query, limit: PAGE, offset })).logs),
-    /** Verifies that the audit log was not altered. */
+    /** Verifies that the audit log was not altered, and that tool calls were made as approved. */
     verifyAudit: (options?: CallOptions): Promise<AuditVerification> =>
       send('GET /api/audit/verify', [], { options }),
 

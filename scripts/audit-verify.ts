@@ -7,8 +7,8 @@ import { findDatabase } from './running-service.ts';
 
 /**
  * `npm run audit:verify [-- --json] [-- --head <workspace>:<position>:<hash>]`: verifies the audit log of every
- * workspace in the database of `DATABASE_URL`, or of the running `npm start`. Exits with code 0 if all logs are intact,
- * 1 if one was tampered with, 2 if the check failed. `--head` (repeatable) is a head printed by an earlier check and
+ * workspace in the database of `DATABASE_URL`, or of the running `npm start`, and the tool calls that needed approval
+ * against their decisions. Exits with code 0 if everything is intact, 1 if something was tampered with, 2 if the check failed. `--head` (repeatable) is a head printed by an earlier check and
  * stored elsewhere; the chain must contain it.
  */
 interface Checked extends AuditVerification {
@@ -40,8 +40,29 @@ async function verifyAll(heads: Map<string, ChainPlace>): Promise<Checked[]> {
   }
 }
 
-function line({ workspace_id, sealed, unsealed, head, first_problem: bad }: Checked): string {
-  const entries = `${sealed} entries sealed, ${unsealed} waiting`;
+/** A line for the log, and one for each problem with a tool call. */
+const report = (checked: Checked): string =>
+  [
+    line(checked),
+    ...checked.tool_calls.problems.map(
+      ({ run_id, step_key, audit_id, problem }) =>
+        `${checked.workspace_id}: TOOL CALL ${step_key} of run ${run_id}: ${problem}` +
+        (audit_id === undefined ? '' : `, entry ${audit_id}`),
+    ),
+  ].join('\n');
+
+function line({
+  workspace_id,
+  sealed,
+  unsealed,
+  head,
+  first_problem: bad,
+  tool_calls,
+}: Checked): string {
+  const { decisions, made } = tool_calls;
+  const entries =
+    `${sealed} entries sealed, ${unsealed} waiting, ` +
+    `${decisions} decisions about tool calls, ${made} calls made`;
   if (bad === undefined) {
     const place = head === null ? 'none' : `${workspace_id}:${head.position}:${head.hash}`;
     return `${workspace_id}: whole, ${entries}, head ${place}`;
@@ -61,7 +82,7 @@ async function main(): Promise<number> {
     },
   });
   const checked = await verifyAll(parseHeads(values.head));
-  console.log(values.json ? JSON.stringify(checked, null, 2) : checked.map(line).join('\n'));
+  console.log(values.json ? JSON.stringify(checked, null, 2) : checked.map(report).join('\n'));
   return checked.every((each) => each.valid) ? 0 : 1;
 }
 

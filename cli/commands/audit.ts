@@ -52,7 +52,7 @@ export function auditCommands(program: Command): void {
 
   audit
     .command('verify')
-    .description('verify that the log is unchanged; code 1 when it is not')
+    .description('verify the log and the approvals of tool calls; code 1 when they do not hold')
     .action(
       inSession(async ({ client, output }) => {
         const verification = await client.verifyAudit();

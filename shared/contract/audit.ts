@@ -63,6 +63,26 @@ export const auditVerificationSchema = z
         problem: z.string(),
       })
       .optional(),
+    tool_calls: z
+      .object({
+        decisions: z.int().meta({ description: 'Decisions that were compared with their gates' }),
+        made: z
+          .int()
+          .meta({ description: 'Calls with approval that were compared with their decisions' }),
+        problems: z
+          .array(
+            z
+              .object({
+                run_id: z.string(),
+                step_key: z.string().meta({ examples: ['triage/1.1'] }),
+                audit_id: z.string().optional().meta({ description: 'The entry of a decision' }),
+                problem: z.string(),
+              })
+              .meta({ id: 'ToolCallProblem' }),
+          )
+          .meta({ description: 'At most 100' }),
+      })
+      .meta({ id: 'ToolCallVerification', description: 'Tool calls of agents that need approval' }),
   })
   .meta({ id: 'AuditVerification' });
 export type AuditVerification = z.infer<typeof auditVerificationSchema>;

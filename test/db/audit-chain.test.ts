@@ -85,7 +85,7 @@ describe('sealing', () => {
       await write(3);
       await write(2, other);
     }
-    expect(await verify()).toEqual({ valid: true, sealed: 0, unsealed: 15, head: null });
+    expect(await verify()).toMatchObject({ valid: true, sealed: 0, unsealed: 15, head: null });
     expect(await listUnsealedWorkspaces(db)).toEqual([workspaceId, other].sort());
     expect(await sealAll(4)).toBe(15);
     expect(await listUnsealedWorkspaces(db)).toEqual([other]);
@@ -96,6 +96,7 @@ describe('sealing', () => {
       sealed: 15,
       unsealed: 0,
       head: { position: 15, hash: expect.stringMatching(/^[0-9a-f]{64}$/) },
+      tool_calls: { decisions: 0, made: 0, problems: [] },
     });
     expect(await verifyAudit(db, other)).toMatchObject({ valid: true, sealed: 10, unsealed: 0 });
   });

@@ -56,7 +56,9 @@ test('the check reports in its exit code and one line whether the log is whole',
   const whole = await verify([]);
   expect(whole).toMatchObject({ code: 0, errors: '' });
   const head = /head (\S+)$/.exec(whole.output)?.[1] ?? '';
-  expect(whole.output).toBe(`${workspaceId}: whole, 3 entries sealed, 0 waiting, head ${head}`);
+  expect(whole.output).toBe(
+    `${workspaceId}: whole, 3 entries sealed, 0 waiting, 0 decisions about tool calls, 0 calls made, head ${head}`,
+  );
   expect(await verify(['--head', head])).toMatchObject({ code: 0, output: whole.output });
 
   // Finds the database of a running `npm start`.
@@ -66,7 +68,7 @@ test('the check reports in its exit code and one line whether the log is whole',
   const other = `${workspaceId}:2:${'ab'.repeat(32)}`;
   expect(await verify(['--head', other])).toMatchObject({
     code: 1,
-    output: `${workspaceId}: TAMPERED WITH: the chain does not hold the noted head, position 2 (3 entries sealed, 0 waiting)`,
+    output: `${workspaceId}: TAMPERED WITH: the chain does not hold the noted head, position 2 (3 entries sealed, 0 waiting, 0 decisions about tool calls, 0 calls made)`,
   });
 
   const nothing = z.object({});

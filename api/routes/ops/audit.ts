@@ -45,7 +45,7 @@ export function auditRoutes(app: App, { db }: RouteContext): void {
       operationId: 'verifyAudit',
       summary: 'Verify the audit log',
       description:
-        'Compares every entry with its seal and every seal with the previous one, as of one moment.',
+        'Compares every entry with its seal and every seal with the previous one, and every tool call that needed approval with its decision, as of one moment.',
       response: answers({ 200: auditVerificationSchema }),
     },
     config: { capability: 'view' },

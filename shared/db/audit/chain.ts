@@ -3,6 +3,7 @@ import { z } from 'zod';
 import type { AuditVerification } from '../../contract/audit.ts';
 import { countSealed } from '../people/member-stats.ts';
 import { type Db, type FragmentSqlToken, type Pool, sql, type Tx } from '../pool.ts';
+import { verifyToolCalls } from './tool-calls.ts';
 
 /** Entries of one workspace sealed in one transaction. */
 export const SEAL_BATCH = 500;
@@ -127,8 +128,8 @@ type Problem = NonNullable<AuditVerification['first_problem']>;
 const GENESIS: ChainPlace = { position: 0, hash: '00'.repeat(32) };
 
 /**
- * Verifies the whole chain of one workspace against its entries, as of one moment, with a bounded number of rows at a
- * time. The first problem is the one at the lowest position; entries without a position come last. `noted` is a head
+ * Verifies the whole chain of one workspace against its entries, and the decisions about tool calls against the calls
+ * that were made, as of one moment, with a bounded number of rows at a time. The first problem is the one at the lowest position; entries without a position come last. `noted` is a head
  * that was recorded elsewhere earlier: a rewritten chain does not contain it.
  */
 export async function verifyAudit(
@@ -143,12 +144,14 @@ export async function verifyAudit(
     const problem = baseProblem(chain) ?? (await walkSeals(tx, workspaceId, chain, noted));
     const entries = await walkEntries(tx, workspaceId);
     const first = problem ?? entries.stray;
+    const toolCalls = await verifyToolCalls(tx, workspaceId);
     return {
-      valid: first === undefined,
+      valid: first === undefined && toolCalls.problems.length === 0,
       sealed: chain.seals,
       unsealed: entries.unsealed,
       head: chain.head,
       ...(first === undefined ? {} : { first_problem: first }),
+      tool_calls: toolCalls,
     };
   });
 }

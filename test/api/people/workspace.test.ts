@@ -210,6 +210,7 @@ describe('audit log verification', () => {
           sealed: entries,
           unsealed: 0,
           head: { position: entries, hash: expect.stringMatching(/^[0-9a-f]{64}$/) },
+          tool_calls: { decisions: 0, made: 0, problems: [] },
         },
       ]);
     }

@@ -48,14 +48,13 @@ function Outcome({ found }: { found: AuditVerification }) {
     <Stack gap="sm" role="status">
       {found.valid ? (
         <Alert color="teal" title="The log is intact">
-          {countText(found.sealed)} entries verified.
+          {countText(found.sealed)} entries and {countText(found.tool_calls.made)} approved tool
+          calls verified.
           <Unsealed count={found.unsealed} />
         </Alert>
       ) : (
         <Alert color="red" title="The log was tampered with">
-          {found.first_problem === undefined ? (
-            'The chain is broken.'
-          ) : (
+          {found.first_problem !== undefined && (
             <>
               {found.first_problem.position === null
                 ? 'An entry is not part of the chain: '
@@ -65,6 +64,11 @@ function Outcome({ found }: { found: AuditVerification }) {
                 ` (entry ${found.first_problem.audit_id})`}
             </>
           )}
+          {found.tool_calls.problems.map(({ run_id, step_key, problem }, place) => (
+            <Text key={place} size="sm">
+              Tool call {step_key} of run {run_id}: {problem}
+            </Text>
+          ))}
           <Unsealed count={found.unsealed} />
         </Alert>
       )}
