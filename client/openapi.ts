@@ -1784,6 +1784,8 @@ export interface components {
             output_tokens: number;
             /** @description The part of `input_tokens` that the provider read from its cache */
             cached_tokens?: number;
+            /** @description The part of `input_tokens` that the provider stored in its cache, at a surcharge */
+            cache_write_tokens?: number;
         };
         AlertChannel: {
             /** @enum {string} */
@@ -1875,6 +1877,8 @@ export interface components {
             output_tokens: number;
             /** @description The part of `input_tokens` that the provider read from its cache */
             cached_tokens?: number;
+            /** @description The part of `input_tokens` that the provider stored in its cache, at a surcharge */
+            cache_write_tokens?: number;
         };
         AuditEntry: {
             id: string;
@@ -3757,6 +3761,8 @@ export interface components {
             output_tokens: number;
             /** @description The part of `input_tokens` that the provider read from its cache */
             cached_tokens?: number;
+            /** @description The part of `input_tokens` that the provider stored in its cache, at a surcharge */
+            cache_write_tokens?: number;
         };
         StreamFrame: components["schemas"]["StepStartedFrame"] | components["schemas"]["StepCompletedFrame"] | components["schemas"]["StepFailedFrame"] | components["schemas"]["RunPausedFrame"] | components["schemas"]["RunCompletedFrame"] | components["schemas"]["RunFailedFrame"] | components["schemas"]["RunEvaluatedFrame"] | components["schemas"]["AgentTurnFrame"];
         SystemMessage: {

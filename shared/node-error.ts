@@ -1,8 +1,10 @@
-interface Usage {
+export interface Usage {
   input_tokens: number;
   output_tokens: number;
   /** The part of `input_tokens` that the provider read from its cache; absent when it reports none. */
   cached_tokens?: number;
+  /** The part of `input_tokens` that the provider stored in its cache, where that costs more. */
+  cache_write_tokens?: number;
 }
 
 /** The cost and usage of an attempt, also of a failed one. `costMicros` is in millionths of a dollar. */

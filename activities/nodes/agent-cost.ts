@@ -3,7 +3,7 @@ import type { OfferedTool } from '../../shared/agents/offered-tool.ts';
 import type { AgentNode } from '../../shared/contract/graph.ts';
 import type { JsonObject } from '../../shared/json.ts';
 import { toMicros } from '../../shared/money.ts';
-import { costOf, type PriceOverrides, priceOf } from '../../shared/prices.ts';
+import { chargesCacheWrites, costOf, type PriceOverrides, priceOf } from '../../shared/prices.ts';
 import { FREE, type StepCost } from '../../shared/spending.ts';
 
 /** Tokens that a provider adds to the prompt: roles, separators, instructions for JSON. */
@@ -63,12 +63,16 @@ async function costOverModels(
   const providers = models.filter((model) => model !== 'mock');
   if (providers.length > 0) {
     // Models without a price are not called where a limit applies.
-    const prices = providers.flatMap((model) => priceOf(model, ask.prices) ?? []);
     const output = outputLimit(node);
     const input = inputBytes + bytesOf(node.response_schema ?? null) + FRAMING_TOKENS;
-    const bounds = prices.map((price) =>
-      output === undefined ? null : costOf(price, { input_tokens: input, output_tokens: output }),
-    );
+    const bounds = providers.flatMap((model): (number | null)[] => {
+      const price = priceOf(model, ask.prices);
+      if (price === undefined) return [];
+      if (output === undefined) return [null];
+      // A turn can store all that it sends.
+      const cache_write_tokens = node.tools !== undefined && chargesCacheWrites(model) ? input : 0;
+      return [costOf(price, { input_tokens: input, output_tokens: output, cache_write_tokens })];
+    });
     const before = bounds.includes(null) ? await ask.lastCost() : null;
     costs.push(...bounds.map((bound) => ({ least: 1, most: bound ?? before })));
   }

@@ -7,6 +7,7 @@ import { askModel, type ModelReply } from './model-request.ts';
 import type { TurnCall, TurnResult, TurnRunner } from './model-turn.ts';
 import { NodeError } from './node.ts';
 import { turnOf } from './turn-calls.ts';
+import { withPrefixes } from './turn-cache.ts';
 import { messagesOf } from './turn-messages.ts';
 
 /**
@@ -28,7 +29,9 @@ async function askProvider(deps: AgentDeps, call: TurnCall, model: string): Prom
   const reply = await askModel({
     model: found.model,
     system: conversation.system,
-    messages: messagesOf(conversation, model, tools),
+    messages: withPrefixes(messagesOf(conversation, model, tools), {
+      last: call.toolChoice === 'none',
+    }),
     temperature: node.temperature,
     maxOutputTokens: outputLimit(node),
     schema: node.response_schema,

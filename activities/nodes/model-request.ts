@@ -12,6 +12,7 @@ import {
 } from 'ai';
 import type { OfferedTool } from '../../shared/agents/offered-tool.ts';
 import type { Json, JsonObject } from '../../shared/json.ts';
+import { withPrefix } from './turn-cache.ts';
 
 // The SDK would write warnings (a setting a model ignores) to the console, past the logger.
 globalThis.AI_SDK_LOG_WARNINGS = false;
@@ -112,11 +113,13 @@ function optionsOf({ system, schema, tools = [], toolChoice, ...request }: Model
 
 /** Without `execute`, so that the SDK returns the calls instead of making them. */
 const toolSet = (tools: readonly OfferedTool[]): ToolSet =>
-  Object.fromEntries(
-    tools.map(({ providerName, description, schema }) => [
-      providerName,
-      { description, inputSchema: jsonSchema<Json>(schema) },
-    ]),
+  withPrefix(
+    Object.fromEntries(
+      tools.map(({ providerName, description, schema }) => [
+        providerName,
+        { description, inputSchema: jsonSchema<Json>(schema) },
+      ]),
+    ),
   );
 
 /** Sends the schema but leaves the text as it is: models wrap JSON in other text, which the SDK refuses to parse. */

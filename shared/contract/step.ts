@@ -13,6 +13,9 @@ export const usageSchema = z.object({
     .int()
     .optional()
     .meta({ description: 'The part of `input_tokens` that the provider read from its cache' }),
+  cache_write_tokens: z.int().optional().meta({
+    description: 'The part of `input_tokens` that the provider stored in its cache, at a surcharge',
+  }),
 });
 
 /** A person's decision at a gate. */

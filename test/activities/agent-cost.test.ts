@@ -67,6 +67,15 @@ test('without a token limit, a turn is bound to 4,096 output tokens', async () =
   expect(await costOf({ tools: ['x'] })).toMatchObject({ most: expect.any(Number) });
 });
 
+test('a turn of Anthropic can store all that it sends, for a quarter more', async () => {
+  const model = 'anthropic/claude-haiku-4-5';
+  const none = await turn({ model });
+  expect((await turn({ model }, 4_000)).most! - none.most!).toBe(5_000);
+  const call = async (prompt: string) =>
+    (await costOf({ model, max_output_tokens: 1 }, null, prompt)).most!;
+  expect((await call('x'.repeat(4_001))) - (await call('x'))).toBe(4_000);
+});
+
 test('each byte of the conversation and of the tools counts as a token', async () => {
   const none = await turn({});
   expect((await turn({}, 5_000)).most! - none.most!).toBe(5_000);

@@ -98,13 +98,14 @@ function stopReason({ finish, calls = [] }: Said): string {
   return calls.length > 0 ? 'tool_use' : 'end_turn';
 }
 
-/** Anthropic counts what it read from its cache apart. */
+/** Anthropic counts what it read from its cache, and stored there, apart. */
 function usage(said: Said) {
   const counted = usageOf(said) ?? { prompt_tokens: 0, completion_tokens: 0 };
-  const { cached_tokens: cached = 0 } = counted;
+  const { cached_tokens: cached = 0, cache_write_tokens: written = 0 } = counted;
   return {
-    input_tokens: counted.prompt_tokens - cached,
+    input_tokens: counted.prompt_tokens - cached - written,
     output_tokens: counted.completion_tokens,
     ...(cached === 0 ? {} : { cache_read_input_tokens: cached }),
+    ...(written === 0 ? {} : { cache_creation_input_tokens: written }),
   };
 }

@@ -17,8 +17,13 @@ export interface Said {
   calls?: SaidCall[];
   /** A signed thought before the rest (Anthropic and Google). */
   thought?: { text: string; signature: string };
-  /** `cached_tokens` is a part of `prompt_tokens`. Null: the provider reports none. Default: 20 and 10. */
-  usage?: { prompt_tokens: number; completion_tokens: number; cached_tokens?: number } | null;
+  /** `cached_tokens` and `cache_write_tokens` (Anthropic) are parts of `prompt_tokens`. Null: the provider reports none. Default: 20 and 10. */
+  usage?: {
+    prompt_tokens: number;
+    completion_tokens: number;
+    cached_tokens?: number;
+    cache_write_tokens?: number;
+  } | null;
   /**
    * Why the response ends; default: it is complete. `refusal` is the model's own, `filter` its provider's, and
    * `malformed` a call that Google cannot read.

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { StreamFrame } from '../../contract/stream.ts';
 import type { AgentPart } from '../../execution.ts';
 import type { Json } from '../../json.ts';
+import type { Usage } from '../../node-error.ts';
 import { moment } from './pending-writes.ts';
 import { type Db, type Pool, sql } from '../pool.ts';
 import { chargeHolds } from '../money/holds.ts';
@@ -21,7 +22,7 @@ import {
 export interface StepSpending {
   costMicros: number;
   model?: string;
-  usage?: { input_tokens: number; output_tokens: number; cached_tokens?: number };
+  usage?: Usage;
   unpriced?: boolean;
 }
 

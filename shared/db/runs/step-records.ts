@@ -160,12 +160,17 @@ function withAgentCosts(steps: Step[]): Step[] {
 
 type Usage = NonNullable<Step['usage']>;
 
+/** Absent where neither has it. */
+const addedPart = (part: 'cached_tokens' | 'cache_write_tokens', one: Usage, other: Usage) =>
+  one[part] === undefined && other[part] === undefined
+    ? {}
+    : { [part]: (one[part] ?? 0) + (other[part] ?? 0) };
+
 const addUsage = (one: Usage, other: Usage): Usage => ({
   input_tokens: one.input_tokens + other.input_tokens,
   output_tokens: one.output_tokens + other.output_tokens,
-  ...(one.cached_tokens === undefined && other.cached_tokens === undefined
-    ? {}
-    : { cached_tokens: (one.cached_tokens ?? 0) + (other.cached_tokens ?? 0) }),
+  ...addedPart('cached_tokens', one, other),
+  ...addedPart('cache_write_tokens', one, other),
 });
 
 function attemptsOf(row: StepRow): StepAttempt[] {

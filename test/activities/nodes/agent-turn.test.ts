@@ -260,3 +260,68 @@ const choices: Record<string, Record<TurnCall['toolChoice'], object>> = {
     none: { toolConfig: { functionCallingConfig: { mode: 'NONE' } } },
   },
 };
+
+describe("Anthropic's cache", () => {
+  const model = 'anthropic/claude-haiku-4-5';
+  const END = { type: 'ephemeral' };
+  /** Where a request ends prefixes: its last tool, and contents of its messages by place. */
+  const ends = ({ tools, messages }: Record<string, unknown>) => ({
+    tools: (tools as { cache_control?: unknown }[]).map((tool) => tool.cache_control),
+    messages: (messages as { content: { cache_control?: unknown }[] }[]).map(({ content }) =>
+      content.map((part) => part.cache_control),
+    ),
+  });
+  const tools = [undefined, END];
+
+  it('stores the tools and the conversation, and reads what the turn before stored', async () => {
+    turns.server.answers.push(twoCalls, twoCalls, { text: 'It is x.' });
+    const first = await turns.ask(model);
+    const one = after(first, results);
+    const second = await turns.ask(model, { turn: 2, conversation: one });
+    const two = { ...one, turns: [...one.turns, ...after(second, results).turns] };
+    await turns.ask(model, { turn: 3, conversation: two });
+    const said = Array(3).fill(undefined);
+    const result = [undefined, END];
+    expect(turns.server.questions().map(ends)).toEqual([
+      { tools, messages: [[END]] },
+      { tools, messages: [[END], said, result] },
+      { tools, messages: [[undefined], said, result, said, result] },
+    ]);
+  });
+
+  it('does not store the conversation for a turn that must answer', async () => {
+    turns.server.answers.push(twoCalls, { text: 'It is x.' });
+    const conversation = after(await turns.ask(model), results);
+    await turns.ask(model, { turn: 2, conversation, toolChoice: 'none' });
+    const [, last] = turns.server.questions().map(ends);
+    expect(last!.messages).toEqual([[END], Array(3).fill(undefined), [undefined, undefined]]);
+  });
+
+  it.each([undefined, []])('is priced: what is read, and what is stored (%p)', async (deltas) => {
+    turns.server.answers.push({
+      text: 'Hi',
+      usage: {
+        prompt_tokens: 1_000,
+        completion_tokens: 1,
+        cached_tokens: 700,
+        cache_write_tokens: 200,
+      },
+    });
+    expect(await turns.ask(model, {}, deltas)).toMatchObject({
+      usage: {
+        input_tokens: 1_000,
+        output_tokens: 1,
+        cached_tokens: 700,
+        cache_write_tokens: 200,
+      },
+      // 100 × 1 + 200 × 1.25 + 700 × 0.1 + 1 × 10
+      costMicros: 430,
+    });
+  });
+
+  it.each(models.filter((each) => each !== model))('is no concern of %s', async (other) => {
+    turns.server.answers.push({ text: 'Hi' });
+    await turns.ask(other);
+    expect(JSON.stringify(turns.server.questions())).not.toMatch(/cache_?control/i);
+  });
+});
