@@ -512,6 +512,30 @@ describe('the span of a run is recorded once', () => {
   );
 });
 
+test('headers of tools stay out of every span, also when a server answers with them', async () => {
+  const echoed = { status: 400, body: { error: `Bearer ${HEADER} is not valid` } };
+  for (const name of ['echoed', 'mcp']) tools.answer(name, echoed);
+  const headers = { Authorization: `Bearer ${HEADER}`, 'X-Api-Key': HEADER };
+  const endpoint_url = `${tools.url}/echoed`;
+  await call('POST', '/tools', { name: 'echoed', endpoint_url, headers, retry_count: 0 });
+  const calls: [string, object][] = [
+    ['custom:echoed', {}],
+    ['http_request', { url: endpoint_url, method: 'POST', headers }],
+    ['mcp', { server_url: `${tools.url}/mcp`, tool: 'stock', headers }],
+  ];
+  for (const [tool_name, params] of calls) {
+    const node = { id: 'call', kind: 'tool', tool_name, params } as never;
+    const runId = await start(await define({ nodes: [node], edges: [] }));
+    await engine.until(runId, ['failed'], 30_000);
+    await arrived(runId, 'step call', 'invoke_workflow Traced', 'start_run');
+    expect(named(runId, `execute_tool ${tool_name}`)).toHaveLength(1);
+  }
+  const sent = [...tools.calls('echoed'), ...tools.calls('mcp')];
+  expect(sent.filter((each) => each.headers['x-api-key'] === HEADER).length).toBeGreaterThan(2);
+  expect(collector.received()).not.toContain(HEADER);
+  expect(JSON.stringify(collector.spans)).not.toMatch(/authorization|x-api-key/i);
+}, 60_000);
+
 test('requests that concern no run have traces of their own, probes none', async () => {
   await call('GET', '/workflows');
   await call('GET', '/health');
