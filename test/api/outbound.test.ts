@@ -33,7 +33,7 @@ describe('registering an endpoint', () => {
       consecutive_failures: 0,
       last_delivery_at: null,
       created_at: expect.any(String),
-      secret: expect.stringMatching(/^whsec_[0-9a-z]{48}$/),
+      secret: expect.stringMatching(/^whsec_[A-Za-z0-9+/]{43}=$/),
     });
     const listed = await outbound.call('GET', '?limit=100');
     const { secret, ...shown } = body.data;

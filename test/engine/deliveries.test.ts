@@ -457,7 +457,7 @@ describe('an endpoint', () => {
     const { id, secret: first } = await outbound.register(url);
     const { body } = await outbound.call('POST', `/${id}/rotate-secret`);
     const { secret: second, previous_secret_until } = body.data;
-    expect(second).toMatch(/^whsec_[0-9a-z]{48}$/);
+    expect(second).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/);
     expect(second).not.toBe(first);
     const hours = (Date.parse(previous_secret_until) - Date.now()) / 3_600_000;
     expect(hours).toBeCloseTo(24, 1);

@@ -1,5 +1,5 @@
 import type { OutboundEventType } from '../../contract/data/outbound.ts';
-import { signDelivery } from './delivery-signature.ts';
+import { signDelivery, standardHeaders } from './delivery-signature.ts';
 import { type Egress, EgressError, findEgressError } from '../egress/egress.ts';
 import { isSuccess } from './outside.ts';
 
@@ -48,6 +48,7 @@ export async function postDelivery(egress: Egress, post: DeliveryPost): Promise<
         'x-service-delivery': post.deliveryId,
         'x-service-event': post.type,
         'x-service-signature': signDelivery(body, post.secrets),
+        ...standardHeaders(post.event_id, body, post.secrets),
       },
       body,
       signal: AbortSignal.any([timeout.signal, post.signal]),

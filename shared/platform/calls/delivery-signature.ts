@@ -1,11 +1,35 @@
-import { createHmac } from 'node:crypto';
-import { randomText } from '../../crypto/ids.ts';
+import { createHmac, randomBytes } from 'node:crypto';
 
 const SECRET_PREFIX = 'whsec_';
-/** 240 random bits. */
-const SECRET_LENGTH = 48;
+const SECRET_BYTES = 32;
 
-export const newEndpointSecret = (): string => SECRET_PREFIX + randomText(SECRET_LENGTH);
+/** As Standard Webhooks has it: random bytes in base64 after a prefix. */
+export const newEndpointSecret = (): string =>
+  SECRET_PREFIX + randomBytes(SECRET_BYTES).toString('base64');
+
+/**
+ * The headers of Standard Webhooks (https://www.standardwebhooks.com), with a signature for each secret. The key is the
+ * base64 text after the prefix, decoded. Secrets of earlier releases are 48 letters and digits, which are also base64.
+ * `id` identifies the event; `now` is in ms since 1970.
+ */
+export function standardHeaders(
+  id: string,
+  body: Buffer,
+  secrets: readonly string[],
+  now = Date.now(),
+): Record<'webhook-id' | 'webhook-timestamp' | 'webhook-signature', string> {
+  const at = String(Math.floor(now / 1000));
+  const signatures = secrets.map((secret) => {
+    const key = Buffer.from(secret.slice(SECRET_PREFIX.length), 'base64');
+    const hmac = createHmac('sha256', key).update(`${id}.${at}.`).update(body);
+    return `v1,${hmac.digest('base64')}`;
+  });
+  return {
+    'webhook-id': id,
+    'webhook-timestamp': at,
+    'webhook-signature': signatures.join(' '),
+  };
+}
 
 /**
  * The header `X-Service-Signature` of a delivery: when it was signed, in seconds since 1970, and for each secret the

@@ -48,7 +48,7 @@ describe('registering an endpoint', () => {
       consecutive_failures: 0,
       last_delivery_at: null,
       created_at: expect.any(String),
-      secret: expect.stringMatching(/^whsec_[0-9a-z]{48}$/),
+      secret: expect.stringMatching(/^whsec_[A-Za-z0-9+/]{43}=$/),
     });
     const { secret, ...shown } = body;
     expect((await api.call('GET', `${base}/${body.id}`)).body).toEqual(shown);
@@ -228,7 +228,7 @@ test('a rotated secret is new and shown once', async () => {
   expect([status, body]).toEqual([
     200,
     {
-      secret: expect.stringMatching(/^whsec_[0-9a-z]{48}$/),
+      secret: expect.stringMatching(/^whsec_[A-Za-z0-9+/]{43}=$/),
       previous_secret_until: expect.any(String),
     },
   ]);
