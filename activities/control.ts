@@ -22,8 +22,10 @@ export function createControlActivities(deps: {
   frames: FrameNotifier;
   /** Whether alert channels are configured for failures and open gates. */
   alerts: boolean;
+  /** The public address of the console, for links to gates. */
+  publicUrl: string;
 }): ControlActivities {
-  const { db, frames, alerts } = deps;
+  const { db, frames, alerts, publicUrl } = deps;
   const execution = (): string => {
     const { workflowExecution } = activityInfo();
     if (workflowExecution === undefined) {
@@ -33,7 +35,8 @@ export function createControlActivities(deps: {
   };
   return {
     pauseAtGates: async (call) => {
-      const decisions = await pauseAtGates(db, { ...call, execution: execution(), alerts });
+      const notice = { execution: execution(), alerts, publicUrl };
+      const decisions = await pauseAtGates(db, { ...call, ...notice });
       frames.wakeNow(call.run_id);
       return { decisions };
     },

@@ -59,6 +59,7 @@ export function createActivities(deps: ActivityDeps): Activities {
         log: deps.log,
         frames,
         alerts: deps.config.alerts.channels.length > 0,
+        publicUrl: deps.config.api.publicUrl,
       }),
       tickSchedule: createTickSchedule({ ...deps, findRunnable }),
       executeShortStep: createExecuteShortStep(execute, deps.log),

@@ -39,6 +39,10 @@ const SENDER = '[Service]';
 /** A name is free text; in a subject, which is a single line, its line breaks become spaces. */
 export const oneLine = (name: string): string => name.replace(/[\p{Cc}\u2028\u2029]+/gu, ' ');
 
+/** The page of a gate, below the public address. */
+export const gatePage = (runId: string, nodeId: string): string =>
+  `/approvals/${encodeURIComponent(runId)}/${encodeURIComponent(nodeId)}`;
+
 /** The text for people. The last line is the page below `publicUrl` where they can act. */
 export function alertTexts(alert: Alert, publicUrl: string): AlertTexts {
   const { title, line, page } = contentOf(alert);
@@ -61,9 +65,6 @@ function contentOf(alert: Alert): { title: string; line: string; page: string } 
   return {
     title: `Approval needed - ${workflow}`,
     line: `${run} is paused at a human gate: ${text}`,
-    page:
-      node_id === undefined
-        ? page
-        : `/approvals/${encodeURIComponent(run_id)}/${encodeURIComponent(node_id)}`,
+    page: node_id === undefined ? page : gatePage(run_id, node_id),
   };
 }

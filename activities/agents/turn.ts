@@ -122,7 +122,8 @@ async function decideCall(
   const asks = await needsApproval(workspaceId, tool.approval, { ...agent.state, args });
   if (!asks) return recorded;
   const { value } = await redact(args);
-  return { ...recorded, question: questionOf(tool.name, value) };
+  const redacted = JSON.stringify(value).length > MAX_REDACTED ? null : value;
+  return { ...recorded, question: questionOf(tool.name, value), redacted };
 }
 
 /** An expression that fails asks. */
@@ -138,6 +139,8 @@ async function needsApproval(
 }
 
 const MAX_QUESTION = 1_000;
+/** Characters of redacted arguments that an event of a run contains. */
+const MAX_REDACTED = 20_000;
 
 function questionOf(tool: string, args: Json): string {
   const text = JSON.stringify(args);

@@ -9,6 +9,8 @@ export interface RecordedCall extends RequestedCall {
   schema_digest?: string;
   /** A person must approve it: the question, with the arguments redacted and shortened. */
   question?: string;
+  /** With `question`: the arguments redacted, for receivers outside the service. Null when they are long. */
+  redacted?: Json;
 }
 
 /** The output of a turn's step in the ledger. */

@@ -38,6 +38,7 @@ const ask = (runId: string, gates: ReturnType<typeof opening>[], execution = 'e1
     gates,
     execution,
     alerts: false,
+    publicUrl: 'https://ops.example.com',
   });
 
 const waitingAt = async (...stepKeys: string[]): Promise<string> => {

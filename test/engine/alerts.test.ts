@@ -314,7 +314,7 @@ describe('an alert', () => {
     const workflowId = await engine.define(gated, 'G');
     for (let round = 0; round < 20; round += 1) {
       const runId = await engine.trigger(workflowId);
-      const call = { ...pauseCall(runId), execution: 'e1', alerts: true };
+      const call = { ...pauseCall(runId), execution: 'e1', alerts: true, publicUrl: ADDRESS };
       await Promise.all([1, 2, 3].map(() => pauseAtGates(engine.db, call)));
       expect((await queued(engine, runId)).map((row) => row.payload['event'])).toEqual(['paused']);
       const end = { runId, kind: 'crash', error: 'gone', alerts: true } as const;
@@ -335,7 +335,12 @@ describe('an alert', () => {
     const engine = await engineWith(chatSettings(), false);
     const runId = await engine.trigger(await engine.define(gated, 'G'));
     await engine.carriedOut(runId);
-    await pauseAtGates(engine.db, { ...pauseCall(runId), execution: 'e1', alerts: true });
+    await pauseAtGates(engine.db, {
+      ...pauseCall(runId),
+      execution: 'e1',
+      alerts: true,
+      publicUrl: ADDRESS,
+    });
     // Blocks the alert: it is due in an hour.
     await engine.db.query(sql.unsafe`
       UPDATE outbox SET due_at = now() + interval '1 hour' WHERE kind = 'alert'

@@ -60,16 +60,19 @@ async function follow(runId: string): Promise<{ frames: StreamFrame[]; socket: W
   return { frames, socket };
 }
 
-test('times have the response format in frames, streamed and listed', async () => {
-  const gated = await engine.define({
+const defineGated = () =>
+  engine.define({
     nodes: [{ id: 'gate', kind: 'human_gate', prompt: 'Go on?' }, echo('a')],
     edges: [edge('gate', 'a')],
   });
+const defineFailing = () => engine.define({ nodes: [mock('a', { fail_times: 1 })], edges: [] });
+
+test('times have the response format in frames, streamed and listed', async () => {
+  const gated = await defineGated();
   await ok('PUT', `/api/workflows/${gated}/checks`, [
     { name: 'always', type: 'expression', value: 'true' },
   ]);
-  const failing = await engine.define({ nodes: [mock('a', { fail_times: 1 })], edges: [] });
-  const runs = [await engine.trigger(gated), await engine.trigger(failing)];
+  const runs = [await engine.trigger(gated), await engine.trigger(await defineFailing())];
   const streams = await Promise.all(runs.map(follow));
   await startWorker();
   await engine.until(runs[0]!, ['paused']);
@@ -124,6 +127,10 @@ async function everythingHappens(): Promise<void> {
     UPDATE data_months SET requests = ${Number(plans.free.dataRequestsPerMonth)}::bigint - 1`);
   await ok('GET', '/v1/feeds', undefined, headers);
   await ok('PUT', `/api/data/feeds/${feed_id}`, { status: 'paused' });
+  await engine.trigger(await defineFailing());
+  const runId = await engine.trigger(await defineGated());
+  await engine.until(runId, ['paused']);
+  await ok('POST', `/api/runs/${runId}/approve`, {});
 }
 
 test('times have the response format in all deliveries', async () => {

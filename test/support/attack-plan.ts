@@ -25,6 +25,7 @@ const collections: Record<string, Kind> = {
   '/api/data/sources': 'source',
   '/api/data/entities': 'entity',
   '/api/data/endpoints': 'endpoint',
+  '/api/webhooks': 'endpoint',
   '/v1/entities': 'entity',
   '/v1/events': 'event',
   '/v1/webhooks': 'endpoint',

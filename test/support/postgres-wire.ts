@@ -24,6 +24,8 @@ export interface PostgresWire {
   /** Whether the last requested break has happened. */
   hasBroken(): boolean;
   mend(): void;
+  /** The texts of the statements since the last call, in order. */
+  takeStatements(): string[];
   close(): void;
 }
 
@@ -33,6 +35,7 @@ export async function startPostgresWire(databaseUrl: string): Promise<PostgresWi
   let next: Break | undefined;
   let afterCommit = false;
   let down = false;
+  let executed: string[] = [];
   const sockets = new Set<Socket>();
   const cutAllBut = (spared: Socket) => {
     down = true;
@@ -55,6 +58,7 @@ export async function startPostgresWire(databaseUrl: string): Promise<PostgresWi
     let isLast = false;
     client.on('data', (chunk: Buffer) => {
       for (const statement of statementsOf(chunk)) {
+        executed.push(statement);
         if (/^\s*(START TRANSACTION|BEGIN)/i.test(statement)) {
           [inTransaction, audits] = [true, false];
         }
@@ -99,6 +103,11 @@ export async function startPostgresWire(databaseUrl: string): Promise<PostgresWi
     hasBroken: () => next === undefined,
     mend: () => {
       down = false;
+    },
+    takeStatements: () => {
+      const taken = executed;
+      executed = [];
+      return taken;
     },
     close: () => {
       server.close();

@@ -2,8 +2,8 @@ import { z } from 'zod';
 import { nextCursor, timeInput, timestamp } from '../common.ts';
 import { dataPageQuery, nextPage } from './envelope.ts';
 
-/** The events for webhook endpoints of the data API. */
-export const outboundEventTypes = [
+/** The events of the data API, to which its keys can subscribe. */
+const dataEventTypes = [
   'entity.created',
   'entity.updated',
   'intelligence_event.created',
@@ -15,6 +15,18 @@ export const outboundEventTypes = [
   'export.completed',
   'ping',
 ] as const;
+
+/** The events of runs, to which only members can subscribe. */
+export const runEventTypes = [
+  'run.completed',
+  'run.failed',
+  'run.paused',
+  'approval.requested',
+] as const;
+export type RunEventType = (typeof runEventTypes)[number];
+
+/** All events for webhook endpoints. */
+export const outboundEventTypes = [...dataEventTypes, ...runEventTypes] as const;
 export type OutboundEventType = (typeof outboundEventTypes)[number];
 
 /** Attempts at a delivery, including the first; after the last it is a dead letter. */
@@ -38,36 +50,48 @@ const endpointUrl = z
     return url === null || (url.username === '' && url.password === '');
   }, 'must not contain a user name or password');
 
-const endpointFields = {
-  url: endpointUrl.meta({ description: 'Events are sent to it with POST' }),
-  events: z
-    .array(z.enum(outboundEventTypes))
+const url = endpointUrl.meta({ description: 'Events are sent to it with POST' });
+
+const eventsAmong = <Type extends OutboundEventType>(types: readonly Type[]) =>
+  z
+    .array(z.enum(types))
     .min(1)
-    .max(outboundEventTypes.length)
+    .max(types.length)
     .refine((events) => new Set(events).size === events.length, 'must not name an event twice')
-    .meta({ description: 'The subscribed events; a `ping` is always sent' }),
-};
+    .meta({ description: 'The subscribed events; a `ping` is always sent' });
+
 const endpointExample = {
   url: 'https://example.com/hooks',
   events: ['entity.created', 'entity.updated'],
 };
+const runEndpointExample = {
+  url: 'https://example.com/hooks',
+  events: ['run.failed', 'approval.requested'],
+};
 
-export const endpointInput = z.strictObject(endpointFields).meta({ examples: [endpointExample] });
+/** For keys of the data API. */
+export const endpointInput = z
+  .strictObject({ url, events: eventsAmong(dataEventTypes) })
+  .meta({ examples: [endpointExample] });
+
+const memberEvents = eventsAmong(outboundEventTypes);
 
 /** For members: a key determines the mode, an endpoint of a member has a field for it. */
 export const dataEndpointInput = z
   .strictObject({
-    ...endpointFields,
+    url,
+    events: memberEvents,
     is_demo: z.boolean().default(false).meta({
-      description: 'Receives events about demo records instead of live ones. Cannot be changed',
+      description:
+        'Receives events about demo records instead of live ones; events of runs in any case. Cannot be changed',
     }),
   })
-  .meta({ examples: [endpointExample] });
+  .meta({ examples: [runEndpointExample] });
 export type DataEndpointInput = z.infer<typeof dataEndpointInput>;
 
 /** Absent fields do not change. */
 export const endpointUpdate = z
-  .strictObject({ url: endpointFields.url.optional(), events: endpointFields.events.optional() })
+  .strictObject({ url: url.optional(), events: memberEvents.optional() })
   .meta({ examples: [{ events: ['entity.created'] }] });
 export type EndpointUpdate = z.infer<typeof endpointUpdate>;
 
@@ -88,7 +112,7 @@ export type Endpoint = z.infer<typeof endpointSchema>;
 
 const secret = z.string().meta({
   description: 'The key of the signatures. Shown only this once',
-  examples: ['whsec_4f0s...'],
+  examples: ['whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw...'],
 });
 
 export const newEndpointSchema = endpointSchema

@@ -5,6 +5,7 @@ import {
   type DataEndpointInput,
   dataEndpointSchema,
   type EndpointUpdate,
+  runEventTypes,
   SECRET_OVERLAP_HOURS,
 } from '../../contract/data/outbound.ts';
 import { notFound } from '../../errors.ts';
@@ -20,8 +21,8 @@ import { requireRoom } from '../people/limits.ts';
 const SLOTS = 8;
 
 /**
- * A caller that manages endpoints: a key of the data API, which sees endpoints of its mode, or a member, who sees both.
- * Endpoints of other workspaces are not visible.
+ * A caller that manages endpoints: a key of the data API, which sees endpoints of its mode without events of runs, or a
+ * member, who sees all. Endpoints of other workspaces are not visible.
  */
 export interface EndpointCaller extends ReaderScope {
   /** The member; null for a key. */
@@ -38,7 +39,8 @@ const idRow = z.object({ id: z.string() });
 const endpointColumns = sql.fragment`
   id, is_demo, url, events, status, consecutive_failures, last_delivery_at, created_at`;
 const ofCaller = ({ workspaceId, isDemo }: EndpointCaller) => sql.fragment`
-  workspace_id = ${workspaceId} AND (${isDemo ?? null}::boolean IS NULL OR is_demo = ${isDemo ?? null})`;
+  workspace_id = ${workspaceId} AND (${isDemo ?? null}::boolean IS NULL
+    OR is_demo = ${isDemo ?? null} AND NOT events && ${sql.array([...runEventTypes], 'text')})`;
 
 /** Newest first. */
 export async function listEndpoints(

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { OutboundEventType } from '../../contract/data/outbound.ts';
 import type { JsonObject } from '../../json.ts';
 import { newId } from '../../crypto/ids.ts';
-import { type Db, sql } from '../pool.ts';
+import { type Db, type FragmentSqlToken, sql } from '../pool.ts';
 
 /** An event for the subscribed webhook endpoints of a workspace. */
 export interface OutboundEvent {
@@ -37,29 +37,15 @@ export async function queuePing(
   return (await promise(db, { workspaceId, events: [ping], endpointId })).delivery_id;
 }
 
-const promised = z.object({ deliveries: z.number(), delivery_id: z.string().nullable() });
-
-/** Only committed pending deliveries are counted: concurrent transactions may each fill the remaining room. */
-async function promise(
-  db: Db,
-  {
-    workspaceId,
-    events,
-    endpointId = null,
-  }: { workspaceId: string; events: readonly OutboundEvent[]; endpointId?: string | null },
-): Promise<z.infer<typeof promised>> {
-  const rows = events.map(({ type, isDemo, data }) => ({
-    id: newId('outboundEvent'),
-    type,
-    is_demo: isDemo,
-    data,
-  }));
-  return db.one(sql.prepared('outbound_queue', promised)`
-    WITH happened AS (
-      SELECT * FROM ROWS FROM (
-        json_to_recordset(${JSON.stringify(rows)}::json) AS (id text, type text, is_demo boolean, data json)
-      ) WITH ORDINALITY AS e (id, type, is_demo, data, at)
-    ), endpoints AS MATERIALIZED (
+/**
+ * CTEs that queue the events of a CTE `happened (at, id, type, is_demo, data)` in the order of `at`: one row of
+ * `outbound_events` for each event that an endpoint wants, and `promised`, the deliveries. `endpointId` sends them to
+ * this endpoint only, regardless of its subscriptions. Only committed pending deliveries are counted: concurrent
+ * transactions may each fill the remaining room.
+ */
+export const queueCtes = (workspaceId: FragmentSqlToken, endpointId: string | null = null) =>
+  sql.fragment`
+    endpoints AS MATERIALIZED (
       -- Locked, so that a deletion finds what was queued.
       SELECT p.id, p.events, p.is_demo FROM data_endpoints p
       WHERE p.workspace_id = ${workspaceId}
@@ -91,7 +77,30 @@ async function promise(
       CROSS JOIN LATERAL (SELECT q.waiting + w.place > ${MAX_PENDING}::int AS crowded) c
       ORDER BY w.at
       RETURNING id
-    )
+    )`;
+
+const promised = z.object({ deliveries: z.number(), delivery_id: z.string().nullable() });
+
+async function promise(
+  db: Db,
+  {
+    workspaceId,
+    events,
+    endpointId = null,
+  }: { workspaceId: string; events: readonly OutboundEvent[]; endpointId?: string | null },
+): Promise<z.infer<typeof promised>> {
+  const rows = events.map(({ type, isDemo, data }) => ({
+    id: newId('outboundEvent'),
+    type,
+    is_demo: isDemo,
+    data,
+  }));
+  return db.one(sql.prepared('outbound_queue', promised)`
+    WITH happened AS (
+      SELECT * FROM ROWS FROM (
+        json_to_recordset(${JSON.stringify(rows)}::json) AS (id text, type text, is_demo boolean, data json)
+      ) WITH ORDINALITY AS e (id, type, is_demo, data, at)
+    ), ${queueCtes(sql.fragment`${workspaceId}`, endpointId)}
     SELECT count(*) AS deliveries, min(id) AS delivery_id FROM promised
   `);
 }

@@ -1,9 +1,11 @@
 import { z } from 'zod';
+import { gatePage } from '../../alerts.ts';
 import { type TurnRecord, turnKey } from '../../agents/turn-record.ts';
 import type { StreamFrame } from '../../contract/stream.ts';
 import type { GateOpening, PauseCall } from '../../execution.ts';
 import { callDigest } from '../../crypto/call-digest.ts';
 import type { GateDecision } from '../../gate-decision.ts';
+import { type Announcement, announceGates } from './announcements.ts';
 import { readDecisions } from './answers.ts';
 import { queueAlert } from '../runs/outbox.ts';
 import { type Pool, sql, type Tx } from '../pool.ts';
@@ -17,14 +19,20 @@ const lockedRun = z.object({
   epoch: z.number(),
 });
 
+/** How a pause is announced: whether by alerts, and where the pages of gates are. */
+interface PauseNotice {
+  alerts: boolean;
+  publicUrl: string;
+}
+
 /**
  * Pauses a run at its open gates: opens the new ones, and marks the run `paused` with one `run_paused` frame for the
  * gate that waits longest. If a decision already exists, nothing is paused and the decisions are returned. Idempotent,
- * also after a reset. With `alerts` each `run_paused` frame comes with an alert.
+ * also after a reset. Each `run_paused` frame comes with an event for webhook endpoints, and with `alerts` with an alert.
  */
 export async function pauseAtGates(
   db: Pool,
-  call: PauseCall & { execution: string; alerts: boolean },
+  call: PauseCall & PauseNotice & { execution: string },
 ): Promise<GateDecision[]> {
   return db.transaction(async (tx) => {
     const run = await tx.maybeOne(sql.prepared('gates_lock_run', lockedRun)`
@@ -50,8 +58,12 @@ export async function pauseAtGates(
       ),
     );
     const decisions = await decisionsOf(tx, call.run_id, call.gates);
-    if (decisions.length > 0) return decisions;
-    await markPaused(tx, call, run.status !== 'paused' || opened.length > 0);
+    if (decisions.length > 0) {
+      if (opened.length > 0) await announceGates(tx, announcementOf(call, opened, false));
+      return decisions;
+    }
+    await markPaused(tx, call);
+    if (run.status !== 'paused' || opened.length > 0) await announcePause(tx, call, opened);
     return [];
   });
 }
@@ -135,11 +147,7 @@ async function openToolCall(
   return result.rowCount > 0;
 }
 
-async function markPaused(
-  tx: Tx,
-  call: PauseCall & { alerts: boolean },
-  announce: boolean,
-): Promise<void> {
+async function markPaused(tx: Tx, call: PauseCall): Promise<void> {
   await tx.query(sql.prepared('gates_mark_paused', z.object({}))`
     UPDATE runs SET
       active_ms = active_ms + CASE WHEN status = 'running' THEN ${phaseMs} ELSE 0 END,
@@ -148,14 +156,15 @@ async function markPaused(
       status = 'paused', updated_at = now(), lost_since = NULL
     WHERE id = ${call.run_id}
   `);
-  if (!announce) return;
-  const oldest = await tx.maybeOne(sql.prepared(
-    'gates_oldest_open',
-    z.object({ node_id: z.string(), prompt: z.string(), call_key: z.string().nullable() }),
-  )`
-    SELECT node_id, prompt, CASE WHEN kind = 'tool_call' THEN step_key END AS call_key FROM gates WHERE run_id = ${call.run_id} AND status = 'open'
-    ORDER BY opened_at, step_key LIMIT 1
-  `);
+}
+
+/** The frame, the events and the alert of a pause. */
+async function announcePause(
+  tx: Tx,
+  call: PauseCall & PauseNotice,
+  opened: readonly GateOpening[],
+): Promise<void> {
+  const oldest = await announceGates(tx, announcementOf(call, opened, true));
   if (oldest === null) return;
   const { node_id: nodeId, prompt: text, call_key: callKey } = oldest;
   const frame: StreamFrame = {
@@ -169,6 +178,20 @@ async function markPaused(
   if (!call.alerts) return;
   await queueAlert(tx, { runId: call.run_id, event: 'paused', text, nodeId });
 }
+
+const announcementOf = (
+  { run_id: runId, gates, publicUrl }: PauseCall & PauseNotice,
+  opened: readonly GateOpening[],
+  paused: boolean,
+): Announcement => ({
+  runId,
+  paused,
+  opened: opened.map(({ step_key, round }) => ({ step_key, round })),
+  pages: gates.map(({ step_key, node_id, tool_call }) => {
+    const query = tool_call === undefined ? '' : `?step=${encodeURIComponent(step_key)}`;
+    return { step_key, url: publicUrl + gatePage(runId, node_id) + query };
+  }),
+});
 
 async function decisionsOf(
   tx: Tx,

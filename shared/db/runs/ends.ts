@@ -7,6 +7,7 @@ import type { Json } from '../../json.ts';
 import { recordAudit } from '../audit/audit.ts';
 import { anotherAttempt } from './pending-writes.ts';
 import { recordGovernanceEvent } from '../audit/governance.ts';
+import { endEventCtes, runEventColumns } from '../deliveries/run-events.ts';
 import { closeHolds } from '../money/holds.ts';
 import { stoppedVerdict } from '../money/blocked.ts';
 import { enqueue, type OutboxRow, queueAlert } from './outbox.ts';
@@ -15,9 +16,9 @@ import { appendFrames, writePending } from './log.ts';
 import { closeOpenSteps, stopClocks, acceptsWorkOf } from './row.ts';
 
 /**
- * All ends of runs other than success. Each end is one compare-and-set on the status, with its terminal frame and, if
- * `alerts` is set because channels are configured, one alert in the same transaction. So a run has exactly one terminal
- * event in any race.
+ * All ends of runs other than success. Each end is one compare-and-set on the status, with its terminal frame, its event
+ * for webhook endpoints and, if `alerts` is set because channels are configured, one alert in the same transaction. So a
+ * run has exactly one terminal event in any race.
  */
 
 interface RunFailure {
@@ -163,7 +164,7 @@ async function recordStops(tx: Tx, call: FailureCall): Promise<void> {
   }
 }
 
-/** Moves a locked, open run to `failed` with its one `run_failed` frame and its one alert. */
+/** Moves a locked, open run to `failed` with its one `run_failed` frame, its one event and its one alert. */
 async function endFailed(
   tx: Tx,
   end: { runId: string; error: string; failure: RunFailure; execution?: string; alerts: boolean },
@@ -173,8 +174,8 @@ async function endFailed(
       UPDATE runs SET ${stopClocks()}, status = 'failed', error = ${end.error},
         failure = ${JSON.stringify(end.failure)}::json,
         temporal_run_id = coalesce(${end.execution ?? null}, temporal_run_id)
-      WHERE id = ${end.runId} RETURNING id, cost_micros, workspace_id, created_at
-    ), ${closeHolds()}
+      WHERE id = ${end.runId} RETURNING ${runEventColumns}
+    ), ${closeHolds()}, ${endEventCtes('run.failed')}
     INSERT INTO usage_deltas (workspace_id, day, failed) SELECT workspace_id, created_at::date, 1 FROM run
   `);
   await tx.query(sql.prepared('end_failed_steps', z.object({}))`

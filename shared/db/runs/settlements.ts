@@ -6,6 +6,7 @@ import { type CheckedRun, evaluateChecks } from '../../graph/checks.ts';
 import { SMALL_WORK } from '../../values/work-budget.ts';
 import { toDollars } from '../../money.ts';
 import { pendingWriteCtes, controlRows, movedFrames } from './pending-writes.ts';
+import { endEventCtes, runEventColumns } from '../deliveries/run-events.ts';
 import { closeHolds } from '../money/holds.ts';
 import { type Pool, sql } from '../pool.ts';
 import { activeMsNow, closeOpenSteps, stopClocks, acceptsWorkOf } from './row.ts';
@@ -130,9 +131,8 @@ async function writeSettlement(
         AND ${scored == null ? sql.fragment`true` : stillAsScored(scored)}
         AND (${scored !== undefined}
              OR EXISTS (SELECT FROM workflows w WHERE w.id = runs.workflow_id AND w.checks::text = '[]'))
-      RETURNING id, resumed_count AS epoch, frame_seq - ${count}::int AS base, cost_micros,
-        workspace_id, created_at
-    ), ${closeHolds()}, used AS (
+      RETURNING resumed_count AS epoch, frame_seq - ${count}::int AS base, ${runEventColumns}
+    ), ${closeHolds()}, ${endEventCtes('run.completed')}, used AS (
       INSERT INTO usage_deltas (workspace_id, day, succeeded, evaluated, checks_passed, checks_total)
       SELECT workspace_id, created_at::date, 1, ${evals == null ? 0 : 1}::int, ${evals?.passed ?? 0}::int, ${evals?.total ?? 0}::int
       FROM run

@@ -1,0 +1,79 @@
+import { z } from 'zod';
+import type { RunEventType } from '../../contract/data/outbound.ts';
+import { newId } from '../../crypto/ids.ts';
+import { queueCtes } from '../deliveries/outbound-events.ts';
+import { eventTime, isWanted, runEventColumns, runOfEvent } from '../deliveries/run-events.ts';
+import { type FragmentSqlToken, sql, type Tx } from '../pool.ts';
+
+/** The events of gates: `run.paused` for the gate that waits longest, `approval.requested` for each that opens. */
+export interface Announcement {
+  runId: string;
+  /** Whether the run has just been paused. */
+  paused: boolean;
+  /** The gates that have just opened. */
+  opened: readonly { step_key: string; round: number }[];
+  /** The pages of the open gates. */
+  pages: readonly { step_key: string; url: string }[];
+}
+
+const oldestGate = z.object({
+  node_id: z.string(),
+  prompt: z.string(),
+  call_key: z.string().nullable(),
+});
+/** `call_key`: the step key of a tool call. */
+export type OldestGate = z.infer<typeof oldestGate>;
+
+/**
+ * Queues the events of gates, in the transaction that opens them, and returns the gate that waits longest. Null when
+ * none is open.
+ */
+export async function announceGates(
+  tx: Tx,
+  announcement: Announcement,
+): Promise<OldestGate | null> {
+  const { runId, paused, opened, pages } = announcement;
+  const pausedType: RunEventType = 'run.paused';
+  const requestedType: RunEventType = 'approval.requested';
+  const events = [
+    ...(paused ? [{ type: pausedType, step_key: null, round: null }] : []),
+    ...opened.map(({ step_key, round }) => ({ type: requestedType, step_key, round })),
+  ].map((event) => ({ id: newId('outboundEvent'), ...event }));
+  return tx.maybeOne(sql.prepared('gates_announce', oldestGate)`
+    WITH run AS (
+      SELECT ${runEventColumns} FROM runs WHERE id = ${runId}
+    ), oldest AS MATERIALIZED (
+      SELECT step_key, round, node_id, prompt, kind FROM gates WHERE run_id = ${runId} AND status = 'open'
+      ORDER BY opened_at, step_key LIMIT 1
+    ), events AS (
+      SELECT e.at, e.id, e.type, coalesce(e.step_key, oldest.step_key) AS step_key, coalesce(e.round, oldest.round) AS round
+      FROM oldest, ROWS FROM (
+        json_to_recordset(${JSON.stringify(events)}::json) AS (id text, type text, step_key text, round int)
+      ) WITH ORDINALITY AS e (id, type, step_key, round, at)
+    ), happened AS (
+      SELECT e.at, e.id, e.type, NULL::boolean AS is_demo,
+             json_build_object('run', ${runOfEvent}, 'gate', ${gateOfEvent}) AS data
+      FROM run JOIN workflows w ON w.id = run.workflow_id
+      JOIN gates g ON g.run_id = run.id
+      JOIN events e ON e.step_key = g.step_key AND e.round = g.round
+      LEFT JOIN json_to_recordset(${JSON.stringify(pages)}::json) AS page (step_key text, url text)
+        ON page.step_key = g.step_key
+      WHERE ${isWanted([pausedType, requestedType])}
+    ), ${queueCtes(sql.fragment`(SELECT workspace_id FROM run)`)}
+    SELECT node_id, prompt, CASE WHEN kind = 'tool_call' THEN step_key END AS call_key FROM oldest
+  `);
+}
+
+/** The arguments of a gate `g` of a tool call, redacted when its turn was recorded. The key of a call is `<turn>.<index>`. */
+const redactedArguments: FragmentSqlToken = sql.fragment`(
+  SELECT call -> 'redacted'
+  FROM steps t CROSS JOIN LATERAL json_array_elements(t.output -> 'calls') AS call
+  WHERE t.run_id = g.run_id AND t.step_key = regexp_replace(g.step_key, '[.][0-9]+$', '')
+    AND call ->> 'index' = substring(g.step_key FROM '[0-9]+$'))`;
+
+const gateOfEvent: FragmentSqlToken = sql.fragment`
+  json_build_object(
+    'kind', g.kind, 'node_id', g.node_id, 'step_key', g.step_key, 'label', g.label, 'prompt', g.prompt,
+    'since', ${eventTime(sql.fragment`g.opened_at`)}, 'url', page.url,
+    'tool_call', CASE WHEN g.kind = 'tool_call' THEN json_build_object(
+      'tool', g.tool, 'turn', g.turn, 'arguments', ${redactedArguments}, 'digest', g.digest) END)`;
