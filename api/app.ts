@@ -69,7 +69,7 @@ import { workflowRoutes } from './routes/ops/workflows.ts';
 import { endpointRoutes } from './routes/v1/webhooks.ts';
 import { workspaceRoutes } from './routes/ops/workspace.ts';
 import { dataRecordRoutes } from './routes/ops/data-records.ts';
-import { dataEndpointRoutes } from './routes/ops/data-endpoints.ts';
+import { memberEndpointRoutes } from './routes/ops/endpoints.ts';
 import { dataChangeRoutes } from './routes/v1/changes.ts';
 import { dataEntityRoutes } from './routes/v1/entities.ts';
 import { dataEventRoutes } from './routes/v1/events.ts';
@@ -115,7 +115,7 @@ const routes = [
   dataSourceRoutes,
   dataIngestRoutes,
   dataRecordRoutes,
-  dataEndpointRoutes,
+  memberEndpointRoutes,
   streamRoutes,
   mcpRoutes,
 ];

@@ -1,6 +1,7 @@
 import { budgetMethods } from './budgets.ts';
 import { dataKeyMethods } from './data-keys.ts';
 import { dataMethods } from './data.ts';
+import { endpointMethods } from './endpoints.ts';
 import { keyMethods } from './keys.ts';
 import { memberMethods } from './members.ts';
 import { type Connection, createSend, fillPath } from './request.ts';
@@ -44,6 +45,7 @@ export type Client = ReturnType<typeof workflowMethods> &
   ReturnType<typeof keyMethods> &
   ReturnType<typeof dataKeyMethods> &
   ReturnType<typeof dataMethods> &
+  ReturnType<typeof endpointMethods> &
   ReturnType<typeof scheduleMethods> &
   ReturnType<typeof toolMethods> &
   ReturnType<typeof webhookMethods> &
@@ -82,6 +84,7 @@ export function createClient({
     ...keyMethods(send),
     ...dataKeyMethods(send),
     ...dataMethods(send),
+    ...endpointMethods(send),
     ...scheduleMethods(send),
     ...toolMethods(send),
     ...webhookMethods(send),

@@ -13,6 +13,7 @@ import { describeIssues } from '../http/invalid-request.ts';
 import { runTools } from './run-tools.ts';
 import { lengthOf, shortened } from './shortened.ts';
 import type { McpTool, ToolCall } from './tool.ts';
+import { webhookTools } from './webhook-tools.ts';
 import { workflowTools } from './workflow-tools.ts';
 
 /** Characters of a result: about what a model's client accepts at once. It is sent twice, as text and as data. */
@@ -23,7 +24,7 @@ const instructions =
   'follow it with get_run. A paused run waits for a person, who decides; approve_run submits the decision.';
 
 /** All tools. Each names the capability it requires; the gateway itself requires `view`. */
-export const tools: readonly McpTool[] = [...workflowTools, ...runTools];
+export const tools: readonly McpTool[] = [...workflowTools, ...runTools, ...webhookTools];
 const byName = new Map(tools.map((tool) => [tool.name, tool]));
 const listed = tools.map((tool) => tool.listed);
 

@@ -68,6 +68,7 @@ const operationsApi: OpenAPIV3_1.Document = {
       description: 'Tools of the workspace, called from workflows as `custom:<name>`',
     },
     { name: 'Webhooks', description: 'Inbound events that start runs' },
+    { name: 'Webhook endpoints', description: 'Where events of runs and records are sent' },
     { name: 'Schedules', description: 'Runs that start automatically at given times' },
     { name: 'Sign-in', description: 'Sessions, and how to become a member' },
     { name: 'API keys', description: 'Credentials of programs' },

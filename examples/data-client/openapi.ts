@@ -681,7 +681,7 @@ export interface components {
         NewWebhookEndpoint: {
             id: string;
             url: string;
-            events: ("entity.created" | "entity.updated" | "intelligence_event.created" | "intelligence_event.verified" | "feed.status_changed" | "source.failed" | "source.recovered" | "usage.threshold_reached" | "export.completed" | "ping")[];
+            events: ("entity.created" | "entity.updated" | "intelligence_event.created" | "intelligence_event.verified" | "feed.status_changed" | "source.failed" | "source.recovered" | "usage.threshold_reached" | "export.completed" | "ping" | "run.completed" | "run.failed" | "run.paused" | "approval.requested")[];
             /**
              * @description `failing` after 5 failed attempts in a row, until one succeeds
              * @enum {string}
@@ -800,7 +800,7 @@ export interface components {
             id: string;
             event_id: string;
             /** @enum {string} */
-            type: "entity.created" | "entity.updated" | "intelligence_event.created" | "intelligence_event.verified" | "feed.status_changed" | "source.failed" | "source.recovered" | "usage.threshold_reached" | "export.completed" | "ping";
+            type: "entity.created" | "entity.updated" | "intelligence_event.created" | "intelligence_event.verified" | "feed.status_changed" | "source.failed" | "source.recovered" | "usage.threshold_reached" | "export.completed" | "ping" | "run.completed" | "run.failed" | "run.paused" | "approval.requested";
             /**
              * @description `dead`: failed permanently
              * @enum {string}
@@ -824,7 +824,7 @@ export interface components {
         WebhookEndpoint: {
             id: string;
             url: string;
-            events: ("entity.created" | "entity.updated" | "intelligence_event.created" | "intelligence_event.verified" | "feed.status_changed" | "source.failed" | "source.recovered" | "usage.threshold_reached" | "export.completed" | "ping")[];
+            events: ("entity.created" | "entity.updated" | "intelligence_event.created" | "intelligence_event.verified" | "feed.status_changed" | "source.failed" | "source.recovered" | "usage.threshold_reached" | "export.completed" | "ping" | "run.completed" | "run.failed" | "run.paused" | "approval.requested")[];
             /**
              * @description `failing` after 5 failed attempts in a row, until one succeeds
              * @enum {string}

@@ -40,6 +40,7 @@ const kindsOfPaths: readonly (readonly [string, Kind])[] = [
   ['/api/data/sources', 'src'],
   ['/api/data/entities', 'ent'],
   ['/api/data/endpoints', 'end'],
+  ['/api/webhooks', 'end'],
   ['/v1/feeds', 'feed'],
   ['/v1/entities', 'ent'],
   ['/v1/events', 'evt'],

@@ -32,6 +32,15 @@ interface Maker {
 const ws = () => api.workspaceId;
 const rows = (n: number) => sql.fragment`generate_series(1, ${n}::int) n`;
 
+const endpointRoom = (url: string, events: string[]): Maker => ({
+  noun: 'endpoints',
+  url: () => url,
+  body: () => ({ url: 'http://127.0.0.1:9/', events }),
+  fill: (n) => sql.fragment`
+    INSERT INTO data_endpoints (id, workspace_id, is_demo, url, events, secret)
+    SELECT 'end_' || n, ${ws()}, false, 'http://127.0.0.1:9/', '{ping}', 'x' FROM ${rows(n)}`,
+});
+
 /** Every route that creates a resource of a workspace. */
 const makers: Record<string, Maker> = {
   'POST /api/workflows': {
@@ -122,14 +131,8 @@ const makers: Record<string, Maker> = {
       INSERT INTO data_sources (id, workspace_id, is_demo, name, type)
       SELECT 'src_' || n, ${ws()}, false, 'full-' || n, 'portal' FROM ${rows(n)}`,
   },
-  'POST /api/data/endpoints': {
-    noun: 'endpoints',
-    url: () => '/api/data/endpoints',
-    body: () => ({ url: 'http://127.0.0.1:9/', events: ['ping'] }),
-    fill: (n) => sql.fragment`
-      INSERT INTO data_endpoints (id, workspace_id, is_demo, url, events, secret)
-      SELECT 'end_' || n, ${ws()}, false, 'http://127.0.0.1:9/', '{ping}', 'x' FROM ${rows(n)}`,
-  },
+  'POST /api/webhooks': endpointRoom('/api/webhooks', ['run.failed']),
+  'POST /api/data/endpoints': endpointRoom('/api/data/endpoints', ['ping']),
 };
 
 /** Routes that respond with 201 and have another limit. */
@@ -138,6 +141,7 @@ const boundedOtherwise: Record<string, string> = {
   'POST /api/schedules/{id}/trigger': 'the monthly quota',
   'POST /api/hooks/{workflow_id}/{secret}': 'the monthly quota',
   'POST /api/auth/signup': 'a bound of its own, over all and per network',
+  'POST /api/webhooks/{id}/ping': 'the deliveries that may be pending at an endpoint',
   'POST /api/data/endpoints/{id}/ping': 'the deliveries that may be pending at an endpoint',
 };
 

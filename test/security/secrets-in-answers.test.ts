@@ -77,6 +77,7 @@ beforeAll(async () => {
     'data/keys': dataKey.id,
     'data/feeds': feed.id,
     'data/entities': entity,
+    webhooks: endpoint.id,
     'data/endpoints': endpoint.id,
     'data/sources': (await make('/api/data/sources', { name: newId('source'), type: 'x' })).id,
   });

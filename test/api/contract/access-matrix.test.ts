@@ -95,6 +95,7 @@ async function makeNouns(headers: Headers): Promise<Record<string, string>> {
     }),
     'data/feeds': feed,
     'data/entities': entity,
+    webhooks: await addEndpoint(required),
     'data/endpoints': await addEndpoint(required),
     'data/sources': await create('/api/data/sources', { name: 'x', type: 'x' }),
     templates: await create('/api/templates', { name: 'x', graph: oneStep }),

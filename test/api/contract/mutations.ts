@@ -143,6 +143,55 @@ const onEndpoint = (action: string, id: string) => ({
   target_id: id,
 });
 
+/** The mutations of webhook endpoints by members, at one of their addresses. */
+const endpointMutations = (
+  base: string,
+): Record<string, (context: MutationContext) => Promise<Mutation>> => ({
+  [`POST ${base}`]: async () => ({
+    url: base,
+    body: endpointInput,
+    entry: { action: 'data_webhook_create', target_type: 'data_webhook' },
+  }),
+  [`PUT ${base}/{id}`]: async (context) => {
+    const id = await endpoint(context);
+    return {
+      url: `${base}/${id}`,
+      body: { events: ['source.failed'] },
+      entry: onEndpoint('data_webhook_update', id),
+    };
+  },
+  [`DELETE ${base}/{id}`]: async (context) => {
+    const id = await endpoint(context);
+    return { url: `${base}/${id}`, entry: onEndpoint('data_webhook_delete', id) };
+  },
+  [`POST ${base}/{id}/ping`]: async (context) => {
+    const id = await endpoint(context);
+    return { url: `${base}/${id}/ping`, entry: onEndpoint('data_webhook_ping', id) };
+  },
+  [`POST ${base}/{id}/rotate-secret`]: async (context) => {
+    const id = await endpoint(context);
+    return {
+      url: `${base}/${id}/rotate-secret`,
+      entry: onEndpoint('data_webhook_rotate', id),
+    };
+  },
+  [`POST ${base}/{id}/deliveries/{delivery_id}/redeliver`]: async (context) => {
+    const { id, endpointId } = await deadLetter(context);
+    return {
+      url: `${base}/${endpointId}/deliveries/${id}/redeliver`,
+      entry: onEndpoint('data_webhook_redeliver', endpointId),
+    };
+  },
+  [`POST ${base}/{id}/redeliver`]: async (context) => {
+    const { endpointId } = await deadLetter(context);
+    return {
+      url: `${base}/${endpointId}/redeliver`,
+      body: { since: '2026-01-01T00:00:00Z' },
+      entry: onEndpoint('data_webhook_redeliver_all', endpointId),
+    };
+  },
+});
+
 let invited = 0;
 const invitation = (): Json => {
   invited += 1;
@@ -467,49 +516,8 @@ export const mutations: Record<string, (context: MutationContext) => Promise<Mut
       entry: onEndpoint('data_webhook_redeliver_all', endpointId),
     };
   },
-  'POST /api/data/endpoints': async () => ({
-    url: '/api/data/endpoints',
-    body: endpointInput,
-    entry: { action: 'data_webhook_create', target_type: 'data_webhook' },
-  }),
-  'PUT /api/data/endpoints/{id}': async (context) => {
-    const id = await endpoint(context);
-    return {
-      url: `/api/data/endpoints/${id}`,
-      body: { events: ['source.failed'] },
-      entry: onEndpoint('data_webhook_update', id),
-    };
-  },
-  'DELETE /api/data/endpoints/{id}': async (context) => {
-    const id = await endpoint(context);
-    return { url: `/api/data/endpoints/${id}`, entry: onEndpoint('data_webhook_delete', id) };
-  },
-  'POST /api/data/endpoints/{id}/ping': async (context) => {
-    const id = await endpoint(context);
-    return { url: `/api/data/endpoints/${id}/ping`, entry: onEndpoint('data_webhook_ping', id) };
-  },
-  'POST /api/data/endpoints/{id}/rotate-secret': async (context) => {
-    const id = await endpoint(context);
-    return {
-      url: `/api/data/endpoints/${id}/rotate-secret`,
-      entry: onEndpoint('data_webhook_rotate', id),
-    };
-  },
-  'POST /api/data/endpoints/{id}/deliveries/{delivery_id}/redeliver': async (context) => {
-    const { id, endpointId } = await deadLetter(context);
-    return {
-      url: `/api/data/endpoints/${endpointId}/deliveries/${id}/redeliver`,
-      entry: onEndpoint('data_webhook_redeliver', endpointId),
-    };
-  },
-  'POST /api/data/endpoints/{id}/redeliver': async (context) => {
-    const { endpointId } = await deadLetter(context);
-    return {
-      url: `/api/data/endpoints/${endpointId}/redeliver`,
-      body: { since: '2026-01-01T00:00:00Z' },
-      entry: onEndpoint('data_webhook_redeliver_all', endpointId),
-    };
-  },
+  ...endpointMutations('/api/webhooks'),
+  ...endpointMutations('/api/data/endpoints'),
   'POST /api/data/keys': async () => ({
     url: '/api/data/keys',
     body: dataKey,

@@ -229,7 +229,7 @@ describe('the OpenAPI examples', () => {
       const source = { name: randomText(10), type: 'portal' };
       return (await api.call('POST', '/api/data/sources', source)).body.id;
     }
-    if (path.startsWith('/api/data/endpoints')) return addEndpoint(api);
+    if (/^\/api\/(webhooks|data\/endpoints)/.test(path)) return addEndpoint(api);
     if (path.startsWith('/api/templates')) return ids.template;
     if (!path.startsWith('/api/budgets')) return ids.workflow;
     const { body } = await api.call('POST', '/api/budgets', { name: 'x', limit_usd: 1_000 });
@@ -285,7 +285,7 @@ describe('the OpenAPI examples', () => {
       expectDescribedHeaders(id, answer, resolvedAnswers(document, operation)[answer.status]);
       executed += 1;
     }
-    expect(executed).toBe(45);
+    expect(executed).toBe(48);
   });
 
   test('exist for every non-empty body', () => {
@@ -297,11 +297,14 @@ describe('the OpenAPI examples', () => {
       'cancelRun',
       'enableWebhook',
       'pingEndpoint',
+      'pingWebhookEndpoint',
       'publishWorkflow',
       'redeliverDelivery',
+      'redeliverWebhookDelivery',
       'renewInvite',
       'resumeRun',
       'rotateEndpointSecret',
+      'rotateWebhookEndpointSecret',
       'testAlerts',
       'triggerSchedule',
       'validateWorkflow',

@@ -66,6 +66,7 @@ describe('a list that returns a bare array', () => {
       '/api/schedules',
       '/api/templates',
       '/api/tools',
+      '/api/webhooks',
       '/api/workflows',
     ]);
   });
@@ -273,6 +274,7 @@ describe('a time in a body', () => {
       (expires_at) => ({ name: 'k', mode: 'live', scopes: ['usage:read'], expires_at }),
     ],
     ['/v1/webhooks/:endpoint/redeliver', 'since', (since) => ({ since })],
+    ['/api/webhooks/:endpoint/redeliver', 'since', (since) => ({ since })],
     ['/api/data/endpoints/:endpoint/redeliver', 'since', (since) => ({ since })],
     ['/api/data/sources/:source/report', 'checked_at', (checked_at) => ({ ok: true, checked_at })],
   ];

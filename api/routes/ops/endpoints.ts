@@ -32,25 +32,37 @@ import { answers, deliveryParams, endpointParams, nothing } from '../../http/res
 import { deliveryPage } from '../../data/delivery-page.ts';
 import type { App, RouteContext } from '../../deps.ts';
 
-const tags = ['Data'];
-
-/** The endpoints of `/v1/webhooks` and their deliveries, for members, who see those of both modes. */
-export function dataEndpointRoutes(app: App, context: RouteContext): void {
-  readEndpoints(app, context);
-  createAndChange(app, context);
-  deleteAndRotate(app, context);
-  readDeliveries(app, context);
-  deliver(app, context);
+/** One of the two addresses of the same endpoints. The operation ids of a document must differ. */
+interface Address {
+  base: '/api/webhooks' | '/api/data/endpoints';
+  tags: string[];
+  word: 'Webhook' | '';
 }
 
-function readEndpoints(app: App, { db }: RouteContext): void {
+const addresses: readonly Address[] = [
+  { base: '/api/webhooks', tags: ['Webhook endpoints'], word: 'Webhook' },
+  { base: '/api/data/endpoints', tags: ['Data'], word: '' },
+];
+
+/** Webhook endpoints and their deliveries, for members, who see those of keys, too. */
+export function memberEndpointRoutes(app: App, context: RouteContext): void {
+  for (const address of addresses) {
+    readEndpoints(app, context, address);
+    createAndChange(app, context, address);
+    deleteAndRotate(app, context, address);
+    readDeliveries(app, context, address);
+    deliver(app, context, address);
+  }
+}
+
+function readEndpoints(app: App, { db }: RouteContext, { base, tags, word }: Address): void {
   app.route({
     method: 'GET',
-    url: '/api/data/endpoints',
+    url: base,
     schema: {
       tags,
-      operationId: 'listEndpoints',
-      summary: 'List webhook endpoints of the data API, newest first',
+      operationId: `list${word}Endpoints`,
+      summary: 'List webhook endpoints, newest first',
       querystring: offsetQuery,
       response: answers({ 200: z.array(dataEndpointSchema) }),
     },
@@ -60,10 +72,10 @@ function readEndpoints(app: App, { db }: RouteContext): void {
 
   app.route({
     method: 'GET',
-    url: '/api/data/endpoints/:id',
+    url: `${base}/:id`,
     schema: {
       tags,
-      operationId: 'getEndpoint',
+      operationId: `get${word}Endpoint`,
       summary: 'Read a webhook endpoint',
       params: endpointParams,
       response: answers({ 200: dataEndpointSchema }),
@@ -73,34 +85,34 @@ function readEndpoints(app: App, { db }: RouteContext): void {
   });
 }
 
-function createAndChange(app: App, context: RouteContext): void {
+function createAndChange(app: App, context: RouteContext, { base, tags, word }: Address): void {
   app.route({
     method: 'POST',
-    url: '/api/data/endpoints',
+    url: base,
     schema: {
       tags,
-      operationId: 'createEndpoint',
+      operationId: `create${word}Endpoint`,
       summary: 'Register a webhook endpoint',
       description:
-        'Returns the secret that signs deliveries, only this once. At most 50 endpoints for live records, and 50' +
-        'for demo records.',
+        'Returns the secret that signs deliveries, only this once. At most 50 endpoints for live records, and 50 ' +
+        'for demo records. Keys of the data API do not see an endpoint that subscribes to events of runs.',
       body: dataEndpointInput,
       response: answers({ 201: newDataEndpointSchema }, 'conflict'),
     },
     config: { capability: 'manage_workspace', headers: ['Location'] },
     handler: async ({ actor, body }, reply) => {
       const endpoint = await registerEndpoint(context, actor, body);
-      const location = `/api/data/endpoints/${endpoint.id}`;
+      const location = `${base}/${endpoint.id}`;
       return reply.code(201).header('location', location).send(endpoint);
     },
   });
 
   app.route({
     method: 'PUT',
-    url: '/api/data/endpoints/:id',
+    url: `${base}/:id`,
     schema: {
       tags,
-      operationId: 'updateEndpoint',
+      operationId: `update${word}Endpoint`,
       summary: 'Change the address or the events of a webhook endpoint',
       description: 'Changes the fields in the body. Pending deliveries go to the new address.',
       params: endpointParams,
@@ -112,15 +124,15 @@ function createAndChange(app: App, context: RouteContext): void {
   });
 }
 
-function deleteAndRotate(app: App, context: RouteContext): void {
+function deleteAndRotate(app: App, context: RouteContext, { base, tags, word }: Address): void {
   const { db } = context;
 
   app.route({
     method: 'DELETE',
-    url: '/api/data/endpoints/:id',
+    url: `${base}/:id`,
     schema: {
       tags,
-      operationId: 'deleteEndpoint',
+      operationId: `delete${word}Endpoint`,
       summary: 'Delete a webhook endpoint and its pending deliveries',
       params: endpointParams,
       response: answers({ 204: nothing }),
@@ -134,10 +146,10 @@ function deleteAndRotate(app: App, context: RouteContext): void {
 
   app.route({
     method: 'POST',
-    url: '/api/data/endpoints/:id/rotate-secret',
+    url: `${base}/:id/rotate-secret`,
     schema: {
       tags,
-      operationId: 'rotateEndpointSecret',
+      operationId: `rotate${word}EndpointSecret`,
       summary: 'Replace the secret of a webhook endpoint; the new one is shown this once',
       description: 'Deliveries are also signed with the previous secret for 24 hours.',
       params: endpointParams,
@@ -149,13 +161,13 @@ function deleteAndRotate(app: App, context: RouteContext): void {
   });
 }
 
-function readDeliveries(app: App, context: RouteContext): void {
+function readDeliveries(app: App, context: RouteContext, { base, tags, word }: Address): void {
   app.route({
     method: 'GET',
-    url: '/api/data/endpoints/:id/deliveries',
+    url: `${base}/:id/deliveries`,
     schema: {
       tags,
-      operationId: 'listDeliveries',
+      operationId: `list${word}Deliveries`,
       summary: 'List the deliveries of a webhook endpoint, newest first, each with its attempts',
       description: 'Kept for 30 days.',
       params: endpointParams,
@@ -168,10 +180,10 @@ function readDeliveries(app: App, context: RouteContext): void {
 
   app.route({
     method: 'GET',
-    url: '/api/data/endpoints/:id/deliveries/:delivery_id',
+    url: `${base}/:id/deliveries/:delivery_id`,
     schema: {
       tags,
-      operationId: 'getDelivery',
+      operationId: `get${word}Delivery`,
       summary: 'Read a delivery with its attempts',
       params: deliveryParams,
       response: answers({ 200: deliverySchema }),
@@ -182,13 +194,13 @@ function readDeliveries(app: App, context: RouteContext): void {
   });
 }
 
-function deliver(app: App, { db }: RouteContext): void {
+function deliver(app: App, { db }: RouteContext, { base, tags, word }: Address): void {
   app.route({
     method: 'POST',
-    url: '/api/data/endpoints/:id/ping',
+    url: `${base}/:id/ping`,
     schema: {
       tags,
-      operationId: 'pingEndpoint',
+      operationId: `ping${word}Endpoint`,
       summary: 'Send a ping to a webhook endpoint',
       description: 'An event of the type `ping`, whether the endpoint subscribes to it or not.',
       params: endpointParams,
@@ -202,10 +214,10 @@ function deliver(app: App, { db }: RouteContext): void {
 
   app.route({
     method: 'POST',
-    url: '/api/data/endpoints/:id/deliveries/:delivery_id/redeliver',
+    url: `${base}/:id/deliveries/:delivery_id/redeliver`,
     schema: {
       tags,
-      operationId: 'redeliverDelivery',
+      operationId: `redeliver${word}Delivery`,
       summary: 'Redeliver one delivery',
       description:
         'A delivery that has ended, delivered or failed, starts again with all its attempts.',
@@ -220,10 +232,10 @@ function deliver(app: App, { db }: RouteContext): void {
 
   app.route({
     method: 'POST',
-    url: '/api/data/endpoints/:id/redeliver',
+    url: `${base}/:id/redeliver`,
     schema: {
       tags,
-      operationId: 'redeliverDeadLetters',
+      operationId: `redeliver${word}DeadLetters`,
       summary: 'Redeliver dead letters, all or those of events since a time, oldest first',
       params: endpointParams,
       body: redeliverInput,

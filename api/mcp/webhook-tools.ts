@@ -1,0 +1,145 @@
+import { z } from 'zod';
+import {
+  dataDeliveryQuery,
+  dataEndpointInput,
+  dataEndpointSchema,
+  deliveryListSchema,
+  deliverySchema,
+  endpointUpdate,
+  newDataEndpointSchema,
+  rotatedSecretSchema,
+} from '../../shared/contract/data/outbound.ts';
+import { pingEndpoint, redeliver } from '../../shared/db/deliveries/deliveries.ts';
+import { deleteEndpoint, listEndpoints } from '../../shared/db/deliveries/endpoints.ts';
+import {
+  changeEndpoint,
+  registerEndpoint,
+  rotateEndpointSecret,
+} from '../../shared/operations/data/endpoints.ts';
+import { deliveryPage } from '../data/delivery-page.ts';
+import { defineTool } from './tool.ts';
+
+const webhook = z
+  .string()
+  .min(1)
+  .max(100)
+  .meta({ description: 'Id of the webhook endpoint (end_...)' });
+const looksOnly = { readOnlyHint: true, openWorldHint: false };
+const sends = {
+  readOnlyHint: false,
+  destructiveHint: false,
+  idempotentHint: false,
+  openWorldHint: true,
+};
+const replaces = { ...sends, destructiveHint: true };
+
+export const webhookTools = [
+  defineTool({
+    name: 'list_webhooks',
+    title: 'List webhook endpoints',
+    description:
+      'Lists the URLs that receive events of runs and records, newest first, with their events and whether their ' +
+      'deliveries fail.',
+    capability: 'view',
+    annotations: looksOnly,
+    input: z.strictObject({}),
+    output: z.object({ webhooks: z.array(dataEndpointSchema) }),
+    handle: async ({ context, actor }) => ({
+      webhooks: [...(await listEndpoints(context.db, actor))],
+    }),
+  }),
+  defineTool({
+    name: 'create_webhook',
+    title: 'Register a webhook endpoint',
+    description:
+      'Registers a URL that receives events, such as run.completed, run.failed, run.paused and approval.requested. ' +
+      'The result contains the secret that signs deliveries, only this once: give it to the person who asked, and ' +
+      'do not repeat it elsewhere.',
+    capability: 'manage_workspace',
+    annotations: sends,
+    input: z.strictObject(dataEndpointInput.shape),
+    output: newDataEndpointSchema,
+    handle: async ({ context, actor }, input) => registerEndpoint(context, actor, input),
+  }),
+  defineTool({
+    name: 'update_webhook',
+    title: 'Change a webhook endpoint',
+    description:
+      'Changes the URL or the events of a webhook endpoint. What is absent stays. Pending deliveries go to the new ' +
+      'URL.',
+    capability: 'manage_workspace',
+    annotations: { ...replaces, idempotentHint: true },
+    input: z.strictObject({ webhook, ...endpointUpdate.shape }),
+    output: dataEndpointSchema,
+    handle: async ({ context, actor }, { webhook: id, ...update }) =>
+      changeEndpoint(context, actor, id, update),
+  }),
+  defineTool({
+    name: 'delete_webhook',
+    title: 'Delete a webhook endpoint',
+    description: 'Deletes a webhook endpoint and its pending deliveries.',
+    capability: 'manage_workspace',
+    annotations: replaces,
+    input: z.strictObject({ webhook }),
+    output: z.object({ deleted: z.string() }),
+    handle: async ({ context, actor }, { webhook: id }) => {
+      await deleteEndpoint(context.db, actor, id);
+      return { deleted: id };
+    },
+  }),
+  defineTool({
+    name: 'rotate_webhook_secret',
+    title: 'Replace the secret of a webhook endpoint',
+    description:
+      'Returns a new secret, only this once. For 24 hours deliveries are also signed with the previous one.',
+    capability: 'manage_workspace',
+    annotations: replaces,
+    input: z.strictObject({ webhook }),
+    output: rotatedSecretSchema,
+    handle: async ({ context, actor }, { webhook: id }) => rotateEndpointSecret(context, actor, id),
+  }),
+  defineTool({
+    name: 'test_webhook',
+    title: 'Send a test event',
+    description:
+      'Sends an event of the type ping to a webhook endpoint. list_webhook_deliveries shows its result.',
+    capability: 'manage_workspace',
+    annotations: sends,
+    input: z.strictObject({ webhook }),
+    output: deliverySchema,
+    handle: async ({ context, actor }, { webhook: id }) => pingEndpoint(context.db, actor, id),
+  }),
+  defineTool({
+    name: 'list_webhook_deliveries',
+    title: 'List deliveries',
+    description:
+      'Lists the deliveries of a webhook endpoint, newest first, each with its attempts and their errors.',
+    capability: 'view',
+    annotations: looksOnly,
+    input: z.strictObject({
+      webhook,
+      status: dataDeliveryQuery.shape.status,
+      cursor: dataDeliveryQuery.shape.cursor,
+      limit: z.int().min(1).max(50).default(20),
+    }),
+    output: deliveryListSchema,
+    handle: async ({ context, actor }, { webhook: id, ...query }) =>
+      deliveryPage(context, actor, id, query),
+  }),
+  defineTool({
+    name: 'redeliver_webhook',
+    title: 'Redeliver one delivery',
+    description:
+      'Starts a delivery that has ended again, with all its attempts and the same ids. One that is pending is ' +
+      'already retried.',
+    capability: 'manage_workspace',
+    annotations: sends,
+    input: z.strictObject({
+      webhook,
+      delivery: z.string().min(1).max(100).meta({ description: 'Id of the delivery (dlv_...)' }),
+    }),
+    output: deliverySchema,
+    handle: async ({ context, actor }, { webhook: endpointId, delivery: deliveryId }) =>
+      redeliver(context.db, actor, { endpointId, deliveryId }),
+  }),
+];

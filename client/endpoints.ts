@@ -1,0 +1,100 @@
+import { byCursor, wholeList } from './pages.ts';
+import type { CallOptions, Send } from './request.ts';
+import type { BodyOf, QueryOf } from './routes.ts';
+import type {
+  DataEndpoint,
+  NewDataEndpoint,
+  Redelivered,
+  RotatedSecret,
+  WebhookDelivery,
+  WebhookDeliveryList,
+} from './types.ts';
+
+type NewEndpoint = BodyOf<'POST /api/webhooks'>;
+type DeliveryQuery = QueryOf<'GET /api/webhooks/{id}/deliveries'>;
+
+/** Webhook endpoints, which receive events of runs and records, and their deliveries. */
+export function endpointMethods(send: Send) {
+  return { ...registration(send), ...deliveryMethods(send) };
+}
+
+function registration(send: Send) {
+  return {
+    /** Webhook endpoints, newest first, including those of data keys. */
+    listEndpoints: (options?: CallOptions): Promise<DataEndpoint[]> =>
+      wholeList((query) => send('GET /api/webhooks', [], { query, options }), {}),
+    /** The signing secret is returned only in this response. */
+    createEndpoint: (
+      endpoint: Omit<NewEndpoint, 'is_demo'> & Partial<NewEndpoint>,
+      options?: CallOptions,
+    ): Promise<NewDataEndpoint> =>
+      send('POST /api/webhooks', [], { body: endpoint as NewEndpoint, options }),
+    getEndpoint: (endpointId: string, options?: CallOptions): Promise<DataEndpoint> =>
+      send('GET /api/webhooks/{id}', [endpointId], { options }),
+    /** Omitted fields are unchanged. */
+    updateEndpoint: (
+      endpointId: string,
+      body: BodyOf<'PUT /api/webhooks/{id}'>,
+      options?: CallOptions,
+    ): Promise<DataEndpoint> => send('PUT /api/webhooks/{id}', [endpointId], { body, options }),
+    /** Also deletes its pending deliveries. */
+    deleteEndpoint: (endpointId: string, options?: CallOptions): Promise<undefined> =>
+      send('DELETE /api/webhooks/{id}', [endpointId], { options }),
+    /** The new secret is returned only in this response. The previous one also signs for 24 hours. */
+    rotateEndpointSecret: (endpointId: string, options?: CallOptions): Promise<RotatedSecret> =>
+      send('POST /api/webhooks/{id}/rotate-secret', [endpointId], { options }),
+  };
+}
+
+function deliveryMethods(send: Send) {
+  const listDeliveries = (
+    endpointId: string,
+    query: DeliveryQuery = {},
+    options?: CallOptions,
+  ): Promise<WebhookDeliveryList> =>
+    send('GET /api/webhooks/{id}/deliveries', [endpointId], { query, options });
+
+  return {
+    /** Queues a `ping` to an endpoint. */
+    pingEndpoint: (endpointId: string, options?: CallOptions): Promise<WebhookDelivery> =>
+      send('POST /api/webhooks/{id}/ping', [endpointId], { options }),
+    /** One page of the deliveries of an endpoint, newest first. */
+    listDeliveries,
+    /** All deliveries of an endpoint in the last 30 days, newest first. */
+    deliveries: (
+      endpointId: string,
+      query: Omit<DeliveryQuery, 'cursor'> = {},
+    ): AsyncGenerator<WebhookDelivery, void> =>
+      byCursor(
+        (cursor) => listDeliveries(endpointId, { ...query, cursor }),
+        (page) => page.deliveries,
+      ),
+    getDelivery: (
+      endpointId: string,
+      deliveryId: string,
+      options?: CallOptions,
+    ): Promise<WebhookDelivery> =>
+      send('GET /api/webhooks/{id}/deliveries/{delivery_id}', [endpointId, deliveryId], {
+        options,
+      }),
+    /** Restarts a delivery that has ended. */
+    redeliverDelivery: (
+      endpointId: string,
+      deliveryId: string,
+      options?: CallOptions,
+    ): Promise<WebhookDelivery> =>
+      send('POST /api/webhooks/{id}/deliveries/{delivery_id}/redeliver', [endpointId, deliveryId], {
+        options,
+      }),
+    /** Restarts the dead letters of events from `since` on, or all, up to the limit of pending deliveries. */
+    redeliverDeadLetters: (
+      endpointId: string,
+      since?: string,
+      options?: CallOptions,
+    ): Promise<Redelivered> =>
+      send('POST /api/webhooks/{id}/redeliver', [endpointId], {
+        body: since === undefined ? {} : { since },
+        options,
+      }),
+  };
+}
