@@ -9,6 +9,7 @@ import { runCommands } from './commands/runs.ts';
 import { scheduleCommands } from './commands/schedules.ts';
 import { signInCommands } from './commands/sign-in.ts';
 import { toolCommands } from './commands/tools.ts';
+import { webhookCommands } from './commands/webhooks.ts';
 import { workflowCommands } from './commands/workflows.ts';
 import { completionCommands } from './completion.ts';
 import { positive } from './input.ts';
@@ -46,6 +47,7 @@ export function createProgram(): Command {
     toolCommands,
     dataCommands,
     alertCommands,
+    webhookCommands,
     auditCommands,
     completionCommands,
   ];
