@@ -299,20 +299,14 @@ const pages = [
   }),
   createRoute({
     ...within,
-    path: '/data/endpoints',
-    component: lazyRouteComponent(
-      () => import('./pages/data/endpoints/endpoints.tsx'),
-      'EndpointsPage',
-    ),
+    path: '/webhooks',
+    component: lazyRouteComponent(() => import('./pages/webhooks/endpoints.tsx'), 'EndpointsPage'),
   }),
   createRoute({
     ...within,
-    path: '/data/endpoints/$endpointId',
+    path: '/webhooks/$endpointId',
     validateSearch: (search): DeliverySearch => ({ status: text(search['status']) }),
-    component: lazyRouteComponent(
-      () => import('./pages/data/endpoints/endpoint.tsx'),
-      'EndpointPage',
-    ),
+    component: lazyRouteComponent(() => import('./pages/webhooks/endpoint.tsx'), 'EndpointPage'),
   }),
   // Any other path, inside the shell.
   createRoute({ ...within, path: '$', component: UnknownPage }),

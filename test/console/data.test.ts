@@ -179,12 +179,16 @@ describeConsole(
 
     test('register an endpoint, show its failed attempts, and retry all failed deliveries', async () => {
       const { open } = stage();
-      const { page, problems } = await open('/data/endpoints');
+      const { page, problems } = await open('/webhooks');
       await page.getByRole('button', { name: 'Add endpoint' }).first().click();
       await page.getByRole('textbox', { name: 'URL' }).fill(`${receiver.url}/hooks`);
+      await page.getByRole('checkbox', { name: 'run.completed' }).check();
+      await page.getByRole('checkbox', { name: 'run.failed' }).uncheck();
       await page.getByRole('dialog').getByRole('button', { name: 'Add endpoint' }).click();
       expect(await page.getByLabel('the secret', { exact: true }).innerText()).toMatch(/^whsec_/);
       await page.getByRole('button', { name: 'Close' }).click();
+      await page.getByText('run.completed').first().waitFor();
+      expect(await page.getByText('run.failed').count()).toBe(0);
       await page.getByRole('link', { name: `${receiver.url}/hooks` }).click();
 
       answer = 500;
@@ -214,7 +218,7 @@ describeConsole(
         ['/data', 'Feeds'],
         [`/data/feeds/${feedId}`, 'Seen by viewers'],
         ['/data/keys', 'Data keys'],
-        ['/data/endpoints', 'Endpoints'],
+        ['/webhooks', 'Webhooks'],
       ] as const) {
         const { page, problems, context } = await stage().open(path, { token });
         await heading(page, title).waitFor();

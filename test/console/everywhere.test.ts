@@ -67,8 +67,8 @@ const addresses: Record<string, (of: Everything) => string[]> = {
   '/data/entities/$entityId': ({ entityId }) => [`/data/entities/${entityId}`],
   '/data/changes': () => ['/data/changes'],
   '/data/keys': () => ['/data/keys'],
-  '/data/endpoints': () => ['/data/endpoints'],
-  '/data/endpoints/$endpointId': ({ endpointId }) => [`/data/endpoints/${endpointId}`],
+  '/webhooks': () => ['/webhooks'],
+  '/webhooks/$endpointId': ({ endpointId }) => [`/webhooks/${endpointId}`],
 };
 
 describeConsole(

@@ -120,10 +120,7 @@ export const endpointQuery = (endpointId: string) =>
     refetchInterval: DELIVERIES_EVERY_MS,
   });
 
-export type DeliveryFilter = Omit<
-  QueryOf<'GET /api/data/endpoints/{id}/deliveries'>,
-  'cursor' | 'limit'
->;
+export type DeliveryFilter = Omit<QueryOf<'GET /api/webhooks/{id}/deliveries'>, 'cursor' | 'limit'>;
 
 /** Deliveries of an endpoint with their attempts, newest first. */
 export const deliveriesQuery = (endpointId: string, filter: DeliveryFilter = {}) =>

@@ -56,6 +56,7 @@ export const navSections: readonly NavSection[] = [
       { label: 'Templates', to: '/templates', icon: IconLayoutGrid },
       { label: 'Schedules', to: '/schedules', icon: IconCalendarTime },
       { label: 'Tools', to: '/tools', icon: IconTool },
+      { label: 'Webhooks', to: '/webhooks', icon: IconWebhook },
     ],
   },
   {
@@ -75,7 +76,6 @@ export const navSections: readonly NavSection[] = [
       { label: 'Records', to: '/data/entities', icon: IconListDetails },
       { label: 'Changes', to: '/data/changes', icon: IconAntennaBars5 },
       { label: 'Data keys', to: '/data/keys', icon: IconApi },
-      { label: 'Endpoints', to: '/data/endpoints', icon: IconWebhook },
     ],
   },
   {

@@ -1,24 +1,24 @@
 import { Select, Stack, Text } from '@mantine/core';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
-import type { WebhookDelivery } from '../../../../../client/index.ts';
-import { Empty } from '../../../parts/empty.tsx';
-import { LoadMore } from '../../../parts/data/load-more.tsx';
-import { Loaded } from '../../../parts/loaded.tsx';
-import { Section } from '../../../parts/page.tsx';
-import { deliveriesQuery } from '../../../queries/data.ts';
-import { useMay } from '../../../queries/identity.ts';
+import type { WebhookDelivery } from '../../../../client/index.ts';
+import { Empty } from '../../parts/empty.tsx';
+import { LoadMore } from '../../parts/data/load-more.tsx';
+import { Loaded } from '../../parts/loaded.tsx';
+import { Section } from '../../parts/page.tsx';
+import { deliveriesQuery } from '../../queries/data.ts';
+import { useMay } from '../../queries/identity.ts';
 import { DeliveryRow } from './delivery-row.tsx';
 import { deliveryStatuses, deliveryStatusText } from './endpoint-status.tsx';
 import { RetryAllFailed } from './redeliver-all.tsx';
-import { RowTable } from '../../../parts/data/row-table.tsx';
+import { RowTable } from '../../parts/data/row-table.tsx';
 
 const columns = ['Delivery', 'Event', 'Status', 'Attempts', 'Created'];
 
 /** The deliveries to an endpoint, newest first, with their attempts. */
 export function DeliveryLog({ endpointId }: { endpointId: string }) {
-  const search = useSearch({ from: '/inside/data/endpoints/$endpointId' });
-  const navigate = useNavigate({ from: '/data/endpoints/$endpointId' });
+  const search = useSearch({ from: '/inside/webhooks/$endpointId' });
+  const navigate = useNavigate({ from: '/webhooks/$endpointId' });
   const status = deliveryStatuses.find((each) => each === search.status);
   const deliveries = useInfiniteQuery(deliveriesQuery(endpointId, { status }));
   const mayChange = useMay('manage_workspace');

@@ -1,19 +1,19 @@
 import { Group } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useParams } from '@tanstack/react-router';
-import { Loaded } from '../../../parts/loaded.tsx';
-import { Page } from '../../../parts/page.tsx';
-import { When } from '../../../parts/text/time.tsx';
-import { endpointQuery } from '../../../queries/data.ts';
+import { Loaded } from '../../parts/loaded.tsx';
+import { Page } from '../../parts/page.tsx';
+import { When } from '../../parts/text/time.tsx';
+import { endpointQuery } from '../../queries/data.ts';
 import { DeliveryLog } from './delivery-log.tsx';
 import { EndpointActions } from './endpoint-actions.tsx';
 import { EndpointStatus } from './endpoint-status.tsx';
-import { Facts } from '../../../parts/data/facts.tsx';
-import { KindBadge } from '../kind-badge.tsx';
+import { Facts } from '../../parts/data/facts.tsx';
+import { KindBadge } from '../data/kind-badge.tsx';
 
 /** An endpoint: its subscribed events and its deliveries. */
 export function EndpointPage() {
-  const { endpointId } = useParams({ from: '/inside/data/endpoints/$endpointId' });
+  const { endpointId } = useParams({ from: '/inside/webhooks/$endpointId' });
   const endpoint = useQuery(endpointQuery(endpointId));
   return (
     <Loaded query={endpoint}>

@@ -1,15 +1,15 @@
 import { Button, Group, Table, Text } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { useId } from 'react';
-import type { WebhookDelivery } from '../../../../../client/index.ts';
-import { api } from '../../../api.ts';
-import { useAction } from '../../../parts/forms/action.ts';
-import { UserText } from '../../../parts/text/user-text.tsx';
-import { durationText } from '../../../parts/text/duration.ts';
-import { When } from '../../../parts/text/time.tsx';
-import { endpointsKey } from '../../../queries/data.ts';
+import type { WebhookDelivery } from '../../../../client/index.ts';
+import { api } from '../../api.ts';
+import { useAction } from '../../parts/forms/action.ts';
+import { UserText } from '../../parts/text/user-text.tsx';
+import { durationText } from '../../parts/text/duration.ts';
+import { When } from '../../parts/text/time.tsx';
+import { endpointsKey } from '../../queries/data.ts';
 import { DeliveryStatus } from './endpoint-status.tsx';
-import { RowTable } from '../../../parts/data/row-table.tsx';
+import { RowTable } from '../../parts/data/row-table.tsx';
 
 /** A delivery, with its attempts on demand. */
 export function DeliveryRow({

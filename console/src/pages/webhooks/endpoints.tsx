@@ -2,19 +2,19 @@ import { Button, Table, Text } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { IconPlus } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
-import type { DataEndpoint } from '../../../../../client/index.ts';
-import { Empty } from '../../../parts/empty.tsx';
-import { UserText } from '../../../parts/text/user-text.tsx';
-import { Loaded } from '../../../parts/loaded.tsx';
-import { Page } from '../../../parts/page.tsx';
-import { When } from '../../../parts/text/time.tsx';
-import { endpointsQuery } from '../../../queries/data.ts';
-import { useMay } from '../../../queries/identity.ts';
+import type { DataEndpoint } from '../../../../client/index.ts';
+import { Empty } from '../../parts/empty.tsx';
+import { UserText } from '../../parts/text/user-text.tsx';
+import { Loaded } from '../../parts/loaded.tsx';
+import { Page } from '../../parts/page.tsx';
+import { When } from '../../parts/text/time.tsx';
+import { endpointsQuery } from '../../queries/data.ts';
+import { useMay } from '../../queries/identity.ts';
 import { EndpointForm } from './endpoint-form.tsx';
 import { EndpointStatus } from './endpoint-status.tsx';
-import { KindBadge } from '../kind-badge.tsx';
-import { TextLink } from '../../../parts/links.tsx';
-import { RowTable } from '../../../parts/data/row-table.tsx';
+import { KindBadge } from '../data/kind-badge.tsx';
+import { TextLink } from '../../parts/links.tsx';
+import { RowTable } from '../../parts/data/row-table.tsx';
 
 /** The webhook endpoints of the workspace. */
 export function EndpointsPage() {
@@ -23,8 +23,8 @@ export function EndpointsPage() {
   const [creating, { open, close }] = useDisclosure(false);
   return (
     <Page
-      title="Endpoints"
-      about="Webhook endpoints that receive signed events about your records."
+      title="Webhooks"
+      about="Endpoints that receive signed events about your runs and records."
       actions={
         mayChange && (
           <Button leftSection={<IconPlus size={16} />} onClick={open}>
@@ -39,7 +39,7 @@ export function EndpointsPage() {
             <Empty title="No endpoints yet">
               <Text size="sm" c="dimmed">
                 {mayChange
-                  ? 'Add an endpoint to receive events about new and changed records.'
+                  ? 'Add an endpoint to receive events about runs and records.'
                   : 'You need the manage_workspace permission to add one.'}
               </Text>
               {mayChange && <Button onClick={open}>Add endpoint</Button>}
@@ -65,7 +65,7 @@ function EndpointRow({ of: endpoint }: { of: DataEndpoint }) {
   return (
     <Table.Tr>
       <Table.Td>
-        <TextLink to="/data/endpoints/$endpointId" params={{ endpointId: endpoint.id }}>
+        <TextLink to="/webhooks/$endpointId" params={{ endpointId: endpoint.id }}>
           <UserText>{endpoint.url}</UserText>
         </TextLink>
       </Table.Td>

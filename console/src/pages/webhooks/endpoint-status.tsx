@@ -1,6 +1,6 @@
-import { sentenceCase } from '../../../parts/text/sentence-case.ts';
-import { Tag } from '../../../parts/tag.tsx';
-import type { WebhookDelivery, DataEndpoint } from '../../../../../client/index.ts';
+import { sentenceCase } from '../../parts/text/sentence-case.ts';
+import { Tag } from '../../parts/tag.tsx';
+import type { WebhookDelivery, DataEndpoint } from '../../../../client/index.ts';
 
 export function EndpointStatus({ of: { status } }: { of: DataEndpoint }) {
   return <Tag color={status === 'active' ? 'teal' : 'red'}>{sentenceCase(status)}</Tag>;

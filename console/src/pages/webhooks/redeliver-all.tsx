@@ -1,9 +1,9 @@
 import { Button } from '@mantine/core';
-import { api } from '../../../api.ts';
-import { useAction } from '../../../parts/forms/action.ts';
-import { confirm } from '../../../parts/forms/confirm.tsx';
-import { countText } from '../../../parts/text/numbers.ts';
-import { endpointsKey } from '../../../queries/data.ts';
+import { api } from '../../api.ts';
+import { useAction } from '../../parts/forms/action.ts';
+import { confirm } from '../../parts/forms/confirm.tsx';
+import { countText } from '../../parts/text/numbers.ts';
+import { endpointsKey } from '../../queries/data.ts';
 
 /** Deliveries are kept for 30 days; one more day includes all of them. */
 const KEPT_MS = 31 * 86_400_000;

@@ -1,13 +1,13 @@
 import { Button } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { useNavigate } from '@tanstack/react-router';
-import type { DataEndpoint } from '../../../../../client/index.ts';
-import { api } from '../../../api.ts';
-import { useAction } from '../../../parts/forms/action.ts';
-import { confirm } from '../../../parts/forms/confirm.tsx';
-import { UserText } from '../../../parts/text/user-text.tsx';
-import { endpointsKey } from '../../../queries/data.ts';
-import { useMay } from '../../../queries/identity.ts';
+import type { DataEndpoint } from '../../../../client/index.ts';
+import { api } from '../../api.ts';
+import { useAction } from '../../parts/forms/action.ts';
+import { confirm } from '../../parts/forms/confirm.tsx';
+import { UserText } from '../../parts/text/user-text.tsx';
+import { endpointsKey } from '../../queries/data.ts';
+import { useMay } from '../../queries/identity.ts';
 import { EndpointForm, showEndpointSecret } from './endpoint-form.tsx';
 
 export function EndpointActions({ endpoint }: { endpoint: DataEndpoint }) {
@@ -63,7 +63,7 @@ function Delete({ endpoint }: { endpoint: DataEndpoint }) {
   const remove = useAction(() => api().deleteEndpoint(endpoint.id), {
     changes: [[...endpointsKey, 'list']],
     done: 'Endpoint deleted',
-    onDone: () => void navigate({ to: '/data/endpoints' }),
+    onDone: () => void navigate({ to: '/webhooks' }),
   });
   return (
     <Button

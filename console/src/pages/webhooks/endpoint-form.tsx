@@ -1,19 +1,19 @@
 import { Checkbox, Stack, TextInput } from '@mantine/core';
 import { useState } from 'react';
-import type { DataEndpoint } from '../../../../../client/index.ts';
-import { api } from '../../../api.ts';
-import { useAction } from '../../../parts/forms/action.ts';
-import { showSecretOnce } from '../../../parts/forms/secret-once.tsx';
-import { endpointsKey } from '../../../queries/data.ts';
+import type { DataEndpoint } from '../../../../client/index.ts';
+import { api } from '../../api.ts';
+import { useAction } from '../../parts/forms/action.ts';
+import { showSecretOnce } from '../../parts/forms/secret-once.tsx';
+import { endpointsKey } from '../../queries/data.ts';
 import { endpointEvents } from './endpoint-events.ts';
-import { FormModal } from '../form-modal.tsx';
+import { FormModal } from '../data/form-modal.tsx';
 
 type Events = DataEndpoint['events'];
 
 function useEndpointForm({ endpoint, onClose }: { endpoint?: DataEndpoint; onClose: () => void }) {
   const [url, setUrl] = useState(endpoint?.url ?? '');
   const [events, setEvents] = useState<Events>(
-    endpoint?.events ?? ['entity.created', 'entity.updated'],
+    endpoint?.events ?? ['run.failed', 'approval.requested'],
   );
   const [isDemo, setIsDemo] = useState(false);
   const save = useAction(
