@@ -10,6 +10,7 @@ import { sql } from '../../shared/db/pool.ts';
 import { newId } from '../../shared/crypto/ids.ts';
 import { connectMcp, type Generation, generations } from '../fakes/mcp-client.ts';
 import { echo, edge, type Engine, eventually, mock, startEngine } from '../support/engine.ts';
+import { subscribeToAll } from '../support/outbound-events.ts';
 
 const row = z.object({});
 
@@ -99,13 +100,21 @@ describe.each(generations)('a client of protocol %s', (generation) => {
     expect(listed.map(({ name }) => name).sort()).toEqual([
       'approve_run',
       'cancel_run',
+      'create_webhook',
+      'delete_webhook',
       'get_run',
       'get_usage',
       'get_workflow',
       'list_runs',
+      'list_webhook_deliveries',
+      'list_webhooks',
       'list_workflows',
+      'redeliver_webhook',
       'resume_run',
+      'rotate_webhook_secret',
       'run_workflow',
+      'test_webhook',
+      'update_webhook',
       'validate_workflow',
     ]);
     for (const tool of listed) {
@@ -282,6 +291,12 @@ describe('permissions', () => {
     approve_run: { run_id: 'run_x' },
     resume_run: { run_id: 'run_x' },
     cancel_run: { run_id: 'run_x' },
+    update_webhook: { webhook: 'end_x' },
+    delete_webhook: { webhook: 'end_x' },
+    rotate_webhook_secret: { webhook: 'end_x' },
+    test_webhook: { webhook: 'end_x' },
+    list_webhook_deliveries: { webhook: 'end_x' },
+    redeliver_webhook: { webhook: 'end_x', delivery: 'dlv_x' },
   };
   const guarded = tools.filter(({ capability }) => capability !== 'view');
 
@@ -292,6 +307,12 @@ describe('permissions', () => {
       approve_run: 'approve_gates',
       resume_run: 'cancel_resume',
       cancel_run: 'cancel_resume',
+      create_webhook: 'manage_workspace',
+      update_webhook: 'manage_workspace',
+      delete_webhook: 'manage_workspace',
+      rotate_webhook_secret: 'manage_workspace',
+      test_webhook: 'manage_workspace',
+      redeliver_webhook: 'manage_workspace',
     } satisfies Record<string, Capability>);
   });
 
@@ -361,18 +382,20 @@ describe('permissions', () => {
     const runId = await engine.trigger(workflow, { ticket: 'x' });
     const { headers } = await addCaller('admin', {}, await addWorkspace());
     const client = await connect(undefined, headers);
-    const theirs = { workflow, run_id: runId };
+    await subscribeToAll({ db: engine.db, workspaceId: engine.actor.workspaceId });
+    const theirs = { workflow, run_id: runId, webhook: 'end_true', delivery: 'dlv_x' };
     for (const [name, args] of Object.entries(argumentsOf)) {
       const ids = Object.fromEntries(
         Object.keys(args).map((key) => [key, theirs[key as keyof typeof theirs]]),
       );
       const { error } = await use(client, name, ids);
       expect([name, error]).toEqual([name, (await use(client, name, args)).error]);
-      expect(error).toMatch(/^(Workflow|Run) not found$/);
+      expect(error).toMatch(/^(Workflow|Run|Webhook endpoint) not found$/);
     }
     expect(await use(client, 'get_workflow', { workflow: 'Theirs' })).toHaveProperty('error');
     expect((await use(client, 'list_workflows')).data).toEqual({ workflows: [], total: 0 });
     expect((await use(client, 'list_runs')).data.runs).toEqual([]);
+    expect((await use(client, 'list_webhooks')).data.webhooks).toEqual([]);
     await client.close();
   });
 });
