@@ -40,6 +40,7 @@ import {
 import { agentProgress, prepareAgentPart, reportAgentPart, turnFrame } from './agents/part.ts';
 import { beginJudged, permitted } from './begin-judged.ts';
 import { annotateOutcome, recordComputedStep, tracedStep } from './spans.ts';
+import { readStepSecrets } from './step-secrets.ts';
 import { untilStored } from './until-stored.ts';
 
 /** How often a step reports that it is alive. Temporal forwards about one report in 0.8 × the heartbeat timeout. */
@@ -59,6 +60,7 @@ export function createExecuteNode(
     const prepared = await prepareAgentPart(deps, known);
     if (prepared === undefined) return agentProgress(known, undefined);
     const { call: given, turn } = prepared;
+    const secrets = await readStepSecrets(deps, given, customTool);
     const { execution } = attempt;
     const claim = `${execution}/${attempt.number}/${randomUUID()}`;
     const { begun, step, computed, judgement } = await heartbeating(attempt, () =>
@@ -96,6 +98,7 @@ export function createExecuteNode(
               claim,
               beginning: { step, attempt: begun.attempts },
               customTool,
+              secrets,
               turn,
               ...begun,
             }),

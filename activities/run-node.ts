@@ -35,6 +35,7 @@ export async function runNode(
     // As new as those of the claim, or newer.
     prices: deps.policies.known(call.workspace_id).prices,
     customTool: claim.customTool,
+    secrets: claim.secrets,
     params: call.params,
     state: call.state,
     place: attempt.place,

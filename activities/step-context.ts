@@ -1,7 +1,9 @@
 import type { CustomTool } from '../shared/db/workflows/custom-tools.ts';
+import type { Sealer } from '../shared/crypto/sealing.ts';
 import type { Pool } from '../shared/db/pool.ts';
 import type { Beginning } from '../shared/db/runs/step-ends.ts';
 import type { Logger } from '../shared/platform/logger.ts';
+import type { StepSecrets } from '../shared/platform/secrets/open-secrets.ts';
 import type { FrameNotifier } from './frame-notifier.ts';
 import type { DeltaNotifier } from './agents/delta-notifier.ts';
 import type { TurnContext } from './agents/turn.ts';
@@ -21,6 +23,8 @@ export interface StepMetrics {
 
 export interface ExecuteNodeDeps {
   db: Pool;
+  /** Opens the headers of custom tools. */
+  sealer: Sealer | undefined;
   metrics?: StepMetrics;
   log: Logger;
   frames: FrameNotifier;
@@ -33,6 +37,7 @@ export interface Claim {
   claim: string;
   beginning: Beginning;
   customTool?: CustomTool | undefined;
+  secrets?: StepSecrets | undefined;
   /** For a turn of an agent with tools. */
   turn?: TurnContext | undefined;
   errors: number;

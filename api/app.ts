@@ -59,6 +59,7 @@ import { memberRoutes } from './routes/ops/members.ts';
 import { policyRoutes } from './routes/ops/policies.ts';
 import { priceRoutes } from './routes/ops/prices.ts';
 import { runRoutes } from './routes/ops/runs.ts';
+import { secretRoutes } from './routes/ops/secrets.ts';
 import { toolRoutes } from './routes/ops/tools.ts';
 import { scheduleRoutes } from './routes/ops/schedules.ts';
 import { templateRoutes } from './routes/ops/templates.ts';
@@ -100,6 +101,7 @@ const routes = [
   hookRoutes,
   approvalRoutes,
   toolRoutes,
+  secretRoutes,
   scheduleRoutes,
   keyRoutes,
   dataKeyRoutes,
@@ -141,7 +143,7 @@ function createContext(deps: ApiDeps): RouteContext {
   return {
     ...deps,
     egress: createEgress({ allow: deps.config.egressAllow, own: ownServices(deps.config) }),
-    sealer: createSealer(deps.config.encryptionKey),
+    sealer: createSealer(deps.config),
     tokens,
     keyUses,
     dataKeyUses,

@@ -8,6 +8,7 @@ import { peopleCommands } from './commands/people.ts';
 import { runCommands } from './commands/runs.ts';
 import { scheduleCommands } from './commands/schedules.ts';
 import { signInCommands } from './commands/sign-in.ts';
+import { secretCommands } from './commands/secrets.ts';
 import { toolCommands } from './commands/tools.ts';
 import { webhookCommands } from './commands/webhooks.ts';
 import { workflowCommands } from './commands/workflows.ts';
@@ -45,6 +46,7 @@ export function createProgram(): Command {
     dataKeyCommands,
     scheduleCommands,
     toolCommands,
+    secretCommands,
     dataCommands,
     alertCommands,
     webhookCommands,

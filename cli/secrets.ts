@@ -1,9 +1,19 @@
 import { createInterface } from 'node:readline';
+import { text } from 'node:stream/consumers';
 import { Ending, exitCodes, misuse } from './endings.ts';
 
 /** Prompts for a secret without showing it; without a terminal, reads the first line of standard input. */
 export async function readSecret(question: string): Promise<string> {
   const secret = process.stdin.isTTY ? await ask('password', question) : await firstLine();
+  if (secret === '') throw misuse(`${question} is missing`);
+  return secret;
+}
+
+/** The same for a text that may have several lines: without a terminal, all of standard input but the last line's end. */
+export async function readSecretText(question: string): Promise<string> {
+  const secret = process.stdin.isTTY
+    ? await ask('password', question)
+    : (await text(process.stdin)).replace(/\r?\n$/, '');
   if (secret === '') throw misuse(`${question} is missing`);
   return secret;
 }

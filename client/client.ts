@@ -7,6 +7,7 @@ import { memberMethods } from './members.ts';
 import { type Connection, createSend, fillPath } from './request.ts';
 import { headerValue, runMethods } from './runs.ts';
 import { scheduleMethods } from './schedules.ts';
+import { secretMethods } from './secrets.ts';
 import { signInMethods } from './sign-in.ts';
 import {
   readStream,
@@ -48,6 +49,7 @@ export type Client = ReturnType<typeof workflowMethods> &
   ReturnType<typeof endpointMethods> &
   ReturnType<typeof scheduleMethods> &
   ReturnType<typeof toolMethods> &
+  ReturnType<typeof secretMethods> &
   ReturnType<typeof webhookMethods> &
   ReturnType<typeof templateMethods> &
   ReturnType<typeof workspaceMethods> & {
@@ -87,6 +89,7 @@ export function createClient({
     ...endpointMethods(send),
     ...scheduleMethods(send),
     ...toolMethods(send),
+    ...secretMethods(send),
     ...webhookMethods(send),
     ...templateMethods(send),
     ...workspaceMethods(send),

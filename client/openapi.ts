@@ -804,6 +804,48 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/secrets": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List secrets, by name, without their values */
+        get: operations["listSecrets"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/secrets/{name}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Read a secret, without its value */
+        get: operations["getSecret"];
+        /**
+         * Create or replace a secret
+         * @description Workflows refer to it as `{secrets.NAME}` in headers, query and body of `http_request`, in headers of `mcp` and in headers of custom tools. The value is put in when a request to one of its hosts is sent, and cut out of what comes back. No response contains it. A replaced value counts for the next call.
+         */
+        put: operations["putSecret"];
+        post?: never;
+        /**
+         * Delete a secret
+         * @description Workflows that refer to it can no longer be triggered, and steps that need it fail.
+         */
+        delete: operations["deleteSecret"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/schedules": {
         parameters: {
             query?: never;
@@ -3479,6 +3521,16 @@ export interface components {
         PriceList: {
             prices: components["schemas"]["Price"][];
         };
+        PutSecretBody: {
+            /**
+             * Format: password
+             * @description Stored sealed. No response contains it
+             */
+            value: string;
+            allowed_hosts: string[];
+            /** @default  */
+            description?: string;
+        };
         RecordGeography: {
             city?: string | null;
             region?: string | null;
@@ -3742,6 +3794,23 @@ export interface components {
              */
             at: string;
             reason: string;
+        };
+        Secret: {
+            name: string;
+            allowed_hosts: string[];
+            description: string;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            created_at: string;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            updated_at: string;
+            /** @description When a call last needed it, to the minute */
+            last_used_at: string | null;
         };
         Session: {
             /** @description For `Authorization: Bearer` */
@@ -5841,6 +5910,109 @@ export interface operations {
                 content: {
                     "application/json": components["schemas"]["ToolImport"];
                 };
+            };
+        };
+    };
+    listSecrets: {
+        parameters: {
+            query?: {
+                /** @description Maximum number of rows */
+                limit?: number;
+                /** @description Rows to skip */
+                offset?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Secret"][];
+                };
+            };
+        };
+    };
+    getSecret: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Secret"];
+                };
+            };
+        };
+    };
+    putSecret: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Workflows refer to it as `{secrets.NAME}` */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PutSecretBody"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Secret"];
+                };
+            };
+            /** @description Created */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Secret"];
+                };
+            };
+        };
+    };
+    deleteSecret: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
             };
         };
     };

@@ -11,21 +11,25 @@ export async function* byCursor<Page extends { next_cursor: string | null }, Row
   } while (cursor !== undefined);
 }
 
+/** Secrets have only a name. */
+type Identified = { id: string } | { name: string };
+const keyOf = (row: Identified): string => ('id' in row ? row.id : row.name);
+
 /**
  * Iterates over the rows of a newest-first list that is paged by offset. New rows shift the others to later pages;
  * rows that were already returned, or that the caller has `seen`, are skipped.
  */
-export async function* byOffset<Row extends { id: string }>(
+export async function* byOffset<Row extends Identified>(
   read: (offset: number) => Promise<Row[]>,
   seen: readonly Row[] = [],
 ): AsyncGenerator<Row, void, undefined> {
-  let before = new Set(seen.map(({ id }) => id));
+  let before = new Set(seen.map(keyOf));
   let offset = seen.length;
   for (;;) {
     const rows = await read(offset);
     if (rows.length === 0) return;
-    yield* rows.filter(({ id }) => !before.has(id));
-    before = new Set([...before, ...rows.map(({ id }) => id)]);
+    yield* rows.filter((row) => !before.has(keyOf(row)));
+    before = new Set([...before, ...rows.map(keyOf)]);
     offset += rows.length;
   }
 }
@@ -38,7 +42,7 @@ const MAX_PAGE = 200;
  * returns only that page.
  */
 export async function wholeList<
-  Row extends { id: string },
+  Row extends Identified,
   Query extends { limit?: number; offset?: number },
 >(read: (query: Query) => Promise<Row[]>, query: Query): Promise<Row[]> {
   const rows = await read(query);

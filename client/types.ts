@@ -18,6 +18,7 @@ export type NamedChange = Schemas['NamedChange'];
 export type ChangeList = Schemas['ChangeList'];
 export type CreatedApiKey = Schemas['CreatedApiKey'];
 export type CreatedDataKey = Schemas['CreatedDataKey'];
+export type Secret = Schemas['Secret'];
 export type CustomTool = Schemas['CustomTool'];
 export type DataEndpoint = Schemas['DataEndpoint'];
 export type DataKey = Schemas['DataKey'];

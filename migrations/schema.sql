@@ -856,6 +856,21 @@ CREATE INDEX schedules_by_workflow ON public.schedules USING btree (workflow_id)
 CREATE INDEX schedules_by_workspace ON public.schedules USING btree (workspace_id, created_at DESC, id DESC);
 CREATE INDEX schedules_to_tell ON public.schedules USING btree (id) WHERE (told_revision < revision);
 
+CREATE TABLE secrets (
+  workspace_id text NOT NULL,
+  name text NOT NULL,
+  sealed_value text NOT NULL,
+  allowed_hosts text[] NOT NULL,
+  description text NOT NULL,
+  created_at timestamp with time zone DEFAULT now() NOT NULL,
+  updated_at timestamp with time zone DEFAULT now() NOT NULL,
+  last_used_at timestamp with time zone,
+  CONSTRAINT secrets_pkey PRIMARY KEY (workspace_id, name),
+  CONSTRAINT secrets_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id) ON DELETE CASCADE,
+  CONSTRAINT secrets_allowed_hosts_check CHECK (((cardinality(allowed_hosts) >= 1) AND (cardinality(allowed_hosts) <= 20))),
+  CONSTRAINT secrets_name_check CHECK ((name ~ '^[A-Z][A-Z0-9_]{0,63}$'::text))
+);
+
 CREATE TABLE sign_in_failures (
   subject text NOT NULL,
   failures integer NOT NULL,

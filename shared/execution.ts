@@ -4,6 +4,7 @@ import type { GateDecision } from './gate-decision.ts';
 import type { ExecutedNode } from './graph/kinds.ts';
 import type { ControlStep, SchedulerSnapshot } from './graph/schedule/scheduler.ts';
 import type { Json, JsonObject } from './json.ts';
+import type { SecretPlace } from './secrets.ts';
 
 /**
  * The contract between API, workflow and activities through Temporal: names and payload shapes. Every payload is JSON
@@ -109,6 +110,8 @@ export interface StepCall extends PendingWrites {
   node: ExecutedNode;
   params: JsonObject;
   state: JsonObject;
+  /** Where `params`, or the arguments of an agent's call, contain secrets. The worker puts in their values. */
+  secrets?: SecretPlace[];
   /** Its texts exceed the limit of direct evaluation. */
   costly?: boolean;
   /** The step has another queue to continue in when its workspace has too many steps on the worker. */

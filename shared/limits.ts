@@ -7,6 +7,7 @@ export const workspaceLimits = {
   templates: { atMost: 500, called: 'templates', remedy: 'delete some first' },
   schedules: { atMost: 1_000, called: 'schedules', remedy: 'delete some first' },
   tools: { atMost: 500, called: 'tools', remedy: 'delete some first' },
+  secrets: { atMost: 500, called: 'secrets', remedy: 'delete some first' },
   budgets: { atMost: 200, called: 'budgets', remedy: 'delete some first' },
   /** Invited members who have not joined count; pending sign-ups do not. */
   members: { atMost: 2_000, called: 'members', remedy: 'remove some first' },

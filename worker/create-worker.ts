@@ -71,7 +71,7 @@ function prepareActivities(deps: WorkerDeps) {
     config,
     egress,
     mailer,
-    sealer: createSealer(config.encryptionKey),
+    sealer: createSealer(config),
     metrics: deps.metrics?.steps,
     runners: createNodeRunners({ db, config, egress, mailer }),
   });

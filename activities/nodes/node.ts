@@ -4,6 +4,7 @@ import type { TurnRunner } from './model-turn.ts';
 import type { Json, JsonObject } from '../../shared/json.ts';
 import type { PriceOverrides } from '../../shared/prices.ts';
 import type { Consumption } from '../../shared/node-error.ts';
+import type { StepSecrets } from '../../shared/platform/secrets/open-secrets.ts';
 import type { Place } from '../../shared/platform/threads/untrusted.ts';
 
 export { type Consumption, NodeError } from '../../shared/node-error.ts';
@@ -25,6 +26,8 @@ export interface NodeCall<Node extends ExecutedNode = ExecutedNode> {
   node: Node;
   /** The registered tool of a `custom:<name>`; undefined when there is none. */
   customTool?: CustomTool | undefined;
+  /** The secrets of its parameters, or of its custom tool, sealed. */
+  secrets?: StepSecrets | undefined;
   /** The node's templated parameters with every reference resolved. */
   params: JsonObject;
   /** The part of the run state that the node reads as a whole (default prompt, `json_transform`). */

@@ -15,7 +15,7 @@ import { createToolRunner } from './tool.ts';
 export interface NodeRunnerDeps {
   /** For the tools that write records. */
   db: Pool;
-  config: Pick<Config, 'models' | 'chatWebhookUrl' | 'encryptionKey'>;
+  config: Pick<Config, 'models' | 'chatWebhookUrl' | 'encryptionKey' | 'previousEncryptionKey'>;
   egress: Egress;
   mailer: Mailer | undefined;
   /** Tools besides the built-in ones, by name. */
@@ -26,6 +26,7 @@ export interface NodeRunnerDeps {
 export function createNodeRunners(deps: NodeRunnerDeps): NodeRunners {
   const { db, config, egress, mailer } = deps;
   const { models: settings, chatWebhookUrl } = config;
+  const sealer = createSealer(config);
   const models: AgentDeps = {
     findModel: createModels(settings, egress),
     keys: createKeyCutter(settings),
@@ -34,8 +35,8 @@ export function createNodeRunners(deps: NodeRunnerDeps): NodeRunners {
     agent: createAgentRunner(models),
     turn: createTurnRunner(models),
     tool: createToolRunner(
-      { ...createBuiltinTools({ db, egress, mailer, chatWebhookUrl }), ...deps.tools },
-      createCustom({ egress, sealer: createSealer(config.encryptionKey) }),
+      { ...createBuiltinTools({ db, sealer, egress, mailer, chatWebhookUrl }), ...deps.tools },
+      createCustom({ egress, sealer }),
     ),
   };
 }

@@ -14,6 +14,7 @@ export function createCustom(deps: CustomToolDeps): NodeRunner<ToolNode> {
     const { result } = await callCustomTool(deps, {
       tool,
       arguments: call.params,
+      secrets: call.secrets?.sealed,
       idempotencyKey: call.idempotencyKey,
       timeoutMs: (call.node.timeout_seconds ?? tool.timeout_seconds) * 1000,
       signal: call.signal,

@@ -1,14 +1,21 @@
 import { z } from 'zod';
 import type { ToolNode } from '../../shared/contract/graph.ts';
-import type { Json } from '../../shared/json.ts';
-import { checkUserHeaders, type Egress } from '../../shared/platform/egress/egress.ts';
+import type { Sealer } from '../../shared/crypto/sealing.ts';
+import type { Json, JsonObject } from '../../shared/json.ts';
+import {
+  checkUserHeaders,
+  type Egress,
+  type RequestCheck,
+} from '../../shared/platform/egress/egress.ts';
 import {
   bodyOf,
   callOutside,
   isSuccess,
   statusFailure,
 } from '../../shared/platform/calls/outside.ts';
-import type { NodeRunner } from '../nodes/node.ts';
+import { withoutSecrets } from '../../shared/platform/secrets/open-secrets.ts';
+import type { NodeCall, NodeResult, NodeRunner } from '../nodes/node.ts';
+import { openForStep } from '../step-secrets.ts';
 import { parseParams } from './params.ts';
 
 const scalar = z.union([z.string(), z.number(), z.boolean(), z.null()]);
@@ -34,33 +41,60 @@ const MAX_RESPONSE_BYTES = 5 * 1024 * 1024;
 const MAX_REDIRECTS = 5;
 const DEFAULT_TIMEOUT_MS = 60_000;
 
-/** `{url, method, headers, query, body}` to `{status, headers, body}`; a response other than 2xx fails the node. */
-export function createHttpRequest(egress: Egress): NodeRunner<ToolNode> {
+/**
+ * `{url, method, headers, query, body}` to `{status, headers, body}`; a response other than 2xx fails the node. Values of
+ * secrets are put in here, and redacted in everything that comes back.
+ */
+export function createHttpRequest(
+  egress: Egress,
+  sealer: Sealer | undefined,
+): NodeRunner<ToolNode> {
   return async (call) => {
-    const params = parseParams('http_request', httpRequestParams, call.params);
-    return callOutside(call.signal, async () => {
-      const headers = checkUserHeaders(params.headers ?? {});
-      const body = encodeBody(params.body, headers);
-      setDefault(headers, 'idempotency-key', 'Idempotency-Key', call.idempotencyKey);
-      const answer = await egress.request(withQuery(params.url, params.query ?? {}), {
-        method: params.method,
-        headers,
-        body,
-        timeoutMs:
-          call.node.timeout_seconds === undefined
-            ? DEFAULT_TIMEOUT_MS
-            : call.node.timeout_seconds * 1000,
-        maxResponseBytes: MAX_RESPONSE_BYTES,
-        maxRedirects: MAX_REDIRECTS,
-        signal: call.signal,
-      });
-      if (!isSuccess(answer.status)) throw statusFailure(answer);
-      return {
-        output: { status: answer.status, headers: answer.headers, body: bodyOf(answer) },
-        costMicros: 0,
-      };
+    const opened = openForStep(sealer, call);
+    if (opened === undefined) return send(egress, call, call.params);
+    const { params, cutter, check } = opened;
+    return withoutSecrets(cutter, async () => {
+      const { output } = await send(egress, call, params, { check, redact: cutter.text });
+      return { output: cutter.json(output), costMicros: 0 };
     });
   };
+}
+
+interface Precautions {
+  check?: RequestCheck;
+  redact?: (text: string) => string;
+}
+
+async function send(
+  egress: Egress,
+  call: NodeCall<ToolNode>,
+  given: JsonObject,
+  { check, redact }: Precautions = {},
+): Promise<NodeResult> {
+  const params = parseParams('http_request', httpRequestParams, given);
+  return callOutside(call.signal, async () => {
+    const headers = checkUserHeaders(params.headers ?? {});
+    const body = encodeBody(params.body, headers);
+    setDefault(headers, 'idempotency-key', 'Idempotency-Key', call.idempotencyKey);
+    const answer = await egress.request(withQuery(params.url, params.query ?? {}), {
+      method: params.method,
+      headers,
+      body,
+      timeoutMs:
+        call.node.timeout_seconds === undefined
+          ? DEFAULT_TIMEOUT_MS
+          : call.node.timeout_seconds * 1000,
+      maxResponseBytes: MAX_RESPONSE_BYTES,
+      maxRedirects: MAX_REDIRECTS,
+      signal: call.signal,
+      ...(check === undefined ? {} : { check }),
+    });
+    if (!isSuccess(answer.status)) throw statusFailure(answer, redact);
+    return {
+      output: { status: answer.status, headers: answer.headers, body: bodyOf(answer) },
+      costMicros: 0,
+    };
+  });
 }
 
 /** Text is sent unchanged; everything else as JSON. */

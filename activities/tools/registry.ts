@@ -1,4 +1,5 @@
 import type { ToolNode } from '../../shared/contract/graph.ts';
+import type { Sealer } from '../../shared/crypto/sealing.ts';
 import type { Egress } from '../../shared/platform/egress/egress.ts';
 import type { Pool } from '../../shared/db/pool.ts';
 import type { Mailer } from '../../shared/platform/mailer.ts';
@@ -17,6 +18,8 @@ import { createSourceReport } from './source-report.ts';
 export interface ToolDeps {
   /** For the tools that write records. */
   db: Pool;
+  /** Opens the secrets of calls. */
+  sealer: Sealer | undefined;
   egress: Egress;
   mailer: Mailer | undefined;
   chatWebhookUrl: string | undefined;
@@ -28,16 +31,17 @@ export type ToolRegistry = Readonly<Record<string, NodeRunner<ToolNode>>>;
 /** The tools of `builtinTools`, by the same names. */
 export const createBuiltinTools = ({
   db,
+  sealer,
   egress,
   mailer,
   chatWebhookUrl,
 }: ToolDeps): Readonly<Record<BuiltinTool, NodeRunner<ToolNode>>> => ({
-  http_request: createHttpRequest(egress),
+  http_request: createHttpRequest(egress, sealer),
   send_email: createSendEmail(mailer),
   send_chat_message: createSendChatMessage(egress, chatWebhookUrl),
   json_transform: jsonTransform,
   delay,
-  mcp: createMcp(egress),
+  mcp: createMcp(egress, sealer),
   entity_upsert: createEntityUpsert(db),
   event_emit: createEventEmit(db),
   source_report: createSourceReport(db),

@@ -12,6 +12,7 @@ import { classify } from '../http/error-handler.ts';
 import { describeIssues } from '../http/invalid-request.ts';
 import { runTools } from './run-tools.ts';
 import { lengthOf, shortened } from './shortened.ts';
+import { secretTools } from './secret-tools.ts';
 import type { McpTool, ToolCall } from './tool.ts';
 import { webhookTools } from './webhook-tools.ts';
 import { workflowTools } from './workflow-tools.ts';
@@ -24,7 +25,12 @@ const instructions =
   'follow it with get_run. A paused run waits for a person, who decides; approve_run submits the decision.';
 
 /** All tools. Each names the capability it requires; the gateway itself requires `view`. */
-export const tools: readonly McpTool[] = [...workflowTools, ...runTools, ...webhookTools];
+export const tools: readonly McpTool[] = [
+  ...workflowTools,
+  ...runTools,
+  ...webhookTools,
+  ...secretTools,
+];
 const byName = new Map(tools.map((tool) => [tool.name, tool]));
 const listed = tools.map((tool) => tool.listed);
 

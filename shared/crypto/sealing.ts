@@ -18,15 +18,36 @@ export interface Sealer {
   seal: (text: string, place: string) => string;
   /** Throws SealError. */
   open: (sealed: string, place: string) => string;
+  /** Whether a text is sealed with the current key. */
+  isCurrent: (sealed: string) => boolean;
 }
 
-/** AES-256-GCM under a key derived from `encryptionKey`, any text of enough entropy. Undefined without one. */
-export function createSealer(encryptionKey: string | undefined): Sealer | undefined {
+/** The key that seals, and another one that still opens: the previous key, or before a rotation the next one. */
+export interface SealingKeys {
+  encryptionKey: string | undefined;
+  previousEncryptionKey?: string | undefined;
+}
+
+/** Seals and opens under a configuration's keys. Undefined without a key to seal with. */
+export function createSealer({
+  encryptionKey,
+  previousEncryptionKey,
+}: SealingKeys): Sealer | undefined {
   if (encryptionKey === undefined) return undefined;
+  const current = sealerOf(encryptionKey);
+  if (previousEncryptionKey === undefined) return current;
+  const previous = sealerOf(previousEncryptionKey);
+  const openerOf = (sealed: string): Sealer => (previous.isCurrent(sealed) ? previous : current);
+  return { ...current, open: (sealed, place) => openerOf(sealed).open(sealed, place) };
+}
+
+/** AES-256-GCM under a key derived from `encryptionKey`, any text of enough entropy. */
+function sealerOf(encryptionKey: string): Sealer {
   const key = derive(encryptionKey, 'seal', 32);
   const keyName = derive(encryptionKey, 'name', 4).toString('hex');
   const prefix = `${FORMAT}.${keyName}.`;
   return {
+    isCurrent: (sealed) => sealed.startsWith(prefix),
     seal: (text, place) => {
       const nonce = randomBytes(NONCE_BYTES);
       const cipher = createCipheriv('aes-256-gcm', key, nonce).setAAD(Buffer.from(prefix + place));

@@ -1,9 +1,10 @@
-import type { Json } from '../json.ts';
+import type { Json, JsonObject } from '../json.ts';
 import type { AgentNode, GraphNode } from '../contract/graph.ts';
 import { expressionRoots } from './expression/expression.ts';
 import { templateRoots } from './expression/template.ts';
 import { isObject } from './json-value.ts';
 import { agentToolsOf } from './node-tools.ts';
+import { secretParamsOf, SECRETS } from '../secrets.ts';
 
 export interface NodeText {
   language: 'expression' | 'template';
@@ -12,6 +13,8 @@ export interface NodeText {
   path: string;
   /** Names that it reads besides the keys of the state. */
   locals?: readonly string[];
+  /** Secrets may stand in it. */
+  secrets?: true;
 }
 
 /** The top-level keys of the state that a text reads. Throws ExpressionError when it does not parse. */
@@ -32,7 +35,7 @@ export function nodeTexts(node: GraphNode): NodeText[] {
       return [...prompts, ...offerTexts(node), ...mockTexts(node)];
     }
     case 'tool': {
-      const texts = textsIn(node.params, 'params');
+      const texts = paramTexts(node.tool_name, node.params, 'params');
       if (node.tool_name !== 'json_transform') return texts;
       return texts.map((text) =>
         text.path === 'params.expression' ? { ...text, language: 'expression' } : text,
@@ -50,11 +53,22 @@ export function nodeTexts(node: GraphNode): NodeText[] {
 
 /** The texts of the tools that an agent offers. */
 function offerTexts(node: AgentNode): NodeText[] {
-  return agentToolsOf(node).flatMap(({ approval = 'never', fixed }, at): NodeText[] => {
-    const texts = textsIn(fixed, `tools[${at}].fixed`);
+  return agentToolsOf(node).flatMap(({ name, approval = 'never', fixed = {} }, at): NodeText[] => {
+    const texts = paramTexts(name, fixed, `tools[${at}].fixed`);
     if (approval === 'always' || approval === 'never') return texts;
     const path = `tools[${at}].approval`;
     return [{ language: 'expression', text: approval, path, locals: ['args'] }, ...texts];
+  });
+}
+
+/** The texts of a tool's parameters. In some of them secrets may stand. */
+function paramTexts(tool: string, params: JsonObject, path: string): NodeText[] {
+  const allowed = secretParamsOf(tool);
+  return Object.entries(params).flatMap(([key, value]) => {
+    const texts = textsIn(value, `${path}.${key}`);
+    return allowed.includes(key)
+      ? texts.map((text): NodeText => ({ ...text, locals: [SECRETS], secrets: true }))
+      : texts;
   });
 }
 
@@ -65,6 +79,14 @@ function mockTexts({ mock }: AgentNode): NodeText[] {
     ),
   );
 }
+
+/** The outputs of the mock model, which are templates as well. */
+export const mockOutputTexts = ({ mock }: AgentNode): NodeText[] => [
+  ...textsIn(mock?.output, 'mock.output'),
+  ...(mock?.turns ?? []).flatMap(({ output }, turn) =>
+    textsIn(output, `mock.turns[${turn}].output`),
+  ),
+];
 
 function textsIn(value: Json | undefined, path: string): NodeText[] {
   if (typeof value === 'string') return [{ language: 'template', text: value, path }];

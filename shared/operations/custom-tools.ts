@@ -18,9 +18,14 @@ import {
 import { recordGovernanceEvent } from '../db/audit/governance.ts';
 import { readPolicies } from '../db/audit/policies.ts';
 import type { Pool } from '../db/pool.ts';
+import { useSecrets } from '../db/workflows/secrets.ts';
 import type { JsonObject } from '../json.ts';
 import { NodeError } from '../node-error.ts';
-import { callCustomTool, type CustomToolDeps } from '../platform/calls/custom-tool.ts';
+import {
+  callCustomTool,
+  type CustomToolDeps,
+  secretNamesOfTool,
+} from '../platform/calls/custom-tool.ts';
 import {
   argumentsUntrusted,
   judgeUntrusted,
@@ -28,6 +33,7 @@ import {
 } from '../platform/threads/untrusted.ts';
 import { compilePolicies, type Judgement } from '../policy/judge.ts';
 import { calledAs } from '../tools.ts';
+import { checkHeaderSecrets } from './secrets.ts';
 import { invalid, keepHeadersAtOrigin, sealHeaders } from './tool-headers.ts';
 
 export interface ToolDeps extends CustomToolDeps {
@@ -41,6 +47,7 @@ export async function registerTool(
   input: CustomToolInput,
 ): Promise<CustomToolAnswer> {
   await checkSchema(actor, input.input_schema);
+  await checkHeaderSecrets(db, actor.workspaceId, input.headers, input.endpoint_url);
   const tool = await createCustomTool(db, actor, input, (scope) =>
     sealHeaders(sealer, scope, input.headers, {}),
   );
@@ -59,6 +66,12 @@ export async function changeTool(
 ): Promise<CustomToolAnswer> {
   await checkSchema(actor, body.input_schema ?? null);
   const { headers, ...fields } = body;
+  if (headers !== undefined) {
+    const address =
+      body.endpoint_url ??
+      (await readCustomTool(db, { workspaceId: actor.workspaceId, toolId })).endpoint_url;
+    await checkHeaderSecrets(db, actor.workspaceId, headers, address);
+  }
   const tool = await updateCustomTool(db, actor, toolId, (before) => {
     if (body.name !== undefined && body.name !== before.name) {
       throw invalid('name cannot be changed: graphs call the tool by it');
@@ -124,12 +137,17 @@ export async function testTool(
     }
   });
   if (judgement.refusal !== undefined) return failed(judgement.refusal, null, 0);
+  const secrets = await useSecrets(deps.db, {
+    workspaceId: actor.workspaceId,
+    names: secretNamesOfTool(deps.sealer, tool),
+  });
   const began = performance.now();
   const durationMs = (): number => Math.round(performance.now() - began);
   try {
     const { result, status } = await callCustomTool(deps, {
       tool,
       arguments: judgement.params,
+      secrets,
       idempotencyKey: `test:${randomUUID()}`,
       timeoutMs: Math.min(MAX_TEST_MS, tool.timeout_seconds * 1000),
       signal: AbortSignal.timeout(MAX_TEST_MS + 1_000),

@@ -23,9 +23,9 @@ export interface InvitationDeps {
 
 /** How invitations are created, as configured. */
 export const inviteRules = (
-  config: Pick<Config, 'encryptionKey' | 'email' | 'auth'>,
+  config: Pick<Config, 'encryptionKey' | 'previousEncryptionKey' | 'email' | 'auth'>,
 ): InviteRules => ({
-  sealer: createSealer(config.encryptionKey),
+  sealer: createSealer(config),
   mail: config.email.apiKey !== undefined,
   ttlMs: config.auth.inviteTtlMs,
 });

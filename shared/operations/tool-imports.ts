@@ -14,12 +14,16 @@ import {
   updateCustomTool,
 } from '../db/workflows/custom-tools.ts';
 import { AppError, conflict, type ErrorCode, messageOf } from '../errors.ts';
-import { toStorable } from '../json.ts';
+import { useSecrets } from '../db/workflows/secrets.ts';
+import { type Json, toStorable } from '../json.ts';
+import { secretNamesIn } from '../secrets.ts';
 import { NodeError } from '../node-error.ts';
 import { openHeaders } from '../platform/calls/custom-tool.ts';
 import { listMcpTools, type ServerTool } from '../platform/calls/mcp-tools.ts';
+import { checkedEgress, openSecrets, withoutSecrets } from '../platform/secrets/open-secrets.ts';
 import { createSecretCutter, secretsOfHeaders } from '../platform/secrets/secret-cutter.ts';
 import { schemaProblem } from '../platform/threads/untrusted.ts';
+import { checkHeaderSecrets } from './secrets.ts';
 import type { ToolDeps } from './custom-tools.ts';
 import { sealHeaders } from './tool-headers.ts';
 
@@ -42,7 +46,8 @@ export async function importTools(
 ): Promise<ToolImport> {
   // Before any of them is sent.
   sealHeaders(deps.sealer, { workspaceId: actor.workspaceId, toolId: '' }, input.headers, {});
-  const listed = await listTools(deps, input, listMs);
+  await checkHeaderSecrets(deps.db, actor.workspaceId, input.headers, input.server_url);
+  const listed = await listTools(deps, actor, input, listMs);
   const result: ToolImport = { created: [], updated: [], unchanged: [], skipped: [] };
   for (const name of new Set(input.names)) {
     if (listed.some((tool) => tool.name === name)) continue;
@@ -62,16 +67,33 @@ export async function importTools(
 const TOO_LATE = 'there was no time left to check its schema; import it with names';
 
 async function listTools(
-  { egress }: ToolDeps,
-  { server_url: serverUrl, headers, names }: ToolImportInput,
+  { db, sealer, egress }: ToolDeps,
+  { workspaceId }: Actor,
+  { server_url: serverUrl, headers: given, names }: ToolImportInput,
   timeoutMs: number,
 ): Promise<ServerTool[]> {
   const signal = AbortSignal.timeout(timeoutMs);
-  const { text: redact } = createSecretCutter(secretsOfHeaders(headers));
+  const secrets = Object.values(given).flatMap(secretNamesIn);
+  const sealed = await useSecrets(db, { workspaceId, names: secrets });
   try {
+    const opened = openSecrets(sealer, sealed, secrets);
+    const headers = opened.fillHeaders(given);
+    const cutter = createSecretCutter([...secretsOfHeaders(headers), ...opened.values]);
     // The signal covers all exchanges together and comes first.
-    const server = { serverUrl, headers, timeoutMs: timeoutMs + 1_000, redact, signal };
-    return await listMcpTools(egress, server, names);
+    const server = {
+      serverUrl,
+      headers,
+      timeoutMs: timeoutMs + 1_000,
+      redact: cutter.text,
+      signal,
+    };
+    const tools = await withoutSecrets(cutter, () =>
+      listMcpTools(checkedEgress(egress, opened.check), server, names),
+    );
+    // A schema with a value in it is not pinned as the server gives it, and so never called.
+    return secrets.length === 0
+      ? tools
+      : (cutter.json(tools as unknown as Json) as unknown as ServerTool[]);
   } catch (error) {
     if (!signal.aborted && !(error instanceof NodeError)) throw error;
     const reason = signal.aborted

@@ -18,6 +18,7 @@ export async function validateWorkflow(
   const { valid, errors, warnings } = await checkGraphUntrusted(scope.workspaceId, current.graph, {
     tools: builtinTools,
     customTools: current.customTools,
+    secrets: current.secrets,
     unavailableProviders: unavailableProviders(models),
   });
   return { valid, errors, warnings };

@@ -133,6 +133,7 @@ export const environmentSchema = z.object({
   OWNER_PASSWORD: z.string().min(MIN_PASSWORD_LENGTH).max(MAX_PASSWORD_LENGTH).optional(),
   OWNER_EMAIL: z.email({ pattern: z.regexes.html5Email }).default('owner@localhost'),
   ENCRYPTION_KEY: z.string().optional(),
+  ENCRYPTION_KEY_PREVIOUS: z.string().optional(),
   INVITE_EXPIRES_DAYS: z.coerce.number().positive().max(365).default(7),
 
   EGRESS_ALLOW: list().pipe(z.array(cidr)),
@@ -271,6 +272,7 @@ export function loadConfig(env: Record<string, string | undefined> = process.env
       inviteTtlMs: e.INVITE_EXPIRES_DAYS * 86_400_000,
     },
     encryptionKey: e.ENCRYPTION_KEY,
+    previousEncryptionKey: e.ENCRYPTION_KEY_PREVIOUS,
     egressAllow: e.EGRESS_ALLOW,
     egressDeny: e.EGRESS_DENY,
     chatWebhookUrl: e.CHAT_WEBHOOK_URL,

@@ -83,6 +83,14 @@ const makers: Record<string, Maker> = {
       SELECT 'tool_' || n, ${ws()}, 'full-' || n, '', '', 'http', 'https://a.example/', 'POST', '{}', 60, 1
       FROM ${rows(n)}`,
   },
+  'PUT /api/secrets/{name}': {
+    noun: 'secrets',
+    url: () => `/api/secrets/S${(made += 1)}`,
+    body: () => ({ value: 'a value of this test', allowed_hosts: ['api.example.com'] }),
+    fill: (n) => sql.fragment`
+      INSERT INTO secrets (workspace_id, name, sealed_value, allowed_hosts, description)
+      SELECT ${ws()}, 'FULL_' || n, 'x', '{api.example.com}', '' FROM ${rows(n)}`,
+  },
   'POST /api/budgets': {
     noun: 'budgets',
     url: () => '/api/budgets',
@@ -162,7 +170,8 @@ test('every route that creates something has a limit', () => {
 describe('a workspace at its limit', () => {
   test.each(Object.entries(makers))('is refused by %s, with a remedy', async (route, maker) => {
     const { atMost, called, remedy } = workspaceLimits[maker.noun];
-    const make = () => api.call('POST', maker.url(), maker.body());
+    const method = route.split(' ', 1)[0] as 'POST' | 'PUT';
+    const make = () => api.call(method, maker.url(), maker.body());
     await expect(
       api.db.transaction(async (tx) => {
         await tx.query(sql.type(z.object({}))`${maker.fill(atMost)}`);
@@ -192,6 +201,7 @@ const tables: Record<LimitedNoun, string> = {
   templates: 'templates',
   schedules: 'schedules',
   tools: 'custom_tools',
+  secrets: 'secrets',
   budgets: 'budgets',
   members: 'members',
   apiKeys: 'api_keys',
@@ -201,7 +211,7 @@ const tables: Record<LimitedNoun, string> = {
   endpoints: 'data_endpoints',
 };
 const empty = (table: string) => () =>
-  sql.fragment`DELETE FROM ${sql.identifier([table])} WHERE id ~ '_[0-9]{1,5}$'`;
+  sql.fragment`DELETE FROM ${sql.identifier([table])} WHERE ${sql.identifier([table === 'secrets' ? 'name' : 'id'])} ~ '_[0-9]{1,5}$'`;
 const emptied = Object.fromEntries(
   Object.entries(tables).map(([noun, table]) => [noun, empty(table)]),
 ) as Record<LimitedNoun, () => ReturnType<typeof sql.fragment>>;

@@ -151,7 +151,7 @@ function buildApp(engine: Engine): App {
   });
   acceptJson(app as never);
   refuseUnsafeInput(app as never);
-  const sealer = createSealer(config.encryptionKey);
+  const sealer = createSealer(config);
   const dataCursors = createDataCursors(undefined);
   endpointRoutes(app, { ...engine.deps, egress, sealer, dataCursors } as unknown as RouteContext);
   return app;

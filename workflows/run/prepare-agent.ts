@@ -5,6 +5,7 @@ import { nodeLabel } from '../../shared/graph/compile.ts';
 import { expressionRoots } from '../../shared/graph/expression/expression.ts';
 import { renderValue } from '../../shared/graph/expression/template.ts';
 import type { Json, JsonObject } from '../../shared/json.ts';
+import type { SecretPlace } from '../../shared/secrets.ts';
 import { type PreparedStep, preparingWork, renderParams } from './prepare.ts';
 
 /** An agent with tools whose templates are resolved, once for all its turns. */
@@ -17,6 +18,8 @@ export interface PreparedAgent {
   mock: JsonObject;
   /** The arguments that the node sets, by tool. */
   fixed: Record<string, JsonObject>;
+  /** Where these contain secrets, by tool. */
+  secrets: Record<string, SecretPlace[]>;
   /** What the approval expressions read. */
   state: JsonObject;
   /** The work to prepare it, in units of a WorkBudget. */
@@ -36,10 +39,15 @@ export function prepareTools(node: AgentNode, state: JsonObject): PreparedAgent 
     ...(turns === undefined ? {} : { turns: renderValue(turns as unknown as Json, state) }),
   };
   const fixed: Record<string, JsonObject> = {};
+  const secrets: Record<string, SecretPlace[]> = {};
   const read: JsonObject = {};
   for (const tool of tools) {
     if (typeof tool === 'string') continue;
-    if (tool.fixed !== undefined) fixed[tool.name] = renderParams(tool.name, tool.fixed, state);
+    if (tool.fixed !== undefined) {
+      const rendered = renderParams(tool.name, tool.fixed, state);
+      fixed[tool.name] = rendered.params;
+      if (rendered.secrets.length > 0) secrets[tool.name] = rendered.secrets;
+    }
     for (const key of rootsOf(tool.approval)) {
       if (Object.hasOwn(state, key)) read[key] = state[key]!;
     }
@@ -55,6 +63,7 @@ export function prepareTools(node: AgentNode, state: JsonObject): PreparedAgent 
     prompts,
     mock: Object.keys(script).length === 0 ? {} : { mock: script },
     fixed,
+    secrets,
     state: read,
     work: preparingWork(node, { node: bare, label: '', params: rendered, state: {} }),
   };
@@ -83,7 +92,7 @@ export function prepareTurn(agent: PreparedAgent, part: AgentPart): PreparedStep
 
 /** A call without its arguments, which are in the ledger. */
 export function prepareCall(
-  { node }: PreparedAgent,
+  { node, secrets }: PreparedAgent,
   agentKey: string,
   turn: number,
   { index, tool }: OpenCall,
@@ -93,11 +102,13 @@ export function prepareCall(
     (entry) => typeof entry !== 'string' && entry.name === tool && entry.on_error === 'fail',
   );
   const agent: AgentPart = { step_key: agentKey, turn, call: index, tool };
+  const own = Object.hasOwn(secrets, tool) ? secrets[tool] : undefined;
   return {
     node: called,
     label: tool,
     params: {},
     state: {},
+    ...(own === undefined ? {} : { secrets: own }),
     agent: fails ? { ...agent, fails } : agent,
   };
 }

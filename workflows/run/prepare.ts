@@ -1,6 +1,7 @@
 import type { AgentNode, ToolNode } from '../../shared/contract/graph.ts';
 import { nodeLabel } from '../../shared/graph/compile.ts';
 import { expressionRoots } from '../../shared/graph/expression/expression.ts';
+import { renderWithSecrets } from '../../shared/graph/expression/secret-template.ts';
 import {
   parseTemplate,
   renderTemplate,
@@ -10,6 +11,7 @@ import { weighJson } from '../../shared/graph/json-value.ts';
 import type { ExecutedNode } from '../../shared/graph/kinds.ts';
 import type { AgentPart } from '../../shared/execution.ts';
 import type { JsonObject } from '../../shared/json.ts';
+import type { SecretPlace } from '../../shared/secrets.ts';
 import { renderUrl } from '../../shared/tools.ts';
 
 /** The exact count beyond this number of values does not matter. */
@@ -21,6 +23,8 @@ export interface PreparedStep {
   label: string;
   params: JsonObject;
   state: JsonObject;
+  /** Where the parameters contain secrets: only their names are known here. */
+  secrets?: SecretPlace[];
   /** For a turn or a call of an agent with tools. */
   agent?: AgentPart;
 }
@@ -72,18 +76,23 @@ function prepareTool(node: ToolNode, state: JsonObject): PreparedStep {
       state: Object.fromEntries(read.map((key) => [key, state[key]!])),
     };
   }
-  const params = renderParams(node.tool_name, templates, state);
-  return { node: stripped, label: nodeLabel(node), params, state: {} };
+  const { params, secrets } = renderParams(node.tool_name, templates, state);
+  const prepared = { node: stripped, label: nodeLabel(node), params, state: {} };
+  return secrets.length === 0 ? prepared : { ...prepared, secrets };
 }
 
-/** A tool's parameters with their templates resolved. Throws TemplateError. */
-export function renderParams(tool: string, templates: JsonObject, state: JsonObject): JsonObject {
-  const params = renderValue(templates, state) as JsonObject;
+/** A tool's parameters with their templates resolved, except for secrets. Throws TemplateError. */
+export function renderParams(
+  tool: string,
+  templates: JsonObject,
+  state: JsonObject,
+): { params: JsonObject; secrets: SecretPlace[] } {
+  const { params, secrets } = renderWithSecrets(tool, templates, state);
   const url = templates['url'];
   if (tool === 'http_request' && typeof url === 'string') {
     params['url'] = renderUrlTemplate(url, state);
   }
-  return params;
+  return { params, secrets };
 }
 
 /** Values in a URL are percent-encoded, so that they cannot change its target. */

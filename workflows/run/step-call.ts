@@ -108,11 +108,12 @@ export const summaryOf = (label: string): string => label.slice(0, 180);
 const callOf = (
   input: RunGraphInput,
   { step_key, iteration }: Pick<ReadyNode, 'step_key' | 'iteration'>,
-  { node, params, state, agent }: PreparedStep,
+  { node, params, state, secrets, agent }: PreparedStep,
   pendingWrites: PendingWrites,
 ): StepCall => ({
   ...pendingWrites,
   ...(agent === undefined ? {} : { agent }),
+  ...(secrets === undefined ? {} : { secrets }),
   node,
   params,
   state,

@@ -155,7 +155,7 @@ async function startReceiver(): Promise<Receiver> {
 
 /** Endpoints in the default workspace, written as the API writes them. */
 async function furnish(databaseUrl: string, encryptionKey: string) {
-  const sealer = createSealer(encryptionKey);
+  const sealer = createSealer({ encryptionKey });
   const [workspace] = await query<{ id: string }>(databaseUrl, 'SELECT id FROM workspaces LIMIT 1');
   const workspaceId = workspace?.id ?? '';
   return {

@@ -50,6 +50,7 @@ const targetName = sql.fragment`
     WHEN 'workspace' THEN (SELECT name FROM workspaces WHERE id = a.target_id AND id = a.workspace_id)
     WHEN 'budget' THEN (SELECT name FROM budgets WHERE id = a.target_id AND workspace_id = a.workspace_id)
     WHEN 'tool' THEN (SELECT name FROM custom_tools WHERE id = a.target_id AND workspace_id = a.workspace_id)
+    WHEN 'secret' THEN (SELECT name FROM secrets WHERE name = a.target_id AND workspace_id = a.workspace_id)
     WHEN 'template' THEN (SELECT name FROM templates WHERE id = a.target_id AND workspace_id = a.workspace_id)
     WHEN 'feed' THEN (SELECT name FROM data_feeds WHERE id = a.target_id AND workspace_id = a.workspace_id)
     WHEN 'source' THEN (SELECT name FROM data_sources WHERE id = a.target_id AND workspace_id = a.workspace_id)

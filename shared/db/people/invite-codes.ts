@@ -31,7 +31,7 @@ export interface IssuedCode {
 
 export const hashInviteCode = (code: string): Buffer => createHash('sha256').update(code).digest();
 
-const placeOf = (memberId: string): string => `members/${memberId}/invite_code`;
+export const inviteCodePlace = (memberId: string): string => `members/${memberId}/invite_code`;
 
 export function newInviteCode(memberId: string, rules: InviteRules): IssuedCode {
   return keepCode(memberId, `inv_${randomText(CODE_LENGTH)}`, rules);
@@ -40,7 +40,7 @@ export function newInviteCode(memberId: string, rules: InviteRules): IssuedCode 
 const keepCode = (memberId: string, code: string, { sealer, mail }: InviteRules): IssuedCode => ({
   code,
   hash: hashInviteCode(code),
-  sealed: sealer?.seal(code, placeOf(memberId)) ?? null,
+  sealed: sealer?.seal(code, inviteCodePlace(memberId)) ?? null,
   plain: sealer === undefined && mail ? code : null,
 });
 
@@ -52,7 +52,7 @@ export function openInviteCode(
 ): string | undefined {
   if (sealed === null) return undefined;
   try {
-    return sealer?.open(sealed, placeOf(memberId));
+    return sealer?.open(sealed, inviteCodePlace(memberId));
   } catch (error) {
     if (error instanceof SealError) return undefined;
     throw error;

@@ -10,6 +10,7 @@ const counted: Readonly<Record<LimitedNoun, FragmentSqlToken>> = {
   templates: sql.fragment`templates t WHERE true`,
   schedules: sql.fragment`schedules t WHERE true`,
   tools: sql.fragment`custom_tools t WHERE true`,
+  secrets: sql.fragment`secrets t WHERE true`,
   budgets: sql.fragment`budgets t WHERE true`,
   members: sql.fragment`members t WHERE status <> 'pending'`,
   apiKeys: sql.fragment`api_keys t WHERE revoked_at IS NULL`,

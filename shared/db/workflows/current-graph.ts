@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { CustomToolDefinitions } from '../../agents/offered-tools.ts';
 import { isObject } from '../../graph/json-value.ts';
+import type { SecretHosts } from '../../graph/validate/secrets.ts';
 import { offeredNamesOf } from '../../graph/node-tools.ts';
 import type { Json } from '../../json.ts';
 import { customToolNames } from '../../tools.ts';
@@ -12,6 +13,7 @@ const currentRow = z.object({
   graph: z.unknown() as unknown as z.ZodType<Json>,
   tool_revision: z.number(),
   custom_tools: z.array(z.string()),
+  secrets: z.record(z.string(), z.array(z.string())),
 });
 
 /** A workflow's current graph, as drawn, with the tools it can call. */
@@ -20,7 +22,9 @@ export interface CurrentGraph {
   graph: Json;
   /** The workspace's custom tools. Only those that an agent of the graph offers are complete. */
   customTools: CustomToolDefinitions;
-  /** Counts the changes of their names and schemas. */
+  /** The allowed hosts of the workspace's secrets. */
+  secrets: SecretHosts;
+  /** Counts the changes of these names, schemas and hosts. */
   toolRevision: number;
 }
 
@@ -34,7 +38,9 @@ export async function readCurrentGraph(
 ): Promise<CurrentGraph | undefined> {
   const row = await db.maybeOne(sql.prepared('current_graph', currentRow)`
     SELECT w.version, v.graph, s.tool_revision,
-           ARRAY(SELECT name FROM custom_tools WHERE workspace_id = ${ids.workspaceId}) AS custom_tools
+           ARRAY(SELECT name FROM custom_tools WHERE workspace_id = ${ids.workspaceId}) AS custom_tools,
+           (SELECT coalesce(json_object_agg(name, allowed_hosts), '{}') FROM secrets
+            WHERE workspace_id = ${ids.workspaceId}) AS secrets
     FROM workflows w
     JOIN workspaces s ON s.id = w.workspace_id
     JOIN workflow_versions v ON v.workflow_id = w.id AND v.version = w.version
@@ -50,6 +56,7 @@ export async function readCurrentGraph(
     version: row.version,
     graph: row.graph,
     customTools: new Map([...row.custom_tools.map((name) => [name, NAMED] as const), ...complete]),
+    secrets: new Map(Object.entries(row.secrets)),
     toolRevision: row.tool_revision,
   };
 }

@@ -135,10 +135,10 @@ export const findOfferedDefinitions = (
   readToolDefinitions(db, { workspaceId, names: customToolNames(offeredNamesOf(node)) });
 
 /**
- * Marks that a tool is added or removed, or has another schema, so that graphs that use custom tools are checked again.
- * Concurrent changes wait until the commit.
+ * Marks that a tool or a secret is added or removed, or has another schema or other hosts, so that graphs that use
+ * them are checked again. Concurrent changes wait until the commit.
  */
-async function raiseRevision(tx: Tx, workspaceId: string): Promise<void> {
+export async function raiseToolRevision(tx: Tx, workspaceId: string): Promise<void> {
   await tx.query(sql.prepared('custom_tools_raise_revision', z.object({}))`
     UPDATE workspaces SET tool_revision = tool_revision + 1 WHERE id = ${workspaceId}
   `);
@@ -162,7 +162,7 @@ export async function createCustomTool(
   const headers = seal({ workspaceId, toolId });
   return db.transaction(async (tx) => {
     await requireRoom(tx, workspaceId, 'tools');
-    await raiseRevision(tx, workspaceId);
+    await raiseToolRevision(tx, workspaceId);
     const tool = await tx.maybeOne(sql.prepared('custom_tools_insert', toolRow)`
       INSERT INTO custom_tools (id, workspace_id, name, label, description, kind, endpoint_url, method, headers,
                                 mcp_tool, input_schema, pinned_schema, timeout_seconds, retry_count, created_by)
@@ -206,7 +206,7 @@ export async function updateCustomTool(
     if (changed.length === 0) return before;
     const texts = changed.every((field) => TEXTS.has(field));
     await requireToReplaceTool(tx, actor, before.name, texts ? 'texts' : 'all');
-    if (changed.includes('input_schema')) await raiseRevision(tx, workspaceId);
+    if (changed.includes('input_schema')) await raiseToolRevision(tx, workspaceId);
     const tool = await tx.one(sql.prepared('custom_tools_update', toolRow)`
       UPDATE custom_tools
       SET label = ${after.label}, description = ${after.description}, kind = ${after.kind},
@@ -249,7 +249,7 @@ const changedFields = (before: CustomTool, after: CustomTool): string[] =>
 export async function deleteCustomTool(db: Pool, actor: Actor, toolId: string): Promise<void> {
   const { workspaceId } = actor;
   await db.transaction(async (tx) => {
-    await raiseRevision(tx, workspaceId);
+    await raiseToolRevision(tx, workspaceId);
     const tool = await tx.maybeOne(sql.prepared('custom_tools_delete', toolRow)`
       DELETE FROM custom_tools WHERE id = ${toolId} AND workspace_id = ${workspaceId}
       RETURNING ${toolColumns}

@@ -7,6 +7,8 @@ import { parseTemplate } from '../expression/template.ts';
 import { type BuiltinTool, customToolName, type ToolParams, toolParams } from '../../tools.ts';
 import { checkAddress } from './addresses.ts';
 import { checkAgentTools } from './agent-tools.ts';
+import { checkMockOutputs, checkSecretHosts, checkSecretsIn, refuse } from './secrets.ts';
+import { SECRETS } from '../../secrets.ts';
 import type { Unreadable, ValidationContext } from './validate.ts';
 
 /** A top-level key that a node reads, and where. */
@@ -34,10 +36,15 @@ export function checkTexts(
       checkModels(issues, node, at, context);
       checkAgentTools(issues, node, at, context);
     }
-    for (const text of nodeTexts(node)) {
+    const texts = nodeTexts(node);
+    for (const text of texts) {
       const path = `nodes[${at}].${text.path}`;
-      for (const key of checkText(issues, node, text, path)) reads.push({ node: at, key, path });
+      for (const key of checkText(issues, node, text, path, context)) {
+        reads.push({ node: at, key, path });
+      }
     }
+    checkMockOutputs(issues, node, at);
+    checkSecretHosts(issues, node, texts, at, context.secrets);
   });
   return reads;
 }
@@ -106,15 +113,25 @@ function checkModels(
   }
 }
 
-function checkText(issues: Issues, node: GraphNode, text: NodeText, path: string): string[] {
+function checkText(
+  issues: Issues,
+  node: GraphNode,
+  text: NodeText,
+  path: string,
+  { secrets }: ValidationContext,
+): string[] {
   if (text.language === 'template') {
+    checkSecretsIn(issues, node, text, path, secrets);
     for (const { text: braces, position } of parseTemplate(text.text).doubtful) {
       const message = `Node '${node.id}': ${JSON.stringify(braces)} at position ${position} is no reference and stays as written`;
       issues.warning('template_not_a_reference', message, { node_id: node.id, path, position });
     }
   }
   try {
-    return textRoots(text);
+    const roots = textRoots(text);
+    if (!roots.includes(SECRETS)) return roots;
+    if (text.language === 'expression') refuse(issues, { node_id: node.id, path }, SECRETS);
+    return roots.filter((root) => root !== SECRETS);
   } catch (error) {
     if (!(error instanceof ExpressionError)) throw error;
     const place = { node_id: node.id, path, position: error.position };

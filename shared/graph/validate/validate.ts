@@ -3,6 +3,7 @@ import type { Graph } from '../../contract/graph.ts';
 import { utf8Bytes } from '../../values/canonical-json.ts';
 import type { Issues } from '../issues.ts';
 import { checkKeys } from './keys.ts';
+import type { SecretHosts } from './secrets.ts';
 import { checkStructure } from './structure.ts';
 import { checkTexts } from './texts.ts';
 import { linkGraph } from '../topology.ts';
@@ -17,6 +18,8 @@ export interface ValidationContext {
   tools: ReadonlySet<string>;
   /** The workspace's own tools. Only those that an agent offers need their fields. */
   customTools: CustomToolDefinitions;
+  /** The workspace's secrets; undefined where they are not known, so that any may exist. */
+  secrets?: SecretHosts;
   /** By provider, why its models cannot be called. Plain data, since checks can run on another thread. */
   unavailableProviders?: Readonly<Record<string, string>>;
   /** Keys that the run's input can have; undefined if it can have any. */

@@ -5,6 +5,7 @@ import type { Db } from '../../db/pool.ts';
 import { AppError } from '../../errors.ts';
 import { toolNamesOf } from '../../graph/node-tools.ts';
 import { checkGraphUntrusted } from '../../platform/threads/untrusted.ts';
+import { containsSecrets } from '../../graph/validate/secrets.ts';
 import { builtinTools, customToolNames } from '../../tools.ts';
 import { BoundedMap } from '../../values/bounded-cache.ts';
 
@@ -37,15 +38,16 @@ export async function findRunnable(
 
 async function judge(
   workspaceId: string,
-  { graph, customTools, toolRevision }: CurrentGraph,
+  { graph, customTools, secrets, toolRevision }: CurrentGraph,
 ): Promise<Omit<Runnable, 'version'>> {
   const report = await checkGraphUntrusted(workspaceId, graph, {
     tools: builtinTools,
     customTools,
+    secrets,
   });
   if (report.graph !== undefined && report.valid) {
     const checked = { graph: report.graph };
-    return callsCustomTools(report.graph) ? { ...checked, toolRevision } : checked;
+    return dependsOnWorkspace(report.graph) ? { ...checked, toolRevision } : checked;
   }
   const reasons = report.errors.slice(0, MAX_REASONS).map((issue) => issue.message);
   const more = report.errors.length - reasons.length;
@@ -57,5 +59,6 @@ async function judge(
   };
 }
 
-const callsCustomTools = ({ nodes }: Graph): boolean =>
-  customToolNames(nodes.flatMap(toolNamesOf)).length > 0;
+/** Whether the graph may become invalid without another version: it calls custom tools, or contains secrets. */
+const dependsOnWorkspace = ({ nodes }: Graph): boolean =>
+  customToolNames(nodes.flatMap(toolNamesOf)).length > 0 || nodes.some(containsSecrets);

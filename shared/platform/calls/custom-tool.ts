@@ -1,10 +1,17 @@
 import { type CustomTool, headerContext } from '../../db/workflows/custom-tools.ts';
 import { isDeeperThan, type Json, type JsonObject } from '../../json.ts';
 import { NodeError } from '../../node-error.ts';
-import type { Egress, EgressResponse } from '../egress/egress.ts';
+import { secretNamesIn } from '../../secrets.ts';
+import type { Egress, EgressResponse, RequestCheck } from '../egress/egress.ts';
 import { callMcpTool } from './mcp.ts';
 import { bodyOf, callOutside, isSuccess, statusFailure } from './outside.ts';
 import { SealError, type Sealer } from '../../crypto/sealing.ts';
+import {
+  checkedEgress,
+  openSecrets,
+  type SealedSecrets,
+  withoutSecrets,
+} from '../secrets/open-secrets.ts';
 import {
   createSecretCutter,
   type SecretCutter,
@@ -21,6 +28,8 @@ export interface CustomToolDeps {
 export interface CustomToolCall {
   tool: CustomTool;
   arguments: JsonObject;
+  /** The secrets in the tool's headers, see `secretNamesOfTool`. */
+  secrets?: SealedSecrets | undefined;
   idempotencyKey: string;
   /** For the whole call. */
   timeoutMs: number;
@@ -47,13 +56,18 @@ export async function callCustomTool(
 ): Promise<CustomToolResult> {
   const { tool } = call;
   await holdToSchema(tool, call.arguments);
-  const headers = openHeaders(deps.sealer, tool);
+  const stored = openHeaders(deps.sealer, tool);
+  const opened = openSecrets(deps.sealer, call.secrets ?? new Map(), namesIn(stored));
+  const headers = opened.fillHeaders(stored);
   // Some tools return the request they received. Its credentials are not part of the result.
-  const cutter = createSecretCutter(secretsOfHeaders(headers));
-  const { value, status } =
-    tool.kind === 'mcp'
-      ? await callMcp(deps.egress, call, headers, cutter)
-      : await callHttp(deps.egress, call, headers, cutter);
+  const cutter = createSecretCutter([...secretsOfHeaders(headers), ...opened.values]);
+  const { value, status } = await withoutSecrets<{ value: Json; status: number | null }>(
+    cutter,
+    () =>
+      tool.kind === 'mcp'
+        ? callMcp(checkedEgress(deps.egress, opened.check), call, headers, cutter)
+        : callHttp(deps.egress, call, headers, { cutter, check: opened.check }),
+  );
   if (isDeeperThan(value, MAX_RESULT_DEPTH)) {
     throw new NodeError(
       `Tool '${tool.name}' returned more than ${MAX_RESULT_DEPTH} levels of lists and objects`,
@@ -76,6 +90,18 @@ async function holdToSchema(tool: CustomTool, args: JsonObject): Promise<void> {
     throw new NodeError(`Tool '${tool.name}': ${problem}`, { retryable: false });
   }
 }
+
+/** The names of the secrets in a tool's headers. None when these cannot be opened: then the call fails. */
+export function secretNamesOfTool(sealer: Sealer | undefined, tool: CustomTool): string[] {
+  try {
+    return namesIn(openHeaders(sealer, tool));
+  } catch (error) {
+    if (error instanceof NodeError) return [];
+    throw error;
+  }
+}
+
+const namesIn = (headers: Headers): string[] => Object.values(headers).flatMap(secretNamesIn);
 
 type Headers = Readonly<Record<string, string>>;
 
@@ -102,7 +128,7 @@ async function callHttp(
   egress: Egress,
   { tool, arguments: args, idempotencyKey, timeoutMs, signal }: CustomToolCall,
   headers: Headers,
-  cutter: SecretCutter,
+  { cutter, check }: { cutter: SecretCutter; check: RequestCheck },
 ): Promise<{ value: Json; status: number }> {
   const inQuery = tool.method === 'GET' || tool.method === 'HEAD';
   return callOutside(signal, async () => {
@@ -119,6 +145,7 @@ async function callHttp(
         timeoutMs,
         maxResponseBytes: MAX_RESPONSE_BYTES,
         maxRedirects: 0,
+        check,
         signal,
       },
     );

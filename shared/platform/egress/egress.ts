@@ -44,7 +44,12 @@ interface EgressRequest {
   signal?: AbortSignal;
   /** How many redirects to follow; with the default 0, a 3xx is the response. */
   maxRedirects?: number;
+  /** Called before each exchange. */
+  check?: RequestCheck;
 }
+
+/** Throws EgressError to refuse a message. `from` is the URL that redirects to it. */
+export type RequestCheck = (message: Omit<Message, 'method'>, from?: URL) => void;
 
 export interface EgressResponse {
   status: number;
@@ -194,6 +199,7 @@ async function request(
   const timeoutMs = wanted.timeoutMs ?? DEFAULT_REQUEST_TIMEOUT_MS;
   const deadline = createDeadline(message.url, timeoutMs, wanted.signal);
   try {
+    wanted.check?.(message);
     for (let left = wanted.maxRedirects ?? 0; ; left -= 1) {
       const { url, method, headers, body } = message;
       const limits: BodyLimits = {
@@ -221,6 +227,7 @@ async function request(
         throw new EgressError('too_many_redirects', `'${hostOf(url)}' redirects too often`);
       }
       message = redirected(message, response.status, next);
+      wanted.check?.(message, url);
     }
   } catch (error) {
     outlet.report(error);

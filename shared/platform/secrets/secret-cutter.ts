@@ -1,4 +1,5 @@
 import type { Json } from '../../json.ts';
+import { type Decoded, jsonUnescaped, percentDecoded } from './decoded-text.ts';
 
 /**
  * Redacts secrets that this service sent out of the responses. It is made for servers that return the request they
@@ -25,8 +26,12 @@ export function createSecretCutter(secrets: Iterable<string>): SecretCutter {
   if (known.length === 0) return { text: (text) => text, json: (value) => value };
   const written = new Set(known.flatMap(spellings));
   const short = new Set([...written].filter((secret) => secret.length < MIN_WORD));
-  const inData = createMatcher([...written].filter((each) => each.length >= MIN_WORD));
-  const inText = short.size === 0 ? inData : createMatcher([...written]);
+  const inEscaped = createEscapedMatcher(known);
+  const inData = createCut(
+    [...written].filter((each) => each.length >= MIN_WORD),
+    inEscaped,
+  );
+  const inText = short.size === 0 ? inData : createCut([...written], inEscaped);
 
   const cutData = (text: string): string =>
     text.length < MIN_WORD && short.has(text) ? CUT : inData(text);
@@ -150,12 +155,41 @@ function base64Spellings(bytes: Buffer): string[] {
   return texts.flatMap((text) => [text, text.replaceAll('+', '-').replaceAll('/', '_')]);
 }
 
+/** Replaces the patterns, and what the other matcher finds. */
+function createCut(patterns: readonly string[], others: Matcher): (text: string) => string {
+  const find = createMatcher(patterns);
+  return (text) => {
+    const found = [...find(text), ...others(text)];
+    if (found.length === 0) return text;
+    const cuts: Cut[] = [];
+    for (const cut of found.toSorted((a, b) => a.end - b.end)) addCut(cuts, cut);
+    return withoutCuts(text, cuts);
+  };
+}
+
+/** Finds secrets of which any characters are percent-encoded, or escaped as in JSON, in any case. */
+function createEscapedMatcher(secrets: readonly string[]): Matcher {
+  const long = secrets.filter(({ length }) => length >= MIN_WORD);
+  const plain = createMatcher(long);
+  const bytes = createMatcher(long.map((secret) => Buffer.from(secret, 'utf8').toString('latin1')));
+  const within = (find: Matcher, view: Decoded | undefined): Cut[] =>
+    view === undefined
+      ? []
+      : find(view.text).map(({ start, end }) => ({
+          start: view.starts[start]!,
+          end: view.starts[end]!,
+        }));
+  return (text) => [...within(bytes, percentDecoded(text)), ...within(plain, jsonUnescaped(text))];
+}
+
+type Matcher = (text: string) => Cut[];
+
 /**
  * Finds all patterns in one pass (Aho-Corasick), so that the cost is linear in the length, even with many secrets or
- * many near matches. Returns what redacts them.
+ * many near matches.
  */
-function createMatcher(patterns: readonly string[]): (text: string) => string {
-  if (patterns.length === 0) return (text) => text;
+function createMatcher(patterns: readonly string[]): Matcher {
+  if (patterns.length === 0) return () => [];
   const trie = buildTrie(patterns);
   return (text) => {
     const cuts: Cut[] = [];
@@ -173,7 +207,7 @@ function createMatcher(patterns: readonly string[]): (text: string) => string {
       at = end;
       node = ROOT;
     }
-    return cuts.length === 0 ? text : withoutCuts(text, cuts);
+    return cuts;
   };
 }
 

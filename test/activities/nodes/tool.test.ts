@@ -19,7 +19,13 @@ afterEach(() => egress.close());
 
 describe('the tool node', () => {
   it('has a runner for every built-in tool and no others', () => {
-    const tools = createBuiltinTools({ db, egress, mailer: undefined, chatWebhookUrl: undefined });
+    const tools = createBuiltinTools({
+      db,
+      sealer: undefined,
+      egress,
+      mailer: undefined,
+      chatWebhookUrl: undefined,
+    });
     expect(new Set(Object.keys(tools))).toEqual(builtinTools);
   });
 

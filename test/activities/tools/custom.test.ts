@@ -21,7 +21,7 @@ import { toolCall } from '../../fakes/node-call.ts';
 let server: FakeServer;
 let egress: Egress;
 let answer: (request: Seen, response: ServerResponse) => void;
-const sealer = createSealer('the key of this test');
+const sealer = createSealer({ encryptionKey: 'the key of this test' });
 const scope = { workspaceId: 'ws_1', toolId: 'tool_1' };
 
 beforeEach(async () => {

@@ -21,7 +21,10 @@ afterEach(async () => {
 });
 
 const send = (params: JsonObject, rest: Parameters<typeof toolCall>[2] = {}) =>
-  createHttpRequest(egress)(toolCall('http_request', { url: server.url, ...params }, rest));
+  createHttpRequest(
+    egress,
+    undefined,
+  )(toolCall('http_request', { url: server.url, ...params }, rest));
 
 const failure = (fields: Record<string, unknown>) =>
   expect.objectContaining({ name: 'NodeError', ...fields });

@@ -20,7 +20,10 @@ afterEach(async () => {
 });
 
 const call = (params: JsonObject, rest: Parameters<typeof toolCall>[2] = {}) =>
-  createMcp(egress)(toolCall('mcp', { server_url: `${server.url}/mcp`, ...params }, rest));
+  createMcp(
+    egress,
+    undefined,
+  )(toolCall('mcp', { server_url: `${server.url}/mcp`, ...params }, rest));
 
 describe('mcp', () => {
   it('calls a tool and returns text and structure', async () => {

@@ -1,0 +1,93 @@
+import { z } from 'zod';
+import { offsetQuery } from '../../../shared/contract/common.ts';
+import { secretInput, secretName, secretSchema } from '../../../shared/contract/secret.ts';
+import { deleteSecret, listSecrets, readSecret } from '../../../shared/db/workflows/secrets.ts';
+import { storeSecret } from '../../../shared/operations/secrets.ts';
+import type { App, RouteContext } from '../../deps.ts';
+import { answers, nothing } from '../../http/responses.ts';
+
+const tags = ['Secrets'];
+const secretParams = z.strictObject({ name: z.string().min(1) });
+
+/** Values go in and never come out: no response has one. */
+export function secretRoutes(app: App, context: RouteContext): void {
+  readSecrets(app, context);
+  changeSecrets(app, context);
+}
+
+function readSecrets(app: App, { db }: RouteContext): void {
+  app.route({
+    method: 'GET',
+    url: '/api/secrets',
+    schema: {
+      tags,
+      operationId: 'listSecrets',
+      summary: 'List secrets, by name, without their values',
+      querystring: offsetQuery,
+      response: answers({ 200: z.array(secretSchema) }),
+    },
+    config: { capability: 'view' },
+    handler: async ({ actor, query }) => [...(await listSecrets(db, actor.workspaceId, query))],
+  });
+
+  app.route({
+    method: 'GET',
+    url: '/api/secrets/:name',
+    schema: {
+      tags,
+      operationId: 'getSecret',
+      summary: 'Read a secret, without its value',
+      params: secretParams,
+      response: answers({ 200: secretSchema }),
+    },
+    config: { capability: 'view' },
+    handler: async ({ actor, params }) =>
+      readSecret(db, { workspaceId: actor.workspaceId, name: params.name }),
+  });
+}
+
+function changeSecrets(app: App, context: RouteContext): void {
+  const { db } = context;
+
+  app.route({
+    method: 'PUT',
+    url: '/api/secrets/:name',
+    schema: {
+      tags,
+      operationId: 'putSecret',
+      summary: 'Create or replace a secret',
+      description:
+        'Workflows refer to it as `{secrets.NAME}` in headers, query and body of `http_request`, in headers of `mcp` ' +
+        'and in headers of custom tools. The value is put in when a request to one of its hosts is sent, and cut out of ' +
+        'what comes back. No response contains it. A replaced value counts for the next call.',
+      params: z.strictObject({ name: secretName }),
+      body: secretInput,
+      response: answers({ 200: secretSchema, 201: secretSchema }, 'conflict'),
+    },
+    config: { capability: 'manage_workspace', headers: ['Location'] },
+    handler: async ({ actor, params: { name }, body }, reply) => {
+      const { secret, created } = await storeSecret(context, actor, name, body);
+      if (!created) return reply.code(200).send(secret);
+      return reply.code(201).header('location', `/api/secrets/${name}`).send(secret);
+    },
+  });
+
+  app.route({
+    method: 'DELETE',
+    url: '/api/secrets/:name',
+    schema: {
+      tags,
+      operationId: 'deleteSecret',
+      summary: 'Delete a secret',
+      description:
+        'Workflows that refer to it can no longer be triggered, and steps that need it fail.',
+      params: secretParams,
+      response: answers({ 204: nothing }),
+    },
+    config: { capability: 'manage_workspace' },
+    handler: async ({ actor, params }, reply) => {
+      await deleteSecret(db, actor, params.name);
+      return reply.code(204).send();
+    },
+  });
+}

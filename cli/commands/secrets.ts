@@ -1,0 +1,62 @@
+import type { Command } from 'commander';
+import { collect } from '../input.ts';
+import { readSecretText } from '../secrets.ts';
+import { inSession } from '../session.ts';
+
+export function secretCommands(program: Command): void {
+  const secrets = program
+    .command('secrets')
+    .description('list and manage secrets that workflows send to other services');
+
+  secrets
+    .command('list')
+    .description('list secrets, without their values')
+    .action(
+      inSession(async ({ client, output }) => {
+        output.list(await client.listSecrets(), {
+          Name: (row) => row.name,
+          'Allowed hosts': (row) => row.allowed_hosts.join(' '),
+          Description: (row) => row.description,
+          Updated: (row) => row.updated_at,
+          'Last used': (row) => row.last_used_at,
+        });
+      }),
+    );
+
+  secrets
+    .command('set')
+    .argument('<name>', 'such as CRM_API_KEY')
+    // Process arguments are visible to others on the machine, and stay in the history of shells.
+    .description('create or replace a secret; its value is read from standard input')
+    .requiredOption(
+      '--host <host>',
+      'a host that may receive it: api.example.com, *.example.com or host:8443; can be repeated',
+      collect,
+    )
+    .option('--description <text>', 'what it is for')
+    .action(
+      inSession<{ host: string[]; description?: string }>(
+        async ({ client, output }, [name = ''], { host, description }) => {
+          const value = await readSecretText('Value');
+          output.record(
+            await client.putSecret(name, {
+              value,
+              allowed_hosts: host,
+              ...(description === undefined ? {} : { description }),
+            }),
+          );
+        },
+      ),
+    );
+
+  secrets
+    .command('delete')
+    .argument('<name>')
+    .description('delete a secret; steps that need it fail')
+    .action(
+      inSession(async ({ client, output }, [name = '']) => {
+        await client.deleteSecret(name);
+        output.note(`Deleted ${name}`);
+      }),
+    );
+}

@@ -1,0 +1,40 @@
+import { createSealer } from '../shared/crypto/sealing.ts';
+import { connectDatabase } from '../shared/db/pool.ts';
+import { messageOf } from '../shared/errors.ts';
+import { resealEverything } from '../shared/operations/reseal.ts';
+import { loadConfig } from '../shared/platform/config.ts';
+import { findDatabase } from './running-service.ts';
+
+/**
+ * `npm run secrets:rotate`: seals everything that `ENCRYPTION_KEY_PREVIOUS` has sealed with `ENCRYPTION_KEY`, in the
+ * database of `DATABASE_URL`, or of the running `npm start`. The service runs meanwhile, with both keys. It can be
+ * stopped and run again. Exits with code 1 if something can be opened with neither key, 2 if it could not finish.
+ */
+async function main(): Promise<number> {
+  const config = loadConfig();
+  const sealer = createSealer(config);
+  if (sealer === undefined || config.previousEncryptionKey === undefined) {
+    throw new Error('set ENCRYPTION_KEY to the new key and ENCRYPTION_KEY_PREVIOUS to the old one');
+  }
+  const db = await connectDatabase(findDatabase(), { maxPoolSize: 1 });
+  try {
+    const totals = await resealEverything(db, sealer);
+    for (const { table, resealed, current, unreadable } of totals) {
+      console.log(
+        `${table}: ${resealed} sealed again, ${current} had the new key, ${unreadable} unreadable`,
+      );
+    }
+    const unreadable = totals.some((total) => total.unreadable > 0);
+    if (unreadable) console.error('What is unreadable has to be saved again.');
+    return unreadable ? 1 : 0;
+  } finally {
+    await db.end();
+  }
+}
+
+try {
+  process.exitCode = await main();
+} catch (error) {
+  console.error(`The secrets were not all sealed again: ${messageOf(error)}`);
+  process.exitCode = 2;
+}

@@ -1,0 +1,94 @@
+import type { Json, JsonObject } from '../../json.ts';
+import { secretParamsOf, SECRETS, type SecretPlace } from '../../secrets.ts';
+import { isObject, memberOf } from '../json-value.ts';
+import { parseTemplate, renderTemplate, renderValue, TemplateError } from './template.ts';
+
+/** A text that could be taken for a marker. */
+const MARKER = /\{secrets\.[A-Z][A-Z0-9_]*(?:~(\d{1,9}))?\}/g;
+const MAX_NUMBER = 999_999_998;
+
+/** How a reference to a secret is written in rendered texts. */
+const markerOf = (name: string, number: number): string =>
+  number === 0 ? `{${SECRETS}.${name}}` : `{${SECRETS}.${name}~${number}}`;
+
+/**
+ * Fills the templates of a tool's parameters like `renderValue`. Where secrets may stand, a reference to one becomes a
+ * marker, and `secrets` lists where they are: only the author's references are in it, never a text from the state.
+ * Throws TemplateError.
+ */
+export function renderWithSecrets(
+  tool: string,
+  templates: JsonObject,
+  state: JsonObject,
+): { params: JsonObject; secrets: SecretPlace[] } {
+  const texts = secretParamsOf(tool).flatMap((key) =>
+    Object.hasOwn(templates, key) ? secretTexts(templates[key]!, [key]) : [],
+  );
+  if (texts.length === 0) {
+    return { params: renderValue(templates, state) as JsonObject, secrets: [] };
+  }
+  const names = [...new Set(texts.flatMap((text) => text.names))];
+  const withMarkers = (number: number): JsonObject => ({
+    ...state,
+    [SECRETS]: Object.fromEntries(names.map((name) => [name, markerOf(name, number)])),
+  });
+  const params = renderValue(templates, withMarkers(0)) as JsonObject;
+  const secrets: SecretPlace[] = [];
+  for (const { path, template, names: here } of texts) {
+    const rendered = textAt(params, path);
+    const number = freeNumber(rendered, here.length);
+    if (number > 0) setText(params, path, renderTemplate(template, withMarkers(number)));
+    for (const name of new Set(here)) secrets.push({ path, name, marker: markerOf(name, number) });
+  }
+  return { params, secrets };
+}
+
+interface SecretText {
+  path: (string | number)[];
+  template: string;
+  /** Of each reference to a secret, in their order. */
+  names: string[];
+}
+
+/** The templates that refer to secrets. */
+function secretTexts(value: Json, path: (string | number)[]): SecretText[] {
+  if (typeof value === 'string') {
+    const names = secretNames(value);
+    return names.length === 0 ? [] : [{ path, template: value, names }];
+  }
+  if (Array.isArray(value)) return value.flatMap((item, at) => secretTexts(item, [...path, at]));
+  if (!isObject(value)) return [];
+  return Object.entries(value).flatMap(([key, item]) => secretTexts(item, [...path, key]));
+}
+
+const secretNames = (template: string): string[] =>
+  parseTemplate(template).parts.flatMap((part) =>
+    typeof part === 'object' && part.path.length === 2 && part.path[0] === SECRETS
+      ? [String(part.path[1])]
+      : [],
+  );
+
+/**
+ * A number whose markers the rest of the text does not contain: 0, unless there are more markers than references. A
+ * marker has no brace inside, so a text can only contain it whole.
+ */
+function freeNumber(rendered: string, references: number): number {
+  const found = [...rendered.matchAll(MARKER)].map(([, number]) => Number(number ?? 0));
+  if (found.length === references) return 0;
+  const last = found.reduce((most, number) => Math.max(most, number), 0);
+  if (last <= MAX_NUMBER) return last + 1;
+  throw new TemplateError('The text has a number of a secret that is too high', SECRETS);
+}
+
+function textAt(params: JsonObject, path: readonly (string | number)[]): string {
+  let value: Json | undefined = params;
+  for (const key of path) value = memberOf(value ?? null, key);
+  return String(value);
+}
+
+/** The rendered parameters are a new value, which nothing else holds. */
+function setText(params: JsonObject, path: readonly (string | number)[], text: Json): void {
+  let value: Json | undefined = params;
+  for (const key of path.slice(0, -1)) value = memberOf(value ?? null, key);
+  (value as JsonObject)[path.at(-1)!] = text;
+}

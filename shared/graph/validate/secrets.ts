@@ -1,0 +1,128 @@
+import type { GraphNode } from '../../contract/graph.ts';
+import { goesToHosts, SECRET_NAME, SECRETS, WHERE_SECRETS_STAND } from '../../secrets.ts';
+import { parseTemplate } from '../expression/template.ts';
+import type { Issues } from '../issues.ts';
+import { mockOutputTexts, nodeTexts, type NodeText } from '../node-texts.ts';
+import { agentToolsOf } from '../node-tools.ts';
+import { hint } from '../suggest.ts';
+import type { JsonObject } from '../../json.ts';
+
+/** The allowed hosts of each of a workspace's secrets, by name. */
+export type SecretHosts = ReadonlyMap<string, readonly string[]>;
+
+interface Place {
+  node_id: string;
+  path: string;
+}
+
+/**
+ * Checks the references to secrets in a text whose roots are known: that they stand where secrets may, and that the
+ * secret exists. Without `secrets` any may exist.
+ */
+export function checkSecretsIn(
+  issues: Issues,
+  node: GraphNode,
+  text: NodeText,
+  path: string,
+  secrets: SecretHosts | undefined,
+): void {
+  const place = { node_id: node.id, path };
+  for (const part of parseTemplate(text.text).parts) {
+    if (typeof part === 'string' || part.path[0] !== SECRETS) continue;
+    if (text.secrets === undefined) {
+      refuse(issues, place, part.text);
+      return;
+    }
+    checkReference(issues, place, part, secrets);
+  }
+}
+
+/** A secret that is read where it may not stand. */
+export const refuse = (issues: Issues, place: Place, written: string): void =>
+  issues.error(
+    'secret_not_allowed',
+    `Node '${place.node_id}': '${written}' cannot stand here; secrets may stand in ${WHERE_SECRETS_STAND}`,
+    place,
+  );
+
+function checkReference(
+  issues: Issues,
+  place: Place,
+  { text, path }: { text: string; path: readonly (string | number)[] },
+  secrets: SecretHosts | undefined,
+): void {
+  const name = String(path[1] ?? '');
+  if (path.length !== 2 || !SECRET_NAME.test(name)) {
+    const message = `Node '${place.node_id}': '${text}' is not the name of a secret, like 'secrets.API_KEY'`;
+    issues.error('secret_name_invalid', message, place);
+  } else if (secrets !== undefined && !secrets.has(name)) {
+    const message = `Node '${place.node_id}': there is no secret '${name}'${hint(name, secrets.keys())}`;
+    issues.error('unknown_secret', message, place);
+  }
+}
+
+/** Outputs of the mock model are templates too, which no step of another model reads. */
+export function checkMockOutputs(issues: Issues, node: GraphNode, at: number): void {
+  for (const { text, path } of node.kind === 'agent' ? mockOutputTexts(node) : []) {
+    const place = { node_id: node.id, path: `nodes[${at}].${path}` };
+    const found = secretsOf(text)[0];
+    if (found !== undefined) refuse(issues, place, `${SECRETS}.${found}`);
+  }
+}
+
+/** The address of each tool, by its parameter. */
+const ADDRESSES: Readonly<Record<string, string>> = { http_request: 'url', mcp: 'server_url' };
+
+/**
+ * Checks that the tools of a node send their secrets to allowed hosts. The node gives the host, see `checkAddress`; a
+ * model must not choose where an author's secret is sent.
+ */
+export function checkSecretHosts(
+  issues: Issues,
+  node: GraphNode,
+  texts: readonly NodeText[],
+  at: number,
+  secrets: SecretHosts | undefined,
+): void {
+  for (const { tool, params, path } of calledBy(node)) {
+    const own = texts.filter((text) => text.secrets === true && text.path.startsWith(`${path}.`));
+    const names = [...new Set(own.flatMap(({ text }) => secretsOf(text)))];
+    const param = ADDRESSES[tool];
+    if (names.length === 0 || param === undefined) continue;
+    const place = { node_id: node.id, path: `nodes[${at}].${path}.${param}` };
+    const address = params[param];
+    if (typeof address !== 'string') {
+      if (node.kind !== 'agent') continue;
+      const message = `Node '${node.id}': ${tool} with a fixed secret needs a fixed ${param}, too`;
+      issues.error('secret_without_url', message, { ...place, path: `nodes[${at}].${path}` });
+      continue;
+    }
+    const url = URL.parse(address);
+    if (url === null) continue;
+    for (const name of names) {
+      const hosts = secrets?.get(name);
+      if (hosts === undefined || goesToHosts(url, hosts)) continue;
+      const message = `Node '${node.id}': the secret '${name}' may not be sent to ${url.host}, only to ${hosts.join(', ')}`;
+      issues.error('secret_host_not_allowed', message, place);
+    }
+  }
+}
+
+function calledBy(node: GraphNode): { tool: string; params: JsonObject; path: string }[] {
+  if (node.kind === 'tool') return [{ tool: node.tool_name, params: node.params, path: 'params' }];
+  if (node.kind !== 'agent') return [];
+  return agentToolsOf(node).map(({ name, fixed = {} }, at) => ({
+    tool: name,
+    params: fixed,
+    path: `tools[${at}].fixed`,
+  }));
+}
+
+/** Whether secrets stand in a node's texts. */
+export const containsSecrets = (node: GraphNode): boolean =>
+  nodeTexts(node).some((text) => text.secrets === true && secretsOf(text.text).length > 0);
+
+const secretsOf = (text: string): string[] =>
+  parseTemplate(text).parts.flatMap((part) =>
+    typeof part === 'object' && part.path[0] === SECRETS ? [String(part.path[1] ?? '')] : [],
+  );

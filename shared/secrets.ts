@@ -1,0 +1,123 @@
+import type { Json, JsonObject } from './json.ts';
+
+/** The name of a secret: `{secrets.NAME}` refers to it. */
+export const SECRET_NAME = /^[A-Z][A-Z0-9_]{0,63}$/;
+
+/** The root of references to secrets. No key of the state can be read under this name. */
+export const SECRETS = 'secrets';
+
+/** The parameters of tools in which secrets may stand. */
+const secretParams: Readonly<Record<string, readonly string[]>> = {
+  http_request: ['headers', 'query', 'body'],
+  mcp: ['headers'],
+};
+
+/** For messages. */
+export const WHERE_SECRETS_STAND =
+  'headers, query and body of http_request, headers of mcp and headers of custom tools';
+
+/** The parameters of this tool in which secrets may stand. */
+export const secretParamsOf = (tool: string): readonly string[] =>
+  Object.hasOwn(secretParams, tool) ? secretParams[tool]! : [];
+
+/**
+ * Where a step's parameters contain a secret: in the text at `path`, every occurrence of `marker` is the author's
+ * reference to the secret. The same text elsewhere is data.
+ */
+export interface SecretPlace {
+  path: (string | number)[];
+  marker: string;
+  name: string;
+}
+
+/** The parameters with other texts at these places. `fill` receives a text with its places. */
+export function fillPlaces(
+  params: JsonObject,
+  places: readonly SecretPlace[],
+  fill: (text: string, places: readonly SecretPlace[]) => string,
+): JsonObject {
+  const byPath = new Map<string, SecretPlace[]>();
+  for (const place of places) {
+    const key = JSON.stringify(place.path);
+    byPath.set(key, [...(byPath.get(key) ?? []), place]);
+  }
+  let filled: Json = params;
+  for (const here of byPath.values()) filled = fillAt(filled, here[0]!.path, here, fill);
+  return filled as JsonObject;
+}
+
+function fillAt(
+  value: Json | undefined,
+  [key, ...rest]: SecretPlace['path'],
+  places: readonly SecretPlace[],
+  fill: (text: string, places: readonly SecretPlace[]) => string,
+): Json {
+  if (key === undefined) return fill(typeof value === 'string' ? value : '', places);
+  if (Array.isArray(value)) {
+    return value.map((item, at) => (at === key ? fillAt(item, rest, places, fill) : item));
+  }
+  if (typeof value !== 'object' || value === null || !Object.hasOwn(value, key)) {
+    return value ?? null;
+  }
+  return { ...value, [key]: fillAt(value[key], rest, places, fill) };
+}
+
+/** A host to which a secret may be sent. */
+interface AllowedHost {
+  /** In lower case, as URLs have it; without the `*.` of a wildcard. */
+  hostname: string;
+  wildcard: boolean;
+  /** Undefined: 443 and 80. */
+  port: string | undefined;
+}
+
+const USUAL_PORTS: readonly string[] = ['443', '80'];
+const WRITTEN = /^(\*\.)?([^\s/?#@\\*:[\]]+|\[[0-9A-Fa-f:.]+\])(?::(\d{1,5}))?$/;
+
+function parseAllowedHost(text: string): AllowedHost | undefined {
+  const [, star, host = '', port] = WRITTEN.exec(text) ?? [];
+  const url = host === '' ? null : URL.parse(`http://${host}/`);
+  if (url === null || (port !== undefined && !(Number(port) > 0 && Number(port) < 65_536))) {
+    return undefined;
+  }
+  const { hostname } = url;
+  const wildcard = star !== undefined;
+  // `*.com` would be most of the internet, and an address has no subdomains.
+  if (wildcard && (!hostname.includes('.') || /^[\d.]+$|^\[/.test(hostname))) return undefined;
+  return { hostname, wildcard, port: port === undefined ? undefined : String(Number(port)) };
+}
+
+/** The one form of `api.example.com`, `*.example.com` or `host:8443`; undefined for anything else. */
+export function canonicalHost(text: string): string | undefined {
+  const parsed = parseAllowedHost(text);
+  if (parsed === undefined) return undefined;
+  const { hostname, wildcard, port } = parsed;
+  return `${wildcard ? '*.' : ''}${hostname}${port === undefined ? '' : `:${port}`}`;
+}
+
+/** Whether a request to this URL goes to one of these hosts, in their canonical form. */
+export function goesToHosts(url: URL, hosts: readonly string[]): boolean {
+  const port = url.port === '' ? (url.protocol === 'https:' ? '443' : '80') : url.port;
+  return hosts.some((text) => {
+    const host = parseAllowedHost(text);
+    if (host === undefined) return false;
+    const named = host.wildcard
+      ? url.hostname.endsWith(`.${host.hostname}`)
+      : url.hostname === host.hostname;
+    return named && (host.port === undefined ? USUAL_PORTS.includes(port) : host.port === port);
+  });
+}
+
+/** What stands in braces as a reference to a secret, also with a name that none can have. */
+const REFERENCE = /\{secrets\.([^{}]*)\}/g;
+
+/** The names in the references of a plain text, such as a custom tool's header. */
+export const secretNamesIn = (text: string): string[] => [
+  ...new Set([...text.matchAll(REFERENCE)].map(([, name = '']) => name)),
+];
+
+/** A plain text with each reference replaced by what `replace` returns for it and its name. */
+export const replaceReferences = (
+  text: string,
+  replace: (written: string, name: string) => string,
+): string => text.replace(REFERENCE, (written: string, name: string) => replace(written, name));
