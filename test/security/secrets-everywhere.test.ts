@@ -19,6 +19,7 @@ import { aim, targetsOf } from '../support/attack-plan.ts';
 import { type Engine, eventually, startEngine } from '../support/engine.ts';
 import type { Kind } from '../support/populated-workspace.ts';
 import { setting } from '../support/settings.ts';
+import { historyTexts, rowTexts } from '../support/stored-texts.ts';
 
 // Plants one secret of every kind and uses it, also against services that repeat in their responses what they receive.
 // Then searches for each secret in every place where this service writes or returns data.
@@ -270,47 +271,11 @@ async function stream(runId: string, whileOpen: () => Promise<void>): Promise<vo
   socket.close();
 }
 
-/** Every row of every table, as its table and its text. */
-async function allRows(): Promise<{ table: string; row: string }[]> {
-  const tables = await engine.db.anyFirst(sql.type(z.object({ name: z.string() }))`
-    SELECT table_name AS name FROM information_schema.tables
-    WHERE table_schema = 'public' AND table_type = 'BASE TABLE'`);
-  const rows = await Promise.all(
-    tables.map((table) =>
-      engine.db.any(sql.type(z.object({ table: z.string(), row: z.string() }))`
-        SELECT ${table} AS table, t::text AS row FROM ${sql.identifier([table])} t`),
-    ),
-  );
-  return rows.flat();
-}
-
-/** A message of Temporal as text, with decoded payloads. */
-const readable = (message: object): string =>
-  JSON.stringify(message, (key, value: unknown) => {
-    if (typeof value === 'bigint') return String(value);
-    if (key !== 'data') return value;
-    if (typeof value === 'string') return Buffer.from(value, 'base64').toString();
-    return value instanceof Uint8Array ? Buffer.from(value).toString() : value;
-  });
-
-async function histories(): Promise<string[]> {
-  const { client, queues } = engine.deps.temporal;
-  const texts: string[] = [];
-  // Alerts and deliveries are executions on separate queues.
-  for await (const execution of client.workflow.list()) {
-    if (!Object.values(queues).includes(execution.taskQueue)) continue;
-    const handle = client.workflow.getHandle(execution.workflowId, execution.runId);
-    const described = await handle.describe();
-    texts.push(readable(await handle.fetchHistory()) + readable(described.raw));
-  }
-  return texts;
-}
-
 /** The texts of each place; rows start with the name of their table. */
 const places = {
   logs: async () => [logged],
-  rows: async () => (await allRows()).map(({ table, row }) => `${table} ${row}`),
-  histories,
+  rows: () => rowTexts(engine.db),
+  histories: () => historyTexts(engine.deps.temporal),
   answers: async () => answers,
   'stream frames': async () => [
     ...streamed,

@@ -53,6 +53,8 @@ const names: Record<string, Kind | null> = {
   // Valid only within a graph or a run.
   node_id: null,
   step_key: null,
+  // Names a secret of the caller's own workspace.
+  name: null,
   // Ids of records in external systems.
   external_ids: null,
 };
@@ -94,8 +96,8 @@ export interface Aimed {
   body: Json | undefined;
 }
 
-/** Required query parameters that reference nothing. */
-const plain: Record<string, string> = { from: '1', to: '1' };
+/** Required parameters that reference nothing of another workspace. */
+const plain: Record<string, string> = { from: '1', to: '1', name: 'CRM_API_KEY' };
 
 /**
  * Fields that must accompany a reference and are missing in the example of the body; a field set to null is removed.
@@ -136,7 +138,7 @@ export function aim(
     given.find(({ target }) => target.in === where && target.at[0] === name)?.id;
   const path = operation.path.replaceAll(
     /\{(\w+)\}/g,
-    (_, name: string) => idOf('path', name) ?? '',
+    (_, name: string) => idOf('path', name) ?? plain[name] ?? '',
   );
   const query = new URLSearchParams();
   for (const { name, required, in: where } of operation.parameters) {

@@ -419,6 +419,16 @@ export const mutations: Record<string, (context: MutationContext) => Promise<Mut
     body: closedTool(),
     entry: { action: 'create', target_type: 'tool' },
   }),
+  'PUT /api/secrets/{name}': async () => ({
+    url: '/api/secrets/CRM_API_KEY',
+    body: { value: 'a value of this test', allowed_hosts: ['api.example.com'] },
+    entry: { action: 'create', target_type: 'secret', target_id: 'CRM_API_KEY' },
+  }),
+  'DELETE /api/secrets/{name}': async ({ call }) => {
+    const url = '/api/secrets/OLD_API_KEY';
+    await call('PUT', url, { value: 'a value of this test', allowed_hosts: ['a.example'] });
+    return { url, entry: { action: 'delete', target_type: 'secret', target_id: 'OLD_API_KEY' } };
+  },
   'POST /api/tools/import': async () => ({
     url: '/api/tools/import',
     body: { server_url: await mcpServerUrl(), prefix: `t${randomText(10)}_` },
