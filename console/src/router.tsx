@@ -184,6 +184,11 @@ const pages = [
   }),
   createRoute({
     ...within,
+    path: '/secrets',
+    component: lazyRouteComponent(() => import('./pages/workspace/secrets.tsx'), 'SecretsPage'),
+  }),
+  createRoute({
+    ...within,
     path: '/budgets',
     component: lazyRouteComponent(() => import('./pages/money/budgets.tsx'), 'BudgetsPage'),
   }),

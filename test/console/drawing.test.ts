@@ -69,7 +69,7 @@ describe('checking a draft', () => {
   };
 
   test('problems name the node, the edge and the position in the text', () => {
-    const mistakes = checkDraft(graph, []);
+    const mistakes = checkDraft(graph, [], []);
     expect(mistakes).toContainEqual(
       expect.objectContaining({
         severity: 'error',
@@ -86,7 +86,7 @@ describe('checking a draft', () => {
 
   test('custom tools of the workspace are known', () => {
     const crm = { name: 'crm', label: '', description: '', input_schema: null };
-    expect(countByNode(checkDraft(graph, [crm])).has('call')).toBe(false);
+    expect(countByNode(checkDraft(graph, [crm], [])).has('call')).toBe(false);
   });
 
   test('counts are put into words', () => {

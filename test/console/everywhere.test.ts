@@ -51,6 +51,7 @@ const addresses: Record<string, (of: Everything) => string[]> = {
   '/templates': () => ['/templates'],
   '/schedules': () => ['/schedules'],
   '/tools': () => ['/tools'],
+  '/secrets': () => ['/secrets'],
   '/budgets': () => ['/budgets'],
   '/usage': () => ['/usage'],
   '/policies': () => ['/policies'],

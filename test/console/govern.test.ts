@@ -286,6 +286,35 @@ describeConsole(
       expect(problems).toEqual([]);
     });
 
+    test('create, replace and delete a secret whose value no page shows', async () => {
+      const { open, call } = stage();
+      const { page, problems } = await open('/secrets');
+      await page.getByText('No secrets yet').waitFor();
+      await button(page, 'New secret').click();
+      const dialog = page.getByRole('dialog');
+      await dialog.getByLabel('Name').fill('CRM_API_KEY');
+      await dialog.getByLabel('Value').first().fill('a-secret-of-ours');
+      await dialog.getByLabel('Allowed hosts').first().fill('API.example.com');
+      await page.keyboard.press('Enter');
+      await pressInDialog(page, 'Create secret');
+      await page.getByText('api.example.com').waitFor();
+
+      await button(page, 'Replace CRM_API_KEY').click();
+      await dialog.getByLabel('Value').first().fill('another-secret-of-ours');
+      await dialog.getByLabel('Description').fill('For the CRM');
+      await pressInDialog(page, 'Replace secret');
+      await page.getByText('For the CRM').waitFor();
+      expect((await call('GET', '/api/secrets')).body).toMatchObject([
+        { name: 'CRM_API_KEY', allowed_hosts: ['api.example.com'], description: 'For the CRM' },
+      ]);
+      expect(await page.content()).not.toContain('secret-of-ours');
+
+      await button(page, 'Delete CRM_API_KEY').click();
+      await pressInDialog(page, 'Delete secret');
+      await page.getByText('No secrets yet').waitFor();
+      expect(problems).toEqual([]);
+    });
+
     test('change a password, which ends all sessions but this one', async () => {
       const set = stage();
       const ada = await personOf(set, { role: 'editor', name: 'Ada' });

@@ -12,6 +12,7 @@ import {
   IconKey,
   IconLayoutGrid,
   IconListDetails,
+  IconLock,
   IconPlayerPlay,
   IconSchema,
   IconSettings,
@@ -57,6 +58,7 @@ export const navSections: readonly NavSection[] = [
       { label: 'Schedules', to: '/schedules', icon: IconCalendarTime },
       { label: 'Tools', to: '/tools', icon: IconTool },
       { label: 'Webhooks', to: '/webhooks', icon: IconWebhook },
+      { label: 'Secrets', to: '/secrets', icon: IconLock },
     ],
   },
   {

@@ -35,6 +35,7 @@ const targets = [
   'budget',
   'workspace',
   'tool',
+  'secret',
   'template',
   'schedule',
   'feed',

@@ -5,17 +5,22 @@ import { checkGraph } from '../../../../../shared/graph-check.ts';
 import { outputKey } from '../../../../../shared/graph/compile.ts';
 import { nodeTexts, type NodeText, textRoots } from '../../../../../shared/graph/node-texts.ts';
 import { builtinTools, calledAs } from '../../../../../shared/tools.ts';
-import type { CustomTool, Graph } from '../../../../../client/index.ts';
+import type { CustomTool, Graph, Secret } from '../../../../../client/index.ts';
 import { type Mistake, mistakesOf } from './mistakes.ts';
 
 // Loaded on demand: the graph rules depend on the schemas and the pattern engine.
 
 type RegisteredTool = Pick<CustomTool, 'name' | keyof CustomToolDefinition>;
 
-/** All errors and warnings, by the rules of the service. `customTools` are those of the workspace. */
-export function checkDraft(graph: Graph, customTools: readonly RegisteredTool[]): Mistake[] {
+/** All errors and warnings, by the rules of the service. Tools and secrets are those of the workspace. */
+export function checkDraft(
+  graph: Graph,
+  customTools: readonly RegisteredTool[],
+  secrets: readonly Pick<Secret, 'name' | 'allowed_hosts'>[],
+): Mistake[] {
   const byName = new Map(customTools.map((tool) => [tool.name, tool as CustomToolDefinition]));
-  const context = { tools: builtinTools, customTools: byName };
+  const hosts = new Map(secrets.map(({ name, allowed_hosts }) => [name, allowed_hosts]));
+  const context = { tools: builtinTools, customTools: byName, secrets: hosts };
   return mistakesOf(checkGraph(graph, context));
 }
 

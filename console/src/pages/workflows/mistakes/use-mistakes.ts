@@ -2,6 +2,7 @@ import { useDebouncedValue } from '@mantine/hooks';
 import { useQuery } from '@tanstack/react-query';
 import { useMemo } from 'react';
 import type { Graph } from '../../../../../client/index.ts';
+import { secretsQuery } from '../../../queries/secrets.ts';
 import { toolsQuery } from '../../../queries/tools.ts';
 import type { Mistake } from './mistakes.ts';
 
@@ -22,15 +23,16 @@ export function useMistakes(graph: Graph): {
 } {
   const checker = useChecker();
   const registered = useQuery(toolsQuery).data;
+  const secrets = useQuery(secretsQuery).data;
   const [settled] = useDebouncedValue(graph, PAUSE_MS);
   return useMemo(() => {
-    // Without the list of custom tools, all of them would be reported as unknown.
-    if (checker === undefined || registered === undefined) {
+    // Without the lists of custom tools and secrets, all of them would be reported as unknown.
+    if (checker === undefined || registered === undefined || secrets === undefined) {
       return { mistakes: undefined, tools: [] };
     }
     return {
-      mistakes: checker.checkDraft(settled, registered),
+      mistakes: checker.checkDraft(settled, registered, secrets),
       tools: checker.toolNames(registered),
     };
-  }, [checker, registered, settled]);
+  }, [checker, registered, secrets, settled]);
 }
