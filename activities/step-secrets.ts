@@ -54,5 +54,9 @@ export function openForStep(
 
 const textsOf = (headers: JsonObject[string] | undefined): Record<string, string> =>
   isObject(headers)
-    ? Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, String(value)]))
+    ? Object.fromEntries(
+        Object.entries(headers).flatMap(([name, value]) =>
+          typeof value === 'string' ? [[name, value]] : [],
+        ),
+      )
     : {};

@@ -4,7 +4,7 @@ import type { GateDecision } from './gate-decision.ts';
 import type { ExecutedNode } from './graph/kinds.ts';
 import type { ControlStep, SchedulerSnapshot } from './graph/schedule/scheduler.ts';
 import type { Json, JsonObject } from './json.ts';
-import type { SecretPlace } from './secrets.ts';
+import type { SecretPlace } from './values/secrets.ts';
 
 /**
  * The contract between API, workflow and activities through Temporal: names and payload shapes. Every payload is JSON

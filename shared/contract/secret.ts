@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { canonicalHost, SECRET_NAME } from '../secrets.ts';
+import { canonicalHost, SECRET_NAME } from '../values/secrets.ts';
 import { timestamp } from './common.ts';
 
-/** A shorter value could not be told from ordinary text in results. */
+/** A shorter value looks like ordinary text in results. */
 const MIN_VALUE = 8;
 const MAX_VALUE = 8_000;
 const MAX_HOSTS = 20;

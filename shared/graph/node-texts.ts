@@ -4,7 +4,7 @@ import { expressionRoots } from './expression/expression.ts';
 import { templateRoots } from './expression/template.ts';
 import { isObject } from './json-value.ts';
 import { agentToolsOf } from './node-tools.ts';
-import { secretParamsOf, SECRETS } from '../secrets.ts';
+import { secretParamsOf, SECRETS } from '../values/secrets.ts';
 
 export interface NodeText {
   language: 'expression' | 'template';

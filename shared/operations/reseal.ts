@@ -2,7 +2,7 @@ import { SealError, type Sealer } from '../crypto/sealing.ts';
 import type { Pool } from '../db/pool.ts';
 import { sealedTables } from '../db/workflows/sealed-texts.ts';
 
-/** What became of the sealed texts of a table. */
+/** The outcome for the sealed texts of a table. */
 export interface Resealed {
   table: string;
   resealed: number;

@@ -3,7 +3,7 @@ import type { Secret, SecretInput } from '../contract/secret.ts';
 import type { Sealer } from '../crypto/sealing.ts';
 import type { Db, Pool } from '../db/pool.ts';
 import { putSecret, secretPlace, useSecrets } from '../db/workflows/secrets.ts';
-import { goesToHosts, SECRET_NAME, secretNamesIn } from '../secrets.ts';
+import { goesToHosts, SECRET_NAME, secretNamesIn } from '../values/secrets.ts';
 import { invalid } from './tool-headers.ts';
 
 /**

@@ -16,7 +16,7 @@ import {
 import { AppError, conflict, type ErrorCode, messageOf } from '../errors.ts';
 import { useSecrets } from '../db/workflows/secrets.ts';
 import { type Json, toStorable } from '../json.ts';
-import { secretNamesIn } from '../secrets.ts';
+import { secretNamesIn } from '../values/secrets.ts';
 import { NodeError } from '../node-error.ts';
 import { openHeaders } from '../platform/calls/custom-tool.ts';
 import { listMcpTools, type ServerTool } from '../platform/calls/mcp-tools.ts';

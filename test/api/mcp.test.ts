@@ -106,6 +106,7 @@ describe.each(generations)('a client of protocol %s', (generation) => {
       'get_usage',
       'get_workflow',
       'list_runs',
+      'list_secrets',
       'list_webhook_deliveries',
       'list_webhooks',
       'list_workflows',

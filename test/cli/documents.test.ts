@@ -36,6 +36,22 @@ describe('documentation', () => {
   });
   afterAll(() => service.close());
 
+  test('ops secrets reads a value from standard input and shows names only', async () => {
+    const set = ['secrets', 'set', 'CLI_KEY', '--host', 'api.example.com', '--host', 'h:8443'];
+    const value = 'a value of this test\nof two lines';
+    const made = await ops(set, { input: `${value}\n` });
+    expect([made.code, made.stdout.includes('of this test')]).toEqual([0, false]);
+    const listed = await ops(['secrets', 'list', '--output', 'json']);
+    expect(JSON.parse(listed.stdout)).toMatchObject([
+      { name: 'CLI_KEY', allowed_hosts: ['api.example.com', 'h:8443'], last_used_at: null },
+    ]);
+    expect(await ops(['secrets', 'set', 'CLI_KEY', '--host', 'a.example'])).toMatchObject({
+      code: 2,
+    });
+    expect(await ops(['secrets', 'delete', 'CLI_KEY'])).toMatchObject({ code: 0 });
+    expect(await ops(['secrets', 'delete', 'CLI_KEY'])).not.toMatchObject({ code: 0 });
+  });
+
   test('the example in docs/client.md prints its documented output', async () => {
     const { text, promised } = block('docs/client.md', 'example');
     const client = pathToFileURL(join(root, 'client/index.ts')).href;

@@ -259,7 +259,7 @@ describe('the headers of Standard Webhooks', () => {
     const { engine } = hooks;
     const { id } = await hooks.register(['run.completed']);
     const secret = `whsec_${'0123456789abcdefghjkmnpqrstvwxyz'.repeat(2).slice(0, 48)}`;
-    const sealer = createSealer(engine.deps.config.encryptionKey);
+    const sealer = createSealer(engine.deps.config);
     const sealed = sealer!.seal(secret, secretContext(engine.actor.workspaceId, id));
     await engine.db.query(
       sql.unsafe`UPDATE data_endpoints SET secret = ${sealed} WHERE id = ${id}`,

@@ -1,4 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { createHttpRequest } from '../../activities/tools/http-request.ts';
+import { createSealer } from '../../shared/crypto/sealing.ts';
+import { secretPlace } from '../../shared/db/workflows/secrets.ts';
+import { renderWithSecrets } from '../../shared/graph/expression/secret-template.ts';
+import { createEgress } from '../../shared/platform/egress/egress.ts';
+import { toolCall } from '../fakes/node-call.ts';
 import { echoed, gives, startSecretWorld, VALUE } from '../support/secret-world.ts';
 
 // An author who can use a secret, but never saw it, tries to get it out. The far side repeats what it receives in every
@@ -132,6 +138,31 @@ describe('the value does not go to another host', () => {
     expect(ended.error).toContain(`The secret 'MOVED' may not be sent to '127.0.0.1:${away.port}'`);
     expect(away.seen).toEqual([]);
   });
+});
+
+test('a name that leads to an address inside the network gets nothing', async () => {
+  const sealer = createSealer({ encryptionKey: 'a key of this test' })!;
+  const secret = {
+    workspaceId: 'ws',
+    name: 'CANARY',
+    hosts: ['rebind.example', `rebind.example:${home.port}`],
+  };
+  const sealed = sealer.seal(VALUE, secretPlace(secret));
+  home.seen.length = 0;
+  for (const found of [['127.0.0.1'], ['93.184.215.14', '10.0.0.1']]) {
+    const egress = createEgress({ allow: [], resolve: () => Promise.resolve(found) });
+    const { params, secrets } = renderWithSecrets(
+      'http_request',
+      { url: `http://rebind.example:${home.port}/`, headers: auth },
+      {},
+    );
+    const call = toolCall('http_request', params, {
+      secrets: { places: secrets, sealed: new Map([['CANARY', { ...secret, sealed }]]) },
+    });
+    await expect(createHttpRequest(egress, sealer)(call)).rejects.toThrow('is not allowed');
+    await egress.close();
+  }
+  expect(home.seen).toEqual([]);
 });
 
 test.each(['rows', 'logs', 'histories', 'traces', 'answers of every route that reads'] as const)(

@@ -58,7 +58,7 @@ export async function startRunWebhooks(
   });
   const { config } = engine.deps;
   const egress = createEgress({ allow: config.egressAllow });
-  const deps = { db: engine.db, egress, sealer: createSealer(config.encryptionKey) };
+  const deps = { db: engine.db, egress, sealer: createSealer(config) };
   const about = (runId: string) => receiver.seen.filter(({ body }) => body.includes(runId));
   const requests: RunWebhooks['requests'] = async (runId, count) => {
     await eventually(() => about(runId).length >= count, 30_000);

@@ -5,7 +5,7 @@ import { nodeLabel } from '../../shared/graph/compile.ts';
 import { expressionRoots } from '../../shared/graph/expression/expression.ts';
 import { renderValue } from '../../shared/graph/expression/template.ts';
 import type { Json, JsonObject } from '../../shared/json.ts';
-import type { SecretPlace } from '../../shared/secrets.ts';
+import type { SecretPlace } from '../../shared/values/secrets.ts';
 import { type PreparedStep, preparingWork, renderParams } from './prepare.ts';
 
 /** An agent with tools whose templates are resolved, once for all its turns. */

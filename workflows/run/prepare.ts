@@ -11,7 +11,7 @@ import { weighJson } from '../../shared/graph/json-value.ts';
 import type { ExecutedNode } from '../../shared/graph/kinds.ts';
 import type { AgentPart } from '../../shared/execution.ts';
 import type { JsonObject } from '../../shared/json.ts';
-import type { SecretPlace } from '../../shared/secrets.ts';
+import type { SecretPlace } from '../../shared/values/secrets.ts';
 import { renderUrl } from '../../shared/tools.ts';
 
 /** The exact count beyond this number of values does not matter. */

@@ -10,8 +10,8 @@ import { secretPlace } from './secrets.ts';
  * replaced while the row is locked, so that no change of them is lost.
  */
 
-/** One row, and what its texts become. Returns undefined to leave the row as it is. */
-export type Reseal = (sealed: string, place: string) => string | undefined;
+/** The new seal of a text; undefined to leave it as it is. */
+type Reseal = (sealed: string, place: string) => string | undefined;
 
 export interface SealedTable {
   name: string;
@@ -24,7 +24,7 @@ const BATCH = 100;
 
 const keyRow = z.object({ key: z.string() });
 
-/** A table of which each row is resealed by `resealRow`, in batches. */
+/** A table that is processed in batches, each row by `resealRow`. */
 function sealedTable<Row extends { key: string }>(
   name: string,
   lockNext: (tx: Tx, after: string) => Promise<readonly Row[]>,

@@ -1,5 +1,5 @@
 import type { Json, JsonObject } from '../../json.ts';
-import { secretParamsOf, SECRETS, type SecretPlace } from '../../secrets.ts';
+import { secretParamsOf, SECRETS, type SecretPlace } from '../../values/secrets.ts';
 import { isObject, memberOf } from '../json-value.ts';
 import { parseTemplate, renderTemplate, renderValue, TemplateError } from './template.ts';
 
@@ -83,7 +83,7 @@ function freeNumber(rendered: string, references: number): number {
 function textAt(params: JsonObject, path: readonly (string | number)[]): string {
   let value: Json | undefined = params;
   for (const key of path) value = memberOf(value ?? null, key);
-  return String(value);
+  return typeof value === 'string' ? value : '';
 }
 
 /** The rendered parameters are a new value, which nothing else holds. */

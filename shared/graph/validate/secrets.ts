@@ -1,5 +1,5 @@
 import type { GraphNode } from '../../contract/graph.ts';
-import { goesToHosts, SECRET_NAME, SECRETS, WHERE_SECRETS_STAND } from '../../secrets.ts';
+import { goesToHosts, SECRET_NAME, SECRETS, WHERE_SECRETS_STAND } from '../../values/secrets.ts';
 import { parseTemplate } from '../expression/template.ts';
 import type { Issues } from '../issues.ts';
 import { mockOutputTexts, nodeTexts, type NodeText } from '../node-texts.ts';

@@ -8,7 +8,7 @@ import { type BuiltinTool, customToolName, type ToolParams, toolParams } from '.
 import { checkAddress } from './addresses.ts';
 import { checkAgentTools } from './agent-tools.ts';
 import { checkMockOutputs, checkSecretHosts, checkSecretsIn, refuse } from './secrets.ts';
-import { SECRETS } from '../../secrets.ts';
+import { SECRETS } from '../../values/secrets.ts';
 import type { Unreadable, ValidationContext } from './validate.ts';
 
 /** A top-level key that a node reads, and where. */

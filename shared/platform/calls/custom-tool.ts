@@ -1,7 +1,7 @@
 import { type CustomTool, headerContext } from '../../db/workflows/custom-tools.ts';
 import { isDeeperThan, type Json, type JsonObject } from '../../json.ts';
 import { NodeError } from '../../node-error.ts';
-import { secretNamesIn } from '../../secrets.ts';
+import { secretNamesIn } from '../../values/secrets.ts';
 import type { Egress, EgressResponse, RequestCheck } from '../egress/egress.ts';
 import { callMcpTool } from './mcp.ts';
 import { bodyOf, callOutside, isSuccess, statusFailure } from './outside.ts';

@@ -2,7 +2,12 @@ import { type Sealer, SealError } from '../../crypto/sealing.ts';
 import { type SealedSecret, secretPlace } from '../../db/workflows/secrets.ts';
 import type { JsonObject } from '../../json.ts';
 import { NodeError } from '../../node-error.ts';
-import { fillPlaces, goesToHosts, replaceReferences, type SecretPlace } from '../../secrets.ts';
+import {
+  fillPlaces,
+  goesToHosts,
+  replaceReferences,
+  type SecretPlace,
+} from '../../values/secrets.ts';
 import { type Egress, EgressError, type RequestCheck } from '../egress/egress.ts';
 import { createSecretCutter, type SecretCutter, secretsOfHeaders } from './secret-cutter.ts';
 
@@ -46,7 +51,8 @@ export function openSecrets(
   names: Iterable<string>,
 ): OpenSecrets {
   const secrets = new Map([...new Set(names)].map((name) => [name, open(sealer, sealed, name)]));
-  const valueOf = (name: string): string => secrets.get(name)!.value;
+  // No other name is requested.
+  const valueOf = (name: string): string => secrets.get(name)?.value ?? '';
   return {
     fill: (params, places) =>
       fillPlaces(params, places, (text, here) => fillText(text, here, valueOf)),

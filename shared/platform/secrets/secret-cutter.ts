@@ -167,7 +167,7 @@ function createCut(patterns: readonly string[], others: Matcher): (text: string)
   };
 }
 
-/** Finds secrets of which any characters are percent-encoded, or escaped as in JSON, in any case. */
+/** Finds secrets with any characters percent-encoded, or escaped as in JSON, in any case. */
 function createEscapedMatcher(secrets: readonly string[]): Matcher {
   const long = secrets.filter(({ length }) => length >= MIN_WORD);
   const plain = createMatcher(long);
