@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { sendJson, startHttpServer } from '../fakes/http-server.ts';
 import { gives, startSecretWorld, VALUE } from '../support/secret-world.ts';
 
 // Secrets stand where the author of a graph wrote them, and nowhere else.
@@ -259,6 +260,50 @@ test('a custom tool sends it in a header, and its results are cut', async () => 
   expect([failed.status, failed.error]).toEqual([
     'failed',
     expect.stringContaining("There is no secret 'GONE'"),
+  ]);
+});
+
+test('an MCP server gets it in a header, and its results and errors are cut', async () => {
+  const server = await startHttpServer(({ body, headers }, response) => {
+    const { id = null, method, params } = JSON.parse(body || '{}');
+    if (method === 'initialize') {
+      const serverInfo = { name: 'echo', version: '1' };
+      const result = { protocolVersion: '2025-06-18', capabilities: { tools: {} }, serverInfo };
+      return sendJson(response, 200, { jsonrpc: '2.0', id, result });
+    }
+    if (method !== 'tools/call') {
+      if (id === null) return void response.writeHead(method === undefined ? 405 : 202).end();
+      const error = { code: -32601, message: 'Method not found' };
+      return sendJson(response, 200, { jsonrpc: '2.0', id, error });
+    }
+    const said = `you sent ${String(headers['x-key'])}`;
+    const { isError } = params.arguments;
+    const content = [{ type: 'text', text: said }];
+    const result = { content, structuredContent: { [said]: said }, isError };
+    return sendJson(response, 200, { jsonrpc: '2.0', id, result });
+  });
+  const allowed_hosts = [`127.0.0.1:${server.port}`];
+  await call('PUT', '/api/secrets/MCP_KEY', { value: VALUE, allowed_hosts });
+  const say = (isError: boolean) =>
+    run({
+      id: 'a',
+      kind: 'tool',
+      tool_name: 'mcp',
+      params: {
+        server_url: server.url,
+        tool: 'say',
+        arguments: { isError },
+        headers: { 'X-Key': '{secrets.MCP_KEY}' },
+      },
+    });
+  const [good, bad] = [await say(false), await say(true)];
+  await server.close();
+  expect(server.seen.some(({ headers }) => headers['x-key'] === VALUE)).toBe(true);
+  expect([good.status, bad.status]).toEqual(['success', 'failed']);
+  expect(gives(good.text + bad.text)).toEqual([]);
+  expect([good.text, bad.error]).toEqual([
+    expect.stringContaining('you sent ***'),
+    expect.stringContaining('you sent ***'),
   ]);
 });
 
