@@ -30,6 +30,14 @@ export const toolParams = {
     ],
     optional: ['relevance_score', 'opportunity_score', 'match_reason', ...assessment],
   },
+  entity_search: {
+    required: [],
+    optional: [
+      ...['feed_id', 'external_key', 'entity_type', 'geography', 'confidence_min'],
+      ...['updated_since', 'created_since', 'limit'],
+    ],
+  },
+  feed_list: { required: [], optional: ['name', 'limit'] },
   source_report: { required: ['ok', ['source_id', 'name']], optional: ['error', 'checked_at'] },
 } satisfies Record<string, ToolParams>;
 
@@ -73,6 +81,8 @@ const toolTraits: Record<BuiltinTool, ToolTraits> = {
   mcp: {},
   entity_upsert: { short: true },
   event_emit: { short: true },
+  entity_search: { short: true },
+  feed_list: { short: true },
   source_report: { short: true },
 };
 

@@ -4,9 +4,9 @@ import type { BatchOutcome } from '../../shared/db/data/ingest-plan.ts';
 import { ingestBatch } from '../../shared/db/data/ingest.ts';
 import type { Pool } from '../../shared/db/pool.ts';
 import { AppError } from '../../shared/errors.ts';
-import { type JsonObject, toStorable } from '../../shared/json.ts';
+import type { JsonObject } from '../../shared/json.ts';
 import { NodeError } from '../nodes/node.ts';
-import { parseParams } from './params.ts';
+import { parseParams, storable } from './params.ts';
 
 const target = z.looseObject({ feed_id: z.string().min(1).max(200) });
 
@@ -16,19 +16,11 @@ export function parseRecord(
   type: IngestRecord['type'],
   params: JsonObject,
 ): { feedId: string; record: IngestRecord } {
-  const { feed_id: feedId, ...fields } = parseParams(
-    tool,
-    target,
-    toStorable(params) as JsonObject,
-  );
-  const given = Object.entries(fields).filter(([, value]) => value !== null);
+  const { feed_id: feedId, ...fields } = parseParams(tool, target, storable(params));
   if (Object.hasOwn(fields, 'type')) {
     throw new NodeError(`${tool}: 'type' is not a parameter`, { retryable: false });
   }
-  const record = parseParams(tool, ingestRecord, {
-    ...Object.fromEntries(given),
-    type,
-  } as JsonObject);
+  const record = parseParams(tool, ingestRecord, { ...fields, type } as JsonObject);
   return { feedId, record };
 }
 

@@ -6,8 +6,10 @@ import type { Mailer } from '../../shared/platform/mailer.ts';
 import type { BuiltinTool } from '../../shared/tools.ts';
 import type { NodeRunner } from '../nodes/node.ts';
 import { delay } from './delay.ts';
+import { createEntitySearch } from './entity-search.ts';
 import { createEntityUpsert } from './entity-upsert.ts';
 import { createEventEmit } from './event-emit.ts';
+import { createFeedList } from './feed-list.ts';
 import { createHttpRequest } from './http-request.ts';
 import { jsonTransform } from './json-transform.ts';
 import { createMcp } from './mcp.ts';
@@ -16,7 +18,7 @@ import { createSendEmail } from './send-email.ts';
 import { createSourceReport } from './source-report.ts';
 
 export interface ToolDeps {
-  /** For the tools that write records. */
+  /** For the tools that read or write records. */
   db: Pool;
   /** Opens the secrets of calls. */
   sealer: Sealer | undefined;
@@ -44,5 +46,7 @@ export const createBuiltinTools = ({
   mcp: createMcp(egress, sealer),
   entity_upsert: createEntityUpsert(db),
   event_emit: createEventEmit(db),
+  entity_search: createEntitySearch(db),
+  feed_list: createFeedList(db),
   source_report: createSourceReport(db),
 });

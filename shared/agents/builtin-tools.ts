@@ -57,6 +57,13 @@ const typeName = (description: string): JsonObject =>
     pattern: '^[a-z][a-z0-9_]{0,63}$',
   });
 
+const rows = (what: string): JsonObject => ({
+  type: 'integer',
+  minimum: 1,
+  maximum: 100,
+  description: `${what} to return at most; by default 25`,
+});
+
 const externalKey = word('Identifies the record in its feed; from its origin', 500);
 const feedId = word('The feed to write to', 200);
 
@@ -203,6 +210,30 @@ export const builtinDefinitions: Readonly<Record<OfferedBuiltin, ToolDefinition>
         ...['primary_external_key', 'occurred_at', 'summary'],
       ],
     ),
+  },
+  entity_search: {
+    description:
+      "Finds records in the workspace's own feeds, newest first, and returns {data, has_more}. All filters given must " +
+      'match. With has_more there are more than the limit: give further filters.',
+    schema: argumentsOf(
+      {
+        feed_id: word('Only records of this feed', 100),
+        external_key: word('The key of a record in its feed, exactly', 500),
+        entity_type: word('The type of the records, such as order', 100),
+        geography: word('The city, region or country, in any letter case', 200),
+        confidence_min: { type: 'number', minimum: 0, maximum: 1 },
+        updated_since: time('Updated at or after; sorts by the last update'),
+        created_since: time('First observed at or after'),
+        limit: rows('Records'),
+      },
+      [],
+    ),
+  },
+  feed_list: {
+    description:
+      "Lists the workspace's own feeds of records with their status and freshness, newest first, and returns " +
+      '{data, has_more}.',
+    schema: argumentsOf({ name: word('The exact name of a feed', 200), limit: rows('Feeds') }, []),
   },
   source_report: {
     description:

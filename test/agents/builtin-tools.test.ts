@@ -1,5 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import type { z } from 'zod';
+import { entitySearchParams } from '../../activities/tools/entity-search.ts';
+import { feedListParams } from '../../activities/tools/feed-list.ts';
 import { httpRequestParams } from '../../activities/tools/http-request.ts';
 import { jsonTransformParams } from '../../activities/tools/json-transform.ts';
 import { parseRecord } from '../../activities/tools/records.ts';
@@ -25,6 +27,8 @@ const parsers: Record<Offered, (args: JsonObject) => boolean> = {
   json_transform: by(jsonTransformParams),
   entity_upsert: recordParser('entity_upsert', 'entity'),
   event_emit: recordParser('event_emit', 'event'),
+  entity_search: by(entitySearchParams),
+  feed_list: by(feedListParams),
   source_report: by(sourceReportParams),
 };
 
@@ -170,6 +174,29 @@ const examples: Record<Offered, { good: JsonObject[]; bad: JsonObject[] }> = {
       { ...event, type: 'event' },
     ],
   },
+  entity_search: {
+    good: [
+      {},
+      { feed_id: 'feed_1', external_key: 'A-1', entity_type: 'order', geography: 'Austin' },
+      { confidence_min: 0.5, updated_since: '2026-11-01T00:00:00Z', limit: 100 },
+      { confidence_min: 1, created_since: '2026-11-01', limit: 1 },
+    ],
+    bad: [
+      { feed_id: '' },
+      { external_key: 'x'.repeat(501) },
+      { geography: 5 },
+      { confidence_min: 2 },
+      { limit: 0 },
+      { limit: 101 },
+      { limit: 2.5 },
+      { cursor: 'x' },
+      { query: 'x' },
+    ],
+  },
+  feed_list: {
+    good: [{}, { name: 'Orders' }, { name: 'Orders', limit: 5 }],
+    bad: [{ name: '' }, { limit: 101 }, { status: 'active' }],
+  },
   source_report: {
     good: [
       { source_id: 'src_1', ok: true },
@@ -193,6 +220,7 @@ const onlyTheTool: [Offered, JsonObject][] = [
   ['source_report', { ok: true }],
   ['source_report', { source_id: 'src_1', name: 'City', ok: true }],
   ['event_emit', { ...event, occurred_at: 'yesterday' }],
+  ['entity_search', { updated_since: 'yesterday' }],
 ];
 
 function without(value: JsonObject, key: string): JsonObject {

@@ -2,7 +2,12 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { CommonQueryMethods, QuerySqlToken } from 'slonik';
 import pg from 'pg';
 import { type ChangeFilter, listChanges } from '../../shared/db/data/changes.ts';
-import { type EntityFilter, listEntities } from '../../shared/db/data/entities.ts';
+import {
+  type EntityFilter,
+  type EntitySearch,
+  listEntities,
+  searchEntities,
+} from '../../shared/db/data/entities.ts';
 import { type EventFilter, listEvents } from '../../shared/db/data/events.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 
@@ -115,6 +120,10 @@ const entityFilters: EntityFilter[] = [
   { feed_id: 'feed_a', entity_type: 'company' },
   { feed_id: 'feed_none' },
 ];
+/** By the key of a record: alone, and with each other filter. */
+const entitySearches: EntitySearch[] = entityFilters
+  .filter((filter) => Object.keys(filter).length < 2)
+  .map((filter) => ({ ...filter, external_key: '7' }));
 const eventFilters: EventFilter[] = [
   ...upToTwo<EventFilter>({
     feed_id: 'feed_a',
@@ -149,6 +158,16 @@ test.each(entityFilters.map((filter) => [filter]))(
       for (const scope of scopes) {
         expectBounded(await planOf((db) => listEntities(db, scope, filter, { limit: 25, after })));
       }
+    }
+  },
+);
+
+test.each(entitySearches.map((filter) => [filter]))(
+  'an index serves a search by %j',
+  async (filter) => {
+    for (const scope of scopes) {
+      const search = { limit: 25, after: undefined };
+      expectBounded(await planOf((db) => searchEntities(db, scope, filter, search)));
     }
   },
 );

@@ -25,6 +25,8 @@ test('tools without external calls are short, custom and other tools long', () =
     mcp: 'long',
     entity_upsert: 'short',
     event_emit: 'short',
+    entity_search: 'short',
+    feed_list: 'short',
     source_report: 'short',
     'custom:lookup': 'long',
     toString: 'long',

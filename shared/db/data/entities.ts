@@ -14,6 +14,7 @@ import {
   confidenceClass,
   depthOf,
   HIGHEST_CONFIDENCE_CLASS,
+  ofFeeds,
   ofReader,
   type Page,
   pageOf,
@@ -37,7 +38,18 @@ export interface EntityFilter {
   created_since?: string | undefined;
 }
 
-const listedEntity = entitySchema.extend({ at: z.number(), tie: z.number() });
+/** A filter of workflows, which know records by the keys they write them with. */
+export interface EntitySearch extends EntityFilter {
+  external_key?: string | undefined;
+}
+
+/** A record with the key that writes it. */
+const foundEntity = entitySchema.extend({ external_key: z.string() });
+export type FoundEntity = z.infer<typeof foundEntity>;
+
+const position = { at: z.number(), tie: z.number() };
+const listedEntity = entitySchema.extend(position);
+const searchedEntity = foundEntity.extend(position);
 
 const entityColumns = sql.fragment`
   e.id, e.feed_id, e.entity_type, e.canonical_name, e.aliases, e.attributes, e.external_ids, e.geography, e.status,
@@ -70,10 +82,32 @@ export async function listEntities(
   return pageOf(rows, page);
 }
 
+/** The list of `listEntities` for tools: with the key of each record, and by that key within all feeds or one. */
+export async function searchEntities(
+  db: Db,
+  scope: ReaderScope,
+  filter: EntitySearch,
+  page: PageRequest,
+): Promise<Page<FoundEntity>> {
+  const { walk, name } = walkOf(scope, filter);
+  const rows = await db.any(sql.prepared(
+    `data_found_${depthOf(page.limit)}${name}`,
+    searchedEntity,
+  )`
+    SELECT ${entityColumns}, e.external_key, ${positionColumns(walk.clock)}
+    FROM ${walked(walk, page)} e
+    ORDER BY e.${walk.clock} DESC, e.seq DESC LIMIT ${page.limit + 1}
+  `);
+  return pageOf(rows, page);
+}
+
 /** The scan of a list, and its name, built from the names of its filters. Each combination is a separate statement. */
-function walkOf(scope: ReaderScope, filter: EntityFilter): { walk: Walk; name: string } {
-  const scopes = scopesOf(scope, filter.feed_id);
+function walkOf(scope: ReaderScope, filter: EntitySearch): { walk: Walk; name: string } {
+  const { feed_id, external_key } = filter;
+  const anyFeed = external_key !== undefined && feed_id === undefined;
+  const scopes = anyFeed ? [ofFeeds(scope)] : scopesOf(scope, feed_id);
   const where: FragmentSqlToken[] = [];
+  if (external_key !== undefined) where.push(sql.fragment`e.external_key = ${external_key}`);
   if (filter.entity_type !== undefined) {
     where.push(sql.fragment`e.entity_type = ${filter.entity_type}`);
   }
@@ -93,22 +127,27 @@ function walkOf(scope: ReaderScope, filter: EntityFilter): { walk: Walk; name: s
     where,
     ...(filter.geography === undefined ? {} : { anyOf: placesOf(filter.geography) }),
   };
-  return { walk: inClasses(walk, filter), name: `${nameOf(filter)}${scopesName(scopes)}` };
+  // One record per feed has the key, so it needs no ranges.
+  return {
+    walk: external_key === undefined ? inClasses(walk, filter) : walk,
+    name: `${nameOf(filter)}${scopesName(scopes)}`,
+  };
 }
 
 /** Short, because the length of prepared statement names is limited. */
 const filterNames = {
   feed_id: '_feed',
+  external_key: '_key',
   entity_type: '_type',
   geography: '_place',
   confidence_min: '_sure',
   updated_since: '_updated',
   created_since: '_created',
-} satisfies Record<keyof EntityFilter, string>;
+} satisfies Record<keyof EntitySearch, string>;
 
-const nameOf = (filter: EntityFilter): string =>
+const nameOf = (filter: EntitySearch): string =>
   Object.entries(filterNames)
-    .filter(([key]) => filter[key as keyof EntityFilter] !== undefined)
+    .filter(([key]) => filter[key as keyof EntitySearch] !== undefined)
     .map(([, name]) => name)
     .join('');
 

@@ -51,16 +51,20 @@ const feedColumns = sql.fragment`
   floor(extract(epoch FROM greatest(now(), last_event_at) - last_event_at))::int AS lag_seconds,
   entity_types, schema, geography, is_demo, created_at, updated_at`;
 
-/** Newest first, with or without archived feeds. `isDemo` selects demo or live feeds; without it both are listed. */
+/**
+ * Newest first, with or without archived feeds. `isDemo` selects demo or live feeds, `name` those with exactly that
+ * name; without them all are listed.
+ */
 export async function listFeeds(
   db: Db,
-  of: { workspaceId: string; isDemo?: boolean; archived: boolean },
+  of: { workspaceId: string; isDemo?: boolean; name?: string | undefined; archived: boolean },
   page?: OffsetPage,
 ): Promise<readonly Feed[]> {
   return db.any(sql.prepared('data_feeds_list', feedRow)`
     SELECT ${feedColumns} FROM data_feeds
     WHERE workspace_id = ${of.workspaceId}
       AND (${of.isDemo ?? null}::boolean IS NULL OR is_demo = ${of.isDemo ?? null})
+      AND (${of.name ?? null}::text IS NULL OR name = ${of.name ?? null})
       AND (${of.archived} OR status <> 'archived')
     ORDER BY created_at DESC, id DESC ${offsetClause(page)}
   `);

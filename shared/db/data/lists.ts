@@ -132,6 +132,12 @@ export const ofFeed = ({ workspaceId, isDemo }: ReaderScope, feedId: string): Fr
     WHERE f.id = ${feedId} AND f.workspace_id = ${workspaceId}
       AND (${isDemo ?? null}::boolean IS NULL OR f.is_demo = ${isDemo ?? null}))`;
 
+/** Rows of any feed in the scope, for a condition that few rows of each feed fulfill; see `ofFeed`. */
+export const ofFeeds = ({ workspaceId, isDemo }: ReaderScope): FragmentSqlToken =>
+  sql.fragment`e.feed_id = ANY (ARRAY(SELECT f.id FROM data_feeds f
+    WHERE f.workspace_id = ${workspaceId}
+      AND (${isDemo ?? null}::boolean IS NULL OR f.is_demo = ${isDemo ?? null})))`;
+
 /** Rows that reference a record in `column`, if it is in the scope; see `ofFeed`. */
 export const ofEntity = (
   { workspaceId, isDemo }: ReaderScope,
