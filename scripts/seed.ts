@@ -33,9 +33,10 @@ export interface SeedResult {
   workflows: Record<string, string>;
   /** Run ids by the example's key. */
   runs: Record<string, string>;
-  /** A run that is paused at its gate, and the URL for its approval. */
+  /** A paused run, and the URL and the body of the request that approves its oldest gate. */
   gateRunId?: string;
   approveUrl?: string;
+  approveBody?: { approved: true; digest?: string };
   /** The secret of a test key of the data API. */
   dataKey?: string | undefined;
 }
@@ -85,6 +86,8 @@ export async function seed(options: SeedOptions): Promise<SeedResult> {
       if (run.status === 'paused') {
         result.gateRunId = run.id;
         result.approveUrl = `${service.apiUrl}/api/runs/${run.id}/approve`;
+        const digest = run.pending_gate?.tool_call?.digest;
+        result.approveBody = { approved: true, ...(digest !== undefined && { digest }) };
       }
     }
   } catch (error) {

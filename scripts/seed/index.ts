@@ -1,3 +1,5 @@
+import { budgetedResearch } from '../../shared/templates/budgeted-research.ts';
+import { dataSteward } from '../../shared/templates/data-steward.ts';
 import { launchKit } from '../../shared/templates/launch-kit.ts';
 import { researchLoop } from '../../shared/templates/research-loop.ts';
 import { supportTriage } from '../../shared/templates/support-triage.ts';
@@ -23,13 +25,15 @@ const example = (
 export const examples: readonly Example[] = [
   example(
     supportTriage,
-    { key: 'example-triage-refund', ends: 'paused' },
+    { key: 'example-triage-order', ends: 'paused' },
     {
       key: 'example-triage-question',
       input: { ticket: 'Where do I change the address on our invoices?' },
       ends: 'success',
     },
   ),
+  example(dataSteward, { key: 'example-steward', ends: 'paused' }),
+  example(budgetedResearch, { key: 'example-budgeted-research', ends: 'success' }),
   example(researchLoop, { key: 'example-research', ends: 'success' }),
   example(launchKit, { key: 'example-launch', ends: 'success' }),
   invoiceExport,

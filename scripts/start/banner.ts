@@ -87,11 +87,12 @@ export function banner(
   if (seeded?.gateRunId !== undefined) {
     const credential = config.auth.mode === 'required' ? " -H 'authorization: Bearer <token>'" : '';
     const url = seeded.approveUrl ?? `${addresses.api}/api/runs/${seeded.gateRunId}/approve`;
+    const body = JSON.stringify(seeded.approveBody ?? { approved: true });
     lines.push(
       '',
-      '  A run waits at its gate. Approve it:',
+      '  A run waits for an approval. Approve it:',
       '',
-      `    curl -X POST ${url}${credential} -H 'content-type: application/json' -d '{"approved": true}'`,
+      `    curl -X POST ${url}${credential} -H 'content-type: application/json' -d '${body}'`,
     );
   }
   lines.push('', '  Ctrl-C stops everything.', '');

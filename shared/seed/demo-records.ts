@@ -3,6 +3,8 @@ import { ingestRecord } from '../contract/data/ingest.ts';
 import { verificationStatuses } from '../contract/data/envelope.ts';
 import type { FeedInput } from '../contract/data/feed.ts';
 import type { SourceInput } from '../contract/data/source.ts';
+import { DEMO_ORDERS } from '../templates/demo-orders.ts';
+import { orderRecords } from './demo-orders.ts';
 
 /** Generated data, the same each time. */
 
@@ -106,12 +108,14 @@ const MATCHED = 'Demo data: matches every watch setting';
 const PORTAL = 'Demo city permit portal';
 const REGISTER = 'Demo company register';
 const BIDS = 'Demo bid board';
+const SHOP = 'Demo shop';
 
 export const demoSources: SourceInput[] = [
   [PORTAL, 'permit_portal', 'US-TX', 'daily', 0.95],
   ['Demo county recorder', 'public_record', 'US-CA', 'weekly', 0.9],
   [BIDS, 'procurement_board', 'US', 'hourly', 0.85],
   [REGISTER, 'company_register', 'US-DE', 'weekly', 0.97],
+  [SHOP, 'order_system', 'US', 'hourly', 1],
   ['Demo trade press', 'news', 'US', 'hourly', 0.6],
 ].map(([name, type, jurisdiction, cadence, reliability_score]) => ({
   name: name as string,
@@ -130,11 +134,11 @@ export interface DemoFeed {
   records: () => IngestRecord[];
 }
 
-const feed = (name: string, description: string, type: string, cadence: string): FeedInput => ({
+const feed = (name: string, description: string, types: string[], cadence: string): FeedInput => ({
   name,
   description,
   status: 'active',
-  entity_types: [type],
+  entity_types: types,
   schema: {},
   geography: { country: 'US' },
   specification: { cadence, sources: demoSources.map((source) => source.name) },
@@ -146,7 +150,7 @@ export const demoFeeds: DemoFeed[] = [
     feed: feed(
       'Demo construction projects',
       'Demo construction projects of sixteen cities, from planning to completion',
-      'project',
+      ['project'],
       'daily',
     ),
     records: projectRecords,
@@ -155,14 +159,23 @@ export const demoFeeds: DemoFeed[] = [
     feed: feed(
       'Demo building permits',
       'Demo building permits of sixteen cities',
-      'permit',
+      ['permit'],
       'daily',
     ),
     records: permitRecords,
   },
   {
-    feed: feed('Demo companies', 'Demo developers and contractors', 'company', 'weekly'),
+    feed: feed('Demo companies', 'Demo developers and contractors', ['company'], 'weekly'),
     records: companyRecords,
+  },
+  {
+    feed: feed(
+      DEMO_ORDERS,
+      'Demo orders of a software shop, and their refunds',
+      ['order', 'refund'],
+      'hourly',
+    ),
+    records: () => parsed(orderRecords((path, at) => evidence(SHOP, path, at))),
   },
 ];
 

@@ -1,4 +1,6 @@
+import { budgetedResearch } from './budgeted-research.ts';
 import { contentPipeline } from './content-pipeline.ts';
+import { dataSteward } from './data-steward.ts';
 import { documentReview } from './document-review.ts';
 import { incidentRunbook } from './incident-runbook.ts';
 import { launchKit } from './launch-kit.ts';
@@ -11,6 +13,8 @@ import type { BuiltInTemplate } from './template.ts';
 /** In the recommended reading order. Some are the examples of a new installation. */
 export const builtInTemplates: readonly BuiltInTemplate[] = [
   supportTriage,
+  dataSteward,
+  budgetedResearch,
   leadEnrichment,
   documentReview,
   serviceMonitoring,

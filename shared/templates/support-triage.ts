@@ -1,130 +1,269 @@
-import { at, type BuiltInTemplate } from './template.ts';
+import type { GraphInput } from '../contract/graph.ts';
+import { DEMO_ORDERS } from './demo-orders.ts';
+import { at, type BuiltInTemplate, offer } from './template.ts';
+
+type Nodes = NonNullable<GraphInput['nodes']>;
+
+/** One refund per order, so the same key finds it again. */
+const REFUND_KEY = 'refund-{order_id}';
+const ordersFeed = { feed_id: '{orders.data[0].id}' };
+const text = { type: 'string', minLength: 1, maxLength: 500 };
+
+/** The arguments of a refund, for the model and for the person who edits them: the amount is a number. */
+const refundSchema = {
+  type: 'object',
+  properties: {
+    feed_id: text,
+    external_key: text,
+    entity_type: text,
+    canonical_name: { ...text, description: 'Refund of order <number>' },
+    attributes: {
+      type: 'object',
+      properties: {
+        order: { ...text, description: 'The number of the order' },
+        amount_usd: { type: 'number', exclusiveMinimum: 0 },
+        reason: text,
+      },
+      required: ['order', 'amount_usd', 'reason'],
+      additionalProperties: false,
+    },
+  },
+  required: ['feed_id', 'external_key', 'entity_type', 'canonical_name', 'attributes'],
+  additionalProperties: false,
+};
+
+const understanding: Nodes = [
+  {
+    id: 'triage',
+    kind: 'agent',
+    label: 'Understand the ticket',
+    ...at(0, 1),
+    system_prompt:
+      'You sort tickets for the support team of a software company. Answer with JSON only.',
+    prompt: 'Ticket:\n{ticket}',
+    model: 'mock',
+    temperature: 0,
+    response_schema: {
+      type: 'object',
+      properties: {
+        category: { type: 'string', enum: ['billing', 'technical', 'other'] },
+        mood: { type: 'string' },
+        summary: { type: 'string' },
+      },
+      required: ['category', 'summary'],
+    },
+    retry: { max_attempts: 3 },
+    timeout_seconds: 60,
+    mock: {
+      output: { category: 'billing', mood: 'annoyed', summary: '{ticket}' },
+      cost_usd: 0.0012,
+    },
+  },
+  {
+    id: 'wants_refund',
+    kind: 'condition',
+    label: 'A refund of an order?',
+    ...at(1, 1),
+    expression:
+      "triage.category == 'billing' and default(order_id, '') != '' and default(amount_usd, 0) > 0",
+  },
+];
+
+const refunding: Nodes = [
+  {
+    id: 'orders',
+    kind: 'tool',
+    label: 'Find the feed of orders',
+    ...at(2, 0),
+    tool_name: 'feed_list',
+    params: { name: DEMO_ORDERS, limit: 1 },
+  },
+  {
+    id: 'earlier',
+    kind: 'tool',
+    label: 'Find an earlier refund',
+    ...at(2, 1),
+    tool_name: 'entity_search',
+    params: { external_key: REFUND_KEY, entity_type: 'refund', limit: 1 },
+  },
+  {
+    id: 'can_refund',
+    kind: 'condition',
+    label: 'Can the agent refund it?',
+    ...at(3, 0),
+    expression: 'len(orders.data) > 0 and len(earlier.data) == 0',
+  },
+  {
+    id: 'refund',
+    kind: 'agent',
+    label: 'Look up and refund',
+    ...at(4, 0),
+    system_prompt:
+      'You handle refunds for the support team of a software company. Look the order up first. Refund only what the ' +
+      'ticket and the order justify, and at most the price of the order. Your last answer is one line for the team.',
+    prompt:
+      'Order: {order_id}\nThe customer asks for {amount_usd} dollars back.\nTicket: {triage.summary}',
+    tools: [
+      offer({
+        name: 'entity_search',
+        description: 'Finds an order. The external_key is the number of the order.',
+        fixed: { ...ordersFeed, entity_type: 'order' },
+        max_calls: 3,
+      }),
+      offer({
+        name: 'entity_upsert',
+        description: 'Refunds money for the order. A person approves or rejects each refund.',
+        approval: 'always',
+        fixed: { ...ordersFeed, external_key: REFUND_KEY, entity_type: 'refund' },
+        parameters: refundSchema,
+        max_calls: 2,
+      }),
+    ],
+    max_turns: 6,
+    mock: {
+      turns: [
+        {
+          calls: [{ tool: 'entity_search', arguments: { external_key: '{order_id}' } }],
+          cost_usd: 0.0011,
+        },
+        {
+          calls: [
+            {
+              tool: 'entity_upsert',
+              arguments: {
+                canonical_name: 'Refund of order {order_id}',
+                attributes: {
+                  order: '{order_id}',
+                  amount_usd: '{amount_usd}',
+                  reason: 'The order was paid twice',
+                },
+              },
+            },
+          ],
+          cost_usd: 0.0016,
+        },
+        { output: 'Order {order_id}: a person has decided about the refund.', cost_usd: 0.0009 },
+      ],
+    },
+  },
+  {
+    id: 'recorded',
+    kind: 'tool',
+    label: 'Read the recorded refund',
+    ...at(5, 0),
+    tool_name: 'entity_search',
+    params: { ...ordersFeed, external_key: REFUND_KEY, limit: 1 },
+  },
+  {
+    id: 'is_refunded',
+    kind: 'condition',
+    label: 'Is it refunded?',
+    ...at(6, 0),
+    // The record counts, not what the model says about it.
+    expression: 'len(recorded.data) > 0 or default(approval.approved, false)',
+  },
+  {
+    id: 'approval',
+    kind: 'human_gate',
+    label: 'Refund without the agent',
+    ...at(5, 1),
+    prompt:
+      'Refund {amount_usd} dollars for order {order_id} yourself?\n\nThere is no feed of orders that the agent could ' +
+      'use, or the order was refunded before.\n\nTicket: {ticket}',
+  },
+];
+
+const replying: Nodes = [
+  {
+    id: 'granted',
+    kind: 'tool',
+    label: 'Take the decided amount',
+    ...at(7, 0),
+    tool_name: 'json_transform',
+    params: { expression: 'default(recorded.data[0].attributes.amount_usd, amount_usd)' },
+  },
+  {
+    id: 'reply_refund',
+    kind: 'agent',
+    label: 'Announce the refund',
+    ...at(8, 0),
+    prompt:
+      'Write to the customer that {granted} dollars for order {order_id} come back within five days.',
+    output_key: 'reply',
+    mock: {
+      output:
+        'Thank you for writing to us. We return {granted} dollars to your card within five days.',
+      cost_usd: 0.0018,
+    },
+  },
+  {
+    id: 'reply_decline',
+    kind: 'agent',
+    label: 'Decline with reasons',
+    ...at(8, 1),
+    prompt: 'Write to the customer, politely, that there is no refund for: {triage.summary}',
+    output_key: 'reply',
+    mock: {
+      output:
+        'Thank you for your patience. We looked into it and found your payments to be in order.',
+      cost_usd: 0.0018,
+    },
+  },
+  {
+    id: 'reply_standard',
+    kind: 'agent',
+    label: 'Answer right away',
+    ...at(8, 2),
+    prompt: 'Answer this ticket: {ticket}',
+    output_key: 'reply',
+    mock: {
+      output: 'Thank you for writing. Here is how: open Settings, then Billing, and choose Edit.',
+      cost_usd: 0.0018,
+    },
+  },
+  {
+    id: 'answer',
+    kind: 'tool',
+    label: 'Sign the answer',
+    ...at(9, 1),
+    tool_name: 'json_transform',
+    params: { expression: "reply + '\n\nYour support team'" },
+  },
+];
 
 /**
- *                              true                    true ┌─ reply_refund ──┐
- *                           ┌──────── draft ── approval ────┤                 │
- *   triage ── is_large_refund                         false └─ reply_decline ─┤
- *                           └─────────────── reply_standard ──────────────────┴── answer
- *                              false
+ *                           ┌─ orders ──┐             true ┌─ refund ── recorded ─┐              true ┌─ granted ── reply_refund ─┐
+ *                      true │           ├── can_refund ────┤                      ├── is_refunded ────┤                           │
+ *   triage ── wants_refund ─┼─ earlier ─┘            false └─ approval ───────────┘             false └─ reply_decline ───────────┤
+ *                     false └─ reply_standard ──────────────────────────────────────────────────────────────────────────────────────┴── answer
  */
 export const supportTriage: BuiltInTemplate = {
   id: 'tpl_support-triage',
   name: 'Support triage',
   description:
-    'Sorts a support ticket. Refunds above 100 dollars get a draft that a person approves or rejects; everything ' +
-    'else is answered at once. Input: ticket (text), amount_usd (number, optional). Shows: a condition, a human gate ' +
-    'with both ways out, an answer with a schema.',
+    'Sorts a support ticket. For a refund, an agent looks the order up in a feed and asks a person before it records ' +
+    'the refund there; the person can change the amount. Without such a feed, or if the order was refunded before, a ' +
+    'person decides alone. Input: ticket (text), order_id (text, optional), amount_usd (number, optional: what the ' +
+    'customer asks for). Put the name of your feed into "Find the feed of orders". Shows: an agent with tools, an ' +
+    'approval of exact arguments, conditions, a human gate with both ways out, an answer with a schema.',
   graph: {
-    nodes: [
-      {
-        id: 'triage',
-        kind: 'agent',
-        label: 'Understand the ticket',
-        ...at(0, 1),
-        system_prompt:
-          'You sort tickets for the support team of a software company. Answer with JSON only.',
-        prompt: 'Ticket:\n{ticket}',
-        model: 'mock',
-        temperature: 0,
-        response_schema: {
-          type: 'object',
-          properties: {
-            category: { type: 'string', enum: ['billing', 'technical', 'other'] },
-            mood: { type: 'string' },
-            summary: { type: 'string' },
-          },
-          required: ['category', 'summary'],
-        },
-        retry: { max_attempts: 3 },
-        timeout_seconds: 60,
-        mock: {
-          output: { category: 'billing', mood: 'annoyed', summary: '{ticket}' },
-          cost_usd: 0.0012,
-        },
-      },
-      {
-        id: 'is_large_refund',
-        kind: 'condition',
-        label: 'More than 100 dollars?',
-        ...at(1, 1),
-        expression: "triage.category == 'billing' and default(amount_usd, 0) > 100",
-      },
-      {
-        id: 'draft',
-        kind: 'agent',
-        label: 'Draft the refund',
-        ...at(2, 0),
-        system_prompt:
-          'You draft refund decisions for a person to approve. Be brief and name the amount.',
-        prompt:
-          'The customer writes: {triage.summary}\nThe amount is {amount_usd} dollars. Draft the decision.',
-        mock: {
-          output: 'Refund {amount_usd} dollars: the second charge has no order behind it.',
-          cost_usd: 0.0031,
-        },
-      },
-      {
-        id: 'approval',
-        kind: 'human_gate',
-        label: 'Approve the refund',
-        ...at(3, 0),
-        prompt: 'Refund {amount_usd} dollars?\n\nTicket: {ticket}\n\nProposal: {draft}',
-      },
-      {
-        id: 'reply_refund',
-        kind: 'agent',
-        label: 'Announce the refund',
-        ...at(4, 0),
-        prompt: 'Write to the customer that this was decided: {draft}',
-        output_key: 'reply',
-        mock: {
-          output:
-            'Thank you for telling us. We return {amount_usd} dollars to your card within five days.',
-          cost_usd: 0.0018,
-        },
-      },
-      {
-        id: 'reply_decline',
-        kind: 'agent',
-        label: 'Decline with reasons',
-        ...at(4, 1),
-        prompt: 'Write to the customer, politely, that there is no refund for: {triage.summary}',
-        output_key: 'reply',
-        mock: {
-          output:
-            'Thank you for your patience. We looked into it and found both charges to be in order.',
-          cost_usd: 0.0018,
-        },
-      },
-      {
-        id: 'reply_standard',
-        kind: 'agent',
-        label: 'Answer right away',
-        ...at(3, 2),
-        prompt: 'Answer this ticket: {ticket}',
-        output_key: 'reply',
-        mock: {
-          output:
-            'Thank you for writing. Here is how: open Settings, then Billing, and choose Edit.',
-          cost_usd: 0.0018,
-        },
-      },
-      {
-        id: 'answer',
-        kind: 'tool',
-        label: 'Sign the answer',
-        ...at(5, 1),
-        tool_name: 'json_transform',
-        params: { expression: "reply + '\n\nYour support team'" },
-      },
-    ],
+    nodes: [...understanding, ...refunding, ...replying],
     edges: [
-      { source: 'triage', target: 'is_large_refund' },
-      { source: 'is_large_refund', target: 'draft', condition_value: 'true' },
-      { source: 'is_large_refund', target: 'reply_standard', condition_value: 'false' },
-      { source: 'draft', target: 'approval' },
-      { source: 'approval', target: 'reply_refund', condition_value: 'true' },
-      { source: 'approval', target: 'reply_decline', condition_value: 'false' },
+      { source: 'triage', target: 'wants_refund' },
+      { source: 'wants_refund', target: 'orders', condition_value: 'true' },
+      { source: 'wants_refund', target: 'earlier', condition_value: 'true' },
+      { source: 'wants_refund', target: 'reply_standard', condition_value: 'false' },
+      { source: 'orders', target: 'can_refund' },
+      { source: 'earlier', target: 'can_refund' },
+      { source: 'can_refund', target: 'refund', condition_value: 'true' },
+      { source: 'can_refund', target: 'approval', condition_value: 'false' },
+      { source: 'refund', target: 'recorded' },
+      { source: 'recorded', target: 'is_refunded' },
+      { source: 'is_refunded', target: 'granted', condition_value: 'true' },
+      { source: 'is_refunded', target: 'reply_decline', condition_value: 'false' },
+      { source: 'approval', target: 'is_refunded', condition_value: 'true' },
+      { source: 'approval', target: 'is_refunded', condition_value: 'false' },
+      { source: 'granted', target: 'reply_refund' },
       { source: 'reply_refund', target: 'answer' },
       { source: 'reply_decline', target: 'answer' },
       { source: 'reply_standard', target: 'answer' },
@@ -138,6 +277,7 @@ export const supportTriage: BuiltInTemplate = {
   ],
   sampleInput: {
     ticket: 'I was charged twice for the yearly plan. Please return the second payment.',
+    order_id: 'A-1042',
     amount_usd: 240,
   },
 };

@@ -21,3 +21,12 @@ const ROW = 130;
 export const at = (column: number, row: number) => ({
   position: { x: column * COLUMN, y: row * ROW },
 });
+
+type AgentNodeInput = Extract<NonNullable<GraphInput['nodes']>[number], { kind: 'agent' }>;
+type AgentToolInput = Exclude<NonNullable<AgentNodeInput['tools']>[number], string>;
+
+/**
+ * A tool of an agent with options. In a list that also takes plain names, TypeScript considers the key `fixed` to be the
+ * deprecated method of strings.
+ */
+export const offer = (tool: AgentToolInput): AgentToolInput => tool;

@@ -3,7 +3,7 @@ import { buildApp } from '../../api/app.ts';
 import type { App } from '../../api/deps.ts';
 import { checkGraph } from '../../shared/graph-check.ts';
 import { builtInTemplates } from '../../shared/templates/index.ts';
-import { builtinTools } from '../../shared/tools.ts';
+import { builtinTools, isShortTool } from '../../shared/tools.ts';
 import { echo, type Engine, startEngine } from '../support/engine.ts';
 
 let engine: Engine;
@@ -86,7 +86,8 @@ describe.each(builtInTemplates)('the built-in template "$name"', (template) => {
           (node) =>
             node.id === node_id &&
             node.kind === 'tool' &&
-            !['json_transform', 'delay'].includes(node.tool_name),
+            node.tool_name !== 'delay' &&
+            !isShortTool(node.tool_name),
         ),
     );
     expect(outside).toEqual([]);

@@ -61,10 +61,10 @@ test('a workspace gets demo records of several types, versions and events, once'
             WHERE (last_verified_at IS NULL) <> (verification_status = 'unverified')) AS never_verified
   `);
   expect(counts).toEqual({
-    feeds: 3,
-    sources: 5,
-    entities: 5_200,
-    types: 3,
+    feeds: 4,
+    sources: 6,
+    entities: 5_212,
+    types: 4,
     later_versions: 605,
     changes: 1_205,
     events: 480,

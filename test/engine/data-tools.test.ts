@@ -113,7 +113,10 @@ test('a run reads its own records by every filter, and nothing of other workspac
   expect(await found({ geography: 'aarhus', confidence_min: 0.5 })).toEqual([['s-2'], false]);
   expect(await found({ feed_id: foreign.id })).toEqual([[], false]);
   expect(await found({ external_key: 's-1', feed_id: foreign.id })).toEqual([[], false]);
-  expect(await found({ ...shops, updated_since: '2999-01-01', feed_id: null })).toEqual([[], false]);
+  expect(await found({ ...shops, updated_since: '2999-01-01', feed_id: null })).toEqual([
+    [],
+    false,
+  ]);
 
   const graph = { nodes: [tool('feeds', 'feed_list', { name: 'Shops' })], edges: [] };
   const run = await engine.until(await engine.trigger(await engine.define(graph)), ['success']);

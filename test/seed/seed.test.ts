@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import type { Entity } from '../../shared/contract/data/entity.ts';
 import type { Run, RunSummary } from '../../shared/contract/run.ts';
 import type { Workflow } from '../../shared/contract/workflow.ts';
 import { call } from '../../scripts/seed/api.ts';
@@ -7,10 +8,21 @@ import { type ExampleMemory, seed, type SeedResult } from '../../scripts/seed.ts
 import { recordExample, readExamples } from '../../shared/db/workflows/examples-made.ts';
 import { connectDatabase, sql } from '../../shared/db/pool.ts';
 import { readOwnerAccount } from '../../shared/db/people/sign-ins.ts';
+import { createDemoData } from '../../shared/seed/demo-data.ts';
 import { type Installation, startInstallation } from './installation.ts';
 
 const keyed = (ends: string) =>
   examples.flatMap(({ runs }) => runs.filter((run) => run.ends === ends).map(({ key }) => key));
+
+/** The demo data, whose orders the examples read. */
+async function createOrders(databaseUrl: string): Promise<void> {
+  const db = await connectDatabase(databaseUrl, { maxPoolSize: 1 });
+  try {
+    await createDemoData(db, (await readOwnerAccount(db))!.workspaceId);
+  } finally {
+    await db.end();
+  }
+}
 
 describe('seeding an empty installation', () => {
   let service: Installation;
@@ -21,8 +33,9 @@ describe('seeding an empty installation', () => {
 
   beforeAll(async () => {
     service = await startInstallation();
+    await createOrders(service.databaseUrl);
     result = await seed({ apiUrl: service.apiUrl, log: (text) => log.push(text) });
-  });
+  }, 60_000);
   afterAll(() => service.close());
 
   test('logs nothing', () => {
@@ -59,8 +72,57 @@ describe('seeding an empty installation', () => {
   });
 
   test('returns the waiting run and its approval URL', () => {
-    expect(result.gateRunId).toBe(result.runs['example-triage-refund']);
+    expect(result.gateRunId).toBe(result.runs['example-triage-order']);
     expect(result.approveUrl).toBe(`${service.apiUrl}/api/runs/${result.gateRunId}/approve`);
+    expect(result.approveBody).toEqual({
+      approved: true,
+      digest: expect.stringMatching(/^sha256:/),
+    });
+  });
+
+  test('shows the refund and the corrections with their exact arguments', async () => {
+    const refund = await runOf('example-triage-order');
+    expect(refund.pending_gates.map(({ kind, tool_call }) => [kind, tool_call])).toEqual([
+      [
+        'tool_call',
+        expect.objectContaining({
+          tool: 'entity_upsert',
+          digest: result.approveBody!.digest,
+          arguments: expect.objectContaining({
+            entity_type: 'refund',
+            external_key: 'refund-A-1042',
+            attributes: {
+              order: 'A-1042',
+              amount_usd: 240,
+              reason: 'The order was paid twice',
+            },
+          }),
+        }),
+      ],
+    ]);
+    const [order] = refund.steps
+      .filter(({ step_key: key }) => key === 'refund/1.1')
+      .map(({ output }) => (output as { data: Entity[] }).data);
+    expect(order).toMatchObject([
+      { canonical_name: 'Order A-1042', attributes: { amount_usd: 240, payments: 2 } },
+    ]);
+    const corrections = (await runOf('example-steward')).pending_gates;
+    expect(corrections.map(({ tool_call }) => tool_call!.arguments)).toMatchObject([
+      { external_key: 'A-1038', geography: { country: 'US' } },
+      { external_key: 'A-1040', attributes: { status: 'paid' } },
+    ]);
+  });
+
+  test('shows the cost of each turn of the research, which ends at its limit', async () => {
+    const { steps, cost_usd: cost } = await runOf('example-budgeted-research');
+    const turns = steps.filter(({ step_key: key }) => /^research\/\d+$/.test(key));
+    expect(turns.map(({ cost_usd }) => cost_usd)).toEqual([0.0021, 0.0034, 0.0042, 0.0027]);
+    expect(cost).toBe(0.0124);
+    const found = steps.flatMap(({ step_key: key, output }) =>
+      key === 'research/1.2' ? (output as { data: Entity[] }).data : [],
+    );
+    expect(found).toHaveLength(5);
+    expect(found[0]).toMatchObject({ entity_type: 'project', geography: { city: 'Austin' } });
   });
 
   test('creates nothing twice when repeated, also concurrently', async () => {
@@ -114,13 +176,39 @@ describe('seeding an empty installation', () => {
     expect(run.steps.slice(0, 2)).toEqual(before.steps.slice(0, 2));
   });
 
-  test('returns no waiting run after its approval', async () => {
-    await call(service, 'POST', `/api/runs/${result.gateRunId}/approve`);
-    const after = await seed({ apiUrl: service.apiUrl });
-    expect(after.gateRunId).toBeUndefined();
-    expect(after.runs).toEqual({ ...result.runs, 'example-research': expect.any(String) });
-    const run = await runOf('example-triage-refund');
+  test('writes the corrections and the refund that are approved, and then returns no waiting run', async () => {
+    const recordOf = async (type: string, name: string): Promise<Entity | undefined> => {
+      const { entities } = await get<{ entities: Entity[] }>(
+        `/api/data/entities?entity_type=${type}&limit=100`,
+      );
+      return entities.find(({ canonical_name }) => canonical_name === name);
+    };
+    let next: SeedResult = result;
+    expect(next.gateRunId).toBe(result.runs['example-triage-order']);
+    expect(await recordOf('refund', 'Refund of order A-1042')).toBeUndefined();
+    const before = await recordOf('order', 'Order A-1038');
+    for (let gates = 0; next.approveUrl !== undefined && gates < 5; gates += 1) {
+      await call(service, 'POST', next.approveUrl, { body: next.approveBody });
+      next = await seed({ apiUrl: service.apiUrl });
+    }
+    expect(next.gateRunId).toBeUndefined();
+    expect(next.runs).toEqual({ ...result.runs, 'example-research': expect.any(String) });
+    const run = await runOf('example-triage-order');
     expect(run.output).toEqual({ answer: expect.stringContaining('We return 240 dollars') });
+    expect(run.evals).toMatchObject({ passed: 4, total: 4 });
+    expect(await recordOf('refund', 'Refund of order A-1042')).toMatchObject({
+      attributes: { order: 'A-1042', amount_usd: 240 },
+      is_demo: true,
+    });
+    // Only the country was missing.
+    expect(await recordOf('order', 'Order A-1038')).toMatchObject({
+      attributes: before!.attributes,
+      geography: { ...before!.geography, country: 'US' },
+    });
+    expect(await recordOf('order', 'Order A-1040')).toMatchObject({
+      attributes: { status: 'paid' },
+      version: 2,
+    });
   });
 });
 
@@ -180,7 +268,12 @@ describe('seeding beside workflows of the same names', () => {
     const result = await seed({ apiUrl: service.apiUrl, log: (text) => log.push(text) });
     expect((await list()).slice(-2)).toEqual(own);
     expect(own.map(({ stats }) => stats.total)).toEqual([0, 0]);
-    expect(Object.keys(result.workflows).sort()).toEqual(['Invoice export', 'Research loop']);
+    expect(Object.keys(result.workflows).sort()).toEqual([
+      'Budgeted research',
+      'Data steward',
+      'Invoice export',
+      'Research loop',
+    ]);
     expect(log).toEqual([]);
   });
 });
