@@ -9,7 +9,7 @@ export const contentPipeline: BuiltInTemplate = {
   id: 'tpl_content-pipeline',
   name: 'Content pipeline',
   description:
-    'Writes an article: an outline, a draft, then iterations of criticism and revision until the draft is good enough, at' +
+    'Writes an article: an outline, a draft, then iterations of criticism and revision until the draft is good enough, at ' +
     'most four. Input: topic, audience (texts), good_enough (number from 0 to 1, 0.8 by default). Shows: a loop ' +
     'that ends by a score, a key that each iteration writes again.',
   graph: {

@@ -12,7 +12,7 @@ export const incidentRunbook: BuiltInTemplate = {
   description:
     'Works through an incident: rates it, gathers findings from two sides at once, proposes a way out and waits ' +
     'for the person on call to agree; small ones become a ticket. Input: service, symptom (texts), error_rate ' +
-    '(number from 0 to 1). Replace the gathering agents with tools that query your own systems. Shows: parallel branches' +
+    '(number from 0 to 1). Replace the gathering agents with tools that query your own systems. Shows: parallel branches ' +
     'within a branch, a gate before an action, a delay that costs nothing.',
   graph: {
     nodes: [

@@ -11,7 +11,7 @@ export const leadEnrichment: BuiltInTemplate = {
   name: 'Lead enrichment',
   description:
     'Looks a company up in a directory over HTTP, lets an agent score it, and drafts a first message for the ' +
-    'promising ones. Input: company, domain (texts), profile (object, optional: known data; with it' +
+    'promising ones. Input: company, domain (texts), profile (object, optional: known data; with it ' +
     'nothing is looked up), feed_id (text, optional: the feed of the data API that keeps the lead, by its domain). Put the address of your directory into "Look the company up". Shows: an HTTP tool with ' +
     'retries, an answer with a schema, a condition over it, a record ' +
     'for the data API.',

@@ -9,7 +9,7 @@ export const researchLoop: BuiltInTemplate = {
   id: 'tpl_research-loop',
   name: 'Research loop',
   description:
-    'Researches a topic in iterations until enough of it is covered, at most five times, then writes a report.' +
+    'Researches a topic in iterations until enough of it is covered, at most five times, then writes a report. ' +
     'Input: topic (text). Shows: a loop whose body uses earlier iterations, and steps kept apart by iteration.',
   graph: {
     nodes: [

@@ -9,9 +9,9 @@ export const serviceMonitoring: BuiltInTemplate = {
   id: 'tpl_service-monitoring',
   name: 'Service monitoring',
   description:
-    'Checks a service and raises an alert when it is down or slow; made for a schedule, say every five' +
+    'Checks a service and raises an alert when it is down or slow; made for a schedule, say every five ' +
     'minutes. Input: service (text), limit_ms (number, 1000 by default), notify (true sends the alert to the chat), ' +
-    'reading (object with status and latency_ms, optional: with it the service is not called). Put the address of' +
+    'reading (object with status and latency_ms, optional: with it the service is not called). Put the address of ' +
     'your status page into "Ask the service". Shows: an HTTP tool with a timeout, nested conditions, an alert that ' +
     'is written by an agent.',
   graph: {

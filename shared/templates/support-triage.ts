@@ -16,6 +16,8 @@ const refundSchema = {
     feed_id: text,
     external_key: text,
     entity_type: text,
+    verification_status: text,
+    confidence: { type: 'number' },
     canonical_name: { ...text, description: 'Refund of order <number>' },
     attributes: {
       type: 'object',
@@ -82,7 +84,7 @@ const refunding: Nodes = [
     id: 'earlier',
     kind: 'tool',
     label: 'Find an earlier refund',
-    ...at(2, 1),
+    ...at(2, 2),
     tool_name: 'entity_search',
     params: { external_key: REFUND_KEY, entity_type: 'refund', limit: 1 },
   },
@@ -90,7 +92,7 @@ const refunding: Nodes = [
     id: 'can_refund',
     kind: 'condition',
     label: 'Can the agent refund it?',
-    ...at(3, 0),
+    ...at(3, 1),
     expression: 'len(orders.data) > 0 and len(earlier.data) == 0',
   },
   {
@@ -114,7 +116,14 @@ const refunding: Nodes = [
         name: 'entity_upsert',
         description: 'Refunds money for the order. A person approves or rejects each refund.',
         approval: 'always',
-        fixed: { ...ordersFeed, external_key: REFUND_KEY, entity_type: 'refund' },
+        fixed: {
+          ...ordersFeed,
+          external_key: REFUND_KEY,
+          entity_type: 'refund',
+          // A person has approved it.
+          verification_status: 'human_reviewed',
+          confidence: 1,
+        },
         parameters: refundSchema,
         max_calls: 2,
       }),
@@ -158,7 +167,7 @@ const refunding: Nodes = [
     id: 'is_refunded',
     kind: 'condition',
     label: 'Is it refunded?',
-    ...at(6, 0),
+    ...at(6, 1),
     // The record counts, not what the model says about it.
     expression: 'len(recorded.data) > 0 or default(approval.approved, false)',
   },
@@ -166,7 +175,7 @@ const refunding: Nodes = [
     id: 'approval',
     kind: 'human_gate',
     label: 'Refund without the agent',
-    ...at(5, 1),
+    ...at(5, 2),
     prompt:
       'Refund {amount_usd} dollars for order {order_id} yourself?\n\nThere is no feed of orders that the agent could ' +
       'use, or the order was refunded before.\n\nTicket: {ticket}',
@@ -200,7 +209,7 @@ const replying: Nodes = [
     id: 'reply_decline',
     kind: 'agent',
     label: 'Decline with reasons',
-    ...at(8, 1),
+    ...at(8, 2),
     prompt: 'Write to the customer, politely, that there is no refund for: {triage.summary}',
     output_key: 'reply',
     mock: {
@@ -213,7 +222,7 @@ const replying: Nodes = [
     id: 'reply_standard',
     kind: 'agent',
     label: 'Answer right away',
-    ...at(8, 2),
+    ...at(8, 3),
     prompt: 'Answer this ticket: {ticket}',
     output_key: 'reply',
     mock: {

@@ -48,6 +48,8 @@ describe.each(builtInTemplates)('the built-in template "$name"', (template) => {
     for (const key of Object.keys(template.sampleInput)) {
       expect(template.description).toContain(key);
     }
+    // Lines that were joined without a space.
+    expect(template.description).not.toMatch(/[a-z][.;:][A-Z]/);
     const nodes = template.graph.nodes!;
     const places = nodes.map(({ position }) => `${position?.x},${position?.y}`);
     expect(new Set(places).size).toBe(nodes.length);

@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
 import type { Page } from 'playwright-core';
 import type { Run } from '../../shared/contract/run.ts';
+import { createDemoData } from '../../shared/seed/demo-data.ts';
 import { startToolServer, type ToolServer } from '../fakes/tool-server.ts';
 import { echo, edge, eventually, mock } from '../support/engine.ts';
 import { addMember } from '../support/people.ts';
@@ -63,6 +64,34 @@ describeConsole('the console', (stage) => {
     await page.getByText('a good customer').waitFor();
     await page.getByRole('link', { name: 'Open run' }).click();
     await page.getByText('Success', { exact: true }).first().waitFor();
+    expect(problems).toEqual([]);
+  });
+
+  test('takes a template from an order in a feed to a refund with a changed amount', async () => {
+    const { open, engine, url } = stage();
+    await createDemoData(engine.db, engine.actor.workspaceId);
+    const { page, problems } = await open('/templates');
+    const card = page.getByRole('article', { name: 'Support triage' });
+    await card.getByRole('button', { name: 'Use and run' }).click();
+
+    await page.waitForURL(/\/runs\/run_/);
+    const runId = new URL(page.url()).pathname.split('/').at(-1) ?? '';
+    await page.getByLabel('the arguments of entity_upsert').getByText('240').waitFor();
+    await page.getByRole('button', { name: 'Approve', exact: true }).click();
+    await page.getByRole('button', { name: 'Edit arguments' }).click();
+    const { pending_gate: waiting } = await engine.run(runId);
+    const { attributes, ...others } = waiting!.tool_call!.arguments as Record<string, object>;
+    const half = { ...others, attributes: { ...attributes, amount_usd: 120 } };
+    await rewrite(page.getByRole('textbox', { name: 'Arguments to send' }), JSON.stringify(half));
+    await page.getByRole('button', { name: 'Send approval' }).click();
+    await engine.until(runId, ['success']);
+    const steps = page.getByRole('table', { name: 'Steps' });
+    await steps.getByRole('button', { name: 'Look up and refund' }).click();
+    const last = page.getByRole('region', { name: 'Turn 3' });
+    await last.getByText('a person has decided about the refund').waitFor();
+    await page.goto(`${url}/data/entities?entity_type=refund`);
+    await page.getByRole('link', { name: 'Refund of order A-1042' }).click();
+    await page.getByText('120').first().waitFor();
     expect(problems).toEqual([]);
   });
 
