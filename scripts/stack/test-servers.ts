@@ -49,6 +49,8 @@ export async function startTestServers(claim: Claim): Promise<TestServers> {
       projectDir,
       port: temporalPort,
       dynamicConfig: testDynamicConfig,
+      // Its memory is small; collecting it less often saves a tenth of the server's processor time.
+      env: { ...process.env, GOGC: '400' },
       onSpawn,
     }),
   ]);
