@@ -51,7 +51,10 @@ export const secretInput = z
       .array(allowedHost)
       .min(1)
       .max(MAX_HOSTS)
-      .transform((hosts) => [...new Set(hosts)]),
+      // A check that replaces the list, as for times.
+      .check((given) => {
+        given.value = [...new Set(given.value)];
+      }),
     description: z.string().max(1_000).default(''),
   })
   .meta({

@@ -140,7 +140,7 @@ describe('a credential', () => {
 
 describe('completion', () => {
   test.each([
-    [['w'], ['whoami', 'workflows']],
+    [['w'], ['webhooks', 'whoami', 'workflows']],
     [
       ['workflows', 'd'],
       ['delete', 'diff'],

@@ -292,7 +292,7 @@ describe('npm start', () => {
       expect(first.output()).not.toContain('EGRESS_ALLOW');
       expect((await list(api)).status).toBe(401);
       const { token } = (await (await login(api, password ?? '')).json()) as { token: string };
-      expect(await (await list(api, token)).json()).toHaveLength(4);
+      expect(await (await list(api, token)).json()).toHaveLength(6);
       first.process.kill('SIGINT');
       await first.ended;
 

@@ -57,7 +57,8 @@ describe('the tool node', () => {
       const refusalOf = (params: JsonObject): Promise<string> =>
         tool(toolCall(name, params)).then(() => 'none', messageOf);
       expect(await refusalOf({ surely_unknown: 1 })).toContain('surely_unknown');
-      expect(await refusalOf({})).toContain(`'${required.flat()[0]}'`);
+      const [first] = required.flat();
+      if (first !== undefined) expect(await refusalOf({})).toContain(`'${first}'`);
       // Values of a wrong type are refused by parameter name, and none as an unknown parameter.
       const all = Object.fromEntries([...required.flat(), ...optional].map((each) => [each, [[]]]));
       expect(await refusalOf(all)).not.toMatch(/unknown parameter|Unrecognized/i);

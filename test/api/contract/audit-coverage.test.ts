@@ -154,8 +154,8 @@ test('every time in every response is UTC with milliseconds, in any input format
     const path = route.slice(4);
     const [collection = '', rest] = path.split(/\/\{\w+\}/u, 2);
     const rows = rest === undefined ? [{ id: '' }] : rowsOf(await call('GET', collection));
-    for (const { id } of rows.slice(0, 10)) {
-      const url = path.replace(/\{\w+\}/u, id).replace('{version}', '1');
+    for (const { id, name } of rows.slice(0, 10)) {
+      const url = path.replace(/\{\w+\}/u, id ?? name).replace('{version}', '1');
       await call('GET', url.endsWith('/diff') ? `${url}?from=1&to=1` : url);
       asked += 1;
     }

@@ -251,7 +251,10 @@ describe('the OpenAPI examples', () => {
       graph: oneStep,
     });
     const ids = { run: run.id, workflow: workflow.id, template: template.id };
-    return path.replace('{id}', await idFor(path, ids)).replace('{version}', '1');
+    return path
+      .replace('{id}', await idFor(path, ids))
+      .replace('{version}', '1')
+      .replace('{name}', 'CRM_KEY');
   };
 
   test('are accepted unchanged', async () => {
@@ -285,7 +288,7 @@ describe('the OpenAPI examples', () => {
       expectDescribedHeaders(id, answer, resolvedAnswers(document, operation)[answer.status]);
       executed += 1;
     }
-    expect(executed).toBe(48);
+    expect(executed).toBe(49);
   });
 
   test('exist for every non-empty body', () => {

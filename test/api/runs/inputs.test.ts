@@ -64,6 +64,7 @@ describe('a list that returns a bare array', () => {
       '/api/keys',
       '/api/members',
       '/api/schedules',
+      '/api/secrets',
       '/api/templates',
       '/api/tools',
       '/api/webhooks',
