@@ -41,7 +41,7 @@ import { agentProgress, prepareAgentPart, reportAgentPart, turnFrame } from './a
 import { beginJudged, permitted } from './begin-judged.ts';
 import { annotateOutcome, recordComputedStep, tracedStep } from './spans.ts';
 import { readStepSecrets } from './step-secrets.ts';
-import { untilStored } from './until-stored.ts';
+import { whileAlive } from './until-stored.ts';
 
 /** How often a step reports that it is alive. Temporal forwards about one report in 0.8 × the heartbeat timeout. */
 const HEARTBEAT_MS = 1_000;
@@ -313,10 +313,3 @@ function keepAlive(
   }, HEARTBEAT_MS);
   return { stop: () => clearInterval(timer) };
 }
-
-/** Retries during a database outage, until this attempt is stopped. */
-const whileAlive = <T>(attempt: Attempt, store: () => Promise<T>): Promise<T> =>
-  untilStored(store, { firstMs: 100, longestMs: 2_000 }, (error) => {
-    if (attempt.signal.aborted) throw error;
-    attempt.heartbeat();
-  });

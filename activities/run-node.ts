@@ -10,6 +10,7 @@ import { type Consumption, type NodeCall, NodeError, type NodeResult } from './n
 import { recordStepVerdict } from '../shared/db/audit/governance.ts';
 import { tracedAgent, tracedTool } from './spans.ts';
 import { type Claim, type ExecuteNodeDeps, spendingOf } from './step-context.ts';
+import { whileAlive } from './until-stored.ts';
 
 const MAX_OUTPUT_BYTES = 10_000_000;
 
@@ -42,7 +43,7 @@ export async function runNode(
     signal: AbortSignal.any([attempt.signal, timeout.signal]),
   };
   try {
-    const result = await runKind(deps, call, claim, common, mayFallBack);
+    const result = await runKind(deps, attempt, call, claim, common, mayFallBack);
     if (JSON.stringify(result.output).length > MAX_OUTPUT_BYTES) {
       throw new NodeError(`The output is larger than ${MAX_OUTPUT_BYTES} characters`, {
         retryable: false,
@@ -64,6 +65,7 @@ export async function runNode(
 /** The work of a node's kind, or of a part of an agent with tools. */
 async function runKind(
   deps: ExecuteNodeDeps,
+  attempt: Attempt,
   call: StepCall,
   claim: RunningClaim,
   common: Omit<NodeCall, 'node'>,
@@ -74,7 +76,9 @@ async function runKind(
     createRedact(call.workspace_id, deps.policies.known(call.workspace_id), common.signal);
   if (node.kind === 'tool') {
     const result = await tracedTool(node.tool_name, () => deps.runners.tool({ ...common, node }));
-    return call.agent === undefined ? result : forModel(deps, call, claim, result, redactor());
+    return call.agent === undefined
+      ? result
+      : forModel(deps, attempt, call, claim, result, redactor());
   }
   const asked = { ...common, node, mayFallBack };
   const { turn } = claim;
@@ -97,6 +101,7 @@ const deltaOf = ({ run_id }: StepCall, turn: TurnContext) => ({
 /** The result of an agent's call as the model reads it. What was redacted is recorded with the step. */
 async function forModel(
   deps: ExecuteNodeDeps,
+  attempt: Attempt,
   { run_id: runId, step_key: stepKey }: StepCall,
   claim: Pick<Claim, 'claim'>,
   result: NodeResult,
@@ -104,7 +109,8 @@ async function forModel(
 ): Promise<NodeResult> {
   const { result: output, verdicts } = await resultForModel(result.output, redact);
   for (const verdict of verdicts) {
-    await recordStepVerdict(deps.db, { runId, stepKey, claim: claim.claim }, verdict);
+    const step = { runId, stepKey, claim: claim.claim };
+    await whileAlive(attempt, () => recordStepVerdict(deps.db, step, verdict));
   }
   return { ...result, output };
 }

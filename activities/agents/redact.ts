@@ -14,6 +14,8 @@ export const createRedact =
     const step = { workflowId: '', node, params: { value }, state: {} };
     const { params, refusal, verdicts } = await judgeUntrusted(workspaceId, policies, step, {
       signal,
+      // The model has answered, or the tool was called.
+      patient: true,
     });
     if (refusal !== undefined) return { value: `[withheld: ${refusal}]`, verdicts };
     return { value: params['value'] ?? null, verdicts };

@@ -12,9 +12,10 @@ import type { Pool } from '../../shared/db/pool.ts';
 import { type AgentPart, FAILURE_NODE, type StepCall } from '../../shared/execution.ts';
 import { truthy } from '../../shared/graph/expression/expression.ts';
 import type { Json, JsonObject } from '../../shared/json.ts';
+import { messageOf } from '../../shared/errors.ts';
 import { argumentsUntrusted, evaluateUntrusted } from '../../shared/platform/threads/untrusted.ts';
 import type { ModelCall, TurnResult, TurnRunner } from '../nodes/model-turn.ts';
-import type { Consumption } from '../nodes/node.ts';
+import { type Consumption, NodeError } from '../nodes/node.ts';
 import type { Redact } from './redact.ts';
 
 /** What a turn needs besides its call: read before the step is claimed, so that an outage costs no retry. */
@@ -67,11 +68,18 @@ export async function runTurn(
       ? { text, calls: [], answer: output ?? text }
       : {
           text,
-          calls: await decideCalls(call.workspaceId, calls, context, redact),
+          calls: await decideCalls(call.workspaceId, calls, context, redact).catch(
+            (error: unknown) => {
+              throw new NodeError(messageOf(error), { cause: error, consumption });
+            },
+          ),
           ...(verbatim === undefined ? {} : { verbatim }),
         };
   return { ...consumption, output: record as unknown as Json };
 }
+
+/** The turn is paid for: it must not be asked again because the threads are busy. */
+const PATIENT = { patient: true };
 
 /** `required` holds for the first turn only: a model that must always call a tool never answers. */
 function toolChoice(node: AgentNode, { turn, tools }: AgentPart): 'auto' | 'required' | 'none' {
@@ -114,7 +122,12 @@ async function decideCall(
     const times = `${tool.maxCalls} ${tool.maxCalls === 1 ? 'time' : 'times'}`;
     return refuse(`'${tool.name}' can be called ${times} here, and has been`);
   }
-  const { problem, schemaProblem } = await argumentsUntrusted(workspaceId, tool.schema, call.given);
+  const { problem, schemaProblem } = await argumentsUntrusted(
+    workspaceId,
+    tool.schema,
+    call.given,
+    PATIENT,
+  );
   if (schemaProblem !== undefined) return refuse(`The schema of '${tool.name}' ${schemaProblem}`);
   if (problem !== undefined) return refuse(`The arguments do not fit the schema: ${problem}`);
   const args = { ...call.given, ...agent.fixed?.[tool.name] };
@@ -134,7 +147,7 @@ async function needsApproval(
 ): Promise<boolean> {
   if (approval === 'always') return true;
   if (approval === 'never') return false;
-  const outcome = await evaluateUntrusted(workspaceId, approval, scope, { place: 'here-first' });
+  const outcome = await evaluateUntrusted(workspaceId, approval, scope, PATIENT);
   return 'problem' in outcome || truthy(outcome.value);
 }
 

@@ -33,6 +33,14 @@ import { WorkLimitError, workThreads } from './threads.ts';
  */
 export type Place = 'here-first' | 'here' | 'thread';
 
+/** How texts of a step are evaluated. */
+export interface Evaluating {
+  signal?: AbortSignal;
+  place?: Place | undefined;
+  /** Waits for a thread without a limit, for work after a response that is paid for or an effect that has happened. */
+  patient?: boolean;
+}
+
 /** An evaluation that may only run here exceeds the limit here. */
 export class CostlyError extends Error {
   override readonly name = 'CostlyError';
@@ -53,7 +61,7 @@ export async function evaluateUntrusted(
   workspaceId: string,
   expression: string,
   scope: JsonObject,
-  { signal, place = 'here-first' }: { signal?: AbortSignal; place?: Place | undefined } = {},
+  { place = 'here-first', ...waiting }: Evaluating = {},
 ): Promise<Outcome<Json>> {
   if (place !== 'thread') {
     const budget = { work: place === 'here' ? TINY_WORK : SMALL_WORK };
@@ -66,7 +74,7 @@ export async function evaluateUntrusted(
     if (place === 'here') throw new CostlyError();
   }
   try {
-    return await workThreads.run(workspaceId, 'evaluate', { expression, scope }, { signal });
+    return await workThreads.run(workspaceId, 'evaluate', { expression, scope }, waiting);
   } catch (error) {
     if (error instanceof WorkLimitError) return { problem: `The expression: ${error.message}` };
     throw error;
@@ -104,7 +112,7 @@ export async function judgeUntrusted(
   workspaceId: string,
   { compiled, json }: JudgingPolicies,
   step: StepToJudge,
-  { signal, place = 'here-first' }: { signal?: AbortSignal; place?: Place | undefined } = {},
+  { place = 'here-first', ...waiting }: Evaluating = {},
 ): Promise<Judgement> {
   if (place !== 'thread') {
     const budget = { work: SMALL_WORK };
@@ -113,7 +121,7 @@ export async function judgeUntrusted(
     if (place === 'here') throw new CostlyError();
   }
   try {
-    const there = await workThreads.run(workspaceId, 'judge', { policies: json, step }, { signal });
+    const there = await workThreads.run(workspaceId, 'judge', { policies: json, step }, waiting);
     return { ...there, fallbackVerdict: fallbackVerdictOf(compiled) };
   } catch (error) {
     if (!(error instanceof WorkLimitError)) throw error;
@@ -171,8 +179,9 @@ export const argumentsUntrusted = (
   workspaceId: string,
   schema: JsonObject,
   args: JsonObject,
+  waiting: Pick<Evaluating, 'patient'> = {},
 ): Promise<SchemaOutcome> =>
-  bySchema(() => workThreads.run(workspaceId, 'arguments', { schema, args }));
+  bySchema(() => workThreads.run(workspaceId, 'arguments', { schema, args }, waiting));
 
 /** Why a model's response does not fit its node's schema. Waits without a limit: the response is already paid for. */
 export const answerUntrusted = (
