@@ -7,6 +7,7 @@ import { agents } from './measures/agents.ts';
 import { approve } from './measures/approve.ts';
 import { consoleMeasure } from './measures/console.ts';
 import { ingest } from './measures/data/ingest.ts';
+import { deltas } from './measures/deltas.ts';
 import { deliveries } from './measures/data/deliveries.ts';
 import { fairness } from './measures/fairness.ts';
 import { grown } from './measures/data/grown.ts';
@@ -53,6 +54,7 @@ const onStack = {
   mcp,
   approve,
   agents,
+  deltas,
   read,
   console: consoleMeasure,
   'sign-in': signIn,

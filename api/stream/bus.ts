@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import type { AgentDeltaFrame, StreamFrame } from '../../shared/contract/stream.ts';
 import { readPayload } from '../../shared/db/agents/deltas.ts';
 import { readFrames } from '../../shared/db/runs/frames.ts';
@@ -17,7 +18,8 @@ interface Subscription {
   after: number;
   /** Whether it gets the turns of agents, and what their models say. */
   deltas: boolean;
-  deliver: (frame: StreamFrame | AgentDeltaFrame) => void;
+  /** Receives each frame as JSON. Encoded once, however many subscribers get it. */
+  deliver: (frame: Buffer) => void;
 }
 
 /** Only for subscribers with `deltas`. */
@@ -28,6 +30,8 @@ export interface FrameBus {
   subscribe(subscription: Subscription): () => void;
   stop(): Promise<void>;
 }
+
+const encode = (frame: StreamFrame | AgentDeltaFrame): Buffer => Buffer.from(JSON.stringify(frame));
 
 /** Delivers new frames to the subscribers of these runs. Returns whether more frames may remain. */
 async function readAndDeliver(
@@ -42,25 +46,32 @@ async function readAndDeliver(
   });
   const rows = await readFrames(db, cursors);
   for (const row of rows) {
+    const encoded = encode(row.frame);
     for (const subscription of byRun.get(row.run_id) ?? []) {
       if (row.seq <= subscription.after) continue;
       subscription.after = row.seq;
-      if (subscription.deltas || !isDetail(row.frame)) subscription.deliver(row.frame);
+      if (subscription.deltas || !isDetail(row.frame)) subscription.deliver(encoded);
     }
   }
   return rows.length === ROWS_PER_LOOK;
 }
 
-/** Pieces of answers go straight to the subscribers: they are not stored. */
-function deliverDeltas(
+/**
+ * Pieces of answers go straight to the subscribers: they are not stored. Other requests are served between two runs,
+ * since a run can have a hundred sockets.
+ */
+async function deliverDeltas(
   byRun: ReadonlyMap<string, ReadonlySet<Subscription>>,
   payload: string,
-): void {
+): Promise<void> {
   for (const delta of readPayload(payload)) {
-    const frame: AgentDeltaFrame = { ...delta, type: 'agent_delta' };
-    for (const subscription of byRun.get(delta.run_id) ?? []) {
-      if (subscription.deltas) subscription.deliver(frame);
+    const subscriptions = byRun.get(delta.run_id);
+    if (subscriptions === undefined) continue;
+    const encoded = encode({ ...delta, type: 'agent_delta' });
+    for (const subscription of subscriptions) {
+      if (subscription.deltas) subscription.deliver(encoded);
     }
+    await setImmediate();
   }
 }
 
@@ -81,6 +92,8 @@ export function createFrameBus(deps: {
   let stopped = false;
   let listener: Listener | undefined;
   let timer: NodeJS.Timeout | undefined;
+  /** The payloads before the next one, which keep their order. */
+  let delivering = Promise.resolve();
 
   const wake = (runIds: Iterable<string>) => {
     for (const runId of runIds) if (byRun.has(runId)) dirty.add(runId);
@@ -108,7 +121,13 @@ export function createFrameBus(deps: {
     if (listener !== undefined || databaseUrl === undefined) return;
     listener = listenForFrames(databaseUrl, log, {
       onFrames: (runIds) => wake(runIds ?? byRun.keys()),
-      onDeltas: (payload) => deliverDeltas(byRun, payload),
+      onDeltas: (payload) => {
+        delivering = delivering
+          .then(() => deliverDeltas(byRun, payload))
+          .catch((error: unknown) =>
+            log.warn({ err: error }, 'could not deliver pieces of answers'),
+          );
+      },
     });
     timer = setInterval(() => wake(byRun.keys()), LOOK_EVERY_MS);
     timer.unref();

@@ -189,7 +189,7 @@ function follow(
     deliver: (frame) => {
       if (socket.readyState !== socket.OPEN) return;
       if (socket.bufferedAmount > MAX_BEHIND_BYTES) socket.terminate();
-      else socket.send(JSON.stringify(frame));
+      else socket.send(frame, { binary: false });
     },
   });
   socket.on('close', unsubscribe);
