@@ -57,22 +57,30 @@ async function readAndDeliver(
 }
 
 /**
- * Pieces of answers go straight to the subscribers: they are not stored. Other requests are served between two runs,
- * since a run can have a hundred sockets.
+ * Pieces of answers go straight to the subscribers: they are not stored. Payloads keep their order. Other requests are
+ * served between two runs, since a run can have a hundred sockets.
  */
-async function deliverDeltas(
+function createDeltaDelivery(
   byRun: ReadonlyMap<string, ReadonlySet<Subscription>>,
-  payload: string,
-): Promise<void> {
-  for (const delta of readPayload(payload)) {
-    const subscriptions = byRun.get(delta.run_id);
-    if (subscriptions === undefined) continue;
-    const encoded = encode({ ...delta, type: 'agent_delta' });
-    for (const subscription of subscriptions) {
-      if (subscription.deltas) subscription.deliver(encoded);
+  log: Logger,
+): (payload: string) => void {
+  const deliver = async (payload: string): Promise<void> => {
+    for (const delta of readPayload(payload)) {
+      const subscriptions = byRun.get(delta.run_id);
+      if (subscriptions === undefined) continue;
+      const encoded = encode({ ...delta, type: 'agent_delta' });
+      for (const subscription of subscriptions) {
+        if (subscription.deltas) subscription.deliver(encoded);
+      }
+      await setImmediate();
     }
-    await setImmediate();
-  }
+  };
+  let earlier = Promise.resolve();
+  return (payload) => {
+    earlier = earlier
+      .then(() => deliver(payload))
+      .catch((error: unknown) => log.warn({ err: error }, 'could not deliver pieces of answers'));
+  };
 }
 
 /**
@@ -92,8 +100,6 @@ export function createFrameBus(deps: {
   let stopped = false;
   let listener: Listener | undefined;
   let timer: NodeJS.Timeout | undefined;
-  /** The payloads before the next one, which keep their order. */
-  let delivering = Promise.resolve();
 
   const wake = (runIds: Iterable<string>) => {
     for (const runId of runIds) if (byRun.has(runId)) dirty.add(runId);
@@ -121,13 +127,7 @@ export function createFrameBus(deps: {
     if (listener !== undefined || databaseUrl === undefined) return;
     listener = listenForFrames(databaseUrl, log, {
       onFrames: (runIds) => wake(runIds ?? byRun.keys()),
-      onDeltas: (payload) => {
-        delivering = delivering
-          .then(() => deliverDeltas(byRun, payload))
-          .catch((error: unknown) =>
-            log.warn({ err: error }, 'could not deliver pieces of answers'),
-          );
-      },
+      onDeltas: createDeltaDelivery(byRun, log),
     });
     timer = setInterval(() => wake(byRun.keys()), LOOK_EVERY_MS);
     timer.unref();

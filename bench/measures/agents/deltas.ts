@@ -1,11 +1,11 @@
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import { WebSocket } from 'ws';
-import type { GraphInput } from '../../shared/contract/graph.ts';
-import { chain } from '../graphs.ts';
-import type { Processes } from '../processes.ts';
-import { atMost, compare, figure, type Result } from '../result.ts';
-import type { Stack } from '../stack.ts';
-import { now, pause, percentile, timed } from '../statistics.ts';
+import type { GraphInput } from '../../../shared/contract/graph.ts';
+import { chain } from '../../graphs.ts';
+import type { Processes } from '../../processes.ts';
+import { atMost, compare, figure, type Result } from '../../result.ts';
+import type { Stack } from '../../stack.ts';
+import { now, pause, percentile, timed } from '../../statistics.ts';
 
 const FIRST_WORDS = 60;
 const ANSWERS = 20;
@@ -121,7 +121,7 @@ function agent(model: string): GraphInput {
   return { nodes: [{ ...node, tools: ['http_request'] }], edges: [] };
 }
 
-/** A model that speaks the protocol of OpenAI: word by word, when it is told to. */
+/** A model that speaks the protocol of OpenAI: word by word, when the benchmark says so. */
 async function startModel(port: number): Promise<Model> {
   let begin = Promise.withResolvers<(sent: number) => void>();
   const model: Model = {
@@ -141,9 +141,9 @@ async function startModel(port: number): Promise<Model> {
     });
   });
   const oneWord = async (response: ServerResponse): Promise<void> => {
-    const told = await begin.promise;
+    const began = await begin.promise;
     begin = Promise.withResolvers();
-    told(now());
+    began(now());
     word(response);
     await pause(20);
   };
