@@ -140,6 +140,9 @@ function createUntil(url: string, read: Service['read']): Service['until'] {
       const failed = (error: string | null): Error =>
         new Error(`run ${runId} failed: ${error ?? ''}`);
       socket.on('error', end);
+      socket.on('close', (code) =>
+        end(new Error(`the stream of ${runId} was closed with ${code}`)),
+      );
       let look: NodeJS.Timeout | undefined;
       // An earlier read would miss events between the read and the start of the stream.
       socket.on('open', () => {

@@ -68,6 +68,8 @@ export async function startStack(processes: Processes, options: StackOptions = {
     ENCRYPTION_KEY: 'a key for the benchmark alone',
     // Receivers of deliveries run on this machine.
     EGRESS_ALLOW: '127.0.0.0/8',
+    // All sockets come from one address.
+    STREAM_SOCKETS_PER_ADDRESS: '2000',
     COMPATIBLE_BASE_URL: `http://127.0.0.1:${modelPort}/v1`,
     WORKFLOW_BUNDLE: await bundling,
     no_grpc_proxy: '127.0.0.1,localhost',
