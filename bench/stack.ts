@@ -38,6 +38,9 @@ export interface StackOptions {
   profileDir?: string;
 }
 
+/** Receivers of deliveries run on this machine, and all sockets come from it. */
+const ONE_MACHINE = { EGRESS_ALLOW: '127.0.0.0/8', STREAM_SOCKETS_PER_ADDRESS: '2000' };
+
 /**
  * The servers of `npm start`, Postgres with fsync and synchronous commits, plus the baseline's worker. Both workers run
  * all the time: the one that is not measured waits in its polls.
@@ -66,10 +69,7 @@ export async function startStack(processes: Processes, options: StackOptions = {
     TASK_QUEUE_PREFIX: ownPrefix,
     API_PORT: String(apiPort),
     ENCRYPTION_KEY: 'a key for the benchmark alone',
-    // Receivers of deliveries run on this machine.
-    EGRESS_ALLOW: '127.0.0.0/8',
-    // All sockets come from one address.
-    STREAM_SOCKETS_PER_ADDRESS: '2000',
+    ...ONE_MACHINE,
     COMPATIBLE_BASE_URL: `http://127.0.0.1:${modelPort}/v1`,
     WORKFLOW_BUNDLE: await bundling,
     no_grpc_proxy: '127.0.0.1,localhost',
