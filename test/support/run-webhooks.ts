@@ -27,7 +27,7 @@ export interface RunWebhooks {
   deliveries(endpointId: string): Promise<Delivery[]>;
   /** The requests about a run, once there are `count` of them. */
   requests(runId: string, count: number): Promise<Seen[]>;
-  /** The same, parsed, by type. */
+  /** The requests about a run, parsed, once they carry `count` different ids. A delivery can come twice. */
   events(runId: string, count: number): Promise<RunEvent[]>;
   close(): Promise<void>;
 }
@@ -60,10 +60,7 @@ export async function startRunWebhooks(
   const egress = createEgress({ allow: config.egressAllow });
   const deps = { db: engine.db, egress, sealer: createSealer(config) };
   const about = (runId: string) => receiver.seen.filter(({ body }) => body.includes(runId));
-  const requests: RunWebhooks['requests'] = async (runId, count) => {
-    await eventually(() => about(runId).length >= count, 30_000);
-    return about(runId);
-  };
+  const parsed = (runId: string) => about(runId).map(({ body }) => JSON.parse(body) as RunEvent);
   return {
     engine,
     receiver,
@@ -80,9 +77,15 @@ export async function startRunWebhooks(
       const page = { limit: 100, after: undefined };
       return [...(await listDeliveries(engine.db, engine.actor, { endpointId }, page)).rows];
     },
-    requests,
-    events: async (runId, count) =>
-      (await requests(runId, count)).map(({ body }) => JSON.parse(body) as RunEvent),
+    requests: async (runId, count) => {
+      await eventually(() => about(runId).length >= count, 30_000);
+      return about(runId);
+    },
+    events: async (runId, count) => {
+      const ids = () => new Set(parsed(runId).map(({ id }) => id));
+      await eventually(() => ids().size >= count, 30_000);
+      return parsed(runId);
+    },
     close: async () => {
       await engine.close();
       await egress.close();
