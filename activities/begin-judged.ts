@@ -25,7 +25,7 @@ function costOfStep(
   deps: ExecuteNodeDeps,
   prices: PriceOverrides,
   call: StepCall,
-  turn: TurnContext | undefined,
+  turn: Promise<TurnContext> | undefined,
 ): StepCost | (() => Promise<StepCost>) {
   const { node, run_id: runId } = call;
   const sources = {
@@ -36,10 +36,10 @@ function costOfStep(
     case 'tool':
       return FREE;
     case 'agent':
-      return () =>
+      return async () =>
         turn === undefined
           ? agentCost({ ...call, node }, sources)
-          : turnCost(turnToPrice({ ...call, node }, turn), sources);
+          : turnCost(turnToPrice({ ...call, node }, await turn), sources);
     default:
       return node satisfies never;
   }
@@ -72,7 +72,7 @@ export async function beginJudged(
   attempt: Attempt,
   call: StepCall,
   claimed: { execution: string; claim: string },
-  turn?: TurnContext,
+  turn?: Promise<TurnContext>,
 ): Promise<Begun> {
   const { workspace_id: workspaceId, workflow_id: workflowId, node, params, state } = call;
   let policies = deps.policies.known(workspaceId);

@@ -37,7 +37,14 @@ import {
   NOTHING_SPENT,
   spendingOf,
 } from './step-context.ts';
-import { agentProgress, prepareAgentPart, reportAgentPart, turnFrame } from './agents/part.ts';
+import type { TurnContext } from './agents/turn.ts';
+import {
+  agentProgress,
+  keepCalls,
+  prepareAgentPart,
+  reportAgentPart,
+  turnFrame,
+} from './agents/part.ts';
 import { beginJudged, permitted } from './begin-judged.ts';
 import { annotateOutcome, recordComputedStep, tracedStep } from './spans.ts';
 import { readStepSecrets } from './step-secrets.ts';
@@ -57,7 +64,7 @@ export function createExecuteNode(
 ): (asked: StepCall, attempt: Attempt) => Promise<Json> {
   return async (asked, attempt) => {
     const { customTool, call: known } = await withCustomTool(deps.db, asked);
-    const prepared = await prepareAgentPart(deps, known);
+    const prepared = await prepareAgentPart(deps, known, attempt);
     if (prepared === undefined) return agentProgress(known, undefined);
     const { call: given, turn } = prepared;
     const secrets = await readStepSecrets(deps, given, customTool);
@@ -180,14 +187,16 @@ async function attemptStep(
       }
       // The attempt may have been stopped while it waited to start; then nothing external must happen.
       attempt.signal.throwIfAborted();
-      result = await runNode(deps, attempt, call, claim, mayFallBack);
+      const turn = await readBefore(claim.turn);
+      result = await runNode(deps, attempt, call, { ...claim, turn }, mayFallBack);
     } catch (error) {
       if (attempt.signal.aborted) {
         const cancelled = attempt.isCancelled();
         if (cancelled) outcome = 'cancelled';
         return await stopStep(deps, end(spendingOf(error)), cancelled);
       }
-      if (error instanceof WorkBusyError) return await stopStep(deps, end(NOTHING_SPENT), false);
+      if (error instanceof WorkBusyError || error instanceof UnreadError)
+        return await stopStep(deps, end(NOTHING_SPENT), false);
       const failure = await failStep(deps, call, end(spendingOf(error)), error);
       if (failure.nonRetryable === true) outcome = 'failed';
       throw failure;
@@ -197,12 +206,25 @@ async function attemptStep(
     // A result of external work must not be lost because of a short database outage.
     const kept = await whileAlive(attempt, () => finishStep(deps.db, end(result), output, frame));
     outcome = 'success';
+    if (kept === output) keepCalls(deps, call, attempt, output);
     if (kept !== undefined) return kept;
     throw ApplicationFailure.retryable('Another attempt at this step has taken over');
   } finally {
     alive.stop();
     recordOutcome(deps, call, outcome, (performance.now() - began) / 1000);
     deps.frames.wake(call.run_id);
+  }
+}
+
+/** The conversation could not be read, so the model was not asked. The step waits for its next attempt. */
+class UnreadError extends Error {}
+
+async function readBefore(turn: Claim['turn']): Promise<TurnContext | undefined> {
+  try {
+    return await turn;
+  } catch (error) {
+    if (error instanceof NodeError) throw error;
+    throw new UnreadError(messageOf(error), { cause: error });
   }
 }
 

@@ -12,6 +12,7 @@ import type { Egress } from '../shared/platform/egress/egress.ts';
 import type { Mailer } from '../shared/platform/mailer.ts';
 import type { Sealer } from '../shared/crypto/sealing.ts';
 import { createDeltaNotifier } from './agents/delta-notifier.ts';
+import { createRecentCalls } from './agents/recent-calls.ts';
 import { currentAttempt } from './attempt.ts';
 import { createControlActivities } from './control.ts';
 import { createDeliverAlert } from './deliver-alert.ts';
@@ -49,7 +50,13 @@ export function createActivities(deps: ActivityDeps): Activities {
   const frames = createFrameNotifier(deps.db, deps.log);
   const deltas = createDeltaNotifier(deps.db, deps.log);
   const policies = createPolicyCache(deps.db);
-  const execute = createExecuteNode({ ...deps, frames, deltas, policies });
+  const execute = createExecuteNode({
+    ...deps,
+    frames,
+    deltas,
+    policies,
+    recentCalls: createRecentCalls(),
+  });
   const executeNode: StepActivities['executeNode'] = (call) =>
     execute(call, currentAttempt(call.costly === true ? 'thread' : 'here-first'));
   return {

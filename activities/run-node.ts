@@ -14,7 +14,9 @@ import { whileAlive } from './until-stored.ts';
 
 const MAX_OUTPUT_BYTES = 10_000_000;
 
-type RunningClaim = Omit<Claim, 'beginning' | 'counted' | 'attempts'>;
+type RunningClaim = Omit<Claim, 'beginning' | 'counted' | 'attempts' | 'turn'> & {
+  turn?: TurnContext | undefined;
+};
 
 export async function runNode(
   deps: ExecuteNodeDeps,

@@ -6,6 +6,7 @@ import type { Logger } from '../shared/platform/logger.ts';
 import type { StepSecrets } from '../shared/platform/secrets/open-secrets.ts';
 import type { FrameNotifier } from './frame-notifier.ts';
 import type { DeltaNotifier } from './agents/delta-notifier.ts';
+import type { RecentCalls } from './agents/recent-calls.ts';
 import type { TurnContext } from './agents/turn.ts';
 import { type Consumption, NodeError, type NodeRunners } from './nodes/node.ts';
 import type { PolicyCache } from './policies.ts';
@@ -29,6 +30,7 @@ export interface ExecuteNodeDeps {
   log: Logger;
   frames: FrameNotifier;
   deltas: DeltaNotifier;
+  recentCalls: RecentCalls;
   policies: PolicyCache;
   runners: NodeRunners;
 }
@@ -38,8 +40,8 @@ export interface Claim {
   beginning: Beginning;
   customTool?: CustomTool | undefined;
   secrets?: StepSecrets | undefined;
-  /** For a turn of an agent with tools. */
-  turn?: TurnContext | undefined;
+  /** For a turn of an agent with tools. Still being read when the step is claimed. */
+  turn?: Promise<TurnContext> | undefined;
   errors: number;
   generation: number;
   budgeted: boolean;

@@ -10,6 +10,7 @@ import { type AgentPart, FAILURE_NODE, type StepCall } from '../../shared/execut
 import type { Json } from '../../shared/json.ts';
 import { toDollars } from '../../shared/money.ts';
 import type { Consumption } from '../nodes/node.ts';
+import type { Attempt } from '../attempt.ts';
 import type { ExecuteNodeDeps } from '../step-context.ts';
 import { readArguments } from './call.ts';
 import { resolveTools } from './tools.ts';
@@ -21,22 +22,40 @@ import { readTurnContext, type TurnContext } from './turn.ts';
  */
 
 /**
- * The call with what the ledger has for it: the arguments of a tool call, the conversation of a turn. Undefined for a
- * call that is not made again. Any other step is returned unchanged.
+ * The call with its arguments, for a tool call, or with the context of a turn, which is read while the turn is judged
+ * and claimed. Undefined for a call that is not made again. Any other step is returned unchanged.
  */
 export async function prepareAgentPart(
-  deps: Pick<ExecuteNodeDeps, 'db'>,
+  { db, recentCalls }: Pick<ExecuteNodeDeps, 'db' | 'recentCalls'>,
   call: StepCall,
-): Promise<{ call: StepCall; turn?: TurnContext } | undefined> {
-  const { agent, node } = call;
+  { execution, number }: Attempt,
+): Promise<{ call: StepCall; turn?: Promise<TurnContext> } | undefined> {
+  const { agent, node, run_id: runId, step_key: stepKey } = call;
   if (agent === undefined) return { call };
   if (isCall(agent)) {
-    const params = await readArguments(deps.db, call, agent);
+    const recent = recentCalls.take({ execution, runId, stepKey });
+    const params =
+      number === 1 && recent !== undefined ? recent : await readArguments(db, call, agent);
     return params === undefined ? undefined : { call: { ...call, params } };
   }
   if (node.kind !== 'agent') throw new Error('Only an agent has turns');
-  const tools = await resolveTools(deps.db, call.workspace_id, node);
-  return { call, turn: await readTurnContext(deps.db, { ...call, agent }, tools) };
+  const tools = await resolveTools(db, call.workspace_id, node);
+  const turn = readTurnContext(db, { ...call, agent }, tools);
+  // Awaited once the step is claimed, if it is.
+  turn.catch(() => undefined);
+  return { call, turn };
+}
+
+/** After a turn is stored: its calls probably come to this worker next. */
+export function keepCalls(
+  { recentCalls }: Pick<ExecuteNodeDeps, 'recentCalls'>,
+  { agent, run_id: runId }: StepCall,
+  { execution }: Attempt,
+  output: Json,
+): void {
+  if (agent === undefined || isCall(agent)) return;
+  const { step_key: agentKey, turn } = agent;
+  recentCalls.keep({ execution, runId, agentKey, turn }, output as unknown as TurnRecord);
 }
 
 const isCall = (agent: AgentPart): agent is AgentPart & { call: number } =>

@@ -1,4 +1,3 @@
-import { ApplicationFailure } from '@temporalio/activity';
 import {
   type Conversation,
   openingOf,
@@ -9,7 +8,7 @@ import type { RecordedCall, TurnRecord } from '../../shared/agents/turn-record.t
 import type { AgentNode } from '../../shared/contract/graph.ts';
 import { countCalls, readConversation } from '../../shared/db/agents/conversations.ts';
 import type { Pool } from '../../shared/db/pool.ts';
-import { type AgentPart, FAILURE_NODE, type StepCall } from '../../shared/execution.ts';
+import type { AgentPart, StepCall } from '../../shared/execution.ts';
 import { truthy } from '../../shared/graph/expression/expression.ts';
 import type { Json, JsonObject } from '../../shared/json.ts';
 import { messageOf } from '../../shared/errors.ts';
@@ -18,7 +17,7 @@ import type { ModelCall, TurnResult, TurnRunner } from '../nodes/model-turn.ts';
 import { type Consumption, NodeError } from '../nodes/node.ts';
 import type { Redact } from './redact.ts';
 
-/** What a turn needs besides its call: read before the step is claimed, so that an outage costs no retry. */
+/** What a turn needs besides its call. */
 export interface TurnContext {
   agent: AgentPart;
   /** Empty before the first turn, whose prompts come with the call. */
@@ -28,21 +27,24 @@ export interface TurnContext {
   made: ReadonlyMap<string, number>;
 }
 
+/** Reads what a turn needs. Throws a NodeError when an earlier turn is not stored. */
 export async function readTurnContext(
   db: Pool,
   { run_id: runId, agent }: StepCall & { agent: AgentPart },
   tools: readonly OfferedTool[],
 ): Promise<TurnContext> {
   const key = { runId, agentKey: agent.step_key, before: agent.turn };
-  const earlier = await readConversation(db, key);
-  if (earlier === undefined) {
-    throw ApplicationFailure.nonRetryable(
-      `Turn ${agent.turn} cannot start: an earlier turn is not stored`,
-      FAILURE_NODE,
-    );
-  }
   const limited = tools.some((tool) => tool.maxCalls !== undefined);
-  return { agent, earlier, tools, made: limited ? await countCalls(db, key) : new Map() };
+  const [earlier, made] = await Promise.all([
+    readConversation(db, key),
+    limited ? countCalls(db, key) : new Map<string, number>(),
+  ]);
+  if (earlier === undefined) {
+    throw new NodeError(`Turn ${agent.turn} cannot start: an earlier turn is not stored`, {
+      retryable: false,
+    });
+  }
+  return { agent, earlier, tools, made };
 }
 
 /** Asks the model for one turn, and decides about each call that it requests. */

@@ -3,6 +3,7 @@ import { createGoogle } from '@ai-sdk/google';
 import { createOpenAI } from '@ai-sdk/openai';
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
 import type { LanguageModel } from 'ai';
+import { createBoundedCache } from '../../values/bounded-cache.ts';
 import type { Config } from '../config.ts';
 import type { Egress } from '../egress/egress.ts';
 import { createSecretCutter, type SecretCutter } from '../secrets/secret-cutter.ts';
@@ -14,6 +15,9 @@ export type ModelLookup = { model: LanguageModel } | { problem: string };
 
 type Provider = 'openai' | 'anthropic' | 'google' | 'compatible';
 
+/** Models that are kept. An SDK makes its schemas anew for each, which takes longer than to prepare a request. */
+const MAX_MODELS = 100;
+
 /**
  * Finds models by `provider/model`. The SDKs would fall back to their own environment variables for keys and addresses,
  * so both are always set. An error of a lookup never contains a key.
@@ -23,7 +27,10 @@ export function createModels(
   egress: Egress,
 ): (name: string) => ModelLookup {
   const providers = providersOf(settings, egress.fetch);
-  return (name) => {
+  const found = createBoundedCache<string, ModelLookup>(MAX_MODELS);
+  return (name) => found(name, () => find(name));
+
+  function find(name: string): ModelLookup {
     const slash = name.indexOf('/');
     const provider = name.slice(0, Math.max(slash, 0));
     const model = name.slice(slash + 1);
@@ -34,7 +41,7 @@ export function createModels(
       };
     }
     return providers[provider as Provider](model);
-  };
+  }
 }
 
 function providersOf(
