@@ -195,8 +195,9 @@ async function attemptStep(
         if (cancelled) outcome = 'cancelled';
         return await stopStep(deps, end(spendingOf(error)), cancelled);
       }
-      if (error instanceof WorkBusyError || error instanceof UnreadError)
+      if (error instanceof WorkBusyError || error instanceof UnreadError) {
         return await stopStep(deps, end(NOTHING_SPENT), false);
+      }
       const failure = await failStep(deps, call, end(spendingOf(error)), error);
       if (failure.nonRetryable === true) outcome = 'failed';
       throw failure;

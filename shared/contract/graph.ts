@@ -100,6 +100,8 @@ const agentToolSchema = z
 
 /** The most tools that one agent can have. */
 const MAX_AGENT_TOOLS = 64;
+/** The most turns of one conversation, without the one that may answer after the last. */
+export const MAX_TURNS = 100;
 
 const positionSchema = z
   .strictObject({ x: z.number(), y: z.number() })
@@ -136,7 +138,7 @@ const agentNodeSchema = z
       .max(MAX_AGENT_TOOLS)
       .optional(),
     /** The default is 10. */
-    max_turns: z.int().min(1).max(50).optional(),
+    max_turns: z.int().min(1).max(MAX_TURNS).optional(),
     /** `required`: the first turn must call a tool. The default is `auto`. */
     tool_choice: z.enum(['auto', 'required']).optional(),
     /** After the last turn: `fail`, the default, or `answer` without tools in one more turn. */

@@ -1,11 +1,11 @@
 import { createServer, type Server } from 'node:http';
-import type { GraphInput } from '../../../shared/contract/graph.ts';
+import { type GraphInput, MAX_TURNS } from '../../../shared/contract/graph.ts';
 import { atMost, compareSamples, figure, compare, type Result } from '../../result.ts';
 import type { Stack } from '../../stack.ts';
 import { flood, interleave, median, timed } from '../../statistics.ts';
 
 const limits = { count: 100, least: 20, budgetMs: 40_000 };
-const turnsOfLong = 50;
+const turnsOfLong = MAX_TURNS;
 
 /** What the model says in a turn: its calls, or none to answer. */
 type Script = (turn: number) => number;

@@ -15,7 +15,7 @@ export type ModelLookup = { model: LanguageModel } | { problem: string };
 
 type Provider = 'openai' | 'anthropic' | 'google' | 'compatible';
 
-/** Models that are kept. An SDK makes its schemas anew for each, which takes longer than to prepare a request. */
+/** Models that are kept. The SDK builds schemas for each, which takes longer than preparing a request. */
 const MAX_MODELS = 100;
 
 /**

@@ -1,4 +1,4 @@
-import type { NodeKind } from '../../../../../shared/contract/graph.ts';
+import { MAX_TURNS, type NodeKind } from '../../../../../shared/contract/graph.ts';
 
 /** One field of a node's form. */
 export interface NodeField {
@@ -169,7 +169,7 @@ const tools: FieldGroup = {
       hint: 'Default: 10',
       input: 'number',
       least: 1,
-      most: 50,
+      most: MAX_TURNS,
       whole: true,
     },
     {
