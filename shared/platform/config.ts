@@ -46,6 +46,9 @@ const list = (fallback = '') =>
         .filter((item) => item !== ''),
     );
 
+/** How traces are sent. */
+export const OTLP_PROTOCOL = 'http/json';
+
 /** As OpenTelemetry's specification requires: in any case, and only this word switches something on. */
 const otelFlag = z
   .string()
@@ -159,6 +162,8 @@ export const environmentSchema = z.object({
   OTEL_EXPORTER_OTLP_TRACES_HEADERS: otlpHeaders.optional(),
   OTEL_EXPORTER_OTLP_TIMEOUT: milliseconds.default(10_000),
   OTEL_EXPORTER_OTLP_TRACES_TIMEOUT: milliseconds.optional(),
+  OTEL_EXPORTER_OTLP_PROTOCOL: z.string().default(OTLP_PROTOCOL),
+  OTEL_EXPORTER_OTLP_TRACES_PROTOCOL: z.string().optional(),
   OTEL_TRACES_SAMPLER: z.string().default('parentbased_always_on'),
   OTEL_TRACES_SAMPLER_ARG: z.string().optional(),
   OTEL_BSP_SCHEDULE_DELAY: positiveInt(5_000),
@@ -193,6 +198,7 @@ function tracingOf(e: Environment) {
     url,
     headers: { ...e.OTEL_EXPORTER_OTLP_HEADERS, ...e.OTEL_EXPORTER_OTLP_TRACES_HEADERS },
     timeoutMs: e.OTEL_EXPORTER_OTLP_TRACES_TIMEOUT ?? e.OTEL_EXPORTER_OTLP_TIMEOUT,
+    protocol: e.OTEL_EXPORTER_OTLP_TRACES_PROTOCOL ?? e.OTEL_EXPORTER_OTLP_PROTOCOL,
     sampler: e.OTEL_TRACES_SAMPLER,
     samplerArg: e.OTEL_TRACES_SAMPLER_ARG,
     delayMs: e.OTEL_BSP_SCHEDULE_DELAY,

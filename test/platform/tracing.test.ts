@@ -339,6 +339,26 @@ describe('the export', () => {
     await collector.close();
   });
 
+  test('reports another protocol, and sends JSON', async () => {
+    const collector = await startCollector();
+    const lines: string[] = [];
+    const logger = createLogger(
+      { name: 'test', level: 'warn' },
+      { write: (line: string) => void lines.push(line) },
+    );
+    const tracing = await begin(
+      { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc' },
+      logger,
+    );
+    await spanOf('run_1');
+    await tracing.stop();
+    expect(collector.spans).toHaveLength(1);
+    expect(lines.map((line) => (JSON.parse(line) as { msg: string }).msg)).toEqual([
+      expect.stringContaining('OTEL_EXPORTER_OTLP_PROTOCOL is ignored'),
+    ]);
+    await collector.close();
+  });
+
   test('neither fails nor waits while the collector refuses or does not answer', async () => {
     const collector = await startCollector();
     const tracing = await begin({

@@ -25,7 +25,7 @@ import {
   TraceIdRatioBasedSampler,
   TracerProvider,
 } from '@opentelemetry/sdk-trace';
-import type { Config } from '../config.ts';
+import { type Config, OTLP_PROTOCOL } from '../config.ts';
 import type { Logger } from '../logger.ts';
 import type { EndedSpan, ParentSpan, SpanPlace } from './spans.ts';
 
@@ -47,6 +47,13 @@ export function createExport(
   { service, log }: { service: string; log: Logger },
 ): { record: (span: EndedSpan) => void; close: () => Promise<void> } {
   reportProblems(log);
+  const { protocol } = settings;
+  if (protocol !== OTLP_PROTOCOL) {
+    log.warn(
+      { protocol },
+      `OTEL_EXPORTER_OTLP_PROTOCOL is ignored: traces are sent as ${OTLP_PROTOCOL}, to a port for OTLP over HTTP`,
+    );
+  }
   const ids = createIds();
   const provider = new TracerProvider({
     resource: defaultResource()
