@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { Message, Run, Step } from '../client/index.ts';
 import { printable, type Paint } from './output.ts';
 
@@ -13,11 +14,14 @@ export const agentsOf = ({ steps }: Pick<Run, 'steps'>): Step[] => {
   return steps.filter((step) => parents.has(step.step_key));
 };
 
-/** A conversation as lines: turns with cost and tokens, calls with arguments, and results, each cut to the width. */
+/**
+ * A conversation as lines: turns with cost and tokens, calls with arguments, decisions and results, each cut to the
+ * width. `steps` are those of the run.
+ */
 export function conversationLines(
   agent: Pick<Step, 'step_key' | 'label'>,
   messages: readonly Message[],
-  { columns, paint }: { columns: number; paint: Paint },
+  { steps, columns, paint }: { steps: readonly Step[]; columns: number; paint: Paint },
 ): string[] {
   const line = (inset: number, text: string): string => {
     const plain = printable(text);
@@ -41,6 +45,7 @@ export function conversationLines(
             );
             return [
               line(4, `→ ${call.tool} ${textOf(call.arguments)}`),
+              ...decisionOn(call, steps).map((text) => line(6, text)),
               paint(result?.is_error === true ? 'red' : 'dim', line(6, resultText(result))),
             ];
           }),
@@ -57,6 +62,19 @@ function turnText({ turn, cost_usd, usage }: Of<'assistant'>): string {
   const tokens =
     usage === null ? '' : `, ${usage.input_tokens} tokens in, ${usage.output_tokens} out`;
   return `turn ${turn}: $${cost_usd}${tokens}`;
+}
+
+/** What an approver, or the workflow, changed of the arguments, and who decided. */
+function decisionOn(call: Of<'assistant'>['calls'][number], steps: readonly Step[]): string[] {
+  const step = steps.find(({ step_key }) => step_key === call.step_key);
+  if (step === undefined) return [];
+  const { decision, input } = step;
+  const changed = input !== null && !isDeepStrictEqual(input, call.arguments);
+  const verb = decision?.approved === true ? 'approved' : 'rejected';
+  return [
+    ...(changed ? [`sent instead: ${textOf(input)}`] : []),
+    ...(decision === undefined ? [] : [`${verb} by ${decision.by ?? 'someone unknown'}`]),
+  ];
 }
 
 function resultText(result: Of<'tool'> | undefined): string {

@@ -222,7 +222,7 @@ async function showRun({ client, output }: Session, run: Run): Promise<void> {
   for (const agent of agentsOf(run)) {
     output.note('');
     const messages = await client.listStepMessages(run.id, agent.step_key);
-    const look = { columns, paint: output.paint };
+    const look = { steps: run.steps, columns, paint: output.paint };
     for (const line of conversationLines(agent, messages, look)) output.note(line);
   }
 }

@@ -126,12 +126,27 @@ describe('a conversation', () => {
       '  user: Handle it',
       '  turn 1: $0.25',
       '    → json_transform {"expression":"20 + 1"}',
+      '      approved by Owner',
       '      21',
       '    → json_transform {"expression":"1 / 0"}',
       expect.stringMatching(/^ {6}error: .*division by zero/),
       '  turn 2: $0',
       '    done',
       '',
+    ]);
+  });
+
+  test('shows the arguments that were sent instead', async () => {
+    const runId = await paused();
+    await ops(['approve', runId, '--yes', '--arguments', '{"expression":"20 + 2"}']);
+    await ended(runId);
+    const { stdout } = await ops(['runs', 'show', runId]);
+    const lines = stdout.split('\n').map((line) => line.trimEnd());
+    const at = lines.indexOf('    → json_transform {"expression":"20 + 1"}');
+    expect(lines.slice(at + 1, at + 4)).toEqual([
+      '      sent instead: {"expression":"20 + 2"}',
+      '      approved by Owner',
+      '      22',
     ]);
   });
 
@@ -170,7 +185,7 @@ describe('a conversation', () => {
     ];
     const paint = (_colour: string, text: string): string => text;
     const agent = { step_key: 'a', label: 'A' };
-    expect(conversationLines(agent, messages, { columns: 24, paint })).toEqual([
+    expect(conversationLines(agent, messages, { steps: [], columns: 24, paint })).toEqual([
       'A (a)',
       '  user: a b [2J',
       '  turn 1: $0, 12 tokens…',
