@@ -16,8 +16,8 @@ interface Violation {
 
 /** Accessibility violations of the current page, each with its elements. */
 export async function obstacles(page: Page): Promise<string[]> {
-  // Evaluated, not added as an element: the page's policy blocks foreign scripts.
-  await page.evaluate(script);
+  // Evaluated, not added as an element: the page's policy blocks foreign scripts. Once per document, since it is large.
+  if (!(await page.evaluate<boolean>(`'axe' in window`))) await page.evaluate(script);
   for (let looks = 1; ; looks += 1) {
     const found = await look(page);
     if (found.length === 0 || looks === MOST_LOOKS) return found;
