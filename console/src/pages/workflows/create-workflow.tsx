@@ -6,7 +6,7 @@ import { api } from '../../api.ts';
 import { useAction } from '../../parts/forms/action.ts';
 import { Form } from '../../parts/forms/form.tsx';
 import { workflowsKey } from '../../queries/workflows.ts';
-import { JsonField } from './json-field.tsx';
+import { JsonField } from '../../parts/forms/json-field.tsx';
 import { aGraph } from './editor/json-panel.tsx';
 import { NameFields } from './name-fields.tsx';
 

@@ -1,8 +1,8 @@
 import { Text } from '@mantine/core';
 import { useMemo } from 'react';
 import type { JsonObject, Workflow } from '../../../../client/index.ts';
-import { JsonField } from './json-field.tsx';
-import { isRecord } from './record.ts';
+import { JsonField } from '../../parts/forms/json-field.tsx';
+import { isRecord } from '../../parts/data/record.ts';
 import { useChecker } from './mistakes/use-mistakes.ts';
 
 /** An empty input with the keys that the graph reads and no node sets. */

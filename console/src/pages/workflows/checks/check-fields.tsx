@@ -18,7 +18,7 @@ import {
   retyped,
   subjectOf,
 } from './check.ts';
-import { NumberField } from '../number-field.tsx';
+import { NumberField } from '../../../parts/forms/number-field.tsx';
 
 /** The form of one check, by its type. */
 export function CheckFields({

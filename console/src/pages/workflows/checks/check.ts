@@ -1,5 +1,5 @@
 import type { EvaluationCheck } from '../../../../../shared/contract/graph.ts';
-import { isRecord } from '../record.ts';
+import { isRecord } from '../../../parts/data/record.ts';
 
 export type CheckType = EvaluationCheck['type'];
 

@@ -1,5 +1,5 @@
 import { notForAgents } from '../../../../../shared/agents/builtin-tools.ts';
-import { isRecord, type JsonRecord, valueAt, withAt } from '../record.ts';
+import { isRecord, type JsonRecord, valueAt, withAt } from '../../../parts/data/record.ts';
 
 /** An entry of an agent's tools as an object: a name alone is one without options. */
 const recordOf = (entry: unknown): JsonRecord => (isRecord(entry) ? entry : { name: entry });

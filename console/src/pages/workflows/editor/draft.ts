@@ -1,6 +1,6 @@
 import type { Graph } from '../../../../../client/index.ts';
 import type { NodeKind } from '../../../../../shared/contract/graph.ts';
-import { isRecord, type JsonRecord, valueAt, withAt } from '../record.ts';
+import { isRecord, type JsonRecord, valueAt, withAt } from '../../../parts/data/record.ts';
 
 /** A graph being edited, with its undo and redo history. */
 export interface Draft {

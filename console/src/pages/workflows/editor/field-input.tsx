@@ -1,11 +1,11 @@
 import { Autocomplete, NativeSelect, TagsInput, Textarea, TextInput } from '@mantine/core';
 import { useMemo } from 'react';
 import { CodeEditor } from '../../../parts/code/code-editor.tsx';
-import { anObject, JsonField } from '../json-field.tsx';
-import { jsonText } from '../json-text.ts';
+import { anObject, JsonField } from '../../../parts/forms/json-field.tsx';
+import { jsonText } from '../../../parts/forms/json-text.ts';
 import { type FieldMark, marksText } from './field-marks.ts';
 import type { NodeField } from './node-fields.ts';
-import { NumberField } from '../number-field.tsx';
+import { NumberField } from '../../../parts/forms/number-field.tsx';
 import { ToolsField } from './tools-field.tsx';
 
 /** One field of a node. A draft is not validated, so the value can have any type. */

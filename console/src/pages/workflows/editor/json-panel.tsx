@@ -1,9 +1,9 @@
 import { Text } from '@mantine/core';
 import type { Graph } from '../../../../../client/index.ts';
 import type { DraftAction } from './draft.ts';
-import { JsonField } from '../json-field.tsx';
-import type { Judge } from '../json-text.ts';
-import { isRecord } from '../record.ts';
+import { JsonField } from '../../../parts/forms/json-field.tsx';
+import type { Judge } from '../../../parts/forms/json-text.ts';
+import { isRecord } from '../../../parts/data/record.ts';
 
 /** Consecutive changes in the JSON are one undo step in the drawing; the text has its own undo. */
 const TYPING = 'json';

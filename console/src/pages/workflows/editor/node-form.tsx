@@ -9,7 +9,7 @@ import { FieldInput } from './field-input.tsx';
 import { type FieldMark, marksText } from './field-marks.ts';
 import type { Mistake } from '../mistakes/mistakes.ts';
 import { fieldAt, mainFields, moreFields, type NodeField } from './node-fields.ts';
-import { type JsonRecord, valueAt } from '../record.ts';
+import { type JsonRecord, valueAt } from '../../../parts/data/record.ts';
 
 const NO_MARKS: readonly FieldMark[] = [];
 

@@ -8,7 +8,7 @@ import { EdgeRow } from './edge-fields.tsx';
 import type { Selection } from './editor-canvas.tsx';
 import type { Mistake } from '../mistakes/mistakes.ts';
 import { NodeForm } from './node-form.tsx';
-import { isRecord } from '../record.ts';
+import { isRecord } from '../../../parts/data/record.ts';
 
 /** Shows and edits the selection of the drawing, and allows selecting without a mouse. */
 export function SelectionPanel({

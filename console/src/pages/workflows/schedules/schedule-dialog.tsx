@@ -13,9 +13,9 @@ import { useAction } from '../../../parts/forms/action.ts';
 import { Form } from '../../../parts/forms/form.tsx';
 import { useMay } from '../../../queries/identity.ts';
 import { schedulesKey } from '../../../queries/schedules.ts';
-import { anObject, JsonField } from '../json-field.tsx';
+import { anObject, JsonField } from '../../../parts/forms/json-field.tsx';
 import { NextTimes } from './next-times.tsx';
-import { isRecord } from '../record.ts';
+import { isRecord } from '../../../parts/data/record.ts';
 
 /** The schedule to edit; or, for a new one, its workflow or the workflows to choose from. */
 export type ScheduleTarget =

@@ -2,7 +2,7 @@ import type { Graph, JsonObject } from '../../../../../client/index.ts';
 import { diffGraphs } from '../../../../../shared/graph/diff.ts';
 import { changedFields } from '../../../parts/data/changed-fields.ts';
 import type { Json } from '../../../../../shared/json.ts';
-import { isRecord } from '../record.ts';
+import { isRecord } from '../../../parts/data/record.ts';
 
 export type Fate = 'added' | 'removed' | 'changed';
 

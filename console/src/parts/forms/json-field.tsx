@@ -1,6 +1,6 @@
-import { CodeEditor } from '../../parts/code/code-editor.tsx';
+import { CodeEditor } from '../code/code-editor.tsx';
 import { type Judge, useJsonText } from './json-text.ts';
-import { isRecord } from './record.ts';
+import { isRecord } from '../data/record.ts';
 
 /** A field for JSON. Invalid JSON is marked and changes nothing. */
 export function JsonField({
