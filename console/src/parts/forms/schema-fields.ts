@@ -1,0 +1,131 @@
+import type { JsonObject } from '../../../../client/index.ts';
+import { isRecord } from '../data/record.ts';
+
+/** How a property of a JSON Schema is entered. `json` is for whatever has no field of its own. */
+export type SchemaInput =
+  | { input: 'text'; type: 'text' | 'date' | 'email' | 'url' }
+  | { input: 'choice'; choices: readonly unknown[] }
+  | { input: 'number'; whole: boolean; least?: number; most?: number }
+  | { input: 'flag' }
+  | { input: 'names' }
+  | { input: 'group'; fields: readonly SchemaField[] }
+  | { input: 'json' };
+
+export type SchemaField = SchemaInput & {
+  name: string;
+  label: string;
+  hint: string | undefined;
+  required: boolean;
+};
+
+/** More properties than this are edited as JSON. */
+const MAX_FIELDS = 40;
+/** Levels of groups inside each other. */
+const MAX_GROUPS = 3;
+
+/** The fields for the properties of a schema, in its order; undefined when only JSON can be entered. */
+export function fieldsOfSchema(schema: unknown, depth = 0): SchemaField[] | undefined {
+  if (!isRecord(schema) || !isRecord(schema['properties'])) return undefined;
+  const properties = Object.entries(schema['properties']);
+  if (properties.length === 0 || properties.length > MAX_FIELDS) return undefined;
+  const required = Array.isArray(schema['required']) ? schema['required'] : [];
+  return properties.map(([name, property]) => ({
+    ...inputOf(property, depth),
+    name,
+    label: textAt(property, 'title') ?? name,
+    hint: textAt(property, 'description'),
+    required: required.includes(name),
+  }));
+}
+
+/** What the form starts with: the schema's defaults, and `false` for the required checkboxes, which look like it. */
+export function startOfSchema(schema: unknown): JsonObject {
+  const fields = fieldsOfSchema(schema) ?? [];
+  const properties = isRecord(schema) && isRecord(schema['properties']) ? schema['properties'] : {};
+  const start = fields.flatMap(({ name, input, required }): [string, unknown][] => {
+    const property = properties[name];
+    if (isRecord(property) && property['default'] !== undefined) {
+      return [[name, property['default']]];
+    }
+    if (input === 'flag' && required) return [[name, false]];
+    if (input !== 'group') return [];
+    const inner = startOfSchema(property);
+    return required || Object.keys(inner).length > 0 ? [[name, inner]] : [];
+  });
+  return Object.fromEntries(start);
+}
+
+function inputOf(property: unknown, depth: number): SchemaInput {
+  if (!isRecord(property)) return { input: 'json' };
+  const { enum: choices, const: only } = property;
+  if (isListOfScalars(choices)) return { input: 'choice', choices };
+  if (only !== undefined && isScalar(only)) return { input: 'choice', choices: [only] };
+  switch (typeOf(property)) {
+    case 'string':
+      return { input: 'text', type: textTypes[String(property['format'])] ?? 'text' };
+    case 'boolean':
+      return { input: 'flag' };
+    case 'integer':
+    case 'number':
+      return {
+        input: 'number',
+        whole: typeOf(property) === 'integer',
+        ...boundOf(property, 'minimum', 'least'),
+        ...boundOf(property, 'maximum', 'most'),
+      };
+    case 'array':
+      return { input: typeOf(property['items']) === 'string' ? 'names' : 'json' };
+    case 'object': {
+      const fields = depth < MAX_GROUPS ? fieldsOfSchema(property, depth + 1) : undefined;
+      return fields === undefined ? { input: 'json' } : { input: 'group', fields };
+    }
+    default:
+      return { input: 'json' };
+  }
+}
+
+const textTypes: Partial<Record<string, 'date' | 'email' | 'url'>> = {
+  date: 'date',
+  email: 'email',
+  uri: 'url',
+};
+
+/** The one type besides `null`. */
+function typeOf(schema: unknown): unknown {
+  if (!isRecord(schema)) return undefined;
+  const { type } = schema;
+  if (!Array.isArray(type)) return type;
+  const types: unknown[] = type.filter((each) => each !== 'null');
+  return types.length === 1 ? types[0] : undefined;
+}
+
+const boundOf = (schema: Record<string, unknown>, keyword: string, name: 'least' | 'most') =>
+  typeof schema[keyword] === 'number' ? { [name]: schema[keyword] } : {};
+
+const textAt = (schema: unknown, keyword: string): string | undefined => {
+  const text = isRecord(schema) ? schema[keyword] : undefined;
+  return typeof text === 'string' && text !== '' ? text : undefined;
+};
+
+const isScalar = (value: unknown): boolean => value === null || typeof value !== 'object';
+
+const isListOfScalars = (values: unknown): values is unknown[] =>
+  Array.isArray(values) && values.length > 0 && values.every(isScalar);
+
+/**
+ * The part of a refusal that is about one field: the service names the first problem by its path, like
+ * `input.amount must be integer` or `input must have required property 'amount'`. `path` starts with the root's name.
+ */
+export function problemOfField(
+  refusal: string | undefined,
+  path: readonly string[],
+): string | undefined {
+  if (refusal === undefined) return undefined;
+  const name = path.at(-1) ?? '';
+  const missing = `${path.slice(0, -1).join('.')} must have required property '${name}'`;
+  if (refusal.includes(missing)) return 'This field is required';
+  const place = path.join('.');
+  const at = ` ${refusal}`.indexOf(` ${place}`);
+  const after = at < 0 ? '' : refusal.slice(at + place.length);
+  return after.startsWith(' ') || after.startsWith('.') ? `${name}${after}` : undefined;
+}
