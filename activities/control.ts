@@ -1,5 +1,6 @@
 import { activityInfo, ApplicationFailure } from '@temporalio/activity';
 import { loadLedger } from '../shared/db/runs/restart.ts';
+import { checkGate } from '../shared/db/gates/clock.ts';
 import { pauseAtGates } from '../shared/db/gates/openings.ts';
 import { abandonRun, reportFailure } from '../shared/db/runs/ends.ts';
 import { settleRun } from '../shared/db/runs/settlements.ts';
@@ -39,6 +40,11 @@ export function createControlActivities(deps: {
       const decisions = await pauseAtGates(db, { ...call, ...notice });
       frames.wakeNow(call.run_id);
       return { decisions };
+    },
+    checkGate: async (call) => {
+      const result = await checkGate(db, { ...call, execution: execution(), alerts });
+      if (result.decision !== undefined) frames.wakeNow(call.run_id);
+      return result;
     },
     onFailure: async (call) => {
       const { ended, ...verdict } = await reportFailure(db, {

@@ -2043,8 +2043,36 @@ export interface components {
              * @description ISO 8601, UTC
              */
             since: string;
+            /** @description JSON Schema of the `input` that an approval needs */
+            input_schema?: {
+                [key: string]: unknown;
+            };
+            approvers?: components["schemas"]["ApprovalApprovers"];
+            /** @description How many different members must approve; 1 without it */
+            required?: number;
+            /** @description True: the member who started the run cannot decide */
+            not_the_starter?: boolean;
+            /**
+             * Format: date-time
+             * @description When `on_timeout` happens
+             */
+            expires_at?: string;
+            /** @enum {string} */
+            on_timeout?: "reject" | "approve" | "fail";
+            /** @description The approvals so far, oldest first */
+            decisions?: components["schemas"]["GateDecision"][];
             /** @description For kind `tool_call` */
             tool_call?: components["schemas"]["PendingToolCall"];
+        };
+        /** @description Only they can decide */
+        ApprovalApprovers: {
+            roles?: ("admin" | "editor" | "viewer")[];
+            /** @description The name is null for a member who was removed */
+            members?: components["schemas"]["ApprovalApproversMember"][];
+        };
+        ApprovalApproversMember: {
+            id: string;
+            name: string | null;
         };
         ApprovalList: {
             approvals: components["schemas"]["Approval"][];
@@ -2675,7 +2703,7 @@ export interface components {
         DecideGateBody: {
             /** @default true */
             approved?: boolean;
-            /** @description Merged into the run state */
+            /** @description Merged into the run state. It must fit the `input_schema` of the gate */
             input?: {
                 [key: string]: unknown;
             };
@@ -2702,6 +2730,11 @@ export interface components {
              */
             at: string;
             reason: string | null;
+            /**
+             * @description The deadline decided, not a person: the `on_timeout` of the gate
+             * @enum {string}
+             */
+            timed_out?: "reject" | "approve" | "fail";
         };
         DeliveryAttempt: {
             /** @description Increases with each redelivery */
@@ -2943,6 +2976,26 @@ export interface components {
             /** @description Since `last_event_at` */
             lag_seconds: number | null;
         };
+        GateApprovers: {
+            roles?: ("admin" | "editor" | "viewer")[];
+            members?: string[];
+        };
+        GateDecision: {
+            /** @description Null for a key without a member */
+            member_id: string | null;
+            /** @description The name at that time, if known */
+            by: string | null;
+            approved: boolean;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            at: string;
+            reason: string | null;
+            input?: {
+                [key: string]: unknown;
+            };
+        };
         GovernanceEvent: {
             /** @description Twelve hex digits */
             id: string;
@@ -3084,6 +3137,15 @@ export interface components {
             kind: "human_gate";
             /** @default  */
             prompt?: string;
+            input_schema?: {
+                [key: string]: unknown;
+            };
+            approvers?: components["schemas"]["GateApprovers"];
+            required?: number;
+            not_the_starter?: boolean;
+            /** @enum {string} */
+            on_timeout?: "reject" | "approve" | "fail";
+            remind_seconds?: number;
         };
         Identity: {
             /** @description The member; null for an unlinked key */
@@ -3469,8 +3531,36 @@ export interface components {
              * @description ISO 8601, UTC
              */
             since: string;
+            /** @description JSON Schema of the `input` that an approval needs */
+            input_schema?: {
+                [key: string]: unknown;
+            };
+            approvers?: components["schemas"]["PendingGateApprovers"];
+            /** @description How many different members must approve; 1 without it */
+            required?: number;
+            /** @description True: the member who started the run cannot decide */
+            not_the_starter?: boolean;
+            /**
+             * Format: date-time
+             * @description When `on_timeout` happens
+             */
+            expires_at?: string;
+            /** @enum {string} */
+            on_timeout?: "reject" | "approve" | "fail";
+            /** @description The approvals so far, oldest first */
+            decisions?: components["schemas"]["GateDecision"][];
             /** @description For kind `tool_call` */
             tool_call?: components["schemas"]["PendingToolCall"];
+        };
+        /** @description Only they can decide */
+        PendingGateApprovers: {
+            roles?: ("admin" | "editor" | "viewer")[];
+            /** @description The name is null for a member who was removed */
+            members?: components["schemas"]["PendingGateApproversMember"][];
+        };
+        PendingGateApproversMember: {
+            id: string;
+            name: string | null;
         };
         PendingToolCall: {
             tool: string;
@@ -3944,6 +4034,8 @@ export interface components {
             tool_call?: components["schemas"]["StepToolCall"];
             /** @description For a gate that was decided and has not opened again since */
             decision?: components["schemas"]["Decision"];
+            /** @description For a gate with settings: who has decided what since it opened, oldest first */
+            decisions?: components["schemas"]["GateDecision"][];
         };
         StepAttempt: {
             attempt: number;

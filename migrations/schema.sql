@@ -586,10 +586,17 @@ CREATE TABLE gates (
   digest text,
   decided_arguments json,
   decided_digest text,
+  settings json,
+  decisions json,
+  expires_at timestamp with time zone,
+  remind_at timestamp with time zone,
+  reminders integer DEFAULT 0 NOT NULL,
+  timed_out text,
   CONSTRAINT gates_pkey PRIMARY KEY (run_id, step_key, round),
   CONSTRAINT gates_run_id_fkey FOREIGN KEY (run_id) REFERENCES runs(id) ON DELETE CASCADE,
   CONSTRAINT gates_kind_check CHECK ((kind = ANY (ARRAY['human_gate'::text, 'tool_call'::text]))) NOT VALID,
   CONSTRAINT gates_status_check CHECK ((status = ANY (ARRAY['open'::text, 'approved'::text, 'rejected'::text, 'cancelled'::text]))),
+  CONSTRAINT gates_timed_out_check CHECK ((timed_out = ANY (ARRAY['reject'::text, 'approve'::text, 'fail'::text]))) NOT VALID,
   CONSTRAINT gates_tool_call_check CHECK (((kind <> 'tool_call'::text) OR ((tool IS NOT NULL) AND (turn IS NOT NULL) AND (arguments IS NOT NULL) AND (schema_digest IS NOT NULL) AND (digest IS NOT NULL)))) NOT VALID
 );
 

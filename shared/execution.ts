@@ -1,6 +1,7 @@
 import type { Alert, AlertChannel } from './alerts.ts';
 import type { Graph, NodeKind } from './contract/graph.ts';
 import type { GateDecision } from './gate-decision.ts';
+import type { GateSettings } from './graph/gate-settings.ts';
 import type { ExecutedNode } from './graph/kinds.ts';
 import type { ControlStep, SchedulerSnapshot } from './graph/schedule/scheduler.ts';
 import type { Json, JsonObject } from './json.ts';
@@ -150,6 +151,7 @@ export interface GateOpening {
   fails_on_reject: boolean;
   /** For a tool call that needs approval. Its arguments are in the ledger. */
   tool_call?: { agent_key: string; turn: number; call: number; tool: string };
+  settings?: GateSettings;
 }
 
 export interface PauseCall extends PendingWrites {
@@ -159,6 +161,19 @@ export interface PauseCall extends PendingWrites {
 interface PauseResult {
   /** Existing decisions; the run is paused only when there are none. */
   decisions: GateDecision[];
+}
+
+export interface GateCheck {
+  run_id: string;
+  step_key: string;
+  round: number;
+}
+
+/** Neither field: the gate is not open, so nothing happens at a time. */
+interface GateCheckResult {
+  decision?: GateDecision;
+  /** When to check again, in ms. */
+  wait_ms?: number;
 }
 
 export interface FailedStep {
@@ -213,6 +228,8 @@ export interface LedgerState {
 /** Local activities: short, executed on the worker of the workflow task, retried until they succeed. */
 export interface ControlActivities {
   pauseAtGates(call: PauseCall): Promise<PauseResult>;
+  /** Does what is due at an open gate: its timeout or a reminder. */
+  checkGate(call: GateCheck): Promise<GateCheckResult>;
   onFailure(call: FailureCall): Promise<FailureVerdict>;
   settleRun(call: SettleCall): Promise<SettleResult>;
   recordControlSteps(call: PendingWrites): Promise<void>;

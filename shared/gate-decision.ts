@@ -23,6 +23,8 @@ export interface GateChoice {
 export interface GateDecision extends GateAnswer {
   step_key: string;
   round: number;
+  /** The deadline decided it: the run does not follow the gate's edges, but fails. */
+  timed_out?: 'fail';
 }
 
 /** Removes null fields: Postgres and signals may have null where a decision has no field. */

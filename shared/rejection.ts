@@ -12,3 +12,11 @@ export function rejectionError(label: string, reason: string | undefined): strin
   const [before, after] = aroundLabel(reason);
   return `${before}${label}${after}`;
 }
+
+/** The reason of a decision by the deadline. */
+export const timeoutReason = (seconds: number): string =>
+  `no decision within ${seconds} ${seconds === 1 ? 'second' : 'seconds'}`;
+
+/** The error of a gate that fails at its deadline, for that reason. */
+export const timeoutError = (reason: string | undefined): string =>
+  reason === undefined ? 'Timed out' : `Timed out: ${reason}`;

@@ -6,6 +6,7 @@ type Queue = Exclude<keyof Activities, 'close'>;
 const required: { [Q in Queue]: Record<keyof Activities[Q], true> } = {
   control: {
     pauseAtGates: true,
+    checkGate: true,
     onFailure: true,
     settleRun: true,
     recordControlSteps: true,

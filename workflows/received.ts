@@ -53,6 +53,7 @@ const decisionFields = {
   approved: (value) => typeof value === 'boolean',
   input: optional(isObject),
   reason: optional((value) => typeof value === 'string'),
+  timed_out: optional((value) => value === 'fail'),
 } satisfies Record<keyof GateDecision, Check>;
 
 /** The decision of a signal, without other fields; undefined when it has none. */

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { roles } from '../capabilities.ts';
 import type { Json } from '../json.ts';
 import { dollarsOrZero } from './common.ts';
 
@@ -176,12 +177,43 @@ const loopNodeSchema = z
   })
   .meta({ id: 'LoopNode' });
 
+/** A member with one of the roles, or one of the members. */
+const approversSchema = z
+  .strictObject({
+    roles: z.array(z.enum(roles)).min(1).max(roles.length).optional(),
+    /** Ids of members. */
+    members: z.array(z.string().min(1).max(100)).min(1).max(100).optional(),
+  })
+  .refine(
+    ({ roles, members }) => roles !== undefined || members !== undefined,
+    'needs `roles` or `members`',
+  )
+  .meta({ id: 'GateApprovers' });
+
+/** What a gate does at its deadline. */
+export const timeoutActions = ['reject', 'approve', 'fail'] as const;
+
+const MAX_WAIT_SECONDS = 31_536_000;
+
 const gateNodeSchema = z
   .strictObject({
     ...common,
     kind: z.literal('human_gate'),
     /** Template of the question for the approver. */
     prompt: text.default(''),
+    /** JSON Schema of the input that approvers send: a form in the console. */
+    input_schema: jsonObject.optional(),
+    /** Who can decide; without it every credential with the capability approve_gates. */
+    approvers: approversSchema.optional(),
+    /** How many different members must approve. The default is 1. One rejection rejects. */
+    required: z.int().min(1).max(5).optional(),
+    /** The member who started the run cannot decide. */
+    not_the_starter: z.boolean().optional(),
+    /** How long the gate stays open; needs `on_timeout`. */
+    timeout_seconds: z.number().positive().max(MAX_WAIT_SECONDS).optional(),
+    on_timeout: z.enum(timeoutActions).optional(),
+    /** Alerts again after each such time, while it is open. */
+    remind_seconds: z.number().min(1).max(MAX_WAIT_SECONDS).optional(),
   })
   .meta({ id: 'HumanGateNode' });
 

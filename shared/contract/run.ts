@@ -9,6 +9,7 @@ import {
   timestamp,
 } from './common.ts';
 import type { GateAnswer } from '../gate-decision.ts';
+import { gateRuleFields } from './gate.ts';
 import { evalsSchema } from './graph.ts';
 import { checkpointSchema, stepSchema } from './step.ts';
 import { runStatuses, triggers } from '../run-kinds.ts';
@@ -43,6 +44,7 @@ const pendingGateSchema = z
     label: z.string(),
     prompt: z.string(),
     since: timestamp,
+    ...gateRuleFields,
     tool_call: pendingToolCallSchema.optional().meta({ description: 'For kind `tool_call`' }),
   })
   .meta({ id: 'PendingGate' });
@@ -136,7 +138,9 @@ export const runInputBody = jsonObject.nullish().meta({
 /** A person's decision at a gate, as requests and tools send it. */
 export const gateAnswerFields = {
   approved: z.boolean().default(true),
-  input: jsonObject.optional().meta({ description: 'Merged into the run state' }),
+  input: jsonObject.optional().meta({
+    description: 'Merged into the run state. It must fit the `input_schema` of the gate',
+  }),
   reason: z.string().trim().max(1_000).optional().meta({
     description:
       'The reason: stored with the decision, and shown in the error of a run that it fails',

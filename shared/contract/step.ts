@@ -1,7 +1,9 @@
 import { z } from 'zod';
 import { nodeKinds } from '../graph/kinds.ts';
 import { dollars, jsonValue, timestamp } from './common.ts';
+import { gateDecisionSchema } from './gate.ts';
 import { policyVerdictSchema } from './governance.ts';
+import { timeoutActions } from './graph.ts';
 
 const stepStatuses = ['running', 'success', 'failed', 'paused', 'skipped', 'cancelled'] as const;
 const stepStatusSchema = z.enum(stepStatuses);
@@ -25,6 +27,10 @@ const decisionSchema = z
     by: z.string().nullable().meta({ description: 'The name of the person who decided, if known' }),
     at: timestamp,
     reason: z.string().nullable(),
+    timed_out: z
+      .enum(timeoutActions)
+      .optional()
+      .meta({ description: 'The deadline decided, not a person: the `on_timeout` of the gate' }),
   })
   .meta({ id: 'Decision' });
 
@@ -105,6 +111,9 @@ export const stepSchema = z
     decision: decisionSchema
       .optional()
       .meta({ description: 'For a gate that was decided and has not opened again since' }),
+    decisions: z.array(gateDecisionSchema).optional().meta({
+      description: 'For a gate with settings: who has decided what since it opened, oldest first',
+    }),
   })
   .meta({ id: 'Step' });
 

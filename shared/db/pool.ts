@@ -147,5 +147,5 @@ export async function ping(db: Db): Promise<void> {
 export const syncCommit = (wait: boolean) =>
   sql.fragment`set_config('synchronous_commit', ${wait ? 'on' : 'off'}, true)`;
 
-export type { FragmentSqlToken, QuerySqlToken } from 'slonik';
+export type { FragmentSqlToken, ListSqlToken, QuerySqlToken } from 'slonik';
 export { sql };

@@ -6,6 +6,7 @@ import { notFound } from '../errors.ts';
 import { type ModelSettings, unavailableProviders } from '../platform/calls/models.ts';
 import { checkGraphUntrusted } from '../platform/threads/untrusted.ts';
 import { builtinTools } from '../tools.ts';
+import { gateSchemaIssues, membersFor } from './gate-checks.ts';
 
 /** Every error and warning of the saved graph, including models without a key. Throws AppError `not_found`. */
 export async function validateWorkflow(
@@ -15,11 +16,13 @@ export async function validateWorkflow(
 ): Promise<GraphReport> {
   const current = await readCurrentGraph(db, scope);
   if (current === undefined) throw notFound('Workflow');
-  const { valid, errors, warnings } = await checkGraphUntrusted(scope.workspaceId, current.graph, {
+  const { graph, errors, warnings } = await checkGraphUntrusted(scope.workspaceId, current.graph, {
     tools: builtinTools,
     customTools: current.customTools,
     secrets: current.secrets,
+    ...(await membersFor(db, scope.workspaceId, current.graph)),
     unavailableProviders: unavailableProviders(models),
   });
-  return { valid, errors, warnings };
+  const all = [...errors, ...(await gateSchemaIssues(scope.workspaceId, graph))];
+  return { valid: all.length === 0, errors: all, warnings };
 }

@@ -1,7 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
+import type { GateSettings } from '../../shared/graph/gate-settings.ts';
+import { checkGate } from '../../shared/db/gates/clock.ts';
 import { decideGate } from '../../shared/db/gates/decisions.ts';
 import { pauseAtGates } from '../../shared/db/gates/openings.ts';
+import { voteAtGate } from '../../shared/db/gates/votes.ts';
 import { supersede } from '../../shared/db/runs/restart.ts';
 import { sql } from '../../shared/db/pool.ts';
 import { resumeRun } from '../../shared/db/runs/resumes.ts';
@@ -30,7 +33,11 @@ const opening = (stepKey: string, round = 1) => ({
   fails_on_reject: true,
 });
 
-const ask = (runId: string, gates: ReturnType<typeof opening>[], execution = 'e1') =>
+const ask = (
+  runId: string,
+  gates: (ReturnType<typeof opening> & { settings?: GateSettings })[],
+  execution = 'e1',
+) =>
   pauseAtGates(engine.db, {
     run_id: runId,
     control: [],
@@ -50,8 +57,11 @@ const waitingAt = async (...stepKeys: string[]): Promise<string> => {
   return runId;
 };
 
-const decide = (runId: string, nodeId?: string, approved = true) =>
-  decideGate(engine.db, { actor: engine.actor, runId, approved, nodeId });
+const decide = async (runId: string, nodeId?: string, approved = true) => {
+  const decided = await decideGate(engine.db, { actor: engine.actor, runId, approved, nodeId });
+  if (decided === 'ruled') throw new Error('The gate has settings');
+  return decided;
+};
 
 const outcomes = (results: PromiseSettledResult<unknown>[]): string[] =>
   results
@@ -233,4 +243,56 @@ test.each([
     SELECT error FROM steps WHERE run_id = ${runId} AND step_key = 'g'`);
   expect(error).toBe(rejectionError(label, told));
   expect(error).toBe(`Rejected at gate '${label}'${told === undefined ? '' : `: ${told}`}`);
+});
+
+describe('the clock of a gate', () => {
+  const checked = { step_key: 'g1', round: 1, execution: 'e1', alerts: true };
+  const waitingWith = async (settings: GateSettings): Promise<string> => {
+    const runId = await engine.trigger(workflowId);
+    await ask(runId, [{ ...opening('g1'), settings }]);
+    return runId;
+  };
+  const passed = (runId: string, column: 'expires_at' | 'remind_at') =>
+    engine.db.query(sql.unsafe`
+      UPDATE gates SET ${sql.identifier([column])} = now() WHERE run_id = ${runId}`);
+  const check = (runId: string) => checkGate(engine.db, { ...checked, run_id: runId });
+
+  test('says when to look again, and queues one alert for each reminder that is due', async () => {
+    const runId = await waitingWith({ remind_seconds: 60 });
+    expect((await check(runId)).wait_ms).toBeGreaterThan(55_000);
+    await passed(runId, 'remind_at');
+    await Promise.all([check(runId), check(runId), check(runId)]);
+    const alerts = await engine.db.any(
+      sql.type(
+        z.object({ payload: z.record(z.string(), z.unknown()) }),
+      )`SELECT payload FROM outbox WHERE run_id = ${runId} AND kind = 'alert'`,
+    );
+    expect(alerts).toMatchObject([
+      { payload: { event: 'paused', text: 'Reminder: ?', node_id: 'g1' } },
+    ]);
+  });
+
+  test('and a person at the same moment decide once', async () => {
+    for (let round = 0; round < 20; round += 1) {
+      const runId = await waitingWith({ timeout_seconds: 60, on_timeout: 'reject' });
+      await passed(runId, 'expires_at');
+      const vote = { actor: engine.actor, runId, approved: true };
+      const [timeout, person] = await Promise.allSettled([
+        check(runId),
+        voteAtGate(engine.db, vote),
+      ]);
+      expect(timeout).toMatchObject({ value: { decision: { approved: false } } });
+      expect(person).toMatchObject({
+        reason: { message: "Gate 'g1' has timed out: its deadline has passed" },
+      });
+    }
+  });
+
+  test('does nothing for an execution that was replaced', async () => {
+    const runId = await waitingWith({ timeout_seconds: 60, on_timeout: 'approve' });
+    await passed(runId, 'expires_at');
+    await supersede(engine.db, { runId, execution: 'e1', n: 0 });
+    expect(await check(runId)).toEqual({});
+    expect((await engine.run(runId)).pending_gates).toHaveLength(1);
+  });
 });

@@ -54,6 +54,29 @@ export const scenarios: Record<string, (engine: Engine) => Promise<string>> = {
     return runId;
   },
 
+  'gates-with-timeouts-and-reminders': async (engine) => {
+    const timed = (id: string, on_timeout: 'approve' | 'fail') =>
+      ({ id, kind: 'human_gate', timeout_seconds: 1, on_timeout }) as const;
+    const workflowId = await engine.define({
+      nodes: [
+        timed('late', 'approve'),
+        { id: 'early', kind: 'human_gate', remind_seconds: 1, required: 1 },
+        timed('fails', 'fail'),
+      ],
+      edges: [edge('late', 'early', 'true'), edge('early', 'fails', 'true')],
+    });
+    const runId = await engine.trigger(workflowId);
+    await eventually(async () => (await engine.run(runId)).pending_gate?.node_id === 'early');
+    const act = { actor: engine.actor, runId };
+    await decideGate(engine.deps, { ...act, approved: true });
+    await engine.until(runId, ['failed']);
+    await resumeRun(engine.deps, act);
+    await engine.until(runId, ['paused']);
+    await decideGate(engine.deps, { ...act, approved: true });
+    await engine.until(runId, ['success']);
+    return runId;
+  },
+
   'loop-with-gate': async (engine) => {
     const workflowId = await engine.define({
       nodes: [

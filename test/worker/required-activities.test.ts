@@ -9,6 +9,7 @@ const activity = async (): Promise<never> => {
 const complete: Activities = {
   control: {
     pauseAtGates: activity,
+    checkGate: activity,
     onFailure: activity,
     settleRun: activity,
     recordControlSteps: activity,

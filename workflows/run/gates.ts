@@ -4,11 +4,14 @@ import { SIGNAL_DECISION, SIGNAL_RESUMED } from '../../shared/execution.ts';
 import { nodeLabel } from '../../shared/graph/compile.ts';
 import { renderTemplate } from '../../shared/graph/expression/template.ts';
 import type { ReadyNode } from '../../shared/graph/schedule/scheduler.ts';
-import { rejectionError } from '../../shared/rejection.ts';
+import { settingsOf } from '../../shared/graph/gate-settings.ts';
+import { rejectionError, timeoutError } from '../../shared/rejection.ts';
 import { readDecision, readResumed } from '../received.ts';
 import { applyCallDecision } from './agents.ts';
 import { control } from './control.ts';
 import { fail, failedStep, text } from './failures.ts';
+import { startClocks, stopClock } from './gate-clocks.ts';
+import type { DecidedGate } from './open-gates.ts';
 import { pendingWrites, type Run, wake } from './state.ts';
 import { show } from './status.ts';
 
@@ -60,7 +63,11 @@ export function reachGate(run: Run, step: ReadyNode, node: GateNode): void {
     (edge) => edge.source === node.id && edge.condition_value === 'false',
   );
   const place = { step_key, node_id: node.id, label: nodeLabel(node), iteration };
-  run.gates.reach(step, { ...place, prompt, fails_on_reject: fails });
+  const settings = settingsOf(node);
+  const asks = settings === undefined ? {} : { settings };
+  run.gates.reach(step, { ...place, prompt, fails_on_reject: fails, ...asks });
+  // It may be open already, with a deadline before the run rests again.
+  if (run.input.carried !== undefined) startClocks(run, run.gates.openingsOf(step_key));
   run.atRest = false;
   wake(run);
 }
@@ -78,15 +85,23 @@ export function applyDecisions(run: Run): boolean {
       applyCallDecision(run, gate);
       continue;
     }
-    const stepKey = gate.step.step_key;
-    if (run.scheduler.decide(stepKey, gate.decision) === 'continued') continue;
-    run.gates.reopen(gate);
-    const error = rejectionError(gate.opening.label, gate.decision.reason);
-    run.failures.set(stepKey, {
-      step: failedStep(run.scheduler, gate.step, error, 'rejected'),
-    });
+    stopClock(run, gate.step.step_key);
+    decide(run, gate);
   }
   return applied;
+}
+
+function decide(run: Run, gate: DecidedGate): void {
+  const { step, opening, decision } = gate;
+  const timedOut = decision.timed_out === 'fail';
+  if (timedOut) run.scheduler.fail(step.step_key);
+  else if (run.scheduler.decide(step.step_key, decision) === 'continued') return;
+  run.gates.reopen(gate);
+  const error = timedOut
+    ? timeoutError(decision.reason)
+    : rejectionError(opening.label, decision.reason);
+  const reason = timedOut ? 'node' : 'rejected';
+  run.failures.set(step.step_key, { step: failedStep(run.scheduler, step, error, reason) });
 }
 
 /** Pauses the run: nothing is in flight and gates are open. Returns whether there is work to continue with. */
@@ -96,6 +111,7 @@ export async function rest(run: Run): Promise<boolean> {
   const open = run.gates.openings();
   const result = await control.pauseAtGates({ ...pendingWrites(run), gates: open });
   result.decisions.forEach(run.gates.learn);
+  startClocks(run, open);
   if (result.decisions.length > 0) return true;
   show(
     run,

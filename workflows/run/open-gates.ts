@@ -21,6 +21,8 @@ export interface OpenGates {
   /** After a rejection that failed the run, the gate's next opening is a new round. */
   reopen: (gate: DecidedGate) => void;
   openings: () => GateOpening[];
+  /** That of one step, if it waits. */
+  openingsOf: (stepKey: string) => GateOpening[];
   carried: () => Pick<CarriedState, 'decisions' | 'rounds'>;
 }
 
@@ -37,12 +39,13 @@ export function createOpenGates(carried?: Pick<CarriedState, 'decisions' | 'roun
     if (!decisions.has(key)) decisions.set(key, decision);
   }
 
-  /** A gate from the ledger whose last round was a rejection that failed the run starts a new round. */
+  /** A gate from the ledger whose last round failed the run, by a rejection or its timeout, starts a new one. */
   function firstRound(stepKey: string, fails: boolean): number {
     const known = ledger?.rounds[stepKey];
     if (known === undefined) return 1;
-    const rejected = decisions.get(keyOf(stepKey, known))?.approved === false;
-    return rejected && fails ? known + 1 : known;
+    const last = decisions.get(keyOf(stepKey, known));
+    const failed = last?.timed_out === 'fail' || (last?.approved === false && fails);
+    return failed ? known + 1 : known;
   }
 
   carried?.decisions.forEach(learn);
@@ -72,6 +75,7 @@ export function createOpenGates(carried?: Pick<CarriedState, 'decisions' | 'roun
       rounds.set(opening.step_key, opening.round + 1);
     },
     openings: () => [...gates.values()].map((gate) => gate.opening),
+    openingsOf: (stepKey) => [gates.get(stepKey)?.opening ?? []].flat(),
     carried: () => ({
       decisions: [...decisions.values()],
       rounds: Object.fromEntries(rounds),

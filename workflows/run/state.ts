@@ -15,6 +15,7 @@ import {
 } from '../../shared/graph/schedule/scheduler.ts';
 import type { Json } from '../../shared/json.ts';
 import type { AgentWork, RunningAgent } from './running-agent.ts';
+import type { GateClock } from './gate-clocks.ts';
 import { createOpenGates, type OpenGates } from './open-gates.ts';
 import { createPace, type Pace, unhurried } from './pace.ts';
 
@@ -29,6 +30,8 @@ export interface Run {
   readonly scheduler: Scheduler;
   readonly pace: Pace;
   readonly gates: OpenGates;
+  /** The clocks of open gates that have a timeout or reminders, by step key. */
+  readonly clocks: Map<string, GateClock>;
   /** An engine version before pacing. */
   readonly earlier: boolean;
   /** An engine version before short steps. */
@@ -77,6 +80,7 @@ export function createRun(input: RunGraphInput): Run {
     scheduler,
     pace: earlier ? unhurried : createPace(() => scheduler.workDone, { byLength: oneLane }),
     gates: createOpenGates(carried),
+    clocks: new Map(),
     earlier,
     oneLane,
     inFlight: new Set(),

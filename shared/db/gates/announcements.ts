@@ -75,5 +75,8 @@ const gateOfEvent: FragmentSqlToken = sql.fragment`
   json_build_object(
     'kind', g.kind, 'node_id', g.node_id, 'step_key', g.step_key, 'label', g.label, 'prompt', g.prompt,
     'since', ${eventTime(sql.fragment`g.opened_at`)}, 'url', page.url,
+    'input_schema', g.settings -> 'input_schema', 'approvers', g.settings -> 'approvers',
+    'required', g.settings -> 'required', 'not_the_starter', g.settings -> 'not_the_starter',
+    'on_timeout', g.settings -> 'on_timeout', 'expires_at', ${eventTime(sql.fragment`g.expires_at`)},
     'tool_call', CASE WHEN g.kind = 'tool_call' THEN json_build_object(
       'tool', g.tool, 'turn', g.turn, 'arguments', ${redactedArguments}, 'digest', g.digest) END)`;

@@ -52,10 +52,11 @@ const decisionRow = z.object({
     input: z.record(z.string(), z.json()).nullable(),
     reason: z.string().nullable(),
   } satisfies Record<keyof GateAnswer, z.ZodType>),
+  timed_out: z.literal('fail').nullable(),
 });
 
-const toDecision = ({ answer, ...gate }: z.infer<typeof decisionRow>): GateDecision =>
-  ({ ...gate, ...withoutNulls(answer) }) as GateDecision;
+const toDecision = ({ answer, timed_out, ...gate }: z.infer<typeof decisionRow>): GateDecision =>
+  ({ ...gate, ...withoutNulls({ ...answer, timed_out }) }) as GateDecision;
 
 /**
  * Every decision made in a run so far, oldest first. The reason at a tool call is part of the conversation, which stays
@@ -63,8 +64,9 @@ const toDecision = ({ answer, ...gate }: z.infer<typeof decisionRow>): GateDecis
  */
 export async function readDecisions(db: Pool | Tx, runId: string): Promise<GateDecision[]> {
   const rows = await db.any(sql.prepared('gates_decisions', decisionRow)`
-    SELECT step_key, round, json_build_object(${storedAnswer}) AS answer
-    FROM (SELECT step_key, round, status, input, decided_at, CASE WHEN kind = 'human_gate' THEN reason END AS reason
+    SELECT step_key, round, json_build_object(${storedAnswer}) AS answer, timed_out
+    FROM (SELECT step_key, round, status, input, decided_at, CASE WHEN timed_out = 'fail' THEN timed_out END AS timed_out,
+                 CASE WHEN kind = 'human_gate' THEN reason END AS reason
           FROM gates WHERE run_id = ${runId}) AS g
     WHERE status IN ('approved', 'rejected') ORDER BY decided_at, step_key, round
   `);

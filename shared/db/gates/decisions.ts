@@ -1,17 +1,18 @@
 import { z } from 'zod';
-import type { Actor } from '../../actor.ts';
 import { gateKinds } from '../../contract/run.ts';
 import { AppError, conflict, notFound } from '../../errors.ts';
-import { type GateAnswer, type GateChoice, withoutNulls } from '../../gate-decision.ts';
+import { type GateAnswer, withoutNulls } from '../../gate-decision.ts';
 import type { JsonObject } from '../../json.ts';
 import { newId } from '../../crypto/ids.ts';
 import { aroundLabel } from '../../rejection.ts';
 import { auditRow } from '../audit/audit.ts';
-import { LEASE_MS, type OutboxRow } from '../runs/outbox.ts';
+import type { OutboxRow } from '../runs/outbox.ts';
 import { noteTransaction, transactionId, withCertainty } from '../commit-outcome.ts';
 import { type FragmentSqlToken, type Pool, sql, type Tx } from '../pool.ts';
 import { answerAssignments, answerMembers } from './answers.ts';
-import { phaseMs } from '../runs/row.ts';
+import type { Decided, Decision } from './decision.ts';
+import { decisionEffects, isFirstOf, queuedDecision } from './effects.ts';
+import { findRuledGate, hasApproved } from './ruled-gates.ts';
 
 const decided = z.object({
   run_status: z.string().nullable(),
@@ -19,44 +20,34 @@ const decided = z.object({
   round: z.number().nullable(),
   outbox_id: z.number().nullable(),
   first: z.boolean(),
+  ruled: z.boolean(),
 });
-
-export interface Decision extends GateChoice, GateAnswer {
-  actor: Actor;
-  runId: string;
-  /** Required for a tool call: the digest that was shown. */
-  digest?: string;
-  /** The call as the approver changed it. */
-  changed?: { arguments: JsonObject; digest: string };
-}
-
-export interface Decided {
-  row: OutboxRow;
-  /** Whether the decision can be sent to Temporal now: no start, cancel or resume of the run is queued before it. */
-  first: boolean;
-}
 
 /**
  * Records a person's decision at a gate. A gate can be decided while it is open and its run is running or paused,
- * regardless of the run's other gates. Throws AppError `not_found`, or `conflict` with the state of the gate.
+ * regardless of the run's other gates. Decides nothing and returns `ruled` when the gate has settings: see `votes.ts`.
+ * Throws AppError `not_found`, or `conflict` with the state of the gate.
  *
  * One statement is enough unless it has to wait for the run's row. Then its snapshot is outdated: the gate it chose may
  * be decided, and newly opened gates are missing. In that case it decides nothing, and a second attempt locks the row
  * first, so that its snapshot contains everything about the run.
  */
-export async function decideGate(db: Pool, decision: Decision): Promise<Decided> {
+export async function decideGate(db: Pool, decision: Decision): Promise<Decided | 'ruled'> {
   const auditId = newId('audit');
-  // The compiler does not see the assignment inside the callback.
+  // The compiler does not see the assignments inside the callback.
   let runStatus = null as string | null;
+  let ruled = false as boolean;
   const decided = await withCertainty(
     async () => {
       const answer = await decideOpenGate(db, decision, auditId);
       runStatus = answer.runStatus;
+      ruled = answer.ruled === true;
       return answer.decided ?? null;
     },
     () => findDecided(db, decision, auditId),
   );
   if (decided !== null) return decided;
+  if (ruled) return 'ruled';
   if (runStatus === null) throw notFound('Run');
   return db.transaction(async (tx) => {
     const held = await tx.maybeOne(sql.prepared('gates_hold_run', heldRun)`
@@ -67,6 +58,9 @@ export async function decideGate(db: Pool, decision: Decision): Promise<Decided>
     if (held !== null) noteTransaction(tx, held.transaction, auditRow(againId));
     const again = await decideOpenGate(tx, decision, againId);
     if (again.decided !== undefined) return again.decided;
+    if (again.ruled === true) return 'ruled';
+    const ruled = await findRuledGate(tx, decision);
+    if (ruled !== undefined && hasApproved(ruled, decision)) return 'ruled';
     if (again.runStatus === null) throw notFound('Run');
     throw await refusal(tx, again.runStatus, decision);
   });
@@ -79,19 +73,20 @@ function decidedGate(decision: Decision): FragmentSqlToken {
   const stepKey = decision.stepKey ?? null;
   const [before, after] = aroundLabel(decision.reason || undefined);
   return sql.fragment`
-    gate AS (
+    chosen AS (
+      SELECT g.run_id, g.step_key, g.round, g.settings IS NOT NULL AS ruled FROM run JOIN gates g ON g.run_id = run.id
+      WHERE run.status IN ('running', 'paused') AND g.status = 'open'
+        AND (${nodeId}::text IS NULL OR g.node_id = ${nodeId})
+        AND (${stepKey}::text IS NULL OR g.step_key = ${stepKey})
+        AND (g.kind = 'human_gate') = (${digest}::text IS NULL) AND (g.digest = ${digest}) IS NOT FALSE
+      ORDER BY g.opened_at, g.step_key LIMIT 1
+    ), gate AS (
       UPDATE gates SET
         ${answerAssignments(decision)}, decided_at = clock_timestamp(), decided_by = ${actor.id},
         decided_by_name = ${actor.name},
         decided_digest = CASE WHEN ${approved} THEN ${changed?.digest ?? digest} END,
         decided_arguments = ${changed === undefined ? null : JSON.stringify(changed.arguments)}::json
-      WHERE (run_id, step_key, round) = (
-        SELECT g.run_id, g.step_key, g.round FROM run JOIN gates g ON g.run_id = run.id
-        WHERE run.status IN ('running', 'paused') AND g.status = 'open'
-          AND (${nodeId}::text IS NULL OR g.node_id = ${nodeId})
-          AND (${stepKey}::text IS NULL OR g.step_key = ${stepKey})
-          AND (g.kind = 'human_gate') = (${digest}::text IS NULL) AND (g.digest = ${digest}) IS NOT FALSE
-        ORDER BY g.opened_at, g.step_key LIMIT 1)
+      WHERE (run_id, step_key, round) = (SELECT run_id, step_key, round FROM chosen WHERE NOT ruled)
         AND gates.status = 'open'
       RETURNING run_id, step_key, round, node_id, kind, tool, arguments, decided_arguments, digest, decided_digest,
                 ${approved} OR NOT fails_on_reject AND kind = 'human_gate' AS continues,
@@ -104,19 +99,6 @@ function decidedGate(decision: Decision): FragmentSqlToken {
 /** The result of a rejected call, for the model. */
 const rejectedCall = ({ actor, reason }: Decision): string =>
   `Rejected by ${actor.name ?? 'an API key'}${reason ? `: ${reason}` : ''}`;
-
-const decisionFrame = sql.fragment`
-    frame AS (
-      INSERT INTO run_frames (run_id, seq, frame)
-      SELECT moved.id, moved.frame_seq,
-             CASE WHEN gate.continues
-                  THEN json_build_object('run_id', moved.id, 'type', 'step_completed', 'node_id', gate.node_id)
-                  ELSE json_strip_nulls(json_build_object('run_id', moved.id, 'type', 'step_failed', 'node_id', gate.node_id,
-                         'error', gate.error, 'step_key', CASE WHEN gate.kind = 'tool_call' THEN gate.step_key END)) END
-      FROM moved, gate
-      -- An approved call begins or ends only when it is made.
-      WHERE NOT (gate.kind = 'tool_call' AND gate.continues)
-    )`;
 
 /** The audit entry; `findDecided` looks it up by its id. */
 const decisionAudit = ({ actor, approved, reason = '' }: Decision, auditId: string) => sql.fragment`
@@ -138,42 +120,22 @@ async function decideOpenGate(
   db: Pool | Tx,
   decision: Decision,
   auditId: string,
-): Promise<{ runStatus: string | null; decided?: Decided }> {
+): Promise<{ runStatus: string | null; ruled?: boolean; decided?: Decided }> {
   const { actor, runId, approved } = decision;
   const output = JSON.stringify({ approved, input: decision.input });
   // The reason at a tool call is part of the conversation, which stays out of the executions.
   const signalled: GateAnswer = decision.digest === undefined ? decision : { approved };
-  // `first` skips other decisions: each names its gate and round, so their order does not matter.
   const answer = await db.one(sql.prepared('gates_decide', decided)`
     WITH run AS (
       SELECT id, status FROM runs WHERE id = ${runId} AND workspace_id = ${actor.workspaceId} FOR UPDATE
-    ), ${decidedGate(decision)}, step AS (
-      UPDATE steps SET
-        status = CASE WHEN NOT gate.continues THEN 'failed' WHEN gate.kind = 'tool_call' THEN 'running' ELSE 'success' END,
-        error = gate.error,
-        finished_at = CASE WHEN gate.kind = 'human_gate' OR NOT gate.continues THEN clock_timestamp() END,
-        output = CASE WHEN gate.kind = 'human_gate' THEN ${output}::json END
-      FROM gate WHERE steps.run_id = gate.run_id AND steps.step_key = gate.step_key
-    ), moved AS (
-      UPDATE runs SET status = 'running',
-        waiting_ms = waiting_ms + CASE WHEN status = 'paused' THEN ${phaseMs} ELSE 0 END,
-        phase_since = CASE WHEN status = 'paused' THEN clock_timestamp() ELSE phase_since END,
-        updated_at = now(), frame_seq = frame_seq + 1
-      FROM gate WHERE runs.id = gate.run_id RETURNING runs.id, runs.frame_seq
-    ), ${decisionFrame}, ${decisionAudit(decision, auditId)}, promise AS (
-      INSERT INTO outbox (run_id, kind, payload, leased_until)
-      SELECT gate.run_id, 'decision',
-             json_build_object('step_key', gate.step_key, 'round', gate.round,
-                               ${answerMembers(({ value }) => value(signalled))}),
-             now() + ${LEASE_MS}::int * interval '1 ms'
-      FROM gate RETURNING id
-    )
+    ), ${decidedGate(decision)}, ${decisionEffects(sql.fragment`${output}`)},
+    ${decisionAudit(decision, auditId)}, ${queuedDecision(answerMembers(({ value }) => value(signalled)))}
     SELECT (SELECT status FROM run) AS run_status, (SELECT step_key FROM gate), (SELECT round FROM gate),
-           (SELECT id FROM promise) AS outbox_id,
-           NOT EXISTS (SELECT FROM outbox WHERE run_id = ${runId} AND kind NOT IN ('alert', 'decision')) AS first
+           (SELECT id FROM promise) AS outbox_id, ${isFirstOf(runId)} AS first,
+           coalesce((SELECT ruled FROM chosen), false) AS ruled
   `);
-  const { run_status: runStatus, step_key, round, outbox_id: id } = answer;
-  if (step_key === null || round === null || id === null) return { runStatus };
+  const { run_status: runStatus, step_key, round, outbox_id: id, ruled } = answer;
+  if (step_key === null || round === null || id === null) return { runStatus, ruled };
   const { input } = signalled;
   const payload = withoutNulls({
     approved,
@@ -218,6 +180,7 @@ async function findDecided(
 }
 
 const lastRound = z.object({
+  expired: z.boolean(),
   node_id: z.string(),
   step_key: z.string(),
   status: z.enum(['open', 'approved', 'rejected', 'cancelled']),
@@ -238,14 +201,19 @@ const undigested = (gate: z.infer<typeof lastRound>, asked: Decision): Error =>
  * The error when no gate could be decided: the state of the requested gate, else of the run. The caller must have
  * locked the run's row.
  */
-async function refusal(tx: Tx, runStatus: string, asked: Decision): Promise<Error> {
+export async function refusal(tx: Tx, runStatus: string, asked: Decision): Promise<Error> {
   const gate = await tx.maybeOne(sql.prepared('gates_last_round', lastRound)`
-    SELECT node_id, step_key, status, kind, decided_by_name FROM gates
+    SELECT node_id, step_key, status, kind, decided_by_name,
+           timed_out IS NOT NULL OR coalesce(expires_at <= clock_timestamp(), false) AS expired
+    FROM gates
     WHERE run_id = ${asked.runId} AND (${asked.nodeId ?? null}::text IS NULL OR node_id = ${asked.nodeId ?? null})
       AND (${asked.stepKey ?? null}::text IS NULL OR step_key = ${asked.stepKey ?? null})
     ORDER BY status = 'open' AND ${asked.stepKey !== undefined || asked.digest !== undefined} DESC,
              coalesce(decided_at, opened_at) DESC, step_key, round DESC LIMIT 1
   `);
+  if (gate?.expired === true) {
+    return conflict(`Gate '${gate.step_key}' has timed out: its deadline has passed`);
+  }
   if (gate?.status === 'open' && (runStatus === 'running' || runStatus === 'paused')) {
     return gate.kind === 'tool_call'
       ? undigested(gate, asked)

@@ -73,14 +73,22 @@ const open = (tx: Tx, runId: string, epoch: number, gate: GateOpening): Promise<
     ? openGate(tx, runId, epoch, gate)
     : openToolCall(tx, runId, epoch, gate, gate.tool_call);
 
+/** A gate that opens again, after its run was resumed, starts without decisions and with new times. */
 async function openGate(tx: Tx, runId: string, epoch: number, gate: GateOpening): Promise<boolean> {
+  const { settings = null } = gate;
   const result = await tx.query(sql.prepared('gates_open', z.object({}))`
     WITH gate AS (
-      INSERT INTO gates AS g (run_id, step_key, round, node_id, label, prompt, fails_on_reject)
-      VALUES (${runId}, ${gate.step_key}, ${gate.round}, ${gate.node_id}, ${gate.label}, ${gate.prompt},
-              ${gate.fails_on_reject})
+      INSERT INTO gates AS g (run_id, step_key, round, node_id, label, prompt, fails_on_reject, settings, opened_at,
+                              expires_at, remind_at)
+      SELECT ${runId}, ${gate.step_key}, ${gate.round}::int, ${gate.node_id}, ${gate.label}, ${gate.prompt},
+             ${gate.fails_on_reject}::boolean, ${settings === null ? null : JSON.stringify(settings)}::json, now.at,
+             now.at + ${settings?.timeout_seconds ?? null}::float8 * interval '1 s',
+             now.at + ${settings?.remind_seconds ?? null}::float8 * interval '1 s'
+      FROM (SELECT clock_timestamp() AS at) AS now
       ON CONFLICT (run_id, step_key, round) DO UPDATE
-        SET status = 'open', opened_at = excluded.opened_at, label = excluded.label, prompt = excluded.prompt
+        SET status = 'open', opened_at = excluded.opened_at, label = excluded.label, prompt = excluded.prompt,
+            settings = excluded.settings, expires_at = excluded.expires_at, remind_at = excluded.remind_at,
+            reminders = 0, decisions = NULL, input = NULL
         WHERE g.status = 'cancelled'
       RETURNING run_id
     )

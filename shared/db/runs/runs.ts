@@ -1,18 +1,12 @@
 import { z } from 'zod';
 import { storedTime } from '../../time.ts';
-import type {
-  Approval,
-  PendingGate,
-  Run,
-  RunStatus,
-  RunSummary,
-  Trigger,
-} from '../../contract/run.ts';
+import type { Approval, Run, RunStatus, RunSummary, Trigger } from '../../contract/run.ts';
 import { runStatuses } from '../../run-kinds.ts';
 import type { Evals } from '../../contract/graph.ts';
 import type { Checkpoint } from '../../contract/step.ts';
 import type { JsonObject } from '../../json.ts';
 import { decodeCursor, pageOf } from '../cursor.ts';
+import { gateRecord, type GateRow, toGate } from '../gates/gate-records.ts';
 import { type Db, sql } from '../pool.ts';
 import { type StepRow, stepRecord, toSteps } from './step-records.ts';
 import { summaryColumns, summaryRow, toSummary } from './summary.ts';
@@ -53,23 +47,6 @@ export function newRunRecord(summary: RunSummary, input: JsonObject, pages: Temp
     temporal: { workflow_id: summary.id, run_id: null, url: temporalPage(pages, summary.id, null) },
   };
 }
-
-/** An open gate `g`. */
-const gateRecord = sql.fragment`json_build_object(
-  'kind', g.kind, 'node_id', g.node_id, 'step_key', g.step_key, 'label', g.label, 'prompt', g.prompt,
-  'since', g.opened_at,
-  'tool_call', CASE WHEN g.kind = 'tool_call' THEN json_build_object('tool', g.tool, 'turn', g.turn,
-    'arguments', g.arguments, 'schema_digest', g.schema_digest, 'digest', g.digest) END)`;
-
-interface GateRow extends Omit<PendingGate, 'tool_call'> {
-  tool_call: PendingGate['tool_call'] | null;
-}
-
-const toGate = ({ tool_call: call, ...gate }: GateRow): PendingGate => ({
-  ...gate,
-  since: storedTime(gate.since),
-  ...(call == null ? {} : { tool_call: call }),
-});
 
 /**
  * The whole record of a run in one statement, steps in the order they started or were decided; undefined when there is

@@ -1,9 +1,12 @@
 import type { TurnRecord } from '../../agents/turn-record.ts';
+import type { GateVote } from '../../contract/gate.ts';
 import type { Step, StepAttempt } from '../../contract/step.ts';
 import type { Json } from '../../json.ts';
 import { toDollars, toMicros } from '../../money.ts';
 import { storedTime } from '../../time.ts';
 import { sql } from '../pool.ts';
+
+type StepDecision = NonNullable<Step['decision']>;
 
 /** A step as `json_build_object` returns it. */
 export interface StepRow {
@@ -31,7 +34,10 @@ export interface StepRow {
   output: Json;
   error: string | null;
   policy: Step['policy'];
-  decision: NonNullable<Step['decision']> | null;
+  decision:
+    | (Omit<StepDecision, 'timed_out'> & { timed_out: StepDecision['timed_out'] | null })
+    | null;
+  decisions: GateVote[] | null;
   parent_step_key: string | null;
   turn: number | null;
   call_index: number | null;
@@ -50,8 +56,13 @@ interface EarlierAttempt {
 /** The decision of the last round of the gate of step `s`; null when it is undecided. */
 const lastDecision = sql.fragment`
   SELECT CASE WHEN g.status IN ('approved', 'rejected') THEN json_build_object(
-    'approved', g.status = 'approved', 'by', g.decided_by_name, 'at', g.decided_at, 'reason', g.reason) END
+    'approved', g.status = 'approved', 'by', g.decided_by_name, 'at', g.decided_at, 'reason', g.reason,
+    'timed_out', g.timed_out) END
   FROM gates g WHERE g.run_id = s.run_id AND g.step_key = s.step_key ORDER BY g.round DESC LIMIT 1`;
+
+/** Who has decided what in the last round of the gate of step `s`. */
+const lastDecisions = sql.fragment`
+  SELECT g.decisions FROM gates g WHERE g.run_id = s.run_id AND g.step_key = s.step_key ORDER BY g.round DESC LIMIT 1`;
 
 const earlierAttempts = sql.fragment`
   SELECT json_agg(json_build_object('attempt', a.attempt, 'outcome', a.outcome, 'started_at', a.started_at,
@@ -69,6 +80,7 @@ export const stepRecord = sql.fragment`
     'event_id', s.event_id, 'cost_micros', s.cost_micros, 'model', s.model, 'usage', s.usage, 'unpriced', s.unpriced,
     'input', s.input, 'output', s.output, 'error', s.error, 'policy', s.policy,
     'decision', CASE WHEN s.kind = 'human_gate' OR s.call_index IS NOT NULL THEN (${lastDecision}) END,
+    'decisions', CASE WHEN s.kind = 'human_gate' THEN (${lastDecisions}) END,
     'parent_step_key', s.parent_step_key, 'turn', s.turn, 'call_index', s.call_index, 'call_tool', s.call_tool
   )`;
 
@@ -102,10 +114,21 @@ function toStep(row: StepRow): Step {
     policy: row.policy,
     ...(row.decision === null
       ? {}
-      : { decision: { ...row.decision, at: storedTime(row.decision.at) } }),
+      : {
+          decision: withoutNullTimeout({ ...row.decision, at: storedTime(row.decision.at) }),
+        }),
+    ...(row.decisions === null ? {} : { decisions: row.decisions }),
     ...agentPartOf(row),
   };
 }
+
+const withoutNullTimeout = ({
+  timed_out: timedOut,
+  ...decision
+}: NonNullable<StepRow['decision']>): StepDecision => ({
+  ...decision,
+  ...(timedOut === null ? {} : { timed_out: timedOut }),
+});
 
 function agentPartOf({
   parent_step_key,

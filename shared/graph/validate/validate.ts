@@ -1,7 +1,9 @@
 import type { CustomToolDefinitions } from '../../agents/offered-tools.ts';
 import type { Graph } from '../../contract/graph.ts';
+import type { MemberStanding } from '../gate-settings.ts';
 import { utf8Bytes } from '../../values/canonical-json.ts';
 import type { Issues } from '../issues.ts';
+import { checkGate } from './gates.ts';
 import { checkKeys } from './keys.ts';
 import type { SecretHosts } from './secrets.ts';
 import { checkStructure } from './structure.ts';
@@ -20,6 +22,8 @@ export interface ValidationContext {
   customTools: CustomToolDefinitions;
   /** The workspace's secrets; undefined where they are not known, so that any may exist. */
   secrets?: SecretHosts;
+  /** The workspace's members; undefined where they are not known, so that any approver may exist. */
+  members?: readonly MemberStanding[];
   /** By provider, why its models cannot be called. Plain data, since checks can run on another thread. */
   unavailableProviders?: Readonly<Record<string, string>>;
   /** Keys that the run's input can have; undefined if it can have any. */
@@ -63,6 +67,11 @@ export function checkMeaning(
   checkNames(issues, graph);
   const links = linkGraph(graph);
   const structure = checkStructure(issues, graph, links, unreadable);
+  graph.nodes.forEach((node, at) => {
+    if (node.kind === 'human_gate' && !unreadable.has(at)) {
+      checkGate(issues, node, at, context.members);
+    }
+  });
   const reads = checkTexts(issues, graph, context, unreadable);
   if (structure !== undefined) checkKeys(issues, graph, links, structure, reads, context.inputKeys);
 }

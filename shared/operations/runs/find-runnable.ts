@@ -7,6 +7,7 @@ import { toolNamesOf } from '../../graph/node-tools.ts';
 import { checkGraphUntrusted } from '../../platform/threads/untrusted.ts';
 import { containsSecrets } from '../../graph/validate/secrets.ts';
 import { builtinTools, customToolNames } from '../../tools.ts';
+import { gateSchemaIssues } from '../gate-checks.ts';
 import { BoundedMap } from '../../values/bounded-cache.ts';
 
 /** How many reasons a refusal lists. The response of `validate` has all of them. */
@@ -45,12 +46,13 @@ async function judge(
     customTools,
     secrets,
   });
-  if (report.graph !== undefined && report.valid) {
+  const errors = [...report.errors, ...(await gateSchemaIssues(workspaceId, report.graph))];
+  if (report.graph !== undefined && errors.length === 0) {
     const checked = { graph: report.graph };
     return dependsOnWorkspace(report.graph) ? { ...checked, toolRevision } : checked;
   }
-  const reasons = report.errors.slice(0, MAX_REASONS).map((issue) => issue.message);
-  const more = report.errors.length - reasons.length;
+  const reasons = errors.slice(0, MAX_REASONS).map((issue) => issue.message);
+  const more = errors.length - reasons.length;
   return {
     refusal: new AppError(
       'graph_invalid',

@@ -12,6 +12,7 @@ import { dispatch, dispatchInOrder } from './dispatch.ts';
 import type { DispatchDeps } from './executions.ts';
 import { joinRun, recordStart } from '../../platform/tracing/requests.ts';
 import { recordRunSpan } from './run-span.ts';
+import { decideRuledGate } from './ruled-gates.ts';
 import { bindDecision, type RequestedDecision } from './tool-calls.ts';
 
 /**
@@ -53,13 +54,17 @@ export async function triggerRun(deps: RunDeps, request: RunRequest): Promise<Tr
 
 /**
  * Decides an open gate: the oldest, or that of `nodeId`, `stepKey` or `digest`. Throws AppError `not_found`, `conflict`,
- * `invalid`.
+ * `invalid`, and `forbidden` when the gate lets others decide.
  */
 export async function decideGate(
   deps: DispatchDeps,
   decision: RequestedDecision,
 ): Promise<Dispatched> {
-  const { row, first } = await gates.decideGate(deps.db, await bindDecision(deps.db, decision));
+  const bound = await bindDecision(deps.db, decision);
+  const simple = await gates.decideGate(deps.db, bound);
+  const decided = simple === 'ruled' ? await decideRuledGate(deps.db, bound) : simple;
+  if (decided === undefined) return { dispatched: Promise.resolve(true) };
+  const { row, first } = decided;
   joinRun(row.run_id);
   return dispatchAndWake(deps, row, first);
 }

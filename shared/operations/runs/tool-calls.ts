@@ -1,7 +1,7 @@
 import { offeredTools } from '../../agents/offered-tools.ts';
 import { callDigest } from '../../crypto/call-digest.ts';
 import { jsonDigest } from '../../crypto/json-digest.ts';
-import type { Decision } from '../../db/gates/decisions.ts';
+import type { Decision } from '../../db/gates/decision.ts';
 import { findOpenCall, type OpenToolCall } from '../../db/gates/tool-calls.ts';
 import { findOfferedDefinitions } from '../../db/workflows/custom-tools.ts';
 import type { Db } from '../../db/pool.ts';

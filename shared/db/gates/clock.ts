@@ -1,0 +1,136 @@
+import { z } from 'zod';
+import type { GateCheck } from '../../execution.ts';
+import type { GateDecision } from '../../gate-decision.ts';
+import { aroundLabel, timeoutError, timeoutReason } from '../../rejection.ts';
+import { recordAudit } from '../audit/audit.ts';
+import { type Pool, sql, type Tx } from '../pool.ts';
+import { queueAlert } from '../runs/outbox.ts';
+import { acceptsWorkOf } from '../runs/row.ts';
+import { readDecisions } from './answers.ts';
+import { decisionEffects } from './effects.ts';
+
+/** The most reminders of one gate, so that a short interval does not alert forever. */
+const MAX_REMINDERS = 50;
+
+const clockedGate = z.object({
+  workspace_id: z.string(),
+  node_id: z.string(),
+  label: z.string(),
+  prompt: z.string(),
+  status: z.string(),
+  timeout_seconds: z.number().nullable(),
+  on_timeout: z.enum(['reject', 'approve', 'fail']).nullable(),
+  expired: z.boolean(),
+  reminds: z.boolean(),
+});
+type ClockedGate = z.infer<typeof clockedGate>;
+
+/**
+ * Does what is due at an open gate, by the clock of the database: decides it at its deadline, or queues a reminder.
+ * Returns the decision, of the deadline or of a person, or else when to check again. Idempotent.
+ */
+export async function checkGate(
+  db: Pool,
+  call: GateCheck & { execution: string; alerts: boolean },
+): Promise<{ decision?: GateDecision; wait_ms?: number }> {
+  return db.transaction(async (tx) => {
+    const gate = await lockGate(tx, call);
+    if (gate === null) return {};
+    if (gate.status === 'open') {
+      if (!gate.expired) {
+        if (gate.reminds) await remind(tx, call, gate);
+        return waitOf(tx, call);
+      }
+      await timeOut(tx, call, gate);
+    }
+    const decisions = await readDecisions(tx, call.run_id);
+    const decision = decisions.find(
+      ({ step_key, round }) => step_key === call.step_key && round === call.round,
+    );
+    return decision === undefined ? {} : { decision };
+  });
+}
+
+async function lockGate(
+  tx: Tx,
+  { run_id, step_key, round, execution }: GateCheck & { execution: string },
+): Promise<ClockedGate | null> {
+  const run = await tx.maybeOne(sql.prepared(
+    'gates_lock_run_to_check',
+    z.object({ id: z.string() }),
+  )`
+    SELECT id FROM runs WHERE id = ${run_id} AND ${acceptsWorkOf(execution)} FOR UPDATE
+  `);
+  if (run === null) return null;
+  return tx.maybeOne(sql.prepared('gates_read_clock', clockedGate)`
+    SELECT r.workspace_id, g.node_id, g.label, g.prompt, g.status,
+           (g.settings ->> 'timeout_seconds')::float8 AS timeout_seconds, g.settings ->> 'on_timeout' AS on_timeout,
+           coalesce(g.expires_at <= clock_timestamp(), false) AS expired,
+           coalesce(g.remind_at <= clock_timestamp(), false) AS reminds
+    FROM gates g JOIN runs r ON r.id = g.run_id
+    WHERE g.run_id = ${run_id} AND g.step_key = ${step_key} AND g.round = ${round}
+  `);
+}
+
+async function timeOut(tx: Tx, call: GateCheck, gate: ClockedGate): Promise<void> {
+  const { on_timeout: action } = gate;
+  const reason = timeoutReason(gate.timeout_seconds ?? 0);
+  const [before, after] = aroundLabel(reason);
+  const approved = action === 'approve';
+  await tx.query(sql.prepared('gates_time_out', z.object({}))`
+    WITH decided AS (
+      UPDATE gates SET status = ${approved ? 'approved' : 'rejected'}, timed_out = ${action}, reason = ${reason},
+        decided_at = clock_timestamp()
+      WHERE run_id = ${call.run_id} AND step_key = ${call.step_key} AND round = ${call.round} AND status = 'open'
+      RETURNING run_id, step_key, round, node_id, kind, label, input, fails_on_reject,
+                ${approved}::boolean OR (NOT fails_on_reject AND ${action !== 'fail'}::boolean) AS continues
+    ), gate AS (
+      SELECT *, CASE WHEN continues THEN NULL WHEN ${action === 'fail'}::boolean THEN ${timeoutError(reason)}
+                     ELSE ${before}::text || label || ${after}::text END AS error
+      FROM decided
+    ), ${decisionEffects(sql.fragment`(
+      CASE WHEN gate.input IS NULL THEN json_build_object('approved', ${approved}::boolean)
+           ELSE json_build_object('approved', ${approved}::boolean, 'input', gate.input) END)`)}
+    SELECT FROM gate
+  `);
+  await recordAudit(
+    tx,
+    { workspaceId: gate.workspace_id, id: null, name: null },
+    {
+      action: 'gate_timeout',
+      targetType: 'run',
+      targetId: call.run_id,
+      details: { node_id: gate.node_id, step_key: call.step_key, on_timeout: action, reason },
+    },
+  );
+}
+
+/** Queues the reminder; the next one is due after the same time. */
+async function remind(
+  tx: Tx,
+  { run_id, step_key, round, alerts }: GateCheck & { alerts: boolean },
+  { node_id: nodeId, prompt }: ClockedGate,
+): Promise<void> {
+  await tx.query(sql.prepared('gates_remind', z.object({}))`
+    UPDATE gates SET reminders = reminders + 1,
+      remind_at = CASE WHEN reminders + 1 < ${MAX_REMINDERS}
+                       THEN clock_timestamp() + (settings ->> 'remind_seconds')::float8 * interval '1 s' END
+    WHERE run_id = ${run_id} AND step_key = ${step_key} AND round = ${round}
+  `);
+  if (!alerts) return;
+  await queueAlert(tx, { runId: run_id, event: 'paused', text: `Reminder: ${prompt}`, nodeId });
+}
+
+const wait = z.object({ wait_ms: z.number().nullable() });
+
+async function waitOf(
+  tx: Tx,
+  { run_id, step_key, round }: GateCheck,
+): Promise<{ wait_ms?: number }> {
+  const { wait_ms } = await tx.one(sql.prepared('gates_wait', wait)`
+    SELECT CASE WHEN coalesce(expires_at, remind_at) IS NOT NULL THEN greatest(1,
+             ceil(extract(epoch FROM least(expires_at, remind_at) - clock_timestamp()) * 1000))::bigint END AS wait_ms
+    FROM gates WHERE run_id = ${run_id} AND step_key = ${step_key} AND round = ${round}
+  `);
+  return wait_ms === null ? {} : { wait_ms };
+}

@@ -1,0 +1,20 @@
+import { z } from 'zod';
+import { roles } from '../../capabilities.ts';
+import type { MemberStanding } from '../../graph/gate-settings.ts';
+import { type Db, sql } from '../pool.ts';
+
+const standingRow = z.object({
+  id: z.string(),
+  name: z.string(),
+  role: z.enum(roles),
+  overrides: z.record(z.string(), z.boolean().nullable()),
+});
+
+/** All members of a workspace, in any status, with what decides about their permissions. */
+export const readStandings = async (
+  db: Db,
+  workspaceId: string,
+): Promise<readonly MemberStanding[]> =>
+  db.any(sql.prepared('members_standings', standingRow)`
+    SELECT id, name, role, overrides FROM members WHERE workspace_id = ${workspaceId} ORDER BY created_at, id
+  `);

@@ -1,0 +1,93 @@
+import { type CapabilityOverrides, holds, type Role } from '../capabilities.ts';
+import type { GateNode } from '../contract/graph.ts';
+
+const settingNames = [
+  'input_schema',
+  'approvers',
+  'required',
+  'not_the_starter',
+  'timeout_seconds',
+  'on_timeout',
+  'remind_seconds',
+] as const satisfies readonly (keyof GateNode)[];
+
+/** What a gate asks of its approvers, and when it stops to wait. Stored with the gate as it opens. */
+export type GateSettings = Pick<GateNode, (typeof settingNames)[number]>;
+
+/**
+ * The settings of a gate; undefined when it has none. A timeout counts only with `on_timeout`: a gate of an earlier
+ * version can have one that never had an effect.
+ */
+export function settingsOf(node: GateNode): GateSettings | undefined {
+  const given = settingNames.filter(
+    (name) =>
+      node[name] !== undefined &&
+      node[name] !== false &&
+      (name !== 'timeout_seconds' || node.on_timeout !== undefined),
+  );
+  if (given.length === 0) return undefined;
+  return Object.fromEntries(given.map((name) => [name, node[name]])) as GateSettings;
+}
+
+/** Whether something happens at the gate at a time. */
+export const hasClock = ({ timeout_seconds, remind_seconds }: GateSettings = {}): boolean =>
+  timeout_seconds !== undefined || remind_seconds !== undefined;
+
+/** Whether only members can decide: a key without one could be anyone. */
+export const needsMember = ({
+  approvers,
+  required = 1,
+  not_the_starter,
+}: Pick<GateSettings, 'approvers' | 'required' | 'not_the_starter'>): boolean =>
+  approvers !== undefined || required > 1 || not_the_starter === true;
+
+/** A member as the rules of a gate see it. */
+export interface Approver {
+  id: string;
+  role: Role;
+}
+
+/** A member with what decides whether they hold a capability. */
+export interface MemberStanding extends Approver {
+  name: string;
+  overrides: CapabilityOverrides;
+}
+
+export const mayApprove = ({ role, overrides }: MemberStanding): boolean =>
+  holds(role, overrides, 'approve_gates');
+
+/** Whether the gate lets the member decide, as far as `approvers` says. */
+export const isApprover = (
+  { approvers }: Pick<GateSettings, 'approvers'>,
+  { id, role }: Approver,
+): boolean =>
+  approvers === undefined ||
+  approvers.roles?.includes(role) === true ||
+  approvers.members?.includes(id) === true;
+
+/**
+ * Why someone cannot decide a gate; undefined when they can. `member` is null for a key without a member, `starter` for
+ * a run that no member started.
+ */
+export function refusedDecision(
+  settings: GateSettings,
+  label: string,
+  { member, starter }: { member: Approver | null; starter: string | null },
+): string | undefined {
+  if (!needsMember(settings)) return undefined;
+  if (member === null) {
+    return `Gate '${label}' can only be decided by a member: use a session, or a key that is linked to one`;
+  }
+  if (settings.not_the_starter === true && member.id === starter) {
+    return `Gate '${label}' cannot be decided by the member who started the run`;
+  }
+  if (isApprover(settings, member)) return undefined;
+  const { roles = [], members = [] } = settings.approvers ?? {};
+  const who = [
+    ...(roles.length > 0 ? [`the roles ${roles.join(', ')}`] : []),
+    ...(members.length > 0
+      ? [members.length === 1 ? '1 named member' : `${members.length} named members`]
+      : []),
+  ];
+  return `Gate '${label}' can only be decided by ${who.join(' and ')}`;
+}

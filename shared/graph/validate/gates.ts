@@ -1,0 +1,73 @@
+import type { GateNode } from '../../contract/graph.ts';
+import { isApprover, mayApprove, type MemberStanding, needsMember } from '../gate-settings.ts';
+import type { Issues } from '../issues.ts';
+
+/** Checks what a gate asks of its approvers. `members` of the workspace; undefined where they are not known. */
+export function checkGate(
+  issues: Issues,
+  node: GateNode,
+  at: number,
+  members: readonly MemberStanding[] | undefined,
+): void {
+  const place = (path: string) => ({ node_id: node.id, path: `nodes[${at}].${path}` });
+  const error = (code: string, message: string, path: string): void =>
+    issues.error(code, `Node '${node.id}': ${message}`, place(path));
+  if (node.timeout_seconds !== undefined && node.on_timeout === undefined) {
+    const message =
+      "timeout_seconds needs on_timeout: set it to 'reject', 'approve' or 'fail', or remove the timeout";
+    error('gate_timeout_incomplete', message, 'timeout_seconds');
+  }
+  if (node.on_timeout !== undefined && node.timeout_seconds === undefined) {
+    const message = `on_timeout '${node.on_timeout}' needs timeout_seconds: set how long the gate waits, or remove on_timeout`;
+    error('gate_timeout_incomplete', message, 'on_timeout');
+  }
+  const { timeout_seconds: timeout, remind_seconds: remind } = node;
+  if (timeout !== undefined && remind !== undefined && remind >= timeout) {
+    const message = `Node '${node.id}': the first reminder would come after the timeout: set remind_seconds below ${timeout}`;
+    issues.warning('gate_reminds_too_late', message, place('remind_seconds'));
+  }
+  if (members === undefined || !needsMember(node)) return;
+  checkApprovers(error, node, members);
+  checkRequired(issues, node, at, members);
+}
+
+function checkApprovers(
+  error: (code: string, message: string, path: string) => void,
+  { approvers }: GateNode,
+  members: readonly MemberStanding[],
+): void {
+  approvers?.members?.forEach((id, index) => {
+    const path = `approvers.members[${index}]`;
+    const member = members.find((each) => each.id === id);
+    if (member === undefined) {
+      const message = `the approver '${id}' no longer exists: remove it from approvers.members, or name another member`;
+      error('gate_approver_unknown', message, path);
+    } else if (!mayApprove(member)) {
+      const message = `the approver '${member.name}' does not have the permission 'approve_gates': grant it, or name another member`;
+      error('gate_approver_cannot_decide', message, path);
+    }
+  });
+}
+
+function checkRequired(
+  issues: Issues,
+  node: GateNode,
+  at: number,
+  members: readonly MemberStanding[],
+): void {
+  const { id, required = 1, not_the_starter: excludes = false } = node;
+  const eligible = members.filter((member) => mayApprove(member) && isApprover(node, member));
+  const place = {
+    node_id: id,
+    path: `nodes[${at}].${node.required === undefined ? 'approvers' : 'required'}`,
+  };
+  const count = `${eligible.length} ${eligible.length === 1 ? 'member' : 'members'}`;
+  if (eligible.length < required) {
+    const asked = required === 1 ? '1 approval is' : `${required} approvals are`;
+    const message = `Node '${id}': ${asked} required, but only ${count} can decide: require fewer, or let more members decide`;
+    issues.error('gate_too_few_approvers', message, place);
+  } else if (excludes && eligible.length - 1 < required) {
+    const message = `Node '${id}': only ${count} can decide, so the gate stays open when one of them starts the run: let more members decide`;
+    issues.warning('gate_too_few_approvers', message, place);
+  }
+}

@@ -1,0 +1,39 @@
+import type { Graph, GraphIssue } from '../contract/graph.ts';
+import type { Db } from '../db/pool.ts';
+import { readStandings } from '../db/people/standings.ts';
+import { type MemberStanding, needsMember } from '../graph/gate-settings.ts';
+import { schemaProblem } from '../platform/threads/untrusted.ts';
+
+/** The members that the check of a graph needs to know; none when no gate has a rule about them. */
+export async function membersFor(
+  db: Db,
+  workspaceId: string,
+  graph: unknown,
+): Promise<{ members?: readonly MemberStanding[] }> {
+  const { nodes } = (graph ?? {}) as { nodes?: unknown };
+  const asks =
+    Array.isArray(nodes) &&
+    nodes.some((node: unknown) => typeof node === 'object' && node !== null && needsMember(node));
+  return asks ? { members: await readStandings(db, workspaceId) } : {};
+}
+
+/**
+ * The input schemas of gates that cannot check an input. Apart from the other checks of a graph, since a schema of a few
+ * lines can take long to compile. Throws WorkBusyError.
+ */
+export async function gateSchemaIssues(
+  workspaceId: string,
+  graph: Graph | undefined,
+): Promise<GraphIssue[]> {
+  const issues: GraphIssue[] = [];
+  for (const [at, node] of (graph?.nodes ?? []).entries()) {
+    if (node.kind !== 'human_gate' || node.input_schema === undefined) continue;
+    const problem = await schemaProblem(workspaceId, node.input_schema);
+    if (problem === undefined) continue;
+    issues.push({
+      ...{ code: 'gate_schema_invalid', node_id: node.id, path: `nodes[${at}].input_schema` },
+      message: `Node '${node.id}': input_schema ${problem}`,
+    });
+  }
+  return issues;
+}

@@ -1,0 +1,188 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { z } from 'zod';
+import { sql } from '../../shared/db/pool.ts';
+import type { JsonObject } from '../../shared/json.ts';
+import { cancelRun, decideGate, resumeRun } from '../../shared/operations/runs/runs.ts';
+import { startToolServer, type ToolServer } from '../fakes/tool-server.ts';
+import { echo, edge, type Engine, eventually, mock, startEngine } from '../support/engine.ts';
+import { startWorkerProcess, type TestProcess } from '../support/processes.ts';
+
+let engine: Engine;
+let tools: ToolServer;
+let worker: TestProcess;
+/** A run that waits at a gate when its only worker is killed. The deadline comes while the other tests run. */
+let abandoned: string;
+beforeAll(async () => {
+  engine = await startEngine({ worker: false });
+  tools = await startToolServer();
+  const killed = await startWorkerProcess(engine.env);
+  const graph = branching({ timeout_seconds: 15, on_timeout: 'approve' });
+  abandoned = await engine.trigger(await engine.define(graph));
+  await engine.until(abandoned, ['paused']);
+  await killed.kill();
+  worker = await startWorkerProcess(engine.env);
+}, 60_000);
+afterAll(async () => {
+  await worker.kill();
+  await engine.close();
+  await tools.close();
+});
+
+const gate = (settings: JsonObject) =>
+  ({ id: 'review', kind: 'human_gate', prompt: 'Pay?', ...settings }) as never;
+
+const branching = (settings: JsonObject) => ({
+  nodes: [gate(settings), echo('paid'), echo('refused')],
+  edges: [edge('review', 'paid', 'true'), edge('review', 'refused', 'false')],
+});
+
+const approve = (runId: string, approved = true) =>
+  decideGate(engine.deps, { actor: engine.actor, runId, approved });
+
+/** How long after its deadline the gate was decided, in ms, by the clock of the database. */
+const lateness = (runId: string) =>
+  engine.db.oneFirst(sql.type(z.object({ late: z.number() }))`
+    SELECT extract(epoch FROM decided_at - expires_at)::float8 * 1000 AS late FROM gates
+    WHERE run_id = ${runId} ORDER BY round DESC LIMIT 1`);
+
+const actions = (runId: string) =>
+  engine.db.manyFirst(sql.type(z.object({ action: z.string() }))`
+    SELECT action FROM audit_log WHERE target_id = ${runId} ORDER BY seq`);
+
+describe('a gate with a timeout', () => {
+  test('ends as it says: approved, rejected or failed; a person before that decides', async () => {
+    const settings = (on_timeout: string) => ({ timeout_seconds: 1, on_timeout });
+    const start = async (action: string) =>
+      engine.trigger(await engine.define(branching(settings(action))));
+    const [approved, rejected, failed] = await Promise.all(
+      ['approve', 'reject', 'fail'].map(start),
+    );
+    const early = await engine.trigger(
+      await engine.define(branching({ timeout_seconds: 600, on_timeout: 'fail' })),
+    );
+    await engine.until(early, ['paused']);
+    await approve(early);
+    expect((await engine.until(early, ['success'])).output).toEqual({ paid: 'paid' });
+
+    const yes = await engine.until(approved!, ['success']);
+    expect(yes.output).toEqual({ paid: 'paid' });
+    const reason = 'no decision within 1 second';
+    expect(yes.steps[0]).toMatchObject({
+      status: 'success',
+      decision: { approved: true, by: null, reason, timed_out: 'approve' },
+    });
+    const no = await engine.until(rejected!, ['success']);
+    expect(no.output).toEqual({ refused: 'refused' });
+    expect(no.steps[0]).toMatchObject({ decision: { approved: false, timed_out: 'reject' } });
+    const run = await engine.until(failed!, ['failed']);
+    const error = `Timed out: ${reason}`;
+    expect(run).toMatchObject({
+      error: `Node 'review' failed: ${error}`,
+      failure: { kind: 'node', node_id: 'review' },
+    });
+    expect(run.steps[0]).toMatchObject({
+      status: 'failed',
+      error,
+      decision: { timed_out: 'fail' },
+    });
+    expect(await engine.frames(failed!)).toMatchObject([
+      { type: 'step_started' },
+      { type: 'run_paused' },
+      { type: 'step_failed', error },
+      { type: 'run_failed', error: run.error },
+    ]);
+    for (const runId of [approved!, rejected!, failed!]) {
+      expect(await lateness(runId)).toBeGreaterThanOrEqual(0);
+      expect(await actions(runId)).toContain('gate_timeout');
+    }
+  }, 60_000);
+
+  test('fires while another branch is in progress, and after one that failed and was resumed', async () => {
+    let answer: () => void = () => undefined;
+    tools.answer('slow', { until: new Promise<void>((resolve) => (answer = resolve)) });
+    const workflowId = await engine.define({
+      nodes: [
+        { id: 'first', kind: 'human_gate' },
+        gate({ timeout_seconds: 3, on_timeout: 'approve' }),
+        tools.node('slow'),
+        mock('flaky', { output: 'x', fail_times: 1 }),
+        echo('paid'),
+      ],
+      edges: [edge('first', 'slow'), edge('slow', 'flaky'), edge('review', 'paid', 'true')],
+    });
+    const runId = await engine.trigger(workflowId);
+    await engine.until(runId, ['paused']);
+    await decideGate(engine.deps, { actor: engine.actor, runId, approved: true, nodeId: 'first' });
+    await eventually(() => tools.calls('slow').length === 1);
+    const paid = async () =>
+      (await engine.run(runId)).steps.some(
+        ({ step_key, status }) => step_key === 'paid' && status === 'success',
+      );
+    await eventually(paid);
+    answer();
+    await engine.until(runId, ['failed']);
+    await resumeRun(engine.deps, { actor: engine.actor, runId });
+    await engine.until(runId, ['success']);
+  }, 60_000);
+
+  test('asks again after a resume, without decisions and with a new deadline', async () => {
+    const workflowId = await engine.define({
+      nodes: [gate({ required: 2, timeout_seconds: 2, on_timeout: 'fail' }), echo('paid')],
+      edges: [edge('review', 'paid', 'true')],
+    });
+    const runId = await engine.trigger(workflowId);
+    const before = (await engine.until(runId, ['paused'])).pending_gate!;
+    await approve(runId);
+    expect((await engine.run(runId)).pending_gate?.decisions).toHaveLength(1);
+    await engine.until(runId, ['failed']);
+    await resumeRun(engine.deps, { actor: engine.actor, runId });
+    const again = (await engine.until(runId, ['paused'])).pending_gate!;
+    expect(again.decisions).toEqual([]);
+    expect(Date.parse(again.expires_at!)).toBeGreaterThan(Date.parse(before.expires_at!));
+    await engine.until(runId, ['failed']);
+    expect((await actions(runId)).filter((action) => action === 'gate_timeout')).toHaveLength(2);
+  }, 60_000);
+
+  test('does not keep a cancelled run, or decide after it', async () => {
+    const runId = await engine.trigger(
+      await engine.define(branching({ timeout_seconds: 600, on_timeout: 'approve' })),
+    );
+    await engine.until(runId, ['paused']);
+    await cancelRun(engine.deps, { actor: engine.actor, runId });
+    await engine.carriedOut(runId);
+    const handle = engine.deps.temporal.client.workflow.getHandle(runId);
+    await eventually(async () => (await handle.describe()).status.name === 'CANCELLED');
+  }, 30_000);
+
+  test('cannot be decided after its deadline, even before its timer fires', async () => {
+    const graph = branching({ timeout_seconds: 600, on_timeout: 'reject' });
+    const runId = await engine.trigger(await engine.define(graph));
+    await engine.until(runId, ['paused']);
+    await engine.db.query(sql.type(z.object({}))`
+      UPDATE gates SET expires_at = now() WHERE run_id = ${runId}`);
+    await expect(approve(runId)).rejects.toThrow(
+      "Gate 'review' has timed out: its deadline has passed",
+    );
+  }, 30_000);
+
+  test('fires soon after its time, although its worker was killed', async () => {
+    await engine.until(abandoned, ['success'], 30_000);
+    const late = await lateness(abandoned);
+    expect(late).toBeGreaterThanOrEqual(0);
+    // Well under a second on an idle machine.
+    expect(late).toBeLessThan(5_000);
+  }, 40_000);
+});
+
+describe('a gate with reminders', () => {
+  test('alerts again after each interval until it is decided', async () => {
+    const runId = await engine.trigger(await engine.define(branching({ remind_seconds: 1 })));
+    await engine.until(runId, ['paused']);
+    const reminded = () =>
+      engine.db.oneFirst(sql.type(z.object({ reminders: z.number() }))`
+        SELECT reminders FROM gates WHERE run_id = ${runId}`);
+    await eventually(async () => (await reminded()) >= 2);
+    await approve(runId);
+    await engine.until(runId, ['success']);
+  }, 30_000);
+});
