@@ -1,6 +1,7 @@
 import { Text } from '@mantine/core';
 import { type RefObject, useEffect, useRef } from 'react';
 import type { Approval } from '../../../../client/index.ts';
+import { progressOf } from '../../parts/forms/gate-rules.tsx';
 import { UserText } from '../../parts/text/user-text.tsx';
 import { ItemLink } from '../../parts/links.tsx';
 import { durationText } from '../../parts/text/duration.ts';
@@ -58,10 +59,12 @@ export function GateList({
 }
 
 function Description({ gate, now }: { gate: Approval; now: number }) {
+  const progress = progressOf(gate);
   return (
     <Text size="xs" component="span" c="var(--mantine-color-text)" style={{ display: 'block' }}>
       <UserText>{gate.workflow_name}</UserText> · waiting for{' '}
       {durationText(now - Date.parse(gate.since))}
+      {progress !== undefined && ` · ${progress}`}
       <Text size="xs" component="span" lineClamp={2} c="dimmed">
         <UserText>{gate.prompt}</UserText>
       </Text>

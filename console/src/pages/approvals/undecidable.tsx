@@ -1,5 +1,6 @@
 import { Alert, Text } from '@mantine/core';
 import type { Run, Step } from '../../../../client/index.ts';
+import { DeciderText } from '../../parts/forms/gate-rules.tsx';
 import { UserText } from '../../parts/text/user-text.tsx';
 import { TextLink } from '../../parts/links.tsx';
 import { When } from '../../parts/text/time.tsx';
@@ -31,7 +32,7 @@ function Decided({ decision }: { decision: NonNullable<Step['decision']> }) {
   return (
     <>
       <Text size="sm">
-        By <UserText>{decision.by ?? 'an API key'}</UserText>, <When at={decision.at} />.
+        Decided <DeciderText decision={decision} />, <When at={decision.at} />.
       </Text>
       {decision.reason !== null && (
         <Text size="sm" className="pre" component="div">

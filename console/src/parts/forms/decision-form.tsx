@@ -12,7 +12,10 @@ import { Failure } from '../failure.tsx';
 import { useShortcuts, useShortcutsOn } from '../shortcuts.ts';
 import { describeError } from '../text/describe-error.ts';
 import { ArgumentsField } from './arguments-field.tsx';
+import { GateRules } from './gate-rules.tsx';
 import { readObject } from './read-object.ts';
+import { startOfSchema } from './schema-fields.ts';
+import { SchemaForm } from './schema-form.tsx';
 import { ToolCall } from './tool-call.tsx';
 
 /** The API's limit. */
@@ -49,6 +52,7 @@ export function DecisionForm({
   return (
     <>
       {call !== undefined && <ToolCall gate={gate} call={call} />}
+      <GateRules gate={gate} />
       {conflict !== undefined && <Conflict {...conflict} now={digest} />}
       {mayDecide ? (
         <Choices
@@ -114,8 +118,16 @@ function Choices({
     }
   }, [choice]);
   if (choice !== undefined) {
-    const cancel = (): void => setChoice(undefined);
-    return <Decision key={choice} choice={choice} onCancel={cancel} {...decision} />;
+    const close = (): void => setChoice(undefined);
+    const { onDecided } = decision;
+    // The gate may need more approvals: then it stays, without the form.
+    const decided = (approved: boolean): void => {
+      close();
+      onDecided?.(approved);
+    };
+    return (
+      <Decision {...decision} key={choice} choice={choice} onCancel={close} onDecided={decided} />
+    );
   }
   const hint = (key: string) =>
     // Hidden on small screens, which rarely have a keyboard.
@@ -200,10 +212,14 @@ function useDecision({
   const [input, setInput] = useState<string>();
   const [edited, setEdited] = useState<string>();
   const [mistake, setMistake] = useState<string>();
+  // A rejection needs no input.
+  const schema = approved ? decision.gate.input_schema : undefined;
+  const [form, setForm] = useState(() => startOfSchema(schema));
+  const [broken, setBroken] = useState(false);
   const send = useSend({ ...decision, approved, reason });
   const decide = (): void => {
-    if (send.isPending) return;
-    const answer = readAnswer({ input, edited, given });
+    if (send.isPending || broken) return;
+    const answer = schema === undefined ? readAnswer({ input, edited, given }) : { input: form };
     setMistake('mistake' in answer ? answer.mistake : undefined);
     if (!('mistake' in answer)) send.mutate(answer);
   };
@@ -216,7 +232,8 @@ function useDecision({
     decide();
   };
   const fields = { reason, setReason, input, setInput, edited, setEdited, mistake };
-  return { approved, given, press, decide, send, ...fields };
+  const filled = { schema, form, setForm, setBroken };
+  return { approved, given, press, decide, send, ...fields, ...filled };
 }
 
 /** The texts of the form as a request: without the ones that are empty or change nothing. */
@@ -259,7 +276,7 @@ function Decision(props: DecisionProps & ConflictProps & { choice: Choice; onCan
         }}
       >
         <Stack gap="sm">
-          <Text size="sm">{effectOf(approved, isCall, rejection)}</Text>
+          <Text size="sm">{effectOf(approved, gate, rejection)}</Text>
           <ReasonField {...state} />
           {!isCall && <InputField {...state} />}
           {approved && state.given !== undefined && (
@@ -291,15 +308,21 @@ function Decision(props: DecisionProps & ConflictProps & { choice: Choice; onCan
 }
 
 /** Whether the service refused the arguments themselves, such as by the schema of the tool. */
-const isInvalid = (error: unknown): boolean => error instanceof ApiError && error.status === 400;
+const isInvalid = (error: unknown): error is ApiError =>
+  error instanceof ApiError && error.status === 400;
 
-function effectOf(approved: boolean, isCall: boolean, rejection: string | undefined): string {
-  if (isCall) {
+function effectOf(approved: boolean, gate: PendingGate, rejection: string | undefined): string {
+  if (gate.tool_call !== undefined) {
     return approved
       ? 'The agent calls the tool with exactly these arguments.'
       : 'The tool is not called. The agent gets your reason and can try something else.';
   }
-  if (approved) return 'The run continues from here.';
+  if (approved) {
+    const missing = (gate.required ?? 1) - (gate.decisions?.length ?? 0);
+    return missing > 1
+      ? `The run continues after ${missing} more approvals, including yours.`
+      : 'The run continues from here.';
+  }
   return rejection ?? 'Takes the "rejected" path, or fails if the workflow has none.';
 }
 
@@ -322,7 +345,19 @@ function ReasonField({ approved, given, reason, setReason }: DecisionState) {
   );
 }
 
-function InputField({ input, setInput, mistake }: DecisionState) {
+function InputField({ input, setInput, mistake, ...state }: DecisionState) {
+  const { schema, form, setForm, setBroken, send } = state;
+  if (schema !== undefined) {
+    return (
+      <SchemaForm
+        schema={schema}
+        value={form}
+        onChange={setForm}
+        onBroken={setBroken}
+        refusal={isInvalid(send.error) ? send.error.detail : undefined}
+      />
+    );
+  }
   return input === undefined ? (
     <Button variant="subtle" size="compact-sm" w="fit-content" onClick={() => setInput('{}')}>
       Add input

@@ -65,7 +65,7 @@ export function StepDetail({
       )}
       {step.decision !== undefined && (
         <Part title="Decision">
-          <Decided decision={step.decision} />
+          <Decided decision={step.decision} decisions={step.decisions} />
         </Part>
       )}
       <Verdicts policy={step.policy} />

@@ -1,7 +1,17 @@
-import { Autocomplete, NativeSelect, TagsInput, Textarea, TextInput } from '@mantine/core';
+import {
+  Autocomplete,
+  Checkbox,
+  MultiSelect,
+  NativeSelect,
+  TagsInput,
+  Textarea,
+  TextInput,
+} from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
 import { useMemo } from 'react';
 import { CodeEditor } from '../../../parts/code/code-editor.tsx';
 import { anObject, JsonField } from '../../../parts/forms/json-field.tsx';
+import { membersQuery } from '../../../queries/members.ts';
 import { jsonText } from '../../../parts/forms/json-text.ts';
 import { type FieldMark, marksText } from './field-marks.ts';
 import type { NodeField } from './node-fields.ts';
@@ -27,13 +37,7 @@ export function FieldInput({
   const onText = (text: string): void => onChange(text === '' ? undefined : text);
   switch (field.input) {
     case 'line':
-      return (
-        <TextInput
-          {...common}
-          value={textOf(value)}
-          onChange={(event) => onText(event.currentTarget.value)}
-        />
-      );
+      return <LineInput common={common} value={value} onText={onText} />;
     case 'template':
       return <TemplateInput common={common} value={value} onText={onText} />;
     case 'expression':
@@ -53,7 +57,11 @@ export function FieldInput({
     case 'json':
       return <JsonInput field={field} error={error} value={value} onChange={onChange} />;
     case 'names':
-      return <NamesInput common={common} value={value} onChange={onChange} />;
+      return <NamesInput {...{ common, value, onChange }} choices={field.choices} />;
+    case 'members':
+      return <MembersInput {...{ common, value, onChange }} />;
+    case 'flag':
+      return <FlagInput {...{ common, value, onChange }} />;
     case 'choice':
       return <ChoiceInput common={common} choices={field.choices} value={value} onText={onText} />;
     case 'tools':
@@ -69,6 +77,18 @@ export function FieldInput({
       return <ToolInput common={common} tools={tools} value={value} onText={onText} />;
   }
 }
+
+const LineInput = ({
+  common,
+  value,
+  onText,
+}: Pick<ValueProps, 'common' | 'value'> & { onText: (text: string) => void }) => (
+  <TextInput
+    {...common}
+    value={textOf(value)}
+    onChange={(event) => onText(event.currentTarget.value)}
+  />
+);
 
 function TemplateInput({
   common,
@@ -141,23 +161,55 @@ function ToolInput({
   );
 }
 
+interface ValueProps {
+  common: { label: string; description: string | undefined; error: string | undefined };
+  value: unknown;
+  onChange: (value: unknown) => void;
+}
+
+const FlagInput = ({ common, value, onChange }: ValueProps) => (
+  <Checkbox
+    {...common}
+    checked={value === true}
+    onChange={(event) => onChange(event.currentTarget.checked || undefined)}
+  />
+);
+
 function NamesInput({
   common,
   value,
   onChange,
-}: {
-  common: { label: string; description: string | undefined; error: string | undefined };
-  value: unknown;
-  onChange: (value: unknown) => void;
-}) {
+  choices = [],
+}: ValueProps & { choices: NodeField['choices'] }) {
   return (
     <TagsInput
       {...common}
-      value={Array.isArray(value) ? value.filter((each) => typeof each === 'string') : []}
+      data={choices.map((choice) => choice.value)}
+      value={textsOf(value)}
       onChange={(names) => onChange(names.length === 0 ? undefined : names)}
     />
   );
 }
+
+/** A member who was removed is shown by their id. */
+function MembersInput({ common, value, onChange }: ValueProps) {
+  const members = useQuery(membersQuery).data ?? [];
+  const given = textsOf(value);
+  const known = members.map(({ id, name, email }) => ({ value: id, label: `${name} (${email})` }));
+  const unknown = given.filter((id) => members.every((member) => member.id !== id));
+  return (
+    <MultiSelect
+      {...common}
+      searchable
+      data={[...known, ...unknown.map((id) => ({ value: id, label: id }))]}
+      value={given}
+      onChange={(ids) => onChange(ids.length === 0 ? undefined : ids)}
+    />
+  );
+}
+
+const textsOf = (value: unknown): string[] =>
+  Array.isArray(value) ? value.filter((each) => typeof each === 'string') : [];
 
 function JsonInput({
   field,

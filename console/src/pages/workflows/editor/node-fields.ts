@@ -1,3 +1,4 @@
+import { roles } from '../../../../../shared/capabilities.ts';
 import { MAX_TURNS, type NodeKind } from '../../../../../shared/contract/graph.ts';
 
 /** One field of a node's form. */
@@ -7,8 +8,8 @@ export interface NodeField {
   label: string;
   hint?: string;
   /**
-   * `template` is a text with references, `expression` an expression over the state, `names` a list of texts, `tool`
-   * the name of a tool, `tools` those of an agent. The first of `choices` is the default, which is not saved.
+   * `template` is a text with references, `expression` an expression over the state, `names` a list of texts, `members`
+   * a list of ids, `tool` the name of a tool, `tools` those of an agent. The first of `choices` is the default, which is not saved.
    */
   input:
     | 'line'
@@ -18,6 +19,8 @@ export interface NodeField {
     | 'object'
     | 'json'
     | 'names'
+    | 'members'
+    | 'flag'
     | 'tool'
     | 'tools'
     | 'choice';
@@ -91,6 +94,12 @@ export const mainFields: Record<NodeKind, readonly NodeField[]> = {
   ],
   human_gate: [
     { ...prompt, hint: 'The question for the approver. Supports references like {draft}.' },
+    {
+      name: 'input_schema',
+      label: 'Input schema',
+      hint: 'JSON Schema of an object: the form that approvers fill in. Its keys are added to the run state.',
+      input: 'object',
+    },
   ],
   merge: [],
 };
@@ -129,6 +138,58 @@ const limits: FieldGroup = {
       input: 'number',
       least: 1,
       most: 10,
+    },
+  ],
+};
+
+const approval: FieldGroup = {
+  label: 'Approvers',
+  fields: [
+    {
+      name: 'approvers.roles',
+      label: 'Roles that can decide',
+      hint: 'Without roles and members, everyone with the approve_gates permission.',
+      input: 'names',
+      choices: roles.map((role) => ({ value: role, label: role })),
+    },
+    { name: 'approvers.members', label: 'Members who can decide', input: 'members' },
+    {
+      name: 'required',
+      label: 'Required approvals',
+      hint: 'Different members. One rejection rejects. Default: 1',
+      input: 'number',
+      least: 1,
+      most: 5,
+      whole: true,
+    },
+    { name: 'not_the_starter', label: 'Not by the member who started the run', input: 'flag' },
+  ],
+};
+
+const MOST_SECONDS = 31_536_000;
+
+const deadline: FieldGroup = {
+  label: 'Deadline and reminders',
+  fields: [
+    { name: 'timeout_seconds', label: 'Timeout (seconds)', ...seconds, most: MOST_SECONDS },
+    {
+      name: 'on_timeout',
+      label: 'After the timeout',
+      input: 'choice',
+      choices: [
+        { value: '', label: '' },
+        { value: 'reject', label: 'Reject' },
+        { value: 'approve', label: 'Approve' },
+        { value: 'fail', label: 'Fail the run' },
+      ],
+    },
+    {
+      name: 'remind_seconds',
+      label: 'Remind every (seconds)',
+      hint: 'Sends the alert of a paused run again.',
+      input: 'number',
+      least: 1,
+      most: MOST_SECONDS,
     },
   ],
 };
@@ -240,7 +301,7 @@ export const moreFields: Record<NodeKind, readonly FieldGroup[]> = {
   tool: [limits],
   condition: [limits],
   loop: [limits],
-  human_gate: [limits],
+  human_gate: [approval, deadline],
   merge: [limits],
 };
 
