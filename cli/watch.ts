@@ -1,4 +1,10 @@
-import { type Client, type Run, type Step, StreamError } from '../client/index.ts';
+import {
+  type Client,
+  type PendingGate,
+  type Run,
+  type Step,
+  StreamError,
+} from '../client/index.ts';
 import { type Output, painter, printable } from './output.ts';
 
 /** Maximum wait before the next read of a run, with and without a stream. */
@@ -129,10 +135,16 @@ export function treeLines(run: Run, columns: number): string[] {
     const text = `${nameOf(step)}${time}${step.error === null ? '' : `: ${step.error}`}`;
     return `${branch}${inset}${paint(colour, mark)} ${cut(text, branch.length + inset.length + 2)}`;
   });
-  const gates = run.pending_gates.map((gate) => cut(`   ? ${gate.label}: ${gate.prompt}`, 0));
+  const gates = run.pending_gates.map((gate) =>
+    cut(`   ? ${gate.label}: ${gate.prompt}${progressOf(gate)}`, 0),
+  );
   const ending = run.error === null ? [] : [cut(`   ${run.error}`, 0)];
   return [paint(runColours[run.status], cut(head, 0)), ...steps, ...gates, ...ending];
 }
+
+/** ` (1 of 3 approved)` for a gate that requires several approvals. */
+export const progressOf = ({ required = 1, decisions = [] }: PendingGate): string =>
+  required === 1 ? '' : ` (${decisions.length} of ${required} approved)`;
 
 /** The label with its iteration; of a turn of an agent its number, of a call the tool. */
 function nameOf({ label, step_key, turn, tool_call: call }: Step): string {

@@ -593,7 +593,7 @@ export interface paths {
         put?: never;
         /**
          * Approve or reject an open gate
-         * @description A gate can be decided whenever it is open, also while other branches of its run are in progress. Without a body theoldest open gate is approved: name the gate where a run may have several. A tool call needs its `digest`. 409says what was decided before, or that the tool has changed.
+         * @description A gate can be decided whenever it is open, also while other branches of its run are in progress. Without a body theoldest open gate is approved: name the gate where a run may have several. A tool call needs its `digest`. A gate with rules can refuse the caller with 403, and counts the approvals that it requires: then it stays open until the last one. 409 says what was decided before, or that the tool has changed.
          */
         post: operations["decideGate"];
         delete?: never;

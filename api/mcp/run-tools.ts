@@ -121,7 +121,7 @@ export const runTools = [
     description:
       'Decides an open gate of a run on behalf of a person. Only call it when a person has decided: ask them' +
       'with the prompt in pending_gates first. With approved false the gate is rejected. For a gate of kind' +
-      'tool_call, show the person its arguments, and send its digest.',
+      'tool_call, show the person its arguments, and send its digest. A gate with an input_schema needs an input that fits.',
     capability: 'approve_gates',
     annotations: {
       readOnlyHint: false,

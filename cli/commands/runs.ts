@@ -6,7 +6,7 @@ import { codeOfRun, Ending, exitCodes } from '../endings.ts';
 import { collect, positive, readInput, wholePositive } from '../input.ts';
 import { dollars, type Output } from '../output.ts';
 import { inSession, type Session } from '../session.ts';
-import { createRunView, rests, runStates } from '../watch.ts';
+import { createRunView, progressOf, rests, runStates } from '../watch.ts';
 import { findWorkflow } from './workflows.ts';
 
 interface RunOptions {
@@ -190,8 +190,12 @@ function endWith(run: Run): void {
 }
 
 function printRun(output: Output, run: Run): void {
-  const { id, workflow_name, status } = run;
-  output.record(run, { id, workflow: workflow_name, status });
+  const { id, workflow_name, status, pending_gate: gate } = run;
+  const waits = gate !== null && progressOf(gate) !== '';
+  output.record(run, {
+    ...{ id, workflow: workflow_name, status },
+    ...(waits ? { gate: `${gate.label}${progressOf(gate)}` } : {}),
+  });
 }
 
 async function showRun({ client, output }: Session, run: Run): Promise<void> {
@@ -204,7 +208,9 @@ async function showRun({ client, output }: Session, run: Run): Promise<void> {
     cost: dollars(cost_usd),
     duration: `${duration_ms} ms`,
     ...(error === null ? {} : { error }),
-    ...(run.pending_gate === null ? {} : { gate: run.pending_gate.prompt }),
+    ...(run.pending_gate === null
+      ? {}
+      : { gate: `${run.pending_gate.prompt}${progressOf(run.pending_gate)}` }),
     output: run.output,
   });
   if (run.steps.length === 0) return;

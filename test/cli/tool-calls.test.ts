@@ -200,3 +200,31 @@ describe('a conversation', () => {
     expect(exactJson({ a: 'x\u202Ey\u009b' })).toBe('{\n  "a": "x\\u202ey\\u009b"\n}');
   });
 });
+
+describe('a gate with rules', () => {
+  const start = async (name: string, settings: object): Promise<string> => {
+    const node = { id: 'review', kind: 'human_gate', ...settings };
+    const file = join(ops.configFolder, `${name}.json`);
+    await writeFile(file, JSON.stringify({ name, graph: { nodes: [node], edges: [] } }));
+    expect(await ops(['workflows', 'apply', '-f', file])).toMatchObject({ code: 0 });
+    const { stdout } = await ops(['run', name, '--watch']);
+    return JSON.parse(stdout.trim().split('\n').at(-1)!).run_id;
+  };
+
+  test('refuses the member who started the run', async () => {
+    const runId = await start('Four eyes', { not_the_starter: true });
+    const { code, stderr } = await ops(['approve', runId]);
+    expect([code, stderr]).toEqual([
+      1,
+      expect.stringContaining('cannot be decided by the member who started the run'),
+    ]);
+  });
+
+  test('says how many have approved, and takes the input of its form', async () => {
+    const input_schema = { type: 'object', required: ['amount'] };
+    const runId = await start('Two of us', { required: 2, input_schema });
+    expect((await ops(['approve', runId])).stderr).toContain("required property 'amount'");
+    const { stdout } = await ops(['approve', runId, '-i', 'amount=5']);
+    expect(stdout).toContain('review (1 of 2 approved)');
+  });
+});

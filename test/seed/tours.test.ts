@@ -77,6 +77,10 @@ describe('tours', () => {
     await printsWhatItPromises('docs/agents.md', 'agents', service.apiUrl);
   });
 
+  test('docs/approvals.md prints its documented output', async () => {
+    await printsWhatItPromises('docs/approvals.md', 'approvals', service.apiUrl);
+  });
+
   test('docs/tour-people.md prints its documented output', async () => {
     const required = await startInstallation({
       AUTH_MODE: 'required',

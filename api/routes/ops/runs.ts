@@ -185,8 +185,9 @@ function decideGates(app: App, actions: RunActions): void {
       summary: 'Approve or reject an open gate',
       description:
         'A gate can be decided whenever it is open, also while other branches of its run are in progress. Without a body the' +
-        'oldest open gate is approved: name the gate where a run may have several. A tool call needs its `digest`. 409' +
-        'says what was decided before, or that the tool has changed.',
+        'oldest open gate is approved: name the gate where a run may have several. A tool call needs its `digest`. A gate with rules can refuse' +
+        ' the caller with 403, and counts the approvals that it requires: then it stays open until the last one. 409' +
+        ' says what was decided before, or that the tool has changed.',
       params: runParams,
       body: decisionBody,
       response: answers({ 200: runSchema }, 'conflict'),

@@ -17,6 +17,8 @@ const actions = [
   'run',
   'approve',
   'reject',
+  'decision_refused',
+  'gate_timeout',
   'cancel',
   'resume',
   'budget_override',
