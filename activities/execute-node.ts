@@ -19,6 +19,7 @@ import {
   FAILURE_NODE,
   FAILURE_RUN_GONE,
   FAILURE_WAITS,
+  type FailureDetails,
   INFRASTRUCTURE_ATTEMPTS,
   type StepCall,
 } from '../shared/execution.ts';
@@ -78,7 +79,7 @@ export function createExecuteNode(
       case 'finished':
         return agentProgress(given, begun.output);
       case 'failed':
-        throw ApplicationFailure.nonRetryable(begun.error, FAILURE_NODE);
+        throw ApplicationFailure.nonRetryable(begun.error, FAILURE_NODE, begun.details);
       case 'waits':
         throw waiting(attempt.number);
       case 'refused':
@@ -179,7 +180,7 @@ async function attemptStep(
     let result;
     try {
       if (judgement.refusal !== undefined) {
-        throw new NodeError(judgement.refusal, { retryable: false });
+        throw new NodeError(judgement.refusal, { retryable: false, kind: 'policy' });
       }
       if ((claim.attempts - claim.errors) % INFRASTRUCTURE_ATTEMPTS === 0) {
         const message = `Its worker was lost ${INFRASTRUCTURE_ATTEMPTS} times`;
@@ -267,8 +268,10 @@ async function failStep(
     deps.log.error({ err: error, runId, stepKey }, 'a node failed with an unexpected error');
   }
   const retry = call.node.retry;
+  const kind = error instanceof NodeError ? error.kind : 'node';
   const recorded = await recordStepError(deps.db, end, {
     message,
+    kind,
     retryable: error instanceof NodeError ? error.retryable : true,
     definite: error instanceof NodeError && error.definite,
     maxAttempts: retry?.max_attempts ?? 1,
@@ -276,7 +279,10 @@ async function failStep(
   if (recorded === undefined) {
     return ApplicationFailure.retryable('Another attempt at this step has taken over');
   }
-  if (recorded.final) return ApplicationFailure.nonRetryable(message, FAILURE_NODE);
+  if (recorded.final) {
+    const details: FailureDetails = { kind, attempts: recorded.tries };
+    return ApplicationFailure.nonRetryable(message, FAILURE_NODE, details);
+  }
   const initial = (retry?.initial_interval_seconds ?? 1) * 1000;
   const delay = initial * (retry?.backoff ?? 2) ** (recorded.tries - 1);
   return ApplicationFailure.create({

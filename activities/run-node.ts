@@ -57,6 +57,7 @@ export async function runNode(
     if (!timeout.signal.aborted || attempt.signal.aborted) throw error;
     throw new NodeError(`Timed out after ${timeout.seconds} s`, {
       cause: error,
+      kind: 'timeout',
       consumption: spendingOf(error),
     });
   } finally {

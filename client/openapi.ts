@@ -3070,7 +3070,7 @@ export interface components {
             source: string;
             target: string;
             /** @enum {string} */
-            condition_value?: "true" | "false";
+            condition_value?: "true" | "false" | "error";
         };
         GraphIssue: {
             code: string;
@@ -4025,6 +4025,13 @@ export interface components {
             input: unknown;
             output: unknown;
             error: string | null;
+            /**
+             * @description Why its last attempt failed. `timeout`: it took too long, `policy`: refused by a policy, `rejected`: a decision at a gate, `child`: what it started has failed, `node`: any other error
+             * @enum {string}
+             */
+            error_kind?: "node" | "timeout" | "policy" | "rejected" | "child";
+            /** @description It has failed, and its error edges were taken: the run continues */
+            caught?: boolean;
             policy: components["schemas"]["PolicyVerdict"][];
             /** @description For a turn or a call of an agent with tools: the step of the agent. The cost of that step includes it */
             parent_step_key?: string;

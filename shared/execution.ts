@@ -2,6 +2,7 @@ import type { Alert, AlertChannel } from './alerts.ts';
 import type { Graph, NodeKind } from './contract/graph.ts';
 import type { GateDecision } from './gate-decision.ts';
 import type { GateSettings } from './graph/gate-settings.ts';
+import type { CaughtError } from './graph/caught-error.ts';
 import type { ExecutedNode } from './graph/kinds.ts';
 import type { ControlStep, SchedulerSnapshot } from './graph/schedule/scheduler.ts';
 import type { Json, JsonObject } from './json.ts';
@@ -149,6 +150,8 @@ export interface GateOpening {
   prompt: string;
   /** Without a 'false' edge a rejection fails the run. */
   fails_on_reject: boolean;
+  /** It has an error edge for that. */
+  caught_on_reject?: boolean;
   /** For a tool call that needs approval. Its arguments are in the ledger. */
   tool_call?: { agent_key: string; turn: number; call: number; tool: string };
   settings?: GateSettings;
@@ -218,6 +221,8 @@ interface AbandonCall {
 
 export interface LedgerState {
   outputs: Record<string, Json>;
+  /** The errors of failed steps whose error edges were taken. */
+  caught?: Record<string, CaughtError>;
   decisions: GateDecision[];
   rounds: Record<string, number>;
   failures: number;
@@ -385,6 +390,8 @@ export const FAILURE_DELIVERY_POSTPONED = 'DeliveryPostponed';
 
 /** Failure types of executeNode that the workflow distinguishes. */
 export const FAILURE_NODE = 'NodeFailed';
+/** Its first detail, when the step has failed permanently. */
+export type FailureDetails = Pick<CaughtError, 'kind' | 'attempts'>;
 /** Its first detail is the evidence of a FailedStep. */
 export const FAILURE_BUDGET = 'BudgetExhausted';
 /** Extra attempts for killed workers, beyond the node's own attempts. */

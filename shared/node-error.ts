@@ -1,3 +1,5 @@
+import type { ErrorKind } from './graph/caught-error.ts';
+
 export interface Usage {
   input_tokens: number;
   output_tokens: number;
@@ -26,6 +28,7 @@ export class NodeError extends Error {
   readonly retryable: boolean;
   /** True when the external service gave a final error for this idempotency key, so the next try needs a new one. */
   readonly definite: boolean;
+  readonly kind: ErrorKind;
   readonly consumption: Consumption;
   /** The status of the failed HTTP response. */
   readonly status: number | undefined;
@@ -35,6 +38,8 @@ export class NodeError extends Error {
     options: ErrorOptions & {
       retryable?: boolean;
       definite?: boolean;
+      /** The default is `node`. */
+      kind?: ErrorKind;
       consumption?: Consumption;
       status?: number;
     } = {},
@@ -42,6 +47,7 @@ export class NodeError extends Error {
     super(message, options);
     this.retryable = options.retryable ?? true;
     this.definite = options.definite ?? false;
+    this.kind = options.kind ?? 'node';
     this.consumption = options.consumption ?? { costMicros: 0 };
     this.status = options.status;
   }

@@ -237,8 +237,8 @@ export const graphEdgeSchema = z
     id: z.string().min(1).max(200).optional(),
     source: z.string().min(1).max(100),
     target: z.string().min(1).max(100),
-    /** The source's result that this edge requires; without one it accepts any. */
-    condition_value: z.enum(['true', 'false']).optional(),
+    /** The source's result that this edge requires; without one it accepts any. `error`: the source has failed. */
+    condition_value: z.enum(['true', 'false', 'error']).optional(),
   })
   .meta({ id: 'GraphEdge' });
 
@@ -355,6 +355,7 @@ export type LoopNode = z.infer<typeof loopNodeSchema>;
 export type GateNode = z.infer<typeof gateNodeSchema>;
 export type NodeKind = GraphNode['kind'];
 export type GraphEdge = z.infer<typeof graphEdgeSchema>;
+export type EdgeCondition = NonNullable<GraphEdge['condition_value']>;
 export type Graph = z.infer<typeof graphSchema>;
 /** A graph in a request, before defaults are applied. */
 export type GraphInput = z.input<typeof graphSchema>;

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { errorKinds } from '../graph/caught-error.ts';
 import { nodeKinds } from '../graph/kinds.ts';
 import { dollars, jsonValue, timestamp } from './common.ts';
 import { gateDecisionSchema } from './gate.ts';
@@ -99,6 +100,17 @@ export const stepSchema = z
     input: jsonValue,
     output: jsonValue,
     error: z.string().nullable(),
+    error_kind: z
+      .enum(errorKinds)
+      .optional()
+      .meta({
+        description:
+          'Why its last attempt failed. `timeout`: it took too long, `policy`: refused by a policy, `rejected`: a decision at ' +
+          'a gate, `child`: what it started has failed, `node`: any other error',
+      }),
+    caught: z.boolean().optional().meta({
+      description: 'It has failed, and its error edges were taken: the run continues',
+    }),
     policy: z.array(policyVerdictSchema),
     parent_step_key: z.string().optional().meta({
       description:

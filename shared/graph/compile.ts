@@ -1,5 +1,5 @@
 import { hasOutputKey } from './kinds.ts';
-import type { Graph, GraphNode } from '../contract/graph.ts';
+import type { EdgeCondition, Graph, GraphNode } from '../contract/graph.ts';
 import { analyseLoops, innermostLoops } from './schedule/loops.ts';
 import { linkGraph, topologicalOrder } from './topology.ts';
 
@@ -10,7 +10,7 @@ export interface CompiledEdge {
   /** Positions in `nodes`. */
   from: number;
   to: number;
-  when?: 'true' | 'false';
+  when?: EdgeCondition;
   /** A back edge to the head of the loop around `from`; nothing waits for it. */
   back?: true;
 }

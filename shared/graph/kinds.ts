@@ -9,6 +9,8 @@ interface CommonTraits {
   branches: boolean;
   /** Its output may be stored under `output_key`. */
   hasOutputKey: boolean;
+  /** It may have error edges: it does work that can fail. */
+  canFail: boolean;
 }
 
 type KindTraits = CommonTraits &
@@ -26,12 +28,24 @@ type KindTraits = CommonTraits &
   );
 
 const traits = {
-  agent: { flow: 'executed', branches: false, hasOutputKey: true, timeoutSeconds: 600 },
-  tool: { flow: 'executed', branches: false, hasOutputKey: true, timeoutSeconds: 60 },
-  condition: { flow: 'computed', branches: true, hasOutputKey: false },
-  loop: { flow: 'computed', branches: true, hasOutputKey: false },
-  human_gate: { flow: 'waiting', branches: true, hasOutputKey: false },
-  merge: { flow: 'computed', branches: false, hasOutputKey: false },
+  agent: {
+    flow: 'executed',
+    branches: false,
+    hasOutputKey: true,
+    canFail: true,
+    timeoutSeconds: 600,
+  },
+  tool: {
+    flow: 'executed',
+    branches: false,
+    hasOutputKey: true,
+    canFail: true,
+    timeoutSeconds: 60,
+  },
+  condition: { flow: 'computed', branches: true, hasOutputKey: false, canFail: false },
+  loop: { flow: 'computed', branches: true, hasOutputKey: false, canFail: false },
+  human_gate: { flow: 'waiting', branches: true, hasOutputKey: false, canFail: true },
+  merge: { flow: 'computed', branches: false, hasOutputKey: false, canFail: false },
 } as const satisfies Record<NodeKind, KindTraits>;
 
 type Traits = typeof traits;
@@ -47,11 +61,15 @@ type KeyedNode = NodeWith<{ hasOutputKey: true }>;
 export const nodeKinds = Object.keys(traits) as [NodeKind, ...NodeKind[]];
 export const executedKinds = nodeKinds.filter((kind) => traits[kind].flow === 'executed');
 
+export const branchingKinds = nodeKinds.filter((kind) => traits[kind].branches);
+export const failingKinds = nodeKinds.filter((kind) => traits[kind].canFail);
+
 export const isExecuted = (node: GraphNode): node is ExecutedNode =>
   traits[node.kind].flow === 'executed';
 export const isWaiting = (node: GraphNode): node is WaitingNode =>
   traits[node.kind].flow === 'waiting';
 export const isBranching = (node: GraphNode): node is BranchingNode => traits[node.kind].branches;
+export const canFail = ({ kind }: GraphNode): boolean => traits[kind].canFail;
 export const hasOutputKey = (node: GraphNode): node is KeyedNode => traits[node.kind].hasOutputKey;
 
 /** The default timeout of an attempt, in seconds. */

@@ -1,10 +1,10 @@
-import type { Graph } from '../contract/graph.ts';
+import type { EdgeCondition, Graph } from '../contract/graph.ts';
 
 export interface LinkedEdge {
   /** Positions in `graph.nodes`. */
   from: number;
   to: number;
-  when: 'true' | 'false' | undefined;
+  when: EdgeCondition | undefined;
   /** Position in `graph.edges`. */
   index: number;
 }

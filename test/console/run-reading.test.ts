@@ -47,6 +47,23 @@ describe('node states', () => {
     expect(ended.taken({ source: 'work', target: 'again', conditionValue: undefined })).toBe(false);
   });
 
+  test('a caught error took the error edges, and a success took the others', () => {
+    const catching = drawingOf({
+      nodes: graph.nodes,
+      edges: [
+        { source: 'yes', target: 'end' },
+        { source: 'yes', target: 'work', condition_value: 'error' },
+      ],
+    });
+    const taken = (of: Parameters<typeof step>[0], open: string) =>
+      catching.edges.map(nodeStates(run([step(of), step({ node_id: open })]), catching).taken);
+    expect(taken({ node_id: 'yes', status: 'failed', caught: true }, 'work')).toEqual([
+      false,
+      true,
+    ]);
+    expect(taken({ node_id: 'yes' }, 'end')).toEqual([true, false]);
+  });
+
   test('distinguish two branches of one condition to the same node', () => {
     const both = drawingOf({
       nodes: graph.nodes,

@@ -210,7 +210,9 @@ describe('a failing step', () => {
       final: true,
       tries: 2,
     });
-    expect(await begin(runId, 'three')).toEqual({ outcome: 'failed', error: 'no' });
+    expect(await begin(runId, 'three')).toEqual({
+      ...{ outcome: 'failed', error: 'no', details: { kind: 'node', attempts: 2 } },
+    });
     await cancelRun(engine.db, { actor: engine.actor, runId, alerts: false });
     expect(await begin(runId, 'four')).toEqual({ outcome: 'refused' });
     await resumeRun(engine.db, { actor: engine.actor, runId });

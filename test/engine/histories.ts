@@ -284,6 +284,35 @@ export const scenarios: Record<string, (engine: Engine) => Promise<string>> = {
     return runId;
   },
 
+  // Caught errors of both lanes, of a rejection and of a template, then an error that nothing catches.
+  'caught-errors': async (engine) => {
+    const workflowId = await engine.define({
+      nodes: [
+        mock('short', { fail_times: 1 }),
+        mock('long', { fail_times: 1, delay_ms: 1 }),
+        mock('missing', {}, { prompt: 'Hello {nobody}' }),
+        { id: 'gate', kind: 'human_gate' },
+        echo('plain'),
+        mock('uncaught', { fail_times: 1, output: '{short.error.kind}' }),
+      ],
+      edges: [
+        edge('short', 'plain'),
+        edge('long', 'plain'),
+        edge('short', 'gate', 'error'),
+        edge('long', 'gate', 'error'),
+        edge('missing', 'gate', 'error'),
+        edge('gate', 'uncaught', 'error'),
+      ],
+    });
+    const runId = await engine.trigger(workflowId);
+    await engine.until(runId, ['paused']);
+    await decideGate(engine.deps, { actor: engine.actor, runId, approved: false });
+    await engine.until(runId, ['failed']);
+    await resumeRun(engine.deps, { actor: engine.actor, runId });
+    await engine.until(runId, ['success']);
+    return runId;
+  },
+
   // Takes longer than one workflow task allows for short steps.
   'loop-of-many-short-steps': async (engine) => {
     const workflowId = await engine.define({

@@ -121,7 +121,11 @@ describe('random graphs', () => {
         }
         compiledOnes += 1;
         const compiled = compileGraph(graph);
-        const world = { work: (key: string) => key, approve: () => ({ approved: true }) };
+        const world = {
+          work: (key: string) => key,
+          approve: () => ({ approved: true }),
+          fails: () => undefined,
+        };
         const scheduler = createScheduler(compiled, {});
         for (
           let [next] = scheduler.takeReady(1);

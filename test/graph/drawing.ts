@@ -1,4 +1,9 @@
-import { graphSchema, type Graph, type GraphInput } from '../../shared/contract/graph.ts';
+import {
+  type EdgeCondition,
+  graphSchema,
+  type Graph,
+  type GraphInput,
+} from '../../shared/contract/graph.ts';
 import { compileGraph } from '../../shared/graph/compile.ts';
 import { createScheduler, type Scheduler } from '../../shared/graph/schedule/scheduler.ts';
 import type { Json, JsonObject } from '../../shared/json.ts';
@@ -7,7 +12,7 @@ type NodeInput = NonNullable<GraphInput['nodes']>[number];
 type Extra = Record<string, Json>;
 
 /**
- * A graph from a drawing: `a -> b`, `c -true-> d`, one edge a line, several arrows in a row allowed. The first letter
+ * A graph from a drawing: `a -> b`, `c -true-> d`, `a -error-> f`, one edge a line, several arrows in a row allowed. The first letter
  * of an id is the kind: c condition, l loop, g gate, m merge, t tool, all others agents. `extra` overrides.
  */
 export function draw(text: string, extra: Record<string, Extra> = {}): Graph {
@@ -27,7 +32,7 @@ export function draw(text: string, extra: Record<string, Extra> = {}): Graph {
       }
       ids.add(part);
       if (source !== undefined && arrow !== undefined) {
-        const when = /^-(true|false)->$/.exec(arrow)?.[1] as 'true' | 'false' | undefined;
+        const when = /^-(true|false|error)->$/.exec(arrow)?.[1] as EdgeCondition | undefined;
         edges.push({ source, target: part, ...(when && { condition_value: when }) });
       }
       source = part;

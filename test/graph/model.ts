@@ -1,5 +1,6 @@
 import type { GraphNode } from '../../shared/contract/graph.ts';
 import { outputKey, type CompiledGraph } from '../../shared/graph/compile.ts';
+import type { CaughtError } from '../../shared/graph/caught-error.ts';
 import { evaluateExpression, truthy } from '../../shared/graph/expression/expression.ts';
 import type { Json, JsonObject } from '../../shared/json.ts';
 
@@ -12,6 +13,8 @@ export interface ModelRun {
 
 export interface World {
   work: (stepKey: string) => Json;
+  /** The final error of a step with error edges; undefined when it succeeds. */
+  fails: (stepKey: string) => CaughtError | undefined;
   approve: (stepKey: string) => { approved: boolean; input?: JsonObject };
 }
 
@@ -24,7 +27,11 @@ export function modelRun(graph: CompiledGraph, input: JsonObject, world: World):
   runRegion(graph, run, world, -1, []);
   graph.nodes.forEach((node, at) => {
     const last = graph.edges.every(
-      (edge) => edge.from !== at || edge.to === at || graph.regions[edge.to] === at,
+      (edge) =>
+        edge.from !== at ||
+        edge.when === 'error' ||
+        edge.to === at ||
+        graph.regions[edge.to] === at,
     );
     const ran = [...run.steps].some(
       ([key, status]) => key.split('#')[0] === node.id && status === 'success',
@@ -37,6 +44,7 @@ export function modelRun(graph: CompiledGraph, input: JsonObject, world: World):
 interface Done {
   output: Json;
   answer: boolean | undefined;
+  failed?: true;
 }
 
 /** Runs the direct nodes of a region once. Returns whether a back edge to its loop was followed. */
@@ -53,11 +61,12 @@ function runRegion(
   }
   const isTaken = (edge: CompiledGraph['edges'][number]): boolean => {
     const source = done.get(edge.from);
+    if (source === undefined || (edge.when === 'error') !== (source.failed === true)) return false;
     return (
-      source !== undefined &&
-      (edge.when === undefined ||
-        source.answer === undefined ||
-        String(source.answer) === edge.when)
+      source.failed === true ||
+      edge.when === undefined ||
+      source.answer === undefined ||
+      String(source.answer) === edge.when
     );
   };
   graph.nodes.forEach((_, at) => {
@@ -104,6 +113,12 @@ function runNode(
     run.state[outputKey(node)] = output;
     return { output, answer };
   };
+  const error = world.fails(key);
+  if (error !== undefined) {
+    run.steps.set(key, 'failed');
+    run.state[node.id] = { error };
+    return { output: { error }, answer: undefined, failed: true };
+  }
   switch (node.kind) {
     case 'agent':
     case 'tool':

@@ -5,6 +5,14 @@ import type { JsonObject } from '../../shared/json.ts';
 /** A part of a graph with one entry and one exit. */
 type Block =
   | { type: 'work'; kind: 'agent' | 'tool' | 'human_gate'; key: string | undefined; label: boolean }
+  /** A node with error edges. The handler and what follows the node can join. */
+  | {
+      type: 'catch';
+      kind: 'agent' | 'tool' | 'human_gate';
+      key: string | undefined;
+      then: Block | undefined;
+      handler: Block | undefined;
+    }
   | { type: 'sequence'; blocks: Block[] }
   | { type: 'fork'; blocks: Block[]; merge: boolean }
   | {
@@ -39,6 +47,13 @@ const { block } = fc.letrec<{ block: Block }>((tie) => ({
   block: fc.oneof(
     { maxDepth: 4, depthSize: 'small' },
     work,
+    fc.record({
+      type: fc.constant('catch' as const),
+      kind: fc.constantFrom('agent', 'tool', 'human_gate'),
+      key: fc.constantFrom(undefined, 'shared'),
+      then: fc.option(tie('block'), { nil: undefined }),
+      handler: fc.option(tie('block'), { nil: undefined }),
+    }),
     fc.record({
       type: fc.constant('sequence' as const),
       blocks: fc.array(tie('block'), { minLength: 2, maxLength: 3 }),
@@ -95,6 +110,19 @@ function addNode(
   return id;
 }
 
+function addWork(
+  building: Building,
+  { kind, key }: Pick<Extract<Block, { type: 'work' }>, 'kind' | 'key'>,
+  ends: readonly End[],
+): string {
+  return addNode(building, ends, (id) => {
+    if (kind === 'human_gate') return { id, kind, prompt: '' };
+    return kind === 'agent'
+      ? { id, kind, output_key: key }
+      : { id, kind, tool_name: 'delay', params: { seconds: 0 }, output_key: key };
+  });
+}
+
 function expressionOf(building: Building, answer: Answer): string {
   const around = building.loops.at(-1);
   if (answer === 'early' && around !== undefined) return `${around}.iterations < 2`;
@@ -103,15 +131,15 @@ function expressionOf(building: Building, answer: Answer): string {
 
 function build(building: Building, block: Block, ends: readonly End[]): End[] {
   switch (block.type) {
-    case 'work': {
-      const { kind, key } = block;
-      const id = addNode(building, ends, (id) => {
-        if (kind === 'human_gate') return { id, kind, prompt: '' };
-        return kind === 'agent'
-          ? { id, kind, output_key: key }
-          : { id, kind, tool_name: 'delay', params: { seconds: 0 }, output_key: key };
-      });
-      return [{ source: id }];
+    case 'work':
+      return [{ source: addWork(building, block, ends) }];
+    case 'catch': {
+      const source = addWork(building, block, ends);
+      const onError: End = { source, condition_value: 'error' };
+      return [
+        ...(block.then === undefined ? [{ source }] : build(building, block.then, [{ source }])),
+        ...(block.handler === undefined ? [onError] : build(building, block.handler, [onError])),
+      ];
     }
     case 'sequence':
       return block.blocks.reduce((open: End[], next) => build(building, next, open), [...ends]);

@@ -26,7 +26,14 @@ function worldOf(graph: Graph): World {
   const rejectable = new Set(
     graph.edges.filter((edge) => edge.condition_value === 'false').map((edge) => edge.source),
   );
+  const catching = new Set(
+    graph.edges.filter((edge) => edge.condition_value === 'error').map((edge) => edge.source),
+  );
   return {
+    fails: (key) =>
+      catching.has(key.split('#')[0]!) && hash(key) % 3 === 1
+        ? { message: `no ${key}`, kind: 'node', attempts: 1 }
+        : undefined,
     work: (key) => ({ by: key }),
     approve: (key) => {
       const approved = !rejectable.has(key.split('#')[0]!) || hash(key) % 2 === 0;
@@ -55,8 +62,15 @@ function observe(observed: Observed, scheduler: Scheduler): void {
 }
 
 function carryOut(scheduler: Scheduler, world: World, node: ReadyNode): void {
-  if (node.kind === 'human_gate') scheduler.decide(node.step_key, world.approve(node.step_key));
-  else scheduler.complete(node.step_key, world.work(node.step_key));
+  const error = world.fails(node.step_key);
+  if (error !== undefined) {
+    scheduler.fail(node.step_key);
+    expect(scheduler.catchFailure(node.step_key, error)).toBe(true);
+  } else if (node.kind === 'human_gate') {
+    scheduler.decide(node.step_key, world.approve(node.step_key));
+  } else {
+    scheduler.complete(node.step_key, world.work(node.step_key));
+  }
 }
 
 /** Runs a graph; each turn finishes one of the open steps, chosen by `picks`. `between` may replace the scheduler. */
@@ -82,6 +96,7 @@ function runInOrder(
     const [next] = open.splice(picks[turn % picks.length]! % open.length, 1);
     expect(observed.steps.has(next!.step_key)).toBe(false);
     carryOut(scheduler, world, next!);
+    if (world.fails(next!.step_key) !== undefined) continue;
     observed.steps.set(next!.step_key, 'success');
     observed.ended.push(next!.step_key);
   }

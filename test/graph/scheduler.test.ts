@@ -541,3 +541,49 @@ describe('performance', () => {
     expect(cost()).toBeLessThan(1_000);
   });
 });
+
+describe('error edges', () => {
+  const error = { message: 'down', kind: 'node', attempts: 2 } as const;
+
+  test('a caught failure takes only these, and a join sees it', () => {
+    // a -> b -> m,  a -error-> f -> m
+    const scheduler = start(draw('a -> b -> m\na -error-> f -> m'));
+    expect(ready(scheduler)).toEqual(['a']);
+    scheduler.fail('a');
+    expect(scheduler.catchFailure('a', error)).toBe(true);
+    expect(scheduler.takeControlSteps().map(({ step_key, status }) => [step_key, status])).toEqual([
+      ['a', 'failed'],
+      ['b', 'skipped'],
+    ]);
+    expect(scheduler.state()).toEqual({ a: { error } });
+    expect(finish(scheduler, () => 'handled')).toEqual([['f']]);
+    expect(scheduler.result().output).toEqual({ m: { f: 'handled' } });
+  });
+
+  test('a failure without one stays, and can be retried', () => {
+    const scheduler = start(draw('a -> b'));
+    expect(() => scheduler.catchFailure('a', error)).toThrow(SchedulerError);
+    scheduler.fail('a');
+    expect(scheduler.catchFailure('a', error)).toBe(false);
+    scheduler.retry('a');
+    expect(ready(scheduler)).toEqual(['a']);
+  });
+
+  test('a rejection without an edge for it can be caught', () => {
+    const scheduler = start(draw('g -> a\ng -error-> f'));
+    expect(scheduler.decide('g', { approved: false })).toBe('rejected');
+    expect(scheduler.catchFailure('g', { ...error, kind: 'rejected' })).toBe(true);
+    expect(ready(scheduler)).toEqual(['f']);
+  });
+
+  test('an edge back to the loop starts the next iteration', () => {
+    // l -true-> a -error-> l: it repeats until a succeeds, which breaks
+    const scheduler = start(draw('l -true-> a -error-> l\nl -> b'));
+    scheduler.fail('a#1');
+    scheduler.catchFailure('a#1', error);
+    expect(ready(scheduler)).toEqual(['a#2']);
+    scheduler.complete('a#2', 'ok');
+    expect(ready(scheduler)).toEqual(['b']);
+    expect(scheduler.state()['a']).toBe('ok');
+  });
+});

@@ -129,6 +129,19 @@ describe('errors', () => {
     expect(issuesOf(graph).errors).toEqual(expected);
   });
 
+  test.each(['c', 'l', 'm'])('an error edge of %s says where it can start', (id) => {
+    const { errors } = checkGraph(draw(`${id} -error-> a`), context);
+    const { kind } = draw(id).nodes[0]!;
+    expect(errors).toEqual([
+      {
+        code: 'error_edge_not_allowed',
+        message: `The edge from '${id}' to 'a' is never taken: a ${kind} has no errors to catch; start it at the agent, tool or gate whose error it handles`,
+        node_id: id,
+        path: 'edges[0].condition_value',
+      },
+    ]);
+  });
+
   test('give the location and name the nodes', () => {
     const graph = draw('c -true-> t -> c\nc -false-> b', {
       c: { expression: 'x == ' },
@@ -185,6 +198,24 @@ describe('warnings', () => {
     ['a condition without either branch', draw('c -> a'), ['condition_branch_missing']],
     ['a condition that ends the graph', draw('c'), ['condition_branch_missing']],
     ['an agent that cannot branch', draw('a -true-> b'), ['condition_value_ignored']],
+    // a -error-> f: the handler reads the error, and only it
+    [
+      'an error that a handler reads',
+      draw('a -error-> f -> m\na -> m', { a: { output_key: 'k' }, f: { prompt: '{a.error}' } }),
+      [],
+      [],
+    ],
+    [
+      'the output of a node that has failed',
+      draw('a -error-> f', { a: { output_key: 'k' }, f: { prompt: '{k}' } }),
+      ['key_not_set'],
+      [],
+    ],
+    [
+      'writes after an error and after success',
+      draw('a -> b\na -error-> d', { b: { output_key: 'k' }, d: { output_key: 'k' } }),
+      [],
+    ],
     ['a loop nothing leads back to', draw('l -true-> a'), ['loop_without_return']],
     // l -true-> a,  l -false-> a
     [

@@ -4,7 +4,7 @@ import { setting } from './settings.ts';
 import { createTestDatabase } from './database.ts';
 import { testTemporal } from './temporal.ts';
 import type { Actor } from '../../shared/actor.ts';
-import type { GraphInput } from '../../shared/contract/graph.ts';
+import type { EdgeCondition, GraphInput } from '../../shared/contract/graph.ts';
 import { type Run, runSchema } from '../../shared/contract/run.ts';
 import type { StreamFrame } from '../../shared/contract/stream.ts';
 import { readFrames } from '../../shared/db/runs/frames.ts';
@@ -172,7 +172,7 @@ export const echo = (id: string, expression = `'${id}'`) =>
 export const mock = (id: string, behaviour: JsonObject = {}, rest: JsonObject = {}) =>
   ({ id, kind: 'agent', mock: behaviour, ...rest }) as never;
 
-export const edge = (source: string, target: string, condition_value?: 'true' | 'false') => ({
+export const edge = (source: string, target: string, condition_value?: EdgeCondition) => ({
   source,
   target,
   ...(condition_value === undefined ? {} : { condition_value }),

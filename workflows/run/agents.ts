@@ -157,6 +157,8 @@ function failAgent(
   run.agents.delete(step.step_key);
   run.turns.set(step.step_key, loop.turn);
   fail(run, step, error, reason, cause);
+  // Its error was caught: it does not continue.
+  if (!run.failures.has(step.step_key)) run.turns.delete(step.step_key);
 }
 
 /** Names the tool that failed; a turn's error names its model. */

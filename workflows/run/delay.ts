@@ -1,5 +1,5 @@
 import { ApplicationFailure, sleep } from '@temporalio/workflow';
-import type { PendingWrites } from '../../shared/execution.ts';
+import { FAILURE_NODE, type PendingWrites } from '../../shared/execution.ts';
 import { outputKey } from '../../shared/graph/compile.ts';
 import type { ReadyNode } from '../../shared/graph/schedule/scheduler.ts';
 import type { Json, JsonObject } from '../../shared/json.ts';
@@ -15,7 +15,7 @@ export async function delayStep(
   { label, params, call }: { label: string; params: JsonObject; call: PendingWrites },
 ): Promise<Json> {
   const delay = parseDelay(params);
-  if ('error' in delay) throw ApplicationFailure.nonRetryable(delay.error);
+  if ('error' in delay) throw ApplicationFailure.nonRetryable(delay.error, FAILURE_NODE);
   const entry = {
     step_key: step.step_key,
     node_id: step.node_id,

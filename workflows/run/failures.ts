@@ -1,6 +1,12 @@
-import { ApplicationFailure, log } from '@temporalio/workflow';
-import { type FailedStep, FAILURE_RUN } from '../../shared/execution.ts';
+import { ApplicationFailure, log, TemporalFailure } from '@temporalio/workflow';
+import {
+  type FailedStep,
+  type FailureDetails,
+  FAILURE_NODE,
+  FAILURE_RUN,
+} from '../../shared/execution.ts';
 import type { ControlStep, ReadyNode, Scheduler } from '../../shared/graph/schedule/scheduler.ts';
+import type { CaughtError } from '../../shared/graph/caught-error.ts';
 import { nodeLabel } from '../../shared/graph/compile.ts';
 import type { JsonObject } from '../../shared/json.ts';
 import { causeOf } from '../cause.ts';
@@ -19,10 +25,37 @@ export function fail(
   cause?: unknown,
 ): void {
   run.scheduler.fail(step.step_key);
+  if (catchFailure(run, step.step_key, caughtError(error, reason, cause))) return;
   const failed = failedStep(run.scheduler, step, error, reason);
   if (reason === 'budget') failed.evidence = evidenceOf(cause);
   run.failures.set(step.step_key, { step: failed, cause });
   wake(run);
+}
+
+/** Takes the error edges of a failed step. Returns false when it has none, or its error is never caught. */
+export function catchFailure(run: Run, stepKey: string, error: CaughtError | undefined): boolean {
+  if (error === undefined || !run.scheduler.catchFailure(stepKey, error)) return false;
+  run.finished += 1;
+  wake(run);
+  return true;
+}
+
+/**
+ * The error as error edges see it. Undefined for errors that they never catch: a stop by a cap or a budget, a cancel,
+ * and errors of the infrastructure.
+ */
+function caughtError(
+  message: string,
+  reason: FailedStep['reason'],
+  error: unknown,
+): CaughtError | undefined {
+  if (reason === 'budget') return undefined;
+  const cause = causeOf(error);
+  // An error of this code, such as a template that does not fit the state.
+  if (!(cause instanceof TemporalFailure)) return { message, kind: 'node', attempts: 1 };
+  if (!(cause instanceof ApplicationFailure) || cause.type !== FAILURE_NODE) return undefined;
+  const { kind = 'node', attempts = 1 } = (cause.details?.[0] ?? {}) as Partial<FailureDetails>;
+  return { message, kind, attempts };
 }
 
 function evidenceOf(error: unknown): JsonObject {
@@ -34,7 +67,8 @@ function evidenceOf(error: unknown): JsonObject {
 /** A condition or loop whose expression failed is a failed node. */
 export function collectFailed(run: Run, steps: readonly ControlStep[]): void {
   for (const step of steps) {
-    if (step.status !== 'failed' || run.failures.has(step.step_key)) continue;
+    if (step.status !== 'failed' || step.caught !== undefined) continue;
+    if (run.failures.has(step.step_key)) continue;
     const error = step.error ?? 'failed';
     run.failures.set(step.step_key, { step: failedStep(run.scheduler, step, error, 'node') });
   }

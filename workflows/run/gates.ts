@@ -1,5 +1,5 @@
 import { defineSignal, log, setHandler } from '@temporalio/workflow';
-import type { GateNode } from '../../shared/contract/graph.ts';
+import type { EdgeCondition, GateNode } from '../../shared/contract/graph.ts';
 import { SIGNAL_DECISION, SIGNAL_RESUMED } from '../../shared/execution.ts';
 import { nodeLabel } from '../../shared/graph/compile.ts';
 import { renderTemplate } from '../../shared/graph/expression/template.ts';
@@ -9,7 +9,7 @@ import { rejectionError, timeoutError } from '../../shared/rejection.ts';
 import { readDecision, readResumed } from '../received.ts';
 import { applyCallDecision } from './agents.ts';
 import { control } from './control.ts';
-import { fail, failedStep, text } from './failures.ts';
+import { catchFailure, fail, failedStep, text } from './failures.ts';
 import { startClocks, stopClock } from './gate-clocks.ts';
 import type { DecidedGate } from './open-gates.ts';
 import { pendingWrites, type Run, wake } from './state.ts';
@@ -59,13 +59,18 @@ export function reachGate(run: Run, step: ReadyNode, node: GateNode): void {
     return;
   }
   const { step_key, iteration } = step;
-  const fails = !run.input.graph.edges.some(
-    (edge) => edge.source === node.id && edge.condition_value === 'false',
-  );
+  const leaves = (result: EdgeCondition): boolean =>
+    run.input.graph.edges.some(
+      (edge) => edge.source === node.id && edge.condition_value === result,
+    );
+  const rejection = {
+    fails_on_reject: !leaves('false'),
+    ...(leaves('error') ? { caught_on_reject: true } : {}),
+  };
   const place = { step_key, node_id: node.id, label: nodeLabel(node), iteration };
   const settings = settingsOf(node);
   const asks = settings === undefined ? {} : { settings };
-  run.gates.reach(step, { ...place, prompt, fails_on_reject: fails, ...asks });
+  run.gates.reach(step, { ...place, prompt, ...rejection, ...asks });
   // It may be open already, with a deadline before the run rests again.
   if (run.input.carried !== undefined) startClocks(run, run.gates.openingsOf(step_key));
   run.atRest = false;
@@ -96,10 +101,12 @@ function decide(run: Run, gate: DecidedGate): void {
   const timedOut = decision.timed_out === 'fail';
   if (timedOut) run.scheduler.fail(step.step_key);
   else if (run.scheduler.decide(step.step_key, decision) === 'continued') return;
-  run.gates.reopen(gate);
   const error = timedOut
     ? timeoutError(decision.reason)
     : rejectionError(opening.label, decision.reason);
+  const kind = timedOut ? 'timeout' : 'rejected';
+  if (catchFailure(run, step.step_key, { message: error, kind, attempts: opening.round })) return;
+  run.gates.reopen(gate);
   const reason = timedOut ? 'node' : 'rejected';
   run.failures.set(step.step_key, { step: failedStep(run.scheduler, step, error, reason) });
 }

@@ -40,12 +40,16 @@ export function createOpenGates(carried?: Pick<CarriedState, 'decisions' | 'roun
   }
 
   /** A gate from the ledger whose last round failed the run, by a rejection or its timeout, starts a new one. */
-  function firstRound(stepKey: string, fails: boolean): number {
+  function firstRound({
+    step_key: stepKey,
+    fails_on_reject,
+    caught_on_reject = false,
+  }: Pick<GateOpening, 'step_key' | 'fails_on_reject' | 'caught_on_reject'>): number {
     const known = ledger?.rounds[stepKey];
     if (known === undefined) return 1;
     const last = decisions.get(keyOf(stepKey, known));
-    const failed = last?.timed_out === 'fail' || (last?.approved === false && fails);
-    return failed ? known + 1 : known;
+    const failed = last?.timed_out === 'fail' || (last?.approved === false && fails_on_reject);
+    return failed && !caught_on_reject ? known + 1 : known;
   }
 
   carried?.decisions.forEach(learn);
@@ -57,8 +61,8 @@ export function createOpenGates(carried?: Pick<CarriedState, 'decisions' | 'roun
       known.decisions.forEach(learn);
     },
     reach: (step, opening) => {
-      const { step_key: key, fails_on_reject: fails } = opening;
-      const round = rounds.get(key) ?? firstRound(key, fails);
+      const { step_key: key } = opening;
+      const round = rounds.get(key) ?? firstRound(opening);
       rounds.set(key, round);
       gates.set(key, { step, opening: { ...opening, round } });
     },

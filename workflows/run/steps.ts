@@ -4,7 +4,7 @@ import type { ControlStep, ReadyNode } from '../../shared/graph/schedule/schedul
 import { dispatchAgents, startAgent } from './agents.ts';
 import { nodeWork, startDelay, startLong, startShort } from './attempts.ts';
 import { control } from './control.ts';
-import { collectFailed, fail, text } from './failures.ts';
+import { catchFailure, collectFailed, fail, text } from './failures.ts';
 import { reachGate } from './gates.ts';
 import { pendingWrites, complete, type Run, handleResult, wake } from './state.ts';
 import { preparingWork, prepareStep } from './prepare.ts';
@@ -89,6 +89,14 @@ function startStep(run: Run, step: ReadyNode, node: ExecutedNode, shared: Contro
   const kept = run.ledger?.outputs[step.step_key];
   if (kept !== undefined) {
     handleResult(run, () => complete(run, step.step_key, kept));
+    return false;
+  }
+  const caught = run.ledger?.caught?.[step.step_key];
+  if (caught !== undefined) {
+    handleResult(run, () => {
+      run.scheduler.fail(step.step_key);
+      catchFailure(run, step.step_key, caught);
+    });
     return false;
   }
   if (node.kind === 'agent' && node.tools !== undefined) return startAgent(run, step, node);

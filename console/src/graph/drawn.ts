@@ -1,4 +1,4 @@
-import type { NodeKind } from '../../../shared/contract/graph.ts';
+import type { EdgeCondition, NodeKind } from '../../../shared/contract/graph.ts';
 import { nodeKinds } from '../../../shared/graph/kinds.ts';
 import type { Graph } from '../../../client/index.ts';
 
@@ -16,7 +16,7 @@ export interface DrawnEdge {
   id: string;
   source: string;
   target: string;
-  conditionValue: 'true' | 'false' | undefined;
+  conditionValue: EdgeCondition | undefined;
   /** Its index in the graph's edges. */
   at: number;
 }
@@ -52,7 +52,7 @@ export function drawingOf(graph: Graph): Drawing {
         id,
         source,
         target,
-        conditionValue: value === 'true' || value === 'false' ? value : undefined,
+        conditionValue: isCondition(value) ? value : undefined,
         at,
       },
     ];
@@ -64,6 +64,9 @@ const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
 const isKind = (value: unknown): value is NodeKind => nodeKinds.includes(value as NodeKind);
+
+const isCondition = (value: unknown): value is EdgeCondition =>
+  value === 'true' || value === 'false' || value === 'error';
 
 const isPosition = (value: unknown): value is { x: number; y: number } =>
   isObject(value) && Number.isFinite(value['x']) && Number.isFinite(value['y']);

@@ -13,6 +13,7 @@ import {
 } from '@xyflow/react';
 import { type RefObject, useCallback, useEffect, useMemo, useRef, useState } from 'react';
 import type { Graph } from '../../../client/index.ts';
+import type { EdgeCondition } from '../../../shared/contract/graph.ts';
 import { type DrawnNode, type Drawing, drawingOf } from './drawn.ts';
 import { layOut, nodeSize, type Places } from './layout.ts';
 import { type CardNode, kindNames, NodeCard, type NodeCardData } from './node-card.tsx';
@@ -88,7 +89,7 @@ function useDrawn({
   takenEdge?: (
     source: string,
     target: string,
-    conditionValue: 'true' | 'false' | undefined,
+    conditionValue: EdgeCondition | undefined,
   ) => boolean | undefined;
 }) {
   const drawing = useMemo(() => drawingOf(graph), [graph]);
@@ -119,7 +120,7 @@ interface GraphViewProps {
   takenEdge?: (
     source: string,
     target: string,
-    conditionValue: 'true' | 'false' | undefined,
+    conditionValue: EdgeCondition | undefined,
   ) => boolean | undefined;
   selected?: string | undefined;
   onSelect?: (nodeId: string | undefined) => void;
@@ -292,7 +293,9 @@ const colourOnMap = ({ data }: CardNode): string =>
     ? 'var(--mantine-color-default-border)'
     : `var(--mantine-color-${data.colour}-filled)`;
 
-/** An edge to draw; edges that were not taken are faded. */
+const errorColour = 'var(--mantine-color-red-6)';
+
+/** An edge to draw; edges that were not taken are faded, and error edges are dashed and red. */
 export function edgeOf(
   { id, source, target, conditionValue }: Drawing['edges'][number],
   route: Route,
@@ -303,11 +306,18 @@ export function edgeOf(
     type: 'route',
     source,
     target,
-    data: { route, faded: taken === false },
+    data: { route, faded: taken === false, error: conditionValue === 'error' },
     ...(conditionValue !== undefined && { label: conditionValue }),
-    markerEnd: { type: MarkerType.ArrowClosed },
+    markerEnd: {
+      type: MarkerType.ArrowClosed,
+      ...(conditionValue === 'error' && { color: errorColour }),
+    },
     animated: false,
-    style: { opacity: taken === false ? 0.3 : 1, strokeWidth: taken === true ? 2 : 1.2 },
+    style: {
+      opacity: taken === false ? 0.3 : 1,
+      strokeWidth: taken === true ? 2 : 1.2,
+      ...(conditionValue === 'error' && { stroke: errorColour, strokeDasharray: '5 4' }),
+    },
   };
 }
 

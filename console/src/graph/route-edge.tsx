@@ -2,7 +2,7 @@ import { BaseEdge, type Edge, EdgeLabelRenderer, type EdgeProps } from '@xyflow/
 import { memo } from 'react';
 import { pathOf, type Route } from './routes.ts';
 
-type RouteEdgeData = { route: Route; faded?: boolean };
+type RouteEdgeData = { route: Route; faded?: boolean; error?: boolean };
 export type RouteEdge = Edge<RouteEdgeData, 'route'>;
 
 /** An edge along its route, with its label where it leaves the card. */
@@ -30,6 +30,7 @@ export const RouteEdgeView = memo(function RouteEdgeView({
           <div
             className="graph-edge-label"
             data-faded={data.faded === true || undefined}
+            data-error={data.error === true || undefined}
             data-side={at.side}
             style={{ left: at.x, top: at.y }}
           >

@@ -90,7 +90,8 @@ async function timeOut(tx: Tx, call: GateCheck, gate: ClockedGate): Promise<void
       FROM decided
     ), ${decisionEffects(sql.fragment`(
       CASE WHEN gate.input IS NULL THEN json_build_object('approved', ${approved}::boolean)
-           ELSE json_build_object('approved', ${approved}::boolean, 'input', gate.input) END)`)}
+           ELSE json_build_object('approved', ${approved}::boolean, 'input', gate.input) END)`,
+    action === 'fail' ? 'timeout' : 'rejected')}
     SELECT FROM gate
   `);
   await recordAudit(

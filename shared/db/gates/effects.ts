@@ -1,3 +1,4 @@
+import type { ErrorKind } from '../../graph/caught-error.ts';
 import { type FragmentSqlToken, type ListSqlToken, sql } from '../pool.ts';
 import { LEASE_MS } from '../runs/outbox.ts';
 import { phaseMs } from '../runs/row.ts';
@@ -5,13 +6,16 @@ import { phaseMs } from '../runs/row.ts';
 /**
  * CTEs for what follows from a decided gate: its step, the status and clocks of its run, and the frame. They expect a CTE
  * `gate` with `run_id, step_key, round, node_id, kind, continues, error`, of at most one row. `output` is the step's, for
- * a human gate.
+ * a human gate, and `errorKind` that of its error.
  */
-export const decisionEffects = (output: FragmentSqlToken) => sql.fragment`
+export const decisionEffects = (
+  output: FragmentSqlToken,
+  errorKind: Extract<ErrorKind, 'rejected' | 'timeout'> = 'rejected',
+) => sql.fragment`
     step AS (
       UPDATE steps SET
         status = CASE WHEN NOT gate.continues THEN 'failed' WHEN gate.kind = 'tool_call' THEN 'running' ELSE 'success' END,
-        error = gate.error,
+        error = gate.error, error_kind = CASE WHEN gate.error IS NOT NULL THEN ${errorKind}::text END,
         finished_at = CASE WHEN gate.kind = 'human_gate' OR NOT gate.continues THEN clock_timestamp() END,
         output = CASE WHEN gate.kind = 'human_gate' THEN ${output}::json END
       FROM gate WHERE steps.run_id = gate.run_id AND steps.step_key = gate.step_key

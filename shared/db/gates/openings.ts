@@ -100,7 +100,7 @@ async function openGate(tx: Tx, runId: string, epoch: number, gate: GateOpening)
     FROM gate
     ON CONFLICT (run_id, step_key) DO UPDATE
       SET status = 'paused', epoch = excluded.epoch, input = excluded.input, finished_at = NULL, error = NULL,
-          output = NULL, ${anotherAttempt()}
+          error_kind = NULL, caught = false, output = NULL, ${anotherAttempt()}
   `);
   return result.rowCount > 0;
 }

@@ -123,12 +123,14 @@ async function writeFailedSteps(tx: Tx, call: FailureCall): Promise<void> {
     z.object({ step_key: z.string(), opened: z.boolean() }),
   )`
     WITH run AS (SELECT id, resumed_count AS epoch, frame_seq FROM runs WHERE id = ${call.run_id})
-    INSERT INTO steps AS s (run_id, step_key, node_id, label, kind, iteration, ordinal, status, epoch, finished_at, error)
-    SELECT run.id, f.step_key, f.node_id, f.label, f.kind, f.iteration, run.frame_seq + 1, 'failed', run.epoch, clock_timestamp(), f.error
+    INSERT INTO steps AS s (run_id, step_key, node_id, label, kind, iteration, ordinal, status, epoch, finished_at, error,
+                            error_kind)
+    SELECT run.id, f.step_key, f.node_id, f.label, f.kind, f.iteration, run.frame_seq + 1, 'failed', run.epoch, clock_timestamp(), f.error,
+           CASE f.reason WHEN 'rejected' THEN 'rejected' WHEN 'node' THEN 'node' END
     FROM run, json_to_recordset(${JSON.stringify(call.failed)}::json)
-           AS f (step_key text, node_id text, label text, kind text, iteration int[], error text)
+           AS f (step_key text, node_id text, label text, kind text, iteration int[], error text, reason text)
     ON CONFLICT (run_id, step_key) DO UPDATE SET
-      status = 'failed', error = excluded.error, finished_at = excluded.finished_at, claim = NULL, claim_until = NULL,
+      status = 'failed', error = excluded.error, error_kind = excluded.error_kind, finished_at = excluded.finished_at, claim = NULL, claim_until = NULL,
       errors = greatest(s.errors, 1), epoch = excluded.epoch,
       ${anotherAttempt(sql.fragment`s.status IN ('failed', 'cancelled')`)}
     WHERE s.status IN ('running', 'paused') OR (s.status IN ('failed', 'cancelled') AND s.epoch < excluded.epoch)

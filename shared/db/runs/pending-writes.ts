@@ -67,6 +67,10 @@ export const anotherAttempt = (begins: FragmentSqlToken = sql.fragment`true`) =>
 /** The write time of a row of `run`, as a single value: a step that starts and ends with it took no time. */
 export const moment = sql.fragment`LATERAL (SELECT run.id, clock_timestamp() AS now) AS moment`;
 
+/** The step was already recorded as failed when its error was caught. */
+const endedBefore = sql.fragment`(s.status = 'failed' AND s.epoch = excluded.epoch)`;
+const failedBefore = sql.fragment`(old.status = 'failed' AND old.epoch = new.epoch)`;
+
 /**
  * The CTEs `observed` (at which workflow task results entered the execution's state) and `control` (control steps
  * inserted or updated; returns which of them it `opened` and `closed`).
@@ -87,21 +91,28 @@ export const pendingWriteCtes = (
       )})
   ), control AS (
     INSERT INTO steps AS s (run_id, step_key, node_id, label, kind, iteration, ordinal, status, epoch, started_at,
-                            finished_at, output, error, event_id, output_key)
+                            finished_at, output, error, event_id, output_key,
+                            error_kind, caught, errors)
     SELECT run.id, step_key, c.node_id, c.label, c.kind, c.iteration, run.base + c.pos, c.status, run.epoch, moment.now,
-           CASE WHEN c.status <> 'running' THEN moment.now END, c.output, c.error, o.event_id, c.output_key
+           CASE WHEN c.status <> 'running' THEN moment.now END, c.output, c.error, o.event_id, c.output_key,
+           c.caught ->> 'kind', c.caught IS NOT NULL, CASE WHEN c.caught IS NULL THEN 0 ELSE (c.caught ->> 'attempts')::int END
     FROM run, ${moment}, json_to_recordset(${JSON.stringify(control)}::json)
            AS c (pos bigint, step_key text, node_id text, label text, kind text, iteration int[], status text,
-                 output json, error text, output_key text)
+                 output json, error text, output_key text, caught json)
       LEFT JOIN observations o USING (step_key)
     ON CONFLICT (run_id, step_key) DO UPDATE SET
-      status = excluded.status, finished_at = excluded.finished_at, output = excluded.output,
-      error = excluded.error, epoch = excluded.epoch, event_id = coalesce(excluded.event_id, s.event_id),
-      ${anotherAttempt(sql.fragment`s.status = 'failed' OR (s.status = 'cancelled' AND excluded.status = 'running')`)}
-    WHERE (s.status = 'running' AND excluded.status <> 'running')
+      status = excluded.status, output = excluded.output, error = excluded.error, epoch = excluded.epoch,
+      finished_at = CASE WHEN ${endedBefore} THEN s.finished_at ELSE excluded.finished_at END,
+      event_id = coalesce(excluded.event_id, s.event_id),
+      error_kind = excluded.error_kind, caught = excluded.caught, errors = greatest(s.errors, excluded.errors),
+      ${anotherAttempt(sql.fragment`(s.status = 'failed' AND NOT ${endedBefore}) OR (s.status = 'cancelled' AND excluded.status = 'running')`)}
+    -- An execution that starts from the ledger catches the same error again.
+    WHERE NOT s.caught AND (
+          (s.status = 'running' AND excluded.status <> 'running')
        OR (s.status IN ('failed', 'cancelled', 'skipped') AND s.epoch < excluded.epoch)
-    RETURNING new.step_key, (old.status IS NULL OR old.status <> 'running') AS opened,
-              new.status IN ('success', 'failed') AS closed
+       OR (${endedBefore} AND excluded.caught))
+    RETURNING new.step_key, NOT coalesce(old.status = 'running' OR ${failedBefore}, false) AS opened,
+              new.status IN ('success', 'failed') AND NOT coalesce(${failedBefore}, false) AS closed
   )`;
 
 /**

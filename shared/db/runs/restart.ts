@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { executedKinds } from '../../graph/kinds.ts';
+import { errorKinds } from '../../graph/caught-error.ts';
 import { graphSchema } from '../../contract/graph.ts';
 import type { LedgerState } from '../../execution.ts';
 import { readDecisions } from '../gates/answers.ts';
@@ -13,15 +14,27 @@ const runRow = z.object({
   turns: z.record(z.string(), z.number()).nullable(),
 });
 
+const caughtRow = z.object({
+  step_key: z.string(),
+  message: z.string(),
+  kind: z.enum(errorKinds),
+  attempts: z.number(),
+});
+
 /**
- * Everything a new execution needs to continue a lost one: outputs of finished steps, gate decisions and rounds, and
- * the number of reported failures. Control nodes are computed again.
+ * Everything a new execution needs to continue a lost one: outputs of finished steps, caught errors, gate decisions and
+ * rounds, and the number of reported failures. Control nodes are computed again.
  */
 export async function loadLedger(db: Pool, runId: string): Promise<LedgerState> {
   const finished = await db.any(sql.prepared('ledger_finished', finishedRow)`
     SELECT step_key, output FROM steps
     WHERE run_id = ${runId} AND status = 'success' AND kind = ANY (${sql.array(executedKinds, 'text')})
       AND parent_step_key IS NULL
+  `);
+  const caught = await db.any(sql.prepared('ledger_caught', caughtRow)`
+    SELECT step_key, coalesce(error, 'failed') AS message, coalesce(error_kind, 'node') AS kind,
+           greatest(1, errors - forgiven) AS attempts
+    FROM steps WHERE run_id = ${runId} AND caught
   `);
   const run = await db.maybeOne(sql.prepared('ledger_run', runRow)`
     SELECT failures_reported,
@@ -35,6 +48,7 @@ export async function loadLedger(db: Pool, runId: string): Promise<LedgerState> 
   `);
   return {
     outputs: Object.fromEntries(finished.map((row) => [row.step_key, row.output])),
+    caught: Object.fromEntries(caught.map(({ step_key, ...error }) => [step_key, error])),
     decisions: await readDecisions(db, runId),
     rounds: run?.rounds ?? {},
     failures: run?.failures_reported ?? 0,

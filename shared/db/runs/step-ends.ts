@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { StreamFrame } from '../../contract/stream.ts';
 import type { AgentPart } from '../../execution.ts';
+import type { ErrorKind } from '../../graph/caught-error.ts';
 import type { Json } from '../../json.ts';
 import type { Usage } from '../../node-error.ts';
 import { moment } from './pending-writes.ts';
@@ -223,6 +224,8 @@ export interface StepError {
   retryable: boolean;
   /** The external service gave a final response: the next retry needs a new idempotency key. */
   definite: boolean;
+  /** The default is `node`. */
+  kind?: ErrorKind;
   maxAttempts: number;
 }
 
@@ -255,6 +258,7 @@ export async function recordStepError(
         cost_micros = cost_micros + ${end.spending.costMicros}::bigint,
         unpriced = unpriced OR ${end.spending.unpriced ?? false}, errors = errors + 1,
         generation = generation + CASE WHEN ${error.definite} THEN 1 ELSE 0 END, error = ${error.message},
+        error_kind = ${error.kind ?? 'node'},
         status = CASE WHEN ${isFinal} THEN 'failed' WHEN ${runIsOpen} THEN 'running' ELSE 'cancelled' END,
         finished_at = CASE WHEN ${isFinal} OR NOT ${runIsOpen} THEN clock_timestamp() END,
         attempt_ended_at = clock_timestamp(), claim = NULL, claim_until = NULL

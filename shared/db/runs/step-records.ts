@@ -33,6 +33,8 @@ export interface StepRow {
   input: Json;
   output: Json;
   error: string | null;
+  error_kind: Step['error_kind'] | null;
+  caught: boolean;
   policy: Step['policy'];
   decision:
     | (Omit<StepDecision, 'timed_out'> & { timed_out: StepDecision['timed_out'] | null })
@@ -78,7 +80,7 @@ export const stepRecord = sql.fragment`
     'attempt_ended_at', s.attempt_ended_at, 'finished_at', s.finished_at,
     'earlier', CASE WHEN s.attempts > 1 THEN (${earlierAttempts}) END,
     'event_id', s.event_id, 'cost_micros', s.cost_micros, 'model', s.model, 'usage', s.usage, 'unpriced', s.unpriced,
-    'input', s.input, 'output', s.output, 'error', s.error, 'policy', s.policy,
+    'input', s.input, 'output', s.output, 'error', s.error, 'error_kind', s.error_kind, 'caught', s.caught, 'policy', s.policy,
     'decision', CASE WHEN s.kind = 'human_gate' OR s.call_index IS NOT NULL THEN (${lastDecision}) END,
     'decisions', CASE WHEN s.kind = 'human_gate' THEN (${lastDecisions}) END,
     'parent_step_key', s.parent_step_key, 'turn', s.turn, 'call_index', s.call_index, 'call_tool', s.call_tool
@@ -111,6 +113,8 @@ function toStep(row: StepRow): Step {
     input: row.input,
     output: row.output,
     error: row.error,
+    ...(row.error_kind == null ? {} : { error_kind: row.error_kind }),
+    ...(row.caught ? { caught: true } : {}),
     policy: row.policy,
     ...(row.decision === null
       ? {}

@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import type { PolicyVerdict } from '../../contract/governance.ts';
 import type { NodeKind } from '../../contract/graph.ts';
-import type { AgentPart, PendingWrites } from '../../execution.ts';
+import type { AgentPart, FailureDetails, PendingWrites } from '../../execution.ts';
+import { errorKinds } from '../../graph/caught-error.ts';
 import type { Json } from '../../json.ts';
 import {
   controlRows,
@@ -94,7 +95,7 @@ export type BeginOutcome =
   /** The step has already finished, with this output. */
   | { outcome: 'finished'; output: Json }
   /** The step had no retries left. */
-  | { outcome: 'failed'; error: string }
+  | { outcome: 'failed'; error: string; details: FailureDetails }
   /** The possible cost of steps in progress leaves no room under a cap or a budget. Retry soon. */
   | { outcome: 'waits' }
   /** The run's cap or a budget is exhausted. */
@@ -269,7 +270,7 @@ const claimedStep = (
         attempts = CASE WHEN ${again !== undefined} THEN excluded.attempts ELSE s.attempts + 1 END,
         attempt_started_at = excluded.started_at, attempt_ended_at = NULL,
         expected_micros = excluded.expected_micros, expected_unknown = excluded.expected_unknown,
-        finished_at = excluded.finished_at, error = NULL, policy = ${verdictsKept},
+        finished_at = excluded.finished_at, error = NULL, error_kind = NULL, caught = false, policy = ${verdictsKept},
         forgiven = CASE WHEN s.epoch < excluded.epoch THEN s.errors ELSE s.forgiven END,
         queued_at = CASE WHEN s.epoch < excluded.epoch THEN excluded.queued_at ELSE s.queued_at END,
         -- A call that waited for approval has no attempt yet.
@@ -348,7 +349,8 @@ async function outcomeOf(
   if (kept?.status === 'success') return { outcome: 'finished', output: kept.output };
   // A step that failed before the last resume is retried when there is room for it.
   if (row.active && kept?.status === 'failed' && kept.current) {
-    return { outcome: 'failed', error: kept.error ?? 'failed' };
+    const { error, kind, attempts } = kept;
+    return { outcome: 'failed', error: error ?? 'failed', details: { kind, attempts } };
   }
   if (row.blocked !== null) {
     const { budget_id, name, committed, limit_micros } = row.blocked;
@@ -369,13 +371,16 @@ const outcomeRow = z.object({
   status: z.string(),
   output: z.json().nullable(),
   error: z.string().nullable(),
+  kind: z.enum(errorKinds),
+  attempts: z.number(),
   /** False after a later resume. */
   current: z.boolean(),
 });
 
 export async function readOutcome(db: Db, runId: string, stepKey: string) {
   return db.maybeOne(sql.prepared('read_step_outcome', outcomeRow)`
-    SELECT s.status, s.output, s.error, s.epoch = r.resumed_count AS current
+    SELECT s.status, s.output, s.error, coalesce(s.error_kind, 'node') AS kind,
+           greatest(1, s.errors - s.forgiven) AS attempts, s.epoch = r.resumed_count AS current
     FROM steps s JOIN runs r ON r.id = s.run_id
     WHERE s.run_id = ${runId} AND s.step_key = ${stepKey}
   `);

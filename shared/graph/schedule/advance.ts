@@ -2,7 +2,8 @@ import type { Json, JsonObject } from '../../json.ts';
 import type { LoopNode } from '../../contract/graph.ts';
 import type { CompiledEdge } from '../compile.ts';
 import { ExpressionError, evaluateExpression, truthy } from '../expression/expression.ts';
-import { enter, note, resetNode, writeOutput, type RunState } from './run-state.ts';
+import type { CaughtError } from '../caught-error.ts';
+import { enter, note, resetNode, write, writeOutput, type RunState } from './run-state.ts';
 
 /**
  * Maximum number of consecutive control steps without an agent, tool or gate between them. Otherwise loops with empty
@@ -36,11 +37,25 @@ export function settle(run: RunState, node: number, output: Json, result?: boole
   run.ran[node] = true;
   for (const edge of run.out[node]!) {
     const taken =
-      edge.when === undefined || result === undefined || (edge.when === 'true') === result;
+      edge.when !== 'error' &&
+      (edge.when === undefined || result === undefined || (edge.when === 'true') === result);
     settleEdge(run, edge, taken, output);
   }
   leave(run, node);
 }
+
+/** Ends a failed node and follows its error edges instead of the others. */
+export function settleError(run: RunState, node: number, error: CaughtError): void {
+  const output = { error };
+  write(run, node, run.graph.nodes[node]!.id, output);
+  note(run, node, 'failed', { error: error.message, caught: error });
+  enter(run, node, 'settled');
+  for (const edge of run.out[node]!) settleEdge(run, edge, edge.when === 'error', output);
+  leave(run, node);
+}
+
+export const hasErrorEdge = (run: RunState, node: number): boolean =>
+  run.out[node]!.some((edge) => edge.when === 'error');
 
 /** Evaluates a failed condition or loop again; a loop continues at the iteration before which it failed. */
 export function evaluateAgain(run: RunState, node: number): void {
@@ -225,7 +240,8 @@ function endLoop(run: RunState, node: number, exhausted: boolean): void {
   enter(run, node, 'settled');
   run.ran[node] = true;
   for (const edge of run.out[node]!) {
-    if (!entersOwnBody(run, edge)) settleEdge(run, edge, edge.when !== 'true', output);
+    if (entersOwnBody(run, edge)) continue;
+    settleEdge(run, edge, edge.when !== 'true' && edge.when !== 'error', output);
   }
   leave(run, node);
 }

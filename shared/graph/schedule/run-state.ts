@@ -1,6 +1,7 @@
 import type { Json, JsonObject } from '../../json.ts';
 import type { NodeKind } from '../../contract/graph.ts';
 import { nodeLabel, outputKey, type CompiledEdge, type CompiledGraph } from '../compile.ts';
+import type { CaughtError } from '../caught-error.ts';
 import type { WorkBudget } from '../../values/work-budget.ts';
 import { createReadyQueue, type ReadyQueue } from './ready-queue.ts';
 
@@ -11,7 +12,7 @@ const EARLIER_WORK_IN_PLACE = 60_000_000;
 /** The cost of a condition, a loop's iteration or a merge, without its expression. */
 const WORK_PER_STEP = 20;
 
-/** A step computed in place: conditions, loops, merges, and skipped nodes. */
+/** A step computed in place: conditions, loops, merges, skipped nodes, and errors that were caught. */
 export interface ControlStep {
   step_key: string;
   node_id: string;
@@ -21,6 +22,8 @@ export interface ControlStep {
   status: 'running' | 'success' | 'failed' | 'skipped';
   output?: Json;
   error?: string;
+  /** For an agent, tool or gate that has failed: its error edges were taken, and the run continues. */
+  caught?: CaughtError;
   /** Where the output is stored, if not under the node's id. */
   output_key?: string;
 }
@@ -185,7 +188,7 @@ export function note(
   run: RunState,
   node: number,
   status: ControlStep['status'],
-  more: { output?: Json; error?: string } = {},
+  more: Pick<ControlStep, 'output' | 'error' | 'caught'> = {},
 ): void {
   const { id, kind } = run.graph.nodes[node]!;
   run.inPlace += 1;

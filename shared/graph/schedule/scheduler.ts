@@ -2,7 +2,8 @@ import type { GateAnswer } from '../../gate-decision.ts';
 import { type ExecutedNode, isExecuted, isWaiting, type WaitingNode } from '../kinds.ts';
 import type { Json, JsonObject } from '../../json.ts';
 import type { GraphNode } from '../../contract/graph.ts';
-import { advance, begin, evaluateAgain, settle } from './advance.ts';
+import type { CaughtError } from '../caught-error.ts';
+import { advance, begin, evaluateAgain, hasErrorEdge, settle, settleError } from './advance.ts';
 import { outputKey, type CompiledGraph } from '../compile.ts';
 import {
   createRunState,
@@ -58,6 +59,11 @@ export interface Scheduler {
   decide(stepKey: string, answer: Pick<GateAnswer, 'approved' | 'input'>): 'continued' | 'rejected';
   /** A step has failed permanently. Throws SchedulerError unless it is ready or taken. */
   fail(stepKey: string): void;
+  /**
+   * Follows the error edges of a failed step. Returns false, and changes nothing, when it has none. Throws
+   * SchedulerError unless it has failed.
+   */
+  catchFailure(stepKey: string, error: CaughtError): boolean;
   /** Makes a failed step ready again, or evaluates it again. Throws SchedulerError unless it has failed. */
   retry(stepKey: string): void;
   /** The node of a step, in any iteration. Throws SchedulerError when there is none. */
@@ -104,6 +110,7 @@ export function createScheduler(
     complete: (stepKey, output) => complete(run, stepKey, output),
     decide: (stepKey, answer) => decide(run, stepKey, answer),
     fail: (stepKey) => enter(run, open(run, stepKey), 'failed'),
+    catchFailure: (stepKey, error) => catchFailure(run, stepKey, error),
     retry: (stepKey) => retry(run, stepKey),
     node: (stepKey) => run.graph.nodes[positionOf(run, stepKey)]!,
     state: () => run.values,
@@ -180,6 +187,15 @@ function decide(
   return 'continued';
 }
 
+function catchFailure(run: RunState, stepKey: string, error: CaughtError): boolean {
+  const node = current(run, stepKey, ['failed']);
+  if (!hasErrorEdge(run, node)) return false;
+  refill(run);
+  settleError(run, node, error);
+  advance(run);
+  return true;
+}
+
 function retry(run: RunState, stepKey: string): void {
   const node = current(run, stepKey, ['failed']);
   const { kind } = run.graph.nodes[node]!;
@@ -221,9 +237,11 @@ function open(run: RunState, stepKey: string): number {
 }
 
 // A loop that is followed only by its own body is a last node, although it has edges. The end of a body is not: the
-// loop follows it.
+// loop follows it. Nothing follows a node with only error edges, if it has run.
 function isLast(run: RunState, node: number): boolean {
-  return run.out[node]!.every((edge) => edge.to === node || run.graph.regions[edge.to] === node);
+  return run.out[node]!.every(
+    (edge) => edge.when === 'error' || edge.to === node || run.graph.regions[edge.to] === node,
+  );
 }
 
 function outputOf(run: RunState): JsonObject {

@@ -1,10 +1,10 @@
 import { isBranching, isWaiting } from '../kinds.ts';
-import type { Graph } from '../../contract/graph.ts';
+import type { Graph, GraphNode } from '../../contract/graph.ts';
 import { createBitRows, type BitRows } from '../schedule/bit-rows.ts';
 import { outputKey } from '../compile.ts';
 import type { Issues } from '../issues.ts';
 import { suggest } from '../suggest.ts';
-import type { Links } from '../topology.ts';
+import type { LinkedEdge, Links } from '../topology.ts';
 import type { Structure } from './structure.ts';
 import type { KeyRead } from './texts.ts';
 
@@ -25,8 +25,11 @@ export function checkKeys(
   if (links.positions.size !== graph.nodes.length) return;
   const writers = new Map<string, number[]>();
   for (const node of structure.order) {
-    const key = outputKey(graph.nodes[node]!);
-    writers.set(key, [...(writers.get(key) ?? []), node]);
+    const catches = links.out[node]!.some((edge) => edge.when === 'error');
+    const { id } = graph.nodes[node]!;
+    for (const key of new Set([outputKey(graph.nodes[node]!), ...(catches ? [id] : [])])) {
+      writers.set(key, [...(writers.get(key) ?? []), node]);
+    }
   }
   checkReads(issues, graph, links, structure, { reads, inputKeys, writers });
   checkParallelWrites(issues, graph, links, structure, writers);
@@ -49,15 +52,22 @@ function keysBefore(
     before.add(row, bits.get(outputKey(graph.nodes[node]!))!);
     if (isWaiting(graph.nodes[node]!)) before.add(row, anyKey);
   };
+  // Behind an error edge there is only the error.
+  const caught = (row: number, node: number): void =>
+    before.add(row, bits.get(graph.nodes[node]!.id)!);
   for (const { loop, nodes } of loops.bodies) {
     set(loop, loop);
-    for (const node of nodes) set(loop, node);
+    for (const node of nodes) {
+      set(loop, node);
+      for (const edge of links.out[node]!) if (edge.when === 'error') caught(loop, node);
+    }
   }
   for (const node of order) {
     for (const edge of links.in[node]!) {
       if (loops.back.has(edge)) continue;
       before.unite(node, edge.from);
-      set(node, edge.from);
+      if (edge.when === 'error') caught(node, edge.from);
+      else set(node, edge.from);
     }
   }
   return before;
@@ -125,11 +135,12 @@ function checkParallelWrites(
   const shared = [...writers].filter(([, nodes]) => nodes.length > 1);
   if (shared.length === 0) return;
   const ancestors = ancestorsOf(graph, links, structure);
-  const { whenTrue, whenFalse } = branchesOf(graph, links, structure);
+  const results = branchesOf(graph, links, structure);
+  const exclusive = (first: number, second: number): boolean =>
+    results.true.meets(first, results.false, second) ||
+    results.error.meets(first, results.success, second);
   const parallel = (first: number, second: number): boolean =>
-    !ancestors.has(second, first) &&
-    !whenTrue.meets(first, whenFalse, second) &&
-    !whenFalse.meets(first, whenTrue, second);
+    !ancestors.has(second, first) && !exclusive(first, second) && !exclusive(second, first);
   for (const [key, nodes] of shared) {
     const pair = firstPair(nodes, parallel);
     if (pair === undefined) continue;
@@ -164,32 +175,41 @@ function ancestorsOf(graph: Graph, links: Links, { order, loops }: Structure): B
   return ancestors;
 }
 
+/** The results of a node that exclude each other: true and false, error and success. */
+type Result = 'true' | 'false' | 'error' | 'success';
+
 /**
- * Per node, the branching nodes that must have returned true, and those that must have returned false, for it to run:
- * the intersection over its incoming edges. For a loop, true leads to its body and false to the nodes after it.
+ * Per result, and per node, the nodes that must have had this result for it to run: the intersection over its incoming
+ * edges. For a loop, true leads to its body and false to the nodes after it.
  */
 function branchesOf(
   graph: Graph,
   links: Links,
   { order, loops }: Structure,
-): { whenTrue: BitRows; whenFalse: BitRows } {
+): Record<Result, BitRows> {
   const size = graph.nodes.length;
-  const tables = { true: createBitRows(size, size), false: createBitRows(size, size) };
+  const rows = (): BitRows => createBitRows(size, size);
+  const tables = { true: rows(), false: rows(), error: rows(), success: rows() };
   for (const node of order) {
     const edges = links.in[node]!.filter((edge) => !loops.back.has(edge));
-    for (const answer of ['true', 'false'] as const) {
-      const words = tables[answer].words(node);
+    for (const [result, table] of Object.entries(tables) as [Result, BitRows][]) {
+      const words = table.words(node);
       edges.forEach((edge, at) => {
-        const parent = graph.nodes[edge.from]!;
-        const given = parent.kind === 'loop' ? (edge.when ?? 'false') : edge.when;
-        const says = given === answer && isBranching(parent);
-        const bit = says ? edge.from : -1;
-        tables[answer].words(edge.from).forEach((word, place) => {
+        const bit = resultsOf(graph.nodes[edge.from]!, edge).includes(result) ? edge.from : -1;
+        table.words(edge.from).forEach((word, place) => {
           const needed = place === bit >> 5 && bit >= 0 ? word | (1 << (bit & 31)) : word;
           words[place] = at === 0 ? needed : words[place]! & needed;
         });
       });
     }
   }
-  return { whenTrue: tables.true, whenFalse: tables.false };
+  return tables;
+}
+
+/** The results of a node with which an edge is taken. */
+function resultsOf(source: GraphNode, { when }: LinkedEdge): Result[] {
+  if (when === 'error') return ['error'];
+  if (!isBranching(source)) return ['success'];
+  const answer = source.kind === 'loop' ? (when ?? 'false') : when;
+  return answer === undefined ? ['success'] : ['success', answer];
 }

@@ -1,5 +1,5 @@
-import { isBranching } from '../kinds.ts';
-import type { Graph } from '../../contract/graph.ts';
+import { canFail, isBranching } from '../kinds.ts';
+import type { Graph, GraphNode } from '../../contract/graph.ts';
 import type { Issues } from '../issues.ts';
 import { analyseLoops, type LoopAnalysis } from '../schedule/loops.ts';
 import { findCycles, reach, topologicalOrder, type LinkedEdge, type Links } from '../topology.ts';
@@ -58,9 +58,10 @@ function checkBranches(issues: Issues, graph: Graph, links: Links, unreadable: U
         });
       }
     }
+    if (!canFail(graphNode)) reportErrorEdges(issues, graph, graphNode, out);
     if (isBranching(graphNode)) return;
     for (const edge of out) {
-      if (edge.when === undefined) continue;
+      if (edge.when === undefined || edge.when === 'error') continue;
       const message = `The edge from '${id}' to '${idOf(graph, edge.to)}' is always taken: only conditions, loops and gates branch`;
       issues.warning('condition_value_ignored', message, {
         node_id: id,
@@ -68,6 +69,22 @@ function checkBranches(issues: Issues, graph: Graph, links: Links, unreadable: U
       });
     }
   });
+}
+
+function reportErrorEdges(
+  issues: Issues,
+  graph: Graph,
+  { id, kind }: GraphNode,
+  out: readonly LinkedEdge[],
+): void {
+  for (const edge of out) {
+    if (edge.when !== 'error') continue;
+    const message = `The edge from '${id}' to '${idOf(graph, edge.to)}' is never taken: a ${kind} has no errors to catch; start it at the agent, tool or gate whose error it handles`;
+    issues.error('error_edge_not_allowed', message, {
+      node_id: id,
+      path: `edges[${edge.index}].condition_value`,
+    });
+  }
 }
 
 function checkLoops(issues: Issues, graph: Graph, links: Links, loops: LoopAnalysis): void {

@@ -40,6 +40,12 @@ async function replay(scheduler: Scheduler, ledger: LedgerState): Promise<boolea
         scheduler.complete(step.step_key, output);
         continue;
       }
+      const caught = ledger.caught?.[step.step_key];
+      if (caught !== undefined) {
+        scheduler.fail(step.step_key);
+        if (!scheduler.catchFailure(step.step_key, caught)) return false;
+        continue;
+      }
       const round = ledger.rounds[step.step_key];
       const decision = ledger.decisions.find(
         (candidate) => candidate.step_key === step.step_key && candidate.round === round,

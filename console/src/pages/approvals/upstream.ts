@@ -1,5 +1,5 @@
 import type { Graph, Step } from '../../../../client/index.ts';
-import type { NodeKind } from '../../../../shared/contract/graph.ts';
+import type { EdgeCondition, NodeKind } from '../../../../shared/contract/graph.ts';
 import { drawingOf } from '../../graph/drawn.ts';
 
 /** Whether nodes of a kind only pass on the output of others. */
@@ -43,10 +43,10 @@ export function stepsBefore(graph: Graph, nodeId: string, steps: readonly Step[]
 /** Describes what a rejection does to the run. */
 export function rejectionOf(graph: Graph, nodeId: string): string {
   const { edges } = drawingOf(graph);
-  const answered = edges.some(
-    ({ source, conditionValue }) => source === nodeId && conditionValue === 'false',
-  );
-  return answered
-    ? 'Takes the "rejected" path.'
+  const answered = (result: EdgeCondition): boolean =>
+    edges.some(({ source, conditionValue }) => source === nodeId && conditionValue === result);
+  if (answered('false')) return 'Takes the "rejected" path.';
+  return answered('error')
+    ? 'Takes the "error" path.'
     : 'The run fails: the workflow has no "rejected" path. Resume the run to ask again.';
 }

@@ -55,8 +55,10 @@ export function nodeStates(
     if (latestOf(target)?.status === 'skipped' || step?.status === 'skipped') return false;
     const intoIterations = loops.has(source) && conditionValue === 'true';
     if (intoIterations && (iterations.get(source) ?? 0) > 0) return true;
+    if (step?.caught === true) return conditionValue === 'error';
     if (step?.status !== 'success') return over ? false : undefined;
     if (loops.has(source)) return !intoIterations;
+    if (conditionValue === 'error') return false;
     return conditionValue === undefined || resultOf(step) === (conditionValue === 'true');
   };
   return { stepsOf, latestOf, iterationsOf: (nodeId) => iterations.get(nodeId), taken };

@@ -22,8 +22,8 @@ export function resumeFacts(run: Pick<Run, 'steps' | 'failure'>): ResumeFacts {
   const again = run.steps
     .filter(isNodeStep)
     .filter(
-      ({ status, kind }) =>
-        unfinished.includes(status) && !(kind === 'loop' && status === 'running'),
+      ({ status, kind, caught = false }) =>
+        unfinished.includes(status) && !caught && !(kind === 'loop' && status === 'running'),
     );
   return { again: again.map(stepName), kept: finishedSteps(run), after };
 }

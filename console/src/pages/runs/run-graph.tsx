@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { useCallback, useMemo, useState } from 'react';
 import type { Graph, Run, Step } from '../../../../client/index.ts';
+import type { EdgeCondition } from '../../../../shared/contract/graph.ts';
 import { drawingOf } from '../../graph/drawn.ts';
 import { type CardOf, GraphView } from '../../graph/graph-view.tsx';
 import type { NodeCardData } from '../../graph/node-card.tsx';
@@ -45,7 +46,7 @@ function LiveGraph({
     [cards, states, chosen, ended],
   );
   const takenEdge = useCallback(
-    (source: string, target: string, conditionValue: 'true' | 'false' | undefined) =>
+    (source: string, target: string, conditionValue: EdgeCondition | undefined) =>
       states.taken({ source, target, conditionValue }),
     [states],
   );

@@ -58,11 +58,7 @@ export function StepDetail({
       )}
       <Facts run={run} step={step} />
       <Attempts step={step} />
-      {step.error !== null && (
-        <Part title="Error">
-          <JsonView value={step.error} what="the error" />
-        </Part>
-      )}
+      <StepError step={step} />
       {step.decision !== undefined && (
         <Part title="Decision">
           <Decided decision={step.decision} decisions={step.decisions} />
@@ -198,6 +194,20 @@ function Verdicts({ policy }: Pick<Step, 'policy'>) {
           <JsonView value={verdict.evidence} what="the evidence" />
         </Stack>
       ))}
+    </Part>
+  );
+}
+
+function StepError({ step: { error, caught } }: { step: Step }) {
+  if (error === null) return null;
+  return (
+    <Part title="Error">
+      <JsonView value={error} what="the error" />
+      {caught === true && (
+        <Text size="sm" c="dimmed">
+          The run took the error path of this node.
+        </Text>
+      )}
     </Part>
   );
 }

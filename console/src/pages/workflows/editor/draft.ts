@@ -1,5 +1,6 @@
 import type { Graph } from '../../../../../client/index.ts';
-import type { NodeKind } from '../../../../../shared/contract/graph.ts';
+import type { EdgeCondition, NodeKind } from '../../../../../shared/contract/graph.ts';
+import { branchingKinds, failingKinds } from '../../../../../shared/graph/kinds.ts';
 import { isRecord, type JsonRecord, valueAt, withAt } from '../../../parts/data/record.ts';
 
 /** A graph being edited, with its undo and redo history. */
@@ -14,7 +15,7 @@ export interface Draft {
 }
 
 export type Place = { x: number; y: number };
-export type Branch = 'true' | 'false';
+export type Branch = EdgeCondition;
 
 export type DraftAction =
   | { type: 'add'; id: string; kind: NodeKind; position?: Place | undefined; after?: string }
@@ -227,18 +228,22 @@ export function nodeOf(graph: Graph, id: string): JsonRecord | undefined {
   return graph.nodes.find((node): node is JsonRecord => isRecord(node) && node['id'] === id);
 }
 
-const branching: ReadonlySet<unknown> = new Set(['condition', 'loop', 'human_gate']);
+const hasKindIn = (node: JsonRecord | undefined, kinds: readonly unknown[]): boolean =>
+  kinds.includes(node?.['kind']);
 
-/** Whether edges from the node can require a result. */
-export const branches = (node: JsonRecord | undefined): boolean => branching.has(node?.['kind']);
+/** The results of the node that its edges can require; empty if they are always taken. */
+export const branchesOf = (node: JsonRecord | undefined): Branch[] => [
+  ...(hasKindIn(node, branchingKinds) ? (['true', 'false'] as const) : []),
+  ...(hasKindIn(node, failingKinds) ? (['error'] as const) : []),
+];
 
 /** The most likely branch of the next edge from a node: the first that no edge has. */
 export function freeBranch(graph: Graph, source: string): Branch | undefined {
-  if (!branches(nodeOf(graph, source))) return undefined;
+  const branches = branchesOf(nodeOf(graph, source)).filter((branch) => branch !== 'error');
   const used = new Set(
     graph.edges.flatMap((edge) =>
       isRecord(edge) && edge['source'] === source ? [edge['condition_value']] : [],
     ),
   );
-  return (['true', 'false'] as const).find((branch) => !used.has(branch));
+  return branches.find((branch) => !used.has(branch));
 }

@@ -4,16 +4,22 @@ import { useRef, useState } from 'react';
 import type { Graph } from '../../../../../client/index.ts';
 import { type DrawnEdge, drawingOf } from '../../../graph/drawn.ts';
 import { UserText } from '../../../parts/text/user-text.tsx';
-import { type Branch, branches, type DraftAction, freeBranch, nodeOf } from './draft.ts';
+import { type Branch, branchesOf, type DraftAction, freeBranch, nodeOf } from './draft.ts';
 
-const branchOptions = [
-  { value: '', label: 'always' },
-  { value: 'true', label: 'true' },
-  { value: 'false', label: 'false' },
-];
+/** The results of a node that an edge can require. Without one, it is always taken, unless the node fails. */
+function branchOptions(branches: readonly Branch[], current?: Branch) {
+  const known = current === undefined || branches.includes(current);
+  const unlessFailed = branches.includes('true') ? 'any decision' : 'on success';
+  return [
+    { value: '', label: branches.includes('error') ? unlessFailed : 'always' },
+    ...[...branches, ...(known ? [] : [current])].map((branch) => ({
+      value: branch,
+      label: branch === 'error' ? 'on error' : branch,
+    })),
+  ];
+}
 
-const branchOf = (text: string): Branch | undefined =>
-  text === 'true' || text === 'false' ? text : undefined;
+const branchOf = (text: string): Branch | undefined => (text === '' ? undefined : (text as Branch));
 
 /** The edges of a node, and a form to add one without a mouse. */
 export function EdgeFields({
@@ -56,6 +62,7 @@ export function EdgeRow({
   change: (action: DraftAction) => void;
 }) {
   const name = `${source} to ${target}`;
+  const branches = branchesOf(nodeOf(graph, source));
   return (
     <Group gap="xs" wrap="nowrap" justify="space-between">
       <Text size="sm" miw={0} style={{ overflowWrap: 'anywhere' }}>
@@ -64,12 +71,12 @@ export function EdgeRow({
         <UserText>{target}</UserText>
       </Text>
       <Group gap={4} wrap="nowrap">
-        {(branches(nodeOf(graph, source)) || conditionValue !== undefined) && (
+        {(branches.length > 0 || conditionValue !== undefined) && (
           <NativeSelect
             size="xs"
             w={92}
             aria-label={`Branch of ${name}`}
-            data={branchOptions}
+            data={branchOptions(branches, conditionValue)}
             value={conditionValue ?? ''}
             onChange={(event) =>
               change({ type: 'branch', edge: at, branch: branchOf(event.currentTarget.value) })
@@ -104,7 +111,7 @@ function ConnectForm({
   const [branch, setBranch] = useState<string>();
   const targets = useRef<HTMLSelectElement>(null);
   const target = others.some((node) => node.id === chosen) ? chosen : '';
-  const branching = branches(nodeOf(graph, id));
+  const branches = branchesOf(nodeOf(graph, id));
   const shownBranch = branch ?? freeBranch(graph, id) ?? '';
   if (others.length === 0) return null;
   return (
@@ -122,12 +129,12 @@ function ConnectForm({
         value={target}
         onChange={(event) => setChosen(event.currentTarget.value)}
       />
-      {branching && (
+      {branches.length > 0 && (
         <NativeSelect
           size="xs"
           label="Branch"
           w={92}
-          data={branchOptions}
+          data={branchOptions(branches)}
           value={shownBranch}
           onChange={(event) => setBranch(event.currentTarget.value)}
         />
@@ -137,8 +144,7 @@ function ConnectForm({
         variant="default"
         disabled={target === ''}
         onClick={() => {
-          const result = branching ? branchOf(shownBranch) : undefined;
-          change({ type: 'connect', source: id, target, branch: result });
+          change({ type: 'connect', source: id, target, branch: branchOf(shownBranch) });
           setChosen('');
           setBranch(undefined);
           // The button becomes disabled, which would drop the focus.

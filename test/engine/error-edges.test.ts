@@ -1,0 +1,234 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { z } from 'zod';
+import type { GraphInput } from '../../shared/contract/graph.ts';
+import { unrestricted } from '../../shared/contract/policy.ts';
+import { replacePolicies } from '../../shared/db/audit/policies.ts';
+import { sql } from '../../shared/db/pool.ts';
+import { updateWorkflow } from '../../shared/db/workflows/workflows.ts';
+import { cancelRun, decideGate, resumeRun } from '../../shared/operations/runs/runs.ts';
+import { startToolServer, type ToolServer } from '../fakes/tool-server.ts';
+import { echo, edge, type Engine, eventually, mock, startEngine } from '../support/engine.ts';
+
+let engine: Engine;
+let tools: ToolServer;
+beforeAll(async () => {
+  engine = await startEngine();
+});
+afterAll(() => engine.close());
+beforeEach(async () => {
+  tools = await startToolServer();
+});
+afterEach(() => tools.close());
+
+const start = async (graph: GraphInput) => engine.trigger(await engine.define(graph));
+const statuses = async (runId: string) =>
+  Object.fromEntries(
+    (await engine.run(runId)).steps.map(({ step_key, status }) => [step_key, status]),
+  );
+const twice = { retry: { max_attempts: 2, initial_interval_seconds: 0.01 } };
+
+describe('a step whose attempts are used up takes its error edges', () => {
+  test('of a tool: the handler reads the error, and a join behind both sees one', async () => {
+    //   call! -> used -\
+    //        -error-> handler -> join
+    tools.answer('call', { status: 500 });
+    const runId = await start({
+      nodes: [
+        tools.node('call', { ...twice, output_key: 'answer' }),
+        echo('used', 'answer'),
+        echo('handler', '[call.error.kind, call.error.attempts]'),
+        { id: 'join', kind: 'merge' },
+      ],
+      edges: [
+        edge('call', 'used'),
+        edge('call', 'handler', 'error'),
+        edge('used', 'join'),
+        edge('handler', 'join'),
+      ],
+    });
+    const run = await engine.until(runId, ['success', 'failed']);
+    expect(run.output).toEqual({ join: { handler: ['node', 2] } });
+    const message = expect.stringContaining('500') as unknown as string;
+    expect(run.state).toMatchObject({ call: { error: { message, kind: 'node', attempts: 2 } } });
+    expect(await statuses(runId)).toEqual({
+      ...{ call: 'failed', used: 'skipped', handler: 'success', join: 'success' },
+    });
+    const step = run.steps.find(({ step_key }) => step_key === 'call');
+    expect(step).toMatchObject({ caught: true, error_kind: 'node', error: message, attempt: 2 });
+    const frames = await engine.frames(runId);
+    expect(frames.filter(({ type }) => type === 'step_failed')).toHaveLength(1);
+    expect(tools.calls('call')).toHaveLength(2);
+  });
+
+  test.each([
+    ['a timeout', 'timeout', () => tools.node('a', { timeout_seconds: 0.05 })],
+    ['an agent', 'node', () => mock('a', { fail_times: 1 })],
+    ['a template that does not fit', 'node', () => mock('a', {}, { prompt: '{nobody}' })],
+    [
+      'an agent whose tool fails',
+      'node',
+      () => {
+        const calls = [{ tool: 'json_transform', arguments: { expression: '1 / 0' } }];
+        const offered = [{ name: 'json_transform', on_error: 'fail' }];
+        return mock('a', { turns: [{ calls }] }, { tools: offered });
+      },
+    ],
+    [
+      'a delay without a number',
+      'node',
+      () => ({ id: 'a', kind: 'tool', tool_name: 'delay', params: { seconds: '{text}' } }) as never,
+    ],
+  ])('of %s', async (_, kind, node) => {
+    tools.answer('a', { delayMs: 5_000 });
+    const workflowId = await engine.define({
+      nodes: [node(), echo('plain'), echo('handler', 'a.error.kind')],
+      edges: [edge('a', 'plain'), edge('a', 'handler', 'error')],
+    });
+    const runId = await engine.trigger(workflowId, { text: 'soon' });
+    const run = await engine.until(runId, ['success', 'failed']);
+    expect([run.error, run.output]).toEqual([null, { handler: kind }]);
+    expect(run.steps.find(({ step_key }) => step_key === 'a')).toMatchObject({
+      ...{ status: 'failed', caught: true, error_kind: kind },
+    });
+  });
+
+  test('of a tool that the policies refuse', async () => {
+    const refused = { tool: 'http_request', allowed_workflow_ids: ['wf_other'] };
+    await replacePolicies(engine.db, engine.actor, { ...unrestricted, tools: [refused] });
+    try {
+      const runId = await start({
+        nodes: [tools.node('a'), echo('handler', 'a.error.kind')],
+        edges: [edge('a', 'handler', 'error')],
+      });
+      expect((await engine.until(runId, ['success', 'failed'])).output).toEqual({
+        handler: 'policy',
+      });
+    } finally {
+      await replacePolicies(engine.db, engine.actor, unrestricted);
+    }
+  });
+
+  test('of a gate that is rejected without an edge for it', async () => {
+    const runId = await start({
+      nodes: [
+        { id: 'gate', kind: 'human_gate', label: 'Publish' },
+        echo('publish'),
+        echo('handler', 'gate.error'),
+      ],
+      edges: [edge('gate', 'publish', 'true'), edge('gate', 'handler', 'error')],
+    });
+    await engine.until(runId, ['paused']);
+    const decision = { approved: false, reason: 'too early' };
+    await decideGate(engine.deps, { actor: engine.actor, runId, ...decision });
+    const run = await engine.until(runId, ['success', 'failed']);
+    const message = "Rejected at gate 'Publish': too early";
+    expect(run.output).toEqual({ handler: { message, kind: 'rejected', attempts: 1 } });
+    expect(run.steps[0]).toMatchObject({
+      ...{ status: 'failed', error: message, error_kind: 'rejected', caught: true },
+    });
+  });
+
+  test('in each iteration of a loop by itself', async () => {
+    // loop -true-> work! -> loop,  work -error-> note -> loop
+    tools.answer('work', { status: 400 });
+    const runId = await start({
+      nodes: [
+        { id: 'loop', kind: 'loop', expression: 'true', max_iterations: 2 },
+        tools.node('work'),
+        echo('note', 'loop.iterations'),
+      ],
+      edges: [
+        edge('loop', 'work', 'true'),
+        edge('work', 'loop'),
+        edge('work', 'note', 'error'),
+        edge('note', 'loop'),
+      ],
+    });
+    const run = await engine.until(runId, ['success', 'failed']);
+    expect(run.status).toBe('success');
+    expect(await statuses(runId)).toMatchObject({
+      ...{ 'work#1': 'failed', 'note#1': 'success', 'work#2': 'failed', 'note#2': 'success' },
+    });
+  });
+
+  test('not when it succeeds: its output is then the output of the run', async () => {
+    const runId = await start({
+      nodes: [echo('a', '1'), echo('handler')],
+      edges: [edge('a', 'handler', 'error')],
+    });
+    expect((await engine.until(runId, ['success', 'failed'])).output).toEqual({ a: 1 });
+    expect(await statuses(runId)).toEqual({ a: 'success', handler: 'skipped' });
+  });
+});
+
+describe('error edges never catch', () => {
+  test('a stop by the cap of the run', async () => {
+    const workflowId = await engine.define({
+      nodes: [mock('a', { cost_usd: 0.2 }), mock('b', { cost_usd: 0.2 }), echo('handler')],
+      edges: [edge('a', 'b'), edge('b', 'handler', 'error')],
+    });
+    await updateWorkflow(engine.db, engine.actor, workflowId, { run_cap_usd: 0.1 });
+    const runId = await engine.trigger(workflowId);
+    const run = await engine.until(runId, ['success', 'failed']);
+    expect(run.failure).toEqual({ kind: 'budget', node_id: 'b' });
+    expect(await statuses(runId)).not.toHaveProperty('handler');
+  });
+
+  test('a cancel, and a resume runs the step again', async () => {
+    tools.answer('a', { delayMs: 60_000 });
+    const runId = await start({
+      nodes: [tools.node('a'), echo('handler'), echo('plain')],
+      edges: [edge('a', 'handler', 'error'), edge('a', 'plain')],
+    });
+    await eventually(() => tools.calls('a').length === 1);
+    await cancelRun(engine.deps, { actor: engine.actor, runId });
+    tools.answer('a', {});
+    await resumeRun(engine.deps, { actor: engine.actor, runId });
+    await engine.until(runId, ['success']);
+    expect(await statuses(runId)).toEqual({ a: 'success', handler: 'skipped', plain: 'success' });
+  });
+});
+
+describe('a resume of a run that failed later keeps the caught error and its branch', () => {
+  test.each([
+    ['with its history', false],
+    ['from the ledger', true],
+  ])('%s', async (_, fromLedger) => {
+    tools.answer('a', { status: 500 });
+    tools.answer('later', { status: 500 });
+    const runId = await start({
+      nodes: [
+        tools.node('a'),
+        tools.node('plain'),
+        tools.node('handler'),
+        { id: 'gate', kind: 'human_gate' },
+        tools.node('later', { params: { url: `${tools.url}/later?{gate.error.kind}` } }),
+      ],
+      edges: [
+        edge('a', 'plain'),
+        edge('a', 'handler', 'error'),
+        edge('handler', 'gate'),
+        edge('gate', 'later', 'error'),
+      ],
+    });
+    await engine.until(runId, ['paused']);
+    await decideGate(engine.deps, { actor: engine.actor, runId, approved: false });
+    await engine.until(runId, ['failed']);
+    if (fromLedger) {
+      await engine.db.query(sql.type(z.object({}))`
+        UPDATE runs SET from_ledger = true WHERE id = ${runId}`);
+    }
+    // Both would now succeed.
+    tools.answer('a', {});
+    tools.answer('later', {});
+    await resumeRun(engine.deps, { actor: engine.actor, runId });
+    const run = await engine.until(runId, ['success']);
+    expect(['a', 'plain', 'handler', 'later'].map((name) => tools.calls(name).length)).toEqual([
+      ...[1, 0, 1, 2],
+    ]);
+    expect(run.steps.find(({ step_key }) => step_key === 'a')).toMatchObject({
+      ...{ status: 'failed', caught: true, attempt: 1 },
+    });
+    expect(run.state).toMatchObject({ gate: { error: { kind: 'rejected' } } });
+  });
+});
