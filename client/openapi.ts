@@ -3079,7 +3079,7 @@ export interface components {
             path?: string;
             position?: number;
         };
-        GraphNode: components["schemas"]["AgentNode"] | components["schemas"]["ToolNode"] | components["schemas"]["ConditionNode"] | components["schemas"]["LoopNode"] | components["schemas"]["HumanGateNode"] | components["schemas"]["MergeNode"];
+        GraphNode: components["schemas"]["AgentNode"] | components["schemas"]["ToolNode"] | components["schemas"]["ConditionNode"] | components["schemas"]["LoopNode"] | components["schemas"]["MapNode"] | components["schemas"]["HumanGateNode"] | components["schemas"]["MergeNode"];
         GraphReport: {
             valid: boolean;
             errors: components["schemas"]["GraphIssue"][];
@@ -3312,6 +3312,28 @@ export interface components {
             expression: string;
             /** @default 5 */
             max_iterations?: number;
+        };
+        MapNode: {
+            /** @description Letters and digits of any script, `_`, `-`, `.` and `:`; starts with a letter, a digit or `_` */
+            id: string;
+            label?: string;
+            position?: components["schemas"]["NodePosition"];
+            retry?: components["schemas"]["NodeRetry"];
+            timeout_seconds?: number;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            kind: "map";
+            items: string;
+            /** @default 10 */
+            concurrency?: number;
+            /**
+             * @default fail
+             * @enum {string}
+             */
+            on_item_error?: "fail" | "collect";
+            output_key?: string;
         };
         /** @description One message. Versions of the protocol before 2025-06-18 also accept a list of them, and get a list of responses */
         McpBody: {
@@ -3991,13 +4013,13 @@ export interface components {
             synthetic?: boolean;
         };
         Step: {
-            /** @description Node id and loop iterations: stable over retries and resumes */
+            /** @description Node id and iterations of loops and maps: stable over retries and resumes */
             step_key: string;
             node_id: string;
             label: string;
             /** @enum {string} */
-            kind: "agent" | "tool" | "condition" | "loop" | "human_gate" | "merge";
-            /** @description Iterations of the enclosing loops, outermost first */
+            kind: "agent" | "tool" | "condition" | "loop" | "map" | "human_gate" | "merge";
+            /** @description Iterations of the enclosing loops and maps, outermost first */
             iteration: number[];
             /** @description The number of attempts */
             attempt: number;

@@ -946,7 +946,7 @@ CREATE TABLE steps (
   CONSTRAINT steps_run_id_fkey FOREIGN KEY (run_id) REFERENCES runs(id) ON DELETE CASCADE,
   CONSTRAINT steps_cost_micros_check CHECK ((cost_micros >= 0)),
   CONSTRAINT steps_error_kind_check CHECK ((error_kind = ANY (ARRAY['node'::text, 'timeout'::text, 'policy'::text, 'rejected'::text, 'child'::text]))) NOT VALID,
-  CONSTRAINT steps_kind_check CHECK ((kind = ANY (ARRAY['agent'::text, 'tool'::text, 'condition'::text, 'loop'::text, 'human_gate'::text, 'merge'::text]))),
+  CONSTRAINT steps_kind_check CHECK ((kind = ANY (ARRAY['agent'::text, 'tool'::text, 'condition'::text, 'loop'::text, 'map'::text, 'human_gate'::text, 'merge'::text]))) NOT VALID,
   CONSTRAINT steps_status_check CHECK ((status = ANY (ARRAY['running'::text, 'success'::text, 'failed'::text, 'paused'::text, 'skipped'::text, 'cancelled'::text])))
 );
 

@@ -195,6 +195,24 @@ export const timeoutActions = ['reject', 'approve', 'fail'] as const;
 
 const MAX_WAIT_SECONDS = 31_536_000;
 
+const DEFAULT_CONCURRENCY = 10;
+const MAX_CONCURRENCY = 100;
+
+const mapNodeSchema = z
+  .strictObject({
+    ...common,
+    kind: z.literal('map'),
+    /** Expression that gives a list of at most 10,000 items. Its `'true'` edges lead to the body, which runs per item. */
+    items: text,
+    /** How many items are in progress at the same time. */
+    concurrency: z.int().min(1).max(MAX_CONCURRENCY).default(DEFAULT_CONCURRENCY),
+    /** `fail`: a failed item fails the node. `collect`: `{error}` is its place in the output. */
+    on_item_error: z.enum(['fail', 'collect']).default('fail'),
+    /** State key of the list of outputs; the default is the node's id. */
+    output_key: outputKey.optional(),
+  })
+  .meta({ id: 'MapNode' });
+
 const gateNodeSchema = z
   .strictObject({
     ...common,
@@ -227,6 +245,7 @@ export const graphNodeSchema = z
     toolNodeSchema,
     conditionNodeSchema,
     loopNodeSchema,
+    mapNodeSchema,
     gateNodeSchema,
     mergeNodeSchema,
   ])
@@ -352,6 +371,8 @@ export type AgentNode = z.infer<typeof agentNodeSchema>;
 export type AgentTool = z.infer<typeof agentToolSchema>;
 export type ToolNode = z.infer<typeof toolNodeSchema>;
 export type LoopNode = z.infer<typeof loopNodeSchema>;
+export type ConditionNode = z.infer<typeof conditionNodeSchema>;
+export type MapNode = z.infer<typeof mapNodeSchema>;
 export type GateNode = z.infer<typeof gateNodeSchema>;
 export type NodeKind = GraphNode['kind'];
 export type GraphEdge = z.infer<typeof graphEdgeSchema>;

@@ -64,15 +64,15 @@ const toolCallSchema = z
 /** One node in one iteration: its input, its output and its cost. */
 export const stepSchema = z
   .object({
-    step_key: z
-      .string()
-      .meta({ description: 'Node id and loop iterations: stable over retries and resumes' }),
+    step_key: z.string().meta({
+      description: 'Node id and iterations of loops and maps: stable over retries and resumes',
+    }),
     node_id: z.string(),
     label: z.string(),
     kind: z.enum(nodeKinds),
     iteration: z
       .array(z.int())
-      .meta({ description: 'Iterations of the enclosing loops, outermost first' }),
+      .meta({ description: 'Iterations of the enclosing loops and maps, outermost first' }),
     attempt: z.int().meta({ description: 'The number of attempts' }),
     status: stepStatusSchema,
     started_at: timestamp,

@@ -11,6 +11,8 @@ interface CommonTraits {
   hasOutputKey: boolean;
   /** It may have error edges: it does work that can fail. */
   canFail: boolean;
+  /** It repeats a body: what its 'true' edges lead to, up to the edges back. */
+  repeats: boolean;
 }
 
 type KindTraits = CommonTraits &
@@ -33,6 +35,7 @@ const traits = {
     branches: false,
     hasOutputKey: true,
     canFail: true,
+    repeats: false,
     timeoutSeconds: 600,
   },
   tool: {
@@ -40,12 +43,26 @@ const traits = {
     branches: false,
     hasOutputKey: true,
     canFail: true,
+    repeats: false,
     timeoutSeconds: 60,
   },
-  condition: { flow: 'computed', branches: true, hasOutputKey: false, canFail: false },
-  loop: { flow: 'computed', branches: true, hasOutputKey: false, canFail: false },
-  human_gate: { flow: 'waiting', branches: true, hasOutputKey: false, canFail: true },
-  merge: { flow: 'computed', branches: false, hasOutputKey: false, canFail: false },
+  condition: {
+    flow: 'computed',
+    branches: true,
+    hasOutputKey: false,
+    canFail: false,
+    repeats: false,
+  },
+  loop: { flow: 'computed', branches: true, hasOutputKey: false, canFail: false, repeats: true },
+  map: { flow: 'computed', branches: true, hasOutputKey: true, canFail: true, repeats: true },
+  human_gate: {
+    flow: 'waiting',
+    branches: true,
+    hasOutputKey: false,
+    canFail: true,
+    repeats: false,
+  },
+  merge: { flow: 'computed', branches: false, hasOutputKey: false, canFail: false, repeats: false },
 } as const satisfies Record<NodeKind, KindTraits>;
 
 type Traits = typeof traits;
@@ -70,6 +87,8 @@ export const isWaiting = (node: GraphNode): node is WaitingNode =>
   traits[node.kind].flow === 'waiting';
 export const isBranching = (node: GraphNode): node is BranchingNode => traits[node.kind].branches;
 export const canFail = ({ kind }: GraphNode): boolean => traits[kind].canFail;
+/** A loop or a map. */
+export const repeats = ({ kind }: Pick<GraphNode, 'kind'>): boolean => traits[kind].repeats;
 export const hasOutputKey = (node: GraphNode): node is KeyedNode => traits[node.kind].hasOutputKey;
 
 /** The default timeout of an attempt, in seconds. */

@@ -44,6 +44,8 @@ export function nodeTexts(node: GraphNode): NodeText[] {
     case 'condition':
     case 'loop':
       return [{ language: 'expression', text: node.expression, path: 'expression' }];
+    case 'map':
+      return [{ language: 'expression', text: node.items, path: 'items' }];
     case 'human_gate':
       return textsIn(node.prompt, 'prompt');
     case 'merge':

@@ -1,4 +1,5 @@
 import type { EdgeCondition, Graph } from '../contract/graph.ts';
+import { repeats } from './kinds.ts';
 
 export interface LinkedEdge {
   /** Positions in `graph.nodes`. */
@@ -14,6 +15,7 @@ export interface Links {
   edges: LinkedEdge[];
   out: LinkedEdge[][];
   in: LinkedEdge[][];
+  /** Whether the node repeats a body: a loop or a map. */
   isLoop: boolean[];
   positions: Map<string, number>;
 }
@@ -28,7 +30,7 @@ export function linkGraph(graph: Graph): Links {
     edges: [],
     out: graph.nodes.map(() => []),
     in: graph.nodes.map(() => []),
-    isLoop: graph.nodes.map((node) => node.kind === 'loop'),
+    isLoop: graph.nodes.map(repeats),
     positions,
   };
   graph.edges.forEach((edge, index) => {

@@ -1,12 +1,13 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import {
+  branchesOf,
   changeDraft,
-  type Draft,
-  type DraftAction,
   draftOf,
   freeBranch,
   freeId,
+  type Draft,
+  type DraftAction,
 } from '../../console/src/pages/workflows/editor/draft.ts';
 
 const condition = { id: 'check', kind: 'condition', expression: 'ok' };
@@ -107,6 +108,19 @@ describe('changing a draft', () => {
     });
     const always = changeDraft(other, { type: 'branch', edge: 0, branch: undefined });
     expect(always.graph.edges[0]).toEqual({ source: 'check', target: 'write' });
+  });
+
+  test('the branches of an edge depend on the kind of its source', () => {
+    const of = (kind: string) => branchesOf({ kind });
+    expect([of('agent'), of('condition'), of('map'), of('human_gate'), of('merge')]).toEqual([
+      ['error'],
+      ['true', 'false'],
+      ['true', 'false', 'error'],
+      ['true', 'false', 'error'],
+      [],
+    ]);
+    const error = after({ type: 'branch', edge: 0, branch: 'error' });
+    expect(error.graph.edges[0]).toMatchObject({ condition_value: 'error' });
   });
 
   test('removing a node removes its edges, and removing an edge keeps the nodes', () => {

@@ -313,6 +313,38 @@ export const scenarios: Record<string, (engine: Engine) => Promise<string>> = {
     return runId;
   },
 
+  // Items of both lanes, with failures and a gate; it continues as new.
+  'map-of-many-items': async (engine) => {
+    const workflowId = await engine.define({
+      nodes: [
+        { id: 'map', kind: 'map', items: 'list', concurrency: 15, on_item_error: 'collect' },
+        echo('short', 'map.item * 2'),
+        { id: 'some', kind: 'condition', expression: 'map.item % 7 == 3' },
+        mock('long', { output: '{short}', delay_ms: 1 }),
+        { id: 'asks', kind: 'condition', expression: 'map.item == 151' },
+        { id: 'gate', kind: 'human_gate' },
+        mock('fails', {}, { prompt: '{nothing}' }),
+      ],
+      edges: [
+        edge('map', 'short', 'true'),
+        edge('short', 'some'),
+        edge('some', 'long', 'true'),
+        edge('some', 'asks', 'false'),
+        edge('asks', 'gate', 'true'),
+        edge('gate', 'fails', 'true'),
+        edge('asks', 'map', 'false'),
+        edge('long', 'map'),
+        edge('fails', 'map'),
+      ],
+    });
+    const list = Array.from({ length: 200 }, (_, at) => at);
+    const runId = await engine.trigger(workflowId, { list });
+    await engine.until(runId, ['paused'], 60_000);
+    await decideGate(engine.deps, { actor: engine.actor, runId, approved: true });
+    await engine.until(runId, ['success'], 60_000);
+    return runId;
+  },
+
   // Takes longer than one workflow task allows for short steps.
   'loop-of-many-short-steps': async (engine) => {
     const workflowId = await engine.define({

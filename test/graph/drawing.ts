@@ -5,7 +5,11 @@ import {
   type GraphInput,
 } from '../../shared/contract/graph.ts';
 import { compileGraph } from '../../shared/graph/compile.ts';
-import { createScheduler, type Scheduler } from '../../shared/graph/schedule/scheduler.ts';
+import {
+  createScheduler,
+  type Scheduler,
+  type SchedulerSnapshot,
+} from '../../shared/graph/schedule/scheduler.ts';
 import type { Json, JsonObject } from '../../shared/json.ts';
 
 type NodeInput = NonNullable<GraphInput['nodes']>[number];
@@ -13,7 +17,7 @@ type Extra = Record<string, Json>;
 
 /**
  * A graph from a drawing: `a -> b`, `c -true-> d`, `a -error-> f`, one edge a line, several arrows in a row allowed. The first letter
- * of an id is the kind: c condition, l loop, g gate, m merge, t tool, all others agents. `extra` overrides.
+ * of an id is the kind: c condition, l loop, p map, g gate, m merge, t tool, all others agents. `extra` overrides.
  */
 export function draw(text: string, extra: Record<string, Extra> = {}): Graph {
   const ids = new Set<string>();
@@ -50,6 +54,8 @@ function nodeOf(id: string): NodeInput {
       return { id, kind: 'condition', expression: 'true' };
     case 'l':
       return { id, kind: 'loop', expression: 'true' };
+    case 'p':
+      return { id, kind: 'map', items: 'items' };
     case 'g':
       return { id, kind: 'human_gate', prompt: 'Go on?' };
     case 'm':
@@ -69,13 +75,29 @@ export function ready(scheduler: Scheduler): string[] {
   return scheduler.takeReady().map((node) => node.step_key);
 }
 
-/** The ids of failed nodes, in topological order. */
+/** The ids of failed nodes, in topological order, first those outside of maps. */
 export function failedNodes(scheduler: Scheduler, graph: Graph): string[] {
-  const { nodes } = compileGraph(graph);
-  return scheduler
-    .snapshot()
-    .nodes.flatMap(([phase], at) => (phase === 'failed' ? [nodes[at]!.id] : []));
+  const { nodes, regions } = compileGraph(graph);
+  const within = (at: number, map: number): boolean => {
+    const region = regions[at]!;
+    return (
+      region === map || (region !== -1 && nodes[region]!.kind !== 'map' && within(region, map))
+    );
+  };
+  const failedIn = ({ nodes: phases, maps = [] }: Scope, places: number[]): string[] => [
+    ...phases.flatMap(([phase], at) => (phase === 'failed' ? [nodes[places[at]!]!.id] : [])),
+    ...maps.flatMap(({ node, active }) => {
+      const inner = nodes.map((_, at) => at).filter((at) => within(at, node));
+      return active.flatMap((item) => failedIn(item, inner));
+    }),
+  ];
+  return failedIn(
+    scheduler.snapshot(),
+    nodes.map((_, at) => at),
+  );
 }
+
+type Scope = Pick<SchedulerSnapshot, 'nodes' | 'maps'>;
 
 /** Control steps as `key status`, with the output if there is one. */
 export function control(scheduler: Scheduler): string[] {

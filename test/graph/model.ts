@@ -9,6 +9,8 @@ export interface ModelRun {
   steps: Map<string, string>;
   state: JsonObject;
   output: JsonObject;
+  /** Maps with failed items, as node and iteration: which other steps of those items run depends on the order. */
+  partial: { map: number; iteration: number[] }[];
 }
 
 export interface World {
@@ -23,7 +25,7 @@ export interface World {
  * its place, later writes over earlier ones. No events, no queue, nothing incremental.
  */
 export function modelRun(graph: CompiledGraph, input: JsonObject, world: World): ModelRun {
-  const run: ModelRun = { steps: new Map(), state: { ...input }, output: {} };
+  const run: ModelRun = { steps: new Map(), state: { ...input }, output: {}, partial: [] };
   runRegion(graph, run, world, -1, []);
   graph.nodes.forEach((node, at) => {
     const last = graph.edges.every(
@@ -36,10 +38,19 @@ export function modelRun(graph: CompiledGraph, input: JsonObject, world: World):
     const ran = [...run.steps].some(
       ([key, status]) => key.split('#')[0] === node.id && status === 'success',
     );
-    if (last && ran) run.output[outputKey(node)] = run.state[outputKey(node)]!;
+    if (!last || !ran || isInMap(graph, at)) return;
+    run.output[outputKey(node)] = run.state[outputKey(node)]!;
   });
   return run;
 }
+
+const isInMap = ({ nodes, regions }: CompiledGraph, at: number): boolean => {
+  const around = regions[at]!;
+  return (
+    around !== -1 &&
+    (nodes[around]!.kind === 'map' || isInMap({ nodes, regions } as CompiledGraph, around))
+  );
+};
 
 interface Done {
   output: Json;
@@ -47,14 +58,23 @@ interface Done {
   failed?: true;
 }
 
-/** Runs the direct nodes of a region once. Returns whether a back edge to its loop was followed. */
+/** Ends an item of a map: a node in it has failed. */
+class ItemFailure extends Error {
+  readonly caught: CaughtError;
+  constructor(caught: CaughtError) {
+    super(caught.message);
+    this.caught = caught;
+  }
+}
+
+/** Runs the direct nodes of a region once. Returns what the nodes gave that led back to its loop or map, by node id. */
 function runRegion(
   graph: CompiledGraph,
   run: ModelRun,
   world: World,
   region: number,
   iteration: number[],
-): boolean {
+): JsonObject {
   const done = new Map<number, Done>();
   if (region !== -1) {
     done.set(region, { output: run.state[graph.nodes[region]!.id]!, answer: true });
@@ -84,7 +104,10 @@ function runRegion(
       runNode(graph, run, world, at, iteration, Object.fromEntries(given) as JsonObject),
     );
   });
-  return graph.edges.some((edge) => edge.back === true && edge.to === region && isTaken(edge));
+  const back = graph.edges.filter((edge) => edge.back && edge.to === region && isTaken(edge));
+  return Object.fromEntries(
+    back.map(({ from }) => [graph.nodes[from]!.id, done.get(from)?.output ?? null]),
+  );
 }
 
 function keyOf(node: GraphNode, iteration: number[]): string {
@@ -113,12 +136,16 @@ function runNode(
     run.state[outputKey(node)] = output;
     return { output, answer };
   };
-  const error = world.fails(key);
-  if (error !== undefined) {
+  const fail = (error: CaughtError): Done => {
     run.steps.set(key, 'failed');
+    if (!graph.edges.some((edge) => edge.from === at && edge.when === 'error')) {
+      throw new ItemFailure(error);
+    }
     run.state[node.id] = { error };
     return { output: { error }, answer: undefined, failed: true };
-  }
+  };
+  const error = world.fails(key);
+  if (error !== undefined) return fail(error);
   switch (node.kind) {
     case 'agent':
     case 'tool':
@@ -144,9 +171,51 @@ function runNode(
         if (exhausted) break;
         iterations += 1;
         finish({ iterations, exhausted });
-        again = runRegion(graph, run, world, at, [...iteration, iterations]);
+        again =
+          Object.keys(runRegion(graph, run, world, at, [...iteration, iterations])).length > 0;
       }
       return finish({ iterations, exhausted }, false);
     }
+    case 'map': {
+      const items = evaluateExpression(node.items, run.state) as Json[];
+      const outputs = items.map((item, index) =>
+        runItem(graph, run, world, at, [...iteration, index + 1], { item, index }),
+      );
+      const failed = outputs.findIndex((output) => output instanceof ItemFailure);
+      if (failed === -1) return finish(outputs as Json[], false);
+      run.partial.push({ map: at, iteration });
+      if (node.on_item_error === 'collect') {
+        return finish(
+          outputs.map((output) =>
+            output instanceof ItemFailure ? { error: output.caught } : output,
+          ),
+          false,
+        );
+      }
+      const { message } = outputs[failed] as ItemFailure;
+      return fail({ message: `Item ${failed + 1} failed: ${message}`, kind: 'child', attempts: 1 });
+    }
+  }
+}
+
+/** Runs one item of a map over its own layer of the state. */
+function runItem(
+  graph: CompiledGraph,
+  run: ModelRun,
+  world: World,
+  map: number,
+  iteration: number[],
+  own: { item: Json; index: number },
+): Json | ItemFailure {
+  const layer = { ...run, state: { ...run.state, [graph.nodes[map]!.id]: own } };
+  try {
+    const given = runRegion(graph, layer, world, map, iteration);
+    const last = new Set(
+      graph.edges.filter(({ back, to }) => back && to === map).map((e) => e.from),
+    );
+    return last.size === 1 ? (Object.values(given)[0] ?? null) : given;
+  } catch (error) {
+    if (error instanceof ItemFailure) return error;
+    throw error;
   }
 }

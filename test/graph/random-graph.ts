@@ -30,6 +30,14 @@ type Block =
       body: Block;
       breakAt: number;
       tail: Block | undefined;
+    }
+  | {
+      type: 'map';
+      size: number;
+      concurrency: number;
+      collect: boolean;
+      body: Block;
+      handler: Block | undefined;
     };
 
 /** What decides a condition: the input, or the iterations of the loop around it. */
@@ -79,6 +87,14 @@ const { block } = fc.letrec<{ block: Block }>((tie) => ({
       breakAt: fc.integer({ min: 1, max: 5 }),
       tail: fc.option(tie('block'), { nil: undefined }),
     }),
+    fc.record({
+      type: fc.constant('map' as const),
+      size: fc.integer({ min: 0, max: 3 }),
+      concurrency: fc.integer({ min: 1, max: 3 }),
+      collect: fc.boolean(),
+      body: tie('block'),
+      handler: fc.option(tie('block'), { nil: undefined }),
+    }),
   ) as fc.Arbitrary<Block>,
 }));
 
@@ -88,6 +104,7 @@ type EdgeInput = NonNullable<GraphInput['edges']>[number];
 interface Building {
   nodes: NodeInput[];
   edges: EdgeInput[];
+  /** What tells the iterations around apart, innermost last. */
   loops: string[];
 }
 
@@ -125,7 +142,7 @@ function addWork(
 
 function expressionOf(building: Building, answer: Answer): string {
   const around = building.loops.at(-1);
-  if (answer === 'early' && around !== undefined) return `${around}.iterations < 2`;
+  if (answer === 'early' && around !== undefined) return `${around} < 2`;
   return answer === 'yes' ? 'yes' : 'missing';
 }
 
@@ -153,6 +170,8 @@ function build(building: Building, block: Block, ends: readonly End[]): End[] {
       return buildBranch(building, block, ends);
     case 'loop':
       return buildLoop(building, block, ends);
+    case 'map':
+      return buildMap(building, block, ends);
   }
 }
 
@@ -186,7 +205,7 @@ function buildLoop(
     expression: `${id}.iterations < ${block.rounds}`,
     max_iterations: block.max,
   }));
-  building.loops.push(loop);
+  building.loops.push(`${loop}.iterations`);
   const body = build(building, block.body, [{ source: loop, condition_value: 'true' }]);
   // Continues except in the iteration that breaks; the break may have more nodes.
   const source = addNode(building, body, (id) => ({
@@ -198,6 +217,30 @@ function buildLoop(
   if (block.tail !== undefined) build(building, block.tail, [{ source, condition_value: 'false' }]);
   building.loops.pop();
   return [{ source: loop, ...(block.rounds % 2 === 0 && { condition_value: 'false' as const }) }];
+}
+
+function buildMap(
+  building: Building,
+  block: Extract<Block, { type: 'map' }>,
+  ends: readonly End[],
+): End[] {
+  const items = Array.from({ length: block.size }, (_, at) => at * 10);
+  const source = addNode(building, ends, (id) => ({
+    id,
+    kind: 'map',
+    items: JSON.stringify(items),
+    concurrency: block.concurrency,
+    on_item_error: block.collect ? 'collect' : 'fail',
+  }));
+  building.loops.push(`${source}.index + 1`);
+  const body = build(building, block.body, [{ source, condition_value: 'true' }]);
+  for (const end of body) building.edges.push({ ...end, target: source });
+  building.loops.pop();
+  const onError: End = { source, condition_value: 'error' };
+  return [
+    { source },
+    ...(block.handler === undefined ? [] : build(building, block.handler, [onError])),
+  ];
 }
 
 export const randomInput: fc.Arbitrary<JsonObject> = fc.constantFrom<JsonObject>(

@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import type { Graph } from '../../shared/contract/graph.ts';
+import type { Graph, GraphNode } from '../../shared/contract/graph.ts';
+import { isExecuted } from '../../shared/graph/kinds.ts';
 import { compileGraph, type CompiledGraph } from '../../shared/graph/compile.ts';
 import {
   createScheduler,
@@ -10,7 +11,7 @@ import {
 import { checkGraph } from '../../shared/graph-check.ts';
 import { failedNodes } from './drawing.ts';
 import type { JsonObject } from '../../shared/json.ts';
-import { modelRun, type World } from './model.ts';
+import { modelRun, type ModelRun, type World } from './model.ts';
 import { randomGraph, randomInput } from './random-graph.ts';
 
 const tools = new Set(['delay']);
@@ -26,13 +27,25 @@ function worldOf(graph: Graph): World {
   const rejectable = new Set(
     graph.edges.filter((edge) => edge.condition_value === 'false').map((edge) => edge.source),
   );
+  const { nodes, regions } = compileGraph(graph);
+  const isCaught = (at: number): boolean => {
+    if (graph.edges.some((e) => e.source === nodes[at]?.id && e.condition_value === 'error')) {
+      return true;
+    }
+    let map = regions[at] ?? -1;
+    while (map !== -1 && nodes[map]!.kind !== 'map') map = regions[map]!;
+    const around = nodes[map];
+    return around?.kind === 'map' && (around.on_item_error === 'collect' || isCaught(map));
+  };
+  const works = ({ kind }: GraphNode): boolean =>
+    isExecuted({ kind } as GraphNode) || kind === 'human_gate';
   const catching = new Set(
-    graph.edges.filter((edge) => edge.condition_value === 'error').map((edge) => edge.source),
+    nodes.filter((node, at) => works(node) && isCaught(at)).map(({ id }) => id),
   );
   return {
     fails: (key) =>
       catching.has(key.split('#')[0]!) && hash(key) % 3 === 1
-        ? { message: `no ${key}`, kind: 'node', attempts: 1 }
+        ? { message: 'no', kind: 'node', attempts: 1 }
         : undefined,
     work: (key) => ({ by: key }),
     approve: (key) => {
@@ -104,6 +117,37 @@ function runInOrder(
   return { scheduler, observed };
 }
 
+/** The steps of a run are those of the model, except in maps with failed items. */
+function expectSteps(
+  { nodes, regions }: CompiledGraph,
+  observed: Observed,
+  { steps, partial }: ModelRun,
+): void {
+  const isPartial = (key: string): boolean => {
+    const [id, numbers = ''] = key.split('#');
+    const iteration = numbers === '' ? [] : numbers.split('.').map(Number);
+    const around: number[] = [];
+    const start = nodes.findIndex((node) => node.id === id);
+    for (let at = regions[start]!; at !== -1; at = regions[at]!) around.push(at);
+    return partial.some(
+      ({ map, iteration: outer }) =>
+        around.includes(map) && outer.every((number, depth) => iteration[depth] === number),
+    );
+  };
+  const whole = (all: Map<string, string>) =>
+    new Map([...all].filter(([key]) => !isPartial(key)).sort());
+  expect(whole(observed.steps)).toEqual(whole(steps));
+}
+
+/** Without the contents of errors: which of two parallel nodes of an item fails first depends on the order. */
+const settled = ({ output, state }: Pick<ModelRun, 'output' | 'state'>): unknown =>
+  JSON.parse(
+    JSON.stringify({ output, state }).replace(
+      /\{"message":"[^"]*","kind":"[^"]*","attempts":1\}/g,
+      '"error"',
+    ),
+  );
+
 const orders = fc.array(fc.nat({ max: 1000 }), { minLength: 1, maxLength: 30 });
 
 describe('runs of random graphs', () => {
@@ -124,8 +168,8 @@ describe('runs of random graphs', () => {
         const expected = modelRun(compiled, input, world);
         const { scheduler, observed } = runInOrder(compiled, input, world, picks);
         expect(scheduler.done).toBe(true);
-        expect(new Map([...observed.steps].sort())).toEqual(new Map([...expected.steps].sort()));
-        expect(scheduler.result()).toEqual({ output: expected.output, state: expected.state });
+        expectSteps(compiled, observed, expected);
+        expect(settled(scheduler.result())).toEqual(settled(expected));
       }),
       { numRuns: 600 },
     );
@@ -187,8 +231,8 @@ describe('runs of random graphs', () => {
               return restored;
             },
           );
-          expect(scheduler.result()).toEqual({ output: expected.output, state: expected.state });
-          expect(new Map([...observed.steps].sort())).toEqual(new Map([...expected.steps].sort()));
+          expect(settled(scheduler.result())).toEqual(settled(expected));
+          expectSteps(compiled, observed, expected);
         },
       ),
       { numRuns: 200 },
@@ -210,9 +254,8 @@ describe('runs of random graphs', () => {
           open.push(...current.takeReady());
           return current;
         });
-        expect(scheduler.result()).toEqual(
-          runInOrder(compiled, input, world, [0]).scheduler.result(),
-        );
+        const inOrder = runInOrder(compiled, input, world, [0]).scheduler.result();
+        expect(settled(scheduler.result())).toEqual(settled(inOrder));
       }),
       { numRuns: 150 },
     );

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { MAX_STEPS_IN_PLACE } from '../../shared/graph/schedule/advance.ts';
+import { MAX_STEPS_IN_PLACE } from '../../shared/graph/schedule/rounds.ts';
 import { compileGraph } from '../../shared/graph/compile.ts';
 import { createScheduler, SchedulerError } from '../../shared/graph/schedule/scheduler.ts';
 import type { Json } from '../../shared/json.ts';

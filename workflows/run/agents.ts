@@ -30,7 +30,7 @@ import { complete, pendingWrites, type Run, wake } from './state.ts';
 export function startAgent(run: Run, step: ReadyNode, node: AgentNode): false {
   let prepared;
   try {
-    prepared = prepareTools(node, run.scheduler.state());
+    prepared = prepareTools(node, run.scheduler.state(step.step_key));
     run.pace.add(prepared.work);
   } catch (error) {
     fail(run, step, text(error), 'node', error);

@@ -52,7 +52,7 @@ export function handleSignals(run: Run): void {
 export function reachGate(run: Run, step: ReadyNode, node: GateNode): void {
   let prompt;
   try {
-    const rendered = renderTemplate(node.prompt, run.scheduler.state());
+    const rendered = renderTemplate(node.prompt, run.scheduler.state(step.step_key));
     prompt = typeof rendered === 'string' ? rendered : JSON.stringify(rendered);
   } catch (error) {
     fail(run, step, text(error), 'node', error);

@@ -36,6 +36,8 @@ export interface Run {
   readonly earlier: boolean;
   /** An engine version before short steps. */
   readonly oneLane: boolean;
+  /** Its graph has maps. */
+  readonly maps: boolean;
   /** Keys of the steps in flight. */
   readonly inFlight: Set<string>;
   /** Short steps: the number in flight, and those that wait for a slot. */
@@ -83,6 +85,7 @@ export function createRun(input: RunGraphInput): Run {
     clocks: new Map(),
     earlier,
     oneLane,
+    maps: input.graph.nodes.some(({ kind }) => kind === 'map'),
     inFlight: new Set(),
     short: { inFlight: 0, held: [] },
     agents: new Map(),

@@ -12,6 +12,9 @@ import { preparingWork, prepareStep } from './prepare.ts';
 /** Above this number, control steps are written once before a batch starts, and not sent with each of its steps. */
 const MAX_CARRIED_PER_STEP = 20;
 
+/** The same for maps at any time: their items can compute thousands of steps before one needs a call. */
+const MAX_WAITING_CONTROL = 200;
+
 /**
  * Concurrent short steps of a run: one holds the run's row while the next is prepared. More would wait for the row, and
  * delay other runs.
@@ -27,10 +30,11 @@ export function launch(run: Run): Promise<void> | undefined {
   // The nodes that are ready start in the next iteration.
   if (paused !== undefined) return paused.then(() => wake(run));
   const ready = takeReady(run);
-  if (ready.length === 0) return undefined;
+  const many = run.maps && run.scheduler.controlSteps >= MAX_WAITING_CONTROL;
+  if (ready.length === 0 && !many) return undefined;
   const steps = run.scheduler.takeControlSteps();
   collectFailed(run, steps);
-  if (steps.length > MAX_CARRIED_PER_STEP && ready.length > 1) {
+  if (many || (steps.length > MAX_CARRIED_PER_STEP && ready.length > 1)) {
     return control
       .recordControlSteps(pendingWrites(run, steps))
       .then(() => startSteps(run, ready, []));
@@ -42,6 +46,8 @@ function takeReady(run: Run): ReadyNode[] {
   const { input, inFlight, short } = run;
   const room = input.limits.steps_in_flight - inFlight.size - short.held.length;
   const ready = run.scheduler.takeReady(Math.max(0, room));
+  // There is room for what the held maps begin: the next iteration takes it.
+  if (run.scheduler.held && ready.length < room) wake(run);
   if (run.oneLane) return ready;
   let slots = SHORT_IN_FLIGHT - short.inFlight;
   const waiting: ReadyNode[] = [];
@@ -102,7 +108,7 @@ function startStep(run: Run, step: ReadyNode, node: ExecutedNode, shared: Contro
   if (node.kind === 'agent' && node.tools !== undefined) return startAgent(run, step, node);
   let prepared;
   try {
-    prepared = prepareStep(node, run.scheduler.state());
+    prepared = prepareStep(node, run.scheduler.state(step.step_key));
     run.pace.add(preparingWork(node, prepared));
   } catch (error) {
     fail(run, step, text(error), 'node', error);

@@ -3,6 +3,7 @@ import {
   IconArrowsSplit,
   IconHandStop,
   IconRepeat,
+  IconStack2,
   IconRobot,
   IconTool,
   type Icon,
@@ -15,6 +16,7 @@ export const kindIcons: Record<NodeKind, Icon> = {
   tool: IconTool,
   condition: IconArrowsSplit,
   loop: IconRepeat,
+  map: IconStack2,
   human_gate: IconHandStop,
   merge: IconArrowsJoin,
 };
@@ -24,6 +26,7 @@ export const kindNames: Record<NodeKind, string> = {
   tool: 'Tool',
   condition: 'Condition',
   loop: 'Loop',
+  map: 'Map',
   human_gate: 'Human gate',
   merge: 'Merge',
 };

@@ -88,10 +88,12 @@ async function timeOut(tx: Tx, call: GateCheck, gate: ClockedGate): Promise<void
       SELECT *, CASE WHEN continues THEN NULL WHEN ${action === 'fail'}::boolean THEN ${timeoutError(reason)}
                      ELSE ${before}::text || label || ${after}::text END AS error
       FROM decided
-    ), ${decisionEffects(sql.fragment`(
+    ), ${decisionEffects(
+      sql.fragment`(
       CASE WHEN gate.input IS NULL THEN json_build_object('approved', ${approved}::boolean)
            ELSE json_build_object('approved', ${approved}::boolean, 'input', gate.input) END)`,
-    action === 'fail' ? 'timeout' : 'rejected')}
+      action === 'fail' ? 'timeout' : 'rejected',
+    )}
     SELECT FROM gate
   `);
   await recordAudit(

@@ -270,12 +270,12 @@ const claimedStep = (
         attempts = CASE WHEN ${again !== undefined} THEN excluded.attempts ELSE s.attempts + 1 END,
         attempt_started_at = excluded.started_at, attempt_ended_at = NULL,
         expected_micros = excluded.expected_micros, expected_unknown = excluded.expected_unknown,
-        finished_at = excluded.finished_at, error = NULL, error_kind = NULL, caught = false, policy = ${verdictsKept},
+        finished_at = excluded.finished_at, error = NULL, error_kind = NULL, policy = ${verdictsKept},
         forgiven = CASE WHEN s.epoch < excluded.epoch THEN s.errors ELSE s.forgiven END,
         queued_at = CASE WHEN s.epoch < excluded.epoch THEN excluded.queued_at ELSE s.queued_at END,
         -- A call that waited for approval has no attempt yet.
         started_at = CASE WHEN s.epoch < excluded.epoch OR s.attempts = 0 THEN excluded.started_at ELSE s.started_at END
-      WHERE s.status NOT IN ('success', 'skipped')
+      WHERE s.status NOT IN ('success', 'skipped') AND NOT s.caught
         AND NOT (s.status IN ('failed', 'cancelled') AND s.epoch = excluded.epoch)
         AND NOT (${again !== undefined} AND s.attempts >= excluded.attempts)
       RETURNING new.step_key, new.errors, new.attempts, new.generation, new.epoch,
@@ -373,14 +373,14 @@ const outcomeRow = z.object({
   error: z.string().nullable(),
   kind: z.enum(errorKinds),
   attempts: z.number(),
-  /** False after a later resume. */
+  /** Its error stands: it was caught, or the run was not resumed since. */
   current: z.boolean(),
 });
 
 export async function readOutcome(db: Db, runId: string, stepKey: string) {
   return db.maybeOne(sql.prepared('read_step_outcome', outcomeRow)`
     SELECT s.status, s.output, s.error, coalesce(s.error_kind, 'node') AS kind,
-           greatest(1, s.errors - s.forgiven) AS attempts, s.epoch = r.resumed_count AS current
+           greatest(1, s.errors - s.forgiven) AS attempts, s.caught OR s.epoch = r.resumed_count AS current
     FROM steps s JOIN runs r ON r.id = s.run_id
     WHERE s.run_id = ${runId} AND s.step_key = ${stepKey}
   `);

@@ -1,21 +1,23 @@
 /**
- * A priority queue of numbers, smallest first. A binary heap, since a fan-out of a thousand nodes taken a few at a time
- * would otherwise sort for each removal.
+ * A priority queue, smallest first. A binary heap, since a fan-out of a thousand nodes taken a few at a time would
+ * otherwise sort for each removal.
  */
-export interface ReadyQueue {
-  push(value: number): void;
-  pop(): number | undefined;
+export interface ReadyQueue<Entry> {
+  push(entry: Entry): void;
+  pop(): Entry | undefined;
 }
 
-export function createReadyQueue(): ReadyQueue {
-  const heap: number[] = [];
+export function createReadyQueue<Entry>(
+  precedes: (a: Entry, b: Entry) => boolean,
+): ReadyQueue<Entry> {
+  const heap: Entry[] = [];
   const swap = (a: number, b: number): void => {
     [heap[a], heap[b]] = [heap[b]!, heap[a]!];
   };
   const rise = (start: number): void => {
     for (let at = start; at > 0;) {
       const parent = (at - 1) >> 1;
-      if (heap[parent]! <= heap[at]!) return;
+      if (!precedes(heap[at]!, heap[parent]!)) return;
       swap(at, parent);
       at = parent;
     }
@@ -24,15 +26,16 @@ export function createReadyQueue(): ReadyQueue {
     for (let at = 0; ;) {
       const left = 2 * at + 1;
       if (left >= heap.length) return;
-      const child = left + 1 < heap.length && heap[left + 1]! < heap[left]! ? left + 1 : left;
-      if (heap[at]! <= heap[child]!) return;
+      const right = left + 1;
+      const child = right < heap.length && precedes(heap[right]!, heap[left]!) ? right : left;
+      if (!precedes(heap[child]!, heap[at]!)) return;
       swap(at, child);
       at = child;
     }
   };
   return {
-    push(value) {
-      heap.push(value);
+    push(entry) {
+      heap.push(entry);
       rise(heap.length - 1);
     },
     pop() {

@@ -28,7 +28,7 @@ export interface ControlStep {
   output_key?: string;
 }
 
-/** A node's phase in the current iteration of its loop. Only loops can be `running`. */
+/** A node's phase in the current iteration of its loop. Only loops and maps can be `running`. */
 export type Phase = 'waiting' | 'ready' | 'taken' | 'running' | 'failed' | 'settled' | 'skipped';
 
 /** Decides which write to a key wins: the greater list, compared element by element, in any order of arrival. */
@@ -43,32 +43,12 @@ interface LoopRound {
   again: boolean;
 }
 
-/**
- * The mutable state of a run. A loop has at most one active iteration, so one entry per node is enough at any nesting
- * depth.
- */
-export interface RunState {
-  graph: CompiledGraph;
-  positions: Map<string, number>;
-  out: CompiledEdge[][];
-  /** Edges each node waits for, without back edges. */
-  fanIn: number[];
-  /** Direct body nodes per loop, in topological order; nodes of a nested loop belong to that loop. */
-  members: number[][];
-  phases: Phase[];
-  waiting: number[];
-  reached: boolean[];
-  /** Loops that have started and not ended. */
-  loops: Map<number, LoopRound>;
-  /** For each merge, the outputs of its parents so far, by parent. */
-  inboxes: Map<number, Map<number, Json>>;
-  ran: boolean[];
-  /** Without a prototype, so that a lookup finds only written keys. */
-  values: JsonObject;
-  ranks: Map<string, Rank>;
-  ready: ReadyQueue;
-  /** Positions of the nodes that keep the run open, by reason. */
-  counts: { ready: number; taken: number; failed: number };
+/** What the scopes of a run share. */
+interface Shared {
+  /** Nodes that became ready, of all scopes. */
+  ready: ReadyQueue<{ run: RunState; node: number; path: number[] }>;
+  /** How many nodes keep the run open, by reason. */
+  counts: Record<OpenPhase, number>;
   control: ControlStep[];
   /** Control steps computed since the last external event. */
   inPlace: number;
@@ -78,33 +58,99 @@ export interface RunState {
   budget: WorkBudget;
   /** Units used before the budget was last renewed. */
   workDone: number;
-  queue: number[];
+  /** What happened and has consequences that are not computed yet. */
+  queue: Event[];
+  /** Maps that begin more items when the next steps are taken: the limit of control steps was reached. */
+  held: { run: RunState; node: number }[];
+}
+
+/** A node's inputs are settled; an iteration of a loop, or an item of a map, has ended. */
+type Event = { run: RunState; node: number; what: 'arrive' | 'round' | 'item' };
+
+type OpenPhase = 'ready' | 'taken' | 'failed';
+const isOpen = (phase: Phase): phase is OpenPhase =>
+  phase === 'ready' || phase === 'taken' || phase === 'failed';
+
+/** The items of a map that has started and not ended. */
+export interface MapItems {
+  items: readonly Json[];
+  /** Outputs of the items that have ended; null until then. */
+  outputs: Json[];
+  /** The number of items that have begun. */
+  begun: number;
+  /** The items in progress, by their index. */
+  active: Map<number, RunState>;
+  /** The first item that failed, if that ends the map. */
+  failed: { index: number; error: CaughtError } | undefined;
+}
+
+/** The place of an item of a map. */
+interface ItemPlace {
+  parent: RunState;
+  map: number;
+  index: number;
+  /** Direct body nodes that are not settled yet. */
+  open: number;
+  /** What the nodes that lead back to the map gave, by node. */
+  ends: Map<number, Json>;
+  /** Set when the item has failed: nothing further of it begins. */
+  error: CaughtError | undefined;
+}
+
+/**
+ * The mutable state of a run, or of one item of a map: a scope of its own, since items run side by side. A loop has at
+ * most one active iteration, so within a scope one entry per node is enough at any nesting depth.
+ */
+export interface RunState {
+  shared: Shared;
+  graph: CompiledGraph;
+  positions: Map<string, number>;
+  hasMaps: boolean;
+  out: CompiledEdge[][];
+  /** Edges each node waits for, without back edges. */
+  fanIn: number[];
+  /** Direct body nodes per loop or map, in topological order; nodes of a nested one belong to that one. */
+  members: number[][];
+  phases: Phase[];
+  waiting: number[];
+  reached: boolean[];
+  /** Loops that have started and not ended. */
+  loops: Map<number, LoopRound>;
+  maps: Map<number, MapItems>;
+  /** For each merge, the outputs of its parents so far, by parent. */
+  inboxes: Map<number, Map<number, Json>>;
+  ran: boolean[];
+  /** Without a prototype, so that a lookup finds only written keys. Of an item: what was written in it. */
+  values: JsonObject;
+  ranks: Map<string, Rank>;
+  /** Of an item of a map; undefined for the run itself. */
+  item: ItemPlace | undefined;
+  /** How many nodes of this scope and of those in it keep it open, and how many of them have failed. */
+  busy: number;
+  failed: number;
 }
 
 export function createRunState(graph: CompiledGraph, input: JsonObject, earlier = false): RunState {
   const size = graph.nodes.length;
   const run: RunState = {
+    shared: {
+      ready: createReadyQueue((a, b) => precedes(a.path, b.path)),
+      counts: { ready: 0, taken: 0, failed: 0 },
+      control: [],
+      inPlace: 0,
+      earlier,
+      budget: fullBudget(earlier),
+      workDone: 0,
+      queue: [],
+      held: [],
+    },
     graph,
     positions: new Map(graph.nodes.map((node, position) => [node.id, position])),
+    hasMaps: graph.nodes.some(({ kind }) => kind === 'map'),
     out: graph.nodes.map(() => []),
     fanIn: new Array<number>(size).fill(0),
     members: graph.nodes.map(() => []),
-    phases: new Array<Phase>(size).fill('waiting'),
-    waiting: new Array<number>(size).fill(0),
-    reached: new Array<boolean>(size).fill(false),
-    loops: new Map(),
-    inboxes: new Map(),
-    ran: new Array<boolean>(size).fill(false),
-    values: Object.create(null) as JsonObject,
-    ranks: new Map(),
-    ready: createReadyQueue(),
-    counts: { ready: 0, taken: 0, failed: 0 },
-    control: [],
-    inPlace: 0,
-    earlier,
-    budget: fullBudget(earlier),
-    workDone: 0,
-    queue: [],
+    ...emptyScope(undefined),
   };
   for (const edge of graph.edges) {
     run.out[edge.from]!.push(edge);
@@ -118,6 +164,51 @@ export function createRunState(graph: CompiledGraph, input: JsonObject, earlier 
   return run;
 }
 
+const emptyScope = (item: ItemPlace | undefined) => ({
+  phases: [],
+  waiting: [],
+  reached: [],
+  loops: new Map(),
+  maps: new Map(),
+  inboxes: new Map(),
+  ran: [],
+  values: Object.create(null) as JsonObject,
+  ranks: new Map(),
+  item,
+  busy: 0,
+  failed: 0,
+});
+
+/** The scope of one item. Only the nodes of the map's body have a phase in it. */
+export function createItem(parent: RunState, map: number, index: number): RunState {
+  const { shared, graph, positions, hasMaps, out, fanIn, members } = parent;
+  const open = members[map]!.length;
+  const item = { parent, map, index, open, ends: new Map<number, Json>(), error: undefined };
+  const run = { shared, graph, positions, hasMaps, out, fanIn, members, ...emptyScope(item) };
+  for (const node of scopeOf(run, map)) resetNode(run, node);
+  return run;
+}
+
+/** The nodes with a phase in an item of the map: its body without the bodies of maps in it. */
+export function scopeOf({ members, graph }: RunState, map: number): number[] {
+  const nodes: number[] = [];
+  const open = [map];
+  for (let next = open.pop(); next !== undefined; next = open.pop()) {
+    for (const member of members[next]!) {
+      nodes.push(member);
+      if (graph.nodes[member]!.kind !== 'map') open.push(member);
+    }
+  }
+  return nodes.sort((a, b) => a - b);
+}
+
+/** The state as the nodes of a scope see it: what was written in an item lies over the rest. */
+export function stateOf(run: RunState): JsonObject {
+  if (run.item === undefined) return run.values;
+  const state = Object.create(null) as JsonObject;
+  return Object.assign(state, stateOf(run.item.parent), run.values);
+}
+
 /** Resets a node, at the start of a run and of each iteration. */
 export function resetNode(run: RunState, node: number): void {
   run.phases[node] = 'waiting';
@@ -125,11 +216,17 @@ export function resetNode(run: RunState, node: number): void {
   run.reached[node] = run.fanIn[node] === 0;
 }
 
-/** The current iterations of a node's loops, outermost first; empty outside of loops. */
+/** The current iterations of a node's loops and maps, outermost first; empty outside of them. */
 export function iterationOf(run: RunState, node: number): number[] {
   const iteration: number[] = [];
+  let scope = run;
   for (let loop = run.graph.regions[node]!; loop !== -1; loop = run.graph.regions[loop]!) {
-    const round = run.loops.get(loop)?.round ?? 0;
+    if (scope.item?.map === loop) {
+      iteration.push(scope.item.index + 1);
+      scope = scope.item.parent;
+      continue;
+    }
+    const round = scope.loops.get(loop)?.round ?? 0;
     // The body of a skipped loop has no iteration.
     if (round > 0) iteration.push(round);
   }
@@ -191,9 +288,10 @@ export function note(
   more: Pick<ControlStep, 'output' | 'error' | 'caught'> = {},
 ): void {
   const { id, kind } = run.graph.nodes[node]!;
-  run.inPlace += 1;
-  if (!run.earlier) run.budget.work -= WORK_PER_STEP;
-  run.control.push({
+  const { shared } = run;
+  shared.inPlace += 1;
+  if (!shared.earlier) shared.budget.work -= WORK_PER_STEP;
+  shared.control.push({
     step_key: stepKeyOf(run, node),
     node_id: id,
     label: nodeLabel(run.graph.nodes[node]!),
@@ -205,24 +303,44 @@ export function note(
 }
 
 /** An external event arrived: renews the limits of control steps and expressions. */
-export function refill(run: RunState): void {
-  run.inPlace = 0;
-  run.workDone = workDone(run);
-  run.budget = fullBudget(run.earlier);
+export function refill({ shared }: RunState): void {
+  shared.inPlace = 0;
+  shared.workDone = workDone(shared);
+  shared.budget = fullBudget(shared.earlier);
 }
 
 const fullBudget = (earlier: boolean): WorkBudget =>
   earlier ? { work: EARLIER_WORK_IN_PLACE, searchesOnly: true } : { work: MAX_WORK_IN_PLACE };
 
 /** Units used by expressions so far. */
-export const workDone = (run: RunState): number =>
-  run.workDone + fullBudget(run.earlier).work - run.budget.work;
+export const workDone = ({ workDone: before, earlier, budget }: Shared): number =>
+  before + fullBudget(earlier).work - budget.work;
 
-/** Moves a node to another phase and updates the sets of nodes that keep the run open. */
+/** Moves a node to another phase and counts the nodes that keep the run, and the items around it, open. */
 export function enter(run: RunState, node: number, phase: Phase): void {
   const before = run.phases[node]!;
-  if (before === 'ready' || before === 'taken' || before === 'failed') run.counts[before] -= 1;
-  if (phase === 'ready' || phase === 'taken' || phase === 'failed') run.counts[phase] += 1;
+  if (isOpen(before)) count(run, before, -1);
+  if (isOpen(phase)) count(run, phase, 1);
   run.phases[node] = phase;
-  if (phase === 'ready') run.ready.push(node);
+  if (phase === 'ready') run.shared.ready.push({ run, node, path: [...pathOf(run), node] });
+}
+
+function count(run: RunState, phase: OpenPhase, by: 1 | -1): void {
+  run.shared.counts[phase] += by;
+  for (let scope: RunState | undefined = run; scope !== undefined; scope = scope.item?.parent) {
+    scope.busy += by;
+    if (phase === 'failed') scope.failed += by;
+  }
+}
+
+/** The maps and items around a scope, outermost first. */
+const pathOf = ({ item }: RunState): number[] =>
+  item === undefined ? [] : [...pathOf(item.parent), item.map, item.index];
+
+/** Topological order; earlier items come first, so that they end before later ones begin. */
+function precedes(a: readonly number[], b: readonly number[]): boolean {
+  for (let place = 0; place < a.length && place < b.length; place += 1) {
+    if (a[place] !== b[place]) return a[place]! < b[place]!;
+  }
+  return a.length < b.length;
 }

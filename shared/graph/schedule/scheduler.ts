@@ -3,13 +3,15 @@ import { type ExecutedNode, isExecuted, isWaiting, type WaitingNode } from '../k
 import type { Json, JsonObject } from '../../json.ts';
 import type { GraphNode } from '../../contract/graph.ts';
 import type { CaughtError } from '../caught-error.ts';
-import { advance, begin, evaluateAgain, hasErrorEdge, settle, settleError } from './advance.ts';
+import { advance, begin, evaluateAgain, releaseHeld } from './advance.ts';
+import { endIfDrained, isCaught, isStopped, settle, settleError } from './settle.ts';
 import { outputKey, type CompiledGraph } from '../compile.ts';
 import {
   createRunState,
   enter,
   iterationOf,
   refill,
+  stateOf,
   stepKeyOf,
   workDone,
   write,
@@ -48,6 +50,8 @@ export interface Scheduler {
   takeReady(limit?: number): ReadyNode[];
   /** Steps computed in place since the last call, oldest first. A loop has `running` and, when it ends, `success`. */
   takeControlSteps(): ControlStep[];
+  /** The number of control steps that were not taken yet. */
+  readonly controlSteps: number;
   /** Returns undelivered steps to the queue, before newer ones. */
   returnControlSteps(steps: readonly ControlStep[]): void;
   /** An agent or tool has finished. Throws SchedulerError unless the step is ready or taken. */
@@ -60,17 +64,22 @@ export interface Scheduler {
   /** A step has failed permanently. Throws SchedulerError unless it is ready or taken. */
   fail(stepKey: string): void;
   /**
-   * Follows the error edges of a failed step. Returns false, and changes nothing, when it has none. Throws
-   * SchedulerError unless it has failed.
+   * Follows the error edges of a failed step, or ends the item of the map around it. Returns false, and changes nothing,
+   * when neither catches its error. Throws SchedulerError unless it has failed.
    */
   catchFailure(stepKey: string, error: CaughtError): boolean;
   /** Makes a failed step ready again, or evaluates it again. Throws SchedulerError unless it has failed. */
   retry(stepKey: string): void;
   /** The node of a step, in any iteration. Throws SchedulerError when there is none. */
   node(stepKey: string): GraphNode;
-  /** The live state: the input, overwritten by outputs. Not a copy: do not change or keep it. */
-  state(): JsonObject;
-  /** No node is ready, taken or failed. */
+  /**
+   * The live state: the input, overwritten by outputs; for a step in an item of a map, also by those of that item. Do
+   * not change or keep it.
+   */
+  state(stepKey?: string): JsonObject;
+  /** Maps have more items that begin with the next `takeReady`: call it again, even if it returned nothing. */
+  readonly held: boolean;
+  /** No node is ready, taken or failed, and no map is held. */
   readonly done: boolean;
   /** Outputs of the last nodes that ran, by output key, and the whole state. */
   result(): { output: JsonObject; state: JsonObject };
@@ -103,19 +112,29 @@ export function createScheduler(
   advance(run);
   return {
     takeReady: (limit = Infinity) => takeReady(run, limit),
-    takeControlSteps: () => run.control.splice(0),
+    takeControlSteps: () => run.shared.control.splice(0),
     returnControlSteps: (steps) => {
-      run.control = [...steps, ...run.control];
+      run.shared.control = [...steps, ...run.shared.control];
     },
     complete: (stepKey, output) => complete(run, stepKey, output),
     decide: (stepKey, answer) => decide(run, stepKey, answer),
-    fail: (stepKey) => enter(run, open(run, stepKey), 'failed'),
+    fail: (stepKey) => {
+      const step = open(run, stepKey);
+      enter(step.run, step.node, 'failed');
+    },
     catchFailure: (stepKey, error) => catchFailure(run, stepKey, error),
     retry: (stepKey) => retry(run, stepKey),
     node: (stepKey) => run.graph.nodes[positionOf(run, stepKey)]!,
-    state: () => run.values,
+    state: (stepKey) => (stepKey === undefined ? run.values : stateOf(placeOf(run, stepKey).run)),
+    get controlSteps() {
+      return run.shared.control.length;
+    },
+    get held() {
+      return run.shared.held.length > 0;
+    },
     get done() {
-      return run.counts.ready + run.counts.taken + run.counts.failed === 0;
+      const { counts, held } = run.shared;
+      return counts.ready + counts.taken + counts.failed + held.length === 0;
     },
     result: () => ({
       output: outputOf(run),
@@ -123,16 +142,18 @@ export function createScheduler(
     }),
     snapshot: () => takeSnapshot(run),
     get workDone() {
-      return workDone(run);
+      return workDone(run.shared);
     },
   };
 }
 
-function takeReady(run: RunState, limit: number): ReadyNode[] {
+function takeReady(root: RunState, limit: number): ReadyNode[] {
   const taken: ReadyNode[] = [];
+  if (limit > 0) continueHeld(root);
   while (taken.length < limit) {
-    const node = run.ready.pop();
-    if (node === undefined) break;
+    const next = root.shared.ready.pop();
+    if (next === undefined) break;
+    const { run, node } = next;
     // A step that was finished or failed before it was taken is still in the queue.
     if (run.phases[node] !== 'ready') continue;
     enter(run, node, 'taken');
@@ -147,6 +168,15 @@ function takeReady(run: RunState, limit: number): ReadyNode[] {
   return taken;
 }
 
+/** When nothing else is ready, the maps continue that reached the limit of control steps. */
+function continueHeld(run: RunState): void {
+  const { held, counts } = run.shared;
+  if (held.length === 0 || counts.ready > 0) return;
+  refill(run);
+  releaseHeld(run);
+  advance(run);
+}
+
 /** Nodes that are computed never become ready. */
 function readyNode(run: RunState, position: number): ExecutedNode | WaitingNode {
   const node = run.graph.nodes[position]!;
@@ -154,23 +184,33 @@ function readyNode(run: RunState, position: number): ExecutedNode | WaitingNode 
   throw new SchedulerError(`Node ${node.id} is computed: nobody takes it`);
 }
 
-function complete(run: RunState, stepKey: string, output: Json): void {
-  const node = open(run, stepKey);
+function complete(root: RunState, stepKey: string, output: Json): void {
+  const { run, node } = open(root, stepKey);
   if (isWaiting(run.graph.nodes[node]!)) {
     throw new SchedulerError(`Step ${stepKey} is a gate: decide it`);
   }
-  refill(run);
-  writeOutput(run, node, output);
-  settle(run, node, output);
-  advance(run);
+  refill(root);
+  if (isStopped(run)) {
+    end(run, node);
+  } else {
+    writeOutput(run, node, output);
+    settle(run, node, output);
+  }
+  advance(root);
+}
+
+/** Ends a step of an item that was stopped: it changes nothing. */
+function end(run: RunState, node: number): void {
+  enter(run, node, 'settled');
+  endIfDrained(run);
 }
 
 function decide(
-  run: RunState,
+  root: RunState,
   stepKey: string,
   answer: Pick<GateAnswer, 'approved' | 'input'>,
 ): 'continued' | 'rejected' {
-  const node = open(run, stepKey);
+  const { run, node } = open(root, stepKey);
   if (!isWaiting(run.graph.nodes[node]!)) {
     throw new SchedulerError(`Step ${stepKey} is no gate`);
   }
@@ -179,30 +219,35 @@ function decide(
     enter(run, node, 'failed');
     return 'rejected';
   }
-  refill(run);
-  for (const key of Object.keys(input)) write(run, node, key, input[key]!);
-  writeOutput(run, node, { approved });
-  settle(run, node, { approved }, approved);
-  advance(run);
+  refill(root);
+  if (isStopped(run)) {
+    end(run, node);
+  } else {
+    for (const key of Object.keys(input)) write(run, node, key, input[key]!);
+    writeOutput(run, node, { approved });
+    settle(run, node, { approved }, approved);
+  }
+  advance(root);
   return 'continued';
 }
 
-function catchFailure(run: RunState, stepKey: string, error: CaughtError): boolean {
-  const node = current(run, stepKey, ['failed']);
-  if (!hasErrorEdge(run, node)) return false;
-  refill(run);
+function catchFailure(root: RunState, stepKey: string, error: CaughtError): boolean {
+  const { run, node } = current(root, stepKey, ['failed']);
+  if (!isCaught(run, node)) return false;
+  refill(root);
   settleError(run, node, error);
-  advance(run);
+  advance(root);
   return true;
 }
 
-function retry(run: RunState, stepKey: string): void {
-  const node = current(run, stepKey, ['failed']);
+function retry(root: RunState, stepKey: string): void {
+  const { run, node } = current(root, stepKey, ['failed']);
   const { kind } = run.graph.nodes[node]!;
-  refill(run);
+  refill(root);
   switch (kind) {
     case 'condition':
     case 'loop':
+    case 'map':
       evaluateAgain(run, node);
       break;
     case 'agent':
@@ -214,7 +259,7 @@ function retry(run: RunState, stepKey: string): void {
     default:
       kind satisfies never;
   }
-  advance(run);
+  advance(root);
 }
 
 function positionOf(run: RunState, stepKey: string): number {
@@ -224,15 +269,38 @@ function positionOf(run: RunState, stepKey: string): number {
   return node;
 }
 
-function current(run: RunState, stepKey: string, phases: readonly Phase[]): number {
-  const node = positionOf(run, stepKey);
+interface Place {
+  run: RunState;
+  node: number;
+}
+
+/** The node of a step and its scope, which for a node in maps is that of the items in the key. */
+function placeOf(root: RunState, stepKey: string): Place {
+  const node = positionOf(root, stepKey);
+  if (!root.hasMaps) return { run: root, node };
+  const around: number[] = [];
+  const { regions } = root.graph;
+  for (let loop = regions[node]!; loop !== -1; loop = regions[loop]!) around.unshift(loop);
+  const numbers = stepKey.slice(stepKey.lastIndexOf('#') + 1).split('.');
+  let run = root;
+  around.forEach((loop, depth) => {
+    if (root.graph.nodes[loop]!.kind !== 'map') return;
+    const item = run.maps.get(loop)?.active.get(Number(numbers[depth]) - 1);
+    if (item === undefined) throw new SchedulerError(`Step ${stepKey} is in no active item`);
+    run = item;
+  });
+  return { run, node };
+}
+
+function current(root: RunState, stepKey: string, phases: readonly Phase[]): Place {
+  const { run, node } = placeOf(root, stepKey);
   if (!phases.includes(run.phases[node]!) || stepKeyOf(run, node) !== stepKey) {
     throw new SchedulerError(`Step ${stepKey} is not ${phases.join(' or ')}`);
   }
-  return node;
+  return { run, node };
 }
 
-function open(run: RunState, stepKey: string): number {
+function open(run: RunState, stepKey: string): Place {
   return current(run, stepKey, ['ready', 'taken']);
 }
 

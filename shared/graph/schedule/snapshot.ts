@@ -1,37 +1,75 @@
 import type { Json, JsonObject } from '../../json.ts';
+import type { CaughtError } from '../caught-error.ts';
 import { GRAPH_FORMAT, type CompiledGraph } from '../compile.ts';
 import {
+  createItem,
   createRunState,
   enter,
+  scopeOf,
   type ControlStep,
+  type MapItems,
   type Phase,
   type Rank,
   type RunState,
 } from './run-state.ts';
 
-/** A run as JSON, to be restored with the same compiled graph. */
-export interface SchedulerSnapshot {
-  format: typeof GRAPH_FORMAT;
-  /** Per node, in topological order: phase, edges it waits for, whether one was followed, whether it has run. */
-  nodes: [phase: Phase, waiting: number, reached: boolean, ran: boolean][];
+type NodeSnapshot = [phase: Phase, waiting: number, reached: boolean, ran: boolean];
+
+interface ScopeSnapshot {
+  /** Per node of the scope, in topological order: phase, edges it waits for, whether one was followed, whether it has run. */
+  nodes: NodeSnapshot[];
   loops: [node: number, round: number, open: number, again: boolean][];
   /** The inputs so far of merges that have not run yet. */
   inboxes: [merge: number, parent: number, output: Json][];
   /** State keys with the rank of their last write; keys of the input have none. */
   state: [key: string, value: Json, rank: Rank | null][];
+  /** Absent in a scope without maps in progress. */
+  maps?: MapSnapshot[];
+}
+
+interface MapSnapshot {
+  node: number;
+  /** The key of the scope's state that holds the items, or the items themselves. */
+  items: { key: string } | { list: readonly Json[] };
+  outputs: Json[];
+  begun: number;
+  failed?: { index: number; error: CaughtError };
+  active: ItemSnapshot[];
+}
+
+interface ItemSnapshot extends ScopeSnapshot {
+  index: number;
+  open: number;
+  ends: [node: number, output: Json][];
+  error?: CaughtError;
+}
+
+/** A run as JSON, to be restored with the same compiled graph. */
+export interface SchedulerSnapshot extends ScopeSnapshot {
+  format: typeof GRAPH_FORMAT;
   control: ControlStep[];
   in_place: number;
 }
 
 /** Copies mutable data; values of the state are shared, since they are immutable. */
 export function takeSnapshot(run: RunState): SchedulerSnapshot {
+  const all = run.graph.nodes.map((_, node) => node);
   return {
     format: GRAPH_FORMAT,
-    nodes: run.phases.map((phase, node) => [
-      phase,
+    ...takeScope(run, all),
+    control: [...run.shared.control],
+    in_place: run.shared.inPlace,
+  };
+}
+
+function takeScope(run: RunState, nodes: readonly number[]): ScopeSnapshot {
+  const maps = [...run.maps].map(([node, map]) => takeMap(run, node, map));
+  return {
+    nodes: nodes.map((node) => [
+      run.phases[node]!,
       run.waiting[node]!,
       run.reached[node]!,
-      run.ran[node]!,
+      run.ran[node] ?? false,
     ]),
     loops: [...run.loops].map(([node, { round, open, again }]) => [node, round, open, again]),
     inboxes: [...run.inboxes].flatMap(([merge, inbox]) =>
@@ -42,8 +80,28 @@ export function takeSnapshot(run: RunState): SchedulerSnapshot {
       run.values[key]!,
       run.ranks.get(key) ?? null,
     ]),
-    control: [...run.control],
-    in_place: run.inPlace,
+    ...(maps.length === 0 ? {} : { maps }),
+  };
+}
+
+function takeMap(run: RunState, node: number, map: MapItems): MapSnapshot {
+  const { items, outputs, begun, active, failed } = map;
+  const nodes = scopeOf(run, node);
+  // The items are usually a value of the state, which is written anyway.
+  const key = Object.keys(run.values).find((name) => run.values[name] === items);
+  return {
+    node,
+    items: key === undefined ? { list: items } : { key },
+    outputs: [...outputs],
+    begun,
+    ...(failed === undefined ? {} : { failed }),
+    active: [...active].map(([index, item]) => ({
+      index,
+      open: item.item!.open,
+      ends: [...item.item!.ends],
+      ...(item.item!.error === undefined ? {} : { error: item.item!.error }),
+      ...takeScope(item, nodes),
+    })),
   };
 }
 
@@ -60,7 +118,16 @@ export function restoreRunState(
     throw new Error('The snapshot does not belong to this graph');
   }
   const run = createRunState(graph, {} satisfies JsonObject, earlier);
-  snapshot.nodes.forEach(([phase, waiting, reached, ran], node) => {
+  const all = graph.nodes.map((_, node) => node);
+  restoreScope(run, all, snapshot);
+  run.shared.control = [...snapshot.control];
+  run.shared.inPlace = snapshot.in_place;
+  return run;
+}
+
+function restoreScope(run: RunState, nodes: readonly number[], snapshot: ScopeSnapshot): void {
+  snapshot.nodes.forEach(([phase, waiting, reached, ran], at) => {
+    const node = nodes[at]!;
     enter(run, node, phase === 'taken' ? 'ready' : phase);
     run.waiting[node] = waiting;
     run.reached[node] = reached;
@@ -77,7 +144,22 @@ export function restoreRunState(
     run.values[key] = value;
     if (rank !== null) run.ranks.set(key, rank);
   }
-  run.control = [...snapshot.control];
-  run.inPlace = snapshot.in_place;
-  return run;
+  for (const map of snapshot.maps ?? []) restoreMap(run, map);
+}
+
+function restoreMap(run: RunState, snapshot: MapSnapshot): void {
+  const { node, begun, failed } = snapshot;
+  const items =
+    'key' in snapshot.items ? (run.values[snapshot.items.key] as Json[]) : snapshot.items.list;
+  const active = new Map<number, RunState>();
+  run.maps.set(node, { items, outputs: [...snapshot.outputs], begun, failed, active });
+  const nodes = scopeOf(run, node);
+  for (const { index, open, ends, error, ...scope } of snapshot.active) {
+    const item = createItem(run, node, index);
+    Object.assign(item.item!, { open, ends: new Map(ends), error });
+    restoreScope(item, nodes, scope);
+    active.set(index, item);
+  }
+  // It may have been held back.
+  run.shared.held.push({ run, node });
 }

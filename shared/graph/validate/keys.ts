@@ -1,4 +1,4 @@
-import { isBranching, isWaiting } from '../kinds.ts';
+import { isBranching, isWaiting, repeats } from '../kinds.ts';
 import type { Graph, GraphNode } from '../../contract/graph.ts';
 import { createBitRows, type BitRows } from '../schedule/bit-rows.ts';
 import { outputKey } from '../compile.ts';
@@ -25,9 +25,10 @@ export function checkKeys(
   if (links.positions.size !== graph.nodes.length) return;
   const writers = new Map<string, number[]>();
   for (const node of structure.order) {
-    const catches = links.out[node]!.some((edge) => edge.when === 'error');
-    const { id } = graph.nodes[node]!;
-    for (const key of new Set([outputKey(graph.nodes[node]!), ...(catches ? [id] : [])])) {
+    const { id, kind } = graph.nodes[node]!;
+    // Errors and the items of a map go under the id.
+    const own = kind === 'map' || links.out[node]!.some((edge) => edge.when === 'error');
+    for (const key of new Set([outputKey(graph.nodes[node]!), ...(own ? [id] : [])])) {
       writers.set(key, [...(writers.get(key) ?? []), node]);
     }
   }
@@ -52,21 +53,24 @@ function keysBefore(
     before.add(row, bits.get(outputKey(graph.nodes[node]!))!);
     if (isWaiting(graph.nodes[node]!)) before.add(row, anyKey);
   };
-  // Behind an error edge there is only the error.
-  const caught = (row: number, node: number): void =>
+  // Behind an error edge there is only the error, and in the body of a map the item.
+  const setId = (row: number, node: number): void =>
     before.add(row, bits.get(graph.nodes[node]!.id)!);
   for (const { loop, nodes } of loops.bodies) {
+    // Each item of a map has a layer of its own over the state.
+    if (graph.nodes[loop]!.kind === 'map') continue;
     set(loop, loop);
     for (const node of nodes) {
       set(loop, node);
-      for (const edge of links.out[node]!) if (edge.when === 'error') caught(loop, node);
+      for (const edge of links.out[node]!) if (edge.when === 'error') setId(loop, node);
     }
   }
   for (const node of order) {
     for (const edge of links.in[node]!) {
       if (loops.back.has(edge)) continue;
       before.unite(node, edge.from);
-      if (edge.when === 'error') caught(node, edge.from);
+      const intoItem = edge.when === 'true' && graph.nodes[edge.from]!.kind === 'map';
+      if (edge.when === 'error' || intoItem) setId(node, edge.from);
       else set(node, edge.from);
     }
   }
@@ -139,8 +143,12 @@ function checkParallelWrites(
   const exclusive = (first: number, second: number): boolean =>
     results.true.meets(first, results.false, second) ||
     results.error.meets(first, results.success, second);
+  const scopes = scopesOf(graph, structure);
   const parallel = (first: number, second: number): boolean =>
-    !ancestors.has(second, first) && !exclusive(first, second) && !exclusive(second, first);
+    scopes[first] === scopes[second] &&
+    !ancestors.has(second, first) &&
+    !exclusive(first, second) &&
+    !exclusive(second, first);
   for (const [key, nodes] of shared) {
     const pair = firstPair(nodes, parallel);
     if (pair === undefined) continue;
@@ -148,6 +156,15 @@ function checkParallelWrites(
     const message = `The nodes '${first}' and '${second}' may run at the same time and both set '${key}'; '${second}' wins`;
     issues.warning('parallel_output_key', message, { node_id: second, path: `nodes[${pair[1]}]` });
   }
+}
+
+/** Per node, the innermost map around it, or -1: nodes of an item write to a layer of their own. */
+function scopesOf(graph: Graph, { loops }: Structure): number[] {
+  const scopes = new Array<number>(graph.nodes.length).fill(-1);
+  for (const { loop, nodes } of loops.bodies) {
+    if (graph.nodes[loop]!.kind === 'map') for (const node of nodes) scopes[node] = loop;
+  }
+  return scopes;
 }
 
 /** Since nodes are in topological order, only the earlier of two can be an ancestor of the other. */
@@ -180,7 +197,7 @@ type Result = 'true' | 'false' | 'error' | 'success';
 
 /**
  * Per result, and per node, the nodes that must have had this result for it to run: the intersection over its incoming
- * edges. For a loop, true leads to its body and false to the nodes after it.
+ * edges. For a loop or a map, true leads to its body and false to the nodes after it.
  */
 function branchesOf(
   graph: Graph,
@@ -210,6 +227,6 @@ function branchesOf(
 function resultsOf(source: GraphNode, { when }: LinkedEdge): Result[] {
   if (when === 'error') return ['error'];
   if (!isBranching(source)) return ['success'];
-  const answer = source.kind === 'loop' ? (when ?? 'false') : when;
+  const answer = repeats(source) ? (when ?? 'false') : when;
   return answer === undefined ? ['success'] : ['success', answer];
 }

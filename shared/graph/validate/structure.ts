@@ -62,7 +62,7 @@ function checkBranches(issues: Issues, graph: Graph, links: Links, unreadable: U
     if (isBranching(graphNode)) return;
     for (const edge of out) {
       if (edge.when === undefined || edge.when === 'error') continue;
-      const message = `The edge from '${id}' to '${idOf(graph, edge.to)}' is always taken: only conditions, loops and gates branch`;
+      const message = `The edge from '${id}' to '${idOf(graph, edge.to)}' is always taken: only conditions, loops, maps and gates branch`;
       issues.warning('condition_value_ignored', message, {
         node_id: id,
         path: `edges[${edge.index}].condition_value`,
@@ -79,7 +79,7 @@ function reportErrorEdges(
 ): void {
   for (const edge of out) {
     if (edge.when !== 'error') continue;
-    const message = `The edge from '${id}' to '${idOf(graph, edge.to)}' is never taken: a ${kind} has no errors to catch; start it at the agent, tool or gate whose error it handles`;
+    const message = `The edge from '${id}' to '${idOf(graph, edge.to)}' is never taken: a ${kind} has no errors to catch; start it at the agent, tool, map or gate whose error it handles`;
     issues.error('error_edge_not_allowed', message, {
       node_id: id,
       path: `edges[${edge.index}].condition_value`,
@@ -98,14 +98,14 @@ function checkLoops(issues: Issues, graph: Graph, links: Links, loops: LoopAnaly
     );
   for (const [edge, loop] of innermost(loops.entries)) reportEntry(issues, graph, edge, loop);
   for (const [edge, loop] of innermost(loops.escapes)) {
-    const message = `The edge ${nameOf(graph, edge)} leaves the body of loop '${idOf(graph, loop)}'; leave it through the loop`;
+    const message = `The edge ${nameOf(graph, edge)} leaves the body of ${loopName(graph, loop)}; leave it through the ${graph.nodes[loop]!.kind}`;
     issues.error('loop_body_escape', message, {
       node_id: idOf(graph, edge.from),
       path: `edges[${edge.index}]`,
     });
   }
   for (const edge of loops.strays) {
-    const message = `The 'true' edge ${nameOf(graph, edge)} leads to a node that is also reached around the loop, so it is never taken`;
+    const message = `The 'true' edge ${nameOf(graph, edge)} leads to a node that is also reached around the ${graph.nodes[edge.from]!.kind}, so it is never taken`;
     issues.warning('loop_edge_not_taken', message, {
       node_id: idOf(graph, edge.from),
       path: `edges[${edge.index}]`,
@@ -113,7 +113,12 @@ function checkLoops(issues: Issues, graph: Graph, links: Links, loops: LoopAnaly
   }
   const returning = new Set([...loops.back].map((edge) => edge.to));
   links.isLoop.forEach((isLoop, node) => {
-    if (!isLoop || returning.has(node)) return;
+    if (!isLoop) return;
+    if (graph.nodes[node]!.kind === 'map') {
+      checkBody(issues, graph, links, loops, node);
+      return;
+    }
+    if (returning.has(node)) return;
     const message = `Nothing in the body of loop '${idOf(graph, node)}' leads back to it, so it iterates once at most`;
     issues.warning('loop_without_return', message, {
       node_id: idOf(graph, node),
@@ -122,8 +127,28 @@ function checkLoops(issues: Issues, graph: Graph, links: Links, loops: LoopAnaly
   });
 }
 
+/** A map needs a body, and the body a way back that ends an item. */
+function checkBody(
+  issues: Issues,
+  graph: Graph,
+  links: Links,
+  { back, bodies }: LoopAnalysis,
+  map: number,
+): void {
+  const id = idOf(graph, map);
+  const at = { node_id: id, path: `nodes[${map}]` };
+  const body = bodies.find(({ loop }) => loop === map)?.nodes;
+  if (!links.out[map]!.some((edge) => edge.when === 'true' && edge.to !== map)) {
+    const message = `Map '${id}' has no body: draw a 'true' edge to the node that each item starts with`;
+    issues.error('map_without_body', message, at);
+  } else if (![...back].some((edge) => edge.to === map && body?.has(edge.from) === true)) {
+    const message = `Nothing in the body of map '${id}' leads back to it: draw an edge from its last node to the map`;
+    issues.error('map_without_return', message, at);
+  }
+}
+
 function reportEntry(issues: Issues, graph: Graph, edge: LinkedEdge, loop: number): void {
-  const message = `The edge ${nameOf(graph, edge)} leads into the body of loop '${idOf(graph, loop)}' from outside; enter it through the loop`;
+  const message = `The edge ${nameOf(graph, edge)} leads into the body of ${loopName(graph, loop)} from outside; enter it through the ${graph.nodes[loop]!.kind}`;
   issues.error('loop_body_entry', message, {
     node_id: idOf(graph, edge.to),
     path: `edges[${edge.index}]`,
@@ -140,8 +165,8 @@ function checkCycles(issues: Issues, graph: Graph, links: Links, loops: LoopAnal
     const ids = cycle.slice(0, MAX_LISTED).map((node) => `'${idOf(graph, node)}'`);
     const more = cycle.length > ids.length ? ` and ${cycle.length - ids.length} more` : '';
     const hint = cycle.some((node) => links.isLoop[node])
-      ? "only what a loop's 'true' edges alone reach may lead back to it"
-      : 'only a loop node may repeat';
+      ? "only what the 'true' edges of a loop or map alone reach may lead back to it"
+      : 'only a loop or map may repeat';
     issues.error('cycle', `The nodes ${ids.join(', ')}${more} form a cycle; ${hint}`, {
       node_id: idOf(graph, cycle[0]!),
       path: `nodes[${cycle[0]}]`,
@@ -165,6 +190,10 @@ function entriesOf(
     .filter((edge) => edge.from !== loop && !inside.has(edge.from))
     .map((edge) => ({ edge, loop }));
 }
+
+/** `loop 'l'` or `map 'm'`. */
+const loopName = (graph: Graph, loop: number): string =>
+  `${graph.nodes[loop]!.kind} '${idOf(graph, loop)}'`;
 
 function idOf(graph: Graph, node: number): string {
   return graph.nodes[node]!.id;

@@ -31,7 +31,7 @@ export async function finishFromLedger(db: Pool, runId: string): Promise<boolean
 async function replay(scheduler: Scheduler, ledger: LedgerState): Promise<boolean> {
   for (;;) {
     const ready = scheduler.takeReady();
-    if (ready.length === 0) return scheduler.done;
+    if (ready.length === 0 && !scheduler.held) return scheduler.done;
     for (const step of ready) {
       // Each completion computes its consequences in place; this lets other work run in between.
       await setImmediate();

@@ -8,6 +8,7 @@ const passesOn: Record<NodeKind, boolean> = {
   tool: false,
   condition: true,
   loop: true,
+  map: true,
   human_gate: false,
   merge: true,
 };

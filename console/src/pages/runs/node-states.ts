@@ -1,3 +1,4 @@
+import { repeats } from '../../../../shared/graph/kinds.ts';
 import type { Run, Step } from '../../../../client/index.ts';
 import { isNodeStep } from './steps/agent-steps.ts';
 import type { DrawnEdge, Drawing } from '../../graph/drawn.ts';
@@ -35,7 +36,7 @@ export function nodeStates(
   { nodes, edges }: Drawing,
 ): NodeStates {
   const { stepsOf, latestOf } = stepsByNode(run.steps);
-  const loops = new Set(nodes.filter(({ kind }) => kind === 'loop').map(({ id }) => id));
+  const loops = new Set(nodes.filter(repeats).map(({ id }) => id));
   const intoBody = edges.filter((edge) => loops.has(edge.source) && edge.conditionValue === 'true');
 
   // Every first node of an iteration has a step in each iteration, even if it is skipped.

@@ -1,3 +1,4 @@
+import { repeats } from '../../../../shared/graph/kinds.ts';
 import type { Run, Step } from '../../../../client/index.ts';
 import { stepName } from './node-states.ts';
 import { isNodeStep } from './steps/agent-steps.ts';
@@ -23,7 +24,7 @@ export function resumeFacts(run: Pick<Run, 'steps' | 'failure'>): ResumeFacts {
     .filter(isNodeStep)
     .filter(
       ({ status, kind, caught = false }) =>
-        unfinished.includes(status) && !caught && !(kind === 'loop' && status === 'running'),
+        unfinished.includes(status) && !caught && !(repeats({ kind }) && status === 'running'),
     );
   return { again: again.map(stepName), kept: finishedSteps(run), after };
 }
@@ -40,7 +41,7 @@ export interface CancelFacts {
 export function cancelFacts(run: Pick<Run, 'steps' | 'pending_gates'>): CancelFacts {
   const stopped = run.steps
     .filter(isNodeStep)
-    .filter(({ status, kind }) => status === 'running' && kind !== 'loop');
+    .filter(({ status, kind }) => status === 'running' && !repeats({ kind }));
   return {
     stopped: stopped.map(stepName),
     kept: finishedSteps(run),

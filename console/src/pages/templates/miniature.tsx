@@ -9,6 +9,7 @@ const colours: Record<NodeKind, MantineColor> = {
   tool: 'cyan',
   condition: 'grape',
   loop: 'grape',
+  map: 'grape',
   human_gate: 'yellow',
   merge: 'gray',
 };

@@ -1,3 +1,4 @@
+import { repeats } from '../../../../../shared/graph/kinds.ts';
 import type { Run, Step } from '../../../../../client/index.ts';
 import { turnKey } from '../../../../../shared/agents/turn-record.ts';
 import { isNodeStep } from '../steps/agent-steps.ts';
@@ -147,7 +148,7 @@ function waitOf({ kind, decision, started_at }: Step, turn: Step | undefined): S
 
 function phaseOf({ kind, status }: Step): Phase {
   if (kind === 'human_gate' || status === 'paused') return 'waiting';
-  return kind === 'loop' ? 'iterations' : 'working';
+  return repeats({ kind }) ? 'iterations' : 'working';
 }
 
 /** Sweeps over the starts and ends of all spans in time order; each interval between them has one activity. */

@@ -117,6 +117,7 @@ const beginnings: Record<NodeKind, JsonRecord> = {
   tool: { tool_name: 'json_transform', params: { expression: 'null' } },
   condition: { expression: 'true' },
   loop: { expression: 'false', max_iterations: 5 },
+  map: { items: '[]', concurrency: 10 },
   human_gate: { prompt: '' },
   merge: {},
 };

@@ -92,6 +92,33 @@ export const mainFields: Record<NodeKind, readonly NodeField[]> = {
       whole: true,
     },
   ],
+  map: [
+    {
+      name: 'items',
+      label: 'Items',
+      hint: 'A list of the state, like order.lines. The body reads {<node ID>.item} and {<node ID>.index}.',
+      input: 'expression',
+    },
+    {
+      name: 'concurrency',
+      label: 'Concurrency',
+      hint: 'Items in progress at the same time. Default: 10',
+      input: 'number',
+      least: 1,
+      most: 100,
+      whole: true,
+    },
+    {
+      name: 'on_item_error',
+      label: 'When an item fails',
+      input: 'choice',
+      choices: [
+        { value: 'fail', label: 'Fail the node' },
+        { value: 'collect', label: 'Continue, with the error in the output' },
+      ],
+    },
+    outputKey,
+  ],
   human_gate: [
     { ...prompt, hint: 'The question for the approver. Supports references like {draft}.' },
     {
@@ -301,6 +328,7 @@ export const moreFields: Record<NodeKind, readonly FieldGroup[]> = {
   tool: [limits],
   condition: [limits],
   loop: [limits],
+  map: [limits],
   human_gate: [approval, deadline],
   merge: [limits],
 };

@@ -1,0 +1,52 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { startToolServer, type ToolServer } from '../fakes/tool-server.ts';
+import { echo, edge, type Engine, eventually, startEngine } from '../support/engine.ts';
+import { startWorkerProcess } from '../support/processes.ts';
+
+let engine: Engine;
+let tools: ToolServer;
+beforeAll(async () => {
+  tools = await startToolServer();
+  engine = await startEngine({ worker: false, env: { HEARTBEAT_TIMEOUT_SECONDS: '3' } });
+});
+afterAll(async () => {
+  await engine.close();
+  await tools.close();
+});
+
+test('workers killed again and again during a map: each item ran once', async () => {
+  const items = Array.from({ length: 300 }, (_, at) => at);
+  const url = `${tools.url}/call?{map.item}`;
+  const workflowId = await engine.define({
+    nodes: [
+      { id: 'map', kind: 'map', items: 'list', concurrency: 20 },
+      tools.node('call', { params: { url, method: 'POST' } }),
+      echo('after', '[map.item, call.status]'),
+    ],
+    edges: [edge('map', 'call', 'true'), edge('call', 'after'), edge('after', 'map')],
+  });
+  const runId = await engine.trigger(workflowId, { list: items });
+  for (const calls of [40, 120, 220, 280]) {
+    const worker = await startWorkerProcess(engine.env);
+    try {
+      await eventually(() => tools.calls('call').length >= calls, 30_000);
+    } finally {
+      await worker.kill();
+    }
+  }
+  const last = await startWorkerProcess(engine.env);
+  try {
+    const run = await engine.until(runId, ['success', 'failed'], 60_000);
+    expect(run.output).toEqual({ map: items.map((item) => [item, 200]) });
+  } finally {
+    await last.stop();
+  }
+  // A call whose worker was killed is repeated with the key of the first.
+  const seen = tools.calls('call');
+  const once = new Set(
+    seen.map((call) => `${call.headers['idempotency-key'] as string} ${call.url}`),
+  );
+  expect([...once].sort()).toEqual(
+    items.map((item) => `${runId}:call#${item + 1}:0 /call?${item}`).sort(),
+  );
+}, 180_000);
