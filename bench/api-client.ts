@@ -3,12 +3,13 @@ import type { Client } from '@temporalio/client';
 import { WebSocket } from 'ws';
 import type { GraphInput } from '../shared/contract/graph.ts';
 import type { Run } from '../shared/contract/run.ts';
+import type { JsonObject } from '../shared/json.ts';
 import type { StreamFrame } from '../shared/contract/stream.ts';
 
 /** The service as users call it: over HTTP and its WebSocket. */
 export interface Service {
   define(name: string, graph: GraphInput): Promise<string>;
-  trigger(workflowId: string): Promise<string>;
+  trigger(workflowId: string, input?: JsonObject): Promise<string>;
   /** The same as a tool call of `/api/mcp`, over the same connections. */
   triggerAsTool(workflowId: string): Promise<string>;
   read(runId: string): Promise<Run>;
@@ -24,6 +25,8 @@ export interface Service {
   remove(workflowId: string): Promise<void>;
   /** Events in the histories of all executions of a run; a resumed run has several. */
   historyEvents(runId: string): Promise<number>;
+  /** Events in the longest history of its executions. */
+  longestHistory(runId: string): Promise<number>;
 }
 
 /** Several times the duration of a run with a few steps. */
@@ -41,8 +44,10 @@ export function serviceClient(url: string, temporal: Client): Service {
   const call = createCall(url);
   const read: Service['read'] = (runId) => call<Run>('GET', `/api/runs/${runId}`);
   const until = createUntil(url, read);
-  const trigger: Service['trigger'] = async (workflowId) => {
-    const { run_id } = await call<Run>('POST', `/api/workflows/${workflowId}/runs`, {});
+  const newestOf = async (runId: string) => (await read(runId)).temporal.run_id ?? undefined;
+  const trigger: Service['trigger'] = async (workflowId, input = {}) => {
+    const path = `/api/workflows/${workflowId}/runs`;
+    const { run_id } = await call<Run>('POST', path, input);
     return run_id;
   };
   return {
@@ -72,7 +77,9 @@ export function serviceClient(url: string, temporal: Client): Service {
       return runId;
     },
     historyEvents: async (runId) =>
-      countEvents(temporal, runId, (await read(runId)).temporal.run_id ?? undefined),
+      sumOf(await eventCounts(temporal, runId, await newestOf(runId))),
+    longestHistory: async (runId) =>
+      Math.max(...(await eventCounts(temporal, runId, await newestOf(runId)))),
   };
 }
 
@@ -162,20 +169,23 @@ function createUntil(url: string, read: Service['read']): Service['until'] {
 }
 
 /** Counts the events of this execution and of those that it continues. */
-async function countEvents(
+const sumOf = (counts: readonly number[]): number => counts.reduce((sum, count) => sum + count, 0);
+
+/** Of each execution, newest first. */
+async function eventCounts(
   temporal: Client,
   workflowId: string,
   execution: string | undefined,
-): Promise<number> {
-  let events = 0;
+): Promise<number[]> {
+  const counts: number[] = [];
   let next = execution;
   // The first event of a continued execution names the previous execution.
   while (next !== undefined && next !== '') {
     const history = await temporal.workflow.getHandle(workflowId, next).fetchHistory();
-    events += history.events?.length ?? 0;
+    counts.push(history.events?.length ?? 0);
     next =
       history.events?.[0]?.workflowExecutionStartedEventAttributes?.continuedExecutionRunId ??
       undefined;
   }
-  return events;
+  return counts;
 }

@@ -55,6 +55,19 @@ export function fanOut(size: number): GraphInput {
   };
 }
 
+/** A map over the list of the input, whose body is a chain. */
+export function mapOf(length: number): GraphInput {
+  const ids = names(length);
+  return {
+    nodes: [{ id: 'map', kind: 'map', items: 'list' }, ...ids.map(tool)],
+    edges: [
+      { source: 'map', target: ids[0] ?? '', condition_value: 'true' },
+      ...chained(ids),
+      { source: ids.at(-1) ?? '', target: 'map' },
+    ],
+  };
+}
+
 /** A gate between two tools. */
 export function gated(): GraphInput {
   return {

@@ -13,6 +13,7 @@ import { fairness } from './measures/fairness.ts';
 import { grown } from './measures/data/grown.ts';
 import { dataReading } from './measures/data/reading.ts';
 import { latency } from './measures/latency.ts';
+import { map } from './measures/map.ts';
 import { mcp } from './measures/mcp.ts';
 import { memory } from './measures/memory.ts';
 import { overview } from './measures/overview.ts';
@@ -65,6 +66,7 @@ const onStack = {
   schedules,
   deliveries,
   scale,
+  map,
   memory,
   admission,
   overview,

@@ -1,6 +1,15 @@
 import { median, percentile, type Sample } from './statistics.ts';
 
-export type Unit = 'ms' | 'runs/s' | 'requests/s' | 'records/s' | 'events' | 'kB' | 'MB' | 's';
+export type Unit =
+  | 'ms'
+  | 'runs/s'
+  | 'steps/s'
+  | 'requests/s'
+  | 'records/s'
+  | 'events'
+  | 'kB'
+  | 'MB'
+  | 's';
 
 /** The result of one side. `p95` is set only where single samples are meaningful. */
 export interface Figure {

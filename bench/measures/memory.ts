@@ -58,7 +58,8 @@ interface Memory {
   kept: number;
 }
 
-async function memoryOf(pid: number, debuggerPort: number): Promise<Memory> {
+/** Of a process with this debugger port, in MB: resident after a quiet period, and after a garbage collection. */
+export async function memoryOf(pid: number, debuggerPort: number): Promise<Memory> {
   await pause(quietMs);
   const resident = residentMb(pid);
   await collectGarbage(debuggerPort);
