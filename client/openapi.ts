@@ -308,7 +308,7 @@ export interface paths {
         get: operations["getWorkflow"];
         /**
          * Change a workflow
-         * @description Changes the fields in the body. A changed graph becomes a new version; runs keep the version they started with.A changed graph also requires `publish_workflows` where the workflow is published, and `run_workflows` where ithas a webhook or an enabled schedule.
+         * @description Changes the fields in the body. A changed graph or input schema becomes a new version; runs keep the version they started with. Such a change also requires `publish_workflows` where the workflow is published, and `run_workflows` where it has a webhook or an enabled schedule.
          */
         put: operations["updateWorkflow"];
         post?: never;
@@ -440,7 +440,7 @@ export interface paths {
         };
         /**
          * Compare two versions of a workflow
-         * @description Nodes and edges that were added, removed and changed between the two versions.
+         * @description Nodes and edges that were added, removed and changed between the two versions, and the change of the input schema.
          */
         get: operations["diffVersions"];
         put?: never;
@@ -2568,6 +2568,10 @@ export interface components {
             /** @default  */
             description?: string;
             graph?: components["schemas"]["GraphDraft"];
+            /** @description JSON Schema, draft 2020-12 or 7, that the input of every run must fit; null accepts any object. Patterns are RE2; `format` is not checked; external references are not loaded. At most 65,536 characters and 40 levels */
+            input_schema?: {
+                [key: string]: unknown;
+            } | null;
             /** @description The cost limit of one run; null removes it */
             run_cap_usd?: number | null;
         };
@@ -3037,6 +3041,8 @@ export interface components {
             to: number;
             nodes: components["schemas"]["GraphDiffNodes"];
             edges: components["schemas"]["GraphDiffEdges"];
+            /** @description Null where the schemas are the same */
+            input_schema: components["schemas"]["GraphDiffInputSchema"] | null;
         };
         GraphDiffEdges: {
             added: unknown[];
@@ -3045,6 +3051,18 @@ export interface components {
         };
         GraphDiffEdgesChanged: {
             id: string;
+            paths: string[];
+        };
+        GraphDiffInputSchema: {
+            /** @description JSON Schema, draft 2020-12 or 7, that the input of every run must fit; null accepts any object. Patterns are RE2; `format` is not checked; external references are not loaded. At most 65,536 characters and 40 levels */
+            from: {
+                [key: string]: unknown;
+            } | null;
+            /** @description JSON Schema, draft 2020-12 or 7, that the input of every run must fit; null accepts any object. Patterns are RE2; `format` is not checked; external references are not loaded. At most 65,536 characters and 40 levels */
+            to: {
+                [key: string]: unknown;
+            } | null;
+            /** @description The parts that differ, like `properties.age.minimum`; empty where one is null */
             paths: string[];
         };
         GraphDiffNodes: {
@@ -4145,6 +4163,10 @@ export interface components {
             /** @description It is built in and cannot be changed */
             built_in: boolean;
             graph: components["schemas"]["Graph"];
+            /** @description JSON Schema, draft 2020-12 or 7, that the input of every run must fit; null accepts any object. Patterns are RE2; `format` is not checked; external references are not loaded. At most 65,536 characters and 40 levels */
+            input_schema: {
+                [key: string]: unknown;
+            } | null;
             checks: unknown[];
             /** @description An example input */
             sample_input: {
@@ -4158,6 +4180,10 @@ export interface components {
             /** @default  */
             description?: string;
             graph: components["schemas"]["GraphDraft"];
+            /** @description JSON Schema, draft 2020-12 or 7, that the input of every run must fit; null accepts any object. Patterns are RE2; `format` is not checked; external references are not loaded. At most 65,536 characters and 40 levels */
+            input_schema?: {
+                [key: string]: unknown;
+            } | null;
             /** @default [] */
             checks?: components["schemas"]["EvaluationCheck"][];
             /**
@@ -4169,7 +4195,7 @@ export interface components {
             };
         };
         TemplateFromWorkflow: {
-            /** @description Its current graph and its checks are copied */
+            /** @description Its current graph, its input schema and its checks are copied */
             workflow_id: string;
             /** @description The workflow's name by default */
             name?: string;
@@ -4354,6 +4380,10 @@ export interface components {
             name?: string;
             description?: string;
             graph?: components["schemas"]["GraphDraft"];
+            /** @description JSON Schema, draft 2020-12 or 7, that the input of every run must fit; null accepts any object. Patterns are RE2; `format` is not checked; external references are not loaded. At most 65,536 characters and 40 levels */
+            input_schema?: {
+                [key: string]: unknown;
+            } | null;
             checks?: components["schemas"]["EvaluationCheck"][];
             /** @description An example input */
             sample_input?: {
@@ -4401,6 +4431,10 @@ export interface components {
             name?: string;
             description?: string;
             graph?: components["schemas"]["GraphDraft"];
+            /** @description JSON Schema, draft 2020-12 or 7, that the input of every run must fit; null accepts any object. Patterns are RE2; `format` is not checked; external references are not loaded. At most 65,536 characters and 40 levels */
+            input_schema?: {
+                [key: string]: unknown;
+            } | null;
             /** @description The cost limit of one run; null removes it */
             run_cap_usd?: number | null;
         };
@@ -4534,6 +4568,10 @@ export interface components {
             status: "draft" | "published";
             version: number;
             graph: components["schemas"]["Graph"];
+            /** @description JSON Schema, draft 2020-12 or 7, that the input of every run must fit; null accepts any object. Patterns are RE2; `format` is not checked; external references are not loaded. At most 65,536 characters and 40 levels */
+            input_schema: {
+                [key: string]: unknown;
+            } | null;
             checks: unknown[];
             /** @description The cost limit of one run */
             run_cap_usd: number | null;
@@ -4560,6 +4598,10 @@ export interface components {
              */
             created_at: string;
             graph: components["schemas"]["Graph"];
+            /** @description JSON Schema, draft 2020-12 or 7, that the input of every run must fit; null accepts any object. Patterns are RE2; `format` is not checked; external references are not loaded. At most 65,536 characters and 40 levels */
+            input_schema: {
+                [key: string]: unknown;
+            } | null;
         };
         WorkflowVersionList: {
             versions: components["schemas"]["WorkflowVersionSummary"][];

@@ -963,6 +963,7 @@ CREATE TABLE templates (
   created_by text,
   created_at timestamp with time zone DEFAULT now() NOT NULL,
   updated_at timestamp with time zone DEFAULT now() NOT NULL,
+  input_schema json,
   CONSTRAINT templates_pkey PRIMARY KEY (id),
   CONSTRAINT templates_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id) ON DELETE CASCADE,
   CONSTRAINT templates_name_check CHECK (((length(name) >= 1) AND (length(name) <= 200)))
@@ -1023,12 +1024,24 @@ CREATE TABLE webhook_signatures (
 
 CREATE INDEX webhook_signatures_by_age ON public.webhook_signatures USING btree (workflow_id, signed_at);
 
+CREATE TABLE workflow_tools (
+  workflow_id text NOT NULL,
+  workspace_id text NOT NULL,
+  slug text NOT NULL,
+  name text NOT NULL,
+  CONSTRAINT workflow_tools_pkey PRIMARY KEY (workflow_id),
+  CONSTRAINT workflow_tools_one_per_name UNIQUE (workspace_id, name),
+  CONSTRAINT workflow_tools_workflow_id_fkey FOREIGN KEY (workflow_id) REFERENCES workflows(id) ON DELETE CASCADE,
+  CONSTRAINT workflow_tools_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id) ON DELETE CASCADE
+);
+
 CREATE TABLE workflow_versions (
   workflow_id text NOT NULL,
   version integer NOT NULL,
   graph json NOT NULL,
   created_by text,
   created_at timestamp with time zone DEFAULT now() NOT NULL,
+  input_schema json,
   CONSTRAINT workflow_versions_pkey PRIMARY KEY (workflow_id, version),
   CONSTRAINT workflow_versions_workflow_id_fkey FOREIGN KEY (workflow_id) REFERENCES workflows(id) ON DELETE CASCADE
 );

@@ -5,6 +5,7 @@
 export const errorTable = {
   invalid: { status: 400, retryable: false },
   graph_invalid: { status: 400, retryable: false },
+  input_invalid: { status: 400, retryable: false },
   unauthenticated: { status: 401, retryable: false },
   quota_exceeded: { status: 402, retryable: false },
   budget_exceeded: { status: 402, retryable: false },

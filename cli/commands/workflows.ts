@@ -1,5 +1,11 @@
 import type { Command } from 'commander';
-import { ApiError, type BodyOf, type Client, type Workflow } from '../../client/index.ts';
+import {
+  ApiError,
+  type BodyOf,
+  type Client,
+  type GraphDiff,
+  type Workflow,
+} from '../../client/index.ts';
 import { Ending, exitCodes, misuse, refusal } from '../endings.ts';
 import { collect, readJsonObject, wholePositive } from '../input.ts';
 import type { Output } from '../output.ts';
@@ -56,12 +62,13 @@ function readCommands(workflows: Command): void {
     .action(
       inSession(async ({ client, output }, [reference = '']) => {
         const workflow = await findWorkflow(client, reference);
-        const { graph: _graph, stats, checks: _checks, ...rest } = workflow;
+        const { graph: _graph, input_schema: schema, stats, checks: _checks, ...rest } = workflow;
         const { nodes, edges, checks } = partsOf(workflow);
         output.record(workflow, {
           ...rest,
           nodes: nodes.map(({ id, kind }) => `${id} (${kind})`).join(', '),
           edges: edges.map(({ source, target }) => `${source} > ${target}`).join(', '),
+          input: schema === null ? '' : JSON.stringify(schema),
           checks: checks.map(({ name }) => name).join(', '),
           runs: stats.total,
         });
@@ -75,7 +82,7 @@ function changeCommands(workflows: Command): void {
     .description('create workflows from files, or update those with the same id or name')
     .requiredOption(
       '-f, --file <file>',
-      'JSON with name, description, graph, checks; - for standard input; may be repeated',
+      'JSON with name, description, graph, input_schema, checks; - for standard input; may be repeated',
       collect,
     )
     .option('--publish', 'publish them, too')
@@ -232,6 +239,7 @@ async function diff(
   if (older < 1) throw refusal(`Version ${newer} is the first`);
   const difference = await client.diffVersions(id, { from: older, to: newer });
   if (output.format === 'json') return output.record(difference);
+  printSchemaChange(output, difference.input_schema);
   for (const kind of ['node', 'edge'] as const) {
     for (const [change, [colour, sign]] of signs) {
       for (const part of difference[`${kind}s`][change]) {
@@ -246,6 +254,14 @@ const signs = [
   ['removed', ['red', '-']],
   ['changed', ['yellow', '~']],
 ] as const;
+
+function printSchemaChange(output: Output, change: GraphDiff['input_schema']): void {
+  if (change === null) return;
+  const [sign, [colour, mark]] =
+    change.from === null ? signs[0] : change.to === null ? signs[1] : signs[2];
+  const paths = sign === 'changed' ? `: ${change.paths.join(', ')}` : '';
+  output.note(`${output.paint(colour, mark)} input schema${paths}`);
+}
 
 const nameOf = (part: Node | Edge): string =>
   'source' in part ? `${part.source} > ${part.target}` : part.id;

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { jsonObject, jsonValue, timestamp } from './common.ts';
 import { evaluationChecksInput } from './graph.ts';
-import { workflowCreateBody, workflowSchema } from './workflow.ts';
+import { inputSchemaField, workflowCreateBody, workflowSchema } from './workflow.ts';
 
 export const templateSchema = z
   .object({
@@ -10,6 +10,7 @@ export const templateSchema = z
     description: z.string(),
     built_in: z.boolean().meta({ description: 'It is built in and cannot be changed' }),
     graph: workflowSchema.shape.graph,
+    input_schema: inputSchemaField,
     checks: z.array(jsonValue),
     sample_input: jsonObject.meta({ description: 'An example input' }),
     created_at: timestamp.nullable().meta({ description: 'Null for built-in ones' }),
@@ -25,6 +26,7 @@ const fromGraph = z
     name,
     description,
     graph,
+    input_schema: inputSchemaField.optional(),
     checks: evaluationChecksInput.default([]),
     sample_input: sampleInput.default({}),
   })
@@ -36,7 +38,7 @@ const fromWorkflow = z
       .string()
       .min(1)
       .max(100)
-      .meta({ description: 'Its current graph and its checks are copied' }),
+      .meta({ description: 'Its current graph, its input schema and its checks are copied' }),
     name: name.optional().meta({ description: "The workflow's name by default" }),
     description: description.unwrap().optional(),
     sample_input: sampleInput.default({}),
@@ -64,6 +66,7 @@ export const templateUpdateBody = z
     name: name.optional(),
     description: description.unwrap().optional(),
     graph: graph.optional(),
+    input_schema: inputSchemaField.optional(),
     checks: evaluationChecksInput.optional(),
     sample_input: sampleInput.optional(),
   })

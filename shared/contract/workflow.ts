@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { dollars, dollarsInput, jsonValue, timestamp, wholeNumber } from './common.ts';
+import { dollars, dollarsInput, jsonObject, jsonValue, timestamp, wholeNumber } from './common.ts';
 import { draftGraphSchema, evaluationChecksInput } from './graph.ts';
 
 export const workflowStatuses = ['draft', 'published'] as const;
@@ -24,6 +24,13 @@ const drawnGraph = draftGraphSchema
     edges: z.array(drawnPart('GraphEdge')).default([]),
   })
   .meta({ id: 'GraphDraft', description: 'Nodes and edges as drawn, runnable or not' });
+
+/** The schema of a version's input; null accepts any object. */
+export const inputSchemaField = jsonObject.nullable().meta({
+  description:
+    'JSON Schema, draft 2020-12 or 7, that the input of every run must fit; null accepts any object. Patterns are RE2; ' +
+    '`format` is not checked; external references are not loaded. At most 65,536 characters and 40 levels',
+});
 
 const runStatsSchema = z
   .object({
@@ -53,6 +60,7 @@ export const workflowSchema = z
     status: z.enum(workflowStatuses),
     version: z.int(),
     graph: savedGraph,
+    input_schema: inputSchemaField,
     checks: z.array(jsonValue),
     run_cap_usd: dollars.nullable().meta({ description: 'The cost limit of one run' }),
     stats: runStatsSchema,
@@ -76,20 +84,30 @@ const exampleGraph = {
   edges: [{ source: 'draft', target: 'review' }],
 };
 
+const exampleSchema = {
+  type: 'object',
+  properties: { ticket: { type: 'string', description: 'What the customer wrote' } },
+  required: ['ticket'],
+};
+
 export const workflowCreateBody = z
   .strictObject({
     name,
     description: description.default(''),
     graph: drawnGraph.default({ nodes: [], edges: [] }),
+    input_schema: inputSchemaField.optional(),
     run_cap_usd: runCap.optional(),
   })
-  .meta({ examples: [{ name: 'Answer tickets', graph: exampleGraph }] });
+  .meta({
+    examples: [{ name: 'Answer tickets', graph: exampleGraph, input_schema: exampleSchema }],
+  });
 
 export const workflowUpdateBody = z
   .strictObject({
     name: name.optional(),
     description: description.optional(),
     graph: drawnGraph.optional(),
+    input_schema: inputSchemaField.optional(),
     run_cap_usd: runCap.optional(),
   })
   .meta({ examples: [{ name: 'Answer every ticket', run_cap_usd: 0.5 }] });
@@ -106,7 +124,7 @@ const versionFields = {
 };
 
 export const workflowVersionSchema = z
-  .object({ ...versionFields, graph: savedGraph })
+  .object({ ...versionFields, graph: savedGraph, input_schema: inputSchemaField })
   .meta({ id: 'WorkflowVersion' });
 
 const versionSummarySchema = z

@@ -32,6 +32,21 @@ export function diffGraphs(from: unknown, to: unknown): GraphDiff {
   };
 }
 
+interface SchemaDiff {
+  from: JsonObject | null;
+  to: JsonObject | null;
+  /** Like `properties.age.minimum`; empty where one of the two is null. */
+  paths: string[];
+}
+
+/** The differences between two schemas; null when there are none. */
+export function diffSchemas(from: JsonObject | null, to: JsonObject | null): SchemaDiff | null {
+  if (from === null || to === null) return from === to ? null : { from, to, paths: [] };
+  const paths: string[] = [];
+  collectPaths(from, to, '', 0, paths);
+  return paths.length === 0 ? null : { from, to, paths };
+}
+
 function partsOf(graph: unknown, key: string): Json[] {
   const parts = memberOf(graph as Json, key);
   return Array.isArray(parts) ? parts : [];

@@ -7,6 +7,7 @@ import { type ModelSettings, unavailableProviders } from '../platform/calls/mode
 import { checkGraphUntrusted } from '../platform/threads/untrusted.ts';
 import { builtinTools } from '../tools.ts';
 import { gateSchemaIssues, membersFor } from './gate-checks.ts';
+import { inputKeysOf } from './workflow-input.ts';
 
 /** Every error and warning of the saved graph, including models without a key. Throws AppError `not_found`. */
 export async function validateWorkflow(
@@ -21,6 +22,7 @@ export async function validateWorkflow(
     customTools: current.customTools,
     secrets: current.secrets,
     ...(await membersFor(db, scope.workspaceId, current.graph)),
+    ...inputKeysOf(current.inputSchema),
     unavailableProviders: unavailableProviders(models),
   });
   const all = [...errors, ...(await gateSchemaIssues(scope.workspaceId, graph))];

@@ -9,6 +9,8 @@ export interface BuiltInTemplate {
   /** What it is for, its input, and what it shows. */
   description: string;
   graph: GraphInput;
+  /** Absent where any input is accepted. */
+  inputSchema?: JsonObject;
   checks: EvaluationCheck[];
   /** Runs it to its end on the mock model, without any external call. */
   sampleInput: JsonObject;

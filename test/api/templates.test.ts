@@ -152,6 +152,7 @@ describe('a custom template', () => {
       description: 'second',
       built_in: false,
       graph,
+      input_schema: null,
       checks,
       sample_input: { ticket: 'x' },
       created_at: expect.stringMatching(/Z$/),

@@ -31,6 +31,7 @@ describe('a workflow', () => {
       status: 'draft',
       version: 1,
       graph: { nodes: [], edges: [] },
+      input_schema: null,
       checks: [],
       run_cap_usd: null,
       stats: {
@@ -201,6 +202,7 @@ describe('versions', () => {
         changed: [{ id: 'a', paths: ['label'] }],
       },
       edges: { added: [{ source: 'a', target: 'b' }], removed: [], changed: [] },
+      input_schema: null,
     });
   });
 

@@ -81,6 +81,10 @@ describe('tours', () => {
     await printsWhatItPromises('docs/approvals.md', 'approvals', service.apiUrl);
   });
 
+  test('docs/typed-input.md prints its documented output', async () => {
+    await printsWhatItPromises('docs/typed-input.md', 'input', service.apiUrl);
+  });
+
   test('docs/tour-people.md prints its documented output', async () => {
     const required = await startInstallation({
       AUTH_MODE: 'required',

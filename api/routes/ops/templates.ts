@@ -8,6 +8,7 @@ import {
 } from '../../../shared/contract/template.ts';
 import { workflowSchema } from '../../../shared/contract/workflow.ts';
 import * as templates from '../../../shared/db/workflows/templates.ts';
+import { requireInputSchema } from '../../../shared/operations/workflow-input.ts';
 import { readWorkflow } from '../../../shared/db/workflows/workflows.ts';
 import { answers, nothing, templateParams } from '../../http/responses.ts';
 import type { App, RouteContext } from '../../deps.ts';
@@ -47,9 +48,11 @@ function listAndCreate(app: App, { db }: RouteContext): void {
     },
     config: { capability: 'create_edit_workflows', headers: ['Location'] },
     handler: async (request, reply) => {
-      const templateId = await templates.createTemplate(db, request.actor, request.body);
+      const { actor, body } = request;
+      if ('graph' in body) await requireInputSchema(actor.workspaceId, body.input_schema);
+      const templateId = await templates.createTemplate(db, actor, body);
       reply.code(201).header('location', `/api/templates/${templateId}`);
-      return templates.readTemplate(db, { workspaceId: request.actor.workspaceId, templateId });
+      return templates.readTemplate(db, { workspaceId: actor.workspaceId, templateId });
     },
   });
 }
@@ -89,6 +92,7 @@ function readAndChange(app: App, { db }: RouteContext): void {
     config: { capability: 'create_edit_workflows' },
     handler: async (request) => {
       const templateId = request.params.id;
+      await requireInputSchema(request.actor.workspaceId, request.body.input_schema);
       await templates.updateTemplate(db, request.actor, templateId, request.body);
       return templates.readTemplate(db, { workspaceId: request.actor.workspaceId, templateId });
     },

@@ -2,11 +2,13 @@ import { z } from 'zod';
 import { jsonValue, pageQuery, wholeNumber } from '../../../shared/contract/common.ts';
 import {
   diffQuery,
+  inputSchemaField,
   versionListSchema,
   workflowVersionSchema,
 } from '../../../shared/contract/workflow.ts';
 import { listVersions, readVersion } from '../../../shared/db/workflows/versions.ts';
 import { AppError } from '../../../shared/errors.ts';
+import { diffSchemas } from '../../../shared/graph/diff.ts';
 import { diffGraphsUntrusted } from '../../../shared/platform/threads/untrusted.ts';
 import { answers, workflowParams } from '../../http/responses.ts';
 import type { App, RouteContext } from '../../deps.ts';
@@ -25,8 +27,25 @@ const partsDiff = z.object({
   changed: z.array(z.object({ id: z.string(), paths: z.array(z.string()) })),
 });
 
+const schemaDiff = z
+  .object({
+    from: inputSchemaField,
+    to: inputSchemaField,
+    paths: z.array(z.string()).meta({
+      description: 'The parts that differ, like `properties.age.minimum`; empty where one is null',
+    }),
+  })
+  .nullable()
+  .meta({ description: 'Null where the schemas are the same' });
+
 const diffSchema = z
-  .object({ from: z.int(), to: z.int(), nodes: partsDiff, edges: partsDiff })
+  .object({
+    from: z.int(),
+    to: z.int(),
+    nodes: partsDiff,
+    edges: partsDiff,
+    input_schema: schemaDiff,
+  })
   .meta({ id: 'GraphDiff' });
 
 export function versionRoutes(app: App, context: RouteContext): void {
@@ -86,7 +105,8 @@ function compareVersions(app: App, { db }: RouteContext): void {
       tags,
       operationId: 'diffVersions',
       summary: 'Compare two versions of a workflow',
-      description: 'Nodes and edges that were added, removed and changed between the two versions.',
+      description:
+        'Nodes and edges that were added, removed and changed between the two versions, and the change of the input schema.',
       params: workflowParams,
       querystring: diffQuery,
       response: answers({ 200: diffSchema }),
@@ -101,6 +121,7 @@ function compareVersions(app: App, { db }: RouteContext): void {
         from,
         to,
         ...(await diffGraphsUntrusted(scope.workspaceId, older.graph, newer.graph)),
+        input_schema: diffSchemas(older.input_schema, newer.input_schema),
       };
     },
   });

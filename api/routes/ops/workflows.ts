@@ -13,6 +13,7 @@ import { listScheduleIds } from '../../../shared/db/workflows/schedules.ts';
 import * as workflows from '../../../shared/db/workflows/workflows.ts';
 import { dispatchInOrder } from '../../../shared/operations/runs/dispatch.ts';
 import { removeSchedules } from '../../../shared/operations/schedules/sync.ts';
+import { requireInputSchema } from '../../../shared/operations/workflow-input.ts';
 import { validateWorkflow } from '../../../shared/operations/validate-workflow.ts';
 import { answers, nothing, workflowParams } from '../../http/responses.ts';
 import type { App, RouteContext } from '../../deps.ts';
@@ -58,9 +59,11 @@ function listAndCreate(app: App, { db }: RouteContext): void {
     },
     config: { capability: 'create_edit_workflows', headers: ['Location'] },
     handler: async (request, reply) => {
-      const workflowId = await workflows.createWorkflow(db, request.actor, request.body);
+      const { actor, body } = request;
+      await requireInputSchema(actor.workspaceId, body.input_schema);
+      const workflowId = await workflows.createWorkflow(db, actor, body);
       reply.code(201).header('location', `/api/workflows/${workflowId}`);
-      return workflows.readWorkflow(db, { workspaceId: request.actor.workspaceId, workflowId });
+      return workflows.readWorkflow(db, { workspaceId: actor.workspaceId, workflowId });
     },
   });
 }
@@ -92,8 +95,8 @@ function readAndChange(app: App, { db }: RouteContext): void {
       operationId: 'updateWorkflow',
       summary: 'Change a workflow',
       description:
-        'Changes the fields in the body. A changed graph becomes a new version; runs keep the version they started with.' +
-        'A changed graph also requires `publish_workflows` where the workflow is published, and `run_workflows` where it' +
+        'Changes the fields in the body. A changed graph or input schema becomes a new version; runs keep the version ' +
+        'they started with. Such a change also requires `publish_workflows` where the workflow is published, and `run_workflows` where it ' +
         'has a webhook or an enabled schedule.',
       params: workflowParams,
       body: workflowUpdateBody,
@@ -102,6 +105,7 @@ function readAndChange(app: App, { db }: RouteContext): void {
     config: { capability: 'create_edit_workflows' },
     handler: async (request) => {
       const workflowId = request.params.id;
+      await requireInputSchema(request.actor.workspaceId, request.body.input_schema);
       await workflows.updateWorkflow(db, request.actor, workflowId, request.body);
       return workflows.readWorkflow(db, { workspaceId: request.actor.workspaceId, workflowId });
     },

@@ -48,6 +48,8 @@ export interface Runnable {
   refusal?: AppError;
   /** For a graph that calls custom tools: the revision of the registered tools when it was checked. */
   toolRevision?: number;
+  /** For a version with an `input_schema`: AppError `input_invalid` for an input that does not fit it. */
+  refuseInput?: (input: JsonObject) => Promise<AppError | undefined>;
 }
 
 /** The workflow's current version. It may come from a cache and be out of date, unless it is read `fresh`. */
@@ -59,13 +61,13 @@ export type FindRunnable = (
 
 /**
  * The only way to create a run, for all triggers. One statement, in this order: replay of the idempotency key or the
- * event, monthly quota, budgets, validity of the graph; then the run, pinned to the workflow's current version, its
+ * event, monthly quota, budgets, validity of the graph and of the input; then the run, pinned to the workflow's current version, its
  * holds, its audit entry and the outbox entry to start it. A refusal writes nothing except, for a budget, its
- * governance event. The graph was checked before. The statement succeeds only while that version and the custom tools
+ * governance event. Graph and input were checked before. The statement succeeds only while that version and the custom tools
  * that it calls are still current, also after a wait for locks; otherwise the workflow is read again.
  *
- * Throws AppError: `not_found`, `idempotency_mismatch`, `quota_exceeded`, `budget_exceeded`, `graph_invalid`, and
- * `conflict` when the schedule forbids a second active run. A second run for the same schedule and time breaks the
+ * Throws AppError: `not_found`, `idempotency_mismatch`, `quota_exceeded`, `budget_exceeded`, `graph_invalid`,
+ * `input_invalid`, and `conflict` when the schedule forbids a second active run. A second run for the same schedule and time breaks the
  * constraint `runs_one_per_tick`.
  */
 export async function admitRun(
@@ -79,7 +81,8 @@ export async function admitRun(
     // A refusal from the cache may be out of date.
     if (runnable?.refusal !== undefined && !fresh) continue;
     if (runnable !== undefined) {
-      const admitted = await insertRun(db, request, runnable, fresh);
+      const inputRefusal = await runnable.refuseInput?.(request.input);
+      const admitted = await insertRun(db, request, { ...runnable, inputRefusal }, fresh);
       if (admitted !== undefined) return admitted;
     }
     const earlier = await findReplay(db, request);
@@ -121,8 +124,11 @@ const runsPerMonth = JSON.stringify(
 
 const quotaFacts = z.object({ used: z.number(), limit: z.number(), plan: z.string() });
 
+/** A version, and why it does not accept the input of the request. */
+type Judged = Runnable & { inputRefusal: AppError | undefined };
+
 /** The error for a refusal by the database; other errors unchanged. */
-function asRefusal(error: unknown, runnable: Runnable): unknown {
+function asRefusal(error: unknown, runnable: Judged): unknown {
   const refusal = refusalOf(error);
   switch (refusal?.reason) {
     case 'quota': {
@@ -134,6 +140,8 @@ function asRefusal(error: unknown, runnable: Runnable): unknown {
     }
     case 'graph':
       return runnable.refusal;
+    case 'input':
+      return runnable.inputRefusal;
     case 'overlap':
       return conflict('The previous run of this schedule has not ended');
     default:
@@ -163,7 +171,7 @@ const countedRun = (runId: string) => sql.fragment`
 /** Every reason to refuse, in the order of the checks: the first one ends the statement. */
 const refusedRun = (
   claimRefused: FragmentSqlToken,
-  { graph, toolRevision }: Runnable,
+  { graph, toolRevision, inputRefusal }: Judged,
 ) => sql.fragment`
     refused AS MATERIALIZED (
       ${claimRefused}
@@ -177,6 +185,7 @@ const refusedRun = (
         WHERE n.version = c.version AND n.run_cap_micros IS NOT DISTINCT FROM c.run_cap_micros AND n.plan = c.plan
           AND (${toolRevision ?? null}::int IS NULL OR n.tool_revision = ${toolRevision ?? null}::int))
       UNION ALL SELECT refuse('graph', '{}') FROM claimed WHERE ${graph === undefined}
+      UNION ALL SELECT refuse('input', '{}') FROM claimed WHERE ${inputRefusal !== undefined}
     )`;
 
 /** The rows of an admitted run: the run, its count in the usage, its audit entry and the outbox entry to start it. */
@@ -207,7 +216,7 @@ function admittedRows(request: RunRequest, runId: string): FragmentSqlToken {
 }
 
 /** The single statement of an admission; returns no row when something it relies on has changed. */
-function admission(request: RunRequest, runnable: Runnable, runId: string) {
+function admission(request: RunRequest, runnable: Judged, runId: string) {
   const { actor } = request;
   const { version, toolRevision } = runnable;
   const { name, claim, refused } = claimOf(request, runId);
@@ -243,7 +252,7 @@ function admission(request: RunRequest, runnable: Runnable, runId: string) {
 async function insertRun(
   db: Pool,
   request: RunRequest,
-  runnable: Runnable,
+  runnable: Judged,
   afterBudgetLock: boolean,
 ): Promise<Admission | undefined> {
   const { workspaceId } = request.actor;

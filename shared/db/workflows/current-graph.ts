@@ -1,9 +1,10 @@
 import { z } from 'zod';
 import type { CustomToolDefinitions } from '../../agents/offered-tools.ts';
+import { notFound } from '../../errors.ts';
 import { isObject } from '../../graph/json-value.ts';
 import type { SecretHosts } from '../../graph/validate/secrets.ts';
 import { offeredNamesOf } from '../../graph/node-tools.ts';
-import type { Json } from '../../json.ts';
+import type { Json, JsonObject } from '../../json.ts';
 import { customToolNames } from '../../tools.ts';
 import { type Db, sql } from '../pool.ts';
 import { readToolDefinitions } from './custom-tools.ts';
@@ -11,6 +12,7 @@ import { readToolDefinitions } from './custom-tools.ts';
 const currentRow = z.object({
   version: z.number(),
   graph: z.unknown() as unknown as z.ZodType<Json>,
+  input_schema: z.unknown() as unknown as z.ZodType<JsonObject | null>,
   tool_revision: z.number(),
   custom_tools: z.array(z.string()),
   secrets: z.record(z.string(), z.array(z.string())),
@@ -20,6 +22,8 @@ const currentRow = z.object({
 export interface CurrentGraph {
   version: number;
   graph: Json;
+  /** The schema of the input; null accepts any object. */
+  inputSchema: JsonObject | null;
   /** The workspace's custom tools. Only those that an agent of the graph offers are complete. */
   customTools: CustomToolDefinitions;
   /** The allowed hosts of the workspace's secrets. */
@@ -37,7 +41,7 @@ export async function readCurrentGraph(
   ids: { workspaceId: string; workflowId: string },
 ): Promise<CurrentGraph | undefined> {
   const row = await db.maybeOne(sql.prepared('current_graph', currentRow)`
-    SELECT w.version, v.graph, s.tool_revision,
+    SELECT w.version, v.graph, v.input_schema, s.tool_revision,
            ARRAY(SELECT name FROM custom_tools WHERE workspace_id = ${ids.workspaceId}) AS custom_tools,
            (SELECT coalesce(json_object_agg(name, allowed_hosts), '{}') FROM secrets
             WHERE workspace_id = ${ids.workspaceId}) AS secrets
@@ -55,10 +59,27 @@ export async function readCurrentGraph(
   return {
     version: row.version,
     graph: row.graph,
+    inputSchema: row.input_schema,
     customTools: new Map([...row.custom_tools.map((name) => [name, NAMED] as const), ...complete]),
     secrets: new Map(Object.entries(row.secrets)),
     toolRevision: row.tool_revision,
   };
+}
+
+const schemaRow = currentRow.pick({ input_schema: true });
+
+/** The input schema of the current version, null without one. Throws AppError `not_found`. */
+export async function readInputSchema(
+  db: Db,
+  ids: { workspaceId: string; workflowId: string },
+): Promise<JsonObject | null> {
+  const row = await db.maybeOne(sql.prepared('current_input_schema', schemaRow)`
+    SELECT v.input_schema
+    FROM workflows w JOIN workflow_versions v ON v.workflow_id = w.id AND v.version = w.version
+    WHERE w.id = ${ids.workflowId} AND w.workspace_id = ${ids.workspaceId}
+  `);
+  if (row === null) throw notFound('Workflow');
+  return row.input_schema;
 }
 
 /** A tool that no agent offers. */

@@ -25,20 +25,24 @@ const templateRow = z.object({
   name: z.string(),
   description: z.string(),
   graph: own<Template['graph']>(),
+  input_schema: own<Template['input_schema']>(),
   checks: z.array(own<Json>()),
   sample_input: own<JsonObject>(),
   created_at: z.string(),
 });
 
-const columns = sql.fragment`t.id, t.name, t.description, t.graph, t.checks, t.sample_input, t.created_at`;
+const columns = sql.fragment`
+  t.id, t.name, t.description, t.graph, t.input_schema, t.checks, t.sample_input, t.created_at
+`;
 
 const builtIn: readonly Template[] = builtInTemplates.map(
-  ({ id, name, description, graph, checks, sampleInput }) => ({
+  ({ id, name, description, graph, inputSchema = null, checks, sampleInput }) => ({
     id,
     name,
     description,
     built_in: true,
     graph: graph as unknown as Template['graph'],
+    input_schema: inputSchema,
     checks: checks as unknown as Json[],
     sample_input: sampleInput,
     created_at: null,
@@ -74,7 +78,7 @@ export async function readTemplate(db: Db, scope: TemplateScope): Promise<Templa
 }
 
 /**
- * Saves a graph, or the current one of a workflow with its checks; returns the new template's id. Throws AppError
+ * Saves a graph, or the current version of a workflow with its checks; returns the new template's id. Throws AppError
  * `not_found` for that workflow, `conflict` when there are too many templates.
  */
 export async function createTemplate(
@@ -98,20 +102,22 @@ type SavedGraph = Exclude<TemplateCreate, { workflow_id: string }>;
 type SavedWorkflow = Extract<TemplateCreate, { workflow_id: string }>;
 
 const nameRow = z.object({ name: z.string() });
+const jsonOrNull = (value: JsonObject | null | undefined): string | null =>
+  value == null ? null : JSON.stringify(value);
 
 const insertGraph = async (tx: Tx, actor: Actor, id: string, body: SavedGraph): Promise<string> =>
   tx.oneFirst(sql.prepared('templates_insert', nameRow)`
-    INSERT INTO templates (id, workspace_id, name, description, graph, checks, sample_input, created_by)
+    INSERT INTO templates (id, workspace_id, name, description, graph, input_schema, checks, sample_input, created_by)
     VALUES (${id}, ${actor.workspaceId}, ${body.name}, ${body.description}, ${JSON.stringify(body.graph)}::json,
-            ${JSON.stringify(body.checks)}::json, ${JSON.stringify(body.sample_input)}::json, ${actor.id})
+            ${jsonOrNull(body.input_schema)}::json, ${JSON.stringify(body.checks)}::json, ${JSON.stringify(body.sample_input)}::json, ${actor.id})
     RETURNING name
   `);
 
 async function insertCopy(tx: Tx, actor: Actor, id: string, body: SavedWorkflow): Promise<string> {
   const name = await tx.maybeOneFirst(sql.prepared('templates_insert_copy', nameRow)`
-    INSERT INTO templates (id, workspace_id, name, description, graph, checks, sample_input, created_by)
+    INSERT INTO templates (id, workspace_id, name, description, graph, input_schema, checks, sample_input, created_by)
     SELECT ${id}, w.workspace_id, coalesce(${body.name ?? null}, w.name),
-           coalesce(${body.description ?? null}, w.description), v.graph, w.checks,
+           coalesce(${body.description ?? null}, w.description), v.graph, v.input_schema, w.checks,
            ${JSON.stringify(body.sample_input)}::json, ${actor.id}
     FROM workflows w JOIN workflow_versions v ON v.workflow_id = w.id AND v.version = w.version
     WHERE w.id = ${body.workflow_id} AND w.workspace_id = ${actor.workspaceId}
@@ -120,6 +126,10 @@ async function insertCopy(tx: Tx, actor: Actor, id: string, body: SavedWorkflow)
   if (name === null) throw notFound('Workflow');
   return name;
 }
+
+const TEMPLATE_FIELDS = [
+  ...(['name', 'description', 'graph', 'input_schema', 'checks', 'sample_input'] as const),
+];
 
 /** Changes the given fields. Throws AppError `not_found`, and `conflict` for a built-in one. */
 export async function updateTemplate(
@@ -136,13 +146,14 @@ export async function updateTemplate(
     `);
     if (before === null) throw notFound('Template');
     const after = { ...before, ...body };
-    const changed = (['name', 'description', 'graph', 'checks', 'sample_input'] as const).filter(
+    const changed = TEMPLATE_FIELDS.filter(
       (field) => canonicalJson(before[field] as Json) !== canonicalJson(after[field] as Json),
     );
     if (changed.length === 0) return;
     await tx.query(sql.prepared('templates_update', z.object({}))`
       UPDATE templates
       SET name = ${after.name}, description = ${after.description}, graph = ${JSON.stringify(after.graph)}::json,
+          input_schema = ${jsonOrNull(after.input_schema)}::json,
           checks = ${JSON.stringify(after.checks)}::json, sample_input = ${JSON.stringify(after.sample_input)}::json,
           updated_at = now()
       WHERE id = ${templateId} AND workspace_id = ${actor.workspaceId}
@@ -175,7 +186,8 @@ export async function instantiateTemplate(
 ): Promise<string> {
   const template = await readTemplate(db, { workspaceId: actor.workspaceId, templateId });
   const { name = template.name, description = template.description } = wanted;
-  return createWorkflow(db, actor, { name, description, graph: template.graph }, template);
+  const { graph, input_schema } = template;
+  return createWorkflow(db, actor, { name, description, graph, input_schema }, template);
 }
 
 function requireOwn(templateId: string): void {

@@ -10,9 +10,12 @@ const versionRow = z.object({
   created_by: z.string().nullable(),
   created_at: z.string(),
   graph: z.unknown() as unknown as z.ZodType<Workflow['graph']>,
+  input_schema: z.unknown() as unknown as z.ZodType<Workflow['input_schema']>,
 });
 
-const listedRow = versionRow.omit({ graph: true }).extend({ nodes: z.number(), edges: z.number() });
+const listedRow = versionRow
+  .omit({ graph: true, input_schema: true })
+  .extend({ nodes: z.number(), edges: z.number() });
 
 export type ListedVersion = z.infer<typeof listedRow>;
 
@@ -47,7 +50,7 @@ export async function readVersion(
 ): Promise<WorkflowVersion> {
   const row = await db.maybeOne(sql.prepared('workflow_versions_read', versionRow)`
     SELECT w.id AS workflow_id, coalesce(v.version, 0) AS version, v.created_by,
-           coalesce(v.created_at, w.created_at) AS created_at, v.graph
+           coalesce(v.created_at, w.created_at) AS created_at, v.graph, v.input_schema
     FROM workflows w
     LEFT JOIN workflow_versions v ON v.workflow_id = w.id AND v.version = ${scope.version}
     WHERE w.id = ${scope.workflowId} AND w.workspace_id = ${scope.workspaceId}

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Actor } from '../../actor.ts';
 import type { OffsetPage } from '../../contract/common.ts';
-import type { DraftGraph, EvaluationCheck } from '../../contract/graph.ts';
+import type { EvaluationCheck } from '../../contract/graph.ts';
 import type { Template } from '../../contract/template.ts';
 import {
   type Workflow,
@@ -17,6 +17,7 @@ import { newId } from '../../crypto/ids.ts';
 import { recordAudit } from '../audit/audit.ts';
 import { offsetClause } from '../cursor.ts';
 import { keepTools, requireToReplaceGraphs } from './graphs-in-use.ts';
+import { insertVersion, nextVersion } from './version-content.ts';
 import { closeHolds } from '../money/holds.ts';
 import { enqueue, type OutboxRow } from '../runs/outbox.ts';
 import { type Db, type Pool, sql, type Tx } from '../pool.ts';
@@ -29,6 +30,7 @@ export interface WorkflowScope {
 
 const json = z.unknown() as unknown as z.ZodType<Json>;
 const graph = z.unknown() as unknown as z.ZodType<Workflow['graph']>;
+const schema = z.unknown() as unknown as z.ZodType<JsonObject | null>;
 const idRow = z.object({ id: z.string() });
 
 const workflowRow = z.object({
@@ -44,6 +46,7 @@ const workflowRow = z.object({
   created_at: z.string(),
   updated_at: z.string(),
   graph,
+  input_schema: schema,
   total: z.number(),
   success: z.number(),
   failed: z.number(),
@@ -56,7 +59,7 @@ const workflowRow = z.object({
 
 const workflowColumns = sql.fragment`
   w.id, w.workspace_id, w.name, w.description, w.status, w.version, w.checks, w.run_cap_micros, w.created_by,
-  w.created_at, w.updated_at, v.graph, s.*
+  w.created_at, w.updated_at, v.graph, v.input_schema, s.*
 `;
 
 // Cost and time are summed over finished runs, so that active runs do not lower the averages.
@@ -146,6 +149,7 @@ function toWorkflow(row: z.infer<typeof workflowRow>): Workflow {
     status: row.status,
     version: row.version,
     graph: row.graph,
+    input_schema: row.input_schema,
     checks: row.checks,
     run_cap_usd: row.run_cap_micros === null ? null : toDollars(row.run_cap_micros),
     stats: {
@@ -185,7 +189,8 @@ export async function createWorkflow(
       VALUES (${id}, ${actor.workspaceId}, ${body.name}, ${body.description}, ${checks}::json,
               ${cap === null ? null : toMicros(cap)}, ${actor.id})
     `);
-    await insertVersion(tx, actor, { workflowId: id, version: 1, graph: body.graph });
+    const content = { graph: body.graph, inputSchema: body.input_schema ?? null };
+    await insertVersion(tx, actor, { workflowId: id, version: 1, ...content });
     await recordAudit(tx, actor, {
       action: 'create',
       targetType: 'workflow',
@@ -194,17 +199,6 @@ export async function createWorkflow(
     });
   });
   return id;
-}
-
-async function insertVersion(
-  tx: Tx,
-  actor: Actor,
-  version: { workflowId: string; version: number; graph: DraftGraph },
-): Promise<void> {
-  await tx.query(sql.prepared('workflow_versions_insert', z.object({}))`
-    INSERT INTO workflow_versions (workflow_id, version, graph, created_by)
-    VALUES (${version.workflowId}, ${version.version}, ${JSON.stringify(version.graph)}::json, ${actor.id})
-  `);
 }
 
 const lockedRow = z.object({
@@ -232,9 +226,9 @@ async function lockWorkflow(
 }
 
 /**
- * Changes the given fields. A graph that differs in more than its formatting becomes a new version; runs keep the
- * version they were triggered with. Concurrent edits are serialized. Throws AppError `not_found`, and `forbidden` for a
- * new graph that the actor cannot bring into use.
+ * Changes the given fields. A graph or an input schema that differs in more than its formatting becomes a new version;
+ * runs keep the version they were triggered with. Concurrent edits are serialized. Throws AppError `not_found`, and `forbidden` for a
+ * new version that the actor cannot bring into use.
  */
 export async function updateWorkflow(
   db: Pool,
@@ -243,7 +237,8 @@ export async function updateWorkflow(
   body: WorkflowUpdate,
 ): Promise<void> {
   await db.transaction(async (tx) => {
-    if (body.graph !== undefined) await keepTools(tx, actor.workspaceId);
+    const versioned = body.graph !== undefined || body.input_schema !== undefined;
+    if (versioned) await keepTools(tx, actor.workspaceId);
     const before = await lockWorkflow(tx, actor, workflowId);
     const after = {
       name: body.name ?? before.name,
@@ -254,11 +249,12 @@ export async function updateWorkflow(
       .filter((field) => after[field] !== before[field])
       .map((field) => (field === 'run_cap_micros' ? 'run_cap_usd' : field));
     let { version } = before;
-    if (body.graph !== undefined && (await isNewGraph(tx, { workflowId, version }, body.graph))) {
+    const next = versioned ? await nextVersion(tx, { workflowId, version }, body) : undefined;
+    if (next !== undefined) {
       await requireToReplaceGraphs(tx, actor, [{ id: workflowId, status: before.status }]);
       version += 1;
-      changed.push('graph');
-      await insertVersion(tx, actor, { workflowId, version, graph: body.graph });
+      changed.push(...next.changed);
+      await insertVersion(tx, actor, { workflowId, version, ...next.content });
     }
     if (changed.length === 0) return;
     await tx.query(sql.prepared('workflows_update', z.object({}))`
@@ -274,21 +270,6 @@ export async function updateWorkflow(
 function newCap(before: number | null, wanted: number | null | undefined): number | null {
   if (wanted === undefined) return before;
   return wanted === null ? null : toMicros(wanted);
-}
-
-async function isNewGraph(
-  tx: Tx,
-  current: { workflowId: string; version: number },
-  wanted: DraftGraph,
-): Promise<boolean> {
-  const saved = await tx.oneFirst(sql.prepared(
-    'workflow_versions_graph',
-    z.object({ graph: json }),
-  )`
-    SELECT graph FROM workflow_versions
-    WHERE workflow_id = ${current.workflowId} AND version = ${current.version}
-  `);
-  return canonicalJson(saved) !== canonicalJson(wanted as unknown as Json);
 }
 
 const auditWorkflow = async (

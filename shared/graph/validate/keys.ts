@@ -92,19 +92,20 @@ function checkReads(
   const before = keysBefore(graph, links, structure, bits);
   const input = given.inputKeys && new Set(given.inputKeys);
   const reported = new Set<string>();
-  const suggest = createSuggestions([...given.writers.keys()]);
+  const suggest = createSuggestions([...given.writers.keys(), ...(given.inputKeys ?? [])]);
   for (const { node, key, path } of given.reads) {
     const bit = bits.get(key);
     // If the keys of the input are unknown, a key that no node writes may come with the input.
     if (input?.has(key) === true) continue;
-    const meant = input === undefined && bit === undefined ? suggest(key) : undefined;
+    const meant = bit === undefined ? suggest(key) : undefined;
     if (input === undefined && bit === undefined && meant === undefined) continue;
     if (before.has(node, bits.size) || (bit !== undefined && before.has(node, bit))) continue;
     const { id } = graph.nodes[node]!;
     if (reported.has(`${key} ${path}`)) continue;
     reported.add(`${key} ${path}`);
     if (meant !== undefined) {
-      const message = `Node '${id}' reads '${key}', which no node sets; did you mean '${meant}'?`;
+      const sets = input === undefined ? 'no node sets' : 'neither the input nor a node sets';
+      const message = `Node '${id}' reads '${key}', which ${sets}; did you mean '${meant}'?`;
       issues.warning('key_not_set', message, { node_id: id, path });
       continue;
     }

@@ -8,6 +8,7 @@ import { checkGraphUntrusted } from '../../platform/threads/untrusted.ts';
 import { containsSecrets } from '../../graph/validate/secrets.ts';
 import { builtinTools, customToolNames } from '../../tools.ts';
 import { gateSchemaIssues } from '../gate-checks.ts';
+import { refusedInput } from '../workflow-input.ts';
 import { BoundedMap } from '../../values/bounded-cache.ts';
 
 /** How many reasons a refusal lists. The response of `validate` has all of them. */
@@ -32,7 +33,11 @@ export async function findRunnable(
   remembered.delete(key);
   const current = await readCurrentGraph(db, ids);
   if (current === undefined) return undefined;
-  const found: Runnable = { version: current.version, ...(await judge(ids.workspaceId, current)) };
+  const { version, inputSchema } = current;
+  const found: Runnable = { version, ...(await judge(ids.workspaceId, current)) };
+  if (inputSchema !== null) {
+    found.refuseInput = (input) => refusedInput(ids.workspaceId, inputSchema, input);
+  }
   remembered.set(key, found);
   return found;
 }
@@ -40,7 +45,7 @@ export async function findRunnable(
 async function judge(
   workspaceId: string,
   { graph, customTools, secrets, toolRevision }: CurrentGraph,
-): Promise<Omit<Runnable, 'version'>> {
+): Promise<Pick<Runnable, 'graph' | 'refusal' | 'toolRevision'>> {
   const report = await checkGraphUntrusted(workspaceId, graph, {
     tools: builtinTools,
     customTools,

@@ -36,7 +36,8 @@ export interface Triggered extends Dispatched {
 
 /**
  * Starts a run of a workflow's current version, or returns the run that this idempotency key started. When it returns,
- * the run is committed and will execute. Throws AppError `not_found`, `idempotency_mismatch`, `graph_invalid`.
+ * the run is committed and will execute. Throws AppError `not_found`, `idempotency_mismatch`, `graph_invalid`,
+ * `input_invalid`.
  */
 export async function triggerRun(deps: RunDeps, request: RunRequest): Promise<Triggered> {
   const startedAt = Date.now();

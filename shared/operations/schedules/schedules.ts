@@ -4,6 +4,7 @@ import type { Schedule, ScheduleInput, ScheduleUpdate } from '../../contract/sch
 import * as schedules from '../../db/workflows/schedules.ts';
 import { AppError, messageOf } from '../../errors.ts';
 import { canonicalZone, nextDue, type Timing } from '../../values/cron.ts';
+import { requireFittingInput } from '../workflow-input.ts';
 import type { DispatchDeps } from '../runs/executions.ts';
 import { type RunDeps, type Dispatched, triggerRun } from '../runs/runs.ts';
 import { removeSchedules, syncSchedule } from './sync.ts';
@@ -13,7 +14,7 @@ export interface ScheduleChange extends Dispatched {
   scheduleId: string;
 }
 
-/** Throws AppError `not_found`, `invalid`. */
+/** Throws AppError `not_found`, `invalid`, `input_invalid`. */
 export async function createSchedule(
   deps: DispatchDeps,
   actor: Actor,
@@ -21,11 +22,16 @@ export async function createSchedule(
 ): Promise<ScheduleChange> {
   const timezone = requireZone(input.timezone);
   checkTiming({ cron: input.cron, timezone });
+  const { workspaceId } = actor;
+  await requireFittingInput(deps.db, { workspaceId, workflowId: input.workflow_id }, input.input);
   const scheduleId = await schedules.createSchedule(deps.db, actor, { ...input, timezone });
   return { scheduleId, dispatched: syncSchedule(deps, scheduleId) };
 }
 
-/** Throws AppError `not_found`, `invalid`. */
+/**
+ * A new input, and the input of a schedule that is enabled, must fit the current version of the workflow. Throws AppError
+ * `not_found`, `invalid`, `input_invalid`.
+ */
 export async function updateSchedule(
   deps: DispatchDeps,
   actor: Actor,
@@ -34,6 +40,12 @@ export async function updateSchedule(
 ): Promise<ScheduleChange> {
   const { timezone } = body;
   const change = timezone === undefined ? body : { ...body, timezone: requireZone(timezone) };
+  if (body.input !== undefined || body.enabled === true) {
+    const { workspaceId } = actor;
+    const before = await schedules.readSchedule(deps.db, { workspaceId, scheduleId });
+    const scope = { workspaceId, workflowId: before.workflow_id };
+    await requireFittingInput(deps.db, scope, body.input ?? before.input);
+  }
   await schedules.updateSchedule(deps.db, actor, scheduleId, change, checkTiming);
   return { scheduleId, dispatched: syncSchedule(deps, scheduleId) };
 }
@@ -74,7 +86,7 @@ export interface ScheduledRun extends Dispatched {
 
 /**
  * Starts a run of the schedule, enabled or not. Throws AppError `not_found`, `quota_exceeded`, `budget_exceeded`,
- * `graph_invalid`, and `conflict` when a run of it is active and its overlap is `skip`.
+ * `graph_invalid`, `input_invalid`, and `conflict` when a run of it is active and its overlap is `skip`.
  */
 export async function triggerSchedule(
   deps: RunDeps,

@@ -11,6 +11,7 @@ const REFUSALS: ReadonlySet<ErrorCode> = new Set([
   'quota_exceeded',
   'budget_exceeded',
   'graph_invalid',
+  'input_invalid',
 ]);
 
 /**

@@ -14,8 +14,11 @@ export class ArgumentSchemaError extends Error {
   override readonly name = 'ArgumentSchemaError';
 }
 
-/** The problem with the arguments, starting with the path; undefined when they fit. */
-type Judge = (args: JsonObject) => string | undefined;
+/** The errors of a value: none when it fits. */
+type Judge = (value: JsonObject) => readonly ErrorObject[];
+
+/** `first`: looking for more would let one value cause unlimited work. `all`, for small values: each, with its data. */
+type Errors = 'first' | 'all';
 
 const compiled = createBoundedCache<string, Judge>(200);
 
@@ -26,7 +29,7 @@ const compiled = createBoundedCache<string, Judge>(200);
  * Throws ArgumentSchemaError for an unusable schema.
  */
 export function checkArgumentSchema(schema: JsonObject): void {
-  judgeFor(schema);
+  judgeFor(schema, 'first');
 }
 
 /**
@@ -34,41 +37,54 @@ export function checkArgumentSchema(schema: JsonObject): void {
  * coercion and defaults; `format` is ignored. Throws ArgumentSchemaError.
  */
 export function argumentsProblem(schema: JsonObject, args: JsonObject): string | undefined {
-  return judgeFor(schema)(args);
+  const [error] = schemaErrors(schema, args, 'first');
+  return error === undefined ? undefined : problemOf(error);
 }
 
-function judgeFor(schema: JsonObject): Judge {
+/** Why a value does not fit a schema; empty when it does. Throws ArgumentSchemaError. */
+export function schemaErrors(
+  schema: JsonObject,
+  value: JsonObject,
+  errors: Errors,
+): readonly ErrorObject[] {
+  return judgeFor(schema, errors)(value);
+}
+
+function judgeFor(schema: JsonObject, errors: Errors): Judge {
   const text = JSON.stringify(schema);
   if (text.length > MAX_SCHEMA_LENGTH) {
     throw new ArgumentSchemaError(`is longer than ${MAX_SCHEMA_LENGTH} characters`);
   }
-  return compiled(text, () => compile(schema));
+  return compiled(`${errors} ${text}`, () => compile(schema, errors));
 }
 
-function compile(schema: JsonObject): Judge {
+function compile(schema: JsonObject, errors: Errors): Judge {
   if (isDeeperThan(schema, MAX_SCHEMA_DEPTH)) {
     throw new ArgumentSchemaError(`has more than ${MAX_SCHEMA_DEPTH} levels`);
   }
   // Its validator would return a promise, which is not false.
   if (Object.hasOwn(schema, '$async')) throw new ArgumentSchemaError("'$async' is not supported");
   const dialect = dialectOf(schema);
-  const grammar = grammarOf(dialect, () => makeGrammar(dialect));
+  const grammar = grammarFor(dialect);
+  const all = errors === 'all';
+  const options = { ...OPTIONS, validateSchema: false, allErrors: all, verbose: all };
   const validate = attempt('is not a valid JSON Schema', () => {
     if (grammar.validateSchema(schema as AnySchema) !== true) {
       throw new Error(grammar.errorsText(grammar.errors, { dataVar: 'schema' }));
     }
-    return new dialect({ ...OPTIONS, validateSchema: false }).compile(schema as AnySchema);
+    return new dialect(options).compile(schema as AnySchema);
   });
-  return (args) => {
-    const fits = attempt('cannot be applied to the arguments', () => validate(args) === true);
-    return fits ? undefined : problemOf(validate.errors ?? []);
+  return (value) => {
+    const fits = attempt('cannot be applied to the value', () => validate(value) === true);
+    return fits ? [] : (validate.errors ?? [UNNAMED]);
   };
 }
 
+/** An error without a description. */
+const UNNAMED: ErrorObject = { instancePath: '', schemaPath: '', keyword: '', params: {} };
+
 const OPTIONS: Options = {
   strict: false,
-  // The first error is enough; looking for all of them would let one call cause unlimited work.
-  allErrors: false,
   $data: false,
   validateFormats: false,
   // Code inlined for each reference can become much larger than the schema.
@@ -100,6 +116,14 @@ function dialectOf({ $schema }: JsonObject): Dialect {
 
 /** The validator of the dialect's schemas. Created once: compiling it takes longer than most schemas do. */
 const grammarOf = createBoundedCache<Dialect, Ajv | Ajv2020>(2);
+const grammarFor = (dialect: Dialect): Ajv | Ajv2020 =>
+  grammarOf(dialect, () => makeGrammar(dialect));
+
+/** Whether a name is one of the keywords of the schema's dialect. Throws ArgumentSchemaError for an unknown dialect. */
+export function keywordsOf(schema: JsonObject): (name: string) => boolean {
+  const grammar = grammarFor(dialectOf(schema));
+  return (name) => grammar.RULES.keywords[name] !== undefined;
+}
 
 function makeGrammar(dialect: Dialect): Ajv | Ajv2020 {
   const grammar = new dialect(OPTIONS);
@@ -121,14 +145,22 @@ function attempt<T>(what: string, work: () => T): T {
 const messageFor = (error: unknown): string =>
   (error instanceof Error ? error.message : String(error)).slice(0, MAX_MESSAGE);
 
-function problemOf(errors: readonly ErrorObject[]): string {
-  const [error] = errors;
-  if (error === undefined) return 'arguments do not fit the schema';
-  const path = ['arguments', ...error.instancePath.split('/').slice(1).map(unescapePointer)];
-  const extra: unknown = error.params['additionalProperty'] ?? error.params['unevaluatedProperty'];
-  const text =
-    typeof extra === 'string' ? `must not have '${extra}'` : (error.message ?? 'is invalid');
+function problemOf(error: ErrorObject): string {
+  const path = ['arguments', ...pathOf(error)];
+  const extra = extraOf(error);
+  const text = extra === undefined ? (error.message ?? 'is invalid') : `must not have '${extra}'`;
   return `${path.join('.')} ${text}`.slice(0, MAX_MESSAGE).toWellFormed();
 }
 
-const unescapePointer = (part: string): string => part.replaceAll('~1', '/').replaceAll('~0', '~');
+/** The keys from the value to the part that an error is about. */
+export const pathOf = ({ instancePath }: ErrorObject): string[] =>
+  instancePath
+    .split('/')
+    .slice(1)
+    .map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'));
+
+/** The key that an error says must not be there. */
+export function extraOf({ params }: ErrorObject): string | undefined {
+  const extra: unknown = params['additionalProperty'] ?? params['unevaluatedProperty'];
+  return typeof extra === 'string' ? extra : undefined;
+}

@@ -95,6 +95,20 @@ export const jobs = {
     return judgedBySchema(() => argumentsProblem(input.schema, input.args));
   },
 
+  /** Whether a schema can validate the input of runs. */
+  inputSchema: async (input: { schema: JsonObject }): Promise<SchemaOutcome> => {
+    const { checkInputSchema } = await import('../calls/input-schema.ts');
+    return judgedBySchema(() => {
+      checkInputSchema(input.schema);
+      return undefined;
+    });
+  },
+
+  input: async (input: { schema: JsonObject; value: JsonObject }): Promise<SchemaOutcome> => {
+    const { inputProblem } = await import('../calls/input-schema.ts');
+    return judgedBySchema(() => inputProblem(input.schema, input.value));
+  },
+
   /** A model's response against the node's response schema. */
   answer: async (input: { schema: JsonObject; answer: Json }): Promise<SchemaOutcome> => {
     const { responseProblem } = await import('../calls/response-schema.ts');

@@ -19,7 +19,8 @@ import {
   unjudged,
 } from '../../policy/judge.ts';
 import { policyPatternProblem } from '../../policy/patterns.ts';
-import type { Outcome, SchemaOutcome } from './jobs.ts';
+import { jobs, type Outcome, type SchemaOutcome } from './jobs.ts';
+import { isQuickInput } from './quick-input.ts';
 import { WorkLimitError, workThreads } from './threads.ts';
 
 /**
@@ -182,6 +183,28 @@ export const argumentsUntrusted = (
   waiting: Pick<Evaluating, 'patient'> = {},
 ): Promise<SchemaOutcome> =>
   bySchema(() => workThreads.run(workspaceId, 'arguments', { schema, args }, waiting));
+
+/** The problem with a schema for the input of runs. Throws WorkBusyError. */
+export async function inputSchemaProblem(
+  workspaceId: string,
+  schema: JsonObject,
+): Promise<string | undefined> {
+  return (await bySchema(() => workThreads.run(workspaceId, 'inputSchema', { schema })))
+    .schemaProblem;
+}
+
+/**
+ * Why an input does not fit a schema, with the path of each problem, or the schema's problem. Most inputs are compared
+ * directly, so that many runs can start at once. Throws WorkBusyError.
+ */
+export async function inputUntrusted(
+  workspaceId: string,
+  schema: JsonObject,
+  value: JsonObject,
+): Promise<SchemaOutcome> {
+  if (isQuickInput(schema, value)) return jobs.input({ schema, value });
+  return bySchema(() => workThreads.run(workspaceId, 'input', { schema, value }));
+}
 
 /** Why a model's response does not fit its node's schema. Waits without a limit: the response is already paid for. */
 export const answerUntrusted = (

@@ -1,0 +1,51 @@
+import { z } from 'zod';
+import type { Actor } from '../../actor.ts';
+import type { DraftGraph } from '../../contract/graph.ts';
+import type { WorkflowUpdate } from '../../contract/workflow.ts';
+import { canonicalJson } from '../../graph/diff.ts';
+import type { Json, JsonObject } from '../../json.ts';
+import { sql, type Tx } from '../pool.ts';
+
+const json = z.unknown() as unknown as z.ZodType<Json>;
+const schema = z.unknown() as unknown as z.ZodType<JsonObject | null>;
+
+/** What a version consists of: the graph as drawn, and the schema of its input. */
+interface VersionContent {
+  graph: DraftGraph;
+  inputSchema: JsonObject | null;
+}
+
+/** The caller must have locked the workflow. */
+export async function insertVersion(
+  tx: Tx,
+  actor: Actor,
+  version: VersionContent & { workflowId: string; version: number },
+): Promise<void> {
+  const { graph, inputSchema } = version;
+  await tx.query(sql.prepared('workflow_versions_insert', z.object({}))`
+    INSERT INTO workflow_versions (workflow_id, version, graph, input_schema, created_by)
+    VALUES (${version.workflowId}, ${version.version}, ${JSON.stringify(graph)}::json,
+            ${inputSchema === null ? null : JSON.stringify(inputSchema)}::json, ${actor.id})
+  `);
+}
+
+const contentRow = z.object({ graph: json, input_schema: schema });
+
+/** The next version and the fields that it changes; undefined when it would be the same as the current one. */
+export async function nextVersion(
+  tx: Tx,
+  current: { workflowId: string; version: number },
+  wanted: Pick<WorkflowUpdate, 'graph' | 'input_schema'>,
+): Promise<{ content: VersionContent; changed: Json[] } | undefined> {
+  const saved = await tx.one(sql.prepared('workflow_versions_content', contentRow)`
+    SELECT graph, input_schema FROM workflow_versions
+    WHERE workflow_id = ${current.workflowId} AND version = ${current.version}
+  `);
+  const { graph = saved.graph, input_schema = saved.input_schema } = wanted;
+  const after = { graph: graph as unknown as Json, input_schema };
+  const changed = (['graph', 'input_schema'] as const).filter(
+    (field) => canonicalJson(saved[field]) !== canonicalJson(after[field]),
+  );
+  if (changed.length === 0) return undefined;
+  return { content: { graph: graph as unknown as DraftGraph, inputSchema: input_schema }, changed };
+}

@@ -1,0 +1,63 @@
+import type { Db } from '../db/pool.ts';
+import { readInputSchema } from '../db/workflows/current-graph.ts';
+import { AppError } from '../errors.ts';
+import { isObject } from '../graph/json-value.ts';
+import type { JsonObject } from '../json.ts';
+import { inputSchemaProblem, inputUntrusted } from '../platform/threads/untrusted.ts';
+
+/** Checks the `input_schema` of a request. Throws AppError `invalid`. */
+export async function requireInputSchema(
+  workspaceId: string,
+  schema: JsonObject | null | undefined,
+): Promise<void> {
+  if (schema == null) return;
+  const problem = await inputSchemaProblem(workspaceId, schema);
+  if (problem !== undefined) {
+    throw new AppError('invalid', `Invalid body: input_schema ${problem}`);
+  }
+}
+
+/** Keywords with which an input can have fields that `properties` does not list. */
+const OPEN_KEYWORDS = [
+  ...['patternProperties', '$ref', '$dynamicRef', 'allOf', 'anyOf', 'oneOf', 'if', 'then', 'else'],
+  ...['dependencies', 'dependentSchemas', 'unevaluatedProperties'],
+];
+
+/** The fields of an input, for the validation of a graph; nothing where the schema does not list them all. */
+export function inputKeysOf(schema: JsonObject | null): { inputKeys?: string[] } {
+  if (schema === null || OPEN_KEYWORDS.some((keyword) => Object.hasOwn(schema, keyword))) return {};
+  const { properties, additionalProperties = false } = schema;
+  if (!isObject(properties) || additionalProperties !== false) return {};
+  return { inputKeys: Object.keys(properties) };
+}
+
+/**
+ * Requires that an input that is saved for later runs fits the current version. Throws AppError `not_found`,
+ * `input_invalid`.
+ */
+export async function requireFittingInput(
+  db: Db,
+  scope: { workspaceId: string; workflowId: string },
+  input: JsonObject,
+): Promise<void> {
+  const schema = await readInputSchema(db, scope);
+  if (schema === null) return;
+  const refusal = await refusedInput(scope.workspaceId, schema, input);
+  if (refusal !== undefined) throw refusal;
+}
+
+/** The refusal of an input that does not fit the schema, with the path of each problem; undefined when it fits. */
+export async function refusedInput(
+  workspaceId: string,
+  schema: JsonObject,
+  input: JsonObject,
+): Promise<AppError | undefined> {
+  const { schemaProblem, problem } = await inputUntrusted(workspaceId, schema, input);
+  if (schemaProblem !== undefined) {
+    const detail = `The input cannot be checked: the workflow's input_schema ${schemaProblem}`;
+    return new AppError('input_invalid', detail);
+  }
+  return problem === undefined
+    ? undefined
+    : new AppError('input_invalid', `Invalid input: ${problem}`);
+}

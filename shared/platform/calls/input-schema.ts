@@ -1,0 +1,184 @@
+import type { ErrorObject } from 'ajv';
+import { isObject, memberOf, typeName, weighJson } from '../../graph/json-value.ts';
+import { hint } from '../../graph/suggest.ts';
+import type { Json, JsonObject } from '../../json.ts';
+import {
+  ArgumentSchemaError,
+  checkArgumentSchema,
+  extraOf,
+  keywordsOf,
+  pathOf,
+  schemaErrors,
+} from './argument-schema.ts';
+
+/** What people fill in: the input of a run. The validator and its limits are those of tools' arguments. */
+
+/** How many problems a refusal lists. */
+const MAX_PROBLEMS = 10;
+const MAX_PROBLEM = 300;
+const MAX_LISTED = 10;
+const MAX_NAMES = 200;
+/** Values of an input whose problems are all looked for; of larger ones only the first. */
+const SMALL_INPUT = 2_000;
+
+/**
+ * Checks a schema that people write: it describes an object, and a misspelled keyword is an error. Call this where it
+ * can be stopped, as `checkArgumentSchema`. Throws ArgumentSchemaError.
+ */
+export function checkInputSchema(schema: JsonObject): void {
+  if (Object.hasOwn(schema, 'type') && schema['type'] !== 'object') {
+    throw new ArgumentSchemaError("must have the type 'object', because an input is an object");
+  }
+  checkArgumentSchema(schema);
+  const isKeyword = keywordsOf(schema);
+  for (const { path, name } of keywordsIn(schema)) {
+    if (isKeyword(name) || name.startsWith('x-')) continue;
+    const meant = hint(name, KEYWORDS);
+    const place = ['input_schema', ...path].join('.');
+    throw new ArgumentSchemaError(
+      `has an unsupported keyword '${name}' at ${place}${meant === '' ? '; remove it' : meant}`,
+    );
+  }
+}
+
+/** Those that schemas usually contain, for suggestions. */
+const KEYWORDS = [
+  ...['type', 'properties', 'required', 'additionalProperties', 'items', 'enum', 'const', 'title'],
+  ...['description', 'default', 'examples', 'minimum', 'maximum', 'minLength', 'maxLength'],
+  ...['minItems', 'maxItems', 'pattern', 'format', 'anyOf', 'oneOf', 'allOf', 'uniqueItems'],
+];
+
+/** Keywords whose value is a map of schemas, a list of schemas, or a schema. */
+const MAPS = ['properties', 'patternProperties', '$defs', 'definitions', 'dependentSchemas'];
+const LISTS = ['allOf', 'anyOf', 'oneOf', 'prefixItems', 'items'];
+const SINGLE = [
+  ...['items', 'additionalProperties', 'additionalItems', 'propertyNames', 'contains', 'not', 'if'],
+  ...['then', 'else', 'unevaluatedProperties', 'unevaluatedItems'],
+];
+
+/** Every keyword of a schema and the schemas in it. The nesting depth is limited before. */
+function* keywordsIn(
+  schema: Json | undefined,
+  path: string[] = [],
+): Generator<{ path: string[]; name: string }> {
+  if (!isObject(schema)) return;
+  for (const [name, value] of Object.entries(schema)) {
+    yield { path, name };
+    const below = [...path, name];
+    if (MAPS.includes(name) && isObject(value)) {
+      for (const [key, inner] of Object.entries(value)) yield* keywordsIn(inner, [...below, key]);
+    }
+    if (LISTS.includes(name) && Array.isArray(value)) {
+      for (const [at, inner] of value.entries()) yield* keywordsIn(inner, [...below, String(at)]);
+    }
+    if (SINGLE.includes(name)) yield* keywordsIn(value, below);
+  }
+}
+
+/**
+ * Why a value does not fit a schema, as one text: each problem with its path, which begins with `root`, and what to do.
+ * Undefined when it fits. Throws ArgumentSchemaError.
+ */
+export function inputProblem(
+  schema: JsonObject,
+  value: JsonObject,
+  root = 'input',
+): string | undefined {
+  const first = schemaErrors(schema, value, 'first');
+  if (first.length === 0) return undefined;
+  const small = weighJson(value, SMALL_INPUT).values <= SMALL_INPUT;
+  const errors = small ? withoutBranches(schemaErrors(schema, value, 'all')) : first.slice(0, 1);
+  const problems = [...new Set(errors.map((error) => problemOf(error, value, root)))];
+  const more = problems.length - MAX_PROBLEMS;
+  return `${problems.slice(0, MAX_PROBLEMS).join('; ')}${more > 0 ? `; and ${more} more` : ''}`;
+}
+
+/** Without the errors inside a choice: each branch has some, and the choice has its own. */
+function withoutBranches(errors: readonly ErrorObject[]): readonly ErrorObject[] {
+  const choices = errors.filter(({ keyword }) => CHOICES.has(keyword));
+  return errors.filter(
+    ({ schemaPath }) => !choices.some((choice) => schemaPath.startsWith(`${choice.schemaPath}/`)),
+  );
+}
+
+const CHOICES = new Set(['anyOf', 'oneOf', 'contains', 'propertyNames', 'if']);
+
+function problemOf(error: ErrorObject, value: JsonObject, root: string): string {
+  const path = pathOf(error);
+  const at = [root, ...path].join('.');
+  const missing: unknown = error.params['missingProperty'];
+  const extra = extraOf(error);
+  const text =
+    typeof missing === 'string'
+      ? `${at}.${missing} is missing: add it`
+      : extra !== undefined
+        ? `${at}.${extra} is not a field of the schema${hint(extra, namesOf(error)) || ': remove it'}`
+        : `${at} ${wordingOf(error, partAt(value, path))}`;
+  return text.length > MAX_PROBLEM ? `${text.slice(0, MAX_PROBLEM)}…`.toWellFormed() : text;
+}
+
+/** The fields of the object that has one too many. */
+function namesOf({ parentSchema }: ErrorObject): string[] {
+  const properties: unknown = parentSchema?.['properties'];
+  return Object.keys(typeof properties === 'object' && properties !== null ? properties : {}).slice(
+    0,
+    MAX_NAMES,
+  );
+}
+
+const partAt = (value: JsonObject, path: readonly string[]): Json | undefined =>
+  path.reduce<Json | undefined>(
+    (part, key) =>
+      part === undefined ? undefined : memberOf(part, Array.isArray(part) ? Number(key) : key),
+    value,
+  );
+
+function wordingOf({ keyword, params, message }: ErrorObject, part: Json | undefined): string {
+  const limit = String(params['limit']);
+  switch (keyword) {
+    case 'type': {
+      const types = [params['type'] as string | string[]].flat().map(articled);
+      return `must be ${types.join(' or ')}${part === undefined ? '' : `, not ${articled(typeName(part))}`}`;
+    }
+    case 'enum':
+      return `must be one of ${listed(params['allowedValues'] as Json[])}`;
+    case 'const':
+      return `must be ${JSON.stringify(params['allowedValue'])}`;
+    case 'minLength':
+      return `must have at least ${limit} characters`;
+    case 'maxLength':
+      return `must have at most ${limit} characters`;
+    case 'minItems':
+      return `must have at least ${limit} items`;
+    case 'maxItems':
+      return `must have at most ${limit} items`;
+    case 'pattern':
+      return `must match the pattern ${String(params['pattern'])}`;
+    case 'anyOf':
+    case 'oneOf':
+      return 'must fit one of the forms that the schema lists';
+    case 'propertyNames':
+      return `must not have the field '${String(params['propertyName'])}': its name does not fit the schema`;
+    case 'false schema':
+      return 'is not allowed: remove it';
+    default:
+      return message ?? 'does not fit the schema';
+  }
+}
+
+function listed(values: readonly Json[]): string {
+  const shown = values.slice(0, MAX_LISTED).map((value) => JSON.stringify(value));
+  return values.length > MAX_LISTED ? `${shown.join(', ')}, ...` : shown.join(', ');
+}
+
+const WORDS: Record<string, string> = {
+  integer: 'a whole number',
+  string: 'a text',
+  array: 'a list',
+  list: 'a list',
+  object: 'an object',
+  null: 'null',
+  boolean: 'true or false',
+};
+
+const articled = (type: string): string => WORDS[type] ?? `a ${type}`;

@@ -1,0 +1,40 @@
+import { isObject, weighJson } from '../../graph/json-value.ts';
+import type { Json, JsonObject } from '../../json.ts';
+
+/** Values and characters of a schema that compiles in a few milliseconds, and of an input. */
+const SMALL_SCHEMA = { values: 300, length: 10_000 };
+const SMALL_INPUT = { values: 2_000, length: 50_000 };
+/** Values of the schema times values of the input: each is compared with each at most once. */
+const MAX_COMPARISONS = 200_000;
+
+/** Keywords whose work is at most their own size times that of the value. */
+const QUICK = new Set([
+  ...['$schema', '$comment', 'title', 'description', 'default', 'examples', 'format'],
+  ...['type', 'enum', 'const', 'properties', 'required', 'items', 'additionalProperties'],
+  ...['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'multipleOf'],
+  ...['minLength', 'maxLength', 'minItems', 'maxItems', 'minProperties', 'maxProperties'],
+]);
+
+/**
+ * Whether a value can be compared with a schema directly, within milliseconds: both are small, and the schema has no
+ * references, choices or patterns, with which a few lines can cause any amount of work.
+ */
+export function isQuickInput(schema: JsonObject, value: JsonObject): boolean {
+  const size = weighJson(schema, SMALL_SCHEMA.values);
+  if (size.values > SMALL_SCHEMA.values || size.length > SMALL_SCHEMA.length) return false;
+  const weight = weighJson(value, SMALL_INPUT.values);
+  if (weight.values > SMALL_INPUT.values || weight.length > SMALL_INPUT.length) return false;
+  return size.values * weight.values <= MAX_COMPARISONS && isQuickSchema(schema);
+}
+
+function isQuickSchema(schema: Json): boolean {
+  if (typeof schema === 'boolean') return true;
+  if (!isObject(schema)) return false;
+  return Object.entries(schema).every(([keyword, value]) => {
+    if (keyword === 'properties') {
+      return isObject(value) && Object.values(value).every(isQuickSchema);
+    }
+    if (keyword === 'items' || keyword === 'additionalProperties') return isQuickSchema(value);
+    return QUICK.has(keyword);
+  });
+}
