@@ -65,7 +65,7 @@ async function exchange(server: McpServer, request: Request, body: unknown): Pro
     request.signal.addEventListener('abort', () => void server.close(), { once: true });
     return transport.handleRequest(request, { parsedBody: body });
   }
-  // Tools never change while the process runs, so there is nothing to subscribe to.
+  // Without streams nothing can be subscribed to: clients list the tools again.
   return createMcpHandler(() => server, { maxSubscriptions: 0 }).fetch(request, {
     parsedBody: body,
   });

@@ -5,13 +5,15 @@ import {
   gateChoiceFields,
   toolCallDecisionFields,
   idempotencyKeySchema,
+  type Run,
   runListSchema,
   runListQuery,
   runSchema,
 } from '../../shared/contract/run.ts';
+import type { RunRequest } from '../../shared/db/runs/run-request.ts';
 import { listRuns } from '../../shared/db/runs/runs.ts';
 import { restOf } from './run-watch.ts';
-import { defineTool } from './tool.ts';
+import { defineTool, type McpTool, type ToolCall } from './tool.ts';
 import { scopeOf, workflowArgument } from './workflow-tools.ts';
 
 /** Below the request timeout, so that the response can still be sent. */
@@ -29,10 +31,24 @@ const runAfter = runSchema.omit({
   pending_gate: true,
 });
 
-const next =
+export const next =
   'The status is pending, running, paused (waits for a person: see pending_gates), success or failed (see error).';
 
-export const runTools = [
+/** Starts a run, and waits for it to end or to pause. */
+export async function startedRun(
+  { actor, actions, context, signal }: ToolCall,
+  wanted: Pick<RunRequest, 'workflowId' | 'input' | 'idempotencyKey'> & { waitMs: number },
+): Promise<Run & { replayed: boolean }> {
+  const { waitMs, ...request } = wanted;
+  const { run, replayed } = await actions.start({ actor, trigger: 'mcp', ...request });
+  if (waitMs === 0) return { ...run, replayed };
+  const watched = { workspaceId: actor.workspaceId, runId: run.id };
+  await restOf(context.db, watched, { waitMs, signal });
+  return { ...(await actions.read(actor, run.id)), replayed };
+}
+
+/** The first is `run_workflow`. */
+export const runTools: readonly [McpTool, ...McpTool[]] = [
   defineTool({
     name: 'run_workflow',
     title: 'Run a workflow',
@@ -50,9 +66,10 @@ export const runTools = [
     },
     input: z.strictObject({
       workflow: workflowArgument,
-      input: jsonObject
-        .optional()
-        .meta({ description: "Input of the run; the workflow's description says what it needs" }),
+      input: jsonObject.optional().meta({
+        description:
+          "Input of the run; it must fit the workflow's input_schema, or its description says what it needs",
+      }),
       idempotency_key: idempotencyKeySchema.optional(),
       wait_seconds: z
         .number()
@@ -67,19 +84,13 @@ export const runTools = [
         .meta({ description: 'An earlier call with this idempotency_key started it' }),
     }),
     handle: async (call, args) => {
-      const { actor, actions, context, signal } = call;
       const { workflowId } = await scopeOf(call, args.workflow);
-      const { run, replayed } = await actions.start({
-        actor,
+      return startedRun(call, {
         workflowId,
         input: args.input ?? {},
-        trigger: 'mcp',
         idempotencyKey: args.idempotency_key,
+        waitMs: args.wait_seconds * 1_000,
       });
-      if (args.wait_seconds === 0) return { ...run, replayed };
-      const watched = { workspaceId: actor.workspaceId, runId: run.id };
-      await restOf(context.db, watched, { waitMs: args.wait_seconds * 1_000, signal });
-      return { ...(await actions.read(actor, run.id)), replayed };
     },
   }),
   defineTool({

@@ -1,6 +1,7 @@
 import packageJson from '../../package.json' with { type: 'json' };
 import {
   type CallToolResult,
+  INTERNAL_ERROR,
   INVALID_PARAMS,
   McpServer,
   ProtocolError,
@@ -15,13 +16,15 @@ import { lengthOf, shortened } from './shortened.ts';
 import { secretTools } from './secret-tools.ts';
 import type { McpTool, ToolCall } from './tool.ts';
 import { webhookTools } from './webhook-tools.ts';
+import { workflowRunTools } from './workflow-run-tools.ts';
 import { workflowTools } from './workflow-tools.ts';
 
 /** Characters of a result: about what a model's client accepts at once. It is sent twice, as text and as data. */
 const MAX_RESULT = 60_000;
 
 const instructions =
-  'Durable workflows of agents, tools and human gates. Find one with list_workflows, start it with run_workflow, ' +
+  'Durable workflows of agents, tools and human gates. Find one with list_workflows, start it with run_workflow or ' +
+  'its own tool, ' +
   'follow it with get_run. A paused run waits for a person, who decides; approve_run submits the decision.';
 
 /** All tools. Each names the capability it requires; the gateway itself requires `view`. */
@@ -33,6 +36,7 @@ export const tools: readonly McpTool[] = [
 ];
 const byName = new Map(tools.map((tool) => [tool.name, tool]));
 const listed = tools.map((tool) => tool.listed);
+const isBuiltIn = (name: string): boolean => byName.has(name);
 
 /** A server for one request of one caller. The SDK's own registry would be rebuilt for each. */
 export function createServer(call: Omit<ToolCall, 'signal'>): McpServer {
@@ -40,9 +44,12 @@ export function createServer(call: Omit<ToolCall, 'signal'>): McpServer {
     { name: packageJson.name, title: 'Durable workflows', version: packageJson.version },
     { capabilities: { tools: { listChanged: false } }, instructions },
   );
-  mcp.server.setRequestHandler('tools/list', () => ({ tools: listed }));
+  mcp.server.setRequestHandler('tools/list', async () => {
+    const ofWorkflows = await readable(call, () => workflowRunTools(call, isBuiltIn));
+    return { tools: [...listed, ...ofWorkflows.map((tool) => tool.listed)] };
+  });
   mcp.server.setRequestHandler('tools/call', async ({ params }, { mcpReq }) => {
-    const tool = byName.get(params.name);
+    const tool = byName.get(params.name) ?? (await findWorkflowTool(call, params.name));
     if (tool === undefined) {
       throw new ProtocolError(INVALID_PARAMS, `Unknown tool: ${params.name.slice(0, 100)}`);
     }
@@ -53,6 +60,30 @@ export function createServer(call: Omit<ToolCall, 'signal'>): McpServer {
     }
   });
   return mcp;
+}
+
+/** The tool of a workflow; undefined for an unknown name. */
+async function findWorkflowTool(
+  call: Omit<ToolCall, 'signal'>,
+  name: string,
+): Promise<McpTool | undefined> {
+  if (!name.startsWith('run_')) return undefined;
+  const ofWorkflows = await readable(call, () => workflowRunTools(call, isBuiltIn));
+  return ofWorkflows.find((tool) => tool.name === name);
+}
+
+/** Outside of a tool an error is one of the protocol; its text shows no internals either. */
+async function readable<T>(
+  { context }: Pick<ToolCall, 'context'>,
+  read: () => Promise<T>,
+): Promise<T> {
+  try {
+    return await read();
+  } catch (error) {
+    const { code, detail } = classify(error);
+    if (code === 'internal') context.log.error({ err: error }, 'tools could not be listed');
+    throw new ProtocolError(INTERNAL_ERROR, detail);
+  }
 }
 
 async function callTool(tool: McpTool, call: ToolCall, given: unknown): Promise<CallToolResult> {

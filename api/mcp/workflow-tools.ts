@@ -45,8 +45,8 @@ export const workflowTools = [
     name: 'list_workflows',
     title: 'List workflows',
     description:
-      'Lists the workflows of the workspace, newest first, with what each is for and how its runs ended. Descriptions' +
-      'say what the input contains. Use it to find what to pass to run_workflow or get_workflow.',
+      'Lists the workflows of the workspace, newest first, with what each is for and how its runs ended. The input_schema ' +
+      'or the description says what the input contains. Use it to find what to pass to run_workflow or get_workflow.',
     capability: 'view',
     annotations: looksOnly,
     input: z.strictObject({

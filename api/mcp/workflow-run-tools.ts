@@ -1,0 +1,67 @@
+import type { Tool } from '@modelcontextprotocol/server';
+import { z } from 'zod';
+import { offeredWorkflows, type WorkflowTool } from '../../shared/db/workflows/workflow-tools.ts';
+import { isObject } from '../../shared/graph/json-value.ts';
+import type { JsonObject } from '../../shared/json.ts';
+import { next, runTools, startedRun } from './run-tools.ts';
+import type { McpTool, ToolCall } from './tool.ts';
+
+/** How long a call waits for its run to end or to pause. */
+const WAIT_MS = 10_000;
+const MAX_DESCRIPTION = 1_000;
+
+/** The tool that starts any workflow; those of single workflows differ in their name and arguments. */
+const [general] = runTools;
+
+/**
+ * A tool for each published workflow that has an input schema, with that schema: see `offeredWorkflows` for the limits.
+ * They change with the workflows, so each request reads them.
+ */
+export async function workflowRunTools(
+  { context, actor }: Pick<ToolCall, 'context' | 'actor'>,
+  isTaken: (name: string) => boolean,
+): Promise<McpTool[]> {
+  return (await offeredWorkflows(context.db, actor.workspaceId, isTaken)).map(toolOf);
+}
+
+function toolOf({ tool, workflowId, name, description, inputSchema }: WorkflowTool): McpTool {
+  const about = [
+    `Starts a run of the workflow '${name}' and waits up to ${WAIT_MS / 1_000} seconds for it. ${next}`,
+    description.slice(0, MAX_DESCRIPTION).toWellFormed(),
+  ];
+  const text = about.filter((part) => part !== '').join('\n\n');
+  return {
+    ...general,
+    name: tool,
+    title: name,
+    description: text,
+    // The version that the run is pinned to decides whether they fit.
+    input: z.looseObject({}),
+    handle: async (call, input) =>
+      startedRun(call, { workflowId, input: input as JsonObject, waitMs: WAIT_MS }),
+    listed: {
+      ...general.listed,
+      name: tool,
+      title: name,
+      description: text,
+      annotations: { ...general.listed.annotations, title: name },
+      inputSchema: listedSchema(inputSchema),
+    },
+  };
+}
+
+/** The schema in the form that clients accept: of type object, and its properties are objects, too. */
+function listedSchema(schema: JsonObject): Tool['inputSchema'] {
+  const { properties } = schema;
+  const listed = isObject(properties)
+    ? {
+        properties: Object.fromEntries(
+          Object.entries(properties).map(([key, value]) => [
+            key,
+            value === true ? {} : value === false ? { not: {} } : value,
+          ]),
+        ),
+      }
+    : {};
+  return { ...schema, ...listed, type: 'object' } as Tool['inputSchema'];
+}

@@ -1,0 +1,104 @@
+import { z } from 'zod';
+import type { JsonObject } from '../../json.ts';
+import { type Db, type Pool, sql } from '../pool.ts';
+
+/** A workflow that models can call as a tool of its own. */
+export interface WorkflowTool {
+  /** `run_<slug>`: unique in the workspace, at most 64 characters of `a-z`, `0-9` and `_`. */
+  tool: string;
+  workflowId: string;
+  name: string;
+  description: string;
+  inputSchema: JsonObject;
+}
+
+/** How many workflows are offered, the oldest first, and the characters of all their schemas. */
+const MAX_OFFERED = 100;
+const MAX_SCHEMAS = 500_000;
+
+const PREFIX = 'run_';
+/** With the prefix and the end of an id, 64 characters, the limit of model providers. */
+const MAX_SLUG = 44;
+const ID_END = 8;
+
+/** The part of a tool's name that comes from the workflow's: `Répondre aux tickets` is `repondre_aux_tickets`. */
+export function slugOf(name: string): string {
+  const plain = name.normalize('NFKD').replaceAll(/\p{M}/gu, '').toLowerCase();
+  const words = plain.replaceAll(/[^a-z0-9]+/g, '_').replaceAll(/^_|_$/g, '');
+  return words.slice(0, MAX_SLUG).replace(/_$/, '') || 'untitled';
+}
+
+const offeredRow = z.object({
+  id: z.string(),
+  name: z.string(),
+  description: z.string(),
+  input_schema: z.unknown() as unknown as z.ZodType<JsonObject>,
+  slug: z.string().nullable(),
+  tool: z.string().nullable(),
+});
+type OfferedRow = z.infer<typeof offeredRow>;
+
+const readOffered = async (db: Db, workspaceId: string): Promise<readonly OfferedRow[]> =>
+  db.any(sql.prepared('workflow_tools_offered', offeredRow)`
+    SELECT id, name, description, input_schema, slug, tool FROM (
+      SELECT w.id, w.name, w.description, v.input_schema, t.slug, t.name AS tool,
+             sum(length(v.input_schema::text)) OVER (ORDER BY w.id) AS characters
+      FROM workflows w
+      JOIN workflow_versions v ON v.workflow_id = w.id AND v.version = w.version
+      LEFT JOIN workflow_tools t ON t.workflow_id = w.id
+      WHERE w.workspace_id = ${workspaceId} AND w.status = 'published' AND v.input_schema IS NOT NULL
+      ORDER BY w.id LIMIT ${MAX_OFFERED}
+    ) AS offered WHERE characters <= ${MAX_SCHEMAS} ORDER BY id
+  `);
+
+const isNamed = ({ name, slug }: OfferedRow): boolean => slug === slugOf(name);
+
+/**
+ * The published workflows with an input schema: the oldest 100, as long as their schemas have 500,000 characters
+ * together. Those that are offered for the first time, or were renamed, get a name. `isTaken` is for names of other
+ * tools.
+ */
+export async function offeredWorkflows(
+  db: Pool,
+  workspaceId: string,
+  isTaken: (tool: string) => boolean,
+): Promise<WorkflowTool[]> {
+  let rows = await readOffered(db, workspaceId);
+  const unnamed = rows.filter((row) => !isNamed(row));
+  if (unnamed.length > 0) {
+    await giveNames(db, workspaceId, unnamed, isTaken);
+    rows = await readOffered(db, workspaceId);
+  }
+  return rows.flatMap(({ id, name, description, input_schema: inputSchema, tool }) =>
+    tool === null ? [] : [{ tool, workflowId: id, name, description, inputSchema }],
+  );
+}
+
+const namedRow = z.object({ name: z.string() });
+
+/** Names workflows in order. Where two processes do it at once, the second finds the names of the first. */
+async function giveNames(
+  db: Pool,
+  workspaceId: string,
+  rows: readonly OfferedRow[],
+  isTaken: (tool: string) => boolean,
+): Promise<void> {
+  await db.transaction(async (tx) => {
+    for (const { id, name } of rows) {
+      const slug = slugOf(name);
+      await tx.query(sql.prepared('workflow_tools_release', z.object({}))`
+        DELETE FROM workflow_tools WHERE workflow_id = ${id} AND slug <> ${slug}
+      `);
+      const choices = [slug, `${slug}_${id.slice(-ID_END)}`, id].map((part) => PREFIX + part);
+      for (const tool of choices.filter((choice) => !isTaken(choice))) {
+        const named = await tx.maybeOne(sql.prepared('workflow_tools_insert', namedRow)`
+          INSERT INTO workflow_tools (workflow_id, workspace_id, slug, name)
+          SELECT id, workspace_id, ${slug}, ${tool} FROM workflows
+          WHERE id = ${id} AND workspace_id = ${workspaceId}
+          ON CONFLICT DO NOTHING RETURNING name
+        `);
+        if (named !== null) break;
+      }
+    }
+  });
+}
