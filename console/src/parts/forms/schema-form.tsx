@@ -22,7 +22,7 @@ interface SchemaFormProps {
   onChange: (value: JsonObject) => void;
   /** Called with whether a JSON text is invalid; the value is then unchanged. */
   onBroken: (broken: boolean) => void;
-  /** The `detail` of the service's refusal, to show at the field that it names. */
+  /** What the service said about the value, to show at the field that it names. */
   refusal?: string | undefined;
   /** The name of the value in requests and refusals. */
   name?: string;
