@@ -2,8 +2,8 @@
 ALTER TABLE workflow_versions ADD COLUMN input_schema json;
 ALTER TABLE templates ADD COLUMN input_schema json;
 
--- The names by which models call workflows. A name stays with its workflow until that is renamed or deleted, so that a
--- model that has seen it never starts another workflow.
+-- The names by which models call workflows. A name stays with its workflow until that is renamed or deleted, so that no
+-- other workflow takes it meanwhile.
 CREATE TABLE workflow_tools (
   workflow_id text PRIMARY KEY REFERENCES workflows (id) ON DELETE CASCADE,
   workspace_id text NOT NULL REFERENCES workspaces (id) ON DELETE CASCADE,

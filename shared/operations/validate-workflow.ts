@@ -4,10 +4,10 @@ import type { Db } from '../db/pool.ts';
 import type { WorkflowScope } from '../db/workflows/workflows.ts';
 import { notFound } from '../errors.ts';
 import { type ModelSettings, unavailableProviders } from '../platform/calls/models.ts';
+import { inputKeysOf } from '../graph/input-keys.ts';
 import { checkGraphUntrusted } from '../platform/threads/untrusted.ts';
 import { builtinTools } from '../tools.ts';
 import { gateSchemaIssues, membersFor } from './gate-checks.ts';
-import { inputKeysOf } from './workflow-input.ts';
 
 /** Every error and warning of the saved graph, including models without a key. Throws AppError `not_found`. */
 export async function validateWorkflow(

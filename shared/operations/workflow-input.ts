@@ -1,7 +1,6 @@
 import type { Db } from '../db/pool.ts';
 import { readInputSchema } from '../db/workflows/current-graph.ts';
 import { AppError } from '../errors.ts';
-import { isObject } from '../graph/json-value.ts';
 import type { JsonObject } from '../json.ts';
 import { inputSchemaProblem, inputUntrusted } from '../platform/threads/untrusted.ts';
 
@@ -15,20 +14,6 @@ export async function requireInputSchema(
   if (problem !== undefined) {
     throw new AppError('invalid', `Invalid body: input_schema ${problem}`);
   }
-}
-
-/** Keywords with which an input can have fields that `properties` does not list. */
-const OPEN_KEYWORDS = [
-  ...['patternProperties', '$ref', '$dynamicRef', 'allOf', 'anyOf', 'oneOf', 'if', 'then', 'else'],
-  ...['dependencies', 'dependentSchemas', 'unevaluatedProperties'],
-];
-
-/** The fields of an input, for the validation of a graph; nothing where the schema does not list them all. */
-export function inputKeysOf(schema: JsonObject | null): { inputKeys?: string[] } {
-  if (schema === null || OPEN_KEYWORDS.some((keyword) => Object.hasOwn(schema, keyword))) return {};
-  const { properties, additionalProperties = false } = schema;
-  if (!isObject(properties) || additionalProperties !== false) return {};
-  return { inputKeys: Object.keys(properties) };
 }
 
 /**

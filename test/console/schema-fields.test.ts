@@ -59,6 +59,12 @@ describe('the fields of a schema', () => {
       ['input', 'payee', 'name'],
       'This field is required',
     ],
+    [
+      'Invalid input: input.payee is missing: add it; input.amount must be a number, not a text; input.x must be 1',
+      ['input', 'amount'],
+      'amount must be a number, not a text',
+    ],
+    ['Invalid input: input.a is missing: add it', ['input', 'a'], 'This field is required'],
     ['Invalid body: input.amounts must be integer', ['input', 'amount'], undefined],
     ['Run is failed, not paused at a gate', ['input', 'amount'], undefined],
     [undefined, ['input', 'amount'], undefined],

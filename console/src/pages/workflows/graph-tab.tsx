@@ -13,8 +13,8 @@ import { countByNode, countWords } from './mistakes/mistakes.ts';
 import { useMistakes } from './mistakes/use-mistakes.ts';
 
 /** The mistakes in the graph, and their marks on its cards. */
-function useMistakeCards(graph: Workflow['graph']) {
-  const { mistakes } = useMistakes(graph);
+function useMistakeCards({ graph, input_schema: schema }: Workflow) {
+  const { mistakes } = useMistakes(graph, schema);
   const counts = useMemo(() => countByNode(mistakes ?? []), [mistakes]);
   const cards = useMemo(
     () =>
@@ -31,9 +31,10 @@ function useMistakeCards(graph: Workflow['graph']) {
 }
 
 /** The read-only graph, its mistakes and the selected node. */
-export function GraphTab({ workflow: { id, graph } }: { workflow: Workflow }) {
+export function GraphTab({ workflow }: { workflow: Workflow }) {
+  const { id, graph } = workflow;
   const [selected, setSelected] = useState<string>();
-  const { mistakes, cardOf } = useMistakeCards(graph);
+  const { mistakes, cardOf } = useMistakeCards(workflow);
   const mayEdit = useMay('create_edit_workflows');
   if (graph.nodes.length === 0) {
     return (

@@ -5,6 +5,7 @@ import type { JsonObject, Workflow } from '../../../../client/index.ts';
 import { api } from '../../api.ts';
 import { useAction } from '../../parts/forms/action.ts';
 import { Form } from '../../parts/forms/form.tsx';
+import { describeError } from '../../parts/text/describe-error.ts';
 import { runsKey } from '../../queries/runs.ts';
 import { workflowsKey } from '../../queries/workflows.ts';
 import { RunInput, useSuggestedInput } from './run-input.tsx';
@@ -63,6 +64,8 @@ function RunForm({
     >
       <RunInput
         label="Input"
+        schema={workflow.input_schema}
+        refusal={start.error === null ? undefined : describeError(start.error)}
         value={input}
         suggested={suggested}
         onChange={setTyped}

@@ -2,32 +2,48 @@ import { Text } from '@mantine/core';
 import { useMemo } from 'react';
 import type { JsonObject, Workflow } from '../../../../client/index.ts';
 import { JsonField } from '../../parts/forms/json-field.tsx';
+import { startOfSchema } from '../../parts/forms/schema-fields.ts';
+import { SchemaForm } from '../../parts/forms/schema-form.tsx';
 import { isRecord } from '../../parts/data/record.ts';
 import { useChecker } from './mistakes/use-mistakes.ts';
 
-/** An empty input with the keys that the graph reads and no node sets. */
-export function useSuggestedInput({ graph }: Pick<Workflow, 'graph'>): JsonObject {
+/** The defaults of the input's schema; without a schema, the keys that the graph reads and no node sets. */
+export function useSuggestedInput({
+  graph,
+  input_schema: schema,
+}: Pick<Workflow, 'graph' | 'input_schema'>): JsonObject {
   const checker = useChecker();
   return useMemo(
-    () => Object.fromEntries((checker?.inputKeys(graph) ?? []).map((key) => [key, ''])),
-    [checker, graph],
+    () =>
+      schema === null
+        ? Object.fromEntries((checker?.inputKeys(graph) ?? []).map((key) => [key, '']))
+        : startOfSchema(schema),
+    [checker, graph, schema],
   );
 }
 
-/** The input of a run, as JSON. */
+/** The input of a run: a form for its schema, or JSON. */
 export function RunInput({
   label,
+  schema,
+  refusal,
   value,
   suggested,
   onChange,
   onBroken,
 }: {
   label: string;
+  schema: JsonObject | null;
+  /** What the service said about the value. */
+  refusal?: string | undefined;
   value: JsonObject;
   suggested: JsonObject;
   onChange: (value: JsonObject) => void;
   onBroken: (broken: boolean) => void;
 }) {
+  if (schema !== null) {
+    return <SchemaForm {...{ schema, value, onChange, onBroken, refusal, label }} />;
+  }
   return (
     <>
       <JsonField

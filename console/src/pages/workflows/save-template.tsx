@@ -64,6 +64,7 @@ function TemplateForm({ workflow, onClose }: { workflow: Workflow; onClose: () =
       />
       <RunInput
         label="Sample input"
+        schema={workflow.input_schema}
         value={sample}
         suggested={suggested}
         onChange={setTyped}

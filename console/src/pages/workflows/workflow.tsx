@@ -112,7 +112,7 @@ function WorkflowActions({ workflow }: { workflow: Workflow }) {
   const mayEdit = useMay('create_edit_workflows');
   const mayPublish = useMay('publish_workflows');
   const [running, setRunning] = useState(false);
-  const { mistakes } = useMistakes(workflow.graph);
+  const { mistakes } = useMistakes(workflow.graph, workflow.input_schema);
   const invalid = mistakes?.some(({ severity }) => severity === 'error') === true;
   const publish = useAction(() => api().publishWorkflow(workflow.id), {
     changes: [workflowsKey],

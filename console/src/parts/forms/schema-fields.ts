@@ -113,8 +113,9 @@ const isListOfScalars = (values: unknown): values is unknown[] =>
   Array.isArray(values) && values.length > 0 && values.every(isScalar);
 
 /**
- * The part of a refusal that is about one field: the service names the first problem by its path, like
- * `input.amount must be integer` or `input must have required property 'amount'`. `path` starts with the root's name.
+ * The part of a refusal that is about one field: the service names problems by their paths, like
+ * `input.amount must be integer; input.payee is missing: add it`, or the first one as
+ * `input must have required property 'amount'`. `path` starts with the root's name.
  */
 export function problemOfField(
   refusal: string | undefined,
@@ -126,6 +127,7 @@ export function problemOfField(
   if (refusal.includes(missing)) return 'This field is required';
   const place = path.join('.');
   const at = ` ${refusal}`.indexOf(` ${place}`);
-  const after = at < 0 ? '' : refusal.slice(at + place.length);
+  const [after = ''] = at < 0 ? [] : refusal.slice(at + place.length).split('; ');
+  if (after.startsWith(' is missing')) return 'This field is required';
   return after.startsWith(' ') || after.startsWith('.') ? `${name}${after}` : undefined;
 }

@@ -8,6 +8,7 @@ import { Page } from '../../../parts/page.tsx';
 import { changeDraft, draftOf, freeBranch } from './draft.ts';
 import { EditorCanvas, type Selection } from './editor-canvas.tsx';
 import { EditorToolbar } from './editor-toolbar.tsx';
+import { InputPanel } from '../input-panel.tsx';
 import { JsonPanel } from './json-panel.tsx';
 import { MistakeList } from '../mistakes/mistake-list.tsx';
 import type { Mistake } from '../mistakes/mistakes.ts';
@@ -31,10 +32,14 @@ function useEditor(workflow: Workflow) {
   const [panel, setPanel] = useState<string | null>('chosen');
   const drawing = useMemo(() => drawingOf(graph), [graph]);
   const places = useDraftPlaces(drawing);
-  const { mistakes, tools } = useMistakes(graph);
+  const [inputSchema, setInputSchema] = useState(workflow.input_schema);
+  const { mistakes, tools } = useMistakes(graph, inputSchema);
   const side = useRef<HTMLDivElement>(null);
   const { focused, focusField } = useFieldFocus(side);
-  const saving = useSaving(workflow, graph, (loaded) => change({ type: 'load', graph: loaded }));
+  const saving = useSaving(workflow, { graph, inputSchema }, (loaded) => {
+    change({ type: 'load', graph: loaded.graph });
+    setInputSchema(loaded.inputSchema);
+  });
   useLeaveGuard(saving.unsaved);
   useUndoKeys(change, saving.save);
 
@@ -64,6 +69,8 @@ function useEditor(workflow: Workflow) {
     connect,
     edgeIndexes,
     graph,
+    inputSchema,
+    setInputSchema,
     side,
     panel,
     tools,
@@ -73,7 +80,7 @@ function useEditor(workflow: Workflow) {
 
 type EditorState = ReturnType<typeof useEditor>;
 
-/** The editor of one workflow: the drawing, and beside it the selection, the mistakes and the JSON. */
+/** The editor of one workflow: the drawing, and beside it the selection, the mistakes, the input and the JSON. */
 export function EditorBench({ workflow }: { workflow: Workflow }) {
   const state = useEditor(workflow);
   const { saving, draft, drawing, places, selection, change, choose, side } = state;
@@ -114,6 +121,8 @@ function EditorPanels({
   setPanel,
   mistakes,
   graph,
+  inputSchema,
+  setInputSchema,
   drawing,
   selection,
   tools,
@@ -126,6 +135,7 @@ function EditorPanels({
       <Tabs.List mb="sm">
         <Tabs.Tab value="chosen">Selection</Tabs.Tab>
         <Tabs.Tab value="mistakes">{tabWords(mistakes)}</Tabs.Tab>
+        <Tabs.Tab value="input">Input</Tabs.Tab>
         <Tabs.Tab value="json">JSON</Tabs.Tab>
       </Tabs.List>
       <Tabs.Panel value="chosen">
@@ -149,6 +159,9 @@ function EditorPanels({
             else choose(target.selection, target.field);
           }}
         />
+      </Tabs.Panel>
+      <Tabs.Panel value="input">
+        <InputPanel graph={graph} schema={inputSchema} onChange={setInputSchema} />
       </Tabs.Panel>
       <Tabs.Panel value="json">
         <JsonPanel graph={graph} change={change} />

@@ -1,6 +1,6 @@
 import { Alert, Button, Group, Stack, Text } from '@mantine/core';
 import { type ReactNode, useState } from 'react';
-import type { Graph, Workflow } from '../../../../../client/index.ts';
+import type { Graph, JsonObject, Workflow } from '../../../../../client/index.ts';
 import { api } from '../../../api.ts';
 import { useAction } from '../../../parts/forms/action.ts';
 import { confirm } from '../../../parts/forms/confirm.tsx';
@@ -14,19 +14,38 @@ export interface Saving {
   overtaken: ReactNode;
 }
 
+/** What the editor edits, and a version consists of. */
+export interface Content {
+  graph: Graph;
+  inputSchema: JsonObject | null;
+}
+
+const contentOf = ({ graph, input_schema: inputSchema }: Workflow): Content => ({
+  graph,
+  inputSchema,
+});
+
 /**
  * Saves a draft as the next version. Asks first if another member has saved since the draft was loaded. `workflow` is
- * the last known state; `load` starts over with another graph.
+ * the last known state; `load` starts over with another content.
  */
-export function useSaving(workflow: Workflow, graph: Graph, load: (graph: Graph) => void): Saving {
-  const [base, setBase] = useState({ version: workflow.version, graph: workflow.graph });
-  const unsaved = graph !== base.graph;
-  const put = useAction((next: Graph) => api().updateWorkflow(workflow.id, { graph: next }), {
-    changes: [workflowsKey],
-    done: ({ version }) => `Saved as version ${version}`,
-    onDone: ({ version }, saved) => setBase({ version, graph: saved }),
-  });
-  const look = useAction((_next: Graph) => api().getWorkflow(workflow.id), {
+export function useSaving(
+  workflow: Workflow,
+  content: Content,
+  load: (content: Content) => void,
+): Saving {
+  const [base, setBase] = useState({ version: workflow.version, ...contentOf(workflow) });
+  const unsaved = content.graph !== base.graph || content.inputSchema !== base.inputSchema;
+  const put = useAction(
+    ({ graph, inputSchema }: Content) =>
+      api().updateWorkflow(workflow.id, { graph, input_schema: inputSchema }),
+    {
+      changes: [workflowsKey],
+      done: ({ version }) => `Saved as version ${version}`,
+      onDone: ({ version }, saved) => setBase({ version, ...saved }),
+    },
+  );
+  const look = useAction((_next: Content) => api().getWorkflow(workflow.id), {
     changes: [],
     onDone: ({ version }, next) => {
       if (version <= base.version) return put.mutate(next);
@@ -40,14 +59,14 @@ export function useSaving(workflow: Workflow, graph: Graph, load: (graph: Graph)
   });
   const pending = put.isPending || look.isPending;
   const take = (): void => {
-    load(workflow.graph);
-    setBase({ version: workflow.version, graph: workflow.graph });
+    load(contentOf(workflow));
+    setBase({ version: workflow.version, ...contentOf(workflow) });
   };
   return {
     unsaved,
     pending,
     save: () => {
-      if (unsaved && !pending) look.mutate(graph);
+      if (unsaved && !pending) look.mutate(content);
     },
     overtaken:
       workflow.version > base.version && !pending ? (

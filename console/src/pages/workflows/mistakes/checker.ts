@@ -5,22 +5,29 @@ import { checkGraph } from '../../../../../shared/graph-check.ts';
 import { outputKey } from '../../../../../shared/graph/compile.ts';
 import { nodeTexts, type NodeText, textRoots } from '../../../../../shared/graph/node-texts.ts';
 import { builtinTools, calledAs } from '../../../../../shared/tools.ts';
-import type { CustomTool, Graph, Secret } from '../../../../../client/index.ts';
+import type { JsonObject as JsonSchema } from '../../../../../shared/json.ts';
+import { inputKeysOf } from '../../../../../shared/graph/input-keys.ts';
+import type { CustomTool, Graph, JsonObject, Secret } from '../../../../../client/index.ts';
 import { type Mistake, mistakesOf } from './mistakes.ts';
 
 // Loaded on demand: the graph rules depend on the schemas and the pattern engine.
 
 type RegisteredTool = Pick<CustomTool, 'name' | keyof CustomToolDefinition>;
 
-/** All errors and warnings, by the rules of the service. Tools and secrets are those of the workspace. */
+/**
+ * All errors and warnings, by the rules of the service. Tools and secrets are those of the workspace; the schema is that of
+ * the input.
+ */
 export function checkDraft(
   graph: Graph,
   customTools: readonly RegisteredTool[],
   secrets: readonly Pick<Secret, 'name' | 'allowed_hosts'>[],
+  inputSchema: JsonObject | null = null,
 ): Mistake[] {
   const byName = new Map(customTools.map((tool) => [tool.name, tool as CustomToolDefinition]));
   const hosts = new Map(secrets.map(({ name, allowed_hosts }) => [name, allowed_hosts]));
-  const context = { tools: builtinTools, customTools: byName, secrets: hosts };
+  const input = inputKeysOf(inputSchema as JsonSchema | null);
+  const context = { tools: builtinTools, customTools: byName, secrets: hosts, ...input };
   return mistakesOf(checkGraph(graph, context));
 }
 

@@ -1,7 +1,7 @@
 import { useDebouncedValue } from '@mantine/hooks';
 import { useQuery } from '@tanstack/react-query';
 import { useMemo } from 'react';
-import type { Graph } from '../../../../../client/index.ts';
+import type { Graph, JsonObject } from '../../../../../client/index.ts';
 import { secretsQuery } from '../../../queries/secrets.ts';
 import { toolsQuery } from '../../../queries/tools.ts';
 import type { Mistake } from './mistakes.ts';
@@ -17,7 +17,10 @@ export const useChecker = () =>
 /**
  * The mistakes in a graph, debounced; undefined until they are known. `tools` are the names that a tool node can have.
  */
-export function useMistakes(graph: Graph): {
+export function useMistakes(
+  graph: Graph,
+  inputSchema: JsonObject | null,
+): {
   mistakes: readonly Mistake[] | undefined;
   tools: readonly string[];
 } {
@@ -25,14 +28,15 @@ export function useMistakes(graph: Graph): {
   const registered = useQuery(toolsQuery).data;
   const secrets = useQuery(secretsQuery).data;
   const [settled] = useDebouncedValue(graph, PAUSE_MS);
+  const [schema] = useDebouncedValue(inputSchema, PAUSE_MS);
   return useMemo(() => {
     // Without the lists of custom tools and secrets, all of them would be reported as unknown.
     if (checker === undefined || registered === undefined || secrets === undefined) {
       return { mistakes: undefined, tools: [] };
     }
     return {
-      mistakes: checker.checkDraft(settled, registered, secrets),
+      mistakes: checker.checkDraft(settled, registered, secrets, schema),
       tools: checker.toolNames(registered),
     };
-  }, [checker, registered, secrets, settled]);
+  }, [checker, registered, secrets, settled, schema]);
 }

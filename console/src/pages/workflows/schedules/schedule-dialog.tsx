@@ -6,6 +6,7 @@ import {
   Text,
   TextInput,
 } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import type { JsonObject, Schedule, Workflow } from '../../../../../client/index.ts';
 import { api } from '../../../api.ts';
@@ -14,6 +15,9 @@ import { Form } from '../../../parts/forms/form.tsx';
 import { useMay } from '../../../queries/identity.ts';
 import { schedulesKey } from '../../../queries/schedules.ts';
 import { anObject, JsonField } from '../../../parts/forms/json-field.tsx';
+import { SchemaForm } from '../../../parts/forms/schema-form.tsx';
+import { describeError } from '../../../parts/text/describe-error.ts';
+import { workflowQuery } from '../../../queries/workflows.ts';
 import { NextTimes } from './next-times.tsx';
 import { isRecord } from '../../../parts/data/record.ts';
 
@@ -98,21 +102,8 @@ type ScheduleFormState = ReturnType<typeof useScheduleForm>;
 
 function ScheduleForm({ target, onClose }: { target: ScheduleTarget; onClose: () => void }) {
   const state = useScheduleForm({ target, onClose });
-  const {
-    save,
-    given,
-    cron,
-    broken,
-    workflowId,
-    name,
-    setName,
-    setCron,
-    timezone,
-    setTimezone,
-    input,
-    setBroken,
-    setInput,
-  } = state;
+  const { save, given, cron, broken, workflowId, name, setName, setCron, timezone, setTimezone } =
+    state;
   return (
     <Form
       action={save}
@@ -140,15 +131,36 @@ function ScheduleForm({ target, onClose }: { target: ScheduleTarget; onClose: ()
       <TimeZone timezone={timezone} setTimezone={setTimezone} />
       <NextTimes cron={cron} timezone={timezone} />
       <OverlapChoice {...state} />
-      <JsonField
-        label="Input"
-        description="A JSON object passed to each run"
-        value={input}
-        judge={anObject}
-        onBroken={setBroken}
-        onChange={(value) => setInput(isRecord(value) ? value : {})}
-      />
+      <InputField {...state} />
     </Form>
+  );
+}
+
+/** A form, if the workflow has a schema for its input. */
+function InputField({ given, workflowId, save, input, setInput, setBroken }: ScheduleFormState) {
+  const id = given?.workflow_id ?? workflowId;
+  const schema = useQuery({ ...workflowQuery(id), enabled: id !== '' }).data?.input_schema ?? null;
+  if (schema !== null) {
+    const refusal = save.error === null ? undefined : describeError(save.error);
+    return (
+      <SchemaForm
+        schema={schema}
+        value={input}
+        refusal={refusal}
+        onBroken={setBroken}
+        onChange={setInput}
+      />
+    );
+  }
+  return (
+    <JsonField
+      label="Input"
+      description="A JSON object passed to each run"
+      value={input}
+      judge={anObject}
+      onBroken={setBroken}
+      onChange={(value) => setInput(isRecord(value) ? value : {})}
+    />
   );
 }
 

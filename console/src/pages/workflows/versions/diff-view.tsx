@@ -1,20 +1,26 @@
 import { Badge, Box, Group, SimpleGrid, Stack, Text } from '@mantine/core';
 import { useCallback, useMemo } from 'react';
-import type { Graph } from '../../../../../client/index.ts';
 import { GraphView } from '../../../graph/graph-view.tsx';
 import { Empty } from '../../../parts/empty.tsx';
 import { UserText } from '../../../parts/text/user-text.tsx';
 import { JsonView } from '../../../parts/code/json-view.tsx';
-import { type Fate, mergeVersions, type PartChange } from './version-diff.ts';
+import {
+  type Fate,
+  mergeVersions,
+  type PartChange,
+  schemaChange,
+  type VersionContent,
+} from './version-diff.ts';
 
 const colours: Record<Fate, string> = { added: 'teal', removed: 'red', changed: 'yellow' };
 
 /** Limit of listed changes; the picture shows all of them. */
 const SHOWN = 100;
 
-/** The differences between two graphs: in one picture, and as JSON. */
-export function DiffView({ from, to }: { from: Graph; to: Graph }) {
-  const merged = useMemo(() => mergeVersions(from, to), [from, to]);
+/** The differences between two versions: of their graphs in one picture, and all as JSON. */
+export function DiffView({ from, to }: { from: VersionContent; to: VersionContent }) {
+  const merged = useMemo(() => mergeVersions(from.graph, to.graph), [from, to]);
+  const changes = useMemo(() => [...schemaChange(from, to), ...merged.changes], [from, to, merged]);
   const cards = useMemo(
     () =>
       new Map(
@@ -38,13 +44,13 @@ export function DiffView({ from, to }: { from: Graph; to: Graph }) {
     (source: string, target: string) => ends.get(JSON.stringify([source, target])),
     [ends],
   );
-  if (merged.changes.length === 0) return <Empty title="No differences" />;
+  if (changes.length === 0) return <Empty title="No differences" />;
   return (
     <Stack gap="md">
       <Group gap="xs">
         {(['added', 'removed', 'changed'] as const).map((fate) => (
           <Badge key={fate} color={colours[fate]} variant="light" c="bright" tt="none">
-            {merged.changes.filter((change) => change.fate === fate).length} {fate}
+            {changes.filter((change) => change.fate === fate).length} {fate}
           </Badge>
         ))}
         <Text size="sm" c="dimmed">
@@ -52,12 +58,12 @@ export function DiffView({ from, to }: { from: Graph; to: Graph }) {
         </Text>
       </Group>
       <GraphView graph={merged.graph} cardOf={cardOf} takenEdge={takenEdge} height={420} />
-      {merged.changes.slice(0, SHOWN).map((change) => (
+      {changes.slice(0, SHOWN).map((change) => (
         <Change key={`${change.part} ${change.fate} ${change.name}`} change={change} />
       ))}
-      {merged.changes.length > SHOWN && (
+      {changes.length > SHOWN && (
         <Text size="sm" c="dimmed">
-          and {merged.changes.length - SHOWN} more
+          and {changes.length - SHOWN} more
         </Text>
       )}
     </Stack>

@@ -1,10 +1,13 @@
-import type { Graph, JsonObject } from '../../../../../client/index.ts';
+import type { Graph, JsonObject, WorkflowVersion } from '../../../../../client/index.ts';
 import { diffGraphs } from '../../../../../shared/graph/diff.ts';
 import { changedFields } from '../../../parts/data/changed-fields.ts';
 import type { Json } from '../../../../../shared/json.ts';
 import { isRecord } from '../../../parts/data/record.ts';
 
 export type Fate = 'added' | 'removed' | 'changed';
+
+/** What a version consists of. */
+export type VersionContent = Pick<WorkflowVersion, 'graph' | 'input_schema'>;
 
 /** Two versions as one picture: all parts of both, and their changes. */
 export interface MergedGraph {
@@ -16,9 +19,9 @@ export interface MergedGraph {
   changes: readonly PartChange[];
 }
 
-/** The change of a node or an edge: its fields before and after. For a changed part, only those that differ. */
+/** The change of a node, an edge or the input schema: its fields before and after. For a changed part, only those that differ. */
 export interface PartChange {
-  part: 'node' | 'edge';
+  part: 'node' | 'edge' | 'input';
   name: string;
   fate: Fate;
   before: unknown;
@@ -56,6 +59,20 @@ export function mergeVersions(from: Graph, to: Graph): MergedGraph {
       ),
     ],
   };
+}
+
+/** The change of the input schema; none where it is the same. */
+export function schemaChange(
+  { input_schema: before }: VersionContent,
+  { input_schema: after }: VersionContent,
+): PartChange[] {
+  const schema = { part: 'input', name: 'schema' } as const;
+  if (before === null) {
+    return after === null ? [] : [{ ...schema, fate: 'added', before: undefined, after }];
+  }
+  if (after === null) return [{ ...schema, fate: 'removed', before, after: undefined }];
+  if (changedFields(before, after).length === 0) return [];
+  return [changeOf(schema.part, schema.name, before, after)];
 }
 
 const changesOf = (

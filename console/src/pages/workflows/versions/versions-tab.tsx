@@ -1,7 +1,7 @@
-import { Badge, Button, Group, NativeSelect, Stack, Table } from '@mantine/core';
+import { Badge, Button, Group, NativeSelect, Stack, Table, Text } from '@mantine/core';
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
-import type { AnswerOf, Graph, Workflow } from '../../../../../client/index.ts';
+import type { AnswerOf, Workflow } from '../../../../../client/index.ts';
 import { api } from '../../../api.ts';
 import { GraphView } from '../../../graph/graph-view.tsx';
 import { useAction } from '../../../parts/forms/action.ts';
@@ -16,6 +16,7 @@ import { When } from '../../../parts/text/time.tsx';
 import { useMay } from '../../../queries/identity.ts';
 import { versionQuery, versionsQuery, workflowsKey } from '../../../queries/workflows.ts';
 import { DiffView } from './diff-view.tsx';
+import type { VersionContent } from './version-diff.ts';
 
 type VersionLine = AnswerOf<'GET /api/workflows/{id}/versions'>['versions'][number];
 
@@ -199,7 +200,7 @@ function ShownVersion({
   return (
     <Section
       title={against === undefined ? `Version ${version}` : `Version ${against} to ${version}`}
-      actions={<Restore workflow={workflow} version={version} graph={query.data?.graph} />}
+      actions={<Restore workflow={workflow} version={version} content={query.data} />}
     >
       {others.length > 0 && (
         <NativeSelect
@@ -221,11 +222,11 @@ function ShownVersion({
         />
       )}
       <Loaded query={query}>
-        {({ graph }) =>
+        {(shown) =>
           against === undefined ? (
-            <OneGraph graph={graph} />
+            <OneVersion content={shown} />
           ) : (
-            <Loaded query={other}>{(older) => <DiffView from={older.graph} to={graph} />}</Loaded>
+            <Loaded query={other}>{(older) => <DiffView from={older} to={shown} />}</Loaded>
           )
         }
       </Loaded>
@@ -233,12 +234,25 @@ function ShownVersion({
   );
 }
 
-function OneGraph({ graph }: { graph: Graph }) {
-  if (graph.nodes.length === 0) return <Empty title="This version has an empty graph" />;
+function OneVersion({ content: { graph, input_schema: schema } }: { content: VersionContent }) {
   return (
     <>
-      <GraphView graph={graph} height={380} />
-      <JsonView value={graph} what="the graph" />
+      {graph.nodes.length === 0 ? (
+        <Empty title="This version has an empty graph" />
+      ) : (
+        <>
+          <GraphView graph={graph} height={380} />
+          <JsonView value={graph} what="the graph" />
+        </>
+      )}
+      {schema !== null && (
+        <>
+          <Text size="sm" fw={600}>
+            Input schema
+          </Text>
+          <JsonView value={schema} what="the input schema" />
+        </>
+      )}
     </>
   );
 }
@@ -246,20 +260,24 @@ function OneGraph({ graph }: { graph: Graph }) {
 function Restore({
   workflow,
   version,
-  graph,
+  content,
 }: {
   workflow: Workflow;
   version: number;
-  graph: Graph | undefined;
+  content: VersionContent | undefined;
 }) {
   const mayPublish = useMay('publish_workflows');
   const mayEdit =
     useMay('create_edit_workflows') && (workflow.status !== 'published' || mayPublish);
-  const restore = useAction((old: Graph) => api().updateWorkflow(workflow.id, { graph: old }), {
-    changes: [workflowsKey],
-    done: (saved) => `Version ${version} restored as version ${saved.version}`,
-  });
-  if (!mayEdit || graph === undefined || version === workflow.version) return null;
+  const restore = useAction(
+    ({ graph, input_schema }: VersionContent) =>
+      api().updateWorkflow(workflow.id, { graph, input_schema }),
+    {
+      changes: [workflowsKey],
+      done: (saved) => `Version ${version} restored as version ${saved.version}`,
+    },
+  );
+  if (!mayEdit || content === undefined || version === workflow.version) return null;
   return (
     <Button
       variant="default"
@@ -267,10 +285,10 @@ function Restore({
       onClick={() =>
         confirm({
           title: `Restore version ${version}?`,
-          consequence: `Its graph becomes the latest version. Version ${workflow.version} stays in the list.`,
+          consequence: `Its graph and its input schema become the latest version. Version ${workflow.version} stays in the list.`,
           confirmLabel: 'Restore',
           dangerous: false,
-          onConfirm: () => restore.mutate(graph),
+          onConfirm: () => restore.mutate(content),
         })
       }
     >
