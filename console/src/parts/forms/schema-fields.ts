@@ -1,8 +1,8 @@
 import type { JsonObject } from '../../../../client/index.ts';
 import { isRecord } from '../data/record.ts';
 
-/** How a property of a JSON Schema is entered. `json` is for whatever has no field of its own. */
-export type SchemaInput =
+/** How a property of a JSON Schema is entered. `json` is for all others. */
+type SchemaInput =
   | { input: 'text'; type: 'text' | 'date' | 'email' | 'url' }
   | { input: 'choice'; choices: readonly unknown[] }
   | { input: 'number'; whole: boolean; least?: number; most?: number }
