@@ -16,7 +16,7 @@ import { lengthOf, shortened } from './shortened.ts';
 import { secretTools } from './secret-tools.ts';
 import type { McpTool, ToolCall } from './tool.ts';
 import { webhookTools } from './webhook-tools.ts';
-import { workflowRunTools } from './workflow-run-tools.ts';
+import { findWorkflowRunTool, workflowRunTools } from './workflow-run-tools.ts';
 import { workflowTools } from './workflow-tools.ts';
 
 /** Characters of a result: about what a model's client accepts at once. It is sent twice, as text and as data. */
@@ -68,8 +68,7 @@ async function findWorkflowTool(
   name: string,
 ): Promise<McpTool | undefined> {
   if (!name.startsWith('run_')) return undefined;
-  const ofWorkflows = await readable(call, () => workflowRunTools(call, isBuiltIn));
-  return ofWorkflows.find((tool) => tool.name === name);
+  return readable(call, () => findWorkflowRunTool(call, name, isBuiltIn));
 }
 
 /** Outside of a tool an error is one of the protocol; its text shows no internals either. */

@@ -1,6 +1,10 @@
 import type { Tool } from '@modelcontextprotocol/server';
 import { z } from 'zod';
-import { offeredWorkflows, type WorkflowTool } from '../../shared/db/workflows/workflow-tools.ts';
+import {
+  findWorkflowTool,
+  offeredWorkflows,
+  type WorkflowTool,
+} from '../../shared/db/workflows/workflow-tools.ts';
 import { isObject } from '../../shared/graph/json-value.ts';
 import type { JsonObject } from '../../shared/json.ts';
 import { next, runTools, startedRun } from './run-tools.ts';
@@ -22,6 +26,17 @@ export async function workflowRunTools(
   isTaken: (name: string) => boolean,
 ): Promise<McpTool[]> {
   return (await offeredWorkflows(context.db, actor.workspaceId, isTaken)).map(toolOf);
+}
+
+/** The tool of a workflow; undefined for a name that none has. */
+export async function findWorkflowRunTool(
+  { context, actor }: Pick<ToolCall, 'context' | 'actor'>,
+  tool: string,
+  isTaken: (name: string) => boolean,
+): Promise<McpTool | undefined> {
+  const { workspaceId } = actor;
+  const found = await findWorkflowTool(context.db, { workspaceId, tool }, isTaken);
+  return found && toolOf(found);
 }
 
 function toolOf({ tool, workflowId, name, description, inputSchema }: WorkflowTool): McpTool {

@@ -69,10 +69,35 @@ export async function offeredWorkflows(
     await giveNames(db, workspaceId, unnamed, isTaken);
     rows = await readOffered(db, workspaceId);
   }
-  return rows.flatMap(({ id, name, description, input_schema: inputSchema, tool }) =>
-    tool === null ? [] : [{ tool, workflowId: id, name, description, inputSchema }],
-  );
+  return rows.filter(({ tool }) => tool !== null).map(toTool);
 }
+
+/** The offered workflow with this tool name. A name that was given before is found without reading the others. */
+export async function findWorkflowTool(
+  db: Pool,
+  { workspaceId, tool }: { workspaceId: string; tool: string },
+  isTaken: (tool: string) => boolean,
+): Promise<WorkflowTool | undefined> {
+  const row = await db.maybeOne(sql.prepared('workflow_tools_find', offeredRow)`
+    SELECT w.id, w.name, w.description, v.input_schema, t.slug, t.name AS tool
+    FROM workflow_tools t
+    JOIN workflows w ON w.id = t.workflow_id
+    JOIN workflow_versions v ON v.workflow_id = w.id AND v.version = w.version
+    WHERE t.workspace_id = ${workspaceId} AND t.name = ${tool} AND w.workspace_id = ${workspaceId}
+      AND w.status = 'published' AND v.input_schema IS NOT NULL
+  `);
+  if (row !== null && isNamed(row)) return toTool(row);
+  const offered = await offeredWorkflows(db, workspaceId, isTaken);
+  return offered.find((each) => each.tool === tool);
+}
+
+const toTool = (row: OfferedRow): WorkflowTool => ({
+  tool: row.tool ?? '',
+  workflowId: row.id,
+  name: row.name,
+  description: row.description,
+  inputSchema: row.input_schema,
+});
 
 const namedRow = z.object({ name: z.string() });
 

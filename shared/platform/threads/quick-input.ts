@@ -2,7 +2,7 @@ import { isObject, weighJson } from '../../graph/json-value.ts';
 import type { Json, JsonObject } from '../../json.ts';
 
 /** Values and characters of a schema that compiles in a few milliseconds, and of an input. */
-const SMALL_SCHEMA = { values: 300, length: 10_000 };
+const SMALL_SCHEMA = { values: 100, length: 5_000 };
 const SMALL_INPUT = { values: 2_000, length: 50_000 };
 /** Values of the schema times values of the input: each is compared with each at most once. */
 const MAX_COMPARISONS = 200_000;
