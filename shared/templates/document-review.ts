@@ -11,7 +11,7 @@ export const documentReview: BuiltInTemplate = {
   description:
     'Sums a document up and asks two people at the same time, one for the law and one for the language. Both have to ' +
     'agree; otherwise the author learns what to rework. Input: title, text (texts). Shows: two human gates side by ' +
-    'side, a merge of their decisions.',
+    'side, a merge of their decisions, an input with a schema.',
   graph: {
     nodes: [
       {
@@ -95,6 +95,15 @@ export const documentReview: BuiltInTemplate = {
     },
     { name: 'thanks the reviewers', type: 'contains', target: 'outcome', value: 'thank you' },
   ],
+  inputSchema: {
+    type: 'object',
+    properties: {
+      title: { type: 'string', title: 'Title', minLength: 1 },
+      text: { type: 'string', title: 'Text of the document', minLength: 1 },
+    },
+    required: ['title', 'text'],
+    additionalProperties: false,
+  },
   sampleInput: {
     title: 'Delivery terms',
     text: 'We deliver within two days. If we are late, the next delivery is free.',
