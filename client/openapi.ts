@@ -388,7 +388,7 @@ export interface paths {
         put?: never;
         /**
          * Start a run of the current version
-         * @description Returns 201 with the new run, or 200 with the earlier one and `Idempotent-Replayed: true` when the`Idempotency-Key` has started it before.
+         * @description Returns 201 with the new run, or 200 with the earlier one and `Idempotent-Replayed: true` when the `Idempotency-Key` has started it before. An input that does not fit the `input_schema` of the version is 400, with the path of each problem.
          */
         post: operations["triggerRun"];
         delete?: never;
@@ -858,7 +858,7 @@ export interface paths {
         put?: never;
         /**
          * Create a schedule for a workflow
-         * @description A time whose run is refused (quota, budget, an invalid graph, an active earlier run)is skipped and shown as `last_skip`. An enabled schedule also requires `run_workflows`.
+         * @description A time whose run is refused (quota, budget, an invalid graph, an input that does not fit, an active earlier run) is skipped and shown as `last_skip`. The input must fit the current version of the workflow. An enabled schedule also requires `run_workflows`.
          */
         post: operations["createSchedule"];
         delete?: never;
@@ -1854,7 +1854,7 @@ export interface paths {
         put?: never;
         /**
          * Call the API as tools of the Model Context Protocol
-         * @description Streamable HTTP without sessions, for protocol versions from 2024-11-05 to 2026-07-28. `tools/list` names the tools; each requires the permission of its action.
+         * @description Streamable HTTP without sessions, for protocol versions from 2024-11-05 to 2026-07-28. `tools/list` names the tools, one for each published workflow with an `input_schema` among them; each requires the permission of its action.
          */
         post: operations["mcp"];
         delete?: never;

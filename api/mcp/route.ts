@@ -42,7 +42,8 @@ export function mcpRoutes(app: App, context: RouteContext): void {
       summary: 'Call the API as tools of the Model Context Protocol',
       description:
         'Streamable HTTP without sessions, for protocol versions from 2024-11-05 to 2026-07-28. `tools/list` names ' +
-        'the tools; each requires the permission of its action.',
+        'the tools, one for each published workflow with an `input_schema` among them; each requires the permission of ' +
+        'its action.',
       body: mcpRequest,
       response: answers({
         ...mcpAnswers,

@@ -50,8 +50,9 @@ function startRuns(app: App, actions: RunActions): void {
       operationId: 'triggerRun',
       summary: 'Start a run of the current version',
       description:
-        'Returns 201 with the new run, or 200 with the earlier one and `Idempotent-Replayed: true` when the' +
-        '`Idempotency-Key` has started it before.',
+        'Returns 201 with the new run, or 200 with the earlier one and `Idempotent-Replayed: true` when the ' +
+        '`Idempotency-Key` has started it before. An input that does not fit the `input_schema` of the version is ' +
+        '400, with the path of each problem.',
       params: workflowParams,
       headers: triggerHeaders,
       body: runInputBody,

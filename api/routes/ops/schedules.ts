@@ -51,8 +51,8 @@ function listAndCreate(app: App, context: RouteContext): void {
       operationId: 'createSchedule',
       summary: 'Create a schedule for a workflow',
       description:
-        'A time whose run is refused (quota, budget, an invalid graph, an active earlier run)' +
-        'is skipped and shown as `last_skip`. An enabled schedule also requires `run_workflows`.',
+        'A time whose run is refused (quota, budget, an invalid graph, an input that does not fit, an active earlier ' +
+        'run) is skipped and shown as `last_skip`. The input must fit the current version of the workflow. An enabled schedule also requires `run_workflows`.',
       body: scheduleInput,
       response: answers({ 201: scheduleSchema }, 'conflict', 'not_found'),
     },
