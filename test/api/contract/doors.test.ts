@@ -301,6 +301,8 @@ describe('an editor without publish_workflows', () => {
     await api.call('POST', `${url}/publish`);
     expect(await change({ graph: oneStep })).toEqual(refused('publish_workflows'));
     expect(await change({ name: 'y', graph: oneStep })).toEqual(refused('publish_workflows'));
+    const input_schema = { type: 'object' };
+    expect(await change({ input_schema })).toEqual(refused('publish_workflows'));
     // The same graph with its keys in another order is no change.
     const same = { edges: otherGraph.edges, nodes: otherGraph.nodes };
     expect(await change({ name: 'z', graph: same })).toMatchObject([
