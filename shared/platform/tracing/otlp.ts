@@ -47,13 +47,7 @@ export function createExport(
   { service, log }: { service: string; log: Logger },
 ): { record: (span: EndedSpan) => void; close: () => Promise<void> } {
   reportProblems(log);
-  const { protocol } = settings;
-  if (protocol !== OTLP_PROTOCOL) {
-    log.warn(
-      { protocol },
-      `OTEL_EXPORTER_OTLP_PROTOCOL is ignored: traces are sent as ${OTLP_PROTOCOL}, to a port for OTLP over HTTP`,
-    );
-  }
+  reportProtocol(settings, log);
   const ids = createIds();
   const provider = new TracerProvider({
     resource: defaultResource()
@@ -111,6 +105,14 @@ export function createExport(
     span.end(endedAt);
   };
   return { record, close: () => provider.shutdown().catch(() => undefined) };
+}
+
+function reportProtocol({ protocol }: TracingSettings, log: Logger): void {
+  if (protocol === OTLP_PROTOCOL) return;
+  log.warn(
+    { protocol },
+    `OTEL_EXPORTER_OTLP_PROTOCOL is ignored: traces are sent as ${OTLP_PROTOCOL}, to a port for OTLP over HTTP`,
+  );
 }
 
 /** Gives the next span the ids that are set. */
