@@ -12,6 +12,9 @@ let tools: ToolServer;
 let worker: TestProcess;
 /** A run that waits at a gate when its only worker is killed. The deadline comes while the other tests run. */
 let abandoned: string;
+/** A run whose history becomes so long, while its gate is open, that another execution continues it. */
+let carried: string;
+let answerCarried: () => void = () => undefined;
 beforeAll(async () => {
   engine = await startEngine({ worker: false });
   tools = await startToolServer();
@@ -21,6 +24,7 @@ beforeAll(async () => {
   await engine.until(abandoned, ['paused']);
   await killed.kill();
   worker = await startWorkerProcess(engine.env);
+  carried = await startCarried();
 }, 60_000);
 afterAll(async () => {
   await worker.kill();
@@ -36,6 +40,30 @@ const branching = (settings: JsonObject) => ({
   edges: [edge('review', 'paid', 'true'), edge('review', 'refused', 'false')],
 });
 
+async function startCarried(): Promise<string> {
+  const steps = Array.from({ length: 240 }, (_, at) => `step_${at}`);
+  const workflowId = await engine.define({
+    nodes: [
+      { id: 'go', kind: 'human_gate' },
+      gate({ timeout_seconds: 15, on_timeout: 'approve' }),
+      ...steps.map((id) => mock(id, { output: 'x', delay_ms: 1 })),
+      { id: 'join', kind: 'merge' },
+      tools.node('last'),
+      echo('paid'),
+    ],
+    edges: [
+      ...steps.flatMap((id) => [edge('go', id), edge(id, 'join')]),
+      edge('join', 'last'),
+      edge('review', 'paid', 'true'),
+    ],
+  });
+  tools.answer('last', { until: new Promise<void>((resolve) => (answerCarried = resolve)) });
+  const runId = await engine.trigger(workflowId);
+  await engine.until(runId, ['paused']);
+  await decideGate(engine.deps, { actor: engine.actor, runId, approved: true, nodeId: 'go' });
+  return runId;
+}
+
 const approve = (runId: string, approved = true) =>
   decideGate(engine.deps, { actor: engine.actor, runId, approved });
 
@@ -43,7 +71,7 @@ const approve = (runId: string, approved = true) =>
 const lateness = (runId: string) =>
   engine.db.oneFirst(sql.type(z.object({ late: z.number() }))`
     SELECT extract(epoch FROM decided_at - expires_at)::float8 * 1000 AS late FROM gates
-    WHERE run_id = ${runId} ORDER BY round DESC LIMIT 1`);
+    WHERE run_id = ${runId} AND expires_at IS NOT NULL ORDER BY round DESC LIMIT 1`);
 
 const actions = (runId: string) =>
   engine.db.manyFirst(sql.type(z.object({ action: z.string() }))`
@@ -173,6 +201,20 @@ describe('a gate with a timeout', () => {
     expect(late).toBeLessThan(5_000);
   }, 40_000);
 });
+
+test('the deadline of a gate counts in the execution that continues a long one', async () => {
+  const review = async () =>
+    (await engine.run(carried)).steps.find(({ step_key: key }) => key === 'review');
+  await eventually(async () => (await review())?.status === 'success', 30_000);
+  const handle = engine.deps.temporal.client.workflow.getHandle(carried);
+  const { raw, runId: current, startTime } = await handle.describe();
+  expect(raw.workflowExecutionInfo?.firstRunId).not.toBe(current);
+  expect(Date.parse((await review())!.decision!.at)).toBeGreaterThan(startTime.getTime());
+  // The step that the run was busy with has not ended.
+  expect(tools.calls('last')).toHaveLength(1);
+  answerCarried();
+  await engine.until(carried, ['success']);
+}, 60_000);
 
 describe('a gate with reminders', () => {
   test('alerts again after each interval until it is decided', async () => {
