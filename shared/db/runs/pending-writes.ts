@@ -85,6 +85,9 @@ export const pendingWriteCtes = (
     -- One statement changes a row once: a control step with an event (a delay) gets it below.
     UPDATE steps SET event_id = o.event_id FROM run, observations o
     WHERE steps.run_id = run.id AND steps.step_key = o.step_key
+      -- Always true. The planner expects 100 observations, which are 0 or 1, and with that would read all steps of the
+      -- run to update one. It takes an equation between texts as true for few rows, and looks each of them up.
+      AND o.step_key || '' = o.step_key
       AND o.step_key <> ALL (${sql.array(
         control.map((step) => step.step_key),
         'text',
