@@ -150,7 +150,7 @@ export interface GateOpening {
   prompt: string;
   /** Without a 'false' edge a rejection fails the run. */
   fails_on_reject: boolean;
-  /** It has an error edge for that. */
+  /** That failure is caught, by an error edge or a map. */
   caught_on_reject?: boolean;
   /** For a tool call that needs approval. Its arguments are in the ledger. */
   tool_call?: { agent_key: string; turn: number; call: number; tool: string };

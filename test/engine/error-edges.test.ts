@@ -211,7 +211,8 @@ describe('a resume of a run that failed later keeps the caught error and its bra
         edge('gate', 'later', 'error'),
       ],
     });
-    await engine.until(runId, ['paused']);
+    const paused = await engine.until(runId, ['paused']);
+    expect(paused.state).toMatchObject({ a: { error: { kind: 'node', attempts: 1 } } });
     await decideGate(engine.deps, { actor: engine.actor, runId, approved: false });
     await engine.until(runId, ['failed']);
     if (fromLedger) {

@@ -130,9 +130,11 @@ describe('a map', () => {
   });
 
   test('waits at the gate of each item, and the decision goes into that item', async () => {
-    const body = [{ id: 'gate', kind: 'human_gate', prompt: 'Send {map.item}?' } as const];
-    const runId = await mapOver(['x', 'y'], [...body, echo('a', '[map.item, note]')]);
+    const gate = { id: 'gate', kind: 'human_gate', prompt: 'Send {map.item}?' } as const;
+    const body = [echo('before'), gate, echo('a', '[map.item, note]')];
+    const runId = await mapOver(['x', 'y'], body);
     const run = await engine.until(runId, ['paused']);
+    expect(run.state).toEqual({ list: ['x', 'y'] });
     expect(run.pending_gates.map(({ prompt }) => prompt).sort()).toEqual(['Send x?', 'Send y?']);
     for (const stepKey of ['gate#2', 'gate#1']) {
       const decision = { approved: true, stepKey, input: { note: stepKey } };
@@ -213,6 +215,34 @@ describe('an item that fails', () => {
     expect([run.status, run.failure]).toEqual(['failed', { kind: 'node', node_id: 'c' }]);
     expect(run.steps.find(({ step_key }) => step_key === 'c#251')?.status).toBe('failed');
     expect(run.steps.find(({ step_key }) => step_key === 'c#250')?.status).toBe('success');
+  });
+
+  test('at its gate is collected, and a resume from the ledger does not ask again', async () => {
+    tools.answer('later', { status: 500 });
+    const runId = await start(
+      [
+        map({ on_item_error: 'collect' }),
+        { id: 'gate', kind: 'human_gate' },
+        tools.node('later', { params: { url: `${tools.url}/later` } }) as Node,
+      ],
+      [edge('map', 'gate', 'true'), edge('gate', 'map'), edge('map', 'later')],
+      { list: ['x', 'y'] },
+    );
+    await engine.until(runId, ['paused']);
+    for (const stepKey of ['gate#1', 'gate#2']) {
+      const decision = { approved: stepKey === 'gate#1', stepKey };
+      await decideGate(engine.deps, { actor: engine.actor, runId, ...decision });
+    }
+    await ended(runId);
+    tools.answer('later', {});
+    await fromLedger(runId);
+    await resumeRun(engine.deps, { actor: engine.actor, runId });
+    const run = await engine.until(runId, ['success', 'failed', 'paused']);
+    const message = "Rejected at gate 'gate'";
+    expect(run.state?.['map']).toEqual([
+      { approved: true },
+      { error: { message, kind: 'rejected', attempts: 1 } },
+    ]);
   });
 
   test('takes the error edge of its map when those in flight have ended', async () => {

@@ -1,5 +1,5 @@
 import { defineSignal, log, setHandler } from '@temporalio/workflow';
-import type { EdgeCondition, GateNode } from '../../shared/contract/graph.ts';
+import type { GateNode } from '../../shared/contract/graph.ts';
 import { SIGNAL_DECISION, SIGNAL_RESUMED } from '../../shared/execution.ts';
 import { nodeLabel } from '../../shared/graph/compile.ts';
 import { renderTemplate } from '../../shared/graph/expression/template.ts';
@@ -59,13 +59,12 @@ export function reachGate(run: Run, step: ReadyNode, node: GateNode): void {
     return;
   }
   const { step_key, iteration } = step;
-  const leaves = (result: EdgeCondition): boolean =>
-    run.input.graph.edges.some(
-      (edge) => edge.source === node.id && edge.condition_value === result,
-    );
+  const fails = !run.input.graph.edges.some(
+    (edge) => edge.source === node.id && edge.condition_value === 'false',
+  );
   const rejection = {
-    fails_on_reject: !leaves('false'),
-    ...(leaves('error') ? { caught_on_reject: true } : {}),
+    fails_on_reject: fails,
+    ...(run.scheduler.catches(step_key) ? { caught_on_reject: true } : {}),
   };
   const place = { step_key, node_id: node.id, label: nodeLabel(node), iteration };
   const settings = settingsOf(node);

@@ -82,6 +82,7 @@ function startSteps(
       return pause.then(() => startSteps(run, ready.slice(at), used ? [] : shared));
     }
     const node = run.scheduler.node(step.step_key);
+    if (caughtBefore(run, step)) continue;
     if (isWaiting(node)) reachGate(run, step, node);
     else if (isExecuted(node) && startStep(run, step, node, shared)) used = true;
   }
@@ -90,19 +91,22 @@ function startSteps(
   return undefined;
 }
 
+/** A step from the ledger whose error was caught takes the same way again. */
+function caughtBefore(run: Run, { step_key }: ReadyNode): boolean {
+  const caught = run.ledger?.caught?.[step_key];
+  if (caught === undefined) return false;
+  handleResult(run, () => {
+    run.scheduler.fail(step_key);
+    catchFailure(run, step_key, caught);
+  });
+  return true;
+}
+
 /** Returns whether a call took the control steps. */
 function startStep(run: Run, step: ReadyNode, node: ExecutedNode, shared: ControlStep[]): boolean {
   const kept = run.ledger?.outputs[step.step_key];
   if (kept !== undefined) {
     handleResult(run, () => complete(run, step.step_key, kept));
-    return false;
-  }
-  const caught = run.ledger?.caught?.[step.step_key];
-  if (caught !== undefined) {
-    handleResult(run, () => {
-      run.scheduler.fail(step.step_key);
-      catchFailure(run, step.step_key, caught);
-    });
     return false;
   }
   if (node.kind === 'agent' && node.tools !== undefined) return startAgent(run, step, node);

@@ -2,8 +2,9 @@ import { z } from 'zod';
 import { storedTime } from '../../time.ts';
 import type { Approval, Run, RunStatus, RunSummary, Trigger } from '../../contract/run.ts';
 import { runStatuses } from '../../run-kinds.ts';
-import type { Evals } from '../../contract/graph.ts';
+import type { Evals, Graph } from '../../contract/graph.ts';
 import type { Checkpoint } from '../../contract/step.ts';
+import { nodesInMaps } from '../../graph/schedule/loops.ts';
 import type { JsonObject } from '../../json.ts';
 import { decodeCursor, pageOf } from '../cursor.ts';
 import { gateRecord, type GateRow, toGate } from '../gates/gate-records.ts';
@@ -21,6 +22,7 @@ const runRow = z.object({
   output: own<JsonObject | null>(),
   evals: own<Evals | null>(),
   temporal_run_id: z.string().nullable(),
+  graph: own<Graph | null>(),
   steps: own<StepRow[]>(),
   gates: own<GateRow[]>(),
 });
@@ -48,6 +50,12 @@ export function newRunRecord(summary: RunSummary, input: JsonObject, pages: Temp
   };
 }
 
+/** The graph of an active run `r` with maps: what their items write is not part of the run's state. Null for others. */
+const graphOfMaps = sql.fragment`
+  CASE WHEN r.state IS NULL AND EXISTS (SELECT FROM steps s WHERE s.run_id = r.id AND s.kind = 'map') THEN (
+    SELECT v.graph FROM workflow_versions v WHERE v.workflow_id = r.workflow_id AND v.version = r.workflow_version
+  ) END`;
+
 /**
  * The whole record of a run in one statement, steps in the order they started or were decided; undefined when there is
  * no such run.
@@ -58,6 +66,7 @@ export async function readRun(
 ): Promise<Run | undefined> {
   const row = await db.maybeOne(sql.prepared('read_run', runRow)`
     SELECT ${summaryColumns}, r.input, r.state, r.output, r.evals, r.temporal_run_id,
+      ${graphOfMaps} AS graph,
       coalesce((
         SELECT json_agg(${stepRecord} ORDER BY s.ordinal, s.started_at, s.step_key)
         FROM steps s WHERE s.run_id = r.id), '[]') AS steps,
@@ -69,11 +78,11 @@ export async function readRun(
   `);
   if (row === null) return undefined;
   const gates = row.gates.map(toGate);
-  const { steps, temporal_run_id, gates: _gates, ...rest } = row;
+  const { steps, temporal_run_id, gates: _gates, graph: _graph, ...rest } = row;
   return {
     ...toSummary(rest),
     input: row.input,
-    state: row.state ?? stateSoFar(row.input, steps),
+    state: row.state ?? stateSoFar(row.input, steps, row.graph),
     output: row.output,
     evals: row.evals,
     steps: toSteps(steps),
@@ -106,14 +115,21 @@ function toCheckpoint(row: StepRow): Checkpoint {
   };
 }
 
-/** The state of an active run: its input, overlaid with finished outputs, in order. */
-function stateSoFar(input: JsonObject, steps: readonly StepRow[]): JsonObject {
+/** The state of an active run: its input, overlaid with finished outputs and caught errors, in order. */
+function stateSoFar(input: JsonObject, steps: readonly StepRow[], graph: Graph | null): JsonObject {
   const state: JsonObject = { ...input };
+  const inItems = graph === null ? new Set<string>() : nodesInMaps(graph);
   const finished = steps
-    .filter((step) => step.status === 'success' && step.parent_step_key === null)
+    .filter(({ status, caught }) => status === 'success' || caught)
+    .filter((step) => step.parent_step_key === null && !inItems.has(step.node_id))
     .sort((a, b) => Date.parse(a.finished_at ?? '') - Date.parse(b.finished_at ?? ''));
   for (const step of finished) {
     const key = step.output_key ?? step.node_id;
+    if (step.caught) {
+      const { error: message, error_kind: kind, tries: attempts } = step;
+      state[step.node_id] = { error: { message, kind: kind ?? 'node', attempts } };
+      continue;
+    }
     if (step.kind !== 'human_gate') {
       state[key] = step.output;
       continue;

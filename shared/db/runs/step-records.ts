@@ -35,6 +35,8 @@ export interface StepRow {
   error: string | null;
   error_kind: Step['error_kind'] | null;
   caught: boolean;
+  /** Of a caught error: the attempts that failed. */
+  tries: number | null;
   policy: Step['policy'];
   decision:
     | (Omit<StepDecision, 'timed_out'> & { timed_out: StepDecision['timed_out'] | null })
@@ -80,7 +82,8 @@ export const stepRecord = sql.fragment`
     'attempt_ended_at', s.attempt_ended_at, 'finished_at', s.finished_at,
     'earlier', CASE WHEN s.attempts > 1 THEN (${earlierAttempts}) END,
     'event_id', s.event_id, 'cost_micros', s.cost_micros, 'model', s.model, 'usage', s.usage, 'unpriced', s.unpriced,
-    'input', s.input, 'output', s.output, 'error', s.error, 'error_kind', s.error_kind, 'caught', s.caught, 'policy', s.policy,
+    'input', s.input, 'output', s.output, 'error', s.error, 'error_kind', s.error_kind, 'caught', s.caught,
+    'tries', CASE WHEN s.caught THEN greatest(1, s.errors - s.forgiven) END, 'policy', s.policy,
     'decision', CASE WHEN s.kind = 'human_gate' OR s.call_index IS NOT NULL THEN (${lastDecision}) END,
     'decisions', CASE WHEN s.kind = 'human_gate' THEN (${lastDecisions}) END,
     'parent_step_key', s.parent_step_key, 'turn', s.turn, 'call_index', s.call_index, 'call_tool', s.call_tool

@@ -1,4 +1,5 @@
-import { reach, type LinkedEdge, type Links } from '../topology.ts';
+import type { Graph } from '../../contract/graph.ts';
+import { linkGraph, reach, type LinkedEdge, type Links } from '../topology.ts';
 
 export interface LoopBody {
   loop: number;
@@ -58,6 +59,13 @@ export function innermostLoops(size: number, bodies: readonly LoopBody[]): numbe
   const regions = new Array<number>(size).fill(-1);
   for (const body of bodies) for (const node of body.nodes) regions[node] = body.loop;
   return regions;
+}
+
+/** The ids of the nodes in bodies of maps. */
+export function nodesInMaps(graph: Graph): Set<string> {
+  const { bodies } = analyseLoops(linkGraph(graph));
+  const maps = bodies.filter(({ loop }) => graph.nodes[loop]!.kind === 'map');
+  return new Set(maps.flatMap(({ nodes }) => [...nodes].map((node) => graph.nodes[node]!.id)));
 }
 
 function targets(links: Links, loop: number, ofBody: boolean): number[] {

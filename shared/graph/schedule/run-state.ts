@@ -288,6 +288,7 @@ export function note(
   more: Pick<ControlStep, 'output' | 'error' | 'caught'> = {},
 ): void {
   const { id, kind } = run.graph.nodes[node]!;
+  const key = outputKey(run.graph.nodes[node]!);
   const { shared } = run;
   shared.inPlace += 1;
   if (!shared.earlier) shared.budget.work -= WORK_PER_STEP;
@@ -298,6 +299,7 @@ export function note(
     kind,
     iteration: iterationOf(run, node),
     status,
+    ...(status !== 'skipped' && key !== id ? { output_key: key } : {}),
     ...more,
   });
 }

@@ -68,6 +68,8 @@ export interface Scheduler {
    * when neither catches its error. Throws SchedulerError unless it has failed.
    */
   catchFailure(stepKey: string, error: CaughtError): boolean;
+  /** Whether the run continues when the step fails. */
+  catches(stepKey: string): boolean;
   /** Makes a failed step ready again, or evaluates it again. Throws SchedulerError unless it has failed. */
   retry(stepKey: string): void;
   /** The node of a step, in any iteration. Throws SchedulerError when there is none. */
@@ -123,6 +125,10 @@ export function createScheduler(
       enter(step.run, step.node, 'failed');
     },
     catchFailure: (stepKey, error) => catchFailure(run, stepKey, error),
+    catches: (stepKey) => {
+      const step = placeOf(run, stepKey);
+      return isCaught(step.run, step.node);
+    },
     retry: (stepKey) => retry(run, stepKey),
     node: (stepKey) => run.graph.nodes[positionOf(run, stepKey)]!,
     state: (stepKey) => (stepKey === undefined ? run.values : stateOf(placeOf(run, stepKey).run)),
