@@ -1,7 +1,7 @@
 import type { Alert, AlertChannel } from './alerts.ts';
 import type { Graph, NodeKind } from './contract/graph.ts';
 import type { GateDecision } from './gate-decision.ts';
-import type { GateSettings } from './graph/gate-settings.ts';
+import type { GateOpening } from './graph/gate-opening.ts';
 import type { CaughtError } from './graph/caught-error.ts';
 import type { ExecutedNode } from './graph/kinds.ts';
 import type { ControlStep, SchedulerSnapshot } from './graph/schedule/scheduler.ts';
@@ -139,22 +139,6 @@ export interface AgentPart {
   tool?: string;
   /** Of a call: whether its permanent failure fails the agent, instead of being reported to the model. */
   fails?: boolean;
-}
-
-export interface GateOpening {
-  step_key: string;
-  round: number;
-  node_id: string;
-  label: string;
-  iteration: number[];
-  prompt: string;
-  /** Without a 'false' edge a rejection fails the run. */
-  fails_on_reject: boolean;
-  /** That failure is caught, by an error edge or a map. */
-  caught_on_reject?: boolean;
-  /** For a tool call that needs approval. Its arguments are in the ledger. */
-  tool_call?: { agent_key: string; turn: number; call: number; tool: string };
-  settings?: GateSettings;
 }
 
 export interface PauseCall extends PendingWrites {

@@ -1,4 +1,5 @@
-import type { CarriedState, GateOpening, LedgerState } from '../../shared/execution.ts';
+import type { CarriedState, LedgerState } from '../../shared/execution.ts';
+import type { GateOpening } from '../../shared/graph/gate-opening.ts';
 import type { GateDecision } from '../../shared/gate-decision.ts';
 import type { ReadyNode } from '../../shared/graph/schedule/scheduler.ts';
 
