@@ -116,6 +116,16 @@ describe('a run', () => {
   });
 });
 
+/** The settings of a gate that has none. */
+const WITHOUT_RULES = {
+  input_schema: null,
+  approvers: null,
+  required: null,
+  not_the_starter: null,
+  expires_at: null,
+  on_timeout: null,
+};
+
 describe('a gate', () => {
   test('sends run.paused and approval.requested', async () => {
     await hooks.register();
@@ -134,6 +144,7 @@ describe('a gate', () => {
         since: pending_gate!.since,
         url: `https://ops.example.com/approvals/${runId}/review`,
         tool_call: null,
+        ...WITHOUT_RULES,
       });
     }
     await decide(runId, 'review');
