@@ -84,6 +84,8 @@ describeConsole('workflows in the console', (stage) => {
     await chooseNode(page, 'agent_1');
     await page.getByLabel('Connect to').focus();
     await page.keyboard.type('merge_1');
+    // Past the branch: the edge is taken on success.
+    await page.keyboard.press('Tab');
     await page.keyboard.press('Tab');
     await page.keyboard.press('Enter');
     // The focused button is gone, so the focus moves to the select for the next edge.
