@@ -36,7 +36,7 @@ export interface ActivityDeps extends DispatchDeps {
 }
 
 export interface Activities {
-  control: ControlActivities & ScheduleActivities & ShortStepActivities;
+  control: ControlActivities & ScheduleActivities & ShortStepActivities & StepActivities;
   steps: StepActivities;
   overflow: StepActivities;
   background: BackgroundActivities;
@@ -59,8 +59,12 @@ export function createActivities(deps: ActivityDeps): Activities {
   });
   const executeNode: StepActivities['executeNode'] = (call) =>
     execute(call, currentAttempt(call.costly === true ? 'thread' : 'here-first'));
+  const steps = {
+    executeNode: withinShare(deps.config.worker.maxConcurrentSteps, executeNode),
+  };
   return {
     control: {
+      ...steps,
       ...createControlActivities({
         db: deps.db,
         log: deps.log,
@@ -71,7 +75,7 @@ export function createActivities(deps: ActivityDeps): Activities {
       tickSchedule: createTickSchedule({ ...deps, findRunnable }),
       executeShortStep: createExecuteShortStep(execute, deps.log),
     },
-    steps: { executeNode: withinShare(deps.config.worker.maxConcurrentSteps, executeNode) },
+    steps,
     overflow: { executeNode },
     background: {
       deliverAlert: createDeliverAlert(deps),

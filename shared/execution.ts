@@ -28,9 +28,9 @@ export const SIGNAL_DECISION = 'decision';
 export const SIGNAL_RESUMED = 'resumed';
 
 /**
- * Task queues: workflow tasks and short bookkeeping apart from steps, so that slow steps never block control; steps of
- * a workspace that has many in flight apart from those of others; background work apart from these; deliveries apart
- * from that, since they depend on external receivers.
+ * Task queues: workflow tasks, bookkeeping and steps; the steps of executions that were started for a queue of their
+ * own; steps of a workspace that has many in flight apart from those of others; background work apart from these;
+ * deliveries apart from that, since they depend on external receivers.
  */
 export const taskQueues = (prefix: string) => ({
   control: `${prefix}-control`,
@@ -63,6 +63,7 @@ export interface RunGraphInput {
   workspace_id: string;
   workflow_id: string;
   workflow_version: number;
+  /** The queue of the execution itself, except in executions from before steps were started eagerly. */
   steps_task_queue: string;
   /** For steps that find no room in the queue of steps; absent in executions started before it existed. */
   overflow_task_queue?: string;

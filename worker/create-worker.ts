@@ -49,6 +49,9 @@ export interface RunningWorker {
 const SHUTDOWN_GRACE_MS = 1_000;
 /** Workflow tasks that are computed or wait for their local activities. */
 const WORKFLOW_TASK_SLOTS = 100;
+const STEP_POLLERS = { type: 'autoscaling', minimum: 2, initial: 5, maximum: 20 } as const;
+/** How often the heartbeats of a step are sent to the server, at most. */
+const HEARTBEAT_THROTTLE_MS = 2_000;
 /** Slots of the overflow queue that do not depend on how busy the machine is. */
 const OVERFLOW_MINIMUM = 5;
 /** Alerts only wait for the network; a receiver that hangs occupies a slot for half a minute. */
@@ -78,7 +81,10 @@ function prepareActivities(deps: WorkerDeps) {
   return { activities, egress, mailer };
 }
 
-/** Workflow tasks, and bookkeeping as local activities. */
+/**
+ * Workflow tasks, bookkeeping as local activities, and steps. A workflow task that schedules steps gets them in the
+ * answer to its completion, while there are free slots: without a dispatch, which costs the server as much as the step.
+ */
 function controlOptions({ config, bundle }: WorkerDeps): Partial<WorkerOptions> {
   return {
     workflowBundle: bundle,
@@ -91,7 +97,9 @@ function controlOptions({ config, bundle }: WorkerDeps): Partial<WorkerOptions> 
     ),
     maxConcurrentLocalActivityExecutions: 100,
     workflowTaskPollerBehavior: { type: 'autoscaling', minimum: 2, initial: 5, maximum: 20 },
-    enableNonLocalActivities: false,
+    maxConcurrentActivityTaskExecutions: config.worker.maxConcurrentSteps,
+    activityTaskPollerBehavior: STEP_POLLERS,
+    maxHeartbeatThrottleInterval: HEARTBEAT_THROTTLE_MS,
     // The runs of a killed worker wait this long for it before another worker takes them. The default is 10 s.
     stickyQueueScheduleToStartTimeout: '2s',
   };
@@ -148,7 +156,7 @@ async function createWorkers(
       activities: { ...activities[queue] },
       tuner: activityTuner(slots),
       activityTaskPollerBehavior: { type: 'autoscaling', ...pollers },
-      maxHeartbeatThrottleInterval: 2_000,
+      maxHeartbeatThrottleInterval: HEARTBEAT_THROTTLE_MS,
     });
   return [
     await Worker.create({
@@ -157,9 +165,10 @@ async function createWorkers(
       taskQueue: temporal.queues.control,
       activities: { ...activities.control },
     }),
+    // Only executions from before steps were started eagerly use this queue.
     await forActivities('steps', fixed(maxConcurrentSteps), {
-      minimum: 2,
-      initial: 5,
+      minimum: 1,
+      initial: 1,
       maximum: 20,
     }),
     await forActivities('overflow', whileIdle(maxConcurrentSteps), {
@@ -181,11 +190,11 @@ async function createWorkers(
 }
 
 /**
- * The workers of a process: control (workflow tasks, bookkeeping), steps and overflow (nodes), background (alerts, sweeps) and
- * deliveries (webhooks of the data API). Beside them run the reconciler, the audit log's sealer, the usage rollup, the
+ * The workers of a process: control (workflow tasks, bookkeeping, steps), steps and overflow (further steps), background
+ * (alerts, sweeps) and deliveries (webhooks of the data API). Beside them run the reconciler, the audit log's sealer, the usage rollup, the
  * schedule sync, the invitation mailer and the delivery dispatcher.
- * Separate workers, so that gates open and runs end at once even with many slow steps, and an alert whose receiver
- * hangs uses no slot of a step.
+ * Separate workers, so that an alert whose receiver hangs uses no slot of a step. Workflow tasks, local activities and
+ * steps have separate slots in any case: gates open and runs end at once even with many slow steps.
  */
 export async function createWorker(deps: WorkerDeps): Promise<RunningWorker> {
   const { config, db, log, temporal } = deps;

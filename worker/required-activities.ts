@@ -5,6 +5,7 @@ type Queue = Exclude<keyof Activities, 'close'>;
 /** The activities that workflows call on each task queue. The compiler keeps the list complete. */
 const required: { [Q in Queue]: Record<keyof Activities[Q], true> } = {
   control: {
+    executeNode: true,
     pauseAtGates: true,
     checkGate: true,
     onFailure: true,

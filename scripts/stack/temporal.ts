@@ -37,8 +37,9 @@ export const retention = { seconds: 90 * 86_400 };
 /**
  * By default the server polls its own queues 20 times a second, which adds 50 ms to every hop of a run; 2,000 removes
  * that. By default timers fire up to a second late, too late for a retry after 100 ms. By default schedules start 30
- * executions a second over the whole namespace, with two pollers; at the full hour many are due at once. The last
- * setting refreshes the caches so often that a new search attribute is known at once.
+ * executions a second over the whole namespace, with two pollers; at the full hour many are due at once. Eager execution
+ * hands a step to the worker that scheduled it, without a dispatch; newer servers do so by default. The last setting
+ * refreshes the caches so often that a new search attribute is known at once.
  */
 const dynamicConfig = {
   'history.transferProcessorMaxPollRPS': 2_000,
@@ -46,6 +47,7 @@ const dynamicConfig = {
   'history.timerProcessorMaxTimeShift': '"1ms"',
   'worker.schedulerNamespaceStartWorkflowRPS': 300,
   'worker.perNamespaceWorkerOptions': '{"MaxConcurrentWorkflowTaskPollers":8}',
+  'system.enableActivityEagerExecution': true,
   'system.forceSearchAttributesCacheRefreshOnRead': true,
   // The HTTP API listens on a separate, unused port. No request has this host name.
   'frontend.httpAllowedHosts': '["disabled.invalid"]',

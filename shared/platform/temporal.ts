@@ -72,7 +72,7 @@ export function connectTemporal(config: Config, db: Pool): TemporalLink {
                 proto.temporal.api.enums.v1.TaskQueueType.TASK_QUEUE_TYPE_WORKFLOW,
               ] as const,
               [
-                queues.steps,
+                queues.control,
                 proto.temporal.api.enums.v1.TaskQueueType.TASK_QUEUE_TYPE_ACTIVITY,
               ] as const,
             ].map(async ([name, taskQueueType]) => {

@@ -17,6 +17,7 @@ const complete: Activities = {
     loadLedger: activity,
     tickSchedule: activity,
     executeShortStep: activity,
+    executeNode: activity,
   },
   steps: { executeNode: activity },
   overflow: { executeNode: activity },

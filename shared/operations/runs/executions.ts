@@ -43,7 +43,7 @@ export async function startExecution(
     workspace_id: run.workspaceId,
     workflow_id: run.workflowId,
     workflow_version: run.workflowVersion,
-    steps_task_queue: temporal.queues.steps,
+    steps_task_queue: temporal.queues.control,
     overflow_task_queue: temporal.queues.overflow,
     limits: {
       steps_in_flight: config.worker.maxStepsInFlightPerRun,
