@@ -25,6 +25,7 @@ import {
 } from '../shared/execution.ts';
 import { type Json, toStorable } from '../shared/json.ts';
 import { WorkBusyError } from '../shared/platform/threads/threads.ts';
+import { CostlyError } from '../shared/platform/threads/untrusted.ts';
 import type { Judgement } from '../shared/policy/judge.ts';
 import { customToolName } from '../shared/tools.ts';
 import type { Attempt } from './attempt.ts';
@@ -196,7 +197,7 @@ async function attemptStep(
         if (cancelled) outcome = 'cancelled';
         return await stopStep(deps, end(spendingOf(error)), cancelled);
       }
-      if (error instanceof WorkBusyError || error instanceof UnreadError) {
+      if (isUnspent(error)) {
         return await stopStep(deps, end(NOTHING_SPENT), false);
       }
       const failure = await failStep(deps, call, end(spendingOf(error)), error);
@@ -217,6 +218,10 @@ async function attemptStep(
     deps.frames.wake(call.run_id);
   }
 }
+
+/** Whether the attempt ended before its work began, and counts as not made. */
+const isUnspent = (error: unknown): boolean =>
+  error instanceof WorkBusyError || error instanceof CostlyError || error instanceof UnreadError;
 
 /** The conversation could not be read, so the model was not asked. The step waits for its next attempt. */
 class UnreadError extends Error {}

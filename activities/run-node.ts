@@ -2,6 +2,7 @@ import { nodeLabel } from '../shared/graph/compile.ts';
 import { defaultTimeoutSeconds, type ExecutedNode } from '../shared/graph/kinds.ts';
 import type { StepCall } from '../shared/execution.ts';
 import type { Json } from '../shared/json.ts';
+import type { Place } from '../shared/platform/threads/untrusted.ts';
 import { resultForModel } from './agents/call.ts';
 import { createRedact, type Redact } from './agents/redact.ts';
 import { runTurn, type TurnContext } from './agents/turn.ts';
@@ -75,8 +76,9 @@ async function runKind(
   mayFallBack: NodeCall['mayFallBack'],
 ): Promise<NodeResult> {
   const { node } = call;
-  const redactor = (): Redact =>
-    createRedact(call.workspace_id, deps.policies.known(call.workspace_id), common.signal);
+  const { signal } = common;
+  const redactor = (place?: Place): Redact =>
+    createRedact(call.workspace_id, deps.policies.known(call.workspace_id), { signal, place });
   if (node.kind === 'tool') {
     const result = await tracedTool(node.tool_name, () => deps.runners.tool({ ...common, node }));
     return call.agent === undefined
@@ -90,7 +92,8 @@ async function runKind(
     return tracedAgent(agent, () => deps.runners.agent(asked));
   }
   return runTurn(deps.runners.turn, asked, turn, {
-    redact: redactor(),
+    redact: redactor(attempt.place),
+    place: attempt.place,
     onText: (text) => deps.deltas.push({ ...deltaOf(call, turn), text }),
   });
 }

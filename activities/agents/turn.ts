@@ -12,7 +12,12 @@ import type { AgentPart, StepCall } from '../../shared/execution.ts';
 import { truthy } from '../../shared/graph/expression/expression.ts';
 import type { Json, JsonObject } from '../../shared/json.ts';
 import { messageOf } from '../../shared/errors.ts';
-import { argumentsUntrusted, evaluateUntrusted } from '../../shared/platform/threads/untrusted.ts';
+import {
+  argumentsUntrusted,
+  CostlyError,
+  evaluateUntrusted,
+  type Place,
+} from '../../shared/platform/threads/untrusted.ts';
 import type { ModelCall, TurnResult, TurnRunner } from '../nodes/model-turn.ts';
 import { type Consumption, NodeError } from '../nodes/node.ts';
 import type { Redact } from './redact.ts';
@@ -25,6 +30,12 @@ export interface TurnContext {
   tools: readonly OfferedTool[];
   /** Calls by tool in earlier turns. */
   made: ReadonlyMap<string, number>;
+}
+
+/** How the calls of a turn are examined. */
+export interface Examining {
+  redact: Redact;
+  place: Place;
 }
 
 /** Reads what a turn needs. Throws a NodeError when an earlier turn is not stored. */
@@ -47,12 +58,15 @@ export async function readTurnContext(
   return { agent, earlier, tools, made };
 }
 
-/** Asks the model for one turn, and decides about each call that it requests. */
+/**
+ * Asks the model for one turn, and decides about each call that it requests. Throws NodeError, and CostlyError where
+ * that may not wait for a thread: such an attempt asks only the mock, and counts as not made.
+ */
 export async function runTurn(
   ask: TurnRunner,
   call: ModelCall,
   context: TurnContext,
-  { redact, onText }: { redact: Redact; onText: (delta: string) => void },
+  { onText, ...examining }: Examining & { onText: (delta: string) => void },
 ): Promise<{ output: Json } & Consumption> {
   const { agent, earlier, tools } = context;
   const conversation = agent.turn > 1 ? earlier : { ...earlier, ...openingOf(call) };
@@ -70,8 +84,9 @@ export async function runTurn(
       ? { text, calls: [], answer: output ?? text }
       : {
           text,
-          calls: await decideCalls(call.workspaceId, calls, context, redact).catch(
+          calls: await decideCalls(call.workspaceId, calls, context, examining).catch(
             (error: unknown) => {
+              if (error instanceof CostlyError) throw error;
               throw new NodeError(messageOf(error), { cause: error, consumption });
             },
           ),
@@ -79,9 +94,6 @@ export async function runTurn(
         };
   return { ...consumption, output: record as unknown as Json };
 }
-
-/** The turn is paid for: it must not be asked again because the threads are busy. */
-const PATIENT = { patient: true };
 
 /** `required` holds for the first turn only: a model that must always call a tool never answers. */
 function toolChoice(node: AgentNode, { turn, tools }: AgentPart): 'auto' | 'required' | 'none' {
@@ -93,12 +105,12 @@ async function decideCalls(
   workspaceId: string,
   requested: TurnResult['said']['calls'],
   { agent, tools, made }: TurnContext,
-  redact: Redact,
+  examining: Examining,
 ): Promise<RecordedCall[]> {
   const used = new Map(made);
   const recorded: RecordedCall[] = [];
   for (const call of requested) {
-    const decided = await decideCall(workspaceId, call, { agent, tools, used }, redact);
+    const decided = await decideCall(workspaceId, call, { agent, tools, used }, examining);
     if (decided.refusal === undefined) used.set(call.tool, (used.get(call.tool) ?? 0) + 1);
     recorded.push(decided);
   }
@@ -113,7 +125,7 @@ async function decideCall(
     tools,
     used,
   }: { agent: AgentPart; tools: readonly OfferedTool[]; used: ReadonlyMap<string, number> },
-  redact: Redact,
+  { redact, place }: Examining,
 ): Promise<RecordedCall> {
   if (call.refusal !== undefined) return call;
   const refuse = (refusal: string): RecordedCall => ({ ...call, refusal });
@@ -128,28 +140,32 @@ async function decideCall(
     workspaceId,
     tool.schema,
     call.given,
-    PATIENT,
+    patiently(place),
   );
   if (schemaProblem !== undefined) return refuse(`The schema of '${tool.name}' ${schemaProblem}`);
   if (problem !== undefined) return refuse(`The arguments do not fit the schema: ${problem}`);
   const args = { ...call.given, ...agent.fixed?.[tool.name] };
   const recorded = { ...call, arguments: args, schema_digest: tool.schemaDigest };
-  const asks = await needsApproval(workspaceId, tool.approval, { ...agent.state, args });
+  const asks = await needsApproval(workspaceId, tool.approval, { ...agent.state, args }, place);
   if (!asks) return recorded;
   const { value } = await redact(args);
   const redacted = JSON.stringify(value).length > MAX_REDACTED ? null : value;
   return { ...recorded, question: questionOf(tool.name, value), redacted };
 }
 
+/** The turn is paid for: it must not be asked again because the threads are busy. */
+const patiently = (place: Place) => ({ place, patient: true });
+
 /** An expression that fails asks. */
 async function needsApproval(
   workspaceId: string,
   approval: string,
   scope: JsonObject,
+  place: Place,
 ): Promise<boolean> {
   if (approval === 'always') return true;
   if (approval === 'never') return false;
-  const outcome = await evaluateUntrusted(workspaceId, approval, scope, PATIENT);
+  const outcome = await evaluateUntrusted(workspaceId, approval, scope, patiently(place));
   return 'problem' in outcome || truthy(outcome.value);
 }
 

@@ -1,12 +1,19 @@
 import { describe, expect, test } from '@jest/globals';
 import { runTurn, type TurnContext } from '../../activities/agents/turn.ts';
+import type { Redact } from '../../activities/agents/redact.ts';
 import type { TurnResult } from '../../activities/nodes/model-turn.ts';
 import { WorkBusyError } from '../../shared/platform/threads/threads.ts';
-import { evaluateUntrusted } from '../../shared/platform/threads/untrusted.ts';
+import {
+  CostlyError,
+  evaluateUntrusted,
+  type Place,
+} from '../../shared/platform/threads/untrusted.ts';
 import { offeredTool, turnCall } from '../fakes/node-call.ts';
 
 const call = turnCall({ node: { model: 'openai/gpt-4o' } });
-const find = { ...offeredTool('custom:find', { id: { type: 'number' } }), approval: 'args.id > 5' };
+/** A schema with a choice is compared on a thread. */
+const id = { anyOf: [{ type: 'number' }] };
+const find = { ...offeredTool('custom:find', { id }), approval: 'args.id > 5' };
 const context: TurnContext = {
   agent: { step_key: 'a', turn: 1 },
   earlier: call.conversation,
@@ -17,8 +24,9 @@ const asked: TurnResult = {
   costMicros: 7,
   said: { text: '', calls: [{ index: 1, id: 'c1', tool: 'custom:find', given: { id: 9 } }] },
 };
-const turn = (redact: Parameters<typeof runTurn>[3]['redact']) =>
-  runTurn(async () => asked, call, context, { redact, onText: () => undefined });
+const turn = (redact: Redact, place: Place = 'here-first') =>
+  runTurn(async () => asked, call, context, { redact, place, onText: () => undefined });
+const unchanged: Redact = async (value) => ({ value, verdicts: [] });
 
 describe('a turn whose model has answered', () => {
   test('waits for busy threads instead of being asked again', async () => {
@@ -28,7 +36,7 @@ describe('a turn whose model has answered', () => {
         evaluateUntrusted(call.workspaceId, `matches(text, '(?i)(?:a[ab]{0,30}){0,1}c')`, { text }),
       ),
     );
-    const { output } = await turn(async (value) => ({ value, verdicts: [] }));
+    const { output } = await turn(unchanged);
     expect(output).toMatchObject({
       calls: [{ arguments: { id: 9 }, question: 'Call custom:find with {"id":9}?' }],
     });
@@ -36,6 +44,10 @@ describe('a turn whose model has answered', () => {
       (each) => each.status === 'rejected' && each.reason instanceof WorkBusyError,
     );
     expect(refused.length).toBeGreaterThan(0);
+  });
+
+  test('waits for no thread in the short lane, where it would be late', async () => {
+    await expect(turn(unchanged, 'here')).rejects.toBeInstanceOf(CostlyError);
   });
 
   test('keeps its cost when its calls cannot be decided', async () => {

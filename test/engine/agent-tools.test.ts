@@ -70,6 +70,26 @@ describe('a tool that an agent offers', () => {
     ]);
   });
 
+  test('costs its turn once when its schema is compared on a thread', async () => {
+    const order = { type: 'string', pattern: '^o-' };
+    await register('look', { input_schema: { type: 'object', properties: { order } } });
+    const calls = [{ tool: 'custom:look', arguments: { order: 'o-1' } }];
+    const node = {
+      ...{ id: 'a', kind: 'agent', prompt: 'Go', tools: ['custom:look'] },
+      mock: { turns: [{ calls, cost_usd: 0.01 }] },
+    };
+    const runId = await engine.trigger(
+      await engine.define({ nodes: [node as never], edges: [] }),
+      {},
+    );
+    const run = await engine.until(runId, ['success', 'failed']);
+    expect(run).toMatchObject({ status: 'success', cost_usd: 0.01 });
+    const turn = run.steps.find(({ step_key: key }) => key === 'a/1')!;
+    // The attempt in the short lane counts as not made.
+    expect(turn).toMatchObject({ status: 'success', cost_usd: 0.01 });
+    expect(server.calls('look')).toHaveLength(1);
+  });
+
   test('fails the agent, with the name, when it was deleted meanwhile', async () => {
     const { id } = await register('gone');
     const gate = { id: 'gate', kind: 'human_gate', prompt: 'Go on?' } as never;

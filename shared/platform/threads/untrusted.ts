@@ -175,14 +175,20 @@ export async function schemaProblem(
   return (await bySchema(() => workThreads.run(workspaceId, 'schema', { schema }))).schemaProblem;
 }
 
-/** Why arguments do not fit a schema, or the schema's problem. Throws WorkBusyError. */
-export const argumentsUntrusted = (
+/**
+ * Why arguments do not fit a schema, or the schema's problem. Most are compared directly. Throws WorkBusyError and
+ * CostlyError.
+ */
+export async function argumentsUntrusted(
   workspaceId: string,
   schema: JsonObject,
   args: JsonObject,
-  waiting: Pick<Evaluating, 'patient'> = {},
-): Promise<SchemaOutcome> =>
-  bySchema(() => workThreads.run(workspaceId, 'arguments', { schema, args }, waiting));
+  { place, ...waiting }: Omit<Evaluating, 'signal'> = {},
+): Promise<SchemaOutcome> {
+  if (isQuickInput(schema, args)) return jobs.arguments({ schema, args });
+  if (place === 'here') throw new CostlyError();
+  return bySchema(() => workThreads.run(workspaceId, 'arguments', { schema, args }, waiting));
+}
 
 /** The problem with a schema for the input of runs. Throws WorkBusyError. */
 export async function inputSchemaProblem(
