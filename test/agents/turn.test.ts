@@ -11,8 +11,8 @@ import {
 import { offeredTool, turnCall } from '../fakes/node-call.ts';
 
 const call = turnCall({ node: { model: 'openai/gpt-4o' } });
-/** A schema with a choice is compared on a thread. */
-const id = { anyOf: [{ type: 'number' }] };
+/** Only the common keywords are compared directly; this one is compared on a thread. */
+const id = { not: { type: 'string' } };
 const find = { ...offeredTool('custom:find', { id }), approval: 'args.id > 5' };
 const context: TurnContext = {
   agent: { step_key: 'a', turn: 1 },

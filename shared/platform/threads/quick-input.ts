@@ -4,8 +4,12 @@ import type { Json, JsonObject } from '../../json.ts';
 /** Values and characters of a schema that compiles in a few milliseconds, and of an input. */
 const SMALL_SCHEMA = { values: 100, length: 5_000 };
 const SMALL_INPUT = { values: 2_000, length: 50_000 };
-/** Values of the schema times values of the input: each is compared with each at most once. */
-const MAX_COMPARISONS = 200_000;
+/**
+ * Values of the schema times values of the input. Without references a schema is a tree, so that each part of it is
+ * compared with each value at most once, in choices as well. Where all problems are collected, each comparison can add
+ * one, which takes a hundred times as long.
+ */
+const MAX_COMPARISONS = { first: 200_000, all: 10_000 };
 
 /** Keywords whose work is at most their own size times that of the value. */
 const QUICK = new Set([
@@ -15,16 +19,23 @@ const QUICK = new Set([
   ...['minLength', 'maxLength', 'minItems', 'maxItems', 'minProperties', 'maxProperties'],
 ]);
 
+const CHOICES = new Set(['anyOf', 'oneOf', 'allOf']);
+
 /**
  * Whether a value can be compared with a schema directly, within milliseconds: both are small, and the schema has no
- * references, choices or patterns, with which a few lines can cause any amount of work.
+ * references or patterns, with which a few lines can cause any amount of work.
  */
-export function isQuickInput(schema: JsonObject, value: JsonObject): boolean {
+export function isQuickInput(
+  schema: JsonObject,
+  value: JsonObject,
+  problems: keyof typeof MAX_COMPARISONS,
+): boolean {
   const size = weighJson(schema, SMALL_SCHEMA.values);
   if (size.values > SMALL_SCHEMA.values || size.length > SMALL_SCHEMA.length) return false;
   const weight = weighJson(value, SMALL_INPUT.values);
   if (weight.values > SMALL_INPUT.values || weight.length > SMALL_INPUT.length) return false;
-  return size.values * weight.values <= MAX_COMPARISONS && isQuickSchema(schema);
+  const comparisons = size.values * weight.values;
+  return comparisons <= MAX_COMPARISONS[problems] && isQuickSchema(schema);
 }
 
 function isQuickSchema(schema: Json): boolean {
@@ -34,6 +45,7 @@ function isQuickSchema(schema: Json): boolean {
     if (keyword === 'properties') {
       return isObject(value) && Object.values(value).every(isQuickSchema);
     }
+    if (CHOICES.has(keyword)) return Array.isArray(value) && value.every(isQuickSchema);
     if (keyword === 'items' || keyword === 'additionalProperties') return isQuickSchema(value);
     return QUICK.has(keyword);
   });

@@ -185,7 +185,7 @@ export async function argumentsUntrusted(
   args: JsonObject,
   { place, ...waiting }: Omit<Evaluating, 'signal'> = {},
 ): Promise<SchemaOutcome> {
-  if (isQuickInput(schema, args)) return jobs.arguments({ schema, args });
+  if (isQuickInput(schema, args, 'first')) return jobs.arguments({ schema, args });
   if (place === 'here') throw new CostlyError();
   return bySchema(() => workThreads.run(workspaceId, 'arguments', { schema, args }, waiting));
 }
@@ -208,7 +208,7 @@ export async function inputUntrusted(
   schema: JsonObject,
   value: JsonObject,
 ): Promise<SchemaOutcome> {
-  if (isQuickInput(schema, value)) return jobs.input({ schema, value });
+  if (isQuickInput(schema, value, 'all')) return jobs.input({ schema, value });
   return bySchema(() => workThreads.run(workspaceId, 'input', { schema, value }));
 }
 
