@@ -46,7 +46,7 @@ export interface paths {
         put?: never;
         /**
          * Sign in with email and password
-         * @description Returns the same 401 for an unknown email and a wrong password, 403 while the account waits for approval,429 after too many failures of the account or the address.
+         * @description Returns the same 401 for an unknown email and a wrong password, 403 while the account waits for approval, 429 after too many failures of the account or the address.
          */
         post: operations["login"];
         delete?: never;
@@ -154,7 +154,7 @@ export interface paths {
         put?: never;
         /**
          * Invite a member
-         * @description Anyone with the invite code becomes the member, once, until `invite_expires_at`. It is emailed where emaildelivery is configured, and shown in the listing until then. Nobody can invite to more than they hold. Apending sign-up in another workspace with the same address is dropped.
+         * @description Anyone with the invite code becomes the member, once, until `invite_expires_at`. It is emailed where email delivery is configured, and shown in the listing until then. Nobody can invite to more than they hold. A pending sign-up in another workspace with the same address is dropped.
          */
         post: operations["inviteMember"];
         delete?: never;
@@ -174,7 +174,7 @@ export interface paths {
         get: operations["getMember"];
         /**
          * Change a member's role, effective at once
-         * @description Requires everything that the member holds before and after. When the member gains something, an invitation gets a newcode, and linked keys whose makers lack the gained permissions are revoked, unless `keep_keys` is true.
+         * @description Requires everything that the member holds before and after. When the member gains something, an invitation gets a new code, and linked keys whose makers lack the gained permissions are revoked, unless `keep_keys` is true.
          */
         put: operations["setRole"];
         post?: never;
@@ -187,7 +187,7 @@ export interface paths {
         head?: never;
         /**
          * Change a member's role, effective at once
-         * @description Requires everything that the member holds before and after. When the member gains something, an invitation gets a newcode, and linked keys whose makers lack the gained permissions are revoked, unless `keep_keys` is true.
+         * @description Requires everything that the member holds before and after. When the member gains something, an invitation gets a new code, and linked keys whose makers lack the gained permissions are revoked, unless `keep_keys` is true.
          */
         patch: operations["changeRole"];
         trace?: never;
@@ -222,7 +222,7 @@ export interface paths {
         get?: never;
         /**
          * Override capabilities of a member's role, effective at once
-         * @description Requires everything that the member holds before and after. When the member gains something, an invitation gets a newcode, and linked keys whose makers lack the gained permissions are revoked, unless `keep_keys` is true.
+         * @description Requires everything that the member holds before and after. When the member gains something, an invitation gets a new code, and linked keys whose makers lack the gained permissions are revoked, unless `keep_keys` is true.
          */
         put: operations["setPermissions"];
         post?: never;
@@ -231,7 +231,7 @@ export interface paths {
         head?: never;
         /**
          * Override capabilities of a member's role, effective at once
-         * @description Requires everything that the member holds before and after. When the member gains something, an invitation gets a newcode, and linked keys whose makers lack the gained permissions are revoked, unless `keep_keys` is true.
+         * @description Requires everything that the member holds before and after. When the member gains something, an invitation gets a new code, and linked keys whose makers lack the gained permissions are revoked, unless `keep_keys` is true.
          */
         patch: operations["changePermissions"];
         trace?: never;
@@ -247,7 +247,7 @@ export interface paths {
         put?: never;
         /**
          * Replace the invite code of an invited member
-         * @description The previous code is invalid at once. The new one is emailed where email delivery is configured. For an approvedsign-up that has not chosen a password yet, it is only emailed.
+         * @description The previous code is invalid at once. The new one is emailed where email delivery is configured. For an approved sign-up that has not chosen a password yet, it is only emailed.
          */
         post: operations["renewInvite"];
         delete?: never;
@@ -267,7 +267,7 @@ export interface paths {
         put?: never;
         /**
          * Approve a member who has signed up
-         * @description The email address is not verified yet. Where email delivery is configured, the password of thesign-up is dropped and a code is sent to the address, to choose a password with `accept-invite`. Otherwisethe password of the sign-up is valid: only approve people whom you expect.
+         * @description The email address is not verified yet. Where email delivery is configured, the password of the sign-up is dropped and a code is sent to the address, to choose a password with `accept-invite`. Otherwise the password of the sign-up is valid: only approve people whom you expect.
          */
         post: operations["approveMember"];
         delete?: never;
@@ -551,7 +551,7 @@ export interface paths {
         };
         /**
          * List the frames of a run's stream, oldest first
-         * @description The frames as they were emitted, each with its number and time. To follow a run without a stream, pollwith the highest `seq` seen as `after`.
+         * @description The frames as they were emitted, each with its number and time. To follow a run without a stream, poll with the highest `seq` seen as `after`.
          */
         get: operations["listRunEvents"];
         put?: never;
@@ -571,7 +571,7 @@ export interface paths {
         };
         /**
          * Read the conversation of an agent with tools
-         * @description Everything the model received and said so far, in order. Results are as the model received them: redacted, andcut after 100,000 characters.
+         * @description Everything the model received and said so far, in order. Results are as the model received them: redacted, and cut after 100,000 characters.
          */
         get: operations["listStepMessages"];
         put?: never;
@@ -593,7 +593,7 @@ export interface paths {
         put?: never;
         /**
          * Approve or reject an open gate
-         * @description A gate can be decided whenever it is open, also while other branches of its run are in progress. Without a body theoldest open gate is approved: name the gate where a run may have several. A tool call needs its `digest`. A gate with rules can refuse the caller with 403, and counts the approvals that it requires: then it stays open until the last one. 409 says what was decided before, or that the tool has changed.
+         * @description A gate can be decided whenever it is open, also while other branches of its run are in progress. Without a body the oldest open gate is approved: name the gate where a run may have several. A tool call needs its `digest`. A gate with rules can refuse the caller with 403, and counts the approvals that it requires: then it stays open until the last one. 409 says what was decided before, or that the tool has changed.
          */
         post: operations["decideGate"];
         delete?: never;
@@ -630,7 +630,7 @@ export interface paths {
         put?: never;
         /**
          * Resume a run that a budget stopped, with its own optional cap
-         * @description The run is then exempt from block budgets; its cost still counts in them. `cap_usd` becomes itscap, without one it has none.
+         * @description The run is then exempt from block budgets; its cost still counts in them. `cap_usd` becomes its cap, without one it has none.
          */
         post: operations["overrideBudget"];
         delete?: never;
@@ -671,7 +671,7 @@ export interface paths {
         put?: never;
         /**
          * Enable the inbound webhook, or give it a new URL
-         * @description Each call creates a new secret; the previous URL then returns 404. Also requires `run_workflows`, sinceanyone with the URL can start runs.
+         * @description Each call creates a new secret; the previous URL then returns 404. Also requires `run_workflows`, since anyone with the URL can start runs.
          */
         post: operations["enableWebhook"];
         /**
@@ -730,7 +730,7 @@ export interface paths {
         put?: never;
         /**
          * Register a custom tool
-         * @description Workflows call it as `custom:<name>`: an HTTP endpoint that receives the arguments as JSON, or a tool of anMCP server. Its target is checked with each call.Registering one under a name that a graph already calls also requires `publish_workflows` where a published workflow calls the tool, and `run_workflows` whereone does that has a webhook or an enabled schedule.
+         * @description Workflows call it as `custom:<name>`: an HTTP endpoint that receives the arguments as JSON, or a tool of an MCP server. Its target is checked with each call.Registering one under a name that a graph already calls also requires `publish_workflows` where a published workflow calls the tool, and `run_workflows` where one does that has a webhook or an enabled schedule.
          */
         post: operations["createTool"];
         delete?: never;
@@ -750,13 +750,13 @@ export interface paths {
         get: operations["getTool"];
         /**
          * Change a custom tool
-         * @description Changes the fields in the body, for the next step that calls the tool. `headers` is replaced as a whole; aheader given as `***` keeps its value. Values belong to the origin (scheme, host, port) of `endpoint_url`:a change to another origin is refused until every header is given in full or left out.A change of any other field than `label` and `description` also requires `publish_workflows` where a published workflow calls the tool, and `run_workflows` whereone does that has a webhook or an enabled schedule.
+         * @description Changes the fields in the body, for the next step that calls the tool. `headers` is replaced as a whole; a header given as `***` keeps its value. Values belong to the origin (scheme, host, port) of `endpoint_url`: a change to another origin is refused until every header is given in full or left out.A change of any other field than `label` and `description` also requires `publish_workflows` where a published workflow calls the tool, and `run_workflows` where one does that has a webhook or an enabled schedule.
          */
         put: operations["updateTool"];
         post?: never;
         /**
          * Remove a custom tool
-         * @description Workflows that call it can no longer be triggered, and steps that reach it fail.This also requires `publish_workflows` where a published workflow calls the tool, and `run_workflows` whereone does that has a webhook or an enabled schedule.
+         * @description Workflows that call it can no longer be triggered, and steps that reach it fail.This also requires `publish_workflows` where a published workflow calls the tool, and `run_workflows` where one does that has a webhook or an enabled schedule.
          */
         delete: operations["deleteTool"];
         options?: never;
@@ -775,7 +775,7 @@ export interface paths {
         put?: never;
         /**
          * Call a custom tool once
-         * @description A real call, with the stored headers, without retries and for at most 25 seconds. Arguments that do not fitthe `input_schema` are refused; a failing tool returns `ok: false`.
+         * @description A real call, with the stored headers, without retries and for at most 25 seconds. Arguments that do not fit the `input_schema` are refused; a failing tool returns `ok: false`.
          */
         post: operations["testTool"];
         delete?: never;
@@ -795,7 +795,7 @@ export interface paths {
         put?: never;
         /**
          * Register the tools of an MCP server
-         * @description Each becomes a custom tool of kind `mcp` with the description and the schema that the server gives, and is pinned: a call is refused while the server gives another schema. Importing again accepts the new one. A tool that cannot be registered is skipped, with the reason; 400 when the server does not list its tools. Importing one under a name that a graph already calls also requires `publish_workflows` where a published workflow calls the tool, and `run_workflows` whereone does that has a webhook or an enabled schedule.
+         * @description Each becomes a custom tool of kind `mcp` with the description and the schema that the server gives, and is pinned: a call is refused while the server gives another schema. Importing again accepts the new one. A tool that cannot be registered is skipped, with the reason; 400 when the server does not list its tools. Importing one under a name that a graph already calls also requires `publish_workflows` where a published workflow calls the tool, and `run_workflows` where one does that has a webhook or an enabled schedule.
          */
         post: operations["importTools"];
         delete?: never;
@@ -878,7 +878,7 @@ export interface paths {
         get: operations["getSchedule"];
         /**
          * Change, enable or disable a schedule
-         * @description Absent fields do not change. Times before a change are not caught up. A change that leavesit enabled also requires `run_workflows`, unless only the name changes.
+         * @description Absent fields do not change. Times before a change are not caught up. A change that leaves it enabled also requires `run_workflows`, unless only the name changes.
          */
         put: operations["updateSchedule"];
         post?: never;
@@ -900,7 +900,7 @@ export interface paths {
         put?: never;
         /**
          * Start a run of a schedule now
-         * @description With its input, also while it is disabled. Also requires `run_workflows`. 409 while an earlier run of it is active, unless itsoverlap is `allow`.
+         * @description With its input, also while it is disabled. Also requires `run_workflows`. 409 while an earlier run of it is active, unless its overlap is `allow`.
          */
         post: operations["triggerSchedule"];
         delete?: never;
@@ -921,7 +921,7 @@ export interface paths {
         put?: never;
         /**
          * Create an API key; its secret is shown only this once
-         * @description A key linked to a member has the member's current permissions; without `member_id` it has the defaults of its`role`. With `member_id`, `role` is ignored. Nobody can create a key with more permissionsthan their own.
+         * @description A key linked to a member has the member's current permissions; without `member_id` it has the defaults of its `role`. With `member_id`, `role` is ignored. Nobody can create a key with more permissions than their own.
          */
         post: operations["createApiKey"];
         delete?: never;
@@ -942,7 +942,7 @@ export interface paths {
         post?: never;
         /**
          * Revoke an API key; it stays in the list
-         * @description Effective for the next request. Has no effect on a revoked key. Nobody can revoke a key withmore permissions than their own.
+         * @description Effective for the next request. Has no effect on a revoked key. Nobody can revoke a key with more permissions than their own.
          */
         delete: operations["revokeApiKey"];
         options?: never;
@@ -962,7 +962,7 @@ export interface paths {
         put?: never;
         /**
          * Create a key of the data API; its secret is shown only this once
-         * @description For `/v1` alone, where it can do what its scopes permit. Its allowances apply in addition to the plan's. Scopes thatread or export also require `view`, `webhooks:write` requires `manage_workspace`.
+         * @description For `/v1` alone, where it can do what its scopes permit. Its allowances apply in addition to the plan's. Scopes that read or export also require `view`, `webhooks:write` requires `manage_workspace`.
          */
         post: operations["createDataKey"];
         delete?: never;
@@ -1206,7 +1206,7 @@ export interface paths {
         put?: never;
         /**
          * Cap what runs may cost in a window
-         * @description A trigger that does not fit is refused with 402. With `reservation_estimate_usd` each trigger reserves thatmuch until its run ends; without it only settled spend counts. Past spend of the current window counts too.
+         * @description A trigger that does not fit is refused with 402. With `reservation_estimate_usd` each trigger reserves that much until its run ends; without it only settled spend counts. Past spend of the current window counts too.
          */
         post: operations["createBudget"];
         delete?: never;
@@ -1299,7 +1299,7 @@ export interface paths {
         get: operations["getPolicies"];
         /**
          * Replace the policies for agents and tools
-         * @description Replaces all policies; absent ones are unrestricted. Applies to every step that starts after the response, alsoin active runs.
+         * @description Replaces all policies; absent ones are unrestricted. Applies to every step that starts after the response, also in active runs.
          */
         put: operations["setPolicies"];
         post?: never;
@@ -1341,7 +1341,7 @@ export interface paths {
         get: operations["getFeed"];
         /**
          * Change a feed
-         * @description Changes the fields in the body. A changed status is sent to webhooks as `feed.status_changed`. Records keeptypes that are removed from `entity_types`.
+         * @description Changes the fields in the body. A changed status is sent to webhooks as `feed.status_changed`. Records keep types that are removed from `entity_types`.
          */
         put: operations["updateFeed"];
         post?: never;
@@ -1409,7 +1409,7 @@ export interface paths {
         put?: never;
         /**
          * Report the result of a source check
-         * @description Counts as a source check of the month. Three failures in a row make the source `failed`, which is sent towebhooks as `source.failed`; the next success makes it `healthy` (`source.recovered`).
+         * @description Counts as a source check of the month. Three failures in a row make the source `failed`, which is sent to webhooks as `source.failed`; the next success makes it `healthy` (`source.recovered`).
          */
         post: operations["reportSource"];
         delete?: never;
@@ -1832,7 +1832,7 @@ export interface paths {
         };
         /**
          * Follow a run's frames over a WebSocket
-         * @description Frames of events after the connection, each with `run_id` and `type`. Closed with 4401 without a valid`token` where one is required, 4403 without the `view` permission, 4404 for an unknown run, 1013 when thecaller, the run, the workspace or the process has too many streams; the reason of the close frame says which.
+         * @description Frames of events after the connection, each with `run_id` and `type`. Closed with 4401 without a valid `token` where one is required, 4403 without the `view` permission, 4404 for an unknown run, 1013 when the caller, the run, the workspace or the process has too many streams; the reason of the close frame says which.
          */
         get: operations["streamRun"];
         put?: never;
@@ -1874,7 +1874,7 @@ export interface paths {
         put?: never;
         /**
          * Start a run with an event
-         * @description The URL is the credential. A wrong id, a wrong secret and a disabled webhook get the same 404. The contenttype does not matter.
+         * @description The URL is the credential. A wrong id, a wrong secret and a disabled webhook get the same 404. The content type does not matter.
          */
         post: operations["receiveEvent"];
         delete?: never;
@@ -1894,7 +1894,7 @@ export interface paths {
         put?: never;
         /**
          * Send records and events to a feed
-         * @description JSON with at most 1,000 records, or a stream of any length of `application/x-ndjson` with one record per line and `?feed_id=`. An unchanged record creates no version and no change; a refused record is notstored, while the others are. An interrupted stream keeps what it has sent so far: sendall of it again. A change names an attribute directly, or as `attributes.<name>` where a field of therecord has that name.
+         * @description JSON with at most 1,000 records, or a stream of any length of `application/x-ndjson` with one record per line and `?feed_id=`. An unchanged record creates no version and no change; a refused record is not stored, while the others are. An interrupted stream keeps what it has sent so far: send all of it again. A change names an attribute directly, or as `attributes.<name>` where a field of the record has that name.
          */
         post: operations["ingestRecords"];
         delete?: never;
@@ -2286,7 +2286,7 @@ export interface components {
         ChangePermissionsBody: {
             overrides: components["schemas"]["CapabilityOverrides"];
             /**
-             * @description Keep keys linked to the member whose makers lack the gained permissions. Without it they are revoked,since the maker of a key knows its secret.
+             * @description Keep keys linked to the member whose makers lack the gained permissions. Without it they are revoked, since the maker of a key knows its secret.
              * @default false
              */
             keep_keys?: boolean;
@@ -2299,7 +2299,7 @@ export interface components {
             /** @enum {string} */
             role: "admin" | "editor" | "viewer";
             /**
-             * @description Keep keys linked to the member whose makers lack the gained permissions. Without it they are revoked,since the maker of a key knows its secret.
+             * @description Keep keys linked to the member whose makers lack the gained permissions. Without it they are revoked, since the maker of a key knows its secret.
              * @default false
              */
             keep_keys?: boolean;
@@ -2538,7 +2538,7 @@ export interface components {
              */
             mcp_tool?: string | null;
             /**
-             * @description JSON Schema, draft 2020-12 or 7, that validates the arguments before each call. Patterns are RE2; `format` isnot checked; external references are not loaded.
+             * @description JSON Schema, draft 2020-12 or 7, that validates the arguments before each call. Patterns are RE2; `format` is not checked; external references are not loaded.
              * @default null
              */
             input_schema?: {
@@ -3377,7 +3377,7 @@ export interface components {
             status: "active" | "invited" | "pending";
             /** @description The actor of requests without credentials, if any */
             is_owner: boolean;
-            /** @description Only while invited and not expired, and only shown to members who can grant its permissions. Null as well where theservice has no `ENCRYPTION_KEY`: then only the response that created the code has it. */
+            /** @description Only while invited and not expired, and only shown to members who can grant its permissions. Null as well where the service has no `ENCRYPTION_KEY`: then only the response that created the code has it. */
             invite_code: string | null;
             /** @description When an invitation expires; it may be in the past */
             invite_expires_at: string | null;
@@ -3397,7 +3397,7 @@ export interface components {
             status: "active" | "invited" | "pending";
             /** @description The actor of requests without credentials, if any */
             is_owner: boolean;
-            /** @description Only while invited and not expired, and only shown to members who can grant its permissions. Null as well where theservice has no `ENCRYPTION_KEY`: then only the response that created the code has it. */
+            /** @description Only while invited and not expired, and only shown to members who can grant its permissions. Null as well where the service has no `ENCRYPTION_KEY`: then only the response that created the code has it. */
             invite_code: string | null;
             /** @description When an invitation expires; it may be in the past */
             invite_expires_at: string | null;
@@ -3955,7 +3955,7 @@ export interface components {
         SetPermissionsBody: {
             overrides: components["schemas"]["CapabilityOverrides"];
             /**
-             * @description Keep keys linked to the member whose makers lack the gained permissions. Without it they are revoked,since the maker of a key knows its secret.
+             * @description Keep keys linked to the member whose makers lack the gained permissions. Without it they are revoked, since the maker of a key knows its secret.
              * @default false
              */
             keep_keys?: boolean;
@@ -3981,7 +3981,7 @@ export interface components {
             /** @enum {string} */
             role: "admin" | "editor" | "viewer";
             /**
-             * @description Keep keys linked to the member whose makers lack the gained permissions. Without it they are revoked,since the maker of a key knows its secret.
+             * @description Keep keys linked to the member whose makers lack the gained permissions. Without it they are revoked, since the maker of a key knows its secret.
              * @default false
              */
             keep_keys?: boolean;
@@ -4052,7 +4052,7 @@ export interface components {
             duration_ms: number | null;
             /** @description From ready to started */
             queued_ms?: number | null;
-            /** @description The part of `duration_ms` before the last attempt: earlier attempts and the delays after them, since the last resume; 0 for afirst attempt, null where it was not recorded */
+            /** @description The part of `duration_ms` before the last attempt: earlier attempts and the delays after them, since the last resume; 0 for a first attempt, null where it was not recorded */
             retried_ms: number | null;
             /** @description Every attempt, oldest first, including those before a resume */
             attempts: components["schemas"]["StepAttempt"][];
@@ -4413,7 +4413,7 @@ export interface components {
             };
             /** @description The tool of the MCP server, for kind `mcp` */
             mcp_tool?: string | null;
-            /** @description JSON Schema, draft 2020-12 or 7, that validates the arguments before each call. Patterns are RE2; `format` isnot checked; external references are not loaded. */
+            /** @description JSON Schema, draft 2020-12 or 7, that validates the arguments before each call. Patterns are RE2; `format` is not checked; external references are not loaded. */
             input_schema?: {
                 [key: string]: unknown;
             } | null;
@@ -4472,7 +4472,7 @@ export interface components {
              * @description Now
              */
             until: string;
-            /** @description Runs created in these days that still exist, most expensive first. Beyond 50, the last row is`other` */
+            /** @description Runs created in these days that still exist, most expensive first. Beyond 50, the last row is `other` */
             by_workflow: components["schemas"]["UsageBreakdownByWorkflow"][];
             /** @description The steps of these runs, in the same way; beyond 50, the last row is `other` */
             by_model: components["schemas"]["UsageBreakdownByModel"][];
@@ -7994,7 +7994,7 @@ export interface operations {
             query?: {
                 /** @description Session token */
                 token?: string;
-                /** @description With `true` the stream also has `agent_turn` frames, and `agent_delta` frames with the answers of models asthey arrive */
+                /** @description With `true` the stream also has `agent_turn` frames, and `agent_delta` frames with the answers of models as they arrive */
                 deltas?: "true" | "false";
             };
             header?: never;

@@ -53,8 +53,8 @@ export const runTools: readonly [McpTool, ...McpTool[]] = [
     name: 'run_workflow',
     title: 'Run a workflow',
     description:
-      'Starts a run of the current version of a workflow. It continues by itself, whether or not anyone waits. Pass' +
-      `wait_seconds to get short runs with their output, else call get_run later. ${next} Pass the same` +
+      'Starts a run of the current version of a workflow. It continues by itself, whether or not anyone waits. Pass ' +
+      `wait_seconds to get short runs with their output, else call get_run later. ${next} Pass the same ` +
       'idempotency_key when you repeat a call, so that it starts one run only.',
     capability: 'run_workflows',
     annotations: {
@@ -130,8 +130,8 @@ export const runTools: readonly [McpTool, ...McpTool[]] = [
     name: 'approve_run',
     title: 'Approve or reject a gate',
     description:
-      'Decides an open gate of a run on behalf of a person. Only call it when a person has decided: ask them' +
-      'with the prompt in pending_gates first. With approved false the gate is rejected. For a gate of kind' +
+      'Decides an open gate of a run on behalf of a person. Only call it when a person has decided: ask them ' +
+      'with the prompt in pending_gates first. With approved false the gate is rejected. For a gate of kind ' +
       'tool_call, show the person its arguments, and send its digest. A gate with an input_schema needs an input that fits.',
     capability: 'approve_gates',
     annotations: {

@@ -68,7 +68,7 @@ const streamQuery = z.looseObject({
     .optional()
     .meta({
       description:
-        'With `true` the stream also has `agent_turn` frames, and `agent_delta` frames with the answers of models as' +
+        'With `true` the stream also has `agent_turn` frames, and `agent_delta` frames with the answers of models as ' +
         'they arrive',
     }),
 });
@@ -93,8 +93,8 @@ export function streamRoutes(app: App, context: RouteContext): void {
       operationId: 'streamRun',
       summary: "Follow a run's frames over a WebSocket",
       description:
-        'Frames of events after the connection, each with `run_id` and `type`. Closed with 4401 without a valid' +
-        '`token` where one is required, 4403 without the `view` permission, 4404 for an unknown run, 1013 when the' +
+        'Frames of events after the connection, each with `run_id` and `type`. Closed with 4401 without a valid ' +
+        '`token` where one is required, 4403 without the `view` permission, 4404 for an unknown run, 1013 when the ' +
         'caller, the run, the workspace or the process has too many streams; the reason of the close frame says which.',
       params: runParams,
       querystring: streamQuery,

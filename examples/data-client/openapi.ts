@@ -110,7 +110,7 @@ export interface paths {
         };
         /**
          * List intelligence events, newest first
-         * @description 3 credits per event, 10 if it is `human_reviewed` or `multi_source_verified`. Events are marked as deliveredby the first page that contains them, and stay listed.
+         * @description 3 credits per event, 10 if it is `human_reviewed` or `multi_source_verified`. Events are marked as delivered by the first page that contains them, and stay listed.
          */
         get: operations["listEvents"];
         put?: never;
@@ -172,7 +172,7 @@ export interface paths {
         put?: never;
         /**
          * Export records or events as JSON or CSV
-         * @description The newest 10,000 rows at most, one credit each, all taken before the first is sent. The header `X-Export-Truncated: true` says that there were more. CSV comes as an attachment: a header row, nested valuesas JSON, and a `'` before anything a spreadsheet would read as a formula.
+         * @description The newest 10,000 rows at most, one credit each, all taken before the first is sent. The header `X-Export-Truncated: true` says that there were more. CSV comes as an attachment: a header row, nested values as JSON, and a `'` before anything a spreadsheet would read as a formula.
          */
         post: operations["createExport"];
         delete?: never;
@@ -213,7 +213,7 @@ export interface paths {
         put?: never;
         /**
          * Register a webhook endpoint
-         * @description Returns the secret that signs deliveries, only this once. Endpoints of test keys receive events about demorecords only, those of live keys about live ones. There are at most 50 of each.
+         * @description Returns the secret that signs deliveries, only this once. Endpoints of test keys receive events about demo records only, those of live keys about live ones. There are at most 50 of each.
          */
         post: operations["createWebhookEndpoint"];
         delete?: never;
@@ -253,7 +253,7 @@ export interface paths {
         put?: never;
         /**
          * Replace the secret of a webhook endpoint
-         * @description Returns the new secret, only this once. For 24 hours deliveries are also signed with the previous one; anotherrotation ends that at once.
+         * @description Returns the new secret, only this once. For 24 hours deliveries are also signed with the previous one; another rotation ends that at once.
          */
         post: operations["rotateWebhookSecret"];
         delete?: never;

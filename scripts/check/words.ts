@@ -107,6 +107,33 @@ export function textsOf(path: string, source: string): Text[] {
   return texts;
 }
 
+/** Where two literals on different lines are joined without a space between their words, as `path:line: 'found'`. */
+export function joinedIn(path: string, source: string): string[] {
+  const file = parse(path, source);
+  const found: string[] = [];
+  const isLiteral = (node: ts.Node): boolean =>
+    ts.isStringLiteralLike(node) || ts.isTemplateExpression(node);
+  const visit = (node: ts.Node): void => {
+    ts.forEachChild(node, visit);
+    if (isConcatenation(node) && isLiteral(node.right)) {
+      const left = isConcatenation(node.left) ? node.left.right : node.left;
+      const [before, after] = [phraseOf(left), phraseOf(node.right)];
+      const apart = lineOf(file, left.getStart(file)) < lineOf(file, node.right.getStart(file));
+      // Without a space before, it is no sentence.
+      if (
+        apart &&
+        isLiteral(left) &&
+        /\s.*[^\s(/…-]$/s.test(before) &&
+        /^[\p{L}\d(`]/u.test(after)
+      ) {
+        found.push(`${path}:${lineOf(file, left.getStart(file))}: '${before.slice(-20)}'`);
+      }
+    }
+  };
+  visit(file);
+  return found;
+}
+
 /** The comments of a source file; consecutive line comments are one text. */
 export function commentsOf(path: string, source: string): Text[] {
   const file = parse(path, source);
@@ -242,10 +269,18 @@ export const consoleTexts = (): { path: string; texts: Text[] }[] =>
 export const avoidedInConsole = (): string[] =>
   consoleTexts().flatMap(({ path, texts }) => avoidedIn(path, texts, ['console']));
 
+const serviceAndConsole = (): string[] => [
+  ...CODE_FOLDERS.flatMap((folder) => listed(folder, /\.(ts|mjs)$/)),
+  ...listed('console/src', /\.tsx?$/),
+];
+
+/** Words of the code that are joined without a space. */
+export const joinedInCode = (): string[] =>
+  serviceAndConsole().flatMap((path) => joinedIn(path, read(path)));
+
 /** The avoided words of comments, string literals and names in all code, and of comments and titles in tests. */
 export function avoidedInCode(): string[] {
-  const service = CODE_FOLDERS.flatMap((folder) => listed(folder, /\.(ts|mjs)$/));
-  const code = [...service, ...listed('console/src', /\.tsx?$/)].flatMap((path) => {
+  const code = serviceAndConsole().flatMap((path) => {
     const source = read(path);
     const texts = path.startsWith('console/') ? [] : textsOf(path, source);
     return [
@@ -267,6 +302,7 @@ if (import.meta.main) {
     ...documents().flatMap(avoidedInDocument),
     ...avoidedInConsole(),
     ...avoidedInCode(),
+    ...joinedInCode().map((line) => `${line}: put a space between the words`),
   ];
   for (const line of found) console.log(line);
   process.exitCode = found.length === 0 ? 0 : 1;

@@ -59,7 +59,7 @@ const fields = {
     .meta({ description: 'The tool of the MCP server, for kind `mcp`' }),
   input_schema: jsonObject.nullable().meta({
     description:
-      'JSON Schema, draft 2020-12 or 7, that validates the arguments before each call. Patterns are RE2; `format` is' +
+      'JSON Schema, draft 2020-12 or 7, that validates the arguments before each call. Patterns are RE2; `format` is ' +
       'not checked; external references are not loaded.',
   }),
   timeout_seconds: z.int().min(1).max(MAX_TOOL_TIMEOUT_SECONDS),

@@ -41,7 +41,7 @@ export const memberSchema = z
       .nullable()
       .meta({
         description:
-          'Only while invited and not expired, and only shown to members who can grant its permissions. Null as well where the' +
+          'Only while invited and not expired, and only shown to members who can grant its permissions. Null as well where the ' +
           'service has no `ENCRYPTION_KEY`: then only the response that created the code has it.',
       }),
     invite_expires_at: timestamp.nullable().meta({
@@ -94,7 +94,7 @@ const keepKeys = z
   .default(false)
   .meta({
     description:
-      'Keep keys linked to the member whose makers lack the gained permissions. Without it they are revoked,' +
+      'Keep keys linked to the member whose makers lack the gained permissions. Without it they are revoked, ' +
       'since the maker of a key knows its secret.',
   });
 

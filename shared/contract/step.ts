@@ -84,7 +84,7 @@ export const stepSchema = z
       .nullable()
       .meta({
         description:
-          'The part of `duration_ms` before the last attempt: earlier attempts and the delays after them, since the last resume; 0 for a' +
+          'The part of `duration_ms` before the last attempt: earlier attempts and the delays after them, since the last resume; 0 for a ' +
           'first attempt, null where it was not recorded',
       }),
     attempts: z

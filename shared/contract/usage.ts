@@ -62,7 +62,7 @@ export const usageBreakdownSchema = z
       )
       .meta({
         description:
-          `Runs created in these days that still exist, most expensive first. Beyond ${MAX_BREAKDOWN_ROWS}, the last row is` +
+          `Runs created in these days that still exist, most expensive first. Beyond ${MAX_BREAKDOWN_ROWS}, the last row is ` +
           '`other`',
       }),
     by_model: z

@@ -8,6 +8,8 @@ import {
   commentsOf,
   consoleTexts,
   documents,
+  joinedIn,
+  joinedInCode,
   namesOf,
   proseOf,
   textsOf,
@@ -16,6 +18,30 @@ import {
 
 const foundIn = (lines: readonly string[]): string[] =>
   lines.map((line) => line.replace(/ in '.*$/s, '')).sort();
+
+describe('words of texts over several lines', () => {
+  test('have a space between them', () => {
+    expect(joinedInCode()).toEqual([]);
+  });
+
+  test('are found where it is missing', () => {
+    const source = [
+      "const a = 'The text of one' +",
+      "  'line. Then `a`,' +",
+      "  '`b`, and ' +",
+      '  `more of ${it}` +',
+      "  'again, and a/' +",
+      "  'path' +",
+      "  'end';",
+      "const b = 'key' +",
+      "  'word';",
+    ].join('\n');
+    expect(joinedIn('a.ts', source)).toEqual([
+      "a.ts:1: 'The text of one'",
+      "a.ts:2: 'line. Then `a`,'",
+    ]);
+  });
+});
 
 describe('avoided words', () => {
   test('are not used in the console', () => {

@@ -51,7 +51,7 @@ function signInAndUp(app: App, context: RouteContext): void {
       operationId: 'login',
       summary: 'Sign in with email and password',
       description:
-        'Returns the same 401 for an unknown email and a wrong password, 403 while the account waits for approval,' +
+        'Returns the same 401 for an unknown email and a wrong password, 403 while the account waits for approval, ' +
         '429 after too many failures of the account or the address.',
       security: [],
       body: loginInput,

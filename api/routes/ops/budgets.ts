@@ -50,7 +50,7 @@ function listAndCreate(app: App, { db }: RouteContext): void {
       operationId: 'createBudget',
       summary: 'Cap what runs may cost in a window',
       description:
-        'A trigger that does not fit is refused with 402. With `reservation_estimate_usd` each trigger reserves that' +
+        'A trigger that does not fit is refused with 402. With `reservation_estimate_usd` each trigger reserves that ' +
         'much until its run ends; without it only settled spend counts. Past spend of the current window counts too.',
       body: budgetInput,
       response: answers({ 201: budgetSchema }, 'not_found', 'conflict'),

@@ -84,7 +84,7 @@ function readAndChange(app: App, { db }: RouteContext): void {
       operationId: 'updateFeed',
       summary: 'Change a feed',
       description:
-        'Changes the fields in the body. A changed status is sent to webhooks as `feed.status_changed`. Records keep' +
+        'Changes the fields in the body. A changed status is sent to webhooks as `feed.status_changed`. Records keep ' +
         'types that are removed from `entity_types`.',
       params: feedParams,
       body: feedUpdate,

@@ -32,9 +32,9 @@ export function dataIngestRoutes(app: App, { db }: RouteContext): void {
         summary: 'Send records and events to a feed',
         description:
           'JSON with at most 1,000 records, or a stream of any length of `application/x-ndjson` with one record per ' +
-          'line and `?feed_id=`. An unchanged record creates no version and no change; a refused record is not' +
-          'stored, while the others are. An interrupted stream keeps what it has sent so far: send' +
-          'all of it again. A change names an attribute directly, or as `attributes.<name>` where a field of the' +
+          'line and `?feed_id=`. An unchanged record creates no version and no change; a refused record is not ' +
+          'stored, while the others are. An interrupted stream keeps what it has sent so far: send ' +
+          'all of it again. A change names an attribute directly, or as `attributes.<name>` where a field of the ' +
           'record has that name.',
         querystring: ingestQuery,
         body: ingestBody,

@@ -58,7 +58,7 @@ function listAndCreate(app: App, { db, dataKeyUses }: RouteContext): void {
       operationId: 'createDataKey',
       summary: 'Create a key of the data API; its secret is shown only this once',
       description:
-        "For `/v1` alone, where it can do what its scopes permit. Its allowances apply in addition to the plan's. Scopes that" +
+        "For `/v1` alone, where it can do what its scopes permit. Its allowances apply in addition to the plan's. Scopes that " +
         'read or export also require `view`, `webhooks:write` requires `manage_workspace`.',
       body: dataKeyInput,
       response: answers({ 201: createdDataKeySchema }, 'conflict'),

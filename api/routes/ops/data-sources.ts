@@ -121,7 +121,7 @@ function reportFailures(app: App, { db }: RouteContext): void {
       operationId: 'reportSource',
       summary: 'Report the result of a source check',
       description:
-        'Counts as a source check of the month. Three failures in a row make the source `failed`, which is sent to' +
+        'Counts as a source check of the month. Three failures in a row make the source `failed`, which is sent to ' +
         'webhooks as `source.failed`; the next success makes it `healthy` (`source.recovered`).',
       params: sourceParams,
       body: sourceReport,

@@ -56,7 +56,7 @@ export function hookRoutes(app: App, context: RouteContext): void {
         operationId: 'receiveEvent',
         summary: 'Start a run with an event',
         description:
-          'The URL is the credential. A wrong id, a wrong secret and a disabled webhook get the same 404. The content' +
+          'The URL is the credential. A wrong id, a wrong secret and a disabled webhook get the same 404. The content ' +
           'type does not matter.',
         security: [],
         params: hookParams,

@@ -38,8 +38,8 @@ export function keyRoutes(app: App, { db, keyUses }: RouteContext): void {
       operationId: 'createApiKey',
       summary: 'Create an API key; its secret is shown only this once',
       description:
-        "A key linked to a member has the member's current permissions; without `member_id` it has the defaults of its" +
-        '`role`. With `member_id`, `role` is ignored. Nobody can create a key with more permissions' +
+        "A key linked to a member has the member's current permissions; without `member_id` it has the defaults of its " +
+        '`role`. With `member_id`, `role` is ignored. Nobody can create a key with more permissions ' +
         'than their own.',
       body: apiKeyInput,
       response: answers({ 201: createdApiKeySchema }, 'conflict', 'not_found'),
@@ -57,7 +57,7 @@ export function keyRoutes(app: App, { db, keyUses }: RouteContext): void {
       operationId: 'revokeApiKey',
       summary: 'Revoke an API key; it stays in the list',
       description:
-        'Effective for the next request. Has no effect on a revoked key. Nobody can revoke a key with' +
+        'Effective for the next request. Has no effect on a revoked key. Nobody can revoke a key with ' +
         'more permissions than their own.',
       params: z.strictObject({ id: z.string().min(1) }),
       response: answers({ 204: nothing }),

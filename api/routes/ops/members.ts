@@ -33,7 +33,7 @@ const detail = answers(
 );
 
 const gainText =
-  'Requires everything that the member holds before and after. When the member gains something, an invitation gets a new' +
+  'Requires everything that the member holds before and after. When the member gains something, an invitation gets a new ' +
   'code, and linked keys whose makers lack the gained permissions are revoked, unless `keep_keys` is true.';
 
 export function memberRoutes(app: App, context: RouteContext): void {
@@ -67,8 +67,8 @@ function listAndInvite(app: App, { db }: RouteContext, rules: InviteRules): void
       operationId: 'inviteMember',
       summary: 'Invite a member',
       description:
-        'Anyone with the invite code becomes the member, once, until `invite_expires_at`. It is emailed where email' +
-        'delivery is configured, and shown in the listing until then. Nobody can invite to more than they hold. A' +
+        'Anyone with the invite code becomes the member, once, until `invite_expires_at`. It is emailed where email ' +
+        'delivery is configured, and shown in the listing until then. Nobody can invite to more than they hold. A ' +
         'pending sign-up in another workspace with the same address is dropped.',
       body: inviteInput,
       response: answers({ 201: memberSchema }, 'conflict'),
@@ -167,7 +167,7 @@ function admitAndRemove(app: App, { db }: RouteContext, rules: InviteRules): voi
       operationId: 'renewInvite',
       summary: 'Replace the invite code of an invited member',
       description:
-        'The previous code is invalid at once. The new one is emailed where email delivery is configured. For an approved' +
+        'The previous code is invalid at once. The new one is emailed where email delivery is configured. For an approved ' +
         'sign-up that has not chosen a password yet, it is only emailed.',
       params: memberParams,
       body: emptyBody,
@@ -185,8 +185,8 @@ function admitAndRemove(app: App, { db }: RouteContext, rules: InviteRules): voi
       operationId: 'approveMember',
       summary: 'Approve a member who has signed up',
       description:
-        'The email address is not verified yet. Where email delivery is configured, the password of the' +
-        'sign-up is dropped and a code is sent to the address, to choose a password with `accept-invite`. Otherwise' +
+        'The email address is not verified yet. Where email delivery is configured, the password of the ' +
+        'sign-up is dropped and a code is sent to the address, to choose a password with `accept-invite`. Otherwise ' +
         'the password of the sign-up is valid: only approve people whom you expect.',
       params: memberParams,
       body: emptyBody,

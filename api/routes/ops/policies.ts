@@ -28,7 +28,7 @@ export function policyRoutes(app: App, { db }: RouteContext): void {
       operationId: 'setPolicies',
       summary: 'Replace the policies for agents and tools',
       description:
-        'Replaces all policies; absent ones are unrestricted. Applies to every step that starts after the response, also' +
+        'Replaces all policies; absent ones are unrestricted. Applies to every step that starts after the response, also ' +
         'in active runs.',
       body: policiesInput.meta({
         examples: [

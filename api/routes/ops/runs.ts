@@ -136,7 +136,7 @@ function readRunEvents(app: App, { db }: RouteContext): void {
       operationId: 'listRunEvents',
       summary: "List the frames of a run's stream, oldest first",
       description:
-        'The frames as they were emitted, each with its number and time. To follow a run without a stream, poll' +
+        'The frames as they were emitted, each with its number and time. To follow a run without a stream, poll ' +
         'with the highest `seq` seen as `after`.',
       params: runParams,
       querystring: runEventQuery,
@@ -161,7 +161,7 @@ function readMessages(app: App, { db }: RouteContext): void {
       operationId: 'listStepMessages',
       summary: 'Read the conversation of an agent with tools',
       description:
-        'Everything the model received and said so far, in order. Results are as the model received them: redacted, and' +
+        'Everything the model received and said so far, in order. Results are as the model received them: redacted, and ' +
         'cut after 100,000 characters.',
       params: stepParams,
       response: answers({ 200: messageListSchema }),
@@ -185,7 +185,7 @@ function decideGates(app: App, actions: RunActions): void {
       operationId: 'decideGate',
       summary: 'Approve or reject an open gate',
       description:
-        'A gate can be decided whenever it is open, also while other branches of its run are in progress. Without a body the' +
+        'A gate can be decided whenever it is open, also while other branches of its run are in progress. Without a body the ' +
         'oldest open gate is approved: name the gate where a run may have several. A tool call needs its `digest`. A gate with rules can refuse' +
         ' the caller with 403, and counts the approvals that it requires: then it stays open until the last one. 409' +
         ' says what was decided before, or that the tool has changed.',
@@ -225,7 +225,7 @@ function resumeAndCancel(app: App, actions: RunActions): void {
       operationId: 'overrideBudget',
       summary: 'Resume a run that a budget stopped, with its own optional cap',
       description:
-        'The run is then exempt from block budgets; its cost still counts in them. `cap_usd` becomes its' +
+        'The run is then exempt from block budgets; its cost still counts in them. `cap_usd` becomes its ' +
         'cap, without one it has none.',
       params: runParams,
       body: overrideBody,

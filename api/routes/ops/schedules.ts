@@ -92,7 +92,7 @@ function readAndUpdate(app: App, context: RouteContext): void {
       operationId: 'updateSchedule',
       summary: 'Change, enable or disable a schedule',
       description:
-        'Absent fields do not change. Times before a change are not caught up. A change that leaves' +
+        'Absent fields do not change. Times before a change are not caught up. A change that leaves ' +
         'it enabled also requires `run_workflows`, unless only the name changes.',
       params: scheduleParams,
       body: scheduleUpdate,
@@ -136,7 +136,7 @@ function removeAndTrigger(app: App, context: RouteContext): void {
       operationId: 'triggerSchedule',
       summary: 'Start a run of a schedule now',
       description:
-        'With its input, also while it is disabled. Also requires `run_workflows`. 409 while an earlier run of it is active, unless its' +
+        'With its input, also while it is disabled. Also requires `run_workflows`. 409 while an earlier run of it is active, unless its ' +
         'overlap is `allow`.',
       params: scheduleParams,
       body: emptyBody,

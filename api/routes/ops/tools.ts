@@ -25,7 +25,7 @@ const toolParams = z.strictObject({ id: z.string().min(1) });
 
 /** Changing a tool requires the same as changing the graphs that use it. */
 const takenByGraphs = (act: string): string =>
-  `${act} also requires \`publish_workflows\` where a published workflow calls the tool, and \`run_workflows\` where` +
+  `${act} also requires \`publish_workflows\` where a published workflow calls the tool, and \`run_workflows\` where ` +
   'one does that has a webhook or an enabled schedule.';
 
 export function toolRoutes(app: App, context: RouteContext): void {
@@ -63,7 +63,7 @@ function listAndCreate(app: App, context: RouteContext): void {
       operationId: 'createTool',
       summary: 'Register a custom tool',
       description:
-        'Workflows call it as `custom:<name>`: an HTTP endpoint that receives the arguments as JSON, or a tool of an' +
+        'Workflows call it as `custom:<name>`: an HTTP endpoint that receives the arguments as JSON, or a tool of an ' +
         'MCP server. Its target is checked with each call.' +
         takenByGraphs('Registering one under a name that a graph already calls'),
       body: customToolInput,
@@ -103,8 +103,8 @@ function readAndChange(app: App, context: RouteContext): void {
       operationId: 'updateTool',
       summary: 'Change a custom tool',
       description:
-        'Changes the fields in the body, for the next step that calls the tool. `headers` is replaced as a whole; a' +
-        'header given as `***` keeps its value. Values belong to the origin (scheme, host, port) of `endpoint_url`:' +
+        'Changes the fields in the body, for the next step that calls the tool. `headers` is replaced as a whole; a ' +
+        'header given as `***` keeps its value. Values belong to the origin (scheme, host, port) of `endpoint_url`: ' +
         'a change to another origin is refused until every header is given in full or left out.' +
         takenByGraphs('A change of any other field than `label` and `description`'),
       params: toolParams,
@@ -145,7 +145,7 @@ function tryTool(app: App, context: RouteContext): void {
       operationId: 'testTool',
       summary: 'Call a custom tool once',
       description:
-        'A real call, with the stored headers, without retries and for at most 25 seconds. Arguments that do not fit' +
+        'A real call, with the stored headers, without retries and for at most 25 seconds. Arguments that do not fit ' +
         'the `input_schema` are refused; a failing tool returns `ok: false`.',
       params: toolParams,
       body: toolTestInput,

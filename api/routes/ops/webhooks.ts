@@ -54,7 +54,7 @@ function enableAndRead(app: App, { db, config }: RouteContext): void {
       operationId: 'enableWebhook',
       summary: 'Enable the inbound webhook, or give it a new URL',
       description:
-        'Each call creates a new secret; the previous URL then returns 404. Also requires `run_workflows`, since' +
+        'Each call creates a new secret; the previous URL then returns 404. Also requires `run_workflows`, since ' +
         'anyone with the URL can start runs.',
       params: workflowParams,
       body: emptyBody,

@@ -22,7 +22,7 @@ export function dataEventRoutes(app: App, { db, meter, dataCursors }: RouteConte
       operationId: 'listEvents',
       summary: 'List intelligence events, newest first',
       description:
-        '3 credits per event, 10 if it is `human_reviewed` or `multi_source_verified`. Events are marked as delivered' +
+        '3 credits per event, 10 if it is `human_reviewed` or `multi_source_verified`. Events are marked as delivered ' +
         'by the first page that contains them, and stay listed.',
       querystring: eventListQuery,
       response: answers({ 200: envelopeOf(z.array(intelligenceEventSchema)) }, 'credits_exhausted'),

@@ -38,7 +38,7 @@ export function dataExportRoutes(app: App, { db, meter, config }: RouteContext):
       summary: 'Export records or events as JSON or CSV',
       description:
         'The newest 10,000 rows at most, one credit each, all taken before the first is sent. The header ' +
-        '`X-Export-Truncated: true` says that there were more. CSV comes as an attachment: a header row, nested values' +
+        '`X-Export-Truncated: true` says that there were more. CSV comes as an attachment: a header row, nested values ' +
         "as JSON, and a `'` before anything a spreadsheet would read as a formula.",
       body: exportRequest,
       response: answers(

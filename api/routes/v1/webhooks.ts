@@ -72,7 +72,7 @@ function listAndRegister(app: App, context: RouteContext): void {
       operationId: 'createWebhookEndpoint',
       summary: 'Register a webhook endpoint',
       description:
-        'Returns the secret that signs deliveries, only this once. Endpoints of test keys receive events about demo' +
+        'Returns the secret that signs deliveries, only this once. Endpoints of test keys receive events about demo ' +
         'records only, those of live keys about live ones. There are at most 50 of each.',
       body: endpointInput,
       response: answers({ 201: envelopeOf(newEndpointSchema) }, 'conflict'),
@@ -116,7 +116,7 @@ function deleteAndRotate(app: App, context: RouteContext): void {
       operationId: 'rotateWebhookSecret',
       summary: 'Replace the secret of a webhook endpoint',
       description:
-        'Returns the new secret, only this once. For 24 hours deliveries are also signed with the previous one; another' +
+        'Returns the new secret, only this once. For 24 hours deliveries are also signed with the previous one; another ' +
         'rotation ends that at once.',
       params: endpointParams,
       body: emptyBody,
