@@ -15,6 +15,7 @@ import type { WorkerMetrics } from './metrics.ts';
 import { requireActivities } from './required-activities.ts';
 import { startBookkeeping } from '../shared/operations/bookkeeping.ts';
 import { startDeliveryDispatch } from '../shared/operations/data/delivery-dispatch.ts';
+import { releaseDueRuns } from '../shared/operations/runs/due-gates.ts';
 import { startReconciler } from '../shared/operations/runs/reconcile.ts';
 import { startScheduleSync } from '../shared/operations/schedules/sync.ts';
 import type { Config } from '../shared/platform/config.ts';
@@ -208,11 +209,12 @@ export async function createWorker(deps: WorkerDeps): Promise<RunningWorker> {
   const dispatch = startDeliveryDispatch({ db, temporal, log, config });
   const ended = Promise.all(workers.map((worker) => worker.run())).then(() => undefined);
   const finished = Promise.race([ended, stuck]);
+  const released = releaseDueRuns({ db, temporal, log });
   let stopping: Promise<void> | undefined;
   const stop = async (): Promise<void> => {
     for (const worker of workers) if (worker.getState() === 'RUNNING') worker.shutdown();
     const loops = [reconciler, bookkeeping, scheduleSync, dispatch];
-    await Promise.allSettled([finished, ...loops.map((loop) => loop.stop())]);
+    await Promise.allSettled([finished, released, ...loops.map((loop) => loop.stop())]);
     await activities.close();
     await connection.close();
     await egress.close();

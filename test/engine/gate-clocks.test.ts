@@ -6,6 +6,7 @@ import { cancelRun, decideGate, resumeRun } from '../../shared/operations/runs/r
 import { startToolServer, type ToolServer } from '../fakes/tool-server.ts';
 import { echo, edge, type Engine, eventually, mock, startEngine } from '../support/engine.ts';
 import { startWorkerProcess, type TestProcess } from '../support/processes.ts';
+import { fetchHistory } from './histories.ts';
 
 let engine: Engine;
 let tools: ToolServer;
@@ -228,3 +229,28 @@ describe('a gate with reminders', () => {
     await engine.until(runId, ['success']);
   }, 30_000);
 });
+
+test('a deadline soon after a restart does not wait for the worker that was killed', async () => {
+  const graph = branching({ timeout_seconds: 8, on_timeout: 'approve' });
+  const workflowId = await engine.define(graph);
+  // On a busy machine the new worker can be ready too late.
+  for (let tries = 0, inTime = false; !inTime; tries += 1) {
+    expect(tries).toBeLessThan(5);
+    const runId = await engine.trigger(workflowId);
+    await engine.until(runId, ['paused']);
+    const handle = engine.deps.temporal.client.workflow.getHandle(runId);
+    await eventually(async () => {
+      const { events } = await handle.fetchHistory();
+      return events!.some((event) => event.timerStartedEventAttributes != null);
+    });
+    await worker.kill();
+    worker = await startWorkerProcess(engine.env);
+    inTime = (await engine.run(runId)).status === 'paused';
+    await engine.until(runId, ['success'], 30_000);
+    if (!inTime) continue;
+    const { events } = await fetchHistory(engine, runId);
+    expect(events!.filter((event) => event.workflowTaskTimedOutEventAttributes != null)).toEqual(
+      [],
+    );
+  }
+}, 120_000);

@@ -51,6 +51,18 @@ export async function checkGate(
   });
 }
 
+/** The most runs of one answer. More deadlines in a few seconds are noticed late for other reasons. */
+const MAX_DUE = 1_000;
+
+/** The ids of the runs with an open gate that is due within `seconds`, the next ones first. */
+export async function runsDueWithin(db: Pool, seconds: number): Promise<readonly string[]> {
+  return db.manyFirst(sql.prepared('gates_due', z.object({ run_id: z.string() }))`
+    SELECT run_id FROM gates
+    WHERE status = 'open' AND expires_at < clock_timestamp() + ${seconds}::int * interval '1 s'
+    ORDER BY expires_at LIMIT ${MAX_DUE}
+  `);
+}
+
 async function lockGate(
   tx: Tx,
   { run_id, step_key, round, execution }: GateCheck & { execution: string },

@@ -1,0 +1,42 @@
+import { isGrpcServiceError } from '@temporalio/client';
+import { runsDueWithin } from '../../db/gates/clock.ts';
+import type { Pool } from '../../db/pool.ts';
+import type { Logger } from '../../platform/logger.ts';
+import type { TemporalLink } from '../../platform/temporal.ts';
+
+/**
+ * How long the Temporal server believes that a worker which was killed still polls, in seconds, and a little more. Until
+ * then it offers the tasks of a run to the worker that had it last, for two seconds each.
+ */
+const BELIEVED_ALIVE_SECONDS = 12;
+/** gRPC: the execution has closed. */
+const NOT_FOUND = 5;
+
+/**
+ * Lets any worker take the next task of the runs with a gate that is due soon, for a worker that starts: the one that
+ * had them may just have been killed, and their deadlines would be noticed two seconds late.
+ */
+export async function releaseDueRuns({
+  db,
+  temporal,
+  log,
+}: {
+  db: Pool;
+  temporal: TemporalLink;
+  log: Logger;
+}): Promise<void> {
+  try {
+    const runIds = await runsDueWithin(db, BELIEVED_ALIVE_SECONDS);
+    const { namespace, client } = temporal;
+    for (const workflowId of runIds) {
+      await client.workflowService
+        .resetStickyTaskQueue({ namespace, execution: { workflowId } })
+        .catch((error: unknown) => {
+          if (!isGrpcServiceError(error) || Number(error.code) !== NOT_FOUND) throw error;
+        });
+    }
+  } catch (error) {
+    // The deadlines are noticed all the same, a little later.
+    log.warn({ err: error }, 'the runs whose gates are due could not be released');
+  }
+}
