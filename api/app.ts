@@ -37,6 +37,7 @@ import { routedUrl } from './inbound/address.ts';
 import { createKeyUses } from './identity/key-uses.ts';
 import { mcpRoutes } from './mcp/route.ts';
 import { createMeter } from './data/meter.ts';
+import { sendEtags } from './http/etags.ts';
 import { learnMethods } from './http/methods.ts';
 import { measureRequests } from './http/metrics.ts';
 import { documentRoutes } from './openapi/document.ts';
@@ -58,6 +59,7 @@ import { keyRoutes } from './routes/ops/keys.ts';
 import { memberRoutes } from './routes/ops/members.ts';
 import { policyRoutes } from './routes/ops/policies.ts';
 import { priceRoutes } from './routes/ops/prices.ts';
+import { draftRoutes } from './routes/ops/drafts.ts';
 import { runRoutes } from './routes/ops/runs.ts';
 import { secretRoutes } from './routes/ops/secrets.ts';
 import { toolRoutes } from './routes/ops/tools.ts';
@@ -95,6 +97,7 @@ const routes = [
   memberRoutes,
   workflowRoutes,
   versionRoutes,
+  draftRoutes,
   templateRoutes,
   runRoutes,
   webhookRoutes,
@@ -192,6 +195,7 @@ function allowOrigins(app: App, corsOrigins: ApiDeps['config']['api']['corsOrigi
     methods: ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'],
     exposedHeaders: [
       'x-request-id',
+      'etag',
       'idempotent-replayed',
       'retry-after',
       ...rateLimitHeaders,
@@ -208,6 +212,7 @@ function registerRoutes(app: App, context: RouteContext): void {
   app.register(async (scope) => {
     authenticate(scope, context);
     refuseUnsafeInput(scope);
+    sendEtags(scope);
     for (const register of routes) register(scope.withTypeProvider<ZodTypeProvider>(), context);
   });
   app.register(async (scope) => {

@@ -3,6 +3,7 @@ import { alertCommands } from './commands/alerts.ts';
 import { auditCommands } from './commands/audit.ts';
 import { dataKeyCommands } from './commands/data-keys.ts';
 import { dataCommands } from './commands/data.ts';
+import { draftCommands } from './commands/drafts.ts';
 import { moneyCommands } from './commands/money.ts';
 import { peopleCommands } from './commands/people.ts';
 import { runCommands } from './commands/runs.ts';
@@ -40,6 +41,7 @@ export function createProgram(): Command {
   const groups = [
     signInCommands,
     workflowCommands,
+    draftCommands,
     runCommands,
     moneyCommands,
     peopleCommands,

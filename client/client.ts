@@ -7,6 +7,7 @@ import { memberMethods } from './members.ts';
 import { type Connection, createSend, fillPath } from './request.ts';
 import { headerValue, runMethods } from './runs.ts';
 import { scheduleMethods } from './schedules.ts';
+import { draftMethods } from './drafts.ts';
 import { secretMethods } from './secrets.ts';
 import { signInMethods } from './sign-in.ts';
 import {
@@ -49,6 +50,7 @@ export type Client = ReturnType<typeof workflowMethods> &
   ReturnType<typeof endpointMethods> &
   ReturnType<typeof scheduleMethods> &
   ReturnType<typeof toolMethods> &
+  ReturnType<typeof draftMethods> &
   ReturnType<typeof secretMethods> &
   ReturnType<typeof webhookMethods> &
   ReturnType<typeof templateMethods> &
@@ -89,6 +91,7 @@ export function createClient({
     ...endpointMethods(send),
     ...scheduleMethods(send),
     ...toolMethods(send),
+    ...draftMethods(send),
     ...secretMethods(send),
     ...webhookMethods(send),
     ...templateMethods(send),

@@ -9,17 +9,20 @@ export class ApiError extends Error {
   readonly requestId: string | undefined;
   /** Seconds to wait before a retry, if the service says so. */
   readonly retryAfter: number | undefined;
+  /** For status 412: the record as it is now; null if it is gone. */
+  readonly current: unknown;
 
   constructor(
     status: number,
     detail: string,
-    more: { requestId?: string; retryAfter?: number; cause?: unknown } = {},
+    more: { requestId?: string; retryAfter?: number; current?: unknown; cause?: unknown } = {},
   ) {
     super(`${detail} (${status})`, { cause: more.cause });
     this.status = status;
     this.detail = detail;
     this.requestId = more.requestId;
     this.retryAfter = more.retryAfter;
+    this.current = more.current;
   }
 }
 

@@ -322,23 +322,6 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/api/workflows/{id}/publish": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /** Publish a workflow */
-        post: operations["publishWorkflow"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
     "/api/workflows/{id}/validate": {
         parameters: {
             query?: never;
@@ -445,6 +428,54 @@ export interface paths {
         get: operations["diffVersions"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/workflows/{id}/draft": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read the draft of a workflow
+         * @description What is being edited beside the current version. Nothing runs a draft.
+         */
+        get: operations["getDraft"];
+        /**
+         * Save the draft of a workflow
+         * @description Saved as drawn, even if it cannot run yet; omitted fields are unchanged. The first save creates the draft, on the content of its base version, and answers 201. To change a draft that exists, send its `ETag` as `If-Match`: without it the answer is 428, and 412 when someone else has saved meanwhile. A save without a change keeps the revision.
+         */
+        put: operations["saveDraft"];
+        post?: never;
+        /**
+         * Discard the draft of a workflow
+         * @description Requires `If-Match`. The current version is unchanged.
+         */
+        delete: operations["discardDraft"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/workflows/{id}/publish": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Publish a workflow
+         * @description Without a body, publishes the current version. With `from_draft`, makes the draft the current version in one step: requires the `ETag` of the draft as `If-Match`, and a draft that can run and began at the current version. The author of the version is the member who saved the draft last. Also requires `run_workflows` where the workflow has a webhook or an enabled schedule.
+         */
+        post: operations["publishWorkflow"];
         delete?: never;
         options?: never;
         head?: never;
@@ -3651,6 +3682,15 @@ export interface components {
         PriceList: {
             prices: components["schemas"]["Price"][];
         };
+        PublishWorkflowBody: {
+            /**
+             * @description Makes the draft the current version; without it the current version is published
+             * @enum {boolean}
+             */
+            from_draft?: true;
+            /** @description What the version changes; only with `from_draft` */
+            note?: string;
+        };
         PutSecretBody: {
             /**
              * Format: password
@@ -3891,6 +3931,15 @@ export interface components {
             run_id: string | null;
             /** @description The run's page in the Temporal UI; null where TEMPORAL_UI_URL is not set */
             url: string | null;
+        };
+        SaveDraftBody: {
+            graph?: components["schemas"]["GraphDraft"];
+            /** @description JSON Schema, draft 2020-12 or 7, that the input of every run must fit; null accepts any object. Patterns are RE2; `format` is not checked; external references are not loaded. At most 65,536 characters and 40 levels */
+            input_schema?: {
+                [key: string]: unknown;
+            } | null;
+            /** @description The version that the work began at; by default that of the draft, or the current one for a new draft */
+            base_version?: number;
         };
         Schedule: {
             id: string;
@@ -4587,11 +4636,59 @@ export interface components {
              * @description ISO 8601, UTC
              */
             updated_at: string;
+            /** @description Changes with each edit. The header `ETag` has it in double quotes; send that as `If-Match` to change only this state */
+            etag: string;
+        };
+        WorkflowDraft: {
+            workflow_id: string;
+            /** @description The version it began at; it can be published while this is the current version */
+            base_version: number;
+            /** @description Counts the saves that changed something */
+            revision: number;
+            graph: components["schemas"]["Graph"];
+            /** @description JSON Schema, draft 2020-12 or 7, that the input of every run must fit; null accepts any object. Patterns are RE2; `format` is not checked; external references are not loaded. At most 65,536 characters and 40 levels */
+            input_schema: {
+                [key: string]: unknown;
+            } | null;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            created_at: string;
+            /** @description The member who saved it last */
+            saved_by: string | null;
+            saved_by_name: string | null;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            saved_at: string;
+            /** @description Changes with each edit. The header `ETag` has it in double quotes; send that as `If-Match` to change only this state */
+            etag: string;
+        };
+        /** @description It is not as `If-Match` says */
+        WorkflowDraftChanged: {
+            /** @description The error message */
+            detail: string;
+            /** @description As it is now; null when it is gone */
+            current: components["schemas"]["WorkflowDraft"] | null;
+        };
+        WorkflowOrDraft: components["schemas"]["Workflow"] | components["schemas"]["WorkflowDraft"];
+        /** @description It is not as `If-Match` says */
+        WorkflowOrDraftChanged: {
+            /** @description The error message */
+            detail: string;
+            /** @description As it is now; null when it is gone */
+            current: components["schemas"]["WorkflowOrDraft"] | null;
         };
         WorkflowVersion: {
             workflow_id: string;
             version: number;
+            /** @description The member who wrote it */
             created_by: string | null;
+            created_by_name: string | null;
+            /** @description What its author said about it */
+            note: string | null;
             /**
              * Format: date-time
              * @description ISO 8601, UTC
@@ -4610,7 +4707,11 @@ export interface components {
         WorkflowVersionSummary: {
             workflow_id: string;
             version: number;
+            /** @description The member who wrote it */
             created_by: string | null;
+            created_by_name: string | null;
+            /** @description What its author said about it */
+            note: string | null;
             /**
              * Format: date-time
              * @description ISO 8601, UTC
@@ -5216,32 +5317,6 @@ export interface operations {
             };
         };
     };
-    publishWorkflow: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                id: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: {
-            content: {
-                "application/json": components["schemas"]["EmptyBody"];
-            };
-        };
-        responses: {
-            /** @description OK */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Workflow"];
-                };
-            };
-        };
-    };
     validateWorkflow: {
         parameters: {
             query?: never;
@@ -5437,6 +5512,118 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["GraphDiff"];
+                };
+            };
+        };
+    };
+    getDraft: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WorkflowDraft"];
+                };
+            };
+        };
+    };
+    saveDraft: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The `ETag` of the record as you read it. Where it has changed since, the answer is 412 */
+                "if-match"?: string;
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SaveDraftBody"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WorkflowDraft"];
+                };
+            };
+            /** @description Created */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WorkflowDraft"];
+                };
+            };
+        };
+    };
+    discardDraft: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The `ETag` of the record as you read it. Where it has changed since, the answer is 412 */
+                "if-match"?: string;
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    publishWorkflow: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The `ETag` of the record as you read it. Where it has changed since, the answer is 412 */
+                "if-match"?: string;
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["PublishWorkflowBody"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Workflow"];
                 };
             };
         };

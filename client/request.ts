@@ -8,6 +8,15 @@ export interface CallOptions {
   signal?: AbortSignal;
 }
 
+/** Options of a change of one record. */
+export interface WriteOptions extends CallOptions {
+  /**
+   * The `etag` of the record as you read it, or `*` for any. If it has changed since, the call fails with an `ApiError` of
+   * status 412, whose `current` is the record as it is now.
+   */
+  ifMatch?: string | undefined;
+}
+
 export interface Connection {
   /** Without a trailing slash. */
   baseUrl: string;
@@ -23,7 +32,7 @@ interface Content<R extends Route> {
   query?: QueryOf<R>;
   body?: BodyOf<R>;
   headers?: Record<string, string>;
-  options?: CallOptions | undefined;
+  options?: WriteOptions | undefined;
 }
 
 /** Sends one operation. `ids` replace the parameters of its path, in order. */
@@ -54,6 +63,7 @@ export function createSend(connection: Connection): Send {
         accept: 'application/json',
         ...(body === undefined ? {} : { 'content-type': 'application/json' }),
         ...connection.credential,
+        ...(options.ifMatch === undefined ? {} : { 'if-match': entityTag(options.ifMatch) }),
         ...headers,
       },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
@@ -71,6 +81,9 @@ export function createSend(connection: Connection): Send {
     );
   };
 }
+
+/** The header's form of a tag from a record or from the header `ETag`. */
+const entityTag = (tag: string): string => (/^(\*|(W\/)?".*)$/.test(tag) ? tag : `"${tag}"`);
 
 async function sendRepeatedly<Answer>(
   connection: Connection,
@@ -115,10 +128,21 @@ async function sendOnce(
 function toError(response: Response, text: string): ApiError {
   const retryAfter = secondsOf(response.headers.get('retry-after'));
   const requestId = response.headers.get('x-request-id');
+  const current = currentIn(text);
   return new ApiError(response.status, detailOf(response, text), {
+    ...(current === undefined ? {} : { current }),
     ...(requestId === null ? {} : { requestId }),
     ...(retryAfter === undefined ? {} : { retryAfter }),
   });
+}
+
+/** The record as it is now, if the response has it. */
+function currentIn(text: string): unknown {
+  try {
+    return (JSON.parse(text) as { current?: unknown } | null)?.current;
+  } catch {
+    return undefined;
+  }
 }
 
 /** The error message of the service, or else of HTTP: a proxy's error page does not help. */

@@ -1,5 +1,5 @@
 import { byCursor, wholeList } from './pages.ts';
-import type { CallOptions, Send } from './request.ts';
+import type { CallOptions, Send, WriteOptions } from './request.ts';
 import type { AnswerOf, BodyOf, QueryOf } from './routes.ts';
 import type { GraphDiff, Workflow, WorkflowVersion } from './types.ts';
 
@@ -29,7 +29,8 @@ export function workflowMethods(send: Send) {
     /** Deletes the workflow and its runs. */
     deleteWorkflow: (workflowId: string, options?: CallOptions): Promise<undefined> =>
       send('DELETE /api/workflows/{id}', [workflowId], { options }),
-    publishWorkflow: (workflowId: string, options?: CallOptions): Promise<Workflow> =>
+    /** Publishes the current version; `publishDraft` publishes a draft. */
+    publishWorkflow: (workflowId: string, options?: WriteOptions): Promise<Workflow> =>
       send('POST /api/workflows/{id}/publish', [workflowId], { options }),
     /** All errors and warnings of the graph. */
     validate: (

@@ -1024,6 +1024,24 @@ CREATE TABLE webhook_signatures (
 
 CREATE INDEX webhook_signatures_by_age ON public.webhook_signatures USING btree (workflow_id, signed_at);
 
+CREATE TABLE workflow_drafts (
+  workflow_id text NOT NULL,
+  workspace_id text NOT NULL,
+  base_version integer NOT NULL,
+  graph json NOT NULL,
+  input_schema json,
+  revision integer DEFAULT 1 NOT NULL,
+  created_at timestamp with time zone DEFAULT now() NOT NULL,
+  saved_by text,
+  saved_by_name text,
+  saved_at timestamp with time zone DEFAULT now() NOT NULL,
+  CONSTRAINT workflow_drafts_pkey PRIMARY KEY (workflow_id),
+  CONSTRAINT workflow_drafts_workflow_id_fkey FOREIGN KEY (workflow_id) REFERENCES workflows(id) ON DELETE CASCADE,
+  CONSTRAINT workflow_drafts_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id) ON DELETE CASCADE,
+  CONSTRAINT workflow_drafts_base_version_check CHECK ((base_version >= 1)),
+  CONSTRAINT workflow_drafts_revision_check CHECK ((revision >= 1))
+);
+
 CREATE TABLE workflow_tools (
   workflow_id text NOT NULL,
   workspace_id text NOT NULL,
@@ -1042,6 +1060,8 @@ CREATE TABLE workflow_versions (
   created_by text,
   created_at timestamp with time zone DEFAULT now() NOT NULL,
   input_schema json,
+  created_by_name text,
+  note text,
   CONSTRAINT workflow_versions_pkey PRIMARY KEY (workflow_id, version),
   CONSTRAINT workflow_versions_workflow_id_fkey FOREIGN KEY (workflow_id) REFERENCES workflows(id) ON DELETE CASCADE
 );

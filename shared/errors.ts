@@ -14,10 +14,12 @@ export const errorTable = {
   not_found: { status: 404, retryable: false },
   method_not_allowed: { status: 405, retryable: false },
   conflict: { status: 409, retryable: false },
+  precondition_failed: { status: 412, retryable: false },
   too_large: { status: 413, retryable: false },
   unsupported_media_type: { status: 415, retryable: false },
   idempotency_mismatch: { status: 422, retryable: false },
   unprocessable: { status: 422, retryable: false },
+  precondition_required: { status: 428, retryable: false },
   rate_limited: { status: 429, retryable: true },
   allowance_exhausted: { status: 429, retryable: true },
   internal: { status: 500, retryable: false },
@@ -32,14 +34,17 @@ export class AppError extends Error {
   readonly code: ErrorCode;
   /** When to retry, for a temporary refusal. */
   readonly retryAfterSeconds: number | undefined;
+  /** For `precondition_failed`: the record as it is now, null when it is gone. */
+  readonly current: object | null | undefined;
 
   constructor(
     code: ErrorCode,
     detail: string,
-    options?: ErrorOptions & { retryAfterSeconds?: number },
+    options?: ErrorOptions & { retryAfterSeconds?: number; current?: object | null },
   ) {
     super(detail, options);
     this.code = code;
+    this.current = options?.current;
     this.retryAfterSeconds = options?.retryAfterSeconds;
   }
 

@@ -21,6 +21,8 @@ const GOODBYE_MS = 1_000;
 interface Refusal {
   code: ErrorCode;
   detail: string;
+  /** The record as it is now, for `precondition_failed`. */
+  current?: object | null;
 }
 
 /** Messages for the framework's own refusals. */
@@ -93,11 +95,11 @@ function answer(error: unknown, request: FastifyRequest, reply: FastifyReply): F
     reply.header('retry-after', String(retryAfterSeconds ?? RETRY_AFTER_SECONDS));
   }
   if (refusal.code === 'unauthenticated') reply.header('www-authenticate', 'Bearer');
-  return reply
-    .code(errorTable[refusal.code].status)
-    .type('application/json; charset=utf-8')
-    .serializer(JSON.stringify)
-    .send({ detail: refusal.detail });
+  reply.code(errorTable[refusal.code].status).type('application/json; charset=utf-8');
+  const { detail, current } = refusal;
+  // The route declares which fields of its record a caller can see.
+  if (current !== undefined) return reply.send({ detail, current });
+  return reply.serializer(JSON.stringify).send({ detail });
 }
 
 /** The data API distinguishes an invalid body (422) from an invalid query (400). All body errors start the same way. */
@@ -114,7 +116,10 @@ const WRITTEN =
 
 /** The code and the detail for a thrown value. An unknown error reveals nothing. */
 export function classify(error: unknown): Refusal {
-  if (error instanceof AppError) return { code: error.code, detail: error.message };
+  if (error instanceof AppError) {
+    const { code, message: detail, current } = error;
+    return current === undefined ? { code, detail } : { code, detail, current };
+  }
   const { validation, validationContext, code, statusCode } = error as Partial<FastifyError>;
   if (validation !== undefined) {
     // `/api/workflows/` names no workflow, so that address does not exist.

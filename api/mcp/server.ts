@@ -11,6 +11,7 @@ import { AppError } from '../../shared/errors.ts';
 import type { JsonObject } from '../../shared/json.ts';
 import { classify } from '../http/error-handler.ts';
 import { describeIssues } from '../http/invalid-request.ts';
+import { draftTools } from './draft-tools.ts';
 import { runTools } from './run-tools.ts';
 import { lengthOf, shortened } from './shortened.ts';
 import { secretTools } from './secret-tools.ts';
@@ -30,6 +31,7 @@ const instructions =
 /** All tools. Each names the capability it requires; the gateway itself requires `view`. */
 export const tools: readonly McpTool[] = [
   ...workflowTools,
+  ...draftTools,
   ...runTools,
   ...webhookTools,
   ...secretTools,
@@ -114,7 +116,12 @@ function refuse(
   { context }: Pick<ToolCall, 'context'>,
   error: unknown,
 ): CallToolResult {
-  const { code, detail } = classify(error);
+  const { code, detail, current } = classify(error);
   if (code === 'internal') context.log.error({ err: error, tool: tool.name }, 'tool failed');
-  return { content: [{ type: 'text', text: detail }], isError: true };
+  const content: CallToolResult['content'] = [{ type: 'text', text: detail }];
+  if (current != null) {
+    const shown = shortened({ current } as JsonObject, MAX_RESULT);
+    content.push({ type: 'text', text: JSON.stringify(shown) });
+  }
+  return { content, isError: true };
 }

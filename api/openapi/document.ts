@@ -185,10 +185,13 @@ function finish(generated: Document): Document {
     headers: { ...headers },
     responses: commonRefusals([...new Set(common.flat())]),
   };
+  const tagged = taggedSchemas(document.components.schemas);
   for (const operation of operations) {
     if (operation.requestBody !== undefined) allowNoBody(operation.requestBody);
     const { 'x-facts': facts } = operation;
-    if (facts !== undefined) operation.responses = completeResponses(operation.responses, facts);
+    if (facts !== undefined) {
+      operation.responses = completeResponses(operation.responses, facts, tagged);
+    }
     delete operation['x-facts'];
   }
   dropUnused(document);
@@ -201,6 +204,14 @@ function finish(generated: Document): Document {
   );
   return finished;
 }
+
+/** References to the schemas of records with an entity tag. */
+const taggedSchemas = (schemas: Record<string, Schema>): Set<string> =>
+  new Set(
+    Object.keys(schemas)
+      .filter((name) => schemas[name]?.properties?.['etag'] !== undefined)
+      .map((name) => `#/components/schemas/${name}`),
+  );
 
 // An optional body is declared nullable; as text, null is refused.
 function allowNoBody(requestBody: RequestBody): void {

@@ -36,6 +36,10 @@ export const headers = {
   },
   'WWW-Authenticate': text('The scheme of the credential', { required: true, example: 'Bearer' }),
   Allow: text('The methods that the address supports', { required: true, example: 'GET, HEAD' }),
+  ETag: text('The entity tag of the record, for `If-Match`', {
+    required: true,
+    example: '"5Yk3bVw2m0d1Qe8rTz7xUA"',
+  }),
   Location: text('Path of the resource', { required: true }),
   'Idempotent-Replayed': text('`true` when an earlier request with this key started the run'),
   'Content-Disposition': text("The CSV file's name", {

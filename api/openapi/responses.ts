@@ -45,9 +45,11 @@ const meanings: Readonly<Record<number, string>> = {
   404: 'Not found, or in another workspace',
   405: 'This address does not support the method',
   409: 'The state of the resource does not allow this',
+  412: 'The record is not as `If-Match` says',
   413: 'The body is larger than 1 MB',
   415: 'The body is compressed, or of another media type',
   422: 'The `Idempotency-Key` was used with another body',
+  428: 'The change requires `If-Match`',
   429: 'Too many requests',
   500: 'An internal error; `X-Request-Id` identifies it in the logs',
   503: 'The service is temporarily unavailable',
@@ -86,10 +88,14 @@ export function factsOf(route: RouteOptions): RouteFacts {
   };
 }
 
-/** The responses of a route: its own, and the errors of every such route, with their headers. */
+/**
+ * The responses of a route: its own, and the errors of every such route, with their headers. `tagged`: the schemas of
+ * records with an entity tag.
+ */
 export function completeResponses(
   declared: Record<string, RouteResponse>,
   { statuses, headers, common }: RouteFacts,
+  tagged: ReadonlySet<string>,
 ): Record<string, RouteResponse> {
   const responses: Record<string, RouteResponse> = {
     ...Object.fromEntries(statuses.map((status) => [status, refusal(status)])),
@@ -99,7 +105,8 @@ export function completeResponses(
     const code = Number(status);
     if (isRefusal(response)) responses[status] = refusal(code);
     else if (code >= 200) {
-      response.headers = referTo([...common, ...(code < 400 ? headers : headersOf(code))]);
+      const own = code < 400 ? [...headers, ...tagOf(response, tagged)] : headersOf(code);
+      response.headers = referTo([...common, ...own]);
       response.description = described(response.description, code);
     }
   }
@@ -126,6 +133,12 @@ export function commonRefusals(common: readonly HeaderName[]): Record<string, Ro
   );
 }
 
+const schemaOf = ({ content }: RouteResponse): string | undefined =>
+  content?.['application/json']?.schema?.$ref;
+
+const tagOf = (response: RouteResponse, tagged: ReadonlySet<string>): HeaderName[] =>
+  tagged.has(schemaOf(response) ?? '') ? ['ETag'] : [];
+
 const headersOf = (status: number): HeaderName[] => {
   const name = refusalHeaders[status];
   return name === undefined ? [] : [name];
@@ -143,6 +156,5 @@ const refusal = (status: number): RouteResponse => ({
   $ref: `#/components/responses/${nameOf(status)}`,
 });
 
-const isRefusal = ({ $ref, content }: RouteResponse): boolean =>
-  $ref !== undefined ||
-  content?.['application/json']?.schema?.$ref === '#/components/schemas/Error';
+const isRefusal = (response: RouteResponse): boolean =>
+  response.$ref !== undefined || schemaOf(response) === '#/components/schemas/Error';

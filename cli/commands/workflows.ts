@@ -33,6 +33,7 @@ async function workflowsNamed(client: Client, name: string): Promise<Workflow[]>
 export function workflowCommands(program: Command): void {
   const workflows = program.command('workflows').description('list and manage workflows');
   readCommands(workflows);
+  versionsCommand(workflows);
   changeCommands(workflows);
   checkCommands(workflows);
   publishAndDelete(workflows);
@@ -71,6 +72,27 @@ function readCommands(workflows: Command): void {
           input: schema === null ? '' : JSON.stringify(schema),
           checks: checks.map(({ name }) => name).join(', '),
           runs: stats.total,
+        });
+      }),
+    );
+}
+
+function versionsCommand(workflows: Command): void {
+  workflows
+    .command('versions')
+    .argument('<workflow>', 'id or name')
+    .description('list the versions of a workflow, newest first, with author and note')
+    .action(
+      inSession(async ({ client, output }, [reference = '']) => {
+        const { id } = await findWorkflow(client, reference);
+        const versions = [];
+        for await (const version of client.versions(id)) versions.push(version);
+        output.list(versions, {
+          Version: (row) => row.version,
+          Saved: (row) => row.created_at,
+          Author: (row) => row.created_by_name,
+          Nodes: (row) => row.nodes,
+          Note: (row) => row.note,
         });
       }),
     );
@@ -131,7 +153,7 @@ function publishAndDelete(workflows: Command): void {
   workflows
     .command('publish')
     .argument('<workflow>', 'id or name')
-    .description('publish a draft')
+    .description('publish the current version')
     .action(
       inSession(async ({ client, output }, [reference = '']) => {
         const { id } = await findWorkflow(client, reference);

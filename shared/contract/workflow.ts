@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { dollars, dollarsInput, jsonObject, jsonValue, timestamp, wholeNumber } from './common.ts';
 import { draftGraphSchema, evaluationChecksInput } from './graph.ts';
+import { etag } from './if-match.ts';
 
 export const workflowStatuses = ['draft', 'published'] as const;
 
@@ -67,6 +68,7 @@ export const workflowSchema = z
     created_by: z.string().nullable(),
     created_at: timestamp,
     updated_at: timestamp,
+    etag,
   })
   .meta({ id: 'Workflow' });
 
@@ -112,6 +114,54 @@ export const workflowUpdateBody = z
   })
   .meta({ examples: [{ name: 'Answer every ticket', run_cap_usd: 0.5 }] });
 
+export const draftSchema = z
+  .object({
+    workflow_id: z.string(),
+    base_version: z.int().meta({
+      description: 'The version it began at; it can be published while this is the current version',
+    }),
+    revision: z.int().meta({ description: 'Counts the saves that changed something' }),
+    graph: savedGraph,
+    input_schema: inputSchemaField,
+    created_at: timestamp,
+    saved_by: z.string().nullable().meta({ description: 'The member who saved it last' }),
+    saved_by_name: z.string().nullable(),
+    saved_at: timestamp,
+    etag,
+  })
+  .meta({ id: 'WorkflowDraft' });
+
+export const draftBody = z
+  .strictObject({
+    graph: drawnGraph.optional(),
+    input_schema: inputSchemaField.optional(),
+    base_version: z.int().min(1).max(2_147_483_647).optional().meta({
+      description:
+        'The version that the work began at; by default that of the draft, or the current one for a new draft',
+    }),
+  })
+  .meta({ examples: [{ graph: exampleGraph, base_version: 1 }] });
+
+/** Characters of what an author says about a version. */
+const MAX_NOTE = 1_000;
+
+export const publishBody = z
+  .strictObject({
+    from_draft: z.literal(true).optional().meta({
+      description:
+        'Makes the draft the current version; without it the current version is published',
+    }),
+    note: z.string().trim().min(1).max(MAX_NOTE).optional().meta({
+      description: 'What the version changes; only with `from_draft`',
+    }),
+  })
+  .refine(({ from_draft: fromDraft, note }) => note === undefined || fromDraft === true, {
+    path: ['note'],
+    message: 'belongs to a version that is published from a draft: add from_draft',
+  })
+  .meta({ examples: [{ from_draft: true, note: 'Asks before it answers' }] })
+  .nullish();
+
 export const checksBody = evaluationChecksInput.meta({
   examples: [[{ name: 'is polite', type: 'contains', target: 'draft', value: 'thank' }]],
 });
@@ -119,7 +169,9 @@ export const checksBody = evaluationChecksInput.meta({
 const versionFields = {
   workflow_id: z.string(),
   version: z.int(),
-  created_by: z.string().nullable(),
+  created_by: z.string().nullable().meta({ description: 'The member who wrote it' }),
+  created_by_name: z.string().nullable(),
+  note: z.string().nullable().meta({ description: 'What its author said about it' }),
   created_at: timestamp,
 };
 
@@ -145,3 +197,5 @@ export type Workflow = z.infer<typeof workflowSchema>;
 export type WorkflowVersion = z.infer<typeof workflowVersionSchema>;
 export type WorkflowCreate = z.infer<typeof workflowCreateBody>;
 export type WorkflowUpdate = z.infer<typeof workflowUpdateBody>;
+export type WorkflowDraft = z.infer<typeof draftSchema>;
+export type DraftInput = z.infer<typeof draftBody>;

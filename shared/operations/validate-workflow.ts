@@ -1,5 +1,5 @@
 import type { GraphReport } from '../contract/graph.ts';
-import { readCurrentGraph } from '../db/workflows/current-graph.ts';
+import { type CurrentGraph, readCurrentGraph } from '../db/workflows/current-graph.ts';
 import type { Db } from '../db/pool.ts';
 import type { WorkflowScope } from '../db/workflows/workflows.ts';
 import { notFound } from '../errors.ts';
@@ -9,13 +9,17 @@ import { checkGraphUntrusted } from '../platform/threads/untrusted.ts';
 import { builtinTools } from '../tools.ts';
 import { gateSchemaIssues, membersFor } from './gate-checks.ts';
 
-/** Every error and warning of the saved graph, including models without a key. Throws AppError `not_found`. */
+/**
+ * Every error and warning of the saved graph, or of `drawn` instead, including models without a key. Throws AppError
+ * `not_found`.
+ */
 export async function validateWorkflow(
   db: Db,
   scope: WorkflowScope,
   models: ModelSettings,
+  drawn?: Pick<CurrentGraph, 'graph' | 'inputSchema'>,
 ): Promise<GraphReport> {
-  const current = await readCurrentGraph(db, scope);
+  const current = await readCurrentGraph(db, scope, drawn);
   if (current === undefined) throw notFound('Workflow');
   const { graph, errors, warnings } = await checkGraphUntrusted(scope.workspaceId, current.graph, {
     tools: builtinTools,

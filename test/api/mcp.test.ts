@@ -102,6 +102,8 @@ describe.each(generations)('a client of protocol %s', (generation) => {
       'cancel_run',
       'create_webhook',
       'delete_webhook',
+      'discard_draft',
+      'get_draft',
       'get_run',
       'get_usage',
       'get_workflow',
@@ -110,10 +112,12 @@ describe.each(generations)('a client of protocol %s', (generation) => {
       'list_webhook_deliveries',
       'list_webhooks',
       'list_workflows',
+      'publish_draft',
       'redeliver_webhook',
       'resume_run',
       'rotate_webhook_secret',
       'run_workflow',
+      'save_draft',
       'test_webhook',
       'update_webhook',
       'validate_workflow',
@@ -297,6 +301,10 @@ describe('permissions', () => {
     rotate_webhook_secret: { webhook: 'end_x' },
     test_webhook: { webhook: 'end_x' },
     list_webhook_deliveries: { webhook: 'end_x' },
+    get_draft: { workflow: 'wf_x' },
+    save_draft: { workflow: 'wf_x' },
+    discard_draft: { workflow: 'wf_x' },
+    publish_draft: { workflow: 'wf_x' },
     redeliver_webhook: { webhook: 'end_x', delivery: 'dlv_x' },
   };
   const guarded = tools.filter(({ capability }) => capability !== 'view');
@@ -314,6 +322,9 @@ describe('permissions', () => {
       rotate_webhook_secret: 'manage_workspace',
       test_webhook: 'manage_workspace',
       redeliver_webhook: 'manage_workspace',
+      save_draft: 'create_edit_workflows',
+      discard_draft: 'create_edit_workflows',
+      publish_draft: 'publish_workflows',
     } satisfies Record<string, Capability>);
   });
 

@@ -48,6 +48,7 @@ describe('a workflow', () => {
       created_by: expect.stringMatching(/^mem_/),
       created_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
       updated_at: expect.any(String),
+      etag: expect.stringMatching(/^[\w-]{22}$/),
     });
     expect(answer.headers['location']).toBe(`/api/workflows/${answer.body.id}`);
     expect((await api.call('GET', `/api/workflows/${answer.body.id}`)).body).toEqual(answer.body);

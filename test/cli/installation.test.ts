@@ -100,6 +100,30 @@ describe('workflows', () => {
     expect((await ops(['workflows', 'show', 'Life'])).code).toBe(1);
   });
 
+  test('have a draft, which is saved, shown, published and discarded', async () => {
+    const file = join(ops.configFolder, 'life.json');
+    await applyGraph('Life', chain(2));
+    await writeFile(file, JSON.stringify({ name: 'Life', graph: chain(3) }));
+    expect((await ops(['drafts', 'publish', 'Life'])).stderr).toBe(
+      'ops: The workflow has no draft: save one with ops drafts save\n',
+    );
+    const draft = (await ops(['drafts', 'save', 'Life', '-f', file, '-o', 'json'])).json();
+    expect(draft).toMatchObject({ base_version: 1, revision: 1 });
+    const stale = await ops(['drafts', 'discard', 'Life', '--if-match', 'other']);
+    expect([stale.code, stale.stderr]).toEqual([1, expect.stringContaining('(412)')]);
+    expect((await ops(['drafts', 'show', 'Life'])).stdout).toContain(draft.etag);
+    const publication = ['drafts', 'publish', 'Life', '--if-match', draft.etag, '--note', 'Better'];
+    expect((await ops(publication)).stdout).toMatch(/^Published version 2 of wf_\w+ \(Life\)\n$/);
+    expect((await ops(['workflows', 'versions', 'Life'])).stdout).toMatch(
+      /^2 +\S+ +Owner +3 +Better$/m,
+    );
+    await ops(['drafts', 'save', 'Life', '-f', file]);
+    expect((await ops(['drafts', 'discard', 'Life'])).stdout).toMatch(
+      /^Discarded the draft of wf_/,
+    );
+    await ops(['workflows', 'delete', 'Life']);
+  });
+
   test('are validated, with an exit code', async () => {
     await applyGraph('Good', chain(1));
     await applyGraph('Bad', { nodes: [{ id: 'x', kind: 'loop', expression: '(' }], edges: [] });

@@ -30,6 +30,8 @@ describe('the exit code', () => {
     [['run', 'x', '--wait-timeout', 'soon'], 2],
     [['run', 'x', '-i', '/does/not/exist.json'], 2],
     [['workflows', 'apply'], 2],
+    [['drafts', 'save', 'x'], 2],
+    [['drafts', 'save', 'x', '-f', 'x.json', '--base-version', 'first'], 2],
     [['usage', '--output', 'xml'], 2],
     [['completion', 'powershell'], 2],
     [['--help'], 0],

@@ -197,6 +197,20 @@ describe('an API error', () => {
   });
 
   test.each([
+    ['abc', '"abc"'],
+    ['"abc"', '"abc"'],
+    ['W/"abc"', 'W/"abc"'],
+    ['*', '*'],
+  ])('sends the tag %s as %s, and shows the current record after 412', async (given, sent) => {
+    const client = await answering([
+      (response) => sendJson(response, 412, { detail: 'Changed', current: { revision: 2 } }),
+    ]);
+    const error = await failure(client.saveDraft('wf_1', {}, { ifMatch: given }));
+    expect(server.seen[0]!.headers['if-match']).toBe(sent);
+    expect(error).toMatchObject({ status: 412, detail: 'Changed', current: { revision: 2 } });
+  });
+
+  test.each([
     ['text/html', '<html><h1>Bad gateway</h1></html>', 'Internal Server Error'],
     ['application/json', '{"detail": ["a"]}', '["a"]'],
     ['application/json', '{"detail": ', 'Internal Server Error'],

@@ -147,6 +147,7 @@ const makers: Record<string, Maker> = {
 const boundedOtherwise: Record<string, string> = {
   'POST /api/workflows/{id}/runs': 'the monthly quota',
   'POST /api/schedules/{id}/trigger': 'the monthly quota',
+  'PUT /api/workflows/{id}/draft': 'one per workflow',
   'POST /api/hooks/{workflow_id}/{secret}': 'the monthly quota',
   'POST /api/auth/signup': 'a bound of its own, over all and per network',
   'POST /api/webhooks/{id}/ping': 'the deliveries that may be pending at an endpoint',

@@ -85,6 +85,10 @@ describe('tours', () => {
     await printsWhatItPromises('docs/typed-input.md', 'input', service.apiUrl);
   });
 
+  test('docs/drafts.md prints its documented output', async () => {
+    await printsWhatItPromises('docs/drafts.md', 'drafts', service.apiUrl);
+  });
+
   test('docs/tour-people.md prints its documented output', async () => {
     const required = await startInstallation({
       AUTH_MODE: 'required',

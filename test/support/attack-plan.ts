@@ -48,6 +48,7 @@ const names: Record<string, Kind | null> = {
   secret: 'hook secret',
   'idempotency-key': 'idempotency key',
   'x-service-event-id': 'event key',
+  'if-match': null,
   'x-service-timestamp': null,
   'x-service-signature': null,
   // Valid only within a graph or a run.

@@ -27,7 +27,7 @@ export function workflowRoutes(app: App, context: RouteContext): void {
   listAndCreate(app, context);
   readAndChange(app, context);
   removeWorkflow(app, context);
-  publishAndValidate(app, context);
+  validateSaved(app, context);
   setChecksAndListRuns(app, context);
 }
 
@@ -141,27 +141,8 @@ function removeWorkflow(app: App, context: RouteContext): void {
   });
 }
 
-function publishAndValidate(app: App, context: RouteContext): void {
+function validateSaved(app: App, context: RouteContext): void {
   const { db } = context;
-
-  app.route({
-    method: 'POST',
-    url: '/api/workflows/:id/publish',
-    schema: {
-      tags,
-      operationId: 'publishWorkflow',
-      summary: 'Publish a workflow',
-      params: workflowParams,
-      body: emptyBody,
-      response: answers({ 200: workflowSchema }),
-    },
-    config: { capability: 'publish_workflows' },
-    handler: async (request) => {
-      const workflowId = request.params.id;
-      await workflows.publishWorkflow(db, request.actor, workflowId);
-      return workflows.readWorkflow(db, { workspaceId: request.actor.workspaceId, workflowId });
-    },
-  });
 
   app.route({
     method: 'POST',

@@ -34,11 +34,13 @@ export interface CurrentGraph {
 
 /**
  * Reads the graph, the revision and the names as of one moment; the schemas that agents offer are the same or newer, and
- * a newer one has a higher revision. Undefined when the workspace has no such workflow.
+ * a newer one has a higher revision. `drawn` replaces the graph and the schema of the version. Undefined when the workspace has
+ * no such workflow.
  */
 export async function readCurrentGraph(
   db: Db,
   ids: { workspaceId: string; workflowId: string },
+  drawn?: Pick<CurrentGraph, 'graph' | 'inputSchema'>,
 ): Promise<CurrentGraph | undefined> {
   const row = await db.maybeOne(sql.prepared('current_graph', currentRow)`
     SELECT w.version, v.graph, v.input_schema, s.tool_revision,
@@ -51,15 +53,16 @@ export async function readCurrentGraph(
     WHERE w.id = ${ids.workflowId} AND w.workspace_id = ${ids.workspaceId}
   `);
   if (row === null) return undefined;
-  const offered = offeredCustomTools(row.graph).filter((name) => row.custom_tools.includes(name));
+  const { graph, inputSchema } = drawn ?? { graph: row.graph, inputSchema: row.input_schema };
+  const offered = offeredCustomTools(graph).filter((name) => row.custom_tools.includes(name));
   const complete = await readToolDefinitions(db, {
     workspaceId: ids.workspaceId,
     names: offered,
   });
   return {
     version: row.version,
-    graph: row.graph,
-    inputSchema: row.input_schema,
+    graph,
+    inputSchema,
     customTools: new Map([...row.custom_tools.map((name) => [name, NAMED] as const), ...complete]),
     secrets: new Map(Object.entries(row.secrets)),
     toolRevision: row.tool_revision,

@@ -15,17 +15,21 @@ interface VersionContent {
   inputSchema: JsonObject | null;
 }
 
+/** Who wrote a version. */
+type Author = Pick<Actor, 'id' | 'name'>;
+
 /** The caller must have locked the workflow. */
 export async function insertVersion(
   tx: Tx,
-  actor: Actor,
-  version: VersionContent & { workflowId: string; version: number },
+  author: Author,
+  version: VersionContent & { workflowId: string; version: number; note?: string | undefined },
 ): Promise<void> {
   const { graph, inputSchema } = version;
   await tx.query(sql.prepared('workflow_versions_insert', z.object({}))`
-    INSERT INTO workflow_versions (workflow_id, version, graph, input_schema, created_by)
+    INSERT INTO workflow_versions (workflow_id, version, graph, input_schema, created_by, created_by_name, note)
     VALUES (${version.workflowId}, ${version.version}, ${JSON.stringify(graph)}::json,
-            ${inputSchema === null ? null : JSON.stringify(inputSchema)}::json, ${actor.id})
+            ${inputSchema === null ? null : JSON.stringify(inputSchema)}::json, ${author.id}, ${author.name},
+            ${version.note ?? null})
   `);
 }
 

@@ -8,6 +8,8 @@ const versionRow = z.object({
   workflow_id: z.string(),
   version: z.number(),
   created_by: z.string().nullable(),
+  created_by_name: z.string().nullable(),
+  note: z.string().nullable(),
   created_at: z.string(),
   graph: z.unknown() as unknown as z.ZodType<Workflow['graph']>,
   input_schema: z.unknown() as unknown as z.ZodType<Workflow['input_schema']>,
@@ -16,6 +18,12 @@ const versionRow = z.object({
 const listedRow = versionRow
   .omit({ graph: true, input_schema: true })
   .extend({ nodes: z.number(), edges: z.number() });
+
+// Versions from before their authors' names were kept have the current name of the member.
+const authorName = sql.fragment`
+  coalesce(v.created_by_name, (
+    SELECT name FROM members WHERE id = v.created_by AND workspace_id = w.workspace_id
+  )) AS created_by_name`;
 
 export type ListedVersion = z.infer<typeof listedRow>;
 
@@ -30,7 +38,7 @@ export async function listVersions(
 ): Promise<{ versions: ListedVersion[]; next: number | null }> {
   await requireWorkflow(db, scope);
   const rows = await db.any(sql.prepared('workflow_versions_list', listedRow)`
-    SELECT v.workflow_id, v.version, v.created_by, v.created_at,
+    SELECT v.workflow_id, v.version, v.created_by, ${authorName}, v.note, v.created_at,
            json_array_length(v.graph -> 'nodes') AS nodes, json_array_length(v.graph -> 'edges') AS edges
     FROM workflow_versions v
     JOIN workflows w ON w.id = v.workflow_id
@@ -49,7 +57,7 @@ export async function readVersion(
   scope: WorkflowScope & { version: number },
 ): Promise<WorkflowVersion> {
   const row = await db.maybeOne(sql.prepared('workflow_versions_read', versionRow)`
-    SELECT w.id AS workflow_id, coalesce(v.version, 0) AS version, v.created_by,
+    SELECT w.id AS workflow_id, coalesce(v.version, 0) AS version, v.created_by, ${authorName}, v.note,
            coalesce(v.created_at, w.created_at) AS created_at, v.graph, v.input_schema
     FROM workflows w
     LEFT JOIN workflow_versions v ON v.workflow_id = w.id AND v.version = ${scope.version}

@@ -13,6 +13,7 @@ import { conflict, notFound } from '../../errors.ts';
 import { canonicalJson } from '../../graph/diff.ts';
 import type { Json, JsonObject } from '../../json.ts';
 import { toDollars, toMicros } from '../../money.ts';
+import { withEtag } from '../../crypto/etags.ts';
 import { newId } from '../../crypto/ids.ts';
 import { recordAudit } from '../audit/audit.ts';
 import { offsetClause } from '../cursor.ts';
@@ -141,7 +142,7 @@ export async function findWorkflowId(
 
 function toWorkflow(row: z.infer<typeof workflowRow>): Workflow {
   const finished = row.success + row.failed;
-  return {
+  const workflow = {
     id: row.id,
     workspace_id: row.workspace_id,
     name: row.name,
@@ -167,6 +168,8 @@ function toWorkflow(row: z.infer<typeof workflowRow>): Workflow {
     created_at: row.created_at,
     updated_at: row.updated_at,
   };
+  // The version identifies the graph and the schema, which can be large.
+  return withEtag(workflow, ['stats', 'graph', 'input_schema']);
 }
 
 /**
@@ -211,7 +214,7 @@ const lockedRow = z.object({
 });
 
 /** The workflow, locked against other writers. Does not block triggers of runs. Throws AppError `not_found`. */
-async function lockWorkflow(
+export async function lockWorkflow(
   tx: Tx,
   actor: Actor,
   workflowId: string,
@@ -272,7 +275,7 @@ function newCap(before: number | null, wanted: number | null | undefined): numbe
   return wanted === null ? null : toMicros(wanted);
 }
 
-const auditWorkflow = async (
+export const auditWorkflow = async (
   tx: Tx,
   actor: Actor,
   workflowId: string,
@@ -280,20 +283,6 @@ const auditWorkflow = async (
   details: JsonObject,
 ): Promise<void> =>
   recordAudit(tx, actor, { action, targetType: 'workflow', targetId: workflowId, details });
-
-/** Publishes a draft. Has no effect on a published workflow. */
-export async function publishWorkflow(db: Pool, actor: Actor, workflowId: string): Promise<void> {
-  await db.transaction(async (tx) => {
-    await keepTools(tx, actor.workspaceId);
-    const { status, version } = await lockWorkflow(tx, actor, workflowId);
-    if (status === 'published') return;
-    await tx.query(sql.prepared('workflows_publish', z.object({}))`
-      UPDATE workflows SET status = 'published', updated_at = now()
-      WHERE id = ${workflowId} AND workspace_id = ${actor.workspaceId}
-    `);
-    await auditWorkflow(tx, actor, workflowId, 'publish', { version });
-  });
-}
 
 /** Replaces the checks that score successful runs. */
 export async function replaceChecks(

@@ -52,6 +52,7 @@ async function call(
   url: string,
   payload?: unknown,
   token = url.startsWith('/v1/') ? dataKey.secret : undefined,
+  headers: Record<string, string> = {},
 ): Promise<any> {
   const answer = await app.inject({
     method: method as 'GET',
@@ -59,6 +60,7 @@ async function call(
     headers: {
       ...(payload === undefined ? {} : { 'content-type': 'application/json' }),
       ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+      ...headers,
     },
     ...(payload === undefined ? {} : { payload: JSON.stringify(payload) }),
   });
@@ -88,9 +90,9 @@ test('every mutating route has an example, and every example has a route', () =>
 
 test('every change leaves one audit entry with its action, target and actor', async () => {
   for (const [route, prepare] of Object.entries(mutations)) {
-    const { url, body, token, entry, by } = await prepare(context);
+    const { url, body, token, headers, entry, by } = await prepare(context);
     const before = await total();
-    const answer = await call(route.slice(0, route.indexOf(' ')), url, body, token);
+    const answer = await call(route.slice(0, route.indexOf(' ')), url, body, token, headers);
     expect({ route, added: (await total()) - before }).toEqual({ route, added: 1 });
     const [newest] = (await call('GET', '/api/audit?limit=1')).logs;
     expect({ route, ...newest }).toMatchObject({
@@ -146,9 +148,12 @@ test('every time in every response is UTC with milliseconds, in any input format
   const rowsOf = (body: any): any[] =>
     [body, ...Object.values(body)].find((each) => Array.isArray(each)) ?? [];
   let asked = 0;
-  // The list returns deliveries in the same form, and only agents with tools have messages.
+  const drafted = (await call('GET', '/api/workflows'))[0].id;
+  await call('PUT', `/api/workflows/${drafted}/draft`, {});
+  await call('GET', `/api/workflows/${drafted}/draft`);
+  // The list returns deliveries in the same form, and only some workflows have a draft, some agents messages.
   const read = routes.filter((each) =>
-    /^GET (?!.*(\/stream|\{delivery_id\}|\/messages)$)/u.test(each),
+    /^GET (?!.*(\/stream|\{delivery_id\}|\/messages|\/draft)$)/u.test(each),
   );
   for (const route of read) {
     const path = route.slice(4);

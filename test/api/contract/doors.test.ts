@@ -303,6 +303,10 @@ describe('an editor without publish_workflows', () => {
     expect(await change({ name: 'y', graph: oneStep })).toEqual(refused('publish_workflows'));
     const input_schema = { type: 'object' };
     expect(await change({ input_schema })).toEqual(refused('publish_workflows'));
+    const [, { etag }] = await by(editor)('PUT', `${url}/draft`, { graph: oneStep });
+    const known = { ...editor.headers, 'if-match': `"${etag}"` };
+    const fromDraft = await api.call('POST', `${url}/publish`, { from_draft: true }, known);
+    expect([fromDraft.status, fromDraft.body]).toEqual(refused('publish_workflows'));
     // The same graph with its keys in another order is no change.
     const same = { edges: otherGraph.edges, nodes: otherGraph.nodes };
     expect(await change({ name: 'z', graph: same })).toMatchObject([

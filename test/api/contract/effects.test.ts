@@ -115,7 +115,8 @@ const effects = {
              FROM schedules
            UNION ALL SELECT concat_ws(' ', 'h', to_jsonb(h)::text) FROM workflow_webhooks h
            UNION ALL SELECT concat_ws(' ', 't', id, name, label, endpoint_url, method) FROM custom_tools
-           UNION ALL SELECT concat_ws(' ', 'p', id, name, graph::text) FROM templates`,
+           UNION ALL SELECT concat_ws(' ', 'p', id, name, graph::text) FROM templates
+           UNION ALL SELECT concat_ws(' ', 'd', to_jsonb(d)::text) FROM workflow_drafts d`,
   },
   'changes members': {
     needs: 'manage_members',
@@ -157,13 +158,26 @@ const effectsBetween = (before: Snapshot, after: Snapshot): Effect[] =>
 const included: Partial<Record<string, Effect[]>> = {
   // The route deletes the workflow as a whole, and fewer people have its capability.
   'DELETE /api/workflows/{id}': ['changes workflows, schedules, webhooks, tools or templates'],
+  // Someone who can edit has saved the content; publishing brings it into use.
+  'POST /api/workflows/{id}/publish: from a draft': [
+    'changes workflows, schedules, webhooks, tools or templates',
+  ],
+  'POST /api/workflows/{id}/publish: from a draft, with a webhook': [
+    'changes workflows, schedules, webhooks, tools or templates',
+  ],
 };
 
 /** Requests whose effects differ from those of their route's example. */
 const variants: Record<
   string,
-  (context: MutationContext) => Promise<Pick<Mutation, 'url' | 'body'>>
+  (context: MutationContext) => Promise<Pick<Mutation, 'url' | 'body' | 'headers'>>
 > = {
+  'POST /api/workflows/{id}/publish: from a draft': async ({ call: make }) => aDraft(make),
+  'POST /api/workflows/{id}/publish: from a draft, with a webhook': async ({ call: make }) => {
+    const request = await aDraft(make);
+    await make('POST', request.url.replace('publish', 'webhook'));
+    return request;
+  },
   'PUT /api/workflows/{id}: the graph, once published': async ({ call: make }) => {
     const { id } = await make('POST', '/api/workflows', { name: 'x' });
     await make('POST', `/api/workflows/${id}/publish`);
@@ -230,6 +244,16 @@ const variants: Record<
     body: { name: 'x', mode: 'live', scopes: ['webhooks:write'] },
   }),
 };
+/** The publication of a new workflow from its draft. */
+const aDraft = async (make: MutationContext['call']) => {
+  const { id } = await make('POST', '/api/workflows', { name: 'x' });
+  const { etag } = await make('PUT', `/api/workflows/${id}/draft`, { graph: gate });
+  return {
+    url: `/api/workflows/${id}/publish`,
+    body: { from_draft: true },
+    headers: { 'if-match': `"${etag}"` },
+  };
+};
 const gate = { nodes: [{ id: 'gate', kind: 'human_gate', prompt: 'Go on?' }], edges: [] };
 let calledTools = 0;
 const aToolNode = (tool_name: string) => ({ id: 'a', kind: 'tool', tool_name });
@@ -260,8 +284,13 @@ const aSchedule = async (make: MutationContext['call'], enabled: boolean) => ({
 // Keys call the data API, a secret URL authorizes hooks, and `auth` routes concern the caller's own account.
 const hasCapabilities = (route: string) => !/ (\/v1|\/api\/hooks|\/api\/auth)\//.test(route);
 
-const send = ([method = '']: string[], request: Pick<Mutation, 'url' | 'body'>, headers = {}) =>
+const send = (
+  [method = '']: string[],
+  request: Pick<Mutation, 'url' | 'body' | 'headers'>,
+  headers = {},
+) =>
   call(method, request.url, request.body, {
+    ...request.headers,
     ...headers,
     ...(request.url === '/api/mcp' ? { accept: 'application/json, text/event-stream' } : {}),
   });

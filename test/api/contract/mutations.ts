@@ -26,6 +26,8 @@ export interface Mutation {
   body?: Json;
   /** The session token to use instead of the owner's. */
   token?: string;
+  /** Additional headers. */
+  headers?: Record<string, string>;
   entry: {
     action: string;
     target_type: string;
@@ -80,6 +82,14 @@ const workflow = async (
 const closedTool = () => ({ name: `t${randomText(10)}`, endpoint_url: 'http://127.0.0.1:9/' });
 const tool = async ({ call }: MutationContext): Promise<string> =>
   (await call('POST', '/api/tools', closedTool())).id;
+
+/** A workflow with a draft, and the headers to change that. */
+const draft = async (context: MutationContext) => {
+  const id = await workflow(context);
+  const body = { graph: graphs.gated };
+  const { etag } = await context.call('PUT', `/api/workflows/${id}/draft`, body);
+  return { id, headers: { 'if-match': `"${etag}"` } };
+};
 
 let listing: Promise<ListingServer> | undefined;
 /** Lists one tool. It ends with the process. */
@@ -301,6 +311,19 @@ export const mutations: Record<string, (context: MutationContext) => Promise<Mut
   'POST /api/workflows/{id}/publish': async (context) => {
     const id = await workflow(context);
     return { url: `/api/workflows/${id}/publish`, entry: onWorkflow('publish', id) };
+  },
+  'PUT /api/workflows/{id}/draft': async (context) => {
+    const id = await workflow(context);
+    return {
+      url: `/api/workflows/${id}/draft`,
+      body: { graph: graphs.gated },
+      entry: onWorkflow('save_draft', id),
+    };
+  },
+  'DELETE /api/workflows/{id}/draft': async (context) => {
+    const { id, headers } = await draft(context);
+    const url = `/api/workflows/${id}/draft`;
+    return { url, headers, entry: onWorkflow('discard_draft', id) };
   },
   'PUT /api/workflows/{id}/checks': async (context) => {
     const id = await workflow(context);

@@ -1,0 +1,122 @@
+import type { Command } from 'commander';
+import { ApiError, type BodyOf, type Client, type WorkflowDraft } from '../../client/index.ts';
+import { refusal } from '../endings.ts';
+import { readJsonObject, wholePositive } from '../input.ts';
+import type { Output } from '../output.ts';
+import { inSession } from '../session.ts';
+import { findWorkflow } from './workflows.ts';
+
+/** The draft, or undefined if the workflow has none. */
+async function findDraft(client: Client, workflowId: string): Promise<WorkflowDraft | undefined> {
+  try {
+    return await client.getDraft(workflowId);
+  } catch (error) {
+    if (error instanceof ApiError && error.status === 404) return undefined;
+    throw error;
+  }
+}
+
+/** The tag to change a draft by: the given one, or that of the draft as it is now. */
+async function tagOf(client: Client, workflowId: string, given: string | undefined) {
+  if (given !== undefined) return given;
+  const draft = await findDraft(client, workflowId);
+  if (draft === undefined) {
+    throw refusal('The workflow has no draft: save one with ops drafts save');
+  }
+  return draft.etag;
+}
+
+const IF_MATCH = 'only if the draft has this etag; by default, as it is now';
+
+export function draftCommands(program: Command): void {
+  const drafts = program.command('drafts').description('edit workflows beside their version');
+  readCommands(drafts);
+  changeCommands(drafts);
+  publishCommand(drafts);
+}
+
+function readCommands(drafts: Command): void {
+  drafts
+    .command('show')
+    .argument('<workflow>', 'id or name')
+    .description('show the draft of a workflow')
+    .action(
+      inSession(async ({ client, output }, [reference = '']) => {
+        const { id } = await findWorkflow(client, reference);
+        printDraft(output, await client.getDraft(id));
+      }),
+    );
+}
+
+function printDraft(output: Output, draft: WorkflowDraft): void {
+  const { graph, input_schema: schema, ...rest } = draft;
+  const nodes = graph.nodes as { id: string; kind: string }[];
+  output.record(draft, {
+    ...rest,
+    nodes: nodes.map(({ id, kind }) => `${id} (${kind})`).join(', '),
+    input: schema === null ? '' : JSON.stringify(schema),
+  });
+}
+
+function changeCommands(drafts: Command): void {
+  drafts
+    .command('save')
+    .argument('<workflow>', 'id or name')
+    .description('save a draft from a file, or change the one that is there')
+    .requiredOption(
+      '-f, --file <file>',
+      'JSON with graph, input_schema; - for standard input; other fields of a workflow are ignored',
+    )
+    .option('--base-version <version>', 'the version that the work began at', wholePositive)
+    .option('--if-match <etag>', IF_MATCH)
+    .action(
+      inSession<{ file: string; baseVersion?: number; ifMatch?: string }>(
+        async ({ client, output }, [reference = ''], options) => {
+          const { graph, input_schema } = await readJsonObject(options.file);
+          const { id } = await findWorkflow(client, reference);
+          const ifMatch = options.ifMatch ?? (await findDraft(client, id))?.etag;
+          // The service validates the fields.
+          const body = {
+            ...(graph === undefined ? {} : { graph }),
+            ...(input_schema === undefined ? {} : { input_schema }),
+            ...(options.baseVersion === undefined ? {} : { base_version: options.baseVersion }),
+          } as BodyOf<'PUT /api/workflows/{id}/draft'>;
+          printDraft(output, await client.saveDraft(id, body, { ifMatch }));
+        },
+      ),
+    );
+
+  drafts
+    .command('discard')
+    .argument('<workflow>', 'id or name')
+    .description('delete the draft of a workflow; its version is unchanged')
+    .option('--if-match <etag>', IF_MATCH)
+    .action(
+      inSession<{ ifMatch?: string }>(async ({ client, output }, [reference = ''], options) => {
+        const { id, name } = await findWorkflow(client, reference);
+        await client.discardDraft(id, { ifMatch: await tagOf(client, id, options.ifMatch) });
+        output.note(`Discarded the draft of ${id} (${name})`);
+      }),
+    );
+}
+
+function publishCommand(drafts: Command): void {
+  drafts
+    .command('publish')
+    .argument('<workflow>', 'id or name')
+    .description('make the draft the current version')
+    .option('--note <text>', 'what the version changes')
+    .option('--if-match <etag>', IF_MATCH)
+    .action(
+      inSession<{ note?: string; ifMatch?: string }>(
+        async ({ client, output }, [reference = ''], { note, ifMatch: given }) => {
+          const { id } = await findWorkflow(client, reference);
+          const ifMatch = await tagOf(client, id, given);
+          const body = note === undefined ? {} : { note };
+          const published = await client.publishDraft(id, body, { ifMatch });
+          if (output.format === 'json') return output.record(published);
+          output.note(`Published version ${published.version} of ${id} (${published.name})`);
+        },
+      ),
+    );
+}

@@ -1,0 +1,88 @@
+import { z } from 'zod';
+import type { Actor } from '../../actor.ts';
+import { type IfMatch, preconditionFailed, requireMatch } from '../../contract/if-match.ts';
+import type { WorkflowDraft } from '../../contract/workflow.ts';
+import { type Pool, sql, type Tx } from '../pool.ts';
+import { deleteDraft, draftGone, findDraft, requireKnownDraft } from './drafts.ts';
+import { keepTools, requireToReplaceGraphs } from './graphs-in-use.ts';
+import { insertVersion, nextVersion } from './version-content.ts';
+import { auditWorkflow, lockWorkflow, readWorkflow } from './workflows.ts';
+
+/**
+ * Publishes the current version. Has no effect on a published workflow. Throws AppError `not_found`,
+ * `precondition_failed`.
+ */
+export async function publishWorkflow(
+  db: Pool,
+  actor: Actor,
+  workflowId: string,
+  ifMatch?: IfMatch,
+): Promise<void> {
+  const scope = { workspaceId: actor.workspaceId, workflowId };
+  await db.transaction(async (tx) => {
+    await keepTools(tx, actor.workspaceId);
+    const { status, version } = await lockWorkflow(tx, actor, workflowId);
+    await requireMatch(ifMatch, async () => readWorkflow(tx, scope));
+    if (status === 'published') return;
+    await setPublished(tx, actor, { workflowId, version });
+    await auditWorkflow(tx, actor, workflowId, 'publish', { version });
+  });
+}
+
+async function setPublished(
+  tx: Tx,
+  actor: Actor,
+  { workflowId, version }: { workflowId: string; version: number },
+): Promise<void> {
+  await tx.query(sql.prepared('workflows_publish', z.object({}))`
+    UPDATE workflows SET status = 'published', version = ${version}, updated_at = now()
+    WHERE id = ${workflowId} AND workspace_id = ${actor.workspaceId}
+  `);
+}
+
+/**
+ * Makes the draft the current version, written by who saved it last, and publishes it. The draft is removed. `checked` is
+ * the draft as the caller knows and has validated it. A draft that differs in nothing from the current version makes no
+ * other one. Throws AppError `not_found`; `forbidden` for a version that the actor cannot bring into use; and
+ * `precondition_failed` when the draft is another one or gone, or another version is current than the one it began at.
+ */
+export async function publishDraft(
+  db: Pool,
+  actor: Actor,
+  workflowId: string,
+  { checked, note }: { checked: WorkflowDraft; note: string | undefined },
+): Promise<void> {
+  const scope = { workspaceId: actor.workspaceId, workflowId };
+  await db.transaction(async (tx) => {
+    await keepTools(tx, actor.workspaceId);
+    const { version: current } = await lockWorkflow(tx, actor, workflowId);
+    const draft = await findDraft(tx, scope);
+    if (draft === undefined) throw draftGone(await readWorkflow(tx, scope));
+    await requireKnownDraft([checked.etag], draft);
+    if (draft.base_version !== current) {
+      throw preconditionFailed(
+        await readWorkflow(tx, scope),
+        `The draft began at version ${draft.base_version}, and version ${current} is current now: compare them, and ` +
+          `save the draft with base_version ${current} to publish it on top`,
+      );
+    }
+    const next = await nextVersion(tx, { workflowId, version: current }, draft);
+    const version = next === undefined ? current : current + 1;
+    const author = { id: draft.saved_by, name: draft.saved_by_name };
+    if (next !== undefined) {
+      await requireToReplaceGraphs(tx, actor, [{ id: workflowId, status: 'published' }]);
+      await insertVersion(tx, author, { workflowId, version, ...next.content, note });
+    }
+    await setPublished(tx, actor, { workflowId, version });
+    await deleteDraft(tx, scope);
+    await auditWorkflow(tx, actor, workflowId, 'publish_draft', {
+      version,
+      base_version: current,
+      revision: draft.revision,
+      author: author.name,
+      author_id: author.id,
+      changed: next?.changed ?? [],
+      note: note ?? null,
+    });
+  });
+}

@@ -1,0 +1,50 @@
+import type { Actor } from '../actor.ts';
+import type { IfMatch } from '../contract/if-match.ts';
+import type { GraphIssue } from '../contract/graph.ts';
+import { draftGone, findDraft, requireKnownDraft } from '../db/workflows/drafts.ts';
+import { publishDraft } from '../db/workflows/publishing.ts';
+import { readWorkflow } from '../db/workflows/workflows.ts';
+import type { Pool } from '../db/pool.ts';
+import { AppError } from '../errors.ts';
+import type { Json } from '../json.ts';
+import type { ModelSettings } from '../platform/calls/models.ts';
+import { validateWorkflow } from './validate-workflow.ts';
+
+/** How many errors a refusal lists. */
+const MAX_REASONS = 5;
+
+/**
+ * Publishes the draft that the caller knows, if it can run. Throws AppError `not_found`, `graph_invalid`,
+ * `precondition_required`, `precondition_failed`, and `forbidden` for a version that the actor cannot bring into use.
+ */
+export async function publishFromDraft(
+  db: Pool,
+  actor: Actor,
+  workflowId: string,
+  wanted: { ifMatch: IfMatch | undefined; note: string | undefined; models: ModelSettings },
+): Promise<void> {
+  const scope = { workspaceId: actor.workspaceId, workflowId };
+  const draft = await findDraft(db, scope);
+  if (draft === undefined) {
+    const workflow = await readWorkflow(db, scope);
+    if (wanted.ifMatch !== undefined) throw draftGone(workflow);
+    const detail = `Draft not found: save one with PUT /api/workflows/${workflowId}/draft, or leave out from_draft`;
+    throw new AppError('not_found', detail);
+  }
+  await requireKnownDraft(wanted.ifMatch, draft);
+  const drawn = { graph: draft.graph as unknown as Json, inputSchema: draft.input_schema };
+  const { valid, errors } = await validateWorkflow(db, scope, wanted.models, drawn);
+  if (!valid) throw invalidDraft(errors);
+  await publishDraft(db, actor, workflowId, { checked: draft, note: wanted.note });
+}
+
+function invalidDraft(errors: readonly GraphIssue[]): AppError {
+  const reasons = errors
+    .slice(0, MAX_REASONS)
+    .map(({ path, message }) => (path === undefined ? message : `${path}: ${message}`));
+  const more = errors.length - reasons.length;
+  return new AppError(
+    'graph_invalid',
+    `The draft cannot run: ${reasons.join('; ')}${more > 0 ? `; and ${more} more` : ''}`,
+  );
+}

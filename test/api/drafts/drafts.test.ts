@@ -1,0 +1,196 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { z } from 'zod';
+import { sql } from '../../../shared/db/pool.ts';
+import { oneStep, startTestApi, type TestApi } from '../test-api.ts';
+import { draftAt, draftCalls, graphOf, ifMatch } from './draft-calls.ts';
+
+let api: TestApi;
+let calls: ReturnType<typeof draftCalls>;
+beforeAll(async () => {
+  api = await startTestApi();
+  calls = draftCalls(api);
+});
+afterAll(async () => api.stop());
+
+const schemaOf = (field: string) => ({
+  type: 'object',
+  properties: { [field]: { type: 'string' } },
+});
+
+describe('a draft', () => {
+  test('is created by the first save, beside the current version', async () => {
+    const { id } = await calls.create({ input_schema: schemaOf('ticket') });
+    const saved = await calls.save(id, { graph: graphOf('next') });
+    expect(saved.status).toBe(201);
+    expect(saved.headers['location']).toBe(draftAt(id));
+    expect(saved.body).toEqual({
+      workflow_id: id,
+      base_version: 1,
+      revision: 1,
+      graph: graphOf('next'),
+      input_schema: schemaOf('ticket'),
+      created_at: expect.stringMatching(/Z$/),
+      saved_by: expect.stringMatching(/^mem_/),
+      saved_by_name: 'Owner',
+      saved_at: expect.stringMatching(/Z$/),
+      etag: expect.stringMatching(/^[\w-]{22}$/),
+    });
+    expect(saved.headers['etag']).toBe(`"${saved.body.etag}"`);
+    const read = await api.call('GET', draftAt(id));
+    expect([read.status, read.body, read.headers['etag']]).toEqual([
+      200,
+      saved.body,
+      saved.headers['etag'],
+    ]);
+    expect(await calls.currentOf(id)).toMatchObject({ version: 1, graph: graphOf('v1') });
+  });
+
+  test('keeps what a save omits, and its revision when nothing changes', async () => {
+    const { id } = await calls.create();
+    const first = (await calls.save(id, { graph: graphOf('a'), input_schema: schemaOf('x') })).body;
+    const second = await calls.save(id, { graph: graphOf('b') }, ifMatch(first.etag));
+    expect(second.body).toMatchObject({ revision: 2, input_schema: schemaOf('x') });
+    // The response to the second save was lost: its caller repeats it with the tag it knows.
+    const again = await calls.save(
+      id,
+      { graph: { edges: [], nodes: graphOf('b').nodes } },
+      ifMatch(first.etag),
+    );
+    expect([again.status, again.body]).toEqual([200, second.body]);
+    const cleared = await calls.save(id, { input_schema: null }, ifMatch(second.body.etag));
+    expect(cleared.body).toMatchObject({ revision: 3, input_schema: null, graph: graphOf('b') });
+    expect(
+      (await calls.auditOf(id)).map(({ action, details }) => [action, details.revision]),
+    ).toEqual([
+      ['create', undefined],
+      ['save_draft', 1],
+      ['save_draft', 2],
+      ['save_draft', 3],
+    ]);
+  });
+
+  test('may be invalid as a graph, not as an input schema', async () => {
+    const { id } = await calls.create();
+    const graph = { nodes: [{ id: 'a', kind: 'wizard' }], edges: [{ source: 'a', target: 'b' }] };
+    expect((await calls.save(id, { graph })).body.graph).toEqual(graph);
+    const refused = await calls.save(id, { input_schema: { type: 'nonsense' } });
+    expect([refused.status, refused.body.detail]).toEqual([
+      400,
+      expect.stringMatching(/^Invalid body: input_schema /),
+    ]);
+  });
+
+  test('is changed and discarded only by those who say which they know', async () => {
+    const { id } = await calls.create();
+    const { etag } = (await calls.save(id, { graph: graphOf('a') })).body;
+    const required =
+      'Changing, discarding or publishing a draft requires the header If-Match: send the ETag of ' +
+      `GET ${draftAt(id)}`;
+    for (const answer of [
+      await calls.save(id, { graph: graphOf('b') }),
+      await api.call('DELETE', draftAt(id)),
+      await api.call('POST', `/api/workflows/${id}/publish`, { from_draft: true }),
+    ]) {
+      expect([answer.status, answer.body]).toEqual([428, { detail: required }]);
+    }
+    const changed = (await calls.save(id, { graph: graphOf('b') }, ifMatch(etag))).body;
+    for (const answer of [
+      await calls.save(id, { graph: graphOf('c') }, ifMatch(etag)),
+      await calls.save(id, { graph: graphOf('c') }, { 'if-match': `W/"${changed.etag}"` }),
+      await api.call('DELETE', draftAt(id), undefined, ifMatch(etag)),
+      await calls.publish(id, etag),
+    ]) {
+      expect([answer.status, answer.body]).toEqual([
+        412,
+        { detail: expect.stringContaining('has changed since you read it'), current: changed },
+      ]);
+    }
+    for (const malformed of [changed.etag, '', '*, "a"', '"a" "b"', ', ,', '"a']) {
+      const answer = await calls.save(id, { graph: graphOf('c') }, { 'if-match': malformed });
+      expect([malformed, answer.status, answer.body.detail]).toEqual([
+        malformed,
+        400,
+        'Invalid header: if-match must be * or entity tags in double quotes, as the header ETag has them',
+      ]);
+    }
+    const several = { 'if-match': `"x" , W/"y",, "${changed.etag}"` };
+    expect((await calls.save(id, { graph: graphOf('c') }, several)).status).toBe(200);
+    expect((await calls.save(id, { graph: graphOf('d') }, { 'if-match': '*' })).body.revision).toBe(
+      4,
+    );
+    expect((await api.call('DELETE', draftAt(id), undefined, { 'if-match': '*' })).status).toBe(
+      204,
+    );
+    expect((await calls.auditOf(id)).at(-1)).toMatchObject({
+      action: 'discard_draft',
+      details: { base_version: 1, revision: 4, author: 'Owner' },
+    });
+  });
+
+  test('that is gone is not created again by someone who knew it', async () => {
+    const { id } = await calls.create();
+    const { etag } = (await calls.save(id, { graph: graphOf('a') })).body;
+    await api.call('DELETE', draftAt(id), undefined, ifMatch(etag));
+    for (const headers of [ifMatch(etag), { 'if-match': '*' }]) {
+      for (const answer of [
+        await calls.save(id, { graph: graphOf('b') }, headers),
+        await api.call('DELETE', draftAt(id), undefined, headers),
+      ]) {
+        expect([answer.status, answer.body]).toEqual([
+          412,
+          { detail: expect.stringMatching(/^The draft that you read is gone/), current: null },
+        ]);
+      }
+    }
+    const published = await calls.publish(id, etag);
+    expect([published.status, published.body.current]).toEqual([412, await calls.currentOf(id)]);
+    expect((await api.call('GET', draftAt(id))).body).toEqual({ detail: 'Draft not found' });
+  });
+
+  test('has another tag than an earlier draft with the same revision', async () => {
+    const { id } = await calls.create();
+    const first = (await calls.save(id, { graph: graphOf('a') })).body;
+    await api.call('DELETE', draftAt(id), undefined, ifMatch(first.etag));
+    const second = (await calls.save(id, { graph: graphOf('b') })).body;
+    expect(second.revision).toBe(first.revision);
+    expect((await calls.publish(id, first.etag)).status).toBe(412);
+  });
+
+  test('of an unknown or deleted workflow is 404, and goes with its workflow', async () => {
+    const { id } = await calls.create();
+    const { etag } = (await calls.save(id, { graph: graphOf('a') })).body;
+    expect((await api.call('DELETE', `/api/workflows/${id}`)).status).toBe(204);
+    for (const gone of [id, 'wf_unknown']) {
+      for (const answer of [
+        await api.call('GET', draftAt(gone)),
+        await calls.save(gone, { graph: graphOf('b') }),
+        await calls.save(gone, { graph: graphOf('b') }, ifMatch(etag)),
+        await api.call('DELETE', draftAt(gone), undefined, ifMatch(etag)),
+        await calls.publish(gone, etag),
+      ]) {
+        expect([answer.status, answer.body]).toEqual([404, { detail: 'Workflow not found' }]);
+      }
+    }
+    const rows = await api.db.any(
+      sql.type(z.object({}))`SELECT FROM workflow_drafts WHERE workflow_id = ${id}`,
+    );
+    expect(rows).toHaveLength(0);
+  });
+
+  test('of a version that does not exist is refused', async () => {
+    const { id } = await calls.create();
+    const answer = await calls.save(id, { graph: graphOf('a'), base_version: 2 });
+    expect([answer.status, answer.body.detail]).toEqual([
+      400,
+      'Invalid body: base_version must be at most 1, the current version',
+    ]);
+  });
+});
+
+test('a workflow with a draft validates and runs its current version', async () => {
+  const { id } = await calls.create({ graph: oneStep });
+  await calls.save(id, { graph: { nodes: [{ id: 'x', kind: 'wizard' }], edges: [] } });
+  expect((await api.call('POST', `/api/workflows/${id}/validate`)).body.valid).toBe(true);
+  expect((await api.call('POST', `/api/workflows/${id}/runs`, { ticket: 'x' })).status).toBe(201);
+  expect(await calls.currentOf(id)).toMatchObject({ graph: oneStep });
+});

@@ -1,0 +1,73 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import type { Client } from '@modelcontextprotocol/client';
+import { connectMcp } from '../../fakes/mcp-client.ts';
+import { addMember } from '../../support/people.ts';
+import { startTestApi, type TestApi } from '../test-api.ts';
+import { draftCalls, graphOf } from './draft-calls.ts';
+
+let api: TestApi;
+let calls: ReturnType<typeof draftCalls>;
+let url: string;
+beforeAll(async () => {
+  api = await startTestApi();
+  calls = draftCalls(api);
+  url = `${await api.app.listen({ host: '127.0.0.1', port: 0 })}/api/mcp`;
+});
+afterAll(async () => api.stop());
+
+/** The data of a successful call, or the texts of its error. */
+const use = async (client: Client, name: string, args: object): Promise<any> => {
+  const result: any = await client.callTool({ name, arguments: { ...args } });
+  return result.isError === true
+    ? { errors: result.content.map(({ text }: { text: string }) => text) }
+    : result.structuredContent;
+};
+
+test('a model saves, reads, publishes and discards a draft by its etag', async () => {
+  const client = await connectMcp(url);
+  const { id: workflow } = await calls.create();
+  const saved = await use(client, 'save_draft', { workflow, graph: graphOf('a') });
+  expect(saved).toMatchObject({ base_version: 1, revision: 1, graph: graphOf('a') });
+  expect(await use(client, 'get_draft', { workflow })).toEqual(saved);
+  expect(await use(client, 'save_draft', { workflow, graph: graphOf('b') })).toEqual({
+    errors: [expect.stringContaining('requires the header If-Match')],
+  });
+  const [detail, current] = (
+    await use(client, 'save_draft', { workflow, graph: graphOf('b'), if_match: 'other' })
+  ).errors;
+  expect(detail).toContain('has changed since you read it');
+  expect(JSON.parse(current)).toEqual({ current: saved });
+  const args = { workflow, if_match: saved.etag };
+  expect(await use(client, 'publish_draft', { ...args, note: 'By a model' })).toMatchObject({
+    version: 2,
+    status: 'published',
+    etag: (await calls.currentOf(workflow)).etag,
+  });
+  const again = await use(client, 'save_draft', { workflow, graph: graphOf('c') });
+  const known = { workflow, if_match: again.etag };
+  expect(await use(client, 'discard_draft', known)).toEqual({ discarded: true });
+  expect(await use(client, 'get_draft', { workflow })).toEqual({ errors: ['Draft not found'] });
+  await client.close();
+});
+
+test('each tool needs the permission of its route', async () => {
+  const { id: workflow } = await calls.create();
+  const viewer = await addMember(api, { role: 'viewer' });
+  const overrides = { publish_workflows: false };
+  const editor = await addMember(api, { role: 'editor', overrides });
+  const [reading, editing] = await Promise.all([
+    connectMcp(url, undefined, viewer.headers),
+    connectMcp(url, undefined, editor.headers),
+  ]);
+  const needs = (capability: string) => ({
+    errors: [`This action requires the '${capability}' permission`],
+  });
+  for (const name of ['save_draft', 'discard_draft']) {
+    expect(await use(reading, name, { workflow })).toEqual(needs('create_edit_workflows'));
+  }
+  const { etag } = await use(editing, 'save_draft', { workflow, graph: graphOf('a') });
+  const args = { workflow, if_match: etag };
+  expect(await use(editing, 'publish_draft', args)).toEqual(needs('publish_workflows'));
+  expect(await use(reading, 'get_draft', { workflow })).toMatchObject({ etag });
+  await Promise.all([reading.close(), editing.close()]);
+});
