@@ -5,7 +5,7 @@ import { checkGraph } from '../../shared/graph-check.ts';
 import { compileGraph } from '../../shared/graph/compile.ts';
 import type { ValidationContext } from '../../shared/graph/validate/validate.ts';
 import { draw } from './drawing.ts';
-import { randomGraph } from './random-graph.ts';
+import { randomGraph } from './generated/build.ts';
 import { processorTime } from '../support/processor-time.ts';
 
 const context: ValidationContext = {

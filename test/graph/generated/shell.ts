@@ -1,0 +1,196 @@
+import type { GateNode } from '../../../shared/contract/graph.ts';
+import type { CaughtError } from '../../../shared/graph/caught-error.ts';
+import type { CompiledGraph } from '../../../shared/graph/compile.ts';
+import {
+  createScheduler,
+  type ReadyNode,
+  type Scheduler,
+  type SchedulerSnapshot,
+} from '../../../shared/graph/schedule/scheduler.ts';
+import type { Json, JsonObject } from '../../../shared/json.ts';
+import { failedRounds, gateError, workError, type GateEnd, type World } from './world.ts';
+
+/** What a run did. */
+export interface Observed {
+  failed: boolean;
+  steps: Map<string, string>;
+  /** Rounds of attempts or questions by step. */
+  rounds: Map<string, number>;
+  /** Steps in the order they were settled, without those before the last restart from the ledger. */
+  ended: string[];
+  state: JsonObject;
+  output: JsonObject;
+  restarts: Record<Restart, number>;
+}
+
+/** `snapshot`: the run continues as new; `ledger`: only finished steps and decisions are known. */
+type Restart = 'snapshot' | 'ledger';
+
+/** How the engine answered a step: an output, a caught error, or a decision. */
+type Ended = { output: Json } | { caught: CaughtError } | { decided: GateEnd };
+
+interface Shell {
+  compiled: CompiledGraph;
+  input: JsonObject;
+  world: World;
+  scheduler: Scheduler;
+  /** Steps in flight, with the state that they saw when they began. */
+  inFlight: { step: ReadyNode; state: JsonObject }[];
+  /** Steps that have failed the run. */
+  failures: Set<string>;
+  /** Everything that has ended, and what of it this execution has not seen yet. */
+  ledger: Map<string, Ended>;
+  unseen: Set<string>;
+  observed: Observed;
+}
+
+/** How often a run is restarted from a snapshot: at one of so many turns. */
+const TURNS_PER_SNAPSHOT = 6;
+const MAX_TURNS = 20_000;
+
+/**
+ * Runs a graph on the scheduler as the workflow does, with `picks` as the source of chance: how many steps begin, which
+ * ends next, when the run continues as new, and how it resumes. With `resumes` false it ends with its first failures.
+ */
+export function runInShell(
+  compiled: CompiledGraph,
+  input: JsonObject,
+  world: World,
+  { picks, resumes = true }: { picks: readonly number[]; resumes?: boolean },
+): Observed {
+  const shell: Shell = {
+    ...{ compiled, input, world, scheduler: createScheduler(compiled, input) },
+    ...{ inFlight: [], failures: new Set(), ledger: new Map(), unseen: new Set() },
+    observed: {
+      ...{ failed: false, steps: new Map(), rounds: new Map(), ended: [], state: {}, output: {} },
+      restarts: { snapshot: 0, ledger: 0 },
+    },
+  };
+  let turn = 0;
+  const pick = (below: number): number => {
+    turn += 1;
+    // Another number at the next time around.
+    return (picks[turn % picks.length]! + Math.floor(turn / picks.length)) % below;
+  };
+  const { inFlight, failures, observed } = shell;
+  for (let event = 0; event < MAX_TURNS; event += 1) {
+    if (pick(TURNS_PER_SNAPSHOT) === 0) restore(shell);
+    if (failures.size === 0) take(shell, pick(4));
+    observe(shell);
+    if (inFlight.length > 0) {
+      const [next] = inFlight.splice(pick(inFlight.length), 1);
+      end(shell, next!);
+    } else if (failures.size > 0) {
+      if (!resumes) {
+        observed.failed = true;
+        break;
+      }
+      resume(shell, pick(3));
+    } else if (!take(shell, Infinity)) break;
+  }
+  observe(shell);
+  if (!observed.failed && !shell.scheduler.done) throw new Error('the run does not end');
+  return Object.assign(observed, shell.scheduler.result());
+}
+
+/** Begins ready steps. Returns whether anything can continue. */
+function take({ scheduler, inFlight }: Shell, limit: number): boolean {
+  const ready = scheduler.takeReady(limit);
+  for (const step of ready) {
+    const state = structuredClone({ ...scheduler.state(step.step_key) });
+    inFlight.push({ step, state });
+  }
+  return ready.length > 0 || scheduler.held;
+}
+
+function observe({ scheduler, observed, unseen }: Shell): void {
+  for (const { step_key: key, status } of scheduler.takeControlSteps()) {
+    if (status === 'running') continue;
+    if (observed.steps.has(key) && observed.restarts.ledger === 0) {
+      throw new Error(`step ${key} ended twice`);
+    }
+    settle(observed, key, status);
+    unseen.delete(key);
+  }
+}
+
+function settle(observed: Observed, stepKey: string, status: string): void {
+  observed.steps.set(stepKey, status);
+  observed.ended.push(stepKey);
+}
+
+function restore(shell: Shell): void {
+  const text = JSON.stringify([shell.compiled, shell.scheduler.snapshot()]);
+  const [graph, snapshot] = JSON.parse(text) as [CompiledGraph, SchedulerSnapshot];
+  shell.scheduler = createScheduler(graph, {}, snapshot);
+  // It returns the steps in flight again.
+  shell.inFlight.length = 0;
+  shell.observed.restarts.snapshot += 1;
+}
+
+function resume(shell: Shell, how: number): void {
+  if (how === 0) {
+    shell.scheduler = createScheduler(shell.compiled, shell.input);
+    shell.unseen = new Set(shell.ledger.keys());
+    shell.observed.ended.length = 0;
+    shell.observed.restarts.ledger += 1;
+  } else {
+    if (how === 1) restore(shell);
+    for (const stepKey of shell.failures) shell.scheduler.retry(stepKey);
+  }
+  shell.failures.clear();
+}
+
+/** A step in flight ends. */
+function end(shell: Shell, { step, state }: Shell['inFlight'][number]): void {
+  const { step_key: key } = step;
+  const known = shell.ledger.get(key);
+  if (known !== undefined) {
+    if (!shell.unseen.delete(key)) throw new Error(`step ${key} has ended, and began again`);
+    apply(shell, key, known);
+    return;
+  }
+  const { world, observed } = shell;
+  const node = shell.scheduler.node(key);
+  const round = (observed.rounds.get(key) ?? 0) + 1;
+  observed.rounds.set(key, round);
+  if (node.kind === 'human_gate') {
+    apply(shell, key, { decided: world.gate(node, key, round) });
+  } else if (round <= failedRounds(world, node, key)) {
+    fail(shell, key, workError(node));
+  } else {
+    apply(shell, key, { output: world.result(node, key, state) });
+  }
+}
+
+function apply(shell: Shell, stepKey: string, ended: Ended): void {
+  const { scheduler, observed } = shell;
+  if ('caught' in ended) {
+    fail(shell, stepKey, ended.caught);
+    return;
+  }
+  if ('decided' in ended) {
+    const node = scheduler.node(stepKey) as GateNode;
+    const { decided } = ended;
+    if ('failed' in decided || scheduler.decide(stepKey, decided) === 'rejected') {
+      fail(shell, stepKey, gateError(node, decided), 'failed' in decided);
+      return;
+    }
+  } else {
+    scheduler.complete(stepKey, ended.output);
+  }
+  shell.ledger.set(stepKey, ended);
+  settle(observed, stepKey, 'success');
+}
+
+/** `isOpen` false: the scheduler already knows that the step has failed. */
+function fail(shell: Shell, stepKey: string, error: CaughtError, isOpen = true): void {
+  const { scheduler, failures, ledger, observed } = shell;
+  if (isOpen) scheduler.fail(stepKey);
+  if (scheduler.catchFailure(stepKey, error)) {
+    ledger.set(stepKey, { caught: error });
+  } else {
+    failures.add(stepKey);
+    observed.steps.set(stepKey, 'failed');
+  }
+}
