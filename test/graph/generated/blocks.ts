@@ -53,6 +53,8 @@ export type Block =
       max: number;
       body: Block;
       breakAt: number;
+      /** What ends the body leads back, too, so that the loop never breaks. */
+      direct: boolean;
       tail: Block | undefined;
     }
   | {
@@ -86,8 +88,9 @@ const work = fc.record({
   gate: gateBlock,
 });
 
-const optional = (block: fc.Arbitrary<Block>, freq = 2) =>
-  fc.option(block, { nil: undefined, freq });
+/** Undefined in one of two cases. */
+const optional = <Value>(value: fc.Arbitrary<Value>) =>
+  fc.option(value, { nil: undefined, freq: 2 });
 
 export const { block } = fc.letrec<{ block: Block }>((tie) => ({
   block: fc.oneof(
@@ -107,11 +110,11 @@ export const { block } = fc.letrec<{ block: Block }>((tie) => ({
     }),
     fc.record({
       type: fc.constant('branch' as const),
-      gate: fc.option(gateBlock, { nil: undefined, freq: 1 }),
-      answer: fc.constantFrom<Answer>('yes', 'no', 'early', 'early', 'broken'),
+      gate: optional(gateBlock),
+      answer: fc.constantFrom<Answer>('yes', 'no', 'early', 'early', 'broken', 'broken'),
       yes: tie('block'),
       no: optional(tie('block')),
-      always: optional(tie('block'), 1),
+      always: optional(tie('block')),
     }),
     fc.record({
       type: fc.constant('loop' as const),
@@ -119,6 +122,7 @@ export const { block } = fc.letrec<{ block: Block }>((tie) => ({
       max: fc.integer({ min: 1, max: 3 }),
       body: tie('block'),
       breakAt: fc.integer({ min: 1, max: 5 }),
+      direct: fc.constantFrom(false, false, true),
       tail: optional(tie('block')),
     }),
     fc.record({

@@ -190,6 +190,7 @@ function buildLoop(
     ...{ id, kind: 'condition', expression: `${loop}.iterations != ${block.breakAt}` },
   }));
   building.edges.push({ source, target: loop, condition_value: 'true' });
+  if (block.direct) for (const end of body) building.edges.push({ ...end, target: loop });
   if (block.tail !== undefined) build(building, block.tail, [{ source, condition_value: 'false' }]);
   building.around.pop();
   return [{ source: loop, ...(block.rounds % 2 === 0 && { condition_value: 'false' as const }) }];

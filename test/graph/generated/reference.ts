@@ -283,6 +283,8 @@ function runMap(reference: Reference, node: NodeOf<'map'>, scope: Scope): End {
   const all: Failure[] = [];
   let first: { index: number; failures: Failure[] } | undefined;
   const outputs = items.map((item, index): Json => {
+    // One after the other: no item begins after the failed one.
+    if (first !== undefined && !collects && node.concurrency === 1) return null;
     const state = { ...scope.state, [node.id]: { item, index } };
     const inner = newScope(state, [...scope.iteration, index + 1], caught);
     const { given, failures } = runBody(reference, node.id, inner);

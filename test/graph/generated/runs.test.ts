@@ -111,7 +111,7 @@ describe('runs of generated graphs', () => {
     const seen = new Set<string>();
     const restarts = { snapshot: 0, ledger: 0 };
     let resumed = 0;
-    for (const each of fc.sample(fc.tuple(...cases), { numRuns: 500, seed: 1 })) {
+    for (const each of fc.sample(fc.tuple(...cases), { numRuns: 1_500, seed: 1 })) {
       const { reference, observed } = run(each);
       for (const { kind, status } of reference.steps.values()) seen.add(`${kind} ${status}`);
       for (const [, kind] of JSON.stringify(observed.state).matchAll(/"kind":"(\w+)"/g)) {

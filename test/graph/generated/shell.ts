@@ -38,6 +38,10 @@ interface Shell {
   inFlight: { step: ReadyNode; state: JsonObject }[];
   /** Steps that have failed the run. */
   failures: Set<string>;
+  /** Items of maps that were stopped by a failure: a map, and the iteration of the item. */
+  stopped: Set<string>;
+  /** Steps that have begun. */
+  begun: Set<string>;
   /** Everything that has ended, and what of it this execution has not seen yet. */
   ledger: Map<string, Ended>;
   unseen: Set<string>;
@@ -60,7 +64,14 @@ export function runInShell(
 ): Observed {
   const shell: Shell = {
     ...{ compiled, input, world, scheduler: createScheduler(compiled, input) },
-    ...{ inFlight: [], failures: new Set(), ledger: new Map(), unseen: new Set() },
+    ...{
+      inFlight: [],
+      failures: new Set(),
+      stopped: new Set(),
+      begun: new Set(),
+      ledger: new Map(),
+      unseen: new Set(),
+    },
     observed: {
       ...{ failed: false, steps: new Map(), rounds: new Map(), ended: [], state: {}, output: {} },
       restarts: { snapshot: 0, ledger: 0 },
@@ -94,10 +105,16 @@ export function runInShell(
 }
 
 /** Begins ready steps. Returns whether anything can continue. */
-function take({ scheduler, inFlight }: Shell, limit: number): boolean {
+function take({ scheduler, inFlight, stopped, begun, compiled }: Shell, limit: number): boolean {
   const ready = scheduler.takeReady(limit);
   for (const step of ready) {
-    const state = structuredClone({ ...scheduler.state(step.step_key) });
+    const { step_key: key } = step;
+    // After a snapshot, steps in flight begin again.
+    if (!begun.has(key) && itemsAround(compiled, key).some((item) => stopped.has(item))) {
+      throw new Error(`step ${key} began after its item was stopped`);
+    }
+    begun.add(key);
+    const state = structuredClone({ ...scheduler.state(key) });
     inFlight.push({ step, state });
   }
   return ready.length > 0 || scheduler.held;
@@ -133,6 +150,8 @@ function resume(shell: Shell, how: number): void {
     shell.scheduler = createScheduler(shell.compiled, shell.input);
     shell.unseen = new Set(shell.ledger.keys());
     shell.observed.ended.length = 0;
+    shell.stopped.clear();
+    shell.begun.clear();
     shell.observed.restarts.ledger += 1;
   } else {
     if (how === 1) restore(shell);
@@ -183,12 +202,30 @@ function apply(shell: Shell, stepKey: string, ended: Ended): void {
   settle(observed, stepKey, 'success');
 }
 
+/** The items of maps that a step belongs to, outermost first. */
+function itemsAround({ nodes, regions }: CompiledGraph, stepKey: string): string[] {
+  const [id, iteration = ''] = stepKey.split('#');
+  const numbers = iteration.split('.');
+  const around: number[] = [];
+  const start = nodes.findIndex((node) => node.id === id);
+  for (let at = regions[start]!; at !== -1; at = regions[at]!) around.unshift(at);
+  return around.flatMap((at, depth) =>
+    nodes[at]!.kind === 'map' ? [`${nodes[at]!.id}#${numbers.slice(0, depth + 1).join('.')}`] : [],
+  );
+}
+
 /** `isOpen` false: the scheduler already knows that the step has failed. */
 function fail(shell: Shell, stepKey: string, error: CaughtError, isOpen = true): void {
   const { scheduler, failures, ledger, observed } = shell;
   if (isOpen) scheduler.fail(stepKey);
   if (scheduler.catchFailure(stepKey, error)) {
     ledger.set(stepKey, { caught: error });
+    const { nodes, edges } = shell.compiled;
+    const takesEdge = edges.some(
+      ({ from, when }) => when === 'error' && nodes[from]!.id === stepKey.split('#')[0],
+    );
+    const item = itemsAround(shell.compiled, stepKey).at(-1);
+    if (!takesEdge && item !== undefined) shell.stopped.add(item);
   } else {
     failures.add(stepKey);
     observed.steps.set(stepKey, 'failed');
