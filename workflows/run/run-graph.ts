@@ -82,12 +82,13 @@ async function drive(run: Run): Promise<RunResult> {
     }
   }
   for (;;) {
+    const handles = !run.oneByOne || !run.woken;
     run.woken = false;
     if (run.cancelled !== undefined) throw run.cancelled;
     do {
       const pause = pace.pause();
       if (pause !== undefined) await pause;
-      arrived.shift()?.();
+      if (handles) arrived.shift()?.();
     } while (run.oneLane && arrived.length > 0);
     const closing = failures.size > 0 || workflowInfo().continueAsNewSuggested;
     if (!closing) {

@@ -7,6 +7,8 @@ import type {
   RunGraphInput,
 } from '../../shared/execution.ts';
 import { compileGraph } from '../../shared/graph/compile.ts';
+import { hasClock, settingsOf } from '../../shared/graph/gate-settings.ts';
+import { isWaiting } from '../../shared/graph/kinds.ts';
 import {
   type ControlStep,
   createScheduler,
@@ -38,6 +40,8 @@ export interface Run {
   readonly oneLane: boolean;
   /** Its graph has maps. */
   readonly maps: boolean;
+  /** A result is handled when the one before has had all its consequences, also those of the next iterations. */
+  readonly oneByOne: boolean;
   /** Keys of the steps in flight. */
   readonly inFlight: Set<string>;
   /** Short steps: the number in flight, and those that wait for a slot. */
@@ -74,6 +78,7 @@ export function createRun(input: RunGraphInput): Run {
   const { carried } = input;
   const earlier = input.engine_version < PACED_SINCE;
   const oneLane = input.engine_version < LANES_SINCE;
+  const maps = input.graph.nodes.some(({ kind }) => kind === 'map');
   const scheduler = createScheduler(compileGraph(input.graph), input.input, carried?.scheduler, {
     earlier,
   });
@@ -85,7 +90,9 @@ export function createRun(input: RunGraphInput): Run {
     clocks: new Map(),
     earlier,
     oneLane,
-    maps: input.graph.nodes.some(({ kind }) => kind === 'map'),
+    maps,
+    oneByOne:
+      maps || input.graph.nodes.some((node) => isWaiting(node) && hasClock(settingsOf(node))),
     inFlight: new Set(),
     short: { inFlight: 0, held: [] },
     agents: new Map(),

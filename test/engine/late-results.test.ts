@@ -1,0 +1,76 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import proto from '@temporalio/proto';
+import { Worker } from '@temporalio/worker';
+import { decideGate } from '../../shared/operations/runs/runs.ts';
+import { echo, edge, type Engine, mock } from '../support/engine.ts';
+import { setting } from '../support/settings.ts';
+import { fetchHistory } from './histories.ts';
+import { startEngineOfShortHistories } from './generated/short-histories.ts';
+
+type History = Awaited<ReturnType<typeof fetchHistory>>;
+type HistoryEvent = NonNullable<History['events']>[number];
+const completed = proto.temporal.api.enums.v1.EventType.EVENT_TYPE_WORKFLOW_TASK_COMPLETED;
+
+let engine: Engine;
+beforeAll(async () => {
+  engine = await startEngineOfShortHistories();
+}, 60_000);
+afterAll(() => engine.close());
+
+/** review (with a deadline), and beside it: long steps -> short */
+async function runBeside(longSteps: number): Promise<History> {
+  const ids = Array.from({ length: longSteps }, (_, at) => `long_${at}`);
+  const workflowId = await engine.define({
+    nodes: [
+      { id: 'review', kind: 'human_gate', timeout_seconds: 3_600, on_timeout: 'fail' },
+      ...ids.map((id) => mock(id, { delay_ms: 1 })),
+      echo('short'),
+    ],
+    edges: [...ids, 'short'].slice(1).map((id, at) => edge(ids[at]!, id)),
+  });
+  const runId = await engine.trigger(workflowId);
+  await engine.until(runId, ['paused']);
+  await decideGate(engine.deps, { actor: engine.actor, runId, approved: true });
+  await engine.until(runId, ['success']);
+  return fetchHistory(engine, runId);
+}
+
+/** The local activity whose result is in the event, and its number among those of the execution. */
+function resultIn({ markerRecordedEventAttributes: marker }: HistoryEvent) {
+  const data = marker?.details?.['data']?.payloads?.[0];
+  const text =
+    data?.data === undefined || data.data === null ? '{}' : Buffer.from(data.data).toString();
+  return { data, ...(JSON.parse(text) as { activity_type?: string; seq?: number }) };
+}
+
+/**
+ * The history as it is when the first check of the gate finds it open, after the short step has ended and while the
+ * execution writes that it waits. The timer of the gate starts after that.
+ */
+function withLateCheck({ events }: History): History {
+  const all = events ?? [];
+  const first = all.findIndex(({ eventType }) => eventType === completed) + 1;
+  const [check, short, pause, shown, again, timer] = all.slice(first, first + 6);
+  const [firstCheck, secondCheck] = [check, again].map((event) => resultIn(event!));
+  expect(
+    [firstCheck, resultIn(short!), resultIn(pause!), secondCheck].map(
+      (result) => result?.activity_type,
+    ),
+  ).toEqual(['checkGate', 'executeShortStep', 'pauseAtGates', 'checkGate']);
+  // The result of the second check, as that of the first.
+  secondCheck!.data!.data = firstCheck!.data!.data!;
+  const order = [short!, again!, pause!, shown!, timer!];
+  const ids = all.slice(first).map(({ eventId }) => eventId);
+  order.forEach((event, at) => {
+    event.eventId = ids[at] ?? null;
+  });
+  return { events: [...all.slice(0, first), ...order] } as History;
+}
+
+test('a check of a deadline that ends after a short step, while the run pauses, replays', async () => {
+  const history = withLateCheck(await runBeside(3));
+  await Worker.runReplayHistory(
+    { workflowBundle: { codePath: setting('WORKFLOW_BUNDLE') } },
+    history,
+  );
+}, 60_000);
