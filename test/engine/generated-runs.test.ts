@@ -1,0 +1,107 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { Worker } from '@temporalio/worker';
+import fc from 'fast-check';
+import { z } from 'zod';
+import type { Actor } from '../../shared/actor.ts';
+import { unrestricted } from '../../shared/contract/policy.ts';
+import { newId } from '../../shared/crypto/ids.ts';
+import { replacePolicies } from '../../shared/db/audit/policies.ts';
+import { sql } from '../../shared/db/pool.ts';
+import { randomGraphOf, randomInput } from '../graph/generated/build.ts';
+import type { Engine } from '../support/engine.ts';
+import { setting } from '../support/settings.ts';
+import { type Case, hasContinued, historiesOf, type Report, runCase } from './generated/case.ts';
+import { type Outside, startOutside } from './generated/outside.ts';
+import { startEngineOfShortHistories } from './generated/short-histories.ts';
+
+/** Cases at the same time. */
+const AT_ONCE = 6;
+const MIN_NODES = 8;
+const MAX_NODES = 40;
+
+let engine: Engine;
+let outside: Outside;
+let other: Actor;
+beforeAll(async () => {
+  engine = await startEngineOfShortHistories();
+  outside = await startOutside();
+  const id = newId('member');
+  await engine.db.query(sql.type(z.object({}))`
+    INSERT INTO members (id, workspace_id, name, email, role, status)
+    VALUES (${id}, ${engine.actor.workspaceId}, 'Other', 'other@example.com', 'editor', 'active')`);
+  other = { ...engine.actor, id, name: 'Other', role: 'editor' };
+  const refused = { tool: 'send_email', allowed_workflow_ids: ['wf_other'] };
+  await replacePolicies(engine.db, engine.actor, { ...unrestricted, tools: [refused] });
+}, 60_000);
+afterAll(async () => {
+  await engine.close();
+  await outside.close();
+});
+
+/** `RUNS` sets the number of cases. A failure prints its seed and its number, which repeat it. */
+const { GRAPH_SEED, GRAPH_CASE, RUNS = '40' } = process.env;
+const seed = GRAPH_SEED === undefined ? Date.now() % 1_000_000_000 : Number(GRAPH_SEED);
+
+function cases(): Case[] {
+  const graphs = fc.tuple(
+    randomGraphOf(MIN_NODES, MAX_NODES),
+    randomInput,
+    fc.nat({ max: 10_000 }),
+  );
+  return fc
+    .sample(graphs, { numRuns: Number(RUNS), seed })
+    .map(([graph, input, salt], at) => ({ name: `case-${at}`, graph, input, salt }))
+    .filter((_, at) => GRAPH_CASE === undefined || Number(GRAPH_CASE) === at);
+}
+
+/** Does the same for all, some at a time; the results in their order. */
+async function sideBySide<Item, Result>(
+  all: readonly Item[],
+  act: (item: Item) => Promise<Result>,
+): Promise<Result[]> {
+  const results: Result[] = [];
+  let next = 0;
+  const lane = async (): Promise<void> => {
+    while (next < all.length) {
+      const at = next;
+      next += 1;
+      results[at] = await act(all[at]!);
+    }
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, lane));
+  return results;
+}
+
+const named = ({ name, ...rest }: Case): string =>
+  `GRAPH_SEED=${seed} GRAPH_CASE=${name.slice('case-'.length)} ${JSON.stringify(rest)}`;
+
+test('runs of generated graphs end as the reference, and all their executions replay', async () => {
+  const all = cases();
+  const reports = await sideBySide(all, async (each): Promise<Report> => {
+    try {
+      return await runCase(engine, outside, other, each);
+    } catch (error) {
+      throw new Error(named(each), { cause: error });
+    }
+  });
+  const wrong = reports.flatMap(({ differences }, at) =>
+    differences.length === 0 ? [] : [`${differences.join('; ')} in ${named(all[at]!)}`],
+  );
+  expect(wrong).toEqual([]);
+  const histories = (await sideBySide(reports, ({ runId }) => historiesOf(engine, runId))).flat();
+  const bundle = { codePath: setting('WORKFLOW_BUNDLE') };
+  const caseOf = new Map(reports.map(({ runId }, at) => [runId, all[at]!]));
+  const broken: string[] = [];
+  for await (const result of Worker.runReplayHistories({ workflowBundle: bundle }, histories)) {
+    if (result.error === undefined) continue;
+    broken.push(`${result.error.message} in ${named(caseOf.get(result.workflowId)!)}`);
+  }
+  expect(broken).toEqual([]);
+  if (GRAPH_CASE !== undefined) return;
+  // The cases are not all easy ones.
+  const count = (holds: (report: Report) => boolean): number => reports.filter(holds).length;
+  expect(count(({ resumes }) => resumes > 0)).toBeGreaterThan(0);
+  expect(count(({ fromLedger }) => fromLedger > 0)).toBeGreaterThan(0);
+  expect(count(({ status }) => status === 'failed')).toBeGreaterThan(0);
+  expect(histories.filter(hasContinued).length).toBeGreaterThan(0);
+}, 600_000);
