@@ -5,7 +5,7 @@ import { checkGraph } from '../../shared/graph-check.ts';
 import { compileGraph } from '../../shared/graph/compile.ts';
 import type { ValidationContext } from '../../shared/graph/validate/validate.ts';
 import { draw } from './drawing.ts';
-import { randomGraph } from './generated/build.ts';
+import { generatedTools, randomGraph } from './generated/build.ts';
 import { processorTime } from '../support/processor-time.ts';
 
 const context: ValidationContext = {
@@ -505,7 +505,10 @@ describe('fuzz', () => {
   test('valid graphs stay valid after a JSON round trip', () => {
     fc.assert(
       fc.property(randomGraph, (graph) => {
-        const report = checkGraph(JSON.parse(JSON.stringify(graph)), context);
+        const report = checkGraph(JSON.parse(JSON.stringify(graph)), {
+          ...context,
+          tools: generatedTools,
+        });
         expect(report.errors).toEqual([]);
         expect(report.graph).toEqual(graph);
       }),

@@ -9,6 +9,9 @@ type EdgeInput = NonNullable<GraphInput['edges']>[number];
 /** Where tools are; the tests of the engine replace it by a server of their own. */
 export const TOOLS_URL = 'http://tools.test';
 
+/** The tools in generated graphs. */
+export const generatedTools = new Set(['json_transform', 'http_request', 'send_email']);
+
 /** The deadline of gates that no one decides in time. */
 const SHORT_DEADLINE = 0.2;
 /** The same if a resume asks again and someone must be fast enough then. */

@@ -327,7 +327,7 @@ function outputsOf({ graph, nodes, body }: Plan, steps: Steps, state: JsonObject
   const follows = (id: string): boolean =>
     graph.edges.some(
       ({ source, target, condition_value: when }) =>
-        source === id && when !== 'error' && body.get(target) !== id,
+        source === id && target !== id && when !== 'error' && body.get(target) !== id,
     );
   const last = graph.nodes.filter(({ id }) => !follows(id) && !inMap(id) && hasRun(id));
   return Object.fromEntries(last.map((node) => [stateKey(node), state[stateKey(node)]!]));

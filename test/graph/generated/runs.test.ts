@@ -6,7 +6,7 @@ import { compileGraph } from '../../../shared/graph/compile.ts';
 import { nodeKinds } from '../../../shared/graph/kinds.ts';
 import { checkGraph } from '../../../shared/graph-check.ts';
 import type { JsonObject } from '../../../shared/json.ts';
-import { randomGraph, randomInput } from './build.ts';
+import { generatedTools, randomGraph, randomInput } from './build.ts';
 import { differences } from './compare.ts';
 import { leadsBack, planOf } from './plan.ts';
 import { referenceRun, type ReferenceRun } from './reference.ts';
@@ -54,10 +54,11 @@ function wrongRounds({ steps }: ReferenceRun, { rounds }: Observed): string[] {
 
 describe('runs of generated graphs', () => {
   test('have valid graphs', () => {
-    const tools = new Set(['json_transform', 'http_request', 'send_email']);
     fc.assert(
       fc.property(randomGraph, (graph) => {
-        expect(checkGraph(graph, { tools, customTools: new Map() }).errors).toEqual([]);
+        expect(checkGraph(graph, { tools: generatedTools, customTools: new Map() }).errors).toEqual(
+          [],
+        );
       }),
       { numRuns: 300 },
     );
