@@ -20,9 +20,9 @@ export const RUN_WORKFLOW = 'runGraph';
 /**
  * Increases when the scheduler or the workflow would produce other commands for the same history. 2: expressions count
  * all their work, and a run that has done much in one workflow task continues in the next. 3: short steps are local
- * activities.
+ * activities. 4: a result is handled when the one before it has had all its consequences, also those from the ledger.
  */
-export const ENGINE_VERSION = 3;
+export const ENGINE_VERSION = 4;
 
 export const SIGNAL_DECISION = 'decision';
 export const SIGNAL_RESUMED = 'resumed';

@@ -72,7 +72,7 @@ const isSettledFailure = (error: unknown): boolean =>
   error instanceof ApplicationFailure && error.type === FAILURE_RUN;
 
 async function drive(run: Run): Promise<RunResult> {
-  const { input, pace, scheduler, arrived, inFlight, failures } = run;
+  const { input, pace, scheduler, arrived, known, inFlight, failures } = run;
   if (input.from_ledger === true) {
     run.ledger = await control.loadLedger({ run_id: input.run_id });
     run.failureCount = run.ledger.failures;
@@ -88,7 +88,8 @@ async function drive(run: Run): Promise<RunResult> {
     do {
       const pause = pace.pause();
       if (pause !== undefined) await pause;
-      if (handles) arrived.shift()?.();
+      const handle = known.shift() ?? (handles ? arrived.shift() : undefined);
+      handle?.();
     } while (run.oneLane && arrived.length > 0);
     const closing = failures.size > 0 || workflowInfo().continueAsNewSuggested;
     if (!closing) {
@@ -96,7 +97,8 @@ async function drive(run: Run): Promise<RunResult> {
       if (recorded !== undefined) await recorded;
     }
     collectFailedControl(run);
-    if (inFlight.size === 0 && !run.woken) {
+    const waits = known.length > 0 || (run.oneByOne && arrived.length > 0);
+    if (inFlight.size === 0 && !run.woken && !waits) {
       if (failures.size > 0) {
         await settleFailures(run);
         continue;
@@ -108,6 +110,6 @@ async function drive(run: Run): Promise<RunResult> {
     } else if (!closing && applyDecisions(run)) {
       continue;
     }
-    if (!run.woken && arrived.length === 0) await nextEvent(run);
+    if (!run.woken && known.length === 0 && arrived.length === 0) await nextEvent(run);
   }
 }

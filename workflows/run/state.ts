@@ -25,6 +25,8 @@ import { createPace, type Pace, unhurried } from './pace.ts';
 const PACED_SINCE = 2;
 /** The first engine version in which short steps are local activities. */
 const LANES_SINCE = 3;
+/** The first version that handles a result only when the one before has had all its consequences, in every graph. */
+const ONE_BY_ONE_SINCE = 4;
 
 /** The state that an execution holds of its run. The functions of this folder receive and change it. */
 export interface Run {
@@ -60,6 +62,8 @@ export interface Run {
    * delivers several local activities at once that ended one after the other, and must produce the same commands.
    */
   readonly arrived: (() => void)[];
+  /** Results that the ledger has. They are consequences of the result before, so they are handled before what arrives. */
+  readonly known: (() => void)[];
   readonly failures: Map<string, { step: FailedStep; cause?: unknown }>;
   /** The event ids at which results arrived, for the next call. */
   observed: ObservedStep[];
@@ -92,7 +96,9 @@ export function createRun(input: RunGraphInput): Run {
     oneLane,
     maps,
     oneByOne:
-      maps || input.graph.nodes.some((node) => isWaiting(node) && hasClock(settingsOf(node))),
+      input.engine_version >= ONE_BY_ONE_SINCE ||
+      maps ||
+      input.graph.nodes.some((node) => isWaiting(node) && hasClock(settingsOf(node))),
     inFlight: new Set(),
     short: { inFlight: 0, held: [] },
     agents: new Map(),
@@ -101,6 +107,7 @@ export function createRun(input: RunGraphInput): Run {
     costly: { inFlight: 0, waiting: [] },
     overflows: false,
     arrived: [],
+    known: [],
     failures: new Map(),
     observed: carried?.observed ?? [],
     ledger: undefined,
@@ -150,6 +157,16 @@ export function handleResult(run: Run, arrival: () => void): void {
     return;
   }
   run.arrived.push(arrival);
+  wake(run);
+}
+
+/** The same for a result that is in the ledger already. */
+export function handleKnown(run: Run, arrival: () => void): void {
+  if (run.earlier || !run.oneByOne) {
+    handleResult(run, arrival);
+    return;
+  }
+  run.known.push(arrival);
   wake(run);
 }
 

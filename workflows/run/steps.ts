@@ -6,7 +6,7 @@ import { nodeWork, startDelay, startLong, startShort } from './attempts.ts';
 import { control } from './control.ts';
 import { catchFailure, collectFailed, fail, text } from './failures.ts';
 import { reachGate } from './gates.ts';
-import { pendingWrites, complete, type Run, handleResult, wake } from './state.ts';
+import { pendingWrites, complete, type Run, handleKnown, wake } from './state.ts';
 import { preparingWork, prepareStep } from './prepare.ts';
 
 /** Above this number, control steps are written once before a batch starts, and not sent with each of its steps. */
@@ -95,7 +95,7 @@ function startSteps(
 function caughtBefore(run: Run, { step_key }: ReadyNode): boolean {
   const caught = run.ledger?.caught?.[step_key];
   if (caught === undefined) return false;
-  handleResult(run, () => {
+  handleKnown(run, () => {
     run.scheduler.fail(step_key);
     catchFailure(run, step_key, caught);
   });
@@ -106,7 +106,7 @@ function caughtBefore(run: Run, { step_key }: ReadyNode): boolean {
 function startStep(run: Run, step: ReadyNode, node: ExecutedNode, shared: ControlStep[]): boolean {
   const kept = run.ledger?.outputs[step.step_key];
   if (kept !== undefined) {
-    handleResult(run, () => complete(run, step.step_key, kept));
+    handleKnown(run, () => complete(run, step.step_key, kept));
     return false;
   }
   if (node.kind === 'agent' && node.tools !== undefined) return startAgent(run, step, node);

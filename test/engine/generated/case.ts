@@ -72,7 +72,9 @@ export async function runCase(
 
 async function toTheEnd(running: Running, resumed: boolean): Promise<Run> {
   const { engine, runId } = running;
+  const end = Date.now() + MAX_MS;
   while (running.resumes < MAX_RESUMES) {
+    if (Date.now() > end) throw new Error(`run ${runId} has not ended after ${MAX_MS} ms`);
     const run = await engine.until(runId, ['success', 'failed', 'paused'], MAX_MS);
     if (run.status === 'success') return run;
     if (run.status === 'failed') {
