@@ -175,8 +175,12 @@ const fences = [
       noTemporal,
       noScripts,
       top(
-        'api|worker|workflows|activities|shared',
+        'api|worker|workflows|activities',
         'The command speaks to the service through the client.',
+      ),
+      ban(
+        '^\\.{1,2}/(?:.*/)?shared/(?:crypto|db|platform|operations|seed)/',
+        'The command checks files with the pure half of shared, and reaches the rest through the client.',
       ),
     ],
   },

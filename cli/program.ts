@@ -4,6 +4,7 @@ import { auditCommands } from './commands/audit.ts';
 import { dataKeyCommands } from './commands/data-keys.ts';
 import { dataCommands } from './commands/data.ts';
 import { draftCommands } from './commands/drafts.ts';
+import { fileCommands } from './commands/files.ts';
 import { moneyCommands } from './commands/money.ts';
 import { peopleCommands } from './commands/people.ts';
 import { runCommands } from './commands/runs.ts';
@@ -34,6 +35,7 @@ export function createProgram(): Command {
         .choices(['table', 'json'])
         .default('table'),
     )
+    .option('--json', 'the same as --output json')
     .addHelpText('after', endings)
     .showHelpAfterError('(see ops --help)')
     .helpCommand(false)
@@ -42,6 +44,7 @@ export function createProgram(): Command {
     signInCommands,
     workflowCommands,
     draftCommands,
+    fileCommands,
     runCommands,
     moneyCommands,
     peopleCommands,

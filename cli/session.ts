@@ -15,6 +15,7 @@ export interface GlobalOptions {
   url?: string;
   profile?: string;
   output: Format;
+  json?: true;
   timeout?: number;
 }
 
@@ -44,7 +45,8 @@ async function openSession(command: Command): Promise<Session> {
 }
 
 export function openOutput(command: Command): Output {
-  const { output: format } = command.optsWithGlobals<GlobalOptions>();
+  const { output, json } = command.optsWithGlobals<GlobalOptions>();
+  const format = json === true ? 'json' : output;
   return createOutput(process.stdout, { format, colour: environment().colour(process.stdout) });
 }
 

@@ -9,11 +9,23 @@ import {
 } from './contract/graph.ts';
 import { collectIssues, type Issues } from './graph/issues.ts';
 import { isObject, memberOf } from './graph/json-value.ts';
+import { hint } from './graph/suggest.ts';
 import { checkLimits, checkMeaning, type ValidationContext } from './graph/validate/validate.ts';
 import { isDeeperThan, type Json, type JsonObject } from './json.ts';
 
 /** Nesting depth of lists and objects; deeper values would exhaust the stack of code that walks them. */
 const MAX_DEPTH = 64;
+
+const EDGE_KEYS = Object.keys(graphEdgeSchema.shape);
+
+/** The keys of a kind of node, in the order of the contract; those that all kinds have for an unknown one. */
+export function nodeKeysOf(kind: Json | undefined): string[] {
+  const options = graphNodeSchema.options.map(({ shape }) => shape);
+  const named = options.find((shape) => shape.kind.value === kind);
+  if (named !== undefined) return Object.keys(named);
+  const [first = {}, ...others] = options;
+  return Object.keys(first).filter((key) => others.every((shape) => key in shape));
+}
 
 const KINDS = graphNodeSchema.options.map((option) => option.shape.kind.value).join(', ');
 
@@ -85,8 +97,9 @@ function readNodes(issues: Issues, nodes: readonly Json[]): ReadNode[] {
     if (parsed.success) return { node: parsed.data, shaped: true, known: true };
     const given = memberOf(value, 'id');
     const id = typeof given === 'string' ? given : undefined;
+    const keys = nodeKeysOf(memberOf(value, 'kind'));
     for (const issue of parsed.error.issues.flatMap(meantIssues)) {
-      reportShape(issues, issue, `nodes[${at}]`, id);
+      reportShape(issues, issue, { base: `nodes[${at}]`, nodeId: id, keys });
     }
     const repaired = repairNode(value, parsed.error.issues);
     // No id can start with a space, so the replacement's id is unique.
@@ -152,7 +165,9 @@ function readEdges(issues: Issues, edges: readonly Json[]): ReadEdge[] {
   return edges.flatMap((value, at): ReadEdge[] => {
     const parsed = graphEdgeSchema.safeParse(value);
     if (parsed.success) return [{ edge: parsed.data, at, shaped: true }];
-    for (const issue of parsed.error.issues) reportShape(issues, issue, `edges[${at}]`, undefined);
+    for (const issue of parsed.error.issues) {
+      reportShape(issues, issue, { base: `edges[${at}]`, keys: EDGE_KEYS });
+    }
     const source = memberOf(value, 'source');
     const target = memberOf(value, 'target');
     if (typeof source !== 'string' || typeof target !== 'string') return [];
@@ -168,8 +183,7 @@ function readEdges(issues: Issues, edges: readonly Json[]): ReadEdge[] {
 function reportShape(
   issues: Issues,
   issue: z.core.$ZodIssue,
-  base: string,
-  nodeId: string | undefined,
+  { base, nodeId, keys }: { base: string; nodeId?: string | undefined; keys: readonly string[] },
 ): void {
   const path =
     base +
@@ -177,7 +191,8 @@ function reportShape(
   const place = nodeId === undefined ? {} : { node_id: nodeId };
   if (issue.code === 'unrecognized_keys') {
     for (const key of issue.keys) {
-      issues.error('unknown_key', `${path}: unknown key '${key}'`, {
+      const meant = issue.path.length === 0 ? hint(key, keys) : '';
+      issues.error('unknown_key', `${path}: unknown key '${key}'${meant}`, {
         ...place,
         path: `${path}.${key}`,
       });

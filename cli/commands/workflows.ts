@@ -1,15 +1,11 @@
 import type { Command } from 'commander';
-import {
-  ApiError,
-  type BodyOf,
-  type Client,
-  type GraphDiff,
-  type Workflow,
-} from '../../client/index.ts';
-import { Ending, exitCodes, misuse, refusal } from '../endings.ts';
-import { collect, readJsonObject, wholePositive } from '../input.ts';
+import { ApiError, type Client, type Workflow } from '../../client/index.ts';
+import { Ending, exitCodes, refusal } from '../endings.ts';
+import { graphLines } from '../files/graph-lines.ts';
+import { wholePositive } from '../input.ts';
 import type { Output } from '../output.ts';
 import { inSession, type Session } from '../session.ts';
+import { applyCommand } from './files.ts';
 
 /** The workflow with this ID, or else with exactly this name. */
 export async function findWorkflow(client: Client, reference: string): Promise<Workflow> {
@@ -20,21 +16,19 @@ export async function findWorkflow(client: Client, reference: string): Promise<W
       if (!(error instanceof ApiError && error.status === 404)) throw error;
     }
   }
-  const [found, ...others] = await workflowsNamed(client, reference);
+  const [found, ...others] = (await client.listWorkflows()).filter(
+    ({ name }) => name === reference,
+  );
   if (found === undefined) throw refusal(`No workflow has the id or name '${reference}'`);
   if (others.length > 0) throw refusal(`Several workflows are named '${reference}': give an id`);
   return found;
-}
-
-async function workflowsNamed(client: Client, name: string): Promise<Workflow[]> {
-  return (await client.listWorkflows()).filter((workflow) => workflow.name === name);
 }
 
 export function workflowCommands(program: Command): void {
   const workflows = program.command('workflows').description('list and manage workflows');
   readCommands(workflows);
   versionsCommand(workflows);
-  changeCommands(workflows);
+  applyCommand(workflows);
   checkCommands(workflows);
   publishAndDelete(workflows);
 }
@@ -93,33 +87,6 @@ function versionsCommand(workflows: Command): void {
           Author: (row) => row.created_by_name,
           Nodes: (row) => row.nodes,
           Note: (row) => row.note,
-        });
-      }),
-    );
-}
-
-function changeCommands(workflows: Command): void {
-  workflows
-    .command('apply')
-    .description('create workflows from files, or update those with the same id or name')
-    .requiredOption(
-      '-f, --file <file>',
-      'JSON with name, description, graph, input_schema, checks; - for standard input; may be repeated',
-      collect,
-    )
-    .option('--publish', 'publish them, too')
-    .action(
-      inSession<{ file: string[]; publish?: true }>(async (session, _args, { file, publish }) => {
-        const definitions = await Promise.all(file.map(readDefinition));
-        const applied = [];
-        for (const definition of definitions) {
-          applied.push(await apply(session.client, definition, publish === true));
-        }
-        session.output.list(applied, {
-          Id: (row) => row.workflow.id,
-          Name: (row) => row.workflow.name,
-          Version: (row) => row.workflow.version,
-          '': (row) => row.change,
         });
       }),
     );
@@ -194,52 +161,6 @@ function partsOf({ graph, checks }: Workflow) {
   };
 }
 
-type Checks = BodyOf<'PUT /api/workflows/{id}/checks'>;
-
-interface Definition {
-  id?: string;
-  create: BodyOf<'POST /api/workflows'>;
-  checks: Checks | undefined;
-}
-
-async function readDefinition(file: string): Promise<Definition> {
-  const { id, checks, ...fields } = await readJsonObject(file);
-  if (typeof fields['name'] !== 'string') throw misuse(`${file} has no name`);
-  if (id !== undefined && typeof id !== 'string') throw misuse(`The id in ${file} is not a string`);
-  // The service validates the other fields, and rejects unknown ones by name.
-  const create = fields as BodyOf<'POST /api/workflows'>;
-  return { ...(id === undefined ? {} : { id }), create, checks: checks as Checks | undefined };
-}
-
-async function apply(client: Client, { id, create, checks }: Definition, publish: boolean) {
-  const before =
-    id === undefined ? await onlyNamed(client, create.name) : await client.getWorkflow(id);
-  let workflow =
-    before === undefined
-      ? await client.createWorkflow(create)
-      : await client.updateWorkflow(before.id, create);
-  if (checks !== undefined) workflow = await client.setChecks(workflow.id, checks);
-  if (publish && workflow.status !== 'published') {
-    workflow = await client.publishWorkflow(workflow.id);
-  }
-  return { change: changeOf(before, workflow), workflow };
-}
-
-async function onlyNamed(client: Client, name: string): Promise<Workflow | undefined> {
-  const [found, ...others] = await workflowsNamed(client, name);
-  if (others.length > 0) {
-    throw refusal(`Several workflows are named '${name}': put an id in the file`);
-  }
-  return found;
-}
-
-function changeOf(before: Workflow | undefined, after: Workflow): string {
-  if (before === undefined) return 'created';
-  const fieldsOf = ({ name, description, status, version, checks }: Workflow): string =>
-    JSON.stringify([name, description, status, version, checks]);
-  return fieldsOf(before) === fieldsOf(after) ? 'unchanged' : 'updated';
-}
-
 type Report = Awaited<ReturnType<Client['validate']>>;
 
 function printReport(output: Output, { valid, errors, warnings }: Report): void {
@@ -261,29 +182,5 @@ async function diff(
   if (older < 1) throw refusal(`Version ${newer} is the first`);
   const difference = await client.diffVersions(id, { from: older, to: newer });
   if (output.format === 'json') return output.record(difference);
-  printSchemaChange(output, difference.input_schema);
-  for (const kind of ['node', 'edge'] as const) {
-    for (const [change, [colour, sign]] of signs) {
-      for (const part of difference[`${kind}s`][change]) {
-        output.note(`${output.paint(colour, sign)} ${kind} ${nameOf(part as Node | Edge)}`);
-      }
-    }
-  }
+  for (const line of graphLines(difference, output.paint)) output.note(line);
 }
-
-const signs = [
-  ['added', ['green', '+']],
-  ['removed', ['red', '-']],
-  ['changed', ['yellow', '~']],
-] as const;
-
-function printSchemaChange(output: Output, change: GraphDiff['input_schema']): void {
-  if (change === null) return;
-  const [sign, [colour, mark]] =
-    change.from === null ? signs[0] : change.to === null ? signs[1] : signs[2];
-  const paths = sign === 'changed' ? `: ${change.paths.join(', ')}` : '';
-  output.note(`${output.paint(colour, mark)} input schema${paths}`);
-}
-
-const nameOf = (part: Node | Edge): string =>
-  'source' in part ? `${part.source} > ${part.target}` : part.id;

@@ -135,7 +135,7 @@ describe('import rules', () => {
     worker: { imports: ['shared', 'activities'] },
     shared: { imports: [] },
     client: { imports: [] },
-    cli: { imports: ['client'] },
+    cli: { imports: ['client', 'shared'] },
     console: { imports: ['client', 'shared'] },
   };
 
@@ -199,6 +199,14 @@ describe('import rules', () => {
     const pages = below('console').filter(({ path }) => path.startsWith('console/src/'));
     expect(pages.length).toBeGreaterThan(0);
     expect(trespasses(pages, forbidden)).toEqual([]);
+  });
+
+  test('the command imports the pure half of shared only', () => {
+    const forbidden = (target: string): boolean =>
+      !isPackage(target) &&
+      !inPureHalf(target) &&
+      folderOf(target, ['cli', 'client']) === undefined;
+    expect(trespasses(below('cli'), forbidden)).toEqual([]);
   });
 
   test('product code does not import development dependencies', () => {

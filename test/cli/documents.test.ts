@@ -52,29 +52,35 @@ describe('documentation', () => {
     expect(await ops(['secrets', 'delete', 'CLI_KEY'])).not.toMatchObject({ code: 0 });
   });
 
-  test('the example in docs/client.md prints its documented output', async () => {
-    const { text, promised } = block('docs/client.md', 'example');
-    const client = pathToFileURL(join(root, 'client/index.ts')).href;
-    const file = join(ops.configFolder, 'example.mts');
-    await writeFile(file, text.replace('durable-workflows-client', client));
-    const { stdout, stderr } = await execute(process.execPath, [file], { env });
-    expect(stderr).toBe('');
-    expect(stdout.trim().split('\n')).toEqual(promised);
-  });
+  test.each(['example'])(
+    'the %s in docs/client.md prints its documented output',
+    async (name) => {
+      const { text, promised } = block('docs/client.md', name);
+      const client = pathToFileURL(join(root, 'client/index.ts')).href;
+      const file = join(ops.configFolder, 'example.mts');
+      await writeFile(file, text.replace('durable-workflows-client', client));
+      const { stdout, stderr } = await execute(process.execPath, [file], { env });
+      expect(stderr).toBe('');
+      expect(stdout.trim().split('\n')).toEqual(promised);
+    },
+  );
 
-  test('the tour in docs/cli.md prints its documented output', async () => {
-    const { text, promised } = block('docs/cli.md', 'tour');
-    const program = `#!/bin/sh\nexec '${process.execPath}' '${ops.script}' "$@"\n`;
-    await writeFile(join(ops.configFolder, 'ops.sh'), program, { mode: 0o755 });
-    const script = `ops() { '${join(ops.configFolder, 'ops.sh')}' "$@"; }\n${text}`;
-    const { stdout, stderr } = await execute('sh', ['-euc', script], {
-      env,
-      cwd: ops.configFolder,
-      timeout: 25_000,
-    });
-    expect(stderr).toBe('');
-    expect(stdout.trim().split('\n')).toEqual(promised);
-  });
+  test.each(['docs/cli.md', 'docs/workflow-files.md'])(
+    'the tour in %s prints its documented output',
+    async (document) => {
+      const { text, promised } = block(document, 'tour');
+      const program = `#!/bin/sh\nexec '${process.execPath}' '${ops.script}' "$@"\n`;
+      await writeFile(join(ops.configFolder, 'ops.sh'), program, { mode: 0o755 });
+      const script = `ops() { '${join(ops.configFolder, 'ops.sh')}' "$@"; }\n${text}`;
+      const { stdout, stderr } = await execute('sh', ['-euc', script], {
+        env,
+        cwd: ops.configFolder,
+        timeout: 25_000,
+      });
+      expect(stderr).toBe('');
+      expect(stdout.trim().split('\n')).toEqual(promised);
+    },
+  );
 
   test('docs/cli.md names every command', () => {
     const text = readFileSync(join(root, 'docs/cli.md'), 'utf8');

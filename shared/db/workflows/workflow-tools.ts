@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { JsonObject } from '../../json.ts';
+import { slugWith } from '../../values/slug.ts';
 import { type Db, type Pool, sql } from '../pool.ts';
 
 /** A workflow that models can call as a tool of its own. */
@@ -22,11 +23,7 @@ const MAX_SLUG = 44;
 const ID_END = 8;
 
 /** The part of a tool's name that comes from the workflow's: `Répondre aux tickets` is `repondre_aux_tickets`. */
-export function slugOf(name: string): string {
-  const plain = name.normalize('NFKD').replaceAll(/\p{M}/gu, '').toLowerCase();
-  const words = plain.replaceAll(/[^a-z0-9]+/g, '_').replaceAll(/^_|_$/g, '');
-  return words.slice(0, MAX_SLUG).replace(/_$/, '') || 'untitled';
-}
+export const slugOf = (name: string): string => slugWith('_', name, MAX_SLUG);
 
 const offeredRow = z.object({
   id: z.string(),

@@ -1,0 +1,83 @@
+import { z } from 'zod';
+import { evaluationChecksInput } from '../../shared/contract/graph.ts';
+import { workflowUpdateBody } from '../../shared/contract/workflow.ts';
+import { hint } from '../../shared/graph/suggest.ts';
+import { type Content, type Place, parseText, type Problem } from './text.ts';
+
+/** The content of a file: the settings of one workflow. A setting that is left out stays as it is in the workspace. */
+const definitionSchema = workflowUpdateBody.extend({
+  /** Finds the workflow in place of the name, so that the file can give it another one. */
+  id: z.string().min(1).max(100).optional(),
+  name: workflowUpdateBody.shape.name.unwrap(),
+  checks: evaluationChecksInput.optional(),
+});
+
+export type Definition = z.infer<typeof definitionSchema>;
+
+/** In the order in which files have them. */
+export const settingNames = [
+  ...(Object.keys(workflowUpdateBody.shape) as (keyof typeof workflowUpdateBody.shape)[]),
+  'checks' as const,
+];
+
+const keys = ['id', ...settingNames];
+
+export interface ReadFile {
+  /** As it was given, or as it was found below the folder that was given. */
+  file: string;
+  definition?: Definition;
+  problems: Problem[];
+  /** The place of a part of the graph, with a path like that of a problem of the graph: `nodes[3].params.url`. */
+  placeInGraph: (path: string) => Place | undefined;
+}
+
+/** Reads and checks a file of one workflow, but not the meaning of its graph. Never throws. */
+export function readDefinition(file: string, text: string, format: 'json' | 'yaml'): ReadFile {
+  const content = parseText(text, format);
+  if ('problems' in content) {
+    return { file, problems: content.problems, placeInGraph: () => undefined };
+  }
+  const placeInGraph = (path: string): Place | undefined =>
+    content.placeOf(['graph', ...stepsOf(path)]);
+  if (!isObject(content.value)) {
+    const message = 'must contain one object: the settings of a workflow';
+    return { file, problems: [{ message, place: content.placeOf([]) }], placeInGraph };
+  }
+  if (content.value['name'] === undefined) {
+    const problems = [{ message: 'has no `name`', place: content.placeOf([]) }];
+    return { file, problems, placeInGraph };
+  }
+  const parsed = definitionSchema.safeParse(content.value);
+  return parsed.success
+    ? { file, definition: parsed.data, problems: [], placeInGraph }
+    : { file, problems: parsed.error.issues.flatMap((i) => problemsOf(i, content)), placeInGraph };
+}
+
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+type Read = Exclude<Content, { problems: Problem[] }>;
+
+function problemsOf(issue: z.core.$ZodIssue, { placeOf, placeOfKey }: Read): Problem[] {
+  const path = issue.path.map((part) => (typeof part === 'number' ? part : String(part)));
+  if (issue.code !== 'unrecognized_keys') {
+    const message = `${pathText(path)}: ${issue.message}`;
+    return [{ message, place: placeOf(path) }];
+  }
+  return issue.keys.map((key) => {
+    const meant = path.length === 0 ? hint(key, keys) : '';
+    const message = `unknown key '${[...path, key].join('.')}'${meant}`;
+    return { message, place: placeOfKey(path, key) };
+  });
+}
+
+const pathText = (path: readonly (string | number)[]): string =>
+  path
+    .map((part, at) => (typeof part === 'number' ? `[${part}]` : at === 0 ? part : `.${part}`))
+    .join('');
+
+/** `nodes[3].params.url` as `['nodes', 3, 'params', 'url']`. Keys with dots lead to the part before them. */
+const stepsOf = (path: string): (string | number)[] =>
+  [...path.matchAll(/\[(\d+)\]|[^.[\]]+/g)].map(([part, index]) =>
+    index === undefined ? part : Number(index),
+  );
