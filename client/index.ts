@@ -1,3 +1,4 @@
+export { type BuiltWorkflow, Chain, workflow, type WorkflowSettings } from './builder.ts';
 export { type Client, type ClientOptions, createClient } from './client.ts';
 export {
   ApiError,

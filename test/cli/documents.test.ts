@@ -52,7 +52,7 @@ describe('documentation', () => {
     expect(await ops(['secrets', 'delete', 'CLI_KEY'])).not.toMatchObject({ code: 0 });
   });
 
-  test.each(['example'])(
+  test.each(['example', 'builder'])(
     'the %s in docs/client.md prints its documented output',
     async (name) => {
       const { text, promised } = block('docs/client.md', name);
