@@ -226,7 +226,7 @@ describe('the graph of a template can be built:', () => {
     same('incident-runbook', built);
   });
 
-  test('gates that go on either way', () => {
+  test('gates that continue either way', () => {
     const of = (id: string) => optionsOf('document-review', id);
     const either = { true: <C>(chain: C): C => chain, false: <C>(chain: C): C => chain };
     const built = workflow('Review', (g) =>
