@@ -37,7 +37,7 @@ import { routedUrl } from './inbound/address.ts';
 import { createKeyUses } from './identity/key-uses.ts';
 import { mcpRoutes } from './mcp/route.ts';
 import { createMeter } from './data/meter.ts';
-import { sendEtags } from './http/etags.ts';
+import { compareRecords } from './http/conditional.ts';
 import { learnMethods } from './http/methods.ts';
 import { measureRequests } from './http/metrics.ts';
 import { documentRoutes } from './openapi/document.ts';
@@ -212,7 +212,7 @@ function registerRoutes(app: App, context: RouteContext): void {
   app.register(async (scope) => {
     authenticate(scope, context);
     refuseUnsafeInput(scope);
-    sendEtags(scope);
+    compareRecords(scope, context.db);
     for (const register of routes) register(scope.withTypeProvider<ZodTypeProvider>(), context);
   });
   app.register(async (scope) => {

@@ -1,5 +1,5 @@
 import { wholeList } from './pages.ts';
-import type { CallOptions, Send } from './request.ts';
+import type { CallOptions, Send, WriteOptions } from './request.ts';
 import type { BodyOf } from './routes.ts';
 import type { Budget, BudgetHistory, BudgetStatus } from './types.ts';
 
@@ -14,9 +14,9 @@ export function budgetMethods(send: Send) {
     updateBudget: (
       budgetId: string,
       body: BodyOf<'PUT /api/budgets/{id}'>,
-      options?: CallOptions,
+      options?: WriteOptions,
     ): Promise<Budget> => send('PUT /api/budgets/{id}', [budgetId], { body, options }),
-    deleteBudget: (budgetId: string, options?: CallOptions): Promise<undefined> =>
+    deleteBudget: (budgetId: string, options?: WriteOptions): Promise<undefined> =>
       send('DELETE /api/budgets/{id}', [budgetId], { options }),
     /** Spent, reserved and remaining amounts of the current window. */
     getBudgetStatus: (budgetId: string, options?: CallOptions): Promise<BudgetStatus> =>

@@ -1,5 +1,5 @@
 import { byCursor, wholeList } from './pages.ts';
-import type { CallOptions, Send } from './request.ts';
+import type { CallOptions, Send, WriteOptions } from './request.ts';
 import type { BodyOf, QueryOf } from './routes.ts';
 import type {
   ChangeList,
@@ -42,10 +42,10 @@ function feedMethods(send: Send) {
     updateFeed: (
       feedId: string,
       body: BodyOf<'PUT /api/data/feeds/{id}'>,
-      options?: CallOptions,
+      options?: WriteOptions,
     ): Promise<FeedDetail> => send('PUT /api/data/feeds/{id}', [feedId], { body, options }),
     /** Also deletes its records. */
-    deleteFeed: (feedId: string, options?: CallOptions): Promise<undefined> =>
+    deleteFeed: (feedId: string, options?: WriteOptions): Promise<undefined> =>
       send('DELETE /api/data/feeds/{id}', [feedId], { options }),
   };
 }
@@ -65,9 +65,9 @@ function sourceMethods(send: Send) {
     updateSource: (
       sourceId: string,
       body: BodyOf<'PUT /api/data/sources/{id}'>,
-      options?: CallOptions,
+      options?: WriteOptions,
     ): Promise<Source> => send('PUT /api/data/sources/{id}', [sourceId], { body, options }),
-    deleteSource: (sourceId: string, options?: CallOptions): Promise<undefined> =>
+    deleteSource: (sourceId: string, options?: WriteOptions): Promise<undefined> =>
       send('DELETE /api/data/sources/{id}', [sourceId], { options }),
     /** Reports the result of a source check. */
     reportSource: (

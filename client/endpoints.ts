@@ -1,5 +1,5 @@
 import { byCursor, wholeList } from './pages.ts';
-import type { CallOptions, Send } from './request.ts';
+import type { CallOptions, Send, WriteOptions } from './request.ts';
 import type { BodyOf, QueryOf } from './routes.ts';
 import type {
   DataEndpoint,
@@ -35,10 +35,10 @@ function registration(send: Send) {
     updateEndpoint: (
       endpointId: string,
       body: BodyOf<'PUT /api/webhooks/{id}'>,
-      options?: CallOptions,
+      options?: WriteOptions,
     ): Promise<DataEndpoint> => send('PUT /api/webhooks/{id}', [endpointId], { body, options }),
     /** Also deletes its pending deliveries. */
-    deleteEndpoint: (endpointId: string, options?: CallOptions): Promise<undefined> =>
+    deleteEndpoint: (endpointId: string, options?: WriteOptions): Promise<undefined> =>
       send('DELETE /api/webhooks/{id}', [endpointId], { options }),
     /** The new secret is returned only in this response. The previous one also signs for 24 hours. */
     rotateEndpointSecret: (endpointId: string, options?: CallOptions): Promise<RotatedSecret> =>

@@ -7,6 +7,7 @@ export {
   StreamError,
   WaitTimeoutError,
 } from './errors.ts';
+export { etagOf } from './request.ts';
 export type { CallOptions, WriteOptions } from './request.ts';
 export type { AnswerOf, BodyOf, QueryOf, Route } from './routes.ts';
 export type { DecisionOptions, RunOptions, TriggerOptions, WaitOptions } from './runs.ts';

@@ -1,5 +1,5 @@
 import { wholeList } from './pages.ts';
-import type { CallOptions, Send } from './request.ts';
+import type { CallOptions, Send, WriteOptions } from './request.ts';
 import type { BodyOf, QueryOf } from './routes.ts';
 import type { Member, MemberDetail, MemberStats, Role } from './types.ts';
 
@@ -26,26 +26,26 @@ export function memberMethods(send: Send) {
     /** Approves a member who has signed up. */
     approveMember: (memberId: string, options?: CallOptions): Promise<MemberDetail> =>
       send('POST /api/members/{id}/approve', [memberId], { options }),
-    changeRole: (memberId: string, role: Role, options?: CallOptions): Promise<MemberDetail> =>
+    changeRole: (memberId: string, role: Role, options?: WriteOptions): Promise<MemberDetail> =>
       send('PATCH /api/members/{id}', [memberId], { body: { role }, options }),
     /** The same as `changeRole`, over PUT. */
-    setRole: (memberId: string, role: Role, options?: CallOptions): Promise<MemberDetail> =>
+    setRole: (memberId: string, role: Role, options?: WriteOptions): Promise<MemberDetail> =>
       send('PUT /api/members/{id}', [memberId], { body: { role }, options }),
     /** True and false override the role; null clears an override. Omitted capabilities are unchanged. */
     changePermissions: (
       memberId: string,
       overrides: Overrides,
-      options?: CallOptions,
+      options?: WriteOptions,
     ): Promise<MemberDetail> =>
       send('PATCH /api/members/{id}/permissions', [memberId], { body: { overrides }, options }),
     /** The same as `changePermissions`, over PUT. */
     setPermissions: (
       memberId: string,
       overrides: Overrides,
-      options?: CallOptions,
+      options?: WriteOptions,
     ): Promise<MemberDetail> =>
       send('PUT /api/members/{id}/permissions', [memberId], { body: { overrides }, options }),
-    removeMember: (memberId: string, options?: CallOptions): Promise<undefined> =>
+    removeMember: (memberId: string, options?: WriteOptions): Promise<undefined> =>
       send('DELETE /api/members/{id}', [memberId], { options }),
   };
 }

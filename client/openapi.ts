@@ -2210,6 +2210,13 @@ export interface components {
             created_at: string;
             status: components["schemas"]["BudgetStatus"];
         };
+        /** @description It is not as `If-Match` says */
+        BudgetChanged: {
+            /** @description The error message */
+            detail: string;
+            /** @description As it is now; null when it is gone */
+            current: components["schemas"]["Budget"] | null;
+        };
         BudgetHistory: {
             /** @description Null for `total` */
             window_start: string | null;
@@ -2691,6 +2698,13 @@ export interface components {
              */
             updated_at: string;
         };
+        /** @description It is not as `If-Match` says */
+        CustomToolChanged: {
+            /** @description The error message */
+            detail: string;
+            /** @description As it is now; null when it is gone */
+            current: components["schemas"]["CustomTool"] | null;
+        };
         DataEndpoint: {
             id: string;
             url: string;
@@ -2710,6 +2724,13 @@ export interface components {
              */
             created_at: string;
             is_demo: boolean;
+        };
+        /** @description It is not as `If-Match` says */
+        DataEndpointChanged: {
+            /** @description The error message */
+            detail: string;
+            /** @description As it is now; null when it is gone */
+            current: components["schemas"]["DataEndpoint"] | null;
         };
         DataKey: {
             id: string;
@@ -3002,6 +3023,13 @@ export interface components {
             specification: {
                 [key: string]: unknown;
             };
+        };
+        /** @description It is not as `If-Match` says */
+        FeedDetailChanged: {
+            /** @description The error message */
+            detail: string;
+            /** @description As it is now; null when it is gone */
+            current: components["schemas"]["FeedDetail"] | null;
         };
         FeedFreshness: {
             /** @description When a record or an event last came or changed */
@@ -3441,6 +3469,13 @@ export interface components {
             /** @description Keys of the member that are not revoked */
             api_key_count: number;
         };
+        /** @description It is not as `If-Match` says */
+        MemberDetailChanged: {
+            /** @description The error message */
+            detail: string;
+            /** @description As it is now; null when it is gone */
+            current: components["schemas"]["MemberDetail"] | null;
+        };
         MemberStats: {
             member_id: string;
             runs_triggered: number;
@@ -3659,6 +3694,13 @@ export interface components {
              */
             redaction: components["schemas"]["Redaction"];
         };
+        /** @description It is not as `If-Match` says */
+        PoliciesChanged: {
+            /** @description The error message */
+            detail: string;
+            /** @description As it is now; null when it is gone */
+            current: components["schemas"]["Policies"] | null;
+        };
         PolicyVerdict: {
             /** @enum {string} */
             type: "policy_denied" | "tool_argument_blocked" | "data_redacted" | "budget_blocked" | "model_fallback_blocked" | "approval_override_granted";
@@ -3681,6 +3723,13 @@ export interface components {
         };
         PriceList: {
             prices: components["schemas"]["Price"][];
+        };
+        /** @description It is not as `If-Match` says */
+        PriceListChanged: {
+            /** @description The error message */
+            detail: string;
+            /** @description As it is now; null when it is gone */
+            current: components["schemas"]["PriceList"] | null;
         };
         PublishWorkflowBody: {
             /**
@@ -3966,6 +4015,13 @@ export interface components {
              */
             created_at: string;
         };
+        /** @description It is not as `If-Match` says */
+        ScheduleChanged: {
+            /** @description The error message */
+            detail: string;
+            /** @description As it is now; null when it is gone */
+            current: components["schemas"]["Schedule"] | null;
+        };
         ScheduleLastSkip: {
             /**
              * Format: date-time
@@ -3990,6 +4046,13 @@ export interface components {
             updated_at: string;
             /** @description When a call last needed it, to the minute */
             last_used_at: string | null;
+        };
+        /** @description It is not as `If-Match` says */
+        SecretChanged: {
+            /** @description The error message */
+            detail: string;
+            /** @description As it is now; null when it is gone */
+            current: components["schemas"]["Secret"] | null;
         };
         Session: {
             /** @description For `Authorization: Bearer` */
@@ -4062,6 +4125,13 @@ export interface components {
              * @description ISO 8601, UTC
              */
             updated_at: string;
+        };
+        /** @description It is not as `If-Match` says */
+        SourceDetailChanged: {
+            /** @description The error message */
+            detail: string;
+            /** @description As it is now; null when it is gone */
+            current: components["schemas"]["SourceDetail"] | null;
         };
         SourceDetailHealth: {
             /** @enum {string} */
@@ -4223,6 +4293,13 @@ export interface components {
             };
             /** @description Null for built-in ones */
             created_at: string | null;
+        };
+        /** @description It is not as `If-Match` says */
+        TemplateChanged: {
+            /** @description The error message */
+            detail: string;
+            /** @description As it is now; null when it is gone */
+            current: components["schemas"]["Template"] | null;
         };
         TemplateFromGraph: {
             name: string;
@@ -4577,6 +4654,13 @@ export interface components {
             /** @description The body field with the event id, without an `X-Service-Event-Id` */
             event_id_field: string;
         };
+        /** @description It is not as `If-Match` says */
+        WebhookChanged: {
+            /** @description The error message */
+            detail: string;
+            /** @description As it is now; null when it is gone */
+            current: components["schemas"]["Webhook"] | null;
+        };
         WebhookDelivery: {
             /** @description As in the header `X-Service-Delivery` */
             id: string;
@@ -4638,6 +4722,13 @@ export interface components {
             updated_at: string;
             /** @description Changes with each edit. The header `ETag` has it in double quotes; send that as `If-Match` to change only this state */
             etag: string;
+        };
+        /** @description It is not as `If-Match` says */
+        WorkflowChanged: {
+            /** @description The error message */
+            detail: string;
+            /** @description As it is now; null when it is gone */
+            current: components["schemas"]["Workflow"] | null;
         };
         WorkflowDraft: {
             workflow_id: string;
@@ -4731,6 +4822,13 @@ export interface components {
              * @description ISO 8601, UTC
              */
             created_at: string;
+        };
+        /** @description It is not as `If-Match` says */
+        WorkspaceChanged: {
+            /** @description The error message */
+            detail: string;
+            /** @description As it is now; null when it is gone */
+            current: components["schemas"]["Workspace"] | null;
         };
         WorkspaceDataUsage: {
             /** @description Calendar month, UTC */
@@ -5005,7 +5103,10 @@ export interface operations {
     setRole: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The `ETag` of the record as you read it. Where it has changed since, the answer is 412 */
+                "if-match"?: string;
+            };
             path: {
                 id: string;
             };
@@ -5031,7 +5132,10 @@ export interface operations {
     removeMember: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The `ETag` of the record as you read it. Where it has changed since, the answer is 412 */
+                "if-match"?: string;
+            };
             path: {
                 id: string;
             };
@@ -5051,7 +5155,10 @@ export interface operations {
     changeRole: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The `ETag` of the record as you read it. Where it has changed since, the answer is 412 */
+                "if-match"?: string;
+            };
             path: {
                 id: string;
             };
@@ -5099,7 +5206,10 @@ export interface operations {
     setPermissions: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The `ETag` of the record as you read it. Where it has changed since, the answer is 412 */
+                "if-match"?: string;
+            };
             path: {
                 id: string;
             };
@@ -5125,7 +5235,10 @@ export interface operations {
     changePermissions: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The `ETag` of the record as you read it. Where it has changed since, the answer is 412 */
+                "if-match"?: string;
+            };
             path: {
                 id: string;
             };
@@ -5274,7 +5387,10 @@ export interface operations {
     updateWorkflow: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The `ETag` of the record as you read it. Where it has changed since, the answer is 412 */
+                "if-match"?: string;
+            };
             path: {
                 id: string;
             };
@@ -5300,7 +5416,10 @@ export interface operations {
     deleteWorkflow: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The `ETag` of the record as you read it. Where it has changed since, the answer is 412 */
+                "if-match"?: string;
+            };
             path: {
                 id: string;
             };
@@ -5346,7 +5465,10 @@ export interface operations {
     setChecks: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The `ETag` of the record as you read it. Where it has changed since, the answer is 412 */
+                "if-match"?: string;
+            };
             path: {
                 id: string;
             };
@@ -5702,7 +5824,10 @@ export interface operations {
     updateTemplate: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The `ETag` of the record as you read it. Where it has changed since, the answer is 412 */
+                "if-match"?: string;
+            };
             path: {
                 id: string;
             };
@@ -5728,7 +5853,10 @@ export interface operations {
     deleteTemplate: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The `ETag` of the record as you read it. Where it has changed since, the answer is 412 */
+                "if-match"?: string;
+            };
             path: {
                 id: string;
             };
@@ -6028,7 +6156,10 @@ export interface operations {
     disableWebhook: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The `ETag` of the record as you read it. Where it has changed since, the answer is 412 */
+                "if-match"?: string;
+            };
             path: {
                 id: string;
             };
@@ -6048,7 +6179,10 @@ export interface operations {
     configureWebhook: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The `ETag` of the record as you read it. Where it has changed since, the answer is 412 */
+                "if-match"?: string;
+            };
             path: {
                 id: string;
             };
@@ -6170,7 +6304,10 @@ export interface operations {
     updateTool: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The `ETag` of the record as you read it. Where it has changed since, the answer is 412 */
+                "if-match"?: string;
+            };
             path: {
                 id: string;
             };
@@ -6196,7 +6333,10 @@ export interface operations {
     deleteTool: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The `ETag` of the record as you read it. Where it has changed since, the answer is 412 */
+                "if-match"?: string;
+            };
             path: {
                 id: string;
             };
@@ -6313,7 +6453,10 @@ export interface operations {
     putSecret: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The `ETag` of the record as you read it. Where it has changed since, the answer is 412 */
+                "if-match"?: string;
+            };
             path: {
                 /** @description Workflows refer to it as `{secrets.NAME}` */
                 name: string;
@@ -6349,7 +6492,10 @@ export interface operations {
     deleteSecret: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The `ETag` of the record as you read it. Where it has changed since, the answer is 412 */
+                "if-match"?: string;
+            };
             path: {
                 name: string;
             };
@@ -6440,7 +6586,10 @@ export interface operations {
     updateSchedule: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The `ETag` of the record as you read it. Where it has changed since, the answer is 412 */
+                "if-match"?: string;
+            };
             path: {
                 id: string;
             };
@@ -6466,7 +6615,10 @@ export interface operations {
     deleteSchedule: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The `ETag` of the record as you read it. Where it has changed since, the answer is 412 */
+                "if-match"?: string;
+            };
             path: {
                 id: string;
             };
@@ -6712,7 +6864,10 @@ export interface operations {
     updateWorkspace: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The `ETag` of the record as you read it. Where it has changed since, the answer is 412 */
+                "if-match"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -6736,7 +6891,10 @@ export interface operations {
     setPlan: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The `ETag` of the record as you read it. Where it has changed since, the answer is 412 */
+                "if-match"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -6760,7 +6918,10 @@ export interface operations {
     changePlan: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The `ETag` of the record as you read it. Where it has changed since, the answer is 412 */
+                "if-match"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -6967,7 +7128,10 @@ export interface operations {
     setPrices: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The `ETag` of the record as you read it. Where it has changed since, the answer is 412 */
+                "if-match"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -7062,7 +7226,10 @@ export interface operations {
     updateBudget: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The `ETag` of the record as you read it. Where it has changed since, the answer is 412 */
+                "if-match"?: string;
+            };
             path: {
                 id: string;
             };
@@ -7088,7 +7255,10 @@ export interface operations {
     deleteBudget: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The `ETag` of the record as you read it. Where it has changed since, the answer is 412 */
+                "if-match"?: string;
+            };
             path: {
                 id: string;
             };
@@ -7201,7 +7371,10 @@ export interface operations {
     setPolicies: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The `ETag` of the record as you read it. Where it has changed since, the answer is 412 */
+                "if-match"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -7296,7 +7469,10 @@ export interface operations {
     updateFeed: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The `ETag` of the record as you read it. Where it has changed since, the answer is 412 */
+                "if-match"?: string;
+            };
             path: {
                 id: string;
             };
@@ -7322,7 +7498,10 @@ export interface operations {
     deleteFeed: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The `ETag` of the record as you read it. Where it has changed since, the answer is 412 */
+                "if-match"?: string;
+            };
             path: {
                 id: string;
             };
@@ -7413,7 +7592,10 @@ export interface operations {
     updateSource: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The `ETag` of the record as you read it. Where it has changed since, the answer is 412 */
+                "if-match"?: string;
+            };
             path: {
                 id: string;
             };
@@ -7439,7 +7621,10 @@ export interface operations {
     deleteSource: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The `ETag` of the record as you read it. Where it has changed since, the answer is 412 */
+                "if-match"?: string;
+            };
             path: {
                 id: string;
             };
@@ -7704,7 +7889,10 @@ export interface operations {
     updateWebhookEndpoint: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The `ETag` of the record as you read it. Where it has changed since, the answer is 412 */
+                "if-match"?: string;
+            };
             path: {
                 id: string;
             };
@@ -7730,7 +7918,10 @@ export interface operations {
     deleteWebhookEndpoint: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The `ETag` of the record as you read it. Where it has changed since, the answer is 412 */
+                "if-match"?: string;
+            };
             path: {
                 id: string;
             };
@@ -7977,7 +8168,10 @@ export interface operations {
     updateEndpoint: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The `ETag` of the record as you read it. Where it has changed since, the answer is 412 */
+                "if-match"?: string;
+            };
             path: {
                 id: string;
             };
@@ -8003,7 +8197,10 @@ export interface operations {
     deleteEndpoint: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The `ETag` of the record as you read it. Where it has changed since, the answer is 412 */
+                "if-match"?: string;
+            };
             path: {
                 id: string;
             };

@@ -119,11 +119,24 @@ async function sendOnce(
   if (!response.ok) throw toError(response, text);
   if (text === '') return undefined;
   try {
-    return JSON.parse(text);
+    return tagged(JSON.parse(text), response.headers.get('etag'));
   } catch {
     throw new ApiError(response.status, `The answer is not JSON: is ${baseUrl} the service?`);
   }
 }
+
+const tags = new WeakMap<object, string>();
+
+function tagged(body: unknown, tag: string | null): unknown {
+  if (tag !== null && typeof body === 'object' && body !== null) tags.set(body, tag);
+  return body;
+}
+
+/**
+ * The entity tag of a record as a call returned it, for `ifMatch`; undefined for records of lists and for copies. Workflows
+ * and drafts also have it as `etag`.
+ */
+export const etagOf = (record: object): string | undefined => tags.get(record);
 
 function toError(response: Response, text: string): ApiError {
   const retryAfter = secondsOf(response.headers.get('retry-after'));

@@ -1,5 +1,5 @@
 import { wholeList } from './pages.ts';
-import type { CallOptions, Send } from './request.ts';
+import type { CallOptions, Send, WriteOptions } from './request.ts';
 import type { BodyOf, QueryOf } from './routes.ts';
 import type { Run, Schedule } from './types.ts';
 
@@ -20,10 +20,10 @@ export function scheduleMethods(send: Send) {
     updateSchedule: (
       scheduleId: string,
       body: BodyOf<'PUT /api/schedules/{id}'>,
-      options?: CallOptions,
+      options?: WriteOptions,
     ): Promise<Schedule> => send('PUT /api/schedules/{id}', [scheduleId], { body, options }),
     /** Runs that it has started continue. */
-    deleteSchedule: (scheduleId: string, options?: CallOptions): Promise<undefined> =>
+    deleteSchedule: (scheduleId: string, options?: WriteOptions): Promise<undefined> =>
       send('DELETE /api/schedules/{id}', [scheduleId], { options }),
     /** Starts a run now, with the schedule's input. */
     triggerSchedule: (scheduleId: string, options?: CallOptions): Promise<Run> =>

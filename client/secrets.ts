@@ -1,5 +1,5 @@
 import { wholeList } from './pages.ts';
-import type { CallOptions, Send } from './request.ts';
+import type { CallOptions, Send, WriteOptions } from './request.ts';
 import type { BodyOf, QueryOf } from './routes.ts';
 import type { Secret } from './types.ts';
 
@@ -17,9 +17,9 @@ export function secretMethods(send: Send) {
     putSecret: (
       name: string,
       secret: BodyOf<'PUT /api/secrets/{name}'>,
-      options?: CallOptions,
+      options?: WriteOptions,
     ): Promise<Secret> => send('PUT /api/secrets/{name}', [name], { body: secret, options }),
-    deleteSecret: (name: string, options?: CallOptions): Promise<undefined> =>
+    deleteSecret: (name: string, options?: WriteOptions): Promise<undefined> =>
       send('DELETE /api/secrets/{name}', [name], { options }),
   };
 }

@@ -1,5 +1,5 @@
 import { wholeList } from './pages.ts';
-import type { CallOptions, Send } from './request.ts';
+import type { CallOptions, Send, WriteOptions } from './request.ts';
 import type { BodyOf } from './routes.ts';
 import type { Template, Workflow } from './types.ts';
 
@@ -17,9 +17,9 @@ export function templateMethods(send: Send) {
     updateTemplate: (
       templateId: string,
       body: BodyOf<'PUT /api/templates/{id}'>,
-      options?: CallOptions,
+      options?: WriteOptions,
     ): Promise<Template> => send('PUT /api/templates/{id}', [templateId], { body, options }),
-    deleteTemplate: (templateId: string, options?: CallOptions): Promise<undefined> =>
+    deleteTemplate: (templateId: string, options?: WriteOptions): Promise<undefined> =>
       send('DELETE /api/templates/{id}', [templateId], { options }),
     /** Creates a workflow from the template. */
     instantiateTemplate: (

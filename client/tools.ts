@@ -1,5 +1,5 @@
 import { wholeList } from './pages.ts';
-import type { CallOptions, Send } from './request.ts';
+import type { CallOptions, Send, WriteOptions } from './request.ts';
 import type { BodyOf, QueryOf } from './routes.ts';
 import type { CustomTool, JsonObject, ToolImport, ToolTest } from './types.ts';
 
@@ -24,9 +24,9 @@ export function toolMethods(send: Send) {
     updateTool: (
       toolId: string,
       body: BodyOf<'PUT /api/tools/{id}'>,
-      options?: CallOptions,
+      options?: WriteOptions,
     ): Promise<CustomTool> => send('PUT /api/tools/{id}', [toolId], { body, options }),
-    deleteTool: (toolId: string, options?: CallOptions): Promise<undefined> =>
+    deleteTool: (toolId: string, options?: WriteOptions): Promise<undefined> =>
       send('DELETE /api/tools/{id}', [toolId], { options }),
     /** Calls the tool once, as a step of a workflow would. */
     testTool: (

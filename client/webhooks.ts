@@ -1,4 +1,4 @@
-import type { CallOptions, Send } from './request.ts';
+import type { CallOptions, Send, WriteOptions } from './request.ts';
 import type { BodyOf } from './routes.ts';
 import type { EventReceipt, Webhook } from './types.ts';
 import { signInboundWebhook } from './signatures.ts';
@@ -20,13 +20,13 @@ export function webhookMethods(send: Send) {
       send('POST /api/workflows/{id}/webhook', [workflowId], { options }),
     getWebhook: (workflowId: string, options?: CallOptions): Promise<Webhook> =>
       send('GET /api/workflows/{id}/webhook', [workflowId], { options }),
-    disableWebhook: (workflowId: string, options?: CallOptions): Promise<undefined> =>
+    disableWebhook: (workflowId: string, options?: WriteOptions): Promise<undefined> =>
       send('DELETE /api/workflows/{id}/webhook', [workflowId], { options }),
     /** Omitted fields are unchanged. */
     configureWebhook: (
       workflowId: string,
       config: BodyOf<'PUT /api/workflows/{id}/webhook/config'>,
-      options?: CallOptions,
+      options?: WriteOptions,
     ): Promise<Webhook> =>
       send('PUT /api/workflows/{id}/webhook/config', [workflowId], { body: config, options }),
     /** Starts a run like an external system, with the secret of the webhook's URL. */

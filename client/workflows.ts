@@ -24,10 +24,10 @@ export function workflowMethods(send: Send) {
     updateWorkflow: (
       workflowId: string,
       body: BodyOf<'PUT /api/workflows/{id}'>,
-      options?: CallOptions,
+      options?: WriteOptions,
     ): Promise<Workflow> => send('PUT /api/workflows/{id}', [workflowId], { body, options }),
     /** Deletes the workflow and its runs. */
-    deleteWorkflow: (workflowId: string, options?: CallOptions): Promise<undefined> =>
+    deleteWorkflow: (workflowId: string, options?: WriteOptions): Promise<undefined> =>
       send('DELETE /api/workflows/{id}', [workflowId], { options }),
     /** Publishes the current version; `publishDraft` publishes a draft. */
     publishWorkflow: (workflowId: string, options?: WriteOptions): Promise<Workflow> =>
@@ -42,7 +42,7 @@ export function workflowMethods(send: Send) {
     setChecks: (
       workflowId: string,
       checks: BodyOf<'PUT /api/workflows/{id}/checks'>,
-      options?: CallOptions,
+      options?: WriteOptions,
     ): Promise<Workflow> =>
       send('PUT /api/workflows/{id}/checks', [workflowId], { body: checks, options }),
 

@@ -1,5 +1,5 @@
 import { byOffset } from './pages.ts';
-import type { CallOptions, Send } from './request.ts';
+import type { CallOptions, Send, WriteOptions } from './request.ts';
 import type { AnswerOf, BodyOf, QueryOf } from './routes.ts';
 import type {
   AlertSettings,
@@ -27,12 +27,12 @@ function settingMethods(send: Send) {
       send('GET /api/workspace', [], { options }),
     updateWorkspace: (
       body: BodyOf<'PUT /api/workspace'>,
-      options?: CallOptions,
+      options?: WriteOptions,
     ): Promise<Workspace> => send('PUT /api/workspace', [], { body, options }),
-    setPlan: (plan: Workspace['plan'], options?: CallOptions): Promise<Workspace> =>
+    setPlan: (plan: Workspace['plan'], options?: WriteOptions): Promise<Workspace> =>
       send('PUT /api/workspace/plan', [], { body: { plan }, options }),
     /** The same as `setPlan`, over POST. */
-    changePlan: (plan: Workspace['plan'], options?: CallOptions): Promise<Workspace> =>
+    changePlan: (plan: Workspace['plan'], options?: WriteOptions): Promise<Workspace> =>
       send('POST /api/workspace/plan', [], { body: { plan }, options }),
     /** Runs and cost of the month so far, and the plan's limit. */
     getUsage: (options?: CallOptions): Promise<Usage> => send('GET /api/usage', [], { options }),
@@ -56,7 +56,7 @@ function settingMethods(send: Send) {
     /** Replaces the workspace's own model prices. */
     setPrices: (
       body: BodyOf<'PUT /api/workspace/prices'>,
-      options?: CallOptions,
+      options?: WriteOptions,
     ): Promise<AnswerOf<'PUT /api/workspace/prices'>> =>
       send('PUT /api/workspace/prices', [], { body, options }),
 
@@ -96,7 +96,7 @@ function governanceMethods(send: Send) {
     /** Replaces all policies; absent ones are unrestricted. */
     setPolicies: (
       body: BodyOf<'PUT /api/workspace/policies'>,
-      options?: CallOptions,
+      options?: WriteOptions,
     ): Promise<Policies> => send('PUT /api/workspace/policies', [], { body, options }),
     /** One page of policy decisions, newest first. */
     listGovernanceEvents,

@@ -23,7 +23,7 @@ export function answers<Success extends Record<number, z.ZodType | InSeveralForm
 const refusedWrites = new Map<z.ZodType, z.ZodType>();
 
 /** The 412 of writes of this record, which shows its current state. */
-function refusedWriteOf(record: z.ZodType): z.ZodType {
+export function refusedWriteOf(record: z.ZodType): z.ZodType {
   const known = refusedWrites.get(record);
   if (known !== undefined) return known;
   const { id = 'Record' } = record.meta() ?? {};
@@ -37,15 +37,6 @@ function refusedWriteOf(record: z.ZodType): z.ZodType {
     .meta({ id: `${id}Changed`, description: 'It is not as `If-Match` says' });
   refusedWrites.set(record, schema);
   return schema;
-}
-
-/** The responses of a route that accepts `If-Match`: a write of `record`, which 412 shows as it is now. */
-export function answersToWrite<Success extends Record<number, z.ZodType | InSeveralForms>>(
-  record: z.ZodType,
-  success: Success,
-  ...refusals: ErrorCode[]
-): Success {
-  return { ...answers(success, ...refusals), 412: refusedWriteOf(record) };
 }
 
 /** The response of a route without content. */

@@ -37,7 +37,6 @@ export const headers = {
   'WWW-Authenticate': text('The scheme of the credential', { required: true, example: 'Bearer' }),
   Allow: text('The methods that the address supports', { required: true, example: 'GET, HEAD' }),
   ETag: text('The entity tag of the record, for `If-Match`', {
-    required: true,
     example: '"5Yk3bVw2m0d1Qe8rTz7xUA"',
   }),
   Location: text('Path of the resource', { required: true }),
@@ -70,6 +69,7 @@ export const allowanceHeaders: readonly HeaderName[] = [
 export const refusalHeaders: Readonly<Record<number, HeaderName>> = {
   401: 'WWW-Authenticate',
   405: 'Allow',
+  412: 'ETag',
   429: 'Retry-After',
   503: 'Retry-After',
 };

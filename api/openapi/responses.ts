@@ -24,6 +24,8 @@ export interface RouteFacts {
   statuses: readonly number[];
   headers: readonly HeaderName[];
   common: readonly HeaderName[];
+  /** Whether it reads or changes a record with an entity tag. */
+  tagged: boolean;
 }
 
 /** Independent of the caller and the route. */
@@ -85,6 +87,7 @@ export function factsOf(route: RouteOptions): RouteFacts {
     statuses: [...new Set(refusalsOf(route).map((code) => errorTable[code].status))],
     headers: config.headers ?? [],
     common: ['X-Request-Id', ...limits],
+    tagged: config.record !== undefined,
   };
 }
 
@@ -94,7 +97,7 @@ export function factsOf(route: RouteOptions): RouteFacts {
  */
 export function completeResponses(
   declared: Record<string, RouteResponse>,
-  { statuses, headers, common }: RouteFacts,
+  { statuses, headers, common, ...facts }: RouteFacts,
   tagged: ReadonlySet<string>,
 ): Record<string, RouteResponse> {
   const responses: Record<string, RouteResponse> = {
@@ -105,7 +108,10 @@ export function completeResponses(
     const code = Number(status);
     if (isRefusal(response)) responses[status] = refusal(code);
     else if (code >= 200) {
-      const own = code < 400 ? [...headers, ...tagOf(response, tagged)] : headersOf(code);
+      const tag: HeaderName[] =
+        facts.tagged || tagged.has(schemaOf(response) ?? '') ? ['ETag'] : [];
+      const shown = response.content === undefined ? [] : tag;
+      const own = code < 400 ? [...headers, ...shown] : headersOf(code);
       response.headers = referTo([...common, ...own]);
       response.description = described(response.description, code);
     }
@@ -135,9 +141,6 @@ export function commonRefusals(common: readonly HeaderName[]): Record<string, Ro
 
 const schemaOf = ({ content }: RouteResponse): string | undefined =>
   content?.['application/json']?.schema?.$ref;
-
-const tagOf = (response: RouteResponse, tagged: ReadonlySet<string>): HeaderName[] =>
-  tagged.has(schemaOf(response) ?? '') ? ['ETag'] : [];
 
 const headersOf = (status: number): HeaderName[] => {
   const name = refusalHeaders[status];

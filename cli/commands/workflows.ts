@@ -134,10 +134,11 @@ function publishAndDelete(workflows: Command): void {
     .command('delete')
     .argument('<workflow>', 'id or name')
     .description('delete a workflow and its runs')
+    .option('--if-match <etag>', 'only if the workflow has this etag')
     .action(
-      inSession(async ({ client, output }, [reference = '']) => {
+      inSession<{ ifMatch?: string }>(async ({ client, output }, [reference = ''], { ifMatch }) => {
         const { id, name } = await findWorkflow(client, reference);
-        await client.deleteWorkflow(id);
+        await client.deleteWorkflow(id, { ifMatch });
         output.note(`Deleted ${id} (${name})`);
       }),
     );

@@ -1,9 +1,8 @@
-import type { BodyOf, Client, Workflow } from '../../client/index.ts';
+import { ApiError, type BodyOf, type Client, type Workflow } from '../../client/index.ts';
 import { Ending, endingOf, exitCodes, refusal } from '../endings.ts';
 import type { Output } from '../output.ts';
 import { printable } from '../output.ts';
 import type { Session } from '../session.ts';
-import type { Definition } from './definition.ts';
 import { type Difference, differenceLines } from './differences.ts';
 import { filesAt, readFiles } from './folder.ts';
 import { type FileProblem, type Plan, planOf, type Step } from './plan.ts';
@@ -131,43 +130,53 @@ async function carryOut(client: Client, steps: readonly Step[], publish: boolean
 async function write(client: Client, step: Step, publish: boolean): Promise<Workflow> {
   const { definition, before, difference } = step;
   const { id: _id, checks, ...settings } = definition;
-  let workflow =
-    before === undefined
-      ? await client.createWorkflow(settings as BodyOf<'POST /api/workflows'>)
-      : await update(client, before, definition, difference);
-  const changesChecks =
-    before === undefined ? (checks ?? []).length > 0 : difference.settings.includes('checks');
-  if (checks !== undefined && changesChecks) {
-    workflow = await client.setChecks(workflow.id, checks);
+  if (before !== undefined) {
+    return unlessChanged(before, () => update(client, before, { definition, difference, publish }));
   }
-  if (publish && workflow.status !== 'published') {
-    workflow = await client.publishWorkflow(workflow.id);
-  }
-  return workflow;
+  const created = await client.createWorkflow(settings as BodyOf<'POST /api/workflows'>);
+  const checked =
+    checks === undefined || checks.length === 0
+      ? created
+      : await client.setChecks(created.id, checks, { ifMatch: created.etag });
+  return publish ? client.publishWorkflow(checked.id) : checked;
 }
 
-/** Sends the settings that differ, to the workflow as it was compared. */
+/** Sends what differs, each time only to the workflow as the answer before has it. */
 async function update(
   client: Client,
   before: Workflow,
-  definition: Definition,
-  { settings }: Difference,
+  {
+    definition,
+    difference: { settings },
+    publish,
+  }: Pick<Step, 'definition' | 'difference'> & { publish: boolean },
 ): Promise<Workflow> {
-  const current = await requireUnchanged(client, before);
+  const { id } = before;
+  let current = before;
   const changed = settings.filter((name) => name !== 'checks');
-  if (changed.length === 0) return current;
-  const body = Object.fromEntries(changed.map((name) => [name, definition[name]]));
-  return client.updateWorkflow(current.id, body);
+  if (changed.length > 0) {
+    const body = Object.fromEntries(changed.map((name) => [name, definition[name]]));
+    current = await client.updateWorkflow(id, body, { ifMatch: current.etag });
+  }
+  if (definition.checks !== undefined && settings.includes('checks')) {
+    current = await client.setChecks(id, definition.checks, { ifMatch: current.etag });
+  }
+  if (publish && current.status !== 'published') {
+    current = await client.publishWorkflow(id, { ifMatch: current.etag });
+  }
+  return current;
 }
 
 /** Throws Ending for a workflow that has changed since it was compared, such as one with another name. */
-async function requireUnchanged(client: Client, before: Workflow): Promise<Workflow> {
-  const current = await client.getWorkflow(before.id);
-  if (current.name !== before.name) {
-    throw refusal(`${before.id} was renamed meanwhile, from '${before.name}' to '${current.name}'`);
-  }
-  if (current.updated_at !== before.updated_at) {
+async function unlessChanged(before: Workflow, work: () => Promise<Workflow>): Promise<Workflow> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.status !== 412) throw error;
+    const { name = before.name } = (error.current ?? {}) as { name?: string };
+    if (name !== before.name) {
+      throw refusal(`${before.id} was renamed meanwhile, from '${before.name}' to '${name}'`);
+    }
     throw refusal(`'${before.name}' was changed meanwhile: apply again to compare it again`);
   }
-  return current;
 }

@@ -55,19 +55,13 @@ export const ifMatchHeaders = z.object({ 'if-match': ifMatch.optional() });
 export const preconditionFailed = (current: object | null, detail: string): AppError =>
   new AppError('precondition_failed', detail, { current });
 
-/**
- * Requires that the record is one that the caller knows. `read` reads it, and is only called when there is something to
- * compare; the caller holds the lock that keeps it unchanged. Throws AppError `precondition_failed`.
- */
-export async function requireMatch(
-  wanted: IfMatch | undefined,
-  read: () => Promise<{ etag: string }>,
-): Promise<void> {
-  if (wanted === undefined || wanted === '*') return;
-  const current = await read();
-  if (wanted.includes(current.etag)) return;
-  throw preconditionFailed(
+/** The tag is one that the caller accepts. */
+export const matches = (wanted: IfMatch, tag: string): boolean =>
+  wanted === '*' || wanted.includes(tag);
+
+/** The error for a record that someone else has changed. */
+export const changedMeanwhile = (current: object): AppError =>
+  preconditionFailed(
     current,
     'This has changed since you read it: compare with its current state, and repeat your change with the new ETag',
   );
-}

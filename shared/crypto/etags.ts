@@ -5,16 +5,19 @@ import { canonicalJson } from '../values/canonical-json.ts';
 const TAG_LENGTH = 22;
 
 /**
- * The record with its entity tag, without the quotes of the header. Equal records have equal tags. `apart` names fields
- * that change without an edit, such as figures, or that a field beside them identifies.
+ * The entity tag of a record, without the quotes of the header. Equal records have equal tags. `apart` names fields that
+ * change without an edit, such as figures, or that a field beside them identifies.
  */
-export function withEtag<Fields extends object>(
-  record: Fields,
-  apart: readonly (keyof Fields)[] = [],
-): Fields & { etag: string } {
+export function etagOf(record: object, apart: readonly string[] = []): string {
   const edited = Object.fromEntries(
-    Object.entries(record).filter(([field]) => !apart.includes(field as keyof Fields)),
+    Object.entries(record).filter(([field]) => !apart.includes(field)),
   );
   const digest = createHash('sha256').update(canonicalJson(edited)).digest('base64url');
-  return { ...record, etag: digest.slice(0, TAG_LENGTH) };
+  return digest.slice(0, TAG_LENGTH);
 }
+
+/** The record with its entity tag. */
+export const withEtag = <Fields extends object>(
+  record: Fields,
+  apart?: readonly (keyof Fields & string)[],
+): Fields & { etag: string } => ({ ...record, etag: etagOf(record, apart) });

@@ -31,7 +31,7 @@ export async function publishFromDraft(
     const detail = `Draft not found: save one with PUT /api/workflows/${workflowId}/draft, or leave out from_draft`;
     throw new AppError('not_found', detail);
   }
-  await requireKnownDraft(wanted.ifMatch, draft);
+  requireKnownDraft(wanted.ifMatch, draft);
   const drawn = { graph: draft.graph as unknown as Json, inputSchema: draft.input_schema };
   const { valid, errors } = await validateWorkflow(db, scope, wanted.models, drawn);
   if (!valid) throw invalidDraft(errors);

@@ -279,7 +279,7 @@ const families: Record<string, { beside: string[]; belongs: string }> = {
       'webhooks in inbound/, batching in load/, models in mcp/, sockets in stream/, the documents in openapi/',
   },
   'shared/db': {
-    beside: ['commit-outcome', 'cursor', 'migrate', 'month', 'pool'],
+    beside: ['commit-outcome', 'cursor', 'migrate', 'month', 'pool', 'preconditions'],
     belongs:
       'statements stand by noun: runs/, money/, people/, workflows/, audit/, data/, deliveries/',
   },

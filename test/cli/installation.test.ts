@@ -105,6 +105,7 @@ describe('workflows', () => {
     const file = join(ops.configFolder, 'life.json');
     await applyGraph('Life', chain(2));
     await writeFile(file, JSON.stringify({ name: 'Life', graph: chain(3) }));
+    expect((await ops(['workflows', 'delete', 'Life', '--if-match', 'other'])).code).toBe(1);
     expect((await ops(['drafts', 'publish', 'Life'])).stderr).toBe(
       'ops: The workflow has no draft: save one with ops drafts save\n',
     );

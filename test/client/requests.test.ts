@@ -1,6 +1,12 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
 import type { ServerResponse } from 'node:http';
-import { ApiError, type ClientOptions, ConnectionError, createClient } from '../../client/index.ts';
+import {
+  ApiError,
+  type ClientOptions,
+  ConnectionError,
+  createClient,
+  etagOf,
+} from '../../client/index.ts';
 import {
   type FakeServer,
   type Seen,
@@ -194,6 +200,17 @@ describe('an API error', () => {
       requestId: 'req-1',
       retryAfter: 7,
     });
+  });
+
+  test('remembers the entity tag of a record, not of a copy', async () => {
+    const client = await answering([
+      (response) => {
+        response.writeHead(200, { 'content-type': 'application/json', etag: '"abc"' });
+        response.end('{"id": "bud_1"}');
+      },
+    ]);
+    const budget = await client.getBudget('bud_1');
+    expect([etagOf(budget), etagOf({ ...budget })]).toEqual(['"abc"', undefined]);
   });
 
   test.each([

@@ -16,10 +16,19 @@ import {
 } from '../../../shared/db/money/budgets.ts';
 import { readBudgetHistory } from '../../../shared/db/money/budget-history.ts';
 import { answers, nothing } from '../../http/responses.ts';
+import { type EditedRecord, idOf } from '../../http/conditional.ts';
 import type { App, RouteContext } from '../../deps.ts';
 
 const tags = ['Budgets'];
 const budgetParams = z.strictObject({ id: z.string().min(1) });
+
+const record: EditedRecord = {
+  noun: 'budget',
+  schema: budgetSchema,
+  apart: ['status'],
+  read: (db, { actor, params }) =>
+    readBudget(db, { workspaceId: actor.workspaceId, budgetId: idOf(params) }),
+};
 
 export function budgetRoutes(app: App, context: RouteContext): void {
   listAndCreate(app, context);
@@ -76,7 +85,7 @@ function readBudgets(app: App, { db }: RouteContext): void {
       params: budgetParams,
       response: answers({ 200: budgetSchema }),
     },
-    config: { capability: 'view' },
+    config: { capability: 'view', record },
     handler: async (request) =>
       readBudget(db, { workspaceId: request.actor.workspaceId, budgetId: request.params.id }),
   });
@@ -129,11 +138,11 @@ function changeBudgets(app: App, { db }: RouteContext): void {
       body: budgetUpdate,
       response: answers({ 200: budgetSchema }),
     },
-    config: { capability: 'manage_workspace' },
+    config: { capability: 'manage_workspace', record },
     handler: async (request) => {
       const { workspaceId } = request.actor;
       const budgetId = request.params.id;
-      await updateBudget(db, request.actor, budgetId, request.body);
+      await updateBudget(request.writes, request.actor, budgetId, request.body);
       return readBudget(db, { workspaceId, budgetId });
     },
   });
@@ -148,9 +157,9 @@ function changeBudgets(app: App, { db }: RouteContext): void {
       params: budgetParams,
       response: answers({ 204: nothing }),
     },
-    config: { capability: 'manage_workspace' },
+    config: { capability: 'manage_workspace', record },
     handler: async (request, reply) => {
-      await deleteBudget(db, request.actor, request.params.id);
+      await deleteBudget(request.writes, request.actor, request.params.id);
       return reply.code(204).send();
     },
   });

@@ -14,10 +14,19 @@ import {
   updateFeed,
 } from '../../../shared/db/data/feeds.ts';
 import { answers, nothing } from '../../http/responses.ts';
+import { type EditedRecord, idOf } from '../../http/conditional.ts';
 import type { App, RouteContext } from '../../deps.ts';
 
 const tags = ['Data'];
 const feedParams = z.strictObject({ id: z.string().min(1) });
+
+const record: EditedRecord = {
+  noun: 'feed',
+  schema: feedDetailSchema,
+  apart: ['freshness', 'updated_at'],
+  read: (db, { actor, params }) =>
+    readFeed(db, { workspaceId: actor.workspaceId, feedId: idOf(params) }),
+};
 
 export function dataFeedRoutes(app: App, context: RouteContext): void {
   listAndCreate(app, context);
@@ -71,7 +80,7 @@ function readAndChange(app: App, { db }: RouteContext): void {
       params: feedParams,
       response: answers({ 200: feedDetailSchema }),
     },
-    config: { capability: 'view' },
+    config: { capability: 'view', record },
     handler: async ({ actor, params }) =>
       readFeed(db, { workspaceId: actor.workspaceId, feedId: params.id }),
   });
@@ -90,8 +99,8 @@ function readAndChange(app: App, { db }: RouteContext): void {
       body: feedUpdate,
       response: answers({ 200: feedDetailSchema }),
     },
-    config: { capability: 'manage_workspace' },
-    handler: async ({ actor, params, body }) => updateFeed(db, actor, params.id, body),
+    config: { capability: 'manage_workspace', record },
+    handler: async ({ writes, actor, params, body }) => updateFeed(writes, actor, params.id, body),
   });
 
   app.route({
@@ -106,9 +115,9 @@ function readAndChange(app: App, { db }: RouteContext): void {
       params: feedParams,
       response: answers({ 204: nothing }),
     },
-    config: { capability: 'manage_workspace' },
-    handler: async ({ actor, params }, reply) => {
-      await deleteFeed(db, actor, params.id);
+    config: { capability: 'manage_workspace', record },
+    handler: async ({ writes, actor, params }, reply) => {
+      await deleteFeed(writes, actor, params.id);
       return reply.code(204).send();
     },
   });

@@ -15,10 +15,19 @@ import {
   updateSource,
 } from '../../../shared/db/data/sources.ts';
 import { answers, nothing } from '../../http/responses.ts';
+import { type EditedRecord, idOf } from '../../http/conditional.ts';
 import type { App, RouteContext } from '../../deps.ts';
 
 const tags = ['Data'];
 const sourceParams = z.strictObject({ id: z.string().min(1) });
+
+const record: EditedRecord = {
+  noun: 'source',
+  schema: sourceDetailSchema,
+  apart: ['health'],
+  read: (db, { actor, params }) =>
+    readSource(db, { workspaceId: actor.workspaceId, sourceId: idOf(params) }),
+};
 
 export function dataSourceRoutes(app: App, context: RouteContext): void {
   listAndCreate(app, context);
@@ -72,7 +81,7 @@ function readAndChange(app: App, { db }: RouteContext): void {
       params: sourceParams,
       response: answers({ 200: sourceDetailSchema }),
     },
-    config: { capability: 'view' },
+    config: { capability: 'view', record },
     handler: async ({ actor, params }) =>
       readSource(db, { workspaceId: actor.workspaceId, sourceId: params.id }),
   });
@@ -89,8 +98,9 @@ function readAndChange(app: App, { db }: RouteContext): void {
       body: sourceUpdate,
       response: answers({ 200: sourceDetailSchema }, 'conflict'),
     },
-    config: { capability: 'manage_workspace' },
-    handler: async ({ actor, params, body }) => updateSource(db, actor, params.id, body),
+    config: { capability: 'manage_workspace', record },
+    handler: async ({ writes, actor, params, body }) =>
+      updateSource(writes, actor, params.id, body),
   });
 
   app.route({
@@ -104,9 +114,9 @@ function readAndChange(app: App, { db }: RouteContext): void {
       params: sourceParams,
       response: answers({ 204: nothing }),
     },
-    config: { capability: 'manage_workspace' },
-    handler: async ({ actor, params }, reply) => {
-      await deleteSource(db, actor, params.id);
+    config: { capability: 'manage_workspace', record },
+    handler: async ({ writes, actor, params }, reply) => {
+      await deleteSource(writes, actor, params.id);
       return reply.code(204).send();
     },
   });

@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import { ifMatchHeaders } from '../../../shared/contract/if-match.ts';
 import {
   draftBody,
   draftSchema,
@@ -11,13 +10,27 @@ import { publishWorkflow } from '../../../shared/db/workflows/publishing.ts';
 import { readWorkflow } from '../../../shared/db/workflows/workflows.ts';
 import { publishFromDraft } from '../../../shared/operations/publish-draft.ts';
 import { requireInputSchema } from '../../../shared/operations/workflow-input.ts';
-import { answers, answersToWrite, nothing, workflowParams } from '../../http/responses.ts';
+import { answers, nothing, workflowParams } from '../../http/responses.ts';
+import { type EditedRecord, idOf, ifMatchOf } from '../../http/conditional.ts';
 import type { App, RouteContext } from '../../deps.ts';
 
 const tags = ['Workflows'];
 
-/** The record that a publication changes: the draft, or else the workflow. */
-const publishedRecord = z.union([workflowSchema, draftSchema]).meta({ id: 'WorkflowOrDraft' });
+// Drafts compare by themselves, since they require a tag.
+const record: EditedRecord = {
+  noun: 'workflow',
+  schema: draftSchema,
+  read: (db, { actor, params }) =>
+    readDraft(db, { workspaceId: actor.workspaceId, workflowId: idOf(params) }),
+};
+
+/** What a publication changes: the workflow, or with `from_draft` the draft. */
+const published: EditedRecord = {
+  noun: 'workflow',
+  schema: z.union([workflowSchema, draftSchema]).meta({ id: 'WorkflowOrDraft' }),
+  read: (db, { actor, params }) =>
+    readWorkflow(db, { workspaceId: actor.workspaceId, workflowId: idOf(params) }),
+};
 
 export function draftRoutes(app: App, context: RouteContext): void {
   readAndSave(app, context);
@@ -37,7 +50,7 @@ function readAndSave(app: App, { db }: RouteContext): void {
       params: workflowParams,
       response: answers({ 200: draftSchema }),
     },
-    config: { capability: 'view' },
+    config: { capability: 'view', record },
     handler: async ({ actor: { workspaceId }, params }) =>
       readDraft(db, { workspaceId, workflowId: params.id }),
   });
@@ -55,20 +68,15 @@ function readAndSave(app: App, { db }: RouteContext): void {
         'without it the answer is 428, and 412 when someone else has saved meanwhile. A save without a change keeps the ' +
         'revision.',
       params: workflowParams,
-      headers: ifMatchHeaders,
       body: draftBody,
-      response: answersToWrite(
-        draftSchema,
-        { 200: draftSchema, 201: draftSchema },
-        'precondition_required',
-      ),
+      response: answers({ 200: draftSchema, 201: draftSchema }, 'precondition_required'),
     },
-    config: { capability: 'create_edit_workflows', headers: ['Location'] },
+    config: { capability: 'create_edit_workflows', record, headers: ['Location'] },
     handler: async (request, reply) => {
-      const { actor, body, headers } = request;
+      const { actor, body } = request;
       const workflowId = request.params.id;
       await requireInputSchema(actor.workspaceId, body.input_schema);
-      const wanted = { input: body, ifMatch: headers['if-match'] };
+      const wanted = { input: body, ifMatch: ifMatchOf(request) };
       const { draft, created } = await saveDraft(db, actor, workflowId, wanted);
       reply.code(created ? 201 : 200).header('location', `/api/workflows/${workflowId}/draft`);
       return draft;
@@ -86,12 +94,11 @@ function discard(app: App, { db }: RouteContext): void {
       summary: 'Discard the draft of a workflow',
       description: 'Requires `If-Match`. The current version is unchanged.',
       params: workflowParams,
-      headers: ifMatchHeaders,
-      response: answersToWrite(draftSchema, { 204: nothing }, 'precondition_required'),
+      response: answers({ 204: nothing }, 'precondition_required'),
     },
-    config: { capability: 'create_edit_workflows' },
-    handler: async ({ actor, params, headers }, reply) => {
-      await discardDraft(db, actor, params.id, headers['if-match']);
+    config: { capability: 'create_edit_workflows', record },
+    handler: async (request, reply) => {
+      await discardDraft(db, request.actor, request.params.id, ifMatchOf(request));
       return reply.code(204).send();
     },
   });
@@ -111,19 +118,18 @@ function publish(app: App, { db, config }: RouteContext): void {
         'of the version is the member who saved the draft last. Also requires `run_workflows` where the workflow has a webhook or an ' +
         'enabled schedule.',
       params: workflowParams,
-      headers: ifMatchHeaders,
       body: publishBody,
-      response: answersToWrite(publishedRecord, { 200: workflowSchema }, 'precondition_required'),
+      response: answers({ 200: workflowSchema }, 'precondition_required'),
     },
-    config: { capability: 'publish_workflows' },
+    config: { capability: 'publish_workflows', record: published },
     handler: async (request) => {
-      const { actor, params, body, headers } = request;
+      const { actor, params, body, writes } = request;
       const workflowId = params.id;
-      const ifMatch = headers['if-match'];
       if (body?.from_draft === true) {
         const { models } = config;
-        await publishFromDraft(db, actor, workflowId, { ifMatch, note: body.note, models });
-      } else await publishWorkflow(db, actor, workflowId, ifMatch);
+        const wanted = { ifMatch: ifMatchOf(request), note: body.note, models };
+        await publishFromDraft(db, actor, workflowId, wanted);
+      } else await publishWorkflow(writes, actor, workflowId);
       return readWorkflow(db, { workspaceId: actor.workspaceId, workflowId });
     },
   });

@@ -30,6 +30,7 @@ import {
 } from '../../../shared/operations/data/endpoints.ts';
 import { answers, deliveryParams, endpointParams, nothing } from '../../http/responses.ts';
 import { deliveryPage } from '../../data/delivery-page.ts';
+import { type EditedRecord, idOf } from '../../http/conditional.ts';
 import type { App, RouteContext } from '../../deps.ts';
 
 /** One of the two addresses of the same endpoints. The operation ids of a document must differ. */
@@ -43,6 +44,13 @@ const addresses: readonly Address[] = [
   { base: '/api/webhooks', tags: ['Webhook endpoints'], word: 'Webhook' },
   { base: '/api/data/endpoints', tags: ['Data'], word: '' },
 ];
+
+const record: EditedRecord = {
+  noun: 'endpoint',
+  schema: dataEndpointSchema,
+  apart: ['status', 'consecutive_failures', 'last_delivery_at'],
+  read: (db, { actor, params }) => readEndpoint(db, actor, idOf(params)),
+};
 
 /** Webhook endpoints and their deliveries, for members, who see those of keys, too. */
 export function memberEndpointRoutes(app: App, context: RouteContext): void {
@@ -80,7 +88,7 @@ function readEndpoints(app: App, { db }: RouteContext, { base, tags, word }: Add
       params: endpointParams,
       response: answers({ 200: dataEndpointSchema }),
     },
-    config: { capability: 'view' },
+    config: { capability: 'view', record },
     handler: async ({ actor, params }) => readEndpoint(db, actor, params.id),
   });
 }
@@ -119,14 +127,13 @@ function createAndChange(app: App, context: RouteContext, { base, tags, word }: 
       body: endpointUpdate,
       response: answers({ 200: dataEndpointSchema }),
     },
-    config: { capability: 'manage_workspace' },
-    handler: async ({ actor, params, body }) => changeEndpoint(context, actor, params.id, body),
+    config: { capability: 'manage_workspace', record },
+    handler: async ({ writes, actor, params, body }) =>
+      changeEndpoint({ ...context, db: writes }, actor, params.id, body),
   });
 }
 
 function deleteAndRotate(app: App, context: RouteContext, { base, tags, word }: Address): void {
-  const { db } = context;
-
   app.route({
     method: 'DELETE',
     url: `${base}/:id`,
@@ -137,9 +144,9 @@ function deleteAndRotate(app: App, context: RouteContext, { base, tags, word }: 
       params: endpointParams,
       response: answers({ 204: nothing }),
     },
-    config: { capability: 'manage_workspace' },
-    handler: async ({ actor, params }, reply) => {
-      await deleteEndpoint(db, actor, params.id);
+    config: { capability: 'manage_workspace', record },
+    handler: async ({ writes, actor, params }, reply) => {
+      await deleteEndpoint(writes, actor, params.id);
       return reply.code(204).send();
     },
   });

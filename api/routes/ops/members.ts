@@ -21,6 +21,7 @@ import {
 import type { InviteRules } from '../../../shared/db/people/invite-codes.ts';
 import { inviteRules } from '../../../shared/operations/invitations.ts';
 import { answers, nothing } from '../../http/responses.ts';
+import { type EditedRecord, idOf } from '../../http/conditional.ts';
 import type { App, RouteContext } from '../../deps.ts';
 
 const tags = ['Members'];
@@ -36,12 +37,26 @@ const gainText =
   'Requires everything that the member holds before and after. When the member gains something, an invitation gets a new ' +
   'code, and linked keys whose makers lack the gained permissions are revoked, unless `keep_keys` is true.';
 
+interface Ruled {
+  rules: InviteRules;
+  record: EditedRecord;
+}
+
+/** Callers see the invite code or not, and keys are no edit of their member. */
+const recordOf = (rules: InviteRules): EditedRecord => ({
+  noun: 'member',
+  schema: memberDetailSchema,
+  apart: ['invite_code', 'api_key_count'],
+  read: (db, { actor, params }) => readMember(db, actor, idOf(params), rules),
+});
+
 export function memberRoutes(app: App, context: RouteContext): void {
   const rules = inviteRules(context.config);
+  const record = recordOf(rules);
   listAndInvite(app, context, rules);
-  readMembers(app, context, rules);
-  changeMembers(app, context, rules);
-  admitAndRemove(app, context, rules);
+  readMembers(app, context, { rules, record });
+  changeMembers(app, { rules, record });
+  admitAndRemove(app, context, { rules, record });
 }
 
 function listAndInvite(app: App, { db }: RouteContext, rules: InviteRules): void {
@@ -81,7 +96,7 @@ function listAndInvite(app: App, { db }: RouteContext, rules: InviteRules): void
   });
 }
 
-function readMembers(app: App, { db }: RouteContext, rules: InviteRules): void {
+function readMembers(app: App, { db }: RouteContext, { rules, record }: Ruled): void {
   app.route({
     method: 'GET',
     url: '/api/members/:id',
@@ -92,7 +107,7 @@ function readMembers(app: App, { db }: RouteContext, rules: InviteRules): void {
       params: memberParams,
       response: answers({ 200: memberDetailSchema }),
     },
-    config: { capability: 'view' },
+    config: { capability: 'view', record },
     handler: async ({ actor, params }) => readMember(db, actor, params.id, rules),
   });
 
@@ -113,7 +128,7 @@ function readMembers(app: App, { db }: RouteContext, rules: InviteRules): void {
   });
 }
 
-function changeMembers(app: App, { db }: RouteContext, rules: InviteRules): void {
+function changeMembers(app: App, { rules, record }: Ruled): void {
   for (const [method, operationId] of [
     ['PATCH', 'changeRole'],
     ['PUT', 'setRole'],
@@ -130,8 +145,9 @@ function changeMembers(app: App, { db }: RouteContext, rules: InviteRules): void
         body: roleChange,
         response: detail,
       },
-      config: { capability: 'manage_members' },
-      handler: async ({ actor, params, body }) => changeRole(db, actor, params.id, body, rules),
+      config: { capability: 'manage_members', record },
+      handler: async ({ writes, actor, params, body }) =>
+        changeRole(writes, actor, params.id, body, rules),
     });
   }
 
@@ -151,14 +167,14 @@ function changeMembers(app: App, { db }: RouteContext, rules: InviteRules): void
         body: permissionsChange,
         response: detail,
       },
-      config: { capability: 'manage_members' },
-      handler: async ({ actor, params, body }) =>
-        changeOverrides(db, actor, params.id, body, rules),
+      config: { capability: 'manage_members', record },
+      handler: async ({ writes, actor, params, body }) =>
+        changeOverrides(writes, actor, params.id, body, rules),
     });
   }
 }
 
-function admitAndRemove(app: App, { db }: RouteContext, rules: InviteRules): void {
+function admitAndRemove(app: App, { db }: RouteContext, { rules, record }: Ruled): void {
   app.route({
     method: 'POST',
     url: '/api/members/:id/invite',
@@ -207,9 +223,9 @@ function admitAndRemove(app: App, { db }: RouteContext, rules: InviteRules): voi
       params: memberParams,
       response: answers({ 204: nothing }),
     },
-    config: { capability: 'manage_members' },
-    handler: async ({ actor, params }, reply) => {
-      await removeMember(db, actor, params.id);
+    config: { capability: 'manage_members', record },
+    handler: async ({ writes, actor, params }, reply) => {
+      await removeMember(writes, actor, params.id);
       return reply.code(204).send();
     },
   });

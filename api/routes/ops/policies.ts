@@ -2,9 +2,16 @@ import { policiesInput, policiesSchema } from '../../../shared/contract/policy.t
 import { readPolicies, replacePolicies } from '../../../shared/db/audit/policies.ts';
 import { checkPolicyPatterns } from '../../../shared/platform/threads/untrusted.ts';
 import { answers } from '../../http/responses.ts';
+import type { EditedRecord } from '../../http/conditional.ts';
 import type { App, RouteContext } from '../../deps.ts';
 
 const tags = ['Governance'];
+
+const record: EditedRecord = {
+  noun: 'workspace',
+  schema: policiesSchema,
+  read: async (db, { actor }) => (await readPolicies(db, actor.workspaceId)).policies,
+};
 
 export function policyRoutes(app: App, { db }: RouteContext): void {
   app.route({
@@ -16,7 +23,7 @@ export function policyRoutes(app: App, { db }: RouteContext): void {
       summary: 'Read the policies for agents and tools',
       response: answers({ 200: policiesSchema }),
     },
-    config: { capability: 'view' },
+    config: { capability: 'view', record },
     handler: async (request) => (await readPolicies(db, request.actor.workspaceId)).policies,
   });
 
@@ -53,10 +60,10 @@ export function policyRoutes(app: App, { db }: RouteContext): void {
       }),
       response: answers({ 200: policiesSchema }),
     },
-    config: { capability: 'manage_workspace' },
+    config: { capability: 'manage_workspace', record },
     handler: async (request) => {
       await checkPolicyPatterns(request.actor.workspaceId, request.body);
-      await replacePolicies(db, request.actor, request.body);
+      await replacePolicies(request.writes, request.actor, request.body);
       return request.body;
     },
   });

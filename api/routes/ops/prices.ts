@@ -1,9 +1,16 @@
 import { priceListInput, priceListSchema } from '../../../shared/contract/price.ts';
 import { listPrices, replacePrices } from '../../../shared/db/money/prices.ts';
 import { answers } from '../../http/responses.ts';
+import type { EditedRecord } from '../../http/conditional.ts';
 import type { App, RouteContext } from '../../deps.ts';
 
 const tags = ['Workspace'];
+
+const record: EditedRecord = {
+  noun: 'workspace',
+  schema: priceListSchema,
+  read: async (db, { actor }) => ({ prices: [...(await listPrices(db, actor.workspaceId))] }),
+};
 
 export function priceRoutes(app: App, { db }: RouteContext): void {
   app.route({
@@ -15,7 +22,7 @@ export function priceRoutes(app: App, { db }: RouteContext): void {
       summary: "Read the workspace's own prices",
       response: answers({ 200: priceListSchema }),
     },
-    config: { capability: 'view' },
+    config: { capability: 'view', record },
     handler: async (request) => ({
       prices: [...(await listPrices(db, request.actor.workspaceId))],
     }),
@@ -44,9 +51,9 @@ export function priceRoutes(app: App, { db }: RouteContext): void {
       }),
       response: answers({ 200: priceListSchema }),
     },
-    config: { capability: 'manage_workspace' },
+    config: { capability: 'manage_workspace', record },
     handler: async (request) => {
-      await replacePrices(db, request.actor, request.body.prices);
+      await replacePrices(request.writes, request.actor, request.body.prices);
       return { prices: [...(await listPrices(db, request.actor.workspaceId))] };
     },
   });

@@ -15,9 +15,18 @@ import {
   updateSchedule,
 } from '../../../shared/operations/schedules/schedules.ts';
 import { answers, nothing, scheduleParams } from '../../http/responses.ts';
+import { type EditedRecord, idOf } from '../../http/conditional.ts';
 import type { App, RouteContext } from '../../deps.ts';
 
 const tags = ['Schedules'];
+
+const record: EditedRecord = {
+  noun: 'schedule',
+  schema: scheduleSchema,
+  apart: ['next_run_at', 'last_run_at', 'last_run_id', 'last_skip'],
+  read: (db, { actor, params }) =>
+    readSchedule(db, { workspaceId: actor.workspaceId, scheduleId: idOf(params) }),
+};
 
 export function scheduleRoutes(app: App, context: RouteContext): void {
   listAndCreate(app, context);
@@ -79,7 +88,7 @@ function readAndUpdate(app: App, context: RouteContext): void {
       params: scheduleParams,
       response: answers({ 200: scheduleSchema }),
     },
-    config: { capability: 'view' },
+    config: { capability: 'view', record },
     handler: async ({ actor, params }) =>
       readSchedule(db, { workspaceId: actor.workspaceId, scheduleId: params.id }),
   });
@@ -98,9 +107,10 @@ function readAndUpdate(app: App, context: RouteContext): void {
       body: scheduleUpdate,
       response: answers({ 200: scheduleSchema }),
     },
-    config: { capability: 'create_edit_workflows' },
-    handler: async ({ actor, params, body }) => {
-      const { scheduleId, dispatched } = await updateSchedule(context, actor, params.id, body);
+    config: { capability: 'create_edit_workflows', record },
+    handler: async ({ writes, actor, params, body }) => {
+      const stores = { ...context, db: writes };
+      const { scheduleId, dispatched } = await updateSchedule(stores, actor, params.id, body);
       await inFlight.add(dispatched);
       return readSchedule(db, { workspaceId: actor.workspaceId, scheduleId });
     },
@@ -120,9 +130,10 @@ function removeAndTrigger(app: App, context: RouteContext): void {
       params: scheduleParams,
       response: answers({ 204: nothing }),
     },
-    config: { capability: 'create_edit_workflows' },
-    handler: async ({ actor, params }, reply) => {
-      const { dispatched } = await deleteSchedule(context, actor, params.id);
+    config: { capability: 'create_edit_workflows', record },
+    handler: async ({ writes, actor, params }, reply) => {
+      const stores = { ...context, db: writes };
+      const { dispatched } = await deleteSchedule(stores, actor, params.id);
       await inFlight.add(dispatched);
       return reply.code(204).send();
     },

@@ -3,6 +3,7 @@ import { offsetQuery } from '../../../shared/contract/common.ts';
 import { secretInput, secretName, secretSchema } from '../../../shared/contract/secret.ts';
 import { deleteSecret, listSecrets, readSecret } from '../../../shared/db/workflows/secrets.ts';
 import { storeSecret } from '../../../shared/operations/secrets.ts';
+import { type EditedRecord, nameOf } from '../../http/conditional.ts';
 import type { App, RouteContext } from '../../deps.ts';
 import { answers, nothing } from '../../http/responses.ts';
 
@@ -10,6 +11,15 @@ const tags = ['Secrets'];
 const secretParams = z.strictObject({ name: z.string().min(1) });
 
 /** Values go in and never come out: no response has one. */
+const record: EditedRecord = {
+  noun: 'secret',
+  schema: secretSchema,
+  apart: ['last_used_at'],
+  read: (db, { actor, params }) =>
+    readSecret(db, { workspaceId: actor.workspaceId, name: nameOf(params) }),
+  isCreated: true,
+};
+
 export function secretRoutes(app: App, context: RouteContext): void {
   readSecrets(app, context);
   changeSecrets(app, context);
@@ -40,15 +50,13 @@ function readSecrets(app: App, { db }: RouteContext): void {
       params: secretParams,
       response: answers({ 200: secretSchema }),
     },
-    config: { capability: 'view' },
+    config: { capability: 'view', record },
     handler: async ({ actor, params }) =>
       readSecret(db, { workspaceId: actor.workspaceId, name: params.name }),
   });
 }
 
 function changeSecrets(app: App, context: RouteContext): void {
-  const { db } = context;
-
   app.route({
     method: 'PUT',
     url: '/api/secrets/:name',
@@ -64,9 +72,10 @@ function changeSecrets(app: App, context: RouteContext): void {
       body: secretInput,
       response: answers({ 200: secretSchema, 201: secretSchema }, 'conflict'),
     },
-    config: { capability: 'manage_workspace', headers: ['Location'] },
-    handler: async ({ actor, params: { name }, body }, reply) => {
-      const { secret, created } = await storeSecret(context, actor, name, body);
+    config: { capability: 'manage_workspace', record, headers: ['Location'] },
+    handler: async ({ writes, actor, params: { name }, body }, reply) => {
+      const stores = { ...context, db: writes };
+      const { secret, created } = await storeSecret(stores, actor, name, body);
       if (!created) return reply.code(200).send(secret);
       return reply.code(201).header('location', `/api/secrets/${name}`).send(secret);
     },
@@ -84,9 +93,9 @@ function changeSecrets(app: App, context: RouteContext): void {
       params: secretParams,
       response: answers({ 204: nothing }),
     },
-    config: { capability: 'manage_workspace' },
-    handler: async ({ actor, params }, reply) => {
-      await deleteSecret(db, actor, params.name);
+    config: { capability: 'manage_workspace', record },
+    handler: async ({ writes, actor, params }, reply) => {
+      await deleteSecret(writes, actor, params.name);
       return reply.code(204).send();
     },
   });

@@ -11,9 +11,17 @@ import * as templates from '../../../shared/db/workflows/templates.ts';
 import { requireInputSchema } from '../../../shared/operations/workflow-input.ts';
 import { readWorkflow } from '../../../shared/db/workflows/workflows.ts';
 import { answers, nothing, templateParams } from '../../http/responses.ts';
+import { type EditedRecord, idOf } from '../../http/conditional.ts';
 import type { App, RouteContext } from '../../deps.ts';
 
 const tags = ['Templates'];
+
+const record: EditedRecord = {
+  noun: 'template',
+  schema: templateSchema,
+  read: (db, { actor, params }) =>
+    templates.readTemplate(db, { workspaceId: actor.workspaceId, templateId: idOf(params) }),
+};
 
 export function templateRoutes(app: App, context: RouteContext): void {
   listAndCreate(app, context);
@@ -68,7 +76,7 @@ function readAndChange(app: App, { db }: RouteContext): void {
       params: templateParams,
       response: answers({ 200: templateSchema }),
     },
-    config: { capability: 'view' },
+    config: { capability: 'view', record },
     handler: async (request) =>
       templates.readTemplate(db, {
         workspaceId: request.actor.workspaceId,
@@ -89,11 +97,11 @@ function readAndChange(app: App, { db }: RouteContext): void {
       body: templateUpdateBody,
       response: answers({ 200: templateSchema }, 'conflict'),
     },
-    config: { capability: 'create_edit_workflows' },
+    config: { capability: 'create_edit_workflows', record },
     handler: async (request) => {
       const templateId = request.params.id;
       await requireInputSchema(request.actor.workspaceId, request.body.input_schema);
-      await templates.updateTemplate(db, request.actor, templateId, request.body);
+      await templates.updateTemplate(request.writes, request.actor, templateId, request.body);
       return templates.readTemplate(db, { workspaceId: request.actor.workspaceId, templateId });
     },
   });
@@ -108,9 +116,9 @@ function readAndChange(app: App, { db }: RouteContext): void {
       params: templateParams,
       response: answers({ 204: nothing }, 'conflict'),
     },
-    config: { capability: 'create_edit_workflows' },
+    config: { capability: 'create_edit_workflows', record },
     handler: async (request, reply) => {
-      await templates.deleteTemplate(db, request.actor, request.params.id);
+      await templates.deleteTemplate(request.writes, request.actor, request.params.id);
       return reply.code(204).send();
     },
   });

@@ -18,6 +18,7 @@ import {
 import { changeTool, registerTool, testTool } from '../../../shared/operations/custom-tools.ts';
 import { importTools } from '../../../shared/operations/tool-imports.ts';
 import { answers, nothing } from '../../http/responses.ts';
+import { type EditedRecord, idOf } from '../../http/conditional.ts';
 import type { App, RouteContext } from '../../deps.ts';
 
 const tags = ['Tools'];
@@ -27,6 +28,13 @@ const toolParams = z.strictObject({ id: z.string().min(1) });
 const takenByGraphs = (act: string): string =>
   `${act} also requires \`publish_workflows\` where a published workflow calls the tool, and \`run_workflows\` where ` +
   'one does that has a webhook or an enabled schedule.';
+
+const record: EditedRecord = {
+  noun: 'tool',
+  schema: customToolSchema,
+  read: async (db, { actor, params }) =>
+    toAnswer(await readCustomTool(db, { workspaceId: actor.workspaceId, toolId: idOf(params) })),
+};
 
 export function toolRoutes(app: App, context: RouteContext): void {
   listAndCreate(app, context);
@@ -90,7 +98,7 @@ function readAndChange(app: App, context: RouteContext): void {
       params: toolParams,
       response: answers({ 200: customToolSchema }),
     },
-    config: { capability: 'view' },
+    config: { capability: 'view', record },
     handler: async ({ actor, params }) =>
       toAnswer(await readCustomTool(db, { workspaceId: actor.workspaceId, toolId: params.id })),
   });
@@ -111,8 +119,9 @@ function readAndChange(app: App, context: RouteContext): void {
       body: customToolUpdate,
       response: answers({ 200: customToolSchema }),
     },
-    config: { capability: 'create_edit_workflows' },
-    handler: async ({ actor, params, body }) => changeTool(context, actor, params.id, body),
+    config: { capability: 'create_edit_workflows', record },
+    handler: async ({ writes, actor, params, body }) =>
+      changeTool({ ...context, db: writes }, actor, params.id, body),
   });
 
   app.route({
@@ -128,9 +137,9 @@ function readAndChange(app: App, context: RouteContext): void {
       params: toolParams,
       response: answers({ 204: nothing }),
     },
-    config: { capability: 'create_edit_workflows' },
-    handler: async ({ actor, params }, reply) => {
-      await deleteCustomTool(db, actor, params.id);
+    config: { capability: 'create_edit_workflows', record },
+    handler: async ({ writes, actor, params }, reply) => {
+      await deleteCustomTool(writes, actor, params.id);
       return reply.code(204).send();
     },
   });

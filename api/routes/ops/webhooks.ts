@@ -15,6 +15,7 @@ import {
 } from '../../../shared/db/workflows/webhooks.ts';
 import { emptyBody } from '../../../shared/contract/common.ts';
 import { answers, nothing, workflowParams } from '../../http/responses.ts';
+import { type EditedRecord, idOf } from '../../http/conditional.ts';
 import type { App, RouteContext } from '../../deps.ts';
 import { hookUrl, maskedHookUrl } from '../../inbound/address.ts';
 
@@ -40,12 +41,25 @@ function toWebhook(
   return { enabled: secret !== null, url: secret === null ? null : url(), ...settings };
 }
 
+/** Callers see the URL or a masked one: the tag is of the rest. */
+const recordOf = (publicUrl: string): EditedRecord => ({
+  noun: 'workflow',
+  schema: webhookSchema,
+  apart: ['url'],
+  read: async (db, { actor, params }) => {
+    const workflowId = idOf(params);
+    const webhook = await readWebhook(db, { workspaceId: actor.workspaceId, workflowId });
+    return toWebhook(publicUrl, actor, workflowId, webhook);
+  },
+});
+
 export function webhookRoutes(app: App, context: RouteContext): void {
-  enableAndRead(app, context);
-  disableAndConfigure(app, context);
+  const record = recordOf(context.config.api.publicUrl);
+  enableAndRead(app, context, record);
+  disableAndConfigure(app, context, record);
 }
 
-function enableAndRead(app: App, { db, config }: RouteContext): void {
+function enableAndRead(app: App, { db, config }: RouteContext, record: EditedRecord): void {
   app.route({
     method: 'POST',
     url: '/api/workflows/:id/webhook',
@@ -82,7 +96,7 @@ function enableAndRead(app: App, { db, config }: RouteContext): void {
       params: workflowParams,
       response: answers({ 200: webhookSchema }),
     },
-    config: { capability: 'view' },
+    config: { capability: 'view', record },
     handler: async ({ actor, params }) => {
       const scope = { workspaceId: actor.workspaceId, workflowId: params.id };
       return toWebhook(config.api.publicUrl, actor, params.id, await readWebhook(db, scope));
@@ -90,7 +104,7 @@ function enableAndRead(app: App, { db, config }: RouteContext): void {
   });
 }
 
-function disableAndConfigure(app: App, { db, config }: RouteContext): void {
+function disableAndConfigure(app: App, { config }: RouteContext, record: EditedRecord): void {
   app.route({
     method: 'DELETE',
     url: '/api/workflows/:id/webhook',
@@ -102,9 +116,9 @@ function disableAndConfigure(app: App, { db, config }: RouteContext): void {
       params: workflowParams,
       response: answers({ 204: nothing }),
     },
-    config: { capability: 'create_edit_workflows' },
-    handler: async ({ actor, params }, reply) => {
-      await disableWebhook(db, actor, params.id);
+    config: { capability: 'create_edit_workflows', record },
+    handler: async ({ writes, actor, params }, reply) => {
+      await disableWebhook(writes, actor, params.id);
       return reply.code(204).send();
     },
   });
@@ -120,13 +134,13 @@ function disableAndConfigure(app: App, { db, config }: RouteContext): void {
       body: webhookConfigInput,
       response: answers({ 200: webhookSchema }),
     },
-    config: { capability: 'create_edit_workflows' },
-    handler: async ({ actor, params, body }) =>
+    config: { capability: 'create_edit_workflows', record },
+    handler: async ({ writes, actor, params, body }) =>
       toWebhook(
         config.api.publicUrl,
         actor,
         params.id,
-        await configureWebhook(db, actor, params.id, body),
+        await configureWebhook(writes, actor, params.id, body),
       ),
   });
 }

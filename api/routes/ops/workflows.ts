@@ -16,12 +16,20 @@ import { removeSchedules } from '../../../shared/operations/schedules/sync.ts';
 import { requireInputSchema } from '../../../shared/operations/workflow-input.ts';
 import { validateWorkflow } from '../../../shared/operations/validate-workflow.ts';
 import { answers, nothing, workflowParams } from '../../http/responses.ts';
+import { type EditedRecord, idOf } from '../../http/conditional.ts';
 import type { App, RouteContext } from '../../deps.ts';
 
 const tags = ['Workflows'];
 
 /** How many executions a deletion ends before it responds; the reconciler ends the others. */
 const MAX_ENDED_AT_ONCE = 20;
+
+const record: EditedRecord = {
+  noun: 'workflow',
+  schema: workflowSchema,
+  read: (db, { actor, params }) =>
+    workflows.readWorkflow(db, { workspaceId: actor.workspaceId, workflowId: idOf(params) }),
+};
 
 export function workflowRoutes(app: App, context: RouteContext): void {
   listAndCreate(app, context);
@@ -79,7 +87,7 @@ function readAndChange(app: App, { db }: RouteContext): void {
       params: workflowParams,
       response: answers({ 200: workflowSchema }),
     },
-    config: { capability: 'view' },
+    config: { capability: 'view', record },
     handler: async (request) =>
       workflows.readWorkflow(db, {
         workspaceId: request.actor.workspaceId,
@@ -102,11 +110,11 @@ function readAndChange(app: App, { db }: RouteContext): void {
       body: workflowUpdateBody,
       response: answers({ 200: workflowSchema }),
     },
-    config: { capability: 'create_edit_workflows' },
+    config: { capability: 'create_edit_workflows', record },
     handler: async (request) => {
       const workflowId = request.params.id;
       await requireInputSchema(request.actor.workspaceId, request.body.input_schema);
-      await workflows.updateWorkflow(db, request.actor, workflowId, request.body);
+      await workflows.updateWorkflow(request.writes, request.actor, workflowId, request.body);
       return workflows.readWorkflow(db, { workspaceId: request.actor.workspaceId, workflowId });
     },
   });
@@ -126,12 +134,12 @@ function removeWorkflow(app: App, context: RouteContext): void {
       params: workflowParams,
       response: answers({ 204: nothing }),
     },
-    config: { capability: 'delete_workflows' },
+    config: { capability: 'delete_workflows', record },
     handler: async (request, reply) => {
       const workflowId = request.params.id;
       const { workspaceId } = request.actor;
       const scheduleIds = await listScheduleIds(db, { workspaceId, workflowId });
-      const cancels = await workflows.deleteWorkflow(db, request.actor, workflowId);
+      const cancels = await workflows.deleteWorkflow(request.writes, request.actor, workflowId);
       await inFlight.add(removeSchedules(context, scheduleIds));
       await Promise.all(
         cancels.slice(0, MAX_ENDED_AT_ONCE).map((row) => dispatchInOrder(context, row)),
@@ -178,10 +186,10 @@ function setChecksAndListRuns(app: App, { db }: RouteContext): void {
       body: checksBody,
       response: answers({ 200: workflowSchema }),
     },
-    config: { capability: 'create_edit_workflows' },
+    config: { capability: 'create_edit_workflows', record },
     handler: async (request) => {
       const workflowId = request.params.id;
-      await workflows.replaceChecks(db, request.actor, workflowId, request.body);
+      await workflows.replaceChecks(request.writes, request.actor, workflowId, request.body);
       return workflows.readWorkflow(db, { workspaceId: request.actor.workspaceId, workflowId });
     },
   });

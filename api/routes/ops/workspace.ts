@@ -9,10 +9,18 @@ import {
   updateWorkspace,
 } from '../../../shared/db/people/workspaces.ts';
 import { answers } from '../../http/responses.ts';
+import type { EditedRecord } from '../../http/conditional.ts';
 import type { App, RouteContext } from '../../deps.ts';
 
 const tags = ['Workspace'];
 const answer = answers({ 200: workspaceSchema }, 'too_large', 'unsupported_media_type');
+
+const record: EditedRecord = {
+  noun: 'workspace',
+  schema: workspaceSchema,
+  apart: ['member_count'],
+  read: (db, { actor }) => readWorkspace(db, actor.workspaceId),
+};
 
 export function workspaceRoutes(app: App, { db }: RouteContext): void {
   app.route({
@@ -24,7 +32,7 @@ export function workspaceRoutes(app: App, { db }: RouteContext): void {
       summary: 'Read the workspace',
       response: answers({ 200: workspaceSchema }),
     },
-    config: { capability: 'view' },
+    config: { capability: 'view', record },
     handler: async (request) => readWorkspace(db, request.actor.workspaceId),
   });
 
@@ -38,9 +46,9 @@ export function workspaceRoutes(app: App, { db }: RouteContext): void {
       body: workspaceUpdate,
       response: answer,
     },
-    config: { capability: 'manage_workspace' },
+    config: { capability: 'manage_workspace', record },
     handler: async (request) => {
-      await updateWorkspace(db, request.actor, request.body);
+      await updateWorkspace(request.writes, request.actor, request.body);
       return readWorkspace(db, request.actor.workspaceId);
     },
   });
@@ -59,9 +67,9 @@ export function workspaceRoutes(app: App, { db }: RouteContext): void {
         body: planChange,
         response: answer,
       },
-      config: { capability: 'manage_workspace' },
+      config: { capability: 'manage_workspace', record },
       handler: async (request) => {
-        await changePlan(db, request.actor, request.body.plan);
+        await changePlan(request.writes, request.actor, request.body.plan);
         return readWorkspace(db, request.actor.workspaceId);
       },
     });

@@ -1,6 +1,11 @@
 import { z } from 'zod';
 import type { Actor } from '../../actor.ts';
-import { type IfMatch, preconditionFailed, requireMatch } from '../../contract/if-match.ts';
+import {
+  changedMeanwhile,
+  type IfMatch,
+  matches,
+  preconditionFailed,
+} from '../../contract/if-match.ts';
 import type { DraftInput, WorkflowDraft } from '../../contract/workflow.ts';
 import { withEtag } from '../../crypto/etags.ts';
 import { AppError, notFound } from '../../errors.ts';
@@ -46,10 +51,7 @@ export async function readDraft(db: Db, scope: WorkflowScope): Promise<WorkflowD
  * Requires that the caller knows this draft: two people who edit it do not overwrite each other. Throws AppError
  * `precondition_required`, `precondition_failed`.
  */
-export async function requireKnownDraft(
-  ifMatch: IfMatch | undefined,
-  draft: WorkflowDraft,
-): Promise<void> {
+export function requireKnownDraft(ifMatch: IfMatch | undefined, draft: WorkflowDraft): void {
   if (ifMatch === undefined) {
     throw new AppError(
       'precondition_required',
@@ -57,7 +59,7 @@ export async function requireKnownDraft(
         `GET /api/workflows/${draft.workflow_id}/draft`,
     );
   }
-  await requireMatch(ifMatch, async () => draft);
+  if (!matches(ifMatch, draft.etag)) throw changedMeanwhile(draft);
 }
 
 /** The error for a caller who knows a draft that is gone. */
@@ -97,7 +99,7 @@ export async function saveDraft(
     const after = changedBy(input, before);
     // Also for a caller whose first try was saved but not answered.
     if (contentOf(after) === contentOf(before)) return { draft: before, created: false };
-    await requireKnownDraft(ifMatch, before);
+    requireKnownDraft(ifMatch, before);
     const revision = before.revision + 1;
     await updateDraft(tx, actor, { ...after, revision });
     await auditDraft(tx, actor, workflowId, { base_version: after.base_version, revision });
@@ -164,7 +166,7 @@ export async function discardDraft(
     await lockWorkflow(tx, actor, workflowId);
     const draft = await findDraft(tx, scope);
     if (draft === undefined) throw ifMatch === undefined ? notFound('Draft') : draftGone(null);
-    await requireKnownDraft(ifMatch, draft);
+    requireKnownDraft(ifMatch, draft);
     await deleteDraft(tx, scope);
     await auditWorkflow(tx, actor, workflowId, 'discard_draft', {
       base_version: draft.base_version,

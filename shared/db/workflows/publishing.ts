@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Actor } from '../../actor.ts';
-import { type IfMatch, preconditionFailed, requireMatch } from '../../contract/if-match.ts';
+import { preconditionFailed } from '../../contract/if-match.ts';
 import type { WorkflowDraft } from '../../contract/workflow.ts';
 import { type Pool, sql, type Tx } from '../pool.ts';
 import { deleteDraft, draftGone, findDraft, requireKnownDraft } from './drafts.ts';
@@ -8,21 +8,11 @@ import { keepTools, requireToReplaceGraphs } from './graphs-in-use.ts';
 import { insertVersion, nextVersion } from './version-content.ts';
 import { auditWorkflow, lockWorkflow, readWorkflow } from './workflows.ts';
 
-/**
- * Publishes the current version. Has no effect on a published workflow. Throws AppError `not_found`,
- * `precondition_failed`.
- */
-export async function publishWorkflow(
-  db: Pool,
-  actor: Actor,
-  workflowId: string,
-  ifMatch?: IfMatch,
-): Promise<void> {
-  const scope = { workspaceId: actor.workspaceId, workflowId };
+/** Publishes the current version. Has no effect on a published workflow. Throws AppError `not_found`. */
+export async function publishWorkflow(db: Pool, actor: Actor, workflowId: string): Promise<void> {
   await db.transaction(async (tx) => {
     await keepTools(tx, actor.workspaceId);
     const { status, version } = await lockWorkflow(tx, actor, workflowId);
-    await requireMatch(ifMatch, async () => readWorkflow(tx, scope));
     if (status === 'published') return;
     await setPublished(tx, actor, { workflowId, version });
     await auditWorkflow(tx, actor, workflowId, 'publish', { version });
@@ -58,7 +48,7 @@ export async function publishDraft(
     const { version: current } = await lockWorkflow(tx, actor, workflowId);
     const draft = await findDraft(tx, scope);
     if (draft === undefined) throw draftGone(await readWorkflow(tx, scope));
-    await requireKnownDraft([checked.etag], draft);
+    requireKnownDraft([checked.etag], draft);
     if (draft.base_version !== current) {
       throw preconditionFailed(
         await readWorkflow(tx, scope),

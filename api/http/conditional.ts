@@ -1,0 +1,128 @@
+import type { FastifyInstance, FastifyRequest, RouteOptions } from 'fastify';
+import type { z } from 'zod';
+import {
+  changedMeanwhile,
+  type IfMatch,
+  ifMatchHeaders,
+  matches,
+  preconditionFailed,
+} from '../../shared/contract/if-match.ts';
+import { etagOf } from '../../shared/crypto/etags.ts';
+import type { Db, Pool, Tx } from '../../shared/db/pool.ts';
+import {
+  type LockedNoun,
+  lockForComparison,
+  withFirstCheck,
+} from '../../shared/db/preconditions.ts';
+import { AppError } from '../../shared/errors.ts';
+import { refusedWriteOf } from './responses.ts';
+
+/**
+ * Records that people edit have an entity tag, and a change can require it: `If-Match`. A route names its record, and the
+ * rest happens here. Reads and changes send the tag of their response; a change compares under the lock of the record, at
+ * the beginning of its own transaction.
+ */
+
+/** How a record is read and locked. */
+export interface EditedRecord {
+  noun: LockedNoun;
+  /** What a caller sees of it. */
+  schema: z.ZodType;
+  /** Fields that change without an edit, or differ between callers. */
+  apart?: readonly string[];
+  /** As its GET returns it. Throws AppError `not_found`. */
+  read: (db: Db, request: FastifyRequest) => Promise<object>;
+  /** A PUT creates it. */
+  isCreated?: true;
+}
+
+/** The `{id}` of a path, which the route has validated. */
+export const idOf = (params: unknown): string => (params as { id: string }).id;
+
+export const nameOf = (params: unknown): string => (params as { name: string }).name;
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** The record that the route reads or changes. */
+    record?: EditedRecord;
+  }
+  interface FastifyRequest {
+    /** The database for changes of the route's record: compares before the first one, if `If-Match` says so. */
+    writes: Pool;
+  }
+}
+
+const changes = new Set(['PUT', 'PATCH', 'POST', 'DELETE']);
+
+const isChange = ({ method }: Pick<RouteOptions, 'method'>): boolean =>
+  [method].flat().some((each) => changes.has(each));
+
+/** What the caller of a change accepts. */
+export const ifMatchOf = ({ headers }: FastifyRequest): IfMatch | undefined =>
+  (headers as { 'if-match'?: IfMatch })['if-match'];
+
+/** Must be registered before the routes. */
+export function compareRecords(app: FastifyInstance, db: Pool): void {
+  app.decorateRequest('writes');
+  app.addHook('onRoute', (route) => {
+    const record = route.config?.record;
+    if (record === undefined || !isChange(route)) return;
+    const { schema = {} } = route;
+    const response = schema.response as Record<number, z.ZodType>;
+    route.schema = {
+      ...schema,
+      headers: ifMatchHeaders,
+      response: { ...response, 412: refusedWriteOf(record.schema) },
+    };
+  });
+  app.addHook('preHandler', async (request) => {
+    const { record } = request.routeOptions.config;
+    const wanted = ifMatchOf(request);
+    request.writes =
+      record === undefined || wanted === undefined
+        ? db
+        : withFirstCheck(db, (tx) => compare(tx, request, record, wanted));
+  });
+  app.addHook('preSerialization', async (request, reply, payload) => {
+    const { record } = request.routeOptions.config;
+    const { statusCode } = reply;
+    const shown = statusCode === 412 ? (payload as { current?: object | null }).current : payload;
+    if (record === undefined || (statusCode >= 300 && statusCode !== 412)) return payload;
+    if (typeof shown === 'object' && shown !== null) {
+      reply.header('etag', `"${tagOf(record, shown)}"`);
+    }
+    return payload;
+  });
+}
+
+/** The record's own tag, or one of the fields that people edit. */
+function tagOf({ apart }: EditedRecord, current: object): string {
+  const { etag } = current as { etag?: unknown };
+  return typeof etag === 'string' ? etag : etagOf(current, apart);
+}
+
+async function compare(
+  tx: Tx,
+  request: FastifyRequest,
+  record: EditedRecord,
+  wanted: IfMatch,
+): Promise<void> {
+  const { workspaceId } = request.actor;
+  const { id, name } = request.params as { id?: string; name?: string };
+  await lockForComparison(tx, record.noun, { workspaceId, id: id ?? name ?? workspaceId });
+  const current = await readOrGone(tx, request, record);
+  if (!matches(wanted, tagOf(record, current))) throw changedMeanwhile(current);
+}
+
+async function readOrGone(tx: Tx, request: FastifyRequest, record: EditedRecord): Promise<object> {
+  try {
+    return await record.read(tx, request);
+  } catch (error) {
+    const isNew = error instanceof AppError && error.code === 'not_found' && record.isCreated;
+    if (isNew !== true || request.method !== 'PUT') throw error;
+    throw preconditionFailed(
+      null,
+      'There is no such record to replace: leave out If-Match to create it',
+    );
+  }
+}

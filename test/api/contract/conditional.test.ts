@@ -1,0 +1,173 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { operationsOf } from '../../support/api-operations.ts';
+import { type Answer, startTestApi, type TestApi } from '../test-api.ts';
+import { type Mutation, type MutationContext, mutationEnv, mutations } from './mutations.ts';
+
+let api: TestApi;
+let context: MutationContext;
+beforeAll(async () => {
+  api = await startTestApi({ ...mutationEnv, EGRESS_ALLOW: '127.0.0.0/8' });
+  const key = { name: 'x', mode: 'live', scopes: ['webhooks:write', 'webhooks:read'] };
+  const { secret } = (await api.call('POST', '/api/data/keys', key)).body;
+  context = {
+    workspaceId: api.workspaceId,
+    call: async (method, url, payload) => {
+      const headers: Record<string, string> = url.startsWith('/v1/') ? { 'x-api-key': secret } : {};
+      const { status, text, body } = await api.call(method, url, payload, headers);
+      if (status >= 300) throw new Error(`${method} ${url} answered ${status}: ${text}`);
+      return body;
+    },
+    until: async () => {
+      throw new Error('There is no worker');
+    },
+  };
+});
+afterAll(async () => api.stop());
+
+/** Changes that no one prepares by reading: a revoked key stays revoked. */
+const unconditional = ['DELETE /api/data/keys/{id}', 'DELETE /api/keys/{id}'];
+/** Their record has tests of its own: `test/api/drafts`. */
+const ofDrafts = ['PUT /api/workflows/{id}/draft', 'DELETE /api/workflows/{id}/draft'];
+
+const conditional = (): string[] =>
+  operationsOf(api.app)
+    .filter(({ parameters }) => parameters.some(({ name }) => name === 'if-match'))
+    .map(({ name }) => name);
+
+const send = (
+  route: string,
+  { url, body, token }: Pick<Mutation, 'url' | 'body' | 'token'>,
+  ifMatch: string,
+): Promise<Answer> =>
+  api.call(route.split(' ', 1)[0]!, url, body, {
+    'if-match': ifMatch,
+    ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+  });
+
+const auditTotal = async (): Promise<number> =>
+  (await api.call('GET', '/api/audit?limit=1')).body.total;
+
+/** The address of the record that a route changes. */
+const recordAt = (url: string): string =>
+  url.replace(/\/(checks|permissions|config|plan|publish)$/, '');
+
+test('every change of a record accepts If-Match', () => {
+  const changes = operationsOf(api.app)
+    .filter(({ method, path }) => /^(PUT|PATCH|DELETE)$/.test(method) && path.startsWith('/api/'))
+    .map(({ name }) => name);
+  const also = ['POST /api/workflows/{id}/publish', 'POST /api/workspace/plan'];
+  expect([...conditional(), ...unconditional].sort()).toEqual([...changes, ...also].sort());
+});
+
+test('every change is refused where the record is another one, with its current state', async () => {
+  for (const route of conditional().filter((each) => !ofDrafts.includes(each))) {
+    const request = await mutations[route]!(context);
+    if (route === 'PUT /api/secrets/{name}') {
+      expect((await send(route, request, '"stale"')).body.current).toBeNull();
+      expect((await send(route, request, '*')).status).toBe(412);
+      await context.call('PUT', request.url, request.body);
+    }
+    const before = await auditTotal();
+    const read = await api.call('GET', recordAt(request.url));
+    const tag = String(read.headers['etag']);
+    expect({ route, tag }).toEqual({ route, tag: expect.stringMatching(/^"[\w-]{22}"$/) });
+    for (const stale of ['"stale"', `W/${tag}`, `"a", W/${tag}`]) {
+      const { status, body, headers } = await send(route, request, stale);
+      expect({ route, status, body, tag: headers['etag'] }).toEqual({
+        ...{ route, status: 412, tag },
+        body: {
+          detail: expect.stringMatching(/^This has changed since you read it/),
+          current: read.body,
+        },
+      });
+    }
+    expect([route, (await send(route, request, tag.slice(1, -1))).status]).toEqual([route, 400]);
+    expect([route, await auditTotal()]).toEqual([route, before]);
+
+    const done = await send(route, request, `"other", ${tag}`);
+    expect([route, done.status]).toEqual([route, route.startsWith('DELETE ') ? 204 : 200]);
+    if (done.status === 200) {
+      const after = await api.call('GET', recordAt(request.url));
+      expect({ route, tag: done.headers['etag'] }).toEqual({ route, tag: after.headers['etag'] });
+      const changed = after.text !== read.text;
+      expect({ route, changed: after.headers['etag'] !== tag }).toEqual({ route, changed });
+    }
+  }
+}, 120_000);
+
+test('`*` accepts any record that exists, and no tag is needed', async () => {
+  for (const route of conditional().filter((each) => !ofDrafts.includes(each))) {
+    const request = await mutations[route]!(context);
+    if (route === 'PUT /api/secrets/{name}') await context.call('PUT', request.url, request.body);
+    const { status } = await send(route, request, '*');
+    expect([route, status]).toEqual([route, route.startsWith('DELETE ') ? 204 : 200]);
+  }
+}, 60_000);
+
+test('figures that change without an edit do not change the tag', async () => {
+  const graph = { nodes: [{ id: 'a', kind: 'agent', mock: {} }], edges: [] };
+  const { id } = await context.call('POST', '/api/workflows', { name: 'x', graph });
+  const budget = await context.call('POST', '/api/budgets', {
+    name: 'x',
+    limit_usd: 5,
+    reservation_estimate_usd: 1,
+  });
+  const urls = [`/api/workflows/${id}`, `/api/budgets/${budget.id}`];
+  const look = () => Promise.all(urls.map((url) => api.call('GET', url)));
+  const before = await look();
+  await context.call('POST', `/api/workflows/${id}/runs`, {});
+  const after = await look();
+  expect(after[0]!.body.stats).not.toEqual(before[0]!.body.stats);
+  expect(after[1]!.body.status).not.toEqual(before[1]!.body.status);
+  expect(after.map(({ headers }) => headers['etag'])).toEqual(
+    before.map(({ headers }) => headers['etag']),
+  );
+});
+
+describe('of several changes with the same tag', () => {
+  const ROUNDS = 8;
+  const settings: Record<string, (n: number) => object> = {
+    '/api/workspace': (n) => ({ name: `Name ${n}` }),
+    '/api/workspace/policies': (n) => ({ model_allowlist: [`model-${n}`] }),
+    '/api/workspace/prices': (n) => ({
+      prices: [{ model: 'x/y', input_usd_per_million: n, output_usd_per_million: n }],
+    }),
+  };
+  const made: Record<string, [create: object, change: (n: number) => object]> = {
+    '/api/budgets': [{ name: 'x', limit_usd: 1 }, (n) => ({ limit_usd: n + 2 })],
+    '/api/workflows': [{ name: 'x' }, (n) => ({ name: `n${n}` })],
+    '/api/templates': [{ name: 'x', graph: { nodes: [], edges: [] } }, (n) => ({ name: `n${n}` })],
+    '/api/tools': [
+      { name: 'raced', endpoint_url: 'http://127.0.0.1:9/' },
+      (n) => ({ label: `n${n}` }),
+    ],
+    '/api/data/feeds': [{ name: 'x' }, (n) => ({ name: `n${n}` })],
+    '/api/data/sources': [{ name: 'x', type: 'portal' }, (n) => ({ name: `n${n}` })],
+  };
+
+  test('exactly one happens, in several processes', async () => {
+    const other = await api.another();
+    const changes: [url: string, change: (n: number) => object][] = Object.entries(settings);
+    for (const [url, [body, change]] of Object.entries(made)) {
+      changes.push([`${url}/${(await context.call('POST', url, body)).id}`, change]);
+    }
+    const { id: workflow_id } = await context.call('POST', '/api/workflows', { name: 'x' });
+    const { id } = await context.call('POST', '/api/schedules', { workflow_id, cron: '@yearly' });
+    changes.push([`/api/schedules/${id}`, (n) => ({ name: `n${n}` })]);
+    let n = 0;
+    for (const [url, change] of changes) {
+      for (let round = 0; round < ROUNDS; round += 1) {
+        const { etag } = (await api.call('GET', url)).headers;
+        const answers = await Promise.all(
+          [api.call, other.call, api.call].map((call) => {
+            n += 1;
+            return call('PUT', url, change(n), { 'if-match': String(etag) });
+          }),
+        );
+        const statuses = answers.map(({ status }) => status).sort();
+        expect([url, statuses]).toEqual([url, [200, 412, 412]]);
+      }
+    }
+    await other.app.close();
+  }, 120_000);
+});
