@@ -75,8 +75,8 @@ describeConsole('the editor of an agent', (stage) => {
     expect(await obstacles(page)).toEqual([]);
 
     await page.getByRole('button', { name: 'Save', exact: true }).click();
-    await page.getByText('Saved as version 2').waitFor();
-    const saved = await call('GET', `/api/workflows/${body.id}`);
+    await page.getByText('Draft saved').waitFor();
+    const saved = await call('GET', `/api/workflows/${body.id}/draft`);
     expect(saved.body.graph.nodes[0]).toMatchObject({
       tools: [
         {

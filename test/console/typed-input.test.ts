@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { obstacles } from './axe.ts';
-import { describeConsole, rewrite } from './browser.ts';
+import { describeConsole, publishDraft, rewrite } from './browser.ts';
 
 const graph = {
   nodes: [{ id: 'write', kind: 'agent', prompt: 'Write about {topic}', model: 'mock' }],
@@ -35,7 +35,7 @@ describeConsole('typed input in the console', (stage) => {
     await rewrite(text, JSON.stringify(schema).replaceAll('"subject"', '"topic"'));
     await page.getByRole('tab', { name: 'Check', exact: true }).waitFor();
     await page.getByRole('button', { name: 'Save', exact: true }).click();
-    await page.getByText('Saved as version 2').waitFor();
+    await publishDraft(page, 2);
     expect((await call('GET', `/${id}`)).input_schema.required).toEqual(['topic']);
     expect(await obstacles(page)).toEqual([]);
 

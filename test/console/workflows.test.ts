@@ -2,7 +2,14 @@ import { execFileSync } from 'node:child_process';
 import { expect, test } from '@jest/globals';
 import type { Page } from 'playwright-core';
 import { obstacles } from './axe.ts';
-import { describeConsole, pressInDialog, rewrite, type Stage, type Visit } from './browser.ts';
+import {
+  describeConsole,
+  pressInDialog,
+  publishDraft,
+  rewrite,
+  type Stage,
+  type Visit,
+} from './browser.ts';
 
 const linear = {
   nodes: [
@@ -25,6 +32,8 @@ describeConsole('workflows in the console', (stage) => {
     return body.id;
   };
   const read = async (id: string) => (await stage().call('GET', `/api/workflows/${id}`)).body;
+  const draftOf = async (id: string) =>
+    (await stage().call('GET', `/api/workflows/${id}/draft`)).body;
   const settled = async ({ page, problems, context }: Visit): Promise<void> => {
     expect(await obstacles(page)).toEqual([]);
     expect(problems).toEqual([]);
@@ -91,7 +100,7 @@ describeConsole('workflows in the console', (stage) => {
     // The focused button is gone, so the focus moves to the select for the next edge.
     await page.waitForFunction(() => document.activeElement?.tagName === 'SELECT');
     await page.keyboard.press('Control+s');
-    await page.getByText('Saved as version 2').waitFor();
+    await publishDraft(page, 2);
 
     const id = page.url().split('/').at(-2) ?? '';
     const { graph } = await read(id);
@@ -153,7 +162,7 @@ describeConsole('workflows in the console', (stage) => {
     await page.keyboard.press('Control+z');
     await node('b').waitFor();
     await page.getByRole('button', { name: 'Save' }).click();
-    await page.getByText('Saved as version 2').waitFor();
+    await publishDraft(page, 2);
 
     const { graph } = await read(id);
     expect(graph.edges).toEqual([{ source: 'a', target: 'b', condition_value: 'false' }]);
@@ -196,18 +205,41 @@ describeConsole('workflows in the console', (stage) => {
     const { page } = visit;
     await chooseNode(page, 'write');
     await page.getByLabel('Label').fill('Mine');
-    await stage().call('PUT', `/api/workflows/${id}`, { graph: { nodes: [], edges: [] } });
+    const theirs = { nodes: [{ id: 'theirs', kind: 'merge' }], edges: [] };
+    await stage().call('PUT', `/api/workflows/${id}/draft`, { graph: theirs });
 
     await page.getByRole('link', { name: 'Back to workflow' }).click();
     await page.getByRole('button', { name: 'Stay' }).click();
     expect(page.url()).toContain('/edit');
 
     await page.getByRole('button', { name: 'Save', exact: true }).click();
-    await page.getByText('Save over version 2?').waitFor();
-    expect((await read(id)).version).toBe(2);
-    await page.getByRole('button', { name: 'Save my version' }).click();
-    await page.getByText('Saved as version 3').waitFor();
+    const conflict = page.getByText('Someone else changed this draft');
+    await conflict.waitFor();
+    await page.getByText(/Owner saved it/).waitFor();
+    expect((await draftOf(id)).graph).toEqual(theirs);
+    expect(visit.problems.splice(0)).toEqual([expect.stringMatching(/^428: /)]);
+    await page.getByRole('button', { name: 'Keep mine' }).click();
+    await conflict.waitFor({ state: 'detached' });
+    const mine = await draftOf(id);
+    expect([mine.revision, mine.graph.nodes[0].label]).toEqual([2, 'Mine']);
+    await page.getByText(/^Draft, based on version 1, saved by Owner/).waitFor();
+    expect((await read(id)).version).toBe(1);
+
+    // Another version is current before this draft is published.
+    await stage().call('PUT', `/api/workflows/${id}`, { graph: theirs });
+    await page.reload();
+    await page.getByText('Version 2 is current now').waitFor();
+    await page.getByRole('button', { name: 'Keep mine' }).click();
+    await publishDraft(page, 3, 'Mine after all');
     expect((await read(id)).graph.nodes[0].label).toBe('Mine');
+    await page.getByText('Version 3, without a draft').waitFor();
+
+    await chooseNode(page, 'write');
+    await page.getByLabel('Label').fill('Again');
+    await page.getByRole('button', { name: 'Save', exact: true }).click();
+    await page.getByRole('button', { name: 'Discard draft' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Discard draft' }).click();
+    await page.getByText('Draft discarded').waitFor();
 
     // Without unsaved changes, leaving needs no confirmation.
     await page.getByRole('link', { name: 'Back to workflow' }).click();

@@ -1,4 +1,5 @@
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query';
+import { ApiError } from '../../../client/index.ts';
 import { api } from '../api.ts';
 
 export const workflowsKey = ['workflows'] as const;
@@ -12,6 +13,20 @@ export const workflowQuery = (workflowId: string) =>
   queryOptions({
     queryKey: [...workflowsKey, 'workflow', workflowId],
     queryFn: ({ signal }) => api().getWorkflow(workflowId, { signal }),
+  });
+
+/** The draft of a workflow; null without one. */
+export const draftQuery = (workflowId: string) =>
+  queryOptions({
+    queryKey: [...workflowsKey, 'workflow', workflowId, 'draft'],
+    queryFn: async ({ signal }) => {
+      try {
+        return await api().getDraft(workflowId, { signal });
+      } catch (error) {
+        if (error instanceof ApiError && error.status === 404) return null;
+        throw error;
+      }
+    },
   });
 
 /** One version's graph, which never changes. */

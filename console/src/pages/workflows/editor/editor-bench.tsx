@@ -1,11 +1,12 @@
 import { Box, Group, Tabs, Text } from '@mantine/core';
 import { useCallback, useMemo, useReducer, useRef, useState } from 'react';
-import type { Workflow } from '../../../../../client/index.ts';
+import type { Workflow, WorkflowDraft } from '../../../../../client/index.ts';
 import { type Drawing, drawingOf } from '../../../graph/drawn.ts';
 import { TextLink } from '../../../parts/links.tsx';
 import { LoadingRows } from '../../../parts/loading.tsx';
 import { Page } from '../../../parts/page.tsx';
 import { changeDraft, draftOf, freeBranch } from './draft.ts';
+import { DraftBar } from '../publishing/draft-bar.tsx';
 import { EditorCanvas, type Selection } from './editor-canvas.tsx';
 import { EditorToolbar } from './editor-toolbar.tsx';
 import { InputPanel } from '../input-panel.tsx';
@@ -18,25 +19,26 @@ import { useDraftPlaces } from './use-draft-places.ts';
 import { useFieldFocus } from './use-field-focus.ts';
 import { useLeaveGuard } from './use-leave-guard.ts';
 import { useMistakes } from '../mistakes/use-mistakes.ts';
-import { useSaving } from './use-saving.tsx';
+import { contentOf, useSaving } from '../publishing/use-saving.tsx';
 import { useUndoKeys } from './use-undo-keys.ts';
 
 const NOTHING: Selection = { nodes: [], edges: [] };
 const NO_MISTAKES: readonly Mistake[] = [];
 
 /** The draft, its selection and view state, and the actions on it. */
-function useEditor(workflow: Workflow) {
-  const [draft, change] = useReducer(changeDraft, workflow.graph, draftOf);
+function useEditor(workflow: Workflow, saved: WorkflowDraft | null) {
+  const first = contentOf(saved ?? workflow);
+  const [draft, change] = useReducer(changeDraft, first.graph, draftOf);
   const { graph } = draft;
   const [selection, setSelection] = useState(NOTHING);
   const [panel, setPanel] = useState<string | null>('chosen');
   const drawing = useMemo(() => drawingOf(graph), [graph]);
   const places = useDraftPlaces(drawing);
-  const [inputSchema, setInputSchema] = useState(workflow.input_schema);
+  const [inputSchema, setInputSchema] = useState(first.inputSchema);
   const { mistakes, tools } = useMistakes(graph, inputSchema);
   const side = useRef<HTMLDivElement>(null);
   const { focused, focusField } = useFieldFocus(side);
-  const saving = useSaving(workflow, { graph, inputSchema }, (loaded) => {
+  const saving = useSaving({ workflow, draft: saved }, { graph, inputSchema }, (loaded) => {
     change({ type: 'load', graph: loaded.graph });
     setInputSchema(loaded.inputSchema);
   });
@@ -81,8 +83,14 @@ function useEditor(workflow: Workflow) {
 type EditorState = ReturnType<typeof useEditor>;
 
 /** The editor of one workflow: the drawing, and beside it the selection, the mistakes, the input and the JSON. */
-export function EditorBench({ workflow }: { workflow: Workflow }) {
-  const state = useEditor(workflow);
+export function EditorBench({
+  workflow,
+  saved,
+}: {
+  workflow: Workflow;
+  saved: WorkflowDraft | null;
+}) {
+  const state = useEditor(workflow, saved);
   const { saving, draft, drawing, places, selection, change, choose, side } = state;
 
   return (
@@ -95,7 +103,13 @@ export function EditorBench({ workflow }: { workflow: Workflow }) {
       }
       wide
     >
-      {saving.overtaken}
+      {saving.conflict}
+      <DraftBar
+        workflow={workflow}
+        draft={saved}
+        content={{ graph: state.graph, inputSchema: state.inputSchema }}
+        saving={saving}
+      />
       <EditorToolbar
         draft={draft}
         drawing={drawing}

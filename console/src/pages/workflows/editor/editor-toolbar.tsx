@@ -15,7 +15,7 @@ import { kindIcons, kindNames } from '../../../graph/node-card.tsx';
 import { UserText } from '../../../parts/text/user-text.tsx';
 import { type Draft, type DraftAction, freeId } from './draft.ts';
 import { besides } from './use-draft-places.ts';
-import type { Saving } from './use-saving.tsx';
+import type { Saving } from '../publishing/use-saving.tsx';
 
 /** Actions on the drawing as a whole. */
 export function EditorToolbar({

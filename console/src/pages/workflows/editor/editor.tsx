@@ -6,28 +6,21 @@ import { Loaded } from '../../../parts/loaded.tsx';
 import { LoadingPage } from '../../../parts/loading.tsx';
 import { Page } from '../../../parts/page.tsx';
 import { useMay } from '../../../queries/identity.ts';
-import { workflowQuery } from '../../../queries/workflows.ts';
+import { draftQuery, workflowQuery } from '../../../queries/workflows.ts';
 import { EditorBench } from './editor-bench.tsx';
 
 const LOOK_EVERY_MS = 10_000;
 
-/** The graph editor of a workflow. Polls the workflow to detect when another user saves. */
+/** The graph editor of a workflow. Polls the workflow and its draft to detect when another user saves. */
 export function EditorPage() {
   const { workflowId } = useParams({ from: '/inside/workflows/$workflowId/edit' });
   const query = useQuery({ ...workflowQuery(workflowId), refetchInterval: LOOK_EVERY_MS });
   const mayEdit = useMay('create_edit_workflows');
-  const mayPublish = useMay('publish_workflows');
+  const draft = useQuery({ ...draftQuery(workflowId), refetchInterval: LOOK_EVERY_MS });
   if (!mayEdit) {
     return (
       <Page title="Editor">
         <Alert>You need the create_edit_workflows permission to edit workflows.</Alert>
-      </Page>
-    );
-  }
-  if (query.data?.status === 'published' && !mayPublish) {
-    return (
-      <Page title="Editor">
-        <Alert>You need the publish_workflows permission to edit a published workflow.</Alert>
       </Page>
     );
   }
@@ -40,7 +33,11 @@ export function EditorPage() {
   }
   return (
     <Loaded query={query} loading={<LoadingPage />}>
-      {(workflow) => <EditorBench key={workflow.id} workflow={workflow} />}
+      {(workflow) => (
+        <Loaded query={draft} loading={<LoadingPage />}>
+          {(saved) => <EditorBench key={workflow.id} workflow={workflow} saved={saved} />}
+        </Loaded>
+      )}
     </Loaded>
   );
 }

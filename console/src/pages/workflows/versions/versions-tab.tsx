@@ -12,6 +12,7 @@ import { TextLink } from '../../../parts/links.tsx';
 import { Loaded } from '../../../parts/loaded.tsx';
 import { LoadMore } from '../../../parts/data/load-more.tsx';
 import { Section } from '../../../parts/page.tsx';
+import { UserText } from '../../../parts/text/user-text.tsx';
 import { When } from '../../../parts/text/time.tsx';
 import { useMay } from '../../../queries/identity.ts';
 import { versionQuery, versionsQuery, workflowsKey } from '../../../queries/workflows.ts';
@@ -72,25 +73,31 @@ function VersionTable({
           <Table.Tr>
             <Table.Th>Version</Table.Th>
             <Table.Th>Saved</Table.Th>
+            <Table.Th>Author</Table.Th>
+            <Table.Th>Note</Table.Th>
             <Table.Th className="numbers">Nodes</Table.Th>
             <Table.Th className="numbers">Edges</Table.Th>
             <Table.Th>View</Table.Th>
           </Table.Tr>
         </Table.Thead>
         <Table.Tbody>
-          {versions.map(({ version, created_at: at, nodes, edges }) => (
-            <VersionRow
-              key={version}
-              version={version}
-              shown={shown}
-              workflow={workflow}
-              at={at}
-              nodes={nodes}
-              edges={edges}
-              to={to}
-              params={params}
-            />
-          ))}
+          {versions.map(
+            ({ version, created_at: at, created_by_name: author, note, nodes, edges }) => (
+              <VersionRow
+                key={version}
+                version={version}
+                shown={shown}
+                workflow={workflow}
+                at={at}
+                author={author}
+                note={note}
+                nodes={nodes}
+                edges={edges}
+                to={to}
+                params={params}
+              />
+            ),
+          )}
         </Table.Tbody>
       </Table>
     </Table.ScrollContainer>
@@ -102,6 +109,8 @@ function VersionRow({
   shown,
   workflow,
   at,
+  author,
+  note,
   nodes,
   edges,
   to,
@@ -111,6 +120,8 @@ function VersionRow({
   shown: number | undefined;
   workflow: Workflow;
   at: string;
+  author: string | null;
+  note: string | null;
   nodes: number;
   edges: number;
   to: '/workflows/$workflowId';
@@ -131,6 +142,10 @@ function VersionRow({
       </Table.Td>
       <Table.Td>
         <When at={at} ago />
+      </Table.Td>
+      <Table.Td>{author === null ? 'Unknown' : <UserText>{author}</UserText>}</Table.Td>
+      <Table.Td maw={320} style={{ overflowWrap: 'anywhere' }}>
+        {note === null ? <Text c="dimmed">No note</Text> : <UserText>{note}</UserText>}
       </Table.Td>
       <Table.Td className="numbers">{nodes}</Table.Td>
       <Table.Td className="numbers">{edges}</Table.Td>
@@ -271,7 +286,7 @@ function Restore({
     useMay('create_edit_workflows') && (workflow.status !== 'published' || mayPublish);
   const restore = useAction(
     ({ graph, input_schema }: VersionContent) =>
-      api().updateWorkflow(workflow.id, { graph, input_schema }),
+      api().updateWorkflow(workflow.id, { graph, input_schema }, { ifMatch: workflow.etag }),
     {
       changes: [workflowsKey],
       done: (saved) => `Version ${version} restored as version ${saved.version}`,

@@ -1,0 +1,173 @@
+import { type ReactNode, useState } from 'react';
+import {
+  ApiError,
+  type Graph,
+  type JsonObject,
+  type Workflow,
+  type WorkflowDraft,
+} from '../../../../../client/index.ts';
+import { api } from '../../../api.ts';
+import { useAction } from '../../../parts/forms/action.ts';
+import { confirm } from '../../../parts/forms/confirm.tsx';
+import { describeError } from '../../../parts/text/describe-error.ts';
+import { workflowsKey } from '../../../queries/workflows.ts';
+import { Conflict } from './conflict.tsx';
+
+/** What the editor edits, and a version consists of. */
+export interface Content {
+  graph: Graph;
+  inputSchema: JsonObject | null;
+}
+
+export interface Saving {
+  unsaved: boolean;
+  pending: boolean;
+  save: () => void;
+  /** The tag of the saved draft; undefined without one. */
+  etag: string | undefined;
+  /** The version that the draft began at. */
+  baseVersion: number;
+  publish: (note: string) => void;
+  discard: () => void;
+  /** A notice if another member has changed the draft or the version. */
+  conflict: ReactNode;
+}
+
+/** The state that this editor knows: the draft with this tag, or no draft. */
+interface Base extends Content {
+  etag: string | undefined;
+  version: number;
+}
+
+export const contentOf = ({
+  graph,
+  input_schema: inputSchema,
+}: Pick<Workflow, 'graph' | 'input_schema'>): Content => ({ graph, inputSchema });
+
+const baseOf = (workflow: Workflow, draft: WorkflowDraft | null): Base =>
+  draft === null
+    ? { etag: undefined, version: workflow.version, ...contentOf(workflow) }
+    : { etag: draft.etag, version: draft.base_version, ...contentOf(draft) };
+
+/** Someone else changed what this editor knows: 412, or 428 where they began a draft meanwhile. */
+const isConflict = (error: unknown): boolean =>
+  error instanceof ApiError && [412, 428].includes(error.status);
+
+/** The state of the server as last read. */
+interface Known {
+  workflow: Workflow;
+  draft: WorkflowDraft | null;
+}
+
+/** The requests of the editor, each for the state that it knows. */
+function useDraftActions(
+  workflow: Workflow,
+  [base, setBase]: readonly [Base, (base: Base) => void],
+  load: (content: Content) => void,
+) {
+  const known = { ifMatch: base.etag ?? '' };
+  const put = useAction(
+    ({ graph, inputSchema, version, etag }: Base) =>
+      api().saveDraft(
+        workflow.id,
+        { graph, input_schema: inputSchema, base_version: version },
+        { ifMatch: etag },
+      ),
+    {
+      changes: [workflowsKey],
+      done: 'Draft saved',
+      onDone: (saved, sent) => setBase({ ...sent, etag: saved.etag, version: saved.base_version }),
+    },
+  );
+  const publish = useAction(
+    (note: string) => api().publishDraft(workflow.id, note.trim() === '' ? {} : { note }, known),
+    {
+      changes: [workflowsKey],
+      done: ({ version }) => `Version ${version} published`,
+      onDone: ({ version }) => setBase({ ...base, etag: undefined, version }),
+    },
+  );
+  const discard = useAction(() => api().discardDraft(workflow.id, known), {
+    changes: [workflowsKey],
+    done: 'Draft discarded',
+    onDone: () => {
+      load(contentOf(workflow));
+      setBase(baseOf(workflow, null));
+    },
+  });
+  return { put, publish, discard };
+}
+
+/** What differs from the state that this editor knows: the draft, or the version that it began at. */
+function differenceOf({ workflow, draft }: Known, base: Base): 'draft' | 'version' | undefined {
+  if (draft?.etag !== base.etag) return 'draft';
+  if (workflow.version <= base.version) return undefined;
+  return draft === null ? 'draft' : 'version';
+}
+
+/**
+ * Saves, publishes and discards the draft in the state that this editor knows. `load` starts over with another content.
+ */
+export function useSaving(
+  known: Known,
+  content: Content,
+  load: (content: Content) => void,
+): Saving {
+  const { workflow, draft } = known;
+  const [base, setBase] = useState(() => baseOf(workflow, draft));
+  const unsaved = content.graph !== base.graph || content.inputSchema !== base.inputSchema;
+  const { put, publish, discard } = useDraftActions(workflow, [base, setBase], load);
+  const actions = [put, publish, discard];
+  const pending = actions.some((action) => action.isPending);
+  const refused = actions.find(({ error }) => isConflict(error))?.error;
+  const difference = pending ? undefined : differenceOf(known, base);
+  const settle = (): void => {
+    for (const action of actions) action.reset();
+  };
+  const take = (): void => {
+    const next = baseOf(workflow, draft);
+    load({ graph: next.graph, inputSchema: next.inputSchema });
+    setBase(next);
+    settle();
+  };
+  return {
+    unsaved,
+    pending,
+    etag: base.etag,
+    baseVersion: base.version,
+    save: () => {
+      if (unsaved && !pending) put.mutate({ ...base, ...content });
+    },
+    publish: (note) => publish.mutate(note),
+    discard: () => confirmDiscard(workflow, () => discard.mutate(undefined)),
+    conflict:
+      difference === undefined ? null : (
+        <Conflict
+          {...known}
+          behind={difference === 'version'}
+          reason={refused === undefined ? undefined : describeError(refused)}
+          onTake={() => (unsaved ? confirmLoad(take) : take())}
+          onKeep={() => {
+            settle();
+            put.mutate({ ...content, etag: draft?.etag, version: workflow.version });
+          }}
+        />
+      ),
+  };
+}
+
+const confirmDiscard = ({ version }: Workflow, onConfirm: () => void): void =>
+  confirm({
+    title: 'Discard this draft?',
+    consequence: `The editor returns to version ${version}. You cannot undo this.`,
+    confirmLabel: 'Discard draft',
+    onConfirm,
+  });
+
+const confirmLoad = (onConfirm: () => void): void =>
+  confirm({
+    title: 'Load their changes?',
+    consequence: 'You lose your unsaved changes.',
+    confirmLabel: 'Discard my changes',
+    onConfirm,
+  });
