@@ -66,10 +66,9 @@ export function createActivities(deps: ActivityDeps): Activities {
     control: {
       ...steps,
       ...createControlActivities({
-        db: deps.db,
-        log: deps.log,
+        ...deps,
         frames,
-        alerts: deps.config.alerts.channels.length > 0,
+        findRunnable,
         publicUrl: deps.config.api.publicUrl,
       }),
       tickSchedule: createTickSchedule({ ...deps, findRunnable }),

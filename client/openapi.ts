@@ -3156,7 +3156,7 @@ export interface components {
             path?: string;
             position?: number;
         };
-        GraphNode: components["schemas"]["AgentNode"] | components["schemas"]["ToolNode"] | components["schemas"]["ConditionNode"] | components["schemas"]["LoopNode"] | components["schemas"]["MapNode"] | components["schemas"]["HumanGateNode"] | components["schemas"]["MergeNode"];
+        GraphNode: components["schemas"]["AgentNode"] | components["schemas"]["ToolNode"] | components["schemas"]["ConditionNode"] | components["schemas"]["LoopNode"] | components["schemas"]["MapNode"] | components["schemas"]["WorkflowNode"] | components["schemas"]["HumanGateNode"] | components["schemas"]["MergeNode"];
         GraphReport: {
             valid: boolean;
             errors: components["schemas"]["GraphIssue"][];
@@ -3823,7 +3823,11 @@ export interface components {
             /** @enum {string} */
             status: "pending" | "running" | "paused" | "success" | "failed";
             /** @enum {string} */
-            trigger: "manual" | "webhook" | "mcp" | "schedule";
+            trigger: "manual" | "webhook" | "mcp" | "schedule" | "workflow";
+            /** @description For the trigger `workflow`: the run that started it, unless it was deleted */
+            parent_run_id: string | null;
+            /** @description The step that started it */
+            parent_step_key: string | null;
             error: string | null;
             failure: components["schemas"]["RunFailure"] | null;
             resumable: boolean;
@@ -3852,6 +3856,8 @@ export interface components {
             } | null;
             /** @description Output keys of the nodes without a successor; null until then */
             output: unknown;
+            /** @description The cost of the runs that it started, and of those that they started. It is not in `cost_usd`, but counts against `cost_cap_usd` */
+            children_cost_usd: number;
             steps: components["schemas"]["Step"][];
             checkpoints: components["schemas"]["Checkpoint"][];
             /** @description The oldest open gate */
@@ -3908,6 +3914,8 @@ export interface components {
             /** @enum {string} */
             kind: "node" | "budget" | "cancelled" | "rejected" | "crash";
             node_id?: string;
+            /** @description It was cancelled because the run that started it has ended */
+            with_parent?: boolean;
         };
         RunList: {
             runs: components["schemas"]["RunSummary"][];
@@ -3953,7 +3961,11 @@ export interface components {
             /** @enum {string} */
             status: "pending" | "running" | "paused" | "success" | "failed";
             /** @enum {string} */
-            trigger: "manual" | "webhook" | "mcp" | "schedule";
+            trigger: "manual" | "webhook" | "mcp" | "schedule" | "workflow";
+            /** @description For the trigger `workflow`: the run that started it, unless it was deleted */
+            parent_run_id: string | null;
+            /** @description The step that started it */
+            parent_step_key: string | null;
             error: string | null;
             failure: components["schemas"]["RunFailure"] | null;
             resumable: boolean;
@@ -4155,7 +4167,7 @@ export interface components {
             node_id: string;
             label: string;
             /** @enum {string} */
-            kind: "agent" | "tool" | "condition" | "loop" | "map" | "human_gate" | "merge";
+            kind: "agent" | "tool" | "condition" | "loop" | "map" | "workflow" | "human_gate" | "merge";
             /** @description Iterations of the enclosing loops and maps, outermost first */
             iteration: number[];
             /** @description The number of attempts */
@@ -4192,6 +4204,13 @@ export interface components {
             /** @description It has failed, and its error edges were taken: the run continues */
             caught?: boolean;
             policy: components["schemas"]["PolicyVerdict"][];
+            /** @description For a node of kind `workflow`: the run that the step started */
+            child_run_id?: string;
+            /**
+             * @description The run that the step started is paused: somebody must decide there
+             * @constant
+             */
+            paused_child?: true;
             /** @description For a turn or a call of an agent with tools: the step of the agent. The cost of that step includes it */
             parent_step_key?: string;
             /** @description For a turn or a call of an agent with tools: the number of the turn, from 1 */
@@ -4771,6 +4790,25 @@ export interface components {
             detail: string;
             /** @description As it is now; null when it is gone */
             current: components["schemas"]["WorkflowOrDraft"] | null;
+        };
+        WorkflowNode: {
+            /** @description Letters and digits of any script, `_`, `-`, `.` and `:`; starts with a letter, a digit or `_` */
+            id: string;
+            label?: string;
+            position?: components["schemas"]["NodePosition"];
+            retry?: components["schemas"]["NodeRetry"];
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            kind: "workflow";
+            workflow: string;
+            version?: number;
+            /** @default {} */
+            input?: {
+                [key: string]: unknown;
+            };
+            output_key?: string;
         };
         WorkflowVersion: {
             workflow_id: string;
@@ -5495,7 +5533,9 @@ export interface operations {
         parameters: {
             query?: {
                 status?: "pending" | "running" | "paused" | "success" | "failed";
-                trigger?: "manual" | "webhook" | "mcp" | "schedule";
+                trigger?: "manual" | "webhook" | "mcp" | "schedule" | "workflow";
+                /** @description Only the runs that this run started */
+                parent_run_id?: string;
                 /** @description Created at or after */
                 since?: string;
                 /** @description Rows per page */
@@ -5904,7 +5944,9 @@ export interface operations {
             query?: {
                 workflow_id?: string;
                 status?: "pending" | "running" | "paused" | "success" | "failed";
-                trigger?: "manual" | "webhook" | "mcp" | "schedule";
+                trigger?: "manual" | "webhook" | "mcp" | "schedule" | "workflow";
+                /** @description Only the runs that this run started */
+                parent_run_id?: string;
                 /** @description Created at or after */
                 since?: string;
                 /** @description Rows per page */

@@ -729,7 +729,7 @@ CREATE TABLE outbox (
   last_error text,
   created_at timestamp with time zone DEFAULT now() NOT NULL,
   CONSTRAINT outbox_pkey PRIMARY KEY (id),
-  CONSTRAINT outbox_kind_check CHECK ((kind = ANY (ARRAY['start'::text, 'decision'::text, 'cancel'::text, 'resume'::text, 'alert'::text])))
+  CONSTRAINT outbox_kind_check CHECK ((kind = ANY (ARRAY['start'::text, 'decision'::text, 'cancel'::text, 'resume'::text, 'alert'::text, 'child'::text]))) NOT VALID
 );
 
 CREATE INDEX outbox_by_run ON public.outbox USING btree (run_id, id);
@@ -811,7 +811,12 @@ CREATE TABLE runs (
   resuming boolean DEFAULT false NOT NULL,
   schedule_id text,
   due_at timestamp with time zone,
+  parent_run_id text,
+  parent_step_key text,
+  parent_attempt integer DEFAULT 0 NOT NULL,
+  depth integer DEFAULT 1 NOT NULL,
   CONSTRAINT runs_pkey PRIMARY KEY (id),
+  CONSTRAINT runs_parent_run_id_fkey FOREIGN KEY (parent_run_id) REFERENCES runs(id) ON DELETE SET NULL NOT VALID,
   CONSTRAINT runs_workflow_id_fkey FOREIGN KEY (workflow_id) REFERENCES workflows(id) ON DELETE CASCADE,
   CONSTRAINT runs_workflow_id_workflow_version_fkey FOREIGN KEY (workflow_id, workflow_version) REFERENCES workflow_versions(workflow_id, version),
   CONSTRAINT runs_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id) ON DELETE CASCADE,
@@ -820,7 +825,7 @@ CREATE TABLE runs (
   CONSTRAINT runs_cost_cap_micros_check CHECK ((cost_cap_micros >= 0)),
   CONSTRAINT runs_cost_micros_check CHECK ((cost_micros >= 0)),
   CONSTRAINT runs_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'running'::text, 'paused'::text, 'success'::text, 'failed'::text]))),
-  CONSTRAINT runs_trigger_check CHECK ((trigger = ANY (ARRAY['manual'::text, 'webhook'::text, 'mcp'::text, 'schedule'::text])))
+  CONSTRAINT runs_trigger_check CHECK ((trigger = ANY (ARRAY['manual'::text, 'webhook'::text, 'mcp'::text, 'schedule'::text, 'workflow'::text]))) NOT VALID
 );
 
 CREATE INDEX runs_by_workflow ON public.runs USING btree (workflow_id, created_at DESC, id DESC);
@@ -828,6 +833,7 @@ CREATE INDEX runs_by_workspace ON public.runs USING btree (workspace_id, created
 CREATE INDEX runs_live_by_schedule ON public.runs USING btree (schedule_id) WHERE ((schedule_id IS NOT NULL) AND (status = ANY (ARRAY['pending'::text, 'running'::text, 'paused'::text])));
 CREATE INDEX runs_long_lived ON public.runs USING btree (created_at) WHERE ((finished_at - created_at) > '1 day'::interval);
 CREATE INDEX runs_lost ON public.runs USING btree (lost_since) WHERE (lost_since IS NOT NULL);
+CREATE UNIQUE INDEX runs_one_per_step ON public.runs USING btree (parent_run_id, parent_step_key) WHERE (parent_run_id IS NOT NULL);
 CREATE UNIQUE INDEX runs_one_per_tick ON public.runs USING btree (schedule_id, due_at) WHERE (due_at IS NOT NULL);
 CREATE INDEX runs_open ON public.runs USING btree (COALESCE(checked_at, created_at)) WHERE (status = ANY (ARRAY['pending'::text, 'running'::text, 'paused'::text]));
 
@@ -946,7 +952,7 @@ CREATE TABLE steps (
   CONSTRAINT steps_run_id_fkey FOREIGN KEY (run_id) REFERENCES runs(id) ON DELETE CASCADE,
   CONSTRAINT steps_cost_micros_check CHECK ((cost_micros >= 0)),
   CONSTRAINT steps_error_kind_check CHECK ((error_kind = ANY (ARRAY['node'::text, 'timeout'::text, 'policy'::text, 'rejected'::text, 'child'::text]))) NOT VALID,
-  CONSTRAINT steps_kind_check CHECK ((kind = ANY (ARRAY['agent'::text, 'tool'::text, 'condition'::text, 'loop'::text, 'map'::text, 'human_gate'::text, 'merge'::text]))) NOT VALID,
+  CONSTRAINT steps_kind_check CHECK ((kind = ANY (ARRAY['agent'::text, 'tool'::text, 'condition'::text, 'loop'::text, 'map'::text, 'workflow'::text, 'human_gate'::text, 'merge'::text]))) NOT VALID,
   CONSTRAINT steps_status_check CHECK ((status = ANY (ARRAY['running'::text, 'success'::text, 'failed'::text, 'paused'::text, 'skipped'::text, 'cancelled'::text])))
 );
 
@@ -1142,6 +1148,29 @@ CREATE OR REPLACE FUNCTION public.budget_window_start(kind text, at timestamp wi
  IMMUTABLE PARALLEL SAFE
 RETURN CASE WHEN (kind = 'total'::text) THEN '-infinity'::timestamp with time zone ELSE (date_trunc(kind, (at AT TIME ZONE 'UTC'::text)) AT TIME ZONE 'UTC'::text) END;
 
+CREATE OR REPLACE FUNCTION public.capped_spending(run text, except_step text)
+ RETURNS TABLE(cap_micros bigint, cost_micros bigint, pending_micros bigint, pending_unknown boolean)
+ LANGUAGE plpgsql
+ ROWS 1
+AS $function$
+#variable_conflict use_column
+BEGIN
+  RETURN QUERY WITH RECURSIVE tree AS (
+    SELECT a.id AS top, a.cap_micros, a.depth, a.id FROM runs_above(run) a WHERE a.cap_micros IS NOT NULL
+    UNION ALL
+    SELECT t.top, t.cap_micros, t.depth, r.id FROM tree t JOIN runs r ON r.parent_run_id = t.id
+  )
+  SELECT t.cap_micros, sum(r.cost_micros)::bigint, sum(f.micros)::bigint, bool_or(f.unknown)
+  FROM tree t JOIN runs r ON r.id = t.id
+  CROSS JOIN LATERAL (
+    SELECT coalesce(sum(s.expected_micros), 0) AS micros, coalesce(bool_or(s.expected_unknown), false) AS unknown
+    FROM steps s
+    WHERE r.status IN ('pending', 'running', 'paused') AND s.run_id = r.id AND s.status = 'running'
+      AND s.claim_until > clock_timestamp() AND NOT (s.run_id = run AND s.step_key = except_step)) AS f
+  GROUP BY t.top, t.cap_micros, t.depth ORDER BY t.depth;
+END
+$function$;
+
 CREATE OR REPLACE FUNCTION public.data_key_now(key text, OUT usable boolean, OUT scopes text[], OUT ip_allowlist text[], OUT request_allowance bigint, OUT credit_allowance bigint, OUT plan text)
  RETURNS record
  LANGUAGE plpgsql
@@ -1257,6 +1286,37 @@ BEGIN
   DELETE FROM audit_seals WHERE workspace_id = NEW.workspace_id AND position > base AND position <= last;
   RETURN NEW;
 END $function$;
+
+CREATE OR REPLACE FUNCTION public.runs_above(run text)
+ RETURNS TABLE(id text, cap_micros bigint, depth integer)
+ LANGUAGE plpgsql
+ ROWS 1
+AS $function$
+#variable_conflict use_column
+BEGIN
+  RETURN QUERY WITH RECURSIVE above AS (
+    SELECT r.id, r.parent_run_id, r.cost_cap_micros, r.depth FROM runs r WHERE r.id = run
+    UNION ALL
+    SELECT r.id, r.parent_run_id, r.cost_cap_micros, r.depth FROM above a JOIN runs r ON r.id = a.parent_run_id
+  )
+  SELECT a.id, a.cost_cap_micros, a.depth FROM above a;
+END
+$function$;
+
+CREATE OR REPLACE FUNCTION public.runs_below(run text)
+ RETURNS TABLE(id text)
+ LANGUAGE plpgsql
+ STABLE ROWS 10
+AS $function$
+BEGIN
+  RETURN QUERY WITH RECURSIVE below AS (
+    SELECT r.id FROM runs r WHERE r.parent_run_id = run
+    UNION ALL
+    SELECT r.id FROM below b JOIN runs r ON r.parent_run_id = b.id
+  )
+  SELECT b.id FROM below b;
+END
+$function$;
 
 CREATE OR REPLACE FUNCTION public.share_budgets(workspace text)
  RETURNS integer

@@ -2,6 +2,7 @@ import type { Alert, AlertChannel } from './alerts.ts';
 import type { Graph, NodeKind } from './contract/graph.ts';
 import type { GateDecision } from './gate-decision.ts';
 import type { GateOpening } from './graph/gate-opening.ts';
+import type { ChildCall, ChildPlace, ChildReport } from './graph/child-step.ts';
 import type { CaughtError } from './graph/caught-error.ts';
 import type { ExecutedNode } from './graph/kinds.ts';
 import type { ControlStep, SchedulerSnapshot } from './graph/schedule/scheduler.ts';
@@ -26,6 +27,7 @@ export const ENGINE_VERSION = 4;
 
 export const SIGNAL_DECISION = 'decision';
 export const SIGNAL_RESUMED = 'resumed';
+export const SIGNAL_CHILD = 'child';
 
 /**
  * Task queues: workflow tasks, bookkeeping and steps; the steps of executions that were started for a queue of their
@@ -84,6 +86,8 @@ export interface CarriedState {
   observed: ObservedStep[];
   /** The current turns of the agents with tools, by step key. */
   turns?: Record<string, number>;
+  /** The attempts of the steps that wait for children, by step key. */
+  children?: Record<string, number>;
 }
 
 export interface ResumedSignal {
@@ -213,6 +217,8 @@ export interface LedgerState {
   failures: number;
   /** The last finished turns of the agents with tools, by step key. */
   turns?: Record<string, number>;
+  /** The attempts of the unfinished steps that wait for children, by step key. */
+  children?: Record<string, number>;
 }
 
 /** Local activities: short, executed on the worker of the workflow task, retried until they succeed. */
@@ -225,6 +231,10 @@ export interface ControlActivities {
   recordControlSteps(call: PendingWrites): Promise<void>;
   abandonRun(call: AbandonCall): Promise<void>;
   loadLedger(call: { run_id: string }): Promise<LedgerState>;
+  /** Starts the child of a step, or resumes it. */
+  startChild(call: ChildCall): Promise<ChildReport>;
+  /** Reads what has become of the child of a step. */
+  lookAtChild(call: ChildPlace): Promise<ChildReport>;
 }
 
 /** For the long lane; see `laneOf`. */

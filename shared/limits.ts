@@ -29,3 +29,6 @@ export interface WorkspaceLimit {
 }
 
 export type LimitedNoun = keyof typeof workspaceLimits;
+
+/** A run that a run starts is one deeper. A run without a parent has depth 1. */
+export const MAX_RUN_DEPTH = 8;

@@ -2,4 +2,4 @@
 export const runStatuses = ['pending', 'running', 'paused', 'success', 'failed'] as const;
 
 /** What can start a run. */
-export const triggers = ['manual', 'webhook', 'mcp', 'schedule'] as const;
+export const triggers = ['manual', 'webhook', 'mcp', 'schedule', 'workflow'] as const;

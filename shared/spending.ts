@@ -1,5 +1,5 @@
 /**
- * Whether a step can start under the cap of its run and its budgets. Steps in progress count before they have cost
+ * Whether a step can start under the caps of its run and its budgets. Steps in progress count before they have cost
  * anything, so that parallel steps have the same limits as sequential ones. All amounts are whole micro-dollars.
  */
 
@@ -30,16 +30,29 @@ export interface BudgetRoom {
   pendingUnknown: boolean;
 }
 
-export interface RunRoom {
+/** A cap: of the run, or of a run above it, which counts the runs below it. */
+interface CapRoom {
   cost: number;
-  cap: number | null;
+  cap: number;
+  /** The other steps in progress that count. */
+  inFlight: Pending;
+}
+
+interface Pending {
+  micros: number;
+  unknown: boolean;
+}
+
+export interface RunRoom {
+  /** The outermost first. */
+  caps: readonly CapRoom[];
   /** The other steps of the run in progress. */
-  inFlight: { micros: number; unknown: boolean };
+  inFlight: Pending;
   /** In the order of their refusals; empty when the run is exempt from them. */
   budgets: readonly BudgetRoom[];
 }
 
-/** Null: the run's own cap. */
+/** Null: a cap. */
 export type Stop = { budget: BudgetRoom | null; committed: number; limit: number };
 export type Admittance = 'begin' | 'wait' | Stop;
 
@@ -52,8 +65,9 @@ export type Admittance = 'begin' | 'wait' | Stop;
  *   exceeds it.
  */
 export function admit(run: RunRoom, step: StepCost): Admittance {
-  const { cost, cap, inFlight, budgets } = run;
-  if (cap !== null && cost >= cap) return { budget: null, committed: cost, limit: cap };
+  const { caps, inFlight, budgets } = run;
+  const full = caps.find(({ cost, cap }) => cost >= cap);
+  if (full !== undefined) return { budget: null, committed: full.cost, limit: full.cap };
   for (const budget of budgets) {
     const mayBeStopped = budget.estimate === null || outgrows(budget, step);
     if (mayBeStopped && budget.committed >= budget.limit) {
@@ -61,9 +75,13 @@ export function admit(run: RunRoom, step: StepCost): Admittance {
     }
   }
   if (step.most === 0) return 'begin';
-  if (cap !== null && (inFlight.unknown || cost + inFlight.micros >= cap)) return 'wait';
+  if (caps.some(mayFill)) return 'wait';
   return budgets.every((budget) => hasRoom(budget, inFlight, step)) ? 'begin' : 'wait';
 }
+
+/** Whether the steps in progress could use up the rest. */
+const mayFill = ({ cost, cap, inFlight }: CapRoom): boolean =>
+  inFlight.unknown || cost + inFlight.micros >= cap;
 
 /** Whether the run's possible cost with the step stays within its holds, so that the budgets' rows do not matter. */
 export const isCovered = ({ inFlight, budgets }: RunRoom, { most }: StepCost): boolean =>

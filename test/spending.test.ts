@@ -10,10 +10,14 @@ import {
 
 const exact = (micros: number): StepCost => ({ least: micros, most: micros });
 const bounded = (most: number): StepCost => ({ least: 1, most });
-const room = (of: Partial<RunRoom> = {}): RunRoom => ({
-  cost: 0,
-  cap: null,
-  inFlight: { micros: 0, unknown: false },
+const room = ({
+  cost = 0,
+  cap = null,
+  inFlight = { micros: 0, unknown: false },
+  ...of
+}: Partial<RunRoom> & { cost?: number; cap?: number | null } = {}): RunRoom => ({
+  caps: cap === null ? [] : [{ cost, cap, inFlight }],
+  inFlight,
   budgets: [],
   ...of,
 });
@@ -180,7 +184,7 @@ function simulate(
         pendingUnknown: others.some((of) => flight(of).unknown && costOf(of) >= estimate),
       });
     }
-    return { cost: costOf(run), cap: run.cap, inFlight: flight(run), budgets };
+    return room({ cost: costOf(run), cap: run.cap, inFlight: flight(run), budgets });
   };
   for (let moves = 0; ; moves += 1) {
     const ready = runs.flatMap((run) =>

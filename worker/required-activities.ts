@@ -13,6 +13,8 @@ const required: { [Q in Queue]: Record<keyof Activities[Q], true> } = {
     recordControlSteps: true,
     abandonRun: true,
     loadLedger: true,
+    startChild: true,
+    lookAtChild: true,
     tickSchedule: true,
     executeShortStep: true,
   },

@@ -1,4 +1,5 @@
 import { ApplicationFailure } from '@temporalio/workflow';
+import type { ChildSignal } from '../shared/graph/child-step.ts';
 import { type GateDecision, withoutNulls } from '../shared/gate-decision.ts';
 
 /**
@@ -62,6 +63,12 @@ export function readDecision(value: unknown): GateDecision | undefined {
   const fields = Object.keys(decisionFields).map((name) => [name, value[name]]);
   return withoutNulls(Object.fromEntries(fields) as GateDecision) as GateDecision;
 }
+
+/** The notice of a signal `child`; undefined when it is malformed. */
+export const readChildSignal = (value: unknown): ChildSignal | undefined =>
+  isObject(value) && isText(value['step_key'])
+    ? { step_key: value['step_key'] as string }
+    : undefined;
 
 /** The decisions of a signal `resumed`, with undefined for each invalid one. Undefined when the signal is malformed. */
 export function readResumed(value: unknown): (GateDecision | undefined)[] | undefined {

@@ -108,22 +108,23 @@ export const runTools: readonly [McpTool, ...McpTool[]] = [
     title: 'List runs',
     description:
       'Lists runs, newest first, without their payloads; get_run reads one in full. Filter by workflow, status, ' +
-      'trigger or time of creation.',
+      'trigger, time of creation, or the run that started them.',
     capability: 'view',
     annotations: { readOnlyHint: true, openWorldHint: false },
     input: z.strictObject({
       workflow: workflowArgument.optional(),
-      ...runListQuery.pick({ status: true, trigger: true, since: true }).shape,
+      ...runListQuery.pick({ status: true, trigger: true, parent_run_id: true, since: true }).shape,
       limit: z.int().min(1).max(50).default(20),
       cursor: runListQuery.shape.cursor.meta({ description: '`next_cursor` of the previous call' }),
     }),
     output: runListSchema,
-    handle: async (call, { workflow, ...filter }) =>
+    handle: async (call, { workflow, parent_run_id: parentRunId, ...filter }) =>
       listRuns(call.context.db, {
         ...(workflow === undefined
           ? { workspaceId: call.actor.workspaceId }
           : await scopeOf(call, workflow)),
         ...filter,
+        parentRunId,
       }),
   }),
   defineTool({

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import type { Run, RunSummary } from '../../client/index.ts';
+import type { Run, RunSummary, Step } from '../../client/index.ts';
 import { agentsOf, conversationLines, nodeSteps } from '../conversation.ts';
 import { bindDecision, type DecisionFlags } from '../decisions.ts';
 import { codeOfRun, Ending, exitCodes } from '../endings.ts';
@@ -60,14 +60,20 @@ function readCommands(runs: Command): void {
     .description('list runs, newest first')
     .option('--workflow <workflow>', 'of this workflow, by id or name')
     .option('--status <status>', 'pending, running, paused, success or failed')
+    .option('--parent <run>', 'started by this run')
     .option('--limit <number>', 'maximum number', wholePositive, 20)
     .action(
-      inSession<{ workflow?: string; status?: Run['status']; limit: number }>(
-        async ({ client, output }, _args, { workflow, status, limit }) => {
+      inSession<{ workflow?: string; status?: Run['status']; parent?: string; limit: number }>(
+        async ({ client, output }, _args, { workflow, status, parent, limit }) => {
           const workflowId =
             workflow === undefined ? undefined : (await findWorkflow(client, workflow)).id;
           const rows: RunSummary[] = [];
-          const query = { workflow_id: workflowId, status, limit: Math.min(limit, 200) };
+          const query = {
+            workflow_id: workflowId,
+            status,
+            parent_run_id: parent,
+            limit: Math.min(limit, 200),
+          };
           for await (const run of client.runs(query)) if (rows.push(run) === limit) break;
           output.list(rows, listColumns);
         },
@@ -206,6 +212,10 @@ async function showRun({ client, output }: Session, run: Run): Promise<void> {
     workflow: `${workflow_name} (version ${workflow_version})`,
     status,
     cost: dollars(cost_usd),
+    ...(run.children_cost_usd === 0 ? {} : { children_cost: dollars(run.children_cost_usd) }),
+    ...(run.parent_run_id === null
+      ? {}
+      : { started_by: `${run.parent_run_id}, step ${run.parent_step_key ?? ''}` }),
     duration: `${duration_ms} ms`,
     ...(error === null ? {} : { error }),
     ...(run.pending_gate === null
@@ -218,10 +228,13 @@ async function showRun({ client, output }: Session, run: Run): Promise<void> {
   output.list(nodeSteps(run.steps), {
     Step: (step) => step.step_key,
     Kind: (step) => step.kind,
-    Status: (step) => step.status,
+    Status: (step) => (step.paused_child === true ? 'paused child' : step.status),
     Attempt: (step) => step.attempt,
     Cost: (step) => dollars(step.cost_usd),
     Duration: (step) => (step.duration_ms === null ? null : `${step.duration_ms} ms`),
+    ...(run.steps.some(({ child_run_id }) => child_run_id !== undefined)
+      ? { Run: (step: Step) => step.child_run_id ?? null }
+      : {}),
     Error: (step) => step.error,
   });
   const columns = process.stdout.columns || WIDTH_ELSEWHERE;

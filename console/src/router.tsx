@@ -29,6 +29,7 @@ interface RunSearch {
   status?: string | undefined;
   trigger?: string | undefined;
   workflow_id?: string | undefined;
+  parent_run_id?: string | undefined;
 }
 
 const ordinal = (value: unknown): number | undefined =>
@@ -114,6 +115,7 @@ const pages = [
       status: text(search['status']),
       trigger: text(search['trigger']),
       workflow_id: text(search['workflow_id']),
+      parent_run_id: text(search['parent_run_id']),
     }),
     component: lazyRouteComponent(() => import('./pages/runs/run-list.tsx'), 'RunListPage'),
   }),

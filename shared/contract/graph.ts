@@ -1,50 +1,7 @@
 import { z } from 'zod';
 import { roles } from '../capabilities.ts';
-import type { Json } from '../json.ts';
 import { dollarsOrZero } from './common.ts';
-
-/** Names that can reach an object's prototype in careless code; not allowed for nodes and keys. */
-const RESERVED_NAMES: readonly string[] = ['__proto__', 'constructor', 'prototype'];
-
-/** Each text has its own limit, so that a message can name it before the whole graph is measured. */
-const MAX_TEXT = 200_000;
-
-// Every body was just parsed from JSON text, so walking it again would only cost time.
-const json = z.unknown() as unknown as z.ZodType<Json>;
-const jsonObject = z.record(z.string(), json);
-const text = z.string().max(MAX_TEXT);
-
-// '#' separates a node id from its loop iterations in a step key, so an id cannot contain it.
-const NODE_ID = /^[\p{L}\p{N}_][\p{L}\p{N}_.:-]*$/u;
-
-// A check instead of a pattern: client generators write patterns into languages without Unicode classes.
-const nodeId = z
-  .string()
-  .min(1)
-  .max(100)
-  .refine(
-    (id) => NODE_ID.test(id),
-    "can contain letters, digits and the characters '_', '-', '.' and ':'",
-  )
-  .refine((id) => !RESERVED_NAMES.includes(id), 'is a reserved name')
-  .meta({
-    description:
-      'Letters and digits of any script, `_`, `-`, `.` and `:`; starts with a letter, a digit or `_`',
-  });
-
-const outputKey = z
-  .string()
-  .min(1)
-  .max(100)
-  .refine((key) => !RESERVED_NAMES.includes(key), 'is a reserved name');
-
-export const retrySchema = z
-  .strictObject({
-    max_attempts: z.int().min(1).max(100).default(1),
-    initial_interval_seconds: z.number().min(0).max(3600).default(1),
-    backoff: z.number().min(1).max(10).default(2),
-  })
-  .meta({ id: 'NodeRetry' });
+import { common, json, jsonObject, outputKey, text } from './node-common.ts';
 
 const mockCost = z.number().min(0).max(1_000_000).optional();
 
@@ -103,18 +60,6 @@ const agentToolSchema = z
 const MAX_AGENT_TOOLS = 64;
 /** The most turns of one conversation, without the one that may answer after the last. */
 export const MAX_TURNS = 100;
-
-const positionSchema = z
-  .strictObject({ x: z.number(), y: z.number() })
-  .meta({ id: 'NodePosition' });
-
-const common = {
-  id: nodeId,
-  label: z.string().max(200).optional(),
-  position: positionSchema.optional(),
-  retry: retrySchema.optional(),
-  timeout_seconds: z.number().positive().max(604_800).optional(),
-};
 
 const agentNodeSchema = z
   .strictObject({
@@ -213,6 +158,25 @@ const mapNodeSchema = z
   })
   .meta({ id: 'MapNode' });
 
+// How long a run may take is decided by the nodes of its own graph.
+const { timeout_seconds: _timeout, ...commonOfWorkflow } = common;
+
+/** A run of another workflow: the step waits for its end. */
+const workflowNodeSchema = z
+  .strictObject({
+    ...commonOfWorkflow,
+    kind: z.literal('workflow'),
+    /** Id or exact name of a workflow of the workspace; found when the step starts. */
+    workflow: z.string().min(1).max(200),
+    /** The default is the version that is current when the step starts. */
+    version: z.int().min(1).max(1_000_000_000).optional(),
+    /** The input of its run. Strings in it, at any depth, are templates. */
+    input: jsonObject.default({}),
+    /** State key of the output of its run; the default is the node's id. */
+    output_key: outputKey.optional(),
+  })
+  .meta({ id: 'WorkflowNode' });
+
 const gateNodeSchema = z
   .strictObject({
     ...common,
@@ -246,6 +210,7 @@ export const graphNodeSchema = z
     conditionNodeSchema,
     loopNodeSchema,
     mapNodeSchema,
+    workflowNodeSchema,
     gateNodeSchema,
     mergeNodeSchema,
   ])
@@ -373,6 +338,7 @@ export type ToolNode = z.infer<typeof toolNodeSchema>;
 export type LoopNode = z.infer<typeof loopNodeSchema>;
 export type ConditionNode = z.infer<typeof conditionNodeSchema>;
 export type MapNode = z.infer<typeof mapNodeSchema>;
+export type WorkflowNode = z.infer<typeof workflowNodeSchema>;
 export type GateNode = z.infer<typeof gateNodeSchema>;
 export type NodeKind = GraphNode['kind'];
 export type GraphEdge = z.infer<typeof graphEdgeSchema>;

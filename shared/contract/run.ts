@@ -18,7 +18,13 @@ export const triggerSchema = z.enum(triggers);
 
 const failureKinds = ['node', 'budget', 'cancelled', 'rejected', 'crash'] as const;
 const failureSchema = z
-  .object({ kind: z.enum(failureKinds), node_id: z.string().optional() })
+  .object({
+    kind: z.enum(failureKinds),
+    node_id: z.string().optional(),
+    with_parent: z.boolean().optional().meta({
+      description: 'It was cancelled because the run that started it has ended',
+    }),
+  })
   .meta({ id: 'RunFailure' });
 
 /** A tool call that waits for approval. The digest binds a decision to exactly these arguments. */
@@ -59,6 +65,10 @@ const summaryFields = {
   workflow_version: z.int().meta({ description: 'The version pinned when the run was triggered' }),
   status: runStatusSchema,
   trigger: triggerSchema,
+  parent_run_id: z.string().nullable().meta({
+    description: 'For the trigger `workflow`: the run that started it, unless it was deleted',
+  }),
+  parent_step_key: z.string().nullable().meta({ description: 'The step that started it' }),
   error: z.string().nullable(),
   failure: failureSchema.nullable(),
   resumable: z.boolean(),
@@ -82,6 +92,10 @@ export const runSchema = z
     state: jsonObject.nullable(),
     output: jsonValue.meta({
       description: 'Output keys of the nodes without a successor; null until then',
+    }),
+    children_cost_usd: dollars.meta({
+      description:
+        'The cost of the runs that it started, and of those that they started. It is not in `cost_usd`, but counts against `cost_cap_usd`',
     }),
     steps: z.array(stepSchema),
     checkpoints: z.array(checkpointSchema),
@@ -109,6 +123,12 @@ export const runListQuery = z.strictObject({
   workflow_id: z.string().min(1).max(100).optional(),
   status: runStatusSchema.optional(),
   trigger: triggerSchema.optional(),
+  parent_run_id: z
+    .string()
+    .min(1)
+    .max(100)
+    .optional()
+    .meta({ description: 'Only the runs that this run started' }),
   since: timeInput.optional().meta({ description: 'Created at or after' }),
   ...pageQuery.shape,
 });

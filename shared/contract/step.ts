@@ -112,6 +112,12 @@ export const stepSchema = z
       description: 'It has failed, and its error edges were taken: the run continues',
     }),
     policy: z.array(policyVerdictSchema),
+    child_run_id: z.string().optional().meta({
+      description: 'For a node of kind `workflow`: the run that the step started',
+    }),
+    paused_child: z.literal(true).optional().meta({
+      description: 'The run that the step started is paused: somebody must decide there',
+    }),
     parent_step_key: z.string().optional().meta({
       description:
         'For a turn or a call of an agent with tools: the step of the agent. The cost of that step includes it',

@@ -24,8 +24,11 @@ type KindTraits = CommonTraits &
         timeoutSeconds: number;
       }
     | {
-        /** `computed`: the scheduler computes the result in place. `waiting`: a person or an event settles it. */
-        flow: 'computed' | 'waiting';
+        /**
+         * `computed`: the scheduler computes the result in place. `waiting`: a person or an event settles it. `child`:
+         * a run of its own does.
+         */
+        flow: 'computed' | 'waiting' | 'child';
       }
   );
 
@@ -55,6 +58,7 @@ const traits = {
   },
   loop: { flow: 'computed', branches: true, hasOutputKey: false, canFail: false, repeats: true },
   map: { flow: 'computed', branches: true, hasOutputKey: true, canFail: true, repeats: true },
+  workflow: { flow: 'child', branches: false, hasOutputKey: true, canFail: true, repeats: false },
   human_gate: {
     flow: 'waiting',
     branches: true,
@@ -71,12 +75,16 @@ type NodeWith<Trait> = Extract<GraphNode, { kind: KindWith<Trait> }>;
 
 export type ExecutedNode = NodeWith<{ flow: 'executed' }>;
 export type WaitingNode = NodeWith<{ flow: 'waiting' }>;
+export type ChildNode = NodeWith<{ flow: 'child' }>;
 type BranchingNode = NodeWith<{ branches: true }>;
 type KeyedNode = NodeWith<{ hasOutputKey: true }>;
 
 /** In display order. */
 export const nodeKinds = Object.keys(traits) as [NodeKind, ...NodeKind[]];
-export const executedKinds = nodeKinds.filter((kind) => traits[kind].flow === 'executed');
+/** The kinds whose results come from outside the graph, and are kept in the ledger. */
+export const resultKinds = nodeKinds.filter((kind) =>
+  ['executed', 'child'].includes(traits[kind].flow),
+);
 
 export const branchingKinds = nodeKinds.filter((kind) => traits[kind].branches);
 export const failingKinds = nodeKinds.filter((kind) => traits[kind].canFail);
@@ -85,6 +93,7 @@ export const isExecuted = (node: GraphNode): node is ExecutedNode =>
   traits[node.kind].flow === 'executed';
 export const isWaiting = (node: GraphNode): node is WaitingNode =>
   traits[node.kind].flow === 'waiting';
+export const isChild = (node: GraphNode): node is ChildNode => traits[node.kind].flow === 'child';
 export const isBranching = (node: GraphNode): node is BranchingNode => traits[node.kind].branches;
 export const canFail = ({ kind }: GraphNode): boolean => traits[kind].canFail;
 /** A loop or a map. */

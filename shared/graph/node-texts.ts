@@ -46,6 +46,8 @@ export function nodeTexts(node: GraphNode): NodeText[] {
       return [{ language: 'expression', text: node.expression, path: 'expression' }];
     case 'map':
       return [{ language: 'expression', text: node.items, path: 'items' }];
+    case 'workflow':
+      return textsIn(node.input, 'input');
     case 'human_gate':
       return textsIn(node.prompt, 'prompt');
     case 'merge':

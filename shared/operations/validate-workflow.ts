@@ -25,6 +25,7 @@ export async function validateWorkflow(
     tools: builtinTools,
     customTools: current.customTools,
     secrets: current.secrets,
+    calls: current.calls,
     ...(await membersFor(db, scope.workspaceId, current.graph)),
     ...inputKeysOf(current.inputSchema),
     unavailableProviders: unavailableProviders(models),

@@ -17,12 +17,8 @@ import {
   exampleEvent,
   signedCurlOf,
 } from '../../console/src/pages/workflows/triggers/webhook-curl.ts';
-import {
-  evaluationCheckSchema,
-  graphNodeSchema,
-  mockSchema,
-  retrySchema,
-} from '../../shared/contract/graph.ts';
+import { evaluationCheckSchema, graphNodeSchema, mockSchema } from '../../shared/contract/graph.ts';
+import { retrySchema } from '../../shared/contract/node-common.ts';
 
 describe('the form of a node', () => {
   const nested: Record<string, string[]> = {

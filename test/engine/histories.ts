@@ -1,5 +1,6 @@
 import { cancelRun, decideGate, resumeRun } from '../../shared/operations/runs/runs.ts';
 import { echo, edge, type Engine, eventually, mock } from '../support/engine.ts';
+import { call, childrenOf } from '../support/sub-workflows.ts';
 
 /** Six steps that end at about the same time, each followed by a condition that takes a while to compute. */
 async function muchWork(engine: Engine): Promise<string> {
@@ -71,6 +72,55 @@ export const scenarios: Record<string, (engine: Engine) => Promise<string>> = {
     await decideGate(engine.deps, { ...act, approved: true });
     await engine.until(runId, ['failed']);
     await resumeRun(engine.deps, act);
+    await engine.until(runId, ['paused']);
+    await decideGate(engine.deps, { ...act, approved: true });
+    await engine.until(runId, ['success']);
+    return runId;
+  },
+
+  // Children that end, pause, fail, are retried and resumed, beside a gate; one of them is caught.
+  'sub-workflows': async (engine) => {
+    const flaky = { nodes: [mock('a', { output: 'a', fail_times: 2 })], edges: [] };
+    await engine.define({ nodes: [{ id: 'ok', kind: 'human_gate' }], edges: [] }, 'Asks');
+    await engine.define(flaky, 'Fails twice');
+    const workflowId = await engine.define({
+      nodes: [
+        call('asks', 'Asks'),
+        call('fails', 'Fails twice'),
+        call('retries', 'Fails twice', {
+          retry: { max_attempts: 3, initial_interval_seconds: 0.01 },
+        }),
+        call('caught', 'Fails twice'),
+        echo('handler', 'caught.error.kind'),
+        { id: 'own', kind: 'human_gate' },
+        { id: 'join', kind: 'merge' },
+      ],
+      edges: [
+        edge('caught', 'handler', 'error'),
+        edge('asks', 'join'),
+        edge('fails', 'join'),
+        edge('own', 'join'),
+      ],
+    });
+    const runId = await engine.trigger(workflowId);
+    const act = { actor: engine.actor, runId };
+    for (const failures of [1, 2]) {
+      await eventually(async () => {
+        const run = await engine.run(runId);
+        return run.status === 'failed' && run.resumed_count === failures - 1;
+      });
+      await resumeRun(engine.deps, act);
+    }
+    await engine.until(runId, ['paused']);
+    const children = await childrenOf(engine, runId);
+    const asks = children.find((child) => child.parent_step_key === 'asks');
+    const decided = { actor: engine.actor, runId: asks?.id ?? '', approved: true };
+    await decideGate(engine.deps, decided);
+    await eventually(async () =>
+      (await engine.run(runId)).steps.some(
+        ({ step_key, status }) => step_key === 'asks' && status === 'success',
+      ),
+    );
     await engine.until(runId, ['paused']);
     await decideGate(engine.deps, { ...act, approved: true });
     await engine.until(runId, ['success']);

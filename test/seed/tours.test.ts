@@ -81,6 +81,10 @@ describe('tours', () => {
     await printsWhatItPromises('docs/approvals.md', 'approvals', service.apiUrl);
   });
 
+  test('docs/sub-workflows.md prints its documented output', async () => {
+    await printsWhatItPromises('docs/sub-workflows.md', 'children', service.apiUrl);
+  });
+
   test('docs/typed-input.md prints its documented output', async () => {
     await printsWhatItPromises('docs/typed-input.md', 'input', service.apiUrl);
   });

@@ -15,6 +15,8 @@ const complete: Activities = {
     recordControlSteps: activity,
     abandonRun: activity,
     loadLedger: activity,
+    startChild: activity,
+    lookAtChild: activity,
     tickSchedule: activity,
     executeShortStep: activity,
     executeNode: activity,

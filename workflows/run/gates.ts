@@ -8,6 +8,7 @@ import { settingsOf } from '../../shared/graph/gate-settings.ts';
 import { rejectionError, timeoutError } from '../../shared/rejection.ts';
 import { readDecision, readResumed } from '../received.ts';
 import { applyCallDecision } from './agents.ts';
+import { handleChildSignals, lookAgain } from './children.ts';
 import { control } from './control.ts';
 import { catchFailure, fail, failedStep, text } from './failures.ts';
 import { startClocks, stopClock } from './gate-clocks.ts';
@@ -18,8 +19,9 @@ import { show } from './status.ts';
 const decisionSignal = defineSignal<[unknown]>(SIGNAL_DECISION);
 const resumedSignal = defineSignal<[unknown]>(SIGNAL_RESUMED);
 
-/** Starts to handle decisions and resumes. */
+/** Starts to handle decisions, resumes and notices about children. */
 export function handleSignals(run: Run): void {
+  handleChildSignals(run);
   // Ignored: Postgres holds every decision, and returns it again when the run pauses.
   const ignored = (signal: string): void => log.warn('ignored a malformed signal', { signal });
   setHandler(decisionSignal, (message) => {
@@ -43,6 +45,7 @@ export function handleSignals(run: Run): void {
       if (decision === undefined) ignored(SIGNAL_RESUMED);
       else run.gates.learn(decision);
     }
+    lookAgain(run);
     // The ledger may have more than the history after a reset; write the run's position again.
     run.atRest = false;
     wake(run);
@@ -112,17 +115,26 @@ function decide(run: Run, gate: DecidedGate): void {
 
 /** Pauses the run: nothing is in flight and gates are open. Returns whether there is work to continue with. */
 export async function rest(run: Run): Promise<boolean> {
+  const { open } = run.children;
+  // Its children alone do not pause a run.
+  if (open.size > 0 && run.gates.openings().length === 0) return flush(run);
   if (run.atRest) return false;
   run.atRest = true;
-  const open = run.gates.openings();
-  const result = await control.pauseAtGates({ ...pendingWrites(run), gates: open });
+  const gates = run.gates.openings();
+  const result = await control.pauseAtGates({ ...pendingWrites(run), gates });
   result.decisions.forEach(run.gates.learn);
-  startClocks(run, open);
+  startClocks(run, gates);
   if (result.decisions.length > 0) return true;
   show(
     run,
     'paused',
-    open.map((gate) => `Paused at gate **${gate.label}**: ${gate.prompt}`).join('\n\n'),
+    gates.map((gate) => `Paused at gate **${gate.label}**: ${gate.prompt}`).join('\n\n'),
   );
+  return run.woken;
+}
+
+/** Writes control steps that no call carries while the run waits for its children. */
+export async function flush(run: Run): Promise<boolean> {
+  if (run.scheduler.controlSteps > 0) await control.recordControlSteps(pendingWrites(run));
   return run.woken;
 }

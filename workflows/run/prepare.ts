@@ -10,7 +10,7 @@ import {
 import { weighJson } from '../../shared/graph/json-value.ts';
 import type { ExecutedNode } from '../../shared/graph/kinds.ts';
 import type { AgentPart } from '../../shared/execution.ts';
-import type { JsonObject } from '../../shared/json.ts';
+import type { Json, JsonObject } from '../../shared/json.ts';
 import type { SecretPlace } from '../../shared/values/secrets.ts';
 import { renderUrl } from '../../shared/tools.ts';
 
@@ -41,8 +41,14 @@ const WRITTEN_PER_UNIT = 20;
 export function preparingWork(node: ExecutedNode, { params, state }: PreparedStep): number {
   const texts =
     node.kind === 'agent' ? [node.prompt ?? '', node.system_prompt ?? ''] : [node.params];
-  const written = weighJson([params, state], MAX_WEIGHED);
-  return weighJson(texts, MAX_WEIGHED).length + written.values + written.length / WRITTEN_PER_UNIT;
+  return renderingWork(texts, [params, state]);
+}
+
+/** The work to parse templates and to write their results, in units of a WorkBudget. */
+export function renderingWork(templates: Json, results: Json): number {
+  const written = weighJson(results, MAX_WEIGHED);
+  const parsed = weighJson(templates, MAX_WEIGHED).length;
+  return parsed + written.values + written.length / WRITTEN_PER_UNIT;
 }
 
 function prepareAgent(node: AgentNode, state: JsonObject): PreparedStep {

@@ -16,9 +16,10 @@ import {
   optional,
   requireInput,
 } from '../received.ts';
+import { lookAtChildren } from './children.ts';
 import { control } from './control.ts';
 import { collectFailedControl, settleFailures, text } from './failures.ts';
-import { applyDecisions, handleSignals, rest } from './gates.ts';
+import { applyDecisions, flush, handleSignals, rest } from './gates.ts';
 import { createRun, nextEvent, type Run } from './state.ts';
 import { carryOn, finish, type RunResult } from './status.ts';
 import { launch } from './steps.ts';
@@ -80,6 +81,9 @@ async function drive(run: Run): Promise<RunResult> {
     for (const [stepKey, turn] of Object.entries(run.ledger.turns ?? {})) {
       run.turns.set(stepKey, turn);
     }
+    for (const [stepKey, attempt] of Object.entries(run.ledger.children ?? {})) {
+      run.children.attempts.set(stepKey, attempt);
+    }
   }
   for (;;) {
     const handles = !run.oneByOne || !run.woken;
@@ -98,7 +102,9 @@ async function drive(run: Run): Promise<RunResult> {
     }
     collectFailedControl(run);
     const waits = known.length > 0 || (run.oneByOne && arrived.length > 0);
-    if (inFlight.size === 0 && !run.woken && !waits) {
+    lookAtChildren(run);
+    const active = run.children.running > 0;
+    if (inFlight.size === 0 && !run.woken && !waits && !(active && failures.size > 0)) {
       if (failures.size > 0) {
         await settleFailures(run);
         continue;
@@ -106,7 +112,7 @@ async function drive(run: Run): Promise<RunResult> {
       if (scheduler.done) return finish(run);
       if (applyDecisions(run)) continue;
       if (workflowInfo().continueAsNewSuggested) await carryOn(run);
-      if (await rest(run)) continue;
+      if (active ? await flush(run) : await rest(run)) continue;
     } else if (!closing && applyDecisions(run)) {
       continue;
     }

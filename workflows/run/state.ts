@@ -18,6 +18,7 @@ import {
 import type { Json } from '../../shared/json.ts';
 import type { AgentWork, RunningAgent } from './running-agent.ts';
 import type { GateClock } from './gate-clocks.ts';
+import { type Children, createChildren } from './open-children.ts';
 import { createOpenGates, type OpenGates } from './open-gates.ts';
 import { createPace, type Pace, unhurried } from './pace.ts';
 
@@ -53,6 +54,7 @@ export interface Run {
   readonly agentWork: AgentWork[];
   /** The turns at which agents with tools continue, from an earlier execution. */
   readonly turns: Map<string, number>;
+  readonly children: Children;
   /** Costly steps: the number in flight, and callbacks that start the waiting ones. */
   readonly costly: { inFlight: number; waiting: (() => void)[] };
   /** Its steps use the overflow queue: one of them found no room in the other. */
@@ -104,6 +106,7 @@ export function createRun(input: RunGraphInput): Run {
     agents: new Map(),
     agentWork: [],
     turns: new Map(Object.entries(carried?.turns ?? {})),
+    children: createChildren(carried?.children),
     costly: { inFlight: 0, waiting: [] },
     overflows: false,
     arrived: [],

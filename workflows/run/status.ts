@@ -4,6 +4,7 @@ import { searchAttributes } from '../../shared/execution.ts';
 import type { JsonObject } from '../../shared/json.ts';
 import { control } from './control.ts';
 import type { runGraph } from './run-graph.ts';
+import { carriedChildren } from './open-children.ts';
 import { pendingWrites, type Run } from './state.ts';
 
 const statusKey = defineSearchAttributeKey(searchAttributes.status, SearchAttributeType.KEYWORD);
@@ -54,6 +55,7 @@ export async function carryOn(run: Run): Promise<never> {
       ...run.gates.carried(),
       failures: run.failureCount,
       observed: run.observed,
+      ...(run.children.open.size === 0 ? {} : { children: carriedChildren(run.children) }),
       ...(run.agents.size + run.turns.size === 0 ? {} : { turns: turnsOf(run) }),
     },
   });

@@ -1,8 +1,9 @@
-import { isExecuted, isWaiting, type ExecutedNode } from '../../shared/graph/kinds.ts';
+import { isChild, isExecuted, isWaiting, type ExecutedNode } from '../../shared/graph/kinds.ts';
 import { laneOf } from '../../shared/graph/lanes.ts';
 import type { ControlStep, ReadyNode } from '../../shared/graph/schedule/scheduler.ts';
 import { dispatchAgents, startAgent } from './agents.ts';
 import { nodeWork, startDelay, startLong, startShort } from './attempts.ts';
+import { startChild } from './children.ts';
 import { control } from './control.ts';
 import { catchFailure, collectFailed, fail, text } from './failures.ts';
 import { reachGate } from './gates.ts';
@@ -44,7 +45,8 @@ export function launch(run: Run): Promise<void> | undefined {
 
 function takeReady(run: Run): ReadyNode[] {
   const { input, inFlight, short } = run;
-  const room = input.limits.steps_in_flight - inFlight.size - short.held.length;
+  const busy = inFlight.size + short.held.length + run.children.running;
+  const room = input.limits.steps_in_flight - busy;
   const ready = run.scheduler.takeReady(Math.max(0, room));
   // There is room for what the held maps begin: the next iteration takes it.
   if (run.scheduler.held && ready.length < room) wake(run);
@@ -82,8 +84,9 @@ function startSteps(
       return pause.then(() => startSteps(run, ready.slice(at), used ? [] : shared));
     }
     const node = run.scheduler.node(step.step_key);
-    if (caughtBefore(run, step)) continue;
+    if (caughtBefore(run, step) || keptBefore(run, step)) continue;
     if (isWaiting(node)) reachGate(run, step, node);
+    else if (isChild(node)) used = startChild(run, step, used ? [] : shared) || used;
     else if (isExecuted(node) && startStep(run, step, node, shared)) used = true;
   }
   // No call carries them, so they wait for the next one.
@@ -102,13 +105,16 @@ function caughtBefore(run: Run, { step_key }: ReadyNode): boolean {
   return true;
 }
 
+/** A step that is finished in the ledger has that output. */
+function keptBefore(run: Run, { step_key }: ReadyNode): boolean {
+  const kept = run.ledger?.outputs[step_key];
+  if (kept === undefined) return false;
+  handleKnown(run, () => complete(run, step_key, kept));
+  return true;
+}
+
 /** Returns whether a call took the control steps. */
 function startStep(run: Run, step: ReadyNode, node: ExecutedNode, shared: ControlStep[]): boolean {
-  const kept = run.ledger?.outputs[step.step_key];
-  if (kept !== undefined) {
-    handleKnown(run, () => complete(run, step.step_key, kept));
-    return false;
-  }
   if (node.kind === 'agent' && node.tools !== undefined) return startAgent(run, step, node);
   let prepared;
   try {

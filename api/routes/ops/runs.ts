@@ -100,6 +100,7 @@ function readRuns(app: App, { db }: RouteContext, actions: RunActions): void {
         workflowId: request.query.workflow_id,
         status: request.query.status,
         trigger: request.query.trigger,
+        parentRunId: request.query.parent_run_id,
         since: request.query.since,
         limit: request.query.limit,
         cursor: request.query.cursor,

@@ -209,7 +209,8 @@ function setChecksAndListRuns(app: App, { db }: RouteContext): void {
     handler: async (request) => {
       const scope = { workspaceId: request.actor.workspaceId, workflowId: request.params.id };
       await workflows.requireWorkflow(db, scope);
-      return listRuns(db, { ...scope, ...request.query });
+      const { parent_run_id: parentRunId, ...filter } = request.query;
+      return listRuns(db, { ...scope, ...filter, parentRunId });
     },
   });
 }

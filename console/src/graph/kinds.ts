@@ -5,6 +5,7 @@ import {
   IconRepeat,
   IconStack2,
   IconRobot,
+  IconSitemap,
   IconTool,
   type Icon,
 } from '@tabler/icons-react';
@@ -17,6 +18,7 @@ export const kindIcons: Record<NodeKind, Icon> = {
   condition: IconArrowsSplit,
   loop: IconRepeat,
   map: IconStack2,
+  workflow: IconSitemap,
   human_gate: IconHandStop,
   merge: IconArrowsJoin,
 };
@@ -27,6 +29,7 @@ export const kindNames: Record<NodeKind, string> = {
   condition: 'Condition',
   loop: 'Loop',
   map: 'Map',
+  workflow: 'Workflow',
   human_gate: 'Human gate',
   merge: 'Merge',
 };

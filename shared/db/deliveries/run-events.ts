@@ -10,8 +10,8 @@ import { queueCtes } from './outbound-events.ts';
 
 /** The columns of `runs` that an event shows, for the CTE `run`. */
 export const runEventColumns = sql.fragment`
-  id, workspace_id, workflow_id, workflow_version, status, "trigger", error, failure, cost_micros, created_at,
-  started_at, finished_at`;
+  id, workspace_id, workflow_id, workflow_version, status, "trigger", parent_run_id, parent_step_key, error, failure,
+  cost_micros, created_at, started_at, finished_at`;
 
 /** A time as in all responses. */
 export const eventTime = (time: FragmentSqlToken) => sql.fragment`
@@ -21,7 +21,8 @@ export const eventTime = (time: FragmentSqlToken) => sql.fragment`
 export const runOfEvent = sql.fragment`
   json_build_object(
     'id', run.id, 'workflow_id', run.workflow_id, 'workflow_name', w.name, 'workflow_version', run.workflow_version,
-    'status', run.status, 'trigger', run."trigger", 'error', run.error, 'failure', run.failure,
+    'status', run.status, 'trigger', run."trigger", 'parent_run_id', run.parent_run_id,
+    'parent_step_key', run.parent_step_key, 'error', run.error, 'failure', run.failure,
     'cost_usd', trim_scale(run.cost_micros::numeric / 1000000), 'created_at', ${eventTime(sql.fragment`run.created_at`)},
     'started_at', ${eventTime(sql.fragment`run.started_at`)}, 'finished_at', ${eventTime(sql.fragment`run.finished_at`)})`;
 

@@ -51,4 +51,4 @@ export const queuedDecision = (answer: ListSqlToken) => sql.fragment`
  * does not matter.
  */
 export const isFirstOf = (runId: string) => sql.fragment`
-  NOT EXISTS (SELECT FROM outbox WHERE run_id = ${runId} AND kind NOT IN ('alert', 'decision'))`;
+  NOT EXISTS (SELECT FROM outbox WHERE run_id = ${runId} AND kind NOT IN ('alert', 'child', 'decision'))`;

@@ -8,6 +8,7 @@ import { callDigest } from '../../crypto/call-digest.ts';
 import type { GateDecision } from '../../gate-decision.ts';
 import { type Announcement, announceGates } from './announcements.ts';
 import { readDecisions } from './answers.ts';
+import { parentNotice } from '../children/notices.ts';
 import { queueAlert } from '../runs/outbox.ts';
 import { type Pool, sql, type Tx } from '../pool.ts';
 import { appendFrames, writePending } from '../runs/log.ts';
@@ -158,12 +159,15 @@ async function openToolCall(
 
 async function markPaused(tx: Tx, call: PauseCall): Promise<void> {
   await tx.query(sql.prepared('gates_mark_paused', z.object({}))`
-    UPDATE runs SET
+    WITH run AS (UPDATE runs SET
       active_ms = active_ms + CASE WHEN status = 'running' THEN ${phaseMs} ELSE 0 END,
       phase_since = CASE WHEN status = 'paused' THEN phase_since ELSE clock_timestamp() END,
       started_at = coalesce(started_at, clock_timestamp()),
       status = 'paused', updated_at = now(), lost_since = NULL
     WHERE id = ${call.run_id}
+    RETURNING parent_run_id, parent_step_key, old.status AS before
+    ), ${parentNotice(sql.fragment`before <> 'paused'`)}
+    SELECT
   `);
 }
 

@@ -3,14 +3,18 @@ import { admit, type Admittance, isCovered, type RunRoom, type StepCost } from '
 import { type Db, sql, type Tx } from '../pool.ts';
 import { applyMoves, committedOf } from './holds.ts';
 
+/** Whether a cap applies to `run`: its own, or perhaps one of a run above it. */
+const isCapped = sql.fragment`(run.cost_cap_micros IS NOT NULL OR run.parent_run_id IS NOT NULL)`;
+
 /**
- * The limit that stops a run before its next step: its own cap, else a budget. Expects a CTE `run` with `id`,
- * `cost_micros`, `cost_cap_micros` and `budget_exempt`. A run within its estimate is never stopped, even when other
+ * The limit that stops a run before its next step: a cap, else a budget. Expects a CTE `run` with `id`, `parent_run_id`,
+ * `cost_micros`, `cost_cap_micros` and `budget_exempt`. The runs below a run count against its cap. A run within its estimate is never stopped, even when other
  * holds have filled the budget.
  */
 export const blockedRun = sql.fragment`
-  SELECT NULL::text AS budget_id, NULL::text AS name, run.cost_micros AS committed, run.cost_cap_micros AS limit_micros
-  FROM run WHERE run.cost_micros >= run.cost_cap_micros
+  SELECT NULL::text AS budget_id, NULL::text AS name, c.cost_micros AS committed, c.cap_micros AS limit_micros
+  FROM run CROSS JOIN LATERAL capped_spending(run.id, '') AS c
+  WHERE ${isCapped} AND c.cost_micros >= c.cap_micros
   UNION ALL
   SELECT * FROM (
     SELECT b.id, b.name, c.committed, b.limit_micros
@@ -21,12 +25,14 @@ export const blockedRun = sql.fragment`
     ORDER BY b.id) AS budget`;
 
 /**
- * Whether a step's possible cost must be reserved before it starts. Expects a CTE `run` with `id` and
+ * Whether a step's possible cost must be reserved before it starts. Expects a CTE `run` with `id`, `parent_run_id` and
  * `cost_cap_micros`.
  */
 export const limitedRun = sql.fragment`
   SELECT FROM run
   WHERE (cost_cap_micros IS NOT NULL
+         OR (parent_run_id IS NOT NULL AND EXISTS (
+               SELECT FROM runs_above(run.id) AS a WHERE a.cap_micros IS NOT NULL))
          OR EXISTS (SELECT FROM budget_holds h
                     WHERE h.run_id = run.id AND h.status = 'open' AND h.estimate_micros IS NOT NULL))`;
 
@@ -40,8 +46,13 @@ const inFlight = (exceptStepKey: string) => sql.fragment`
       AND s.claim_until > clock_timestamp()) AS f`;
 
 const roomRow = z.object({
-  cost: z.number(),
-  cap: z.number().nullable(),
+  caps: z.array(
+    z.object({
+      cost: z.number(),
+      cap: z.number(),
+      inFlight: z.object({ micros: z.number(), unknown: z.boolean() }),
+    }),
+  ),
   in_flight: z.number(),
   unknown: z.boolean(),
   budgets: z.array(
@@ -59,8 +70,8 @@ const roomRow = z.object({
 });
 
 /**
- * Decides whether a step can start under the limits of its run: see `admit`. Locks the run's row, and its budgets' rows
- * when the step may exceed the run's holds. Each is read by a statement that starts after the lock, so that no value is
+ * Decides whether a step can start under the limits of its run: see `admit`. Locks the run's row, after those of the
+ * runs above it with a cap, and its budgets' rows when the step may exceed the run's holds. Each is read by a statement that starts after the lock, so that no value is
  * older than the lock. Undefined when the run does not exist.
  */
 export async function admitStep(
@@ -69,7 +80,9 @@ export async function admitStep(
 ): Promise<Admittance | undefined> {
   const { runId, stepKey, cost } = step;
   await tx.query(sql.prepared('spending_lock_run', z.object({}))`
-    SELECT FROM runs WHERE id = ${runId} FOR NO KEY UPDATE`);
+    SELECT FROM runs
+    WHERE id = ANY (ARRAY(SELECT a.id FROM runs_above(${runId}) AS a WHERE a.cap_micros IS NOT NULL OR a.id = ${runId}))
+    ORDER BY depth FOR NO KEY UPDATE`);
   const room = await readRoom(tx, runId, stepKey);
   if (room === undefined) return undefined;
   const admittance = admit(room, cost);
@@ -84,7 +97,10 @@ export async function admitStep(
 
 async function readRoom(tx: Tx, runId: string, stepKey: string): Promise<RunRoom | undefined> {
   const row = await tx.maybeOne(sql.prepared('spending_read_room', roomRow)`
-    SELECT r.cost_micros AS cost, r.cost_cap_micros AS cap, f.micros AS in_flight, f.unknown,
+    SELECT f.micros AS in_flight, f.unknown,
+      (SELECT coalesce(json_agg(json_build_object('cost', c.cost_micros, 'cap', c.cap_micros, 'inFlight',
+                json_build_object('micros', c.pending_micros, 'unknown', c.pending_unknown))), '[]')
+       FROM capped_spending(r.id, ${stepKey}) AS c) AS caps,
       coalesce((
         SELECT json_agg(json_build_object(
           'budgetId', b.id, 'name', b.name, 'limit', b.limit_micros, 'estimate', h.estimate_micros,
@@ -96,8 +112,8 @@ async function readRoom(tx: Tx, runId: string, stepKey: string): Promise<RunRoom
     WHERE r.id = ${runId}
   `);
   if (row === null) return undefined;
-  const { cost, cap, in_flight: micros, unknown, budgets } = row;
-  return { cost, cap, inFlight: { micros, unknown }, budgets };
+  const { caps, in_flight: micros, unknown, budgets } = row;
+  return { caps, inFlight: { micros, unknown }, budgets };
 }
 
 /**

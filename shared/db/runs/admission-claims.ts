@@ -1,10 +1,13 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
-import { AppError } from '../../errors.ts';
+import { AppError, conflict } from '../../errors.ts';
 import { canonicalJson } from '../../graph/diff.ts';
+import { MAX_RUN_DEPTH } from '../../limits.ts';
 import type { JsonObject } from '../../json.ts';
 import { type Db, type FragmentSqlToken, sql } from '../pool.ts';
 import type { SignatureMark } from '../workflows/webhooks.ts';
+import { readChild } from '../children/steps.ts';
+import { acceptsWorkOf } from './row.ts';
 import type { RunRequest } from './run-request.ts';
 
 const fingerprintOf = (input: JsonObject): string =>
@@ -18,6 +21,7 @@ export async function findReplay(db: Db, request: RunRequest): Promise<string | 
     const signed = await findSignedRun(db, request, request.signature);
     if (signed !== undefined) return signed;
   }
+  if (request.parent !== undefined) return (await readChild(db, placeOf(request.parent)))?.id;
   if (request.event !== undefined) return findEventRun(db, request, request.event);
   if (request.idempotencyKey === undefined) return undefined;
   const earlier = await db.maybeOne(sql.prepared('admission_read_key', claimRow)`
@@ -67,6 +71,22 @@ async function findEventRun(
   return earlier?.run_id;
 }
 
+const placeOf = ({ runId, stepKey }: NonNullable<RunRequest['parent']>) => ({
+  run_id: runId,
+  step_key: stepKey,
+});
+
+/** Throws AppError `conflict` unless the run that starts another one accepts the work of its execution. */
+export async function requireParent(
+  db: Db,
+  { runId, execution }: NonNullable<RunRequest['parent']>,
+): Promise<void> {
+  const open = await db.exists(sql.prepared('admission_require_parent', z.object({}))`
+    SELECT FROM runs WHERE id = ${runId} AND ${acceptsWorkOf(execution)}
+  `);
+  if (!open) throw conflict('The run that starts it does not accept its work');
+}
+
 interface Claim {
   /** Name of the prepared statement. */
   name: string;
@@ -81,8 +101,9 @@ interface Claim {
  * refused, the second gets the claim.
  */
 export function claimOf(request: RunRequest, runId: string): Claim {
-  const { event, idempotencyKey: key, schedule, signature } = request;
+  const { event, idempotencyKey: key, parent, schedule, signature } = request;
   const refused = sql.fragment``;
+  if (parent !== undefined) return { name: 'admission_insert_child_run', ...childClaim(parent) };
   if (schedule !== undefined) {
     return { name: 'admission_insert_scheduled_run', ...scheduleClaim(schedule.id, runId) };
   }
@@ -155,6 +176,23 @@ function signedClaim(signature: SignatureMark, event: RunRequest['event'], runId
       UNION ALL`,
   };
 }
+
+/**
+ * The step of a run starts one run. The lock on the run above keeps it open until the commit: a cancel waits, and then
+ * cancels this run, too. Two attempts at the same time break the constraint `runs_one_per_step`.
+ */
+const childClaim = ({ runId, stepKey, execution }: NonNullable<RunRequest['parent']>) => ({
+  claim: sql.fragment`
+    claim AS (
+      SELECT p.depth FROM workflow w JOIN runs p ON p.workspace_id = w.workspace_id
+      WHERE p.id = ${runId} AND ${acceptsWorkOf(execution)}
+        AND NOT EXISTS (SELECT FROM runs WHERE parent_run_id = ${runId} AND parent_step_key = ${stepKey})
+      FOR SHARE OF p
+    )`,
+  refused: sql.fragment`
+      SELECT refuse('depth', '{}') FROM claim WHERE depth >= ${MAX_RUN_DEPTH}::int
+      UNION ALL`,
+});
 
 /**
  * Runs of a schedule are admitted one at a time. This statement sees only the first of several concurrent ones; the

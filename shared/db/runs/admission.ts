@@ -1,8 +1,10 @@
+import { UniqueIntegrityConstraintViolationError } from 'slonik';
 import { z } from 'zod';
 import type { Graph } from '../../contract/graph.ts';
 import type { RunSummary, Trigger } from '../../contract/run.ts';
 import { AppError, conflict, notFound } from '../../errors.ts';
 import type { JsonObject } from '../../json.ts';
+import { MAX_RUN_DEPTH } from '../../limits.ts';
 import { newId } from '../../crypto/ids.ts';
 import { planNames, plans } from '../../plans.ts';
 import { recordGovernanceEvent } from '../audit/governance.ts';
@@ -21,7 +23,7 @@ import {
 } from '../pool.ts';
 import { requireSchedule } from '../workflows/schedules.ts';
 import { summaryColumns, summaryRow, toSummary } from './summary.ts';
-import { claimOf, findReplay } from './admission-claims.ts';
+import { claimOf, findReplay, requireParent } from './admission-claims.ts';
 import type { RunRequest } from './run-request.ts';
 
 export interface AdmittedRun {
@@ -52,16 +54,16 @@ export interface Runnable {
   refuseInput?: (input: JsonObject) => Promise<AppError | undefined>;
 }
 
-/** The workflow's current version. It may come from a cache and be out of date, unless it is read `fresh`. */
+/** The workflow's current version, or another one. It may come from a cache and be out of date, unless it is read `fresh`. */
 export type FindRunnable = (
   db: Db,
-  ids: { workspaceId: string; workflowId: string },
+  ids: { workspaceId: string; workflowId: string; version?: number },
   fresh: boolean,
 ) => Promise<Runnable | undefined>;
 
 /**
- * The only way to create a run, for all triggers. One statement, in this order: replay of the idempotency key or the
- * event, monthly quota, budgets, validity of the graph and of the input; then the run, pinned to the workflow's current version, its
+ * The only way to create a run, for all triggers. One statement, in this order: replay of the idempotency key, the
+ * event or the step, monthly quota, budgets, validity of the graph and of the input; then the run, pinned to the workflow's current version (or the wanted one), its
  * holds, its audit entry and the outbox entry to start it. A refusal writes nothing except, for a budget, its
  * governance event. Graph and input were checked before. The statement succeeds only while that version and the custom tools
  * that it calls are still current, also after a wait for locks; otherwise the workflow is read again.
@@ -75,7 +77,11 @@ export async function admitRun(
   request: RunRequest,
   findRunnable: FindRunnable,
 ): Promise<Admission> {
-  const ids = { workspaceId: request.actor.workspaceId, workflowId: request.workflowId };
+  const ids = {
+    workspaceId: request.actor.workspaceId,
+    workflowId: request.workflowId,
+    ...(request.version === undefined ? {} : { version: request.version }),
+  };
   for (let fresh = false; ; fresh = true) {
     const runnable = await findRunnable(db, ids, fresh);
     // A refusal from the cache may be out of date.
@@ -88,6 +94,7 @@ export async function admitRun(
     const earlier = await findReplay(db, request);
     if (earlier !== undefined) return { outcome: 'replayed', runId: earlier };
     if (runnable === undefined && fresh) throw notFound('Workflow');
+    if (request.parent !== undefined) await requireParent(db, request.parent);
     if (request.schedule !== undefined) {
       await requireSchedule(db, { ...ids, scheduleId: request.schedule.id });
     }
@@ -142,6 +149,10 @@ function asRefusal(error: unknown, runnable: Judged): unknown {
       return runnable.refusal;
     case 'input':
       return runnable.inputRefusal;
+    case 'depth':
+      return conflict(
+        `Runs can start other runs up to a depth of ${MAX_RUN_DEPTH}, and this one would be deeper`,
+      );
     case 'overlap':
       return conflict('The previous run of this schedule has not ended');
     default:
@@ -195,10 +206,12 @@ function admittedRows(request: RunRequest, runId: string): FragmentSqlToken {
   return sql.fragment`
     run AS (
       INSERT INTO runs (id, workspace_id, workflow_id, workflow_version, trigger, input, cost_cap_micros, created_by,
-                        created_by_name, schedule_id, due_at)
-      SELECT ${runId}, workspace_id, id, version, ${trigger}, ${JSON.stringify(input)}::json, run_cap_micros,
+                        created_by_name, schedule_id, due_at, parent_run_id, parent_step_key, parent_attempt, depth)
+      SELECT ${runId}, workspace_id, id, run_version, ${trigger}, ${JSON.stringify(input)}::json, run_cap_micros,
              ${actor.id}, ${actor.name}, ${request.schedule?.id ?? null},
-             ${request.schedule?.dueAt ?? null}::timestamptz
+             ${request.schedule?.dueAt ?? null}::timestamptz, ${request.parent?.runId ?? null},
+             ${request.parent?.stepKey ?? null}, ${request.parent?.attempt ?? 0}::int,
+             1 + coalesce((SELECT depth FROM runs WHERE id = ${request.parent?.runId ?? null}), 0)
       FROM claimed
       RETURNING *
     ), used AS (
@@ -222,11 +235,12 @@ function admission(request: RunRequest, runnable: Judged, runId: string) {
   const { name, claim, refused } = claimOf(request, runId);
   return sql.prepared(name, admittedRow)`
     WITH workflow AS (
-      SELECT w.id, w.workspace_id, w.version, w.run_cap_micros, s.plan,
+      SELECT w.id, w.workspace_id, w.version, ${version}::int AS run_version, w.run_cap_micros, s.plan,
              (${runsPerMonth}::json ->> s.plan)::bigint AS run_limit
       FROM share_budgets(${actor.workspaceId}) AS budgets(revision)
       CROSS JOIN workflows w JOIN workspaces s ON s.id = w.workspace_id
-      WHERE w.id = ${request.workflowId} AND w.workspace_id = ${actor.workspaceId} AND w.version = ${version}
+      WHERE w.id = ${request.workflowId} AND w.workspace_id = ${actor.workspaceId}
+        AND (w.version = ${version} OR ${request.version !== undefined})
         AND (${toolRevision ?? null}::int IS NULL OR s.tool_revision = ${toolRevision ?? null}::int)
         -- They differ when a budget was created after this statement began.
         AND s.budget_revision = budgets.revision
@@ -266,7 +280,7 @@ async function insertRun(
     );
   } catch (error) {
     const reason = refusalOf(error)?.reason;
-    if (reason === 'event' || reason === 'changed') return undefined;
+    if (reason === 'event' || reason === 'changed' || isTwice(error)) return undefined;
     const refusal = asRefusal(error, runnable);
     if (refusal instanceof BudgetExceeded) {
       await recordGovernanceEvent(db, {
@@ -281,6 +295,11 @@ async function insertRun(
   if (row === null || runnable.graph === undefined) return undefined;
   return admissionOf(request, runnable.graph, row);
 }
+
+/** Another attempt at the same step has started its run. */
+const isTwice = (error: unknown): boolean =>
+  error instanceof UniqueIntegrityConstraintViolationError &&
+  error.constraint === 'runs_one_per_step';
 
 function admissionOf(
   { actor, trigger, input }: RunRequest,

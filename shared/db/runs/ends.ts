@@ -10,7 +10,9 @@ import { recordGovernanceEvent } from '../audit/governance.ts';
 import { endEventCtes, runEventColumns } from '../deliveries/run-events.ts';
 import { closeHolds } from '../money/holds.ts';
 import { stoppedVerdict } from '../money/blocked.ts';
-import { enqueue, type OutboxRow, queueAlert } from './outbox.ts';
+import { lockBelow } from '../children/below.ts';
+import { parentNotice } from '../children/notices.ts';
+import { enqueue, enqueueLater, type OutboxRow, queueAlert } from './outbox.ts';
 import { type Pool, sql, type Tx } from '../pool.ts';
 import { appendFrames, writePending } from './log.ts';
 import { closeOpenSteps, stopClocks, acceptsWorkOf } from './row.ts';
@@ -24,6 +26,8 @@ import { closeOpenSteps, stopClocks, acceptsWorkOf } from './row.ts';
 interface RunFailure {
   kind: 'node' | 'budget' | 'cancelled' | 'rejected' | 'crash';
   node_id?: string;
+  /** It was cancelled because the run that started it has ended. */
+  with_parent?: true;
 }
 
 const placeRow = z.object({
@@ -166,18 +170,43 @@ async function recordStops(tx: Tx, call: FailureCall): Promise<void> {
   }
 }
 
+interface FailedEnd {
+  runId: string;
+  error: string;
+  failure: RunFailure;
+  execution?: string;
+  alerts: boolean;
+}
+
+/** Ends a locked, open run as `failed`, and cancels the open runs below it. A resume of the run resumes those, too. */
+async function endFailed(tx: Tx, end: FailedEnd): Promise<void> {
+  const below = await lockBelow(tx, [end.runId]);
+  await endOneFailed(tx, end);
+  await cancelBelow(tx, below);
+}
+
+/** Cancels these locked, open runs, because a run above them ends. Its alert is enough. */
+export async function cancelBelow(tx: Tx, below: readonly string[]): Promise<void> {
+  for (const runId of below) {
+    await endOneFailed(tx, {
+      runId,
+      error: 'Cancelled with the run that started it',
+      failure: { kind: 'cancelled', with_parent: true },
+      alerts: false,
+    });
+    await enqueueLater(tx, { runId, kind: 'cancel' });
+  }
+}
+
 /** Moves a locked, open run to `failed` with its one `run_failed` frame, its one event and its one alert. */
-async function endFailed(
-  tx: Tx,
-  end: { runId: string; error: string; failure: RunFailure; execution?: string; alerts: boolean },
-): Promise<void> {
+async function endOneFailed(tx: Tx, end: FailedEnd): Promise<void> {
   await tx.query(sql.prepared('end_failed', z.object({}))`
     WITH run AS (
       UPDATE runs SET ${stopClocks()}, status = 'failed', error = ${end.error},
         failure = ${JSON.stringify(end.failure)}::json,
         temporal_run_id = coalesce(${end.execution ?? null}, temporal_run_id)
       WHERE id = ${end.runId} RETURNING ${runEventColumns}
-    ), ${closeHolds()}, ${endEventCtes('run.failed')}
+    ), ${closeHolds()}, ${endEventCtes('run.failed')}, ${parentNotice(sql.fragment`${end.failure.with_parent !== true}`)}
     INSERT INTO usage_deltas (workspace_id, day, failed) SELECT workspace_id, created_at::date, 1 FROM run
   `);
   await tx.query(sql.prepared('end_failed_steps', z.object({}))`

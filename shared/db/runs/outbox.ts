@@ -1,12 +1,12 @@
 import { z } from 'zod';
 import type { AlertEvent, TestAlert } from '../../alerts.ts';
 import type { JsonObject } from '../../json.ts';
-import { type Db, sql, syncCommit, type Tx } from '../pool.ts';
+import { type Db, type FragmentSqlToken, sql, syncCommit, type Tx } from '../pool.ts';
 
-const outboxKinds = ['start', 'decision', 'cancel', 'resume', 'alert'] as const;
+const outboxKinds = ['start', 'decision', 'cancel', 'resume', 'alert', 'child'] as const;
 export type OutboxKind = (typeof outboxKinds)[number];
 
-const outboxRow = z.object({
+export const outboxRow = z.object({
   id: z.number(),
   run_id: z.string(),
   kind: z.enum(outboxKinds),
@@ -32,6 +32,16 @@ export async function enqueue(
     VALUES (${entry.runId}, ${entry.kind}, ${JSON.stringify(entry.payload ?? {})}::json,
             now() + ${LEASE_MS}::int * interval '1 ms')
     RETURNING id, run_id, kind, payload, attempts
+  `);
+}
+
+/** Queues a call to Temporal that the reconciler makes within its interval. */
+export async function enqueueLater(
+  db: Db,
+  entry: { runId: string; kind: OutboxKind },
+): Promise<void> {
+  await db.query(sql.prepared('outbox_enqueue_later', z.object({}))`
+    INSERT INTO outbox (run_id, kind) VALUES (${entry.runId}, ${entry.kind})
   `);
 }
 
@@ -65,16 +75,19 @@ export async function queueTestAlert(
   `);
 }
 
-/** Whether no older row of the same run is waiting. Alerts do not block other rows. */
+/** Alerts, and notices about children, neither wait for other rows of their run nor block them. */
+const isOrdered = (kind: FragmentSqlToken) => sql.fragment`${kind} NOT IN ('alert', 'child')`;
+
+/** Whether no older row of the same run is waiting. */
 export async function isFirst(db: Db, row: OutboxRow): Promise<boolean> {
   return db.oneFirst(sql.prepared('outbox_is_first', z.object({ first: z.boolean() }))`
-    SELECT NOT EXISTS (SELECT FROM outbox WHERE run_id = ${row.run_id} AND id < ${row.id} AND kind <> 'alert') AS first
+    SELECT NOT EXISTS (SELECT FROM outbox WHERE run_id = ${row.run_id} AND id < ${row.id} AND ${isOrdered(sql.fragment`kind`)}) AS first
   `);
 }
 
 /**
- * Leases up to `limit` due rows, of each run only the oldest; alerts neither wait for other rows nor block them. Skips
- * rows that another process has locked.
+ * Leases up to `limit` due rows, of each run only the oldest, unless they need no order. Skips rows that another
+ * process has locked.
  */
 export async function takeDue(db: Db, limit: number): Promise<readonly OutboxRow[]> {
   return db.any(sql.prepared('outbox_take_due', outboxRow)`
@@ -82,8 +95,9 @@ export async function takeDue(db: Db, limit: number): Promise<readonly OutboxRow
     WHERE id IN (
       SELECT o.id FROM outbox o
       WHERE o.due_at <= now() AND (o.leased_until IS NULL OR o.leased_until < now())
-        AND (o.kind = 'alert'
-             OR NOT EXISTS (SELECT FROM outbox e WHERE e.run_id = o.run_id AND e.id < o.id AND e.kind <> 'alert'))
+        AND (NOT ${isOrdered(sql.fragment`o.kind`)}
+             OR NOT EXISTS (SELECT FROM outbox e
+                            WHERE e.run_id = o.run_id AND e.id < o.id AND ${isOrdered(sql.fragment`e.kind`)}))
       ORDER BY o.due_at LIMIT ${limit} FOR UPDATE SKIP LOCKED)
     RETURNING id, run_id, kind, payload, attempts
   `);

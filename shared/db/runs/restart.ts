@@ -1,7 +1,8 @@
 import { z } from 'zod';
-import { executedKinds } from '../../graph/kinds.ts';
+import { resultKinds } from '../../graph/kinds.ts';
 import { errorKinds } from '../../graph/caught-error.ts';
 import { graphSchema } from '../../contract/graph.ts';
+import { triggerSchema } from '../../contract/run.ts';
 import type { LedgerState } from '../../execution.ts';
 import { readDecisions } from '../gates/answers.ts';
 import type { AdmittedRun } from './admission.ts';
@@ -12,6 +13,7 @@ const runRow = z.object({
   failures_reported: z.number(),
   rounds: z.record(z.string(), z.number()).nullable(),
   turns: z.record(z.string(), z.number()).nullable(),
+  children: z.record(z.string(), z.number()).nullable(),
 });
 
 const caughtRow = z.object({
@@ -28,7 +30,7 @@ const caughtRow = z.object({
 export async function loadLedger(db: Pool, runId: string): Promise<LedgerState> {
   const finished = await db.any(sql.prepared('ledger_finished', finishedRow)`
     SELECT step_key, output FROM steps
-    WHERE run_id = ${runId} AND status = 'success' AND kind = ANY (${sql.array(executedKinds, 'text')})
+    WHERE run_id = ${runId} AND status = 'success' AND kind = ANY (${sql.array(resultKinds, 'text')})
       AND parent_step_key IS NULL
   `);
   const caught = await db.any(sql.prepared('ledger_caught', caughtRow)`
@@ -43,7 +45,9 @@ export async function loadLedger(db: Pool, runId: string): Promise<LedgerState> 
            (SELECT json_object_agg(parent_step_key, turn) FROM (
               SELECT parent_step_key, max(turn) AS turn FROM steps
               WHERE run_id = r.id AND parent_step_key IS NOT NULL AND call_index IS NULL AND status = 'success'
-              GROUP BY parent_step_key) t) AS turns
+              GROUP BY parent_step_key) t) AS turns,
+           (SELECT json_object_agg(step_key, attempts) FROM steps
+            WHERE run_id = r.id AND kind = 'workflow' AND status NOT IN ('success', 'skipped')) AS children
     FROM runs r WHERE id = ${runId}
   `);
   return {
@@ -53,6 +57,7 @@ export async function loadLedger(db: Pool, runId: string): Promise<LedgerState> 
     rounds: run?.rounds ?? {},
     failures: run?.failures_reported ?? 0,
     turns: run?.turns ?? {},
+    children: run?.children ?? {},
   };
 }
 
@@ -63,7 +68,7 @@ const startRow = z.object({
   workflow_id: z.string(),
   workflow_name: z.string(),
   workflow_version: z.number(),
-  trigger: z.enum(['manual', 'webhook', 'mcp', 'schedule']),
+  trigger: triggerSchema,
   created_by_name: z.string().nullable(),
   graph: graphSchema,
   input: z.record(z.string(), z.json()),

@@ -18,6 +18,7 @@ const resumableRow = z.object({
   ...placeRow.shape,
   status: z.string(),
   failure: z.object({ kind: z.string() }).nullable(),
+  /** With the runs below it, which count against its cap. */
   cost_micros: z.number(),
 });
 
@@ -49,7 +50,9 @@ async function resumeIn(
   { actor, runId, override }: { actor: Actor; runId: string; override?: Override },
 ): Promise<OutboxRow> {
   const run = await tx.maybeOne(sql.prepared('resume_lock_run', resumableRow)`
-    SELECT id, workflow_id, workflow_version, status, failure, cost_micros
+    SELECT id, workflow_id, workflow_version, status, failure,
+           cost_micros + (SELECT coalesce(sum(b.cost_micros), 0)::bigint FROM runs b
+                          WHERE b.id = ANY (ARRAY(SELECT a.id FROM runs_below(r.id) AS a))) AS cost_micros
     FROM share_budgets(${actor.workspaceId}) CROSS JOIN runs r
     WHERE id = ${runId} AND workspace_id = ${actor.workspaceId} FOR UPDATE OF r
   `);
@@ -97,7 +100,12 @@ const placeOf = (actor: Actor, run: z.infer<typeof placeRow>) => ({
 });
 
 /** Returns the number of this resume of the run. */
-async function markRunning(tx: Tx, runId: string, override: Override | undefined): Promise<number> {
+/** Makes a locked, failed run `running` again, and places its holds. Throws AppError `budget_exceeded`. */
+export async function markRunning(
+  tx: Tx,
+  runId: string,
+  override: Override | undefined,
+): Promise<number> {
   const row = z.object({ n: z.number(), refused: z.number() });
   const statement = sql.prepared('resume_run', row)`
     WITH run AS (

@@ -16,6 +16,10 @@ export interface RunRequest {
   signature?: SignatureMark;
   /** Defaults to `run` on the workflow. Other triggers name their own action (`schedule_run`, `webhook_run`). */
   audit?: { action: string; details: JsonObject };
+  /** The step that starts the run: of an open run that accepts the work of this execution. */
+  parent?: { runId: string; stepKey: string; execution: string; attempt: number };
+  /** The version to run; by default the current one. */
+  version?: number;
   /** The schedule that starts the run; `dueAt` is null when a member started it manually. */
   schedule?: { id: string; dueAt: string | null };
 }

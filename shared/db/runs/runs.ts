@@ -6,6 +6,7 @@ import type { Evals, Graph } from '../../contract/graph.ts';
 import type { Checkpoint } from '../../contract/step.ts';
 import { nodesInMaps } from '../../graph/schedule/loops.ts';
 import type { JsonObject } from '../../json.ts';
+import { toDollars } from '../../money.ts';
 import { decodeCursor, pageOf } from '../cursor.ts';
 import { gateRecord, type GateRow, toGate } from '../gates/gate-records.ts';
 import { type Db, sql } from '../pool.ts';
@@ -25,6 +26,7 @@ const runRow = z.object({
   graph: own<Graph | null>(),
   steps: own<StepRow[]>(),
   gates: own<GateRow[]>(),
+  children_micros: z.number(),
 });
 
 /** The run's page in the Temporal UI. */
@@ -42,6 +44,7 @@ export function newRunRecord(summary: RunSummary, input: JsonObject, pages: Temp
     state: input,
     output: null,
     evals: null,
+    children_cost_usd: 0,
     steps: [],
     checkpoints: [],
     pending_gate: null,
@@ -67,6 +70,9 @@ export async function readRun(
   const row = await db.maybeOne(sql.prepared('read_run', runRow)`
     SELECT ${summaryColumns}, r.input, r.state, r.output, r.evals, r.temporal_run_id,
       ${graphOfMaps} AS graph,
+      CASE WHEN EXISTS (SELECT FROM runs c WHERE c.parent_run_id = r.id) THEN (
+        SELECT sum(b.cost_micros)::bigint FROM runs b WHERE b.id = ANY (ARRAY(SELECT a.id FROM runs_below(r.id) AS a))
+      ) ELSE 0 END AS children_micros,
       coalesce((
         SELECT json_agg(${stepRecord} ORDER BY s.ordinal, s.started_at, s.step_key)
         FROM steps s WHERE s.run_id = r.id), '[]') AS steps,
@@ -78,13 +84,14 @@ export async function readRun(
   `);
   if (row === null) return undefined;
   const gates = row.gates.map(toGate);
-  const { steps, temporal_run_id, gates: _gates, graph: _graph, ...rest } = row;
+  const { steps, temporal_run_id, gates: _gates, graph: _graph, children_micros, ...rest } = row;
   return {
     ...toSummary(rest),
     input: row.input,
     state: row.state ?? stateSoFar(row.input, steps, row.graph),
     output: row.output,
     evals: row.evals,
+    children_cost_usd: toDollars(children_micros),
     steps: toSteps(steps),
     checkpoints: steps.filter((step) => step.status === 'success').map(toCheckpoint),
     pending_gate: gates[0] ?? null,
@@ -159,6 +166,7 @@ export interface RunFilter {
   workflowId?: string;
   status?: RunStatus;
   trigger?: Trigger;
+  parentRunId?: string;
   /** ISO 8601: created at or after. */
   since?: string;
   limit: number;
@@ -178,6 +186,9 @@ export async function listRuns(
   }
   if (filter.status !== undefined) conditions.push(sql.fragment`r.status = ${filter.status}`);
   if (filter.trigger !== undefined) conditions.push(sql.fragment`r.trigger = ${filter.trigger}`);
+  if (filter.parentRunId !== undefined) {
+    conditions.push(sql.fragment`r.parent_run_id = ${filter.parentRunId}`);
+  }
   if (filter.since !== undefined) {
     conditions.push(sql.fragment`r.created_at >= ${filter.since}::timestamptz`);
   }

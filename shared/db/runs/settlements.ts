@@ -7,6 +7,7 @@ import { SMALL_WORK } from '../../values/work-budget.ts';
 import { toDollars } from '../../money.ts';
 import { pendingWriteCtes, controlRows, movedFrames } from './pending-writes.ts';
 import { endEventCtes, runEventColumns } from '../deliveries/run-events.ts';
+import { parentNotice } from '../children/notices.ts';
 import { closeHolds } from '../money/holds.ts';
 import { type Pool, sql } from '../pool.ts';
 import { activeMsNow, closeOpenSteps, stopClocks, acceptsWorkOf } from './row.ts';
@@ -28,6 +29,8 @@ export interface Settlement {
   costMicros: number;
   /** False when the run had ended before, or another execution continues it. */
   settled: boolean;
+  /** This call has settled it, and the run that started it must be notified. */
+  hasParent?: boolean;
 }
 
 /** Scores a run, in a thread if necessary. */
@@ -98,7 +101,11 @@ const stillAsScored = ({ run }: Scored) => sql.fragment`
   status = ${run.status} AND cost_micros = ${run.cost_micros}::bigint AND active_ms = ${run.active_ms}::bigint
   AND ${phaseMicroseconds} IS NOT DISTINCT FROM ${run.phase_us}::bigint`;
 
-const settled = z.object({ status: z.string().nullable(), cost_micros: z.number().nullable() });
+const settled = z.object({
+  status: z.string().nullable(),
+  cost_micros: z.number().nullable(),
+  has_parent: z.boolean(),
+});
 
 /**
  * Settles the run in one statement, decided by its status and execution after the row is locked. `scored` undefined:
@@ -132,7 +139,7 @@ async function writeSettlement(
         AND (${scored !== undefined}
              OR EXISTS (SELECT FROM workflows w WHERE w.id = runs.workflow_id AND w.checks::text = '[]'))
       RETURNING resumed_count AS epoch, frame_seq - ${count}::int AS base, ${runEventColumns}
-    ), ${closeHolds()}, ${endEventCtes('run.completed')}, used AS (
+    ), ${closeHolds()}, ${endEventCtes('run.completed')}, ${parentNotice()}, used AS (
       INSERT INTO usage_deltas (workspace_id, day, succeeded, evaluated, checks_passed, checks_total)
       SELECT workspace_id, created_at::date, 1, ${evals == null ? 0 : 1}::int, ${evals?.passed ?? 0}::int, ${evals?.total ?? 0}::int
       FROM run
@@ -143,10 +150,12 @@ async function writeSettlement(
       FROM run, json_to_recordset(${JSON.stringify(lastRows)}::json) AS f (pos bigint, frame json)
       ORDER BY 2
     )
-    SELECT (SELECT 'success' FROM run) AS status, (SELECT cost_micros FROM run) AS cost_micros
+    SELECT (SELECT 'success' FROM run) AS status, (SELECT cost_micros FROM run) AS cost_micros,
+           EXISTS (SELECT FROM run WHERE parent_run_id IS NOT NULL) AS has_parent
   `);
   if (row.status === null) return { status: 'ended', costMicros: 0, settled: false };
-  return { status: 'success', costMicros: row.cost_micros ?? 0, settled: true };
+  const { has_parent: hasParent, cost_micros: cost } = row;
+  return { status: 'success', costMicros: cost ?? 0, settled: true, hasParent };
 }
 
 const endedRun = z.object({

@@ -46,6 +46,8 @@ export interface StepRow {
   turn: number | null;
   call_index: number | null;
   call_tool: string | null;
+  /** The run that it started. */
+  child: { id: string; status: string } | null;
 }
 
 interface EarlierAttempt {
@@ -68,6 +70,10 @@ const lastDecision = sql.fragment`
 const lastDecisions = sql.fragment`
   SELECT g.decisions FROM gates g WHERE g.run_id = s.run_id AND g.step_key = s.step_key ORDER BY g.round DESC LIMIT 1`;
 
+const child = sql.fragment`
+  SELECT json_build_object('id', c.id, 'status', c.status)
+  FROM runs c WHERE c.parent_run_id = s.run_id AND c.parent_step_key = s.step_key`;
+
 const earlierAttempts = sql.fragment`
   SELECT json_agg(json_build_object('attempt', a.attempt, 'outcome', a.outcome, 'started_at', a.started_at,
     'ended_at', a.ended_at, 'error', a.error, 'cost_micros', a.cost_micros) ORDER BY a.attempt)
@@ -86,6 +92,7 @@ export const stepRecord = sql.fragment`
     'tries', CASE WHEN s.caught THEN greatest(1, s.errors - s.forgiven) END, 'policy', s.policy,
     'decision', CASE WHEN s.kind = 'human_gate' OR s.call_index IS NOT NULL THEN (${lastDecision}) END,
     'decisions', CASE WHEN s.kind = 'human_gate' THEN (${lastDecisions}) END,
+    'child', CASE WHEN s.kind = 'workflow' THEN (${child}) END,
     'parent_step_key', s.parent_step_key, 'turn', s.turn, 'call_index', s.call_index, 'call_tool', s.call_tool
   )`;
 
@@ -119,6 +126,7 @@ function toStep(row: StepRow): Step {
     ...(row.error_kind == null ? {} : { error_kind: row.error_kind }),
     ...(row.caught ? { caught: true } : {}),
     policy: row.policy,
+    ...(row.child == null ? {} : childOf(row.child)),
     ...(row.decision === null
       ? {}
       : {
@@ -128,6 +136,11 @@ function toStep(row: StepRow): Step {
     ...agentPartOf(row),
   };
 }
+
+const childOf = ({ id, status }: NonNullable<StepRow['child']>) => ({
+  child_run_id: id,
+  ...(status === 'paused' ? { paused_child: true as const } : {}),
+});
 
 const withoutNullTimeout = ({
   timed_out: timedOut,

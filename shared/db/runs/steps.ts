@@ -237,7 +237,7 @@ const heldRun = (step: StepBeginning, frames: number, lost: boolean) => sql.frag
         AND ${acceptsWorkOf(step.execution)}
         AND (${lost} OR (SELECT revision FROM known_policy) = ${step.judged.revision}::int)
       RETURNING id, resumed_count AS epoch, frame_seq - ${frames}::int AS base, workspace_id, workflow_id,
-                workflow_version, cost_micros, cost_cap_micros, budget_exempt,
+                workflow_version, parent_run_id, cost_micros, cost_cap_micros, budget_exempt,
                 ${lost} OR policy_revision_now(workspace_id) = ${step.judged.revision}::int AS current
     )`;
 

@@ -10,7 +10,7 @@ import { sql } from '../pool.ts';
 
 /** The columns of a run's summary, from `runs` as `r` and `workflows` as `w`. */
 export const summaryColumns = sql.fragment`
-  r.id, r.workspace_id, r.workflow_id, w.name AS workflow_name, r.workflow_version, r.status, r.trigger, r.error,
+  r.id, r.workspace_id, r.workflow_id, w.name AS workflow_name, r.workflow_version, r.status, r.trigger, r.parent_run_id, r.parent_step_key, r.error,
   r.failure, r.cost_micros, r.cost_cap_micros, r.created_by, r.created_at, r.started_at, r.finished_at,
   r.resumed_count,
   r.active_ms + CASE WHEN r.status = 'running' AND r.phase_since IS NOT NULL
@@ -26,6 +26,8 @@ export const summaryRow = z.object({
   workflow_version: z.number(),
   status: runStatusSchema,
   trigger: triggerSchema,
+  parent_run_id: z.string().nullable(),
+  parent_step_key: z.string().nullable(),
   error: z.string().nullable(),
   failure: z.unknown().transform((failure) => failure as Failure | null),
   cost_micros: z.number(),

@@ -7,6 +7,8 @@ import { offeredNamesOf } from '../../graph/node-tools.ts';
 import type { Json, JsonObject } from '../../json.ts';
 import { customToolNames } from '../../tools.ts';
 import { type Db, sql } from '../pool.ts';
+import { type CallProblems, callsWorkflows } from '../../graph/called-workflows.ts';
+import { readCallProblems } from './called-workflows.ts';
 import { readToolDefinitions } from './custom-tools.ts';
 
 const currentRow = z.object({
@@ -18,7 +20,7 @@ const currentRow = z.object({
   secrets: z.record(z.string(), z.array(z.string())),
 });
 
-/** A workflow's current graph, as drawn, with the tools it can call. */
+/** A workflow's current graph, or that of another version, as drawn, with the tools it can call. */
 export interface CurrentGraph {
   version: number;
   graph: Json;
@@ -28,6 +30,8 @@ export interface CurrentGraph {
   customTools: CustomToolDefinitions;
   /** The allowed hosts of the workspace's secrets. */
   secrets: SecretHosts;
+  /** What is wrong with the workflows that it calls. */
+  calls: CallProblems;
   /** Counts the changes of these names, schemas and hosts. */
   toolRevision: number;
 }
@@ -39,22 +43,29 @@ export interface CurrentGraph {
  */
 export async function readCurrentGraph(
   db: Db,
-  ids: { workspaceId: string; workflowId: string },
+  ids: { workspaceId: string; workflowId: string; version?: number },
   drawn?: Pick<CurrentGraph, 'graph' | 'inputSchema'>,
 ): Promise<CurrentGraph | undefined> {
   const row = await db.maybeOne(sql.prepared('current_graph', currentRow)`
-    SELECT w.version, v.graph, v.input_schema, s.tool_revision,
+    SELECT v.version, v.graph, v.input_schema, s.tool_revision,
            ARRAY(SELECT name FROM custom_tools WHERE workspace_id = ${ids.workspaceId}) AS custom_tools,
            (SELECT coalesce(json_object_agg(name, allowed_hosts), '{}') FROM secrets
             WHERE workspace_id = ${ids.workspaceId}) AS secrets
     FROM workflows w
     JOIN workspaces s ON s.id = w.workspace_id
-    JOIN workflow_versions v ON v.workflow_id = w.id AND v.version = w.version
+    JOIN workflow_versions v ON v.workflow_id = w.id AND v.version = coalesce(${ids.version ?? null}::int, w.version)
     WHERE w.id = ${ids.workflowId} AND w.workspace_id = ${ids.workspaceId}
   `);
   if (row === null) return undefined;
   const { graph, inputSchema } = drawn ?? { graph: row.graph, inputSchema: row.input_schema };
   const offered = offeredCustomTools(graph).filter((name) => row.custom_tools.includes(name));
+  const calls = callsWorkflows(graph)
+    ? await readCallProblems(db, {
+        workspaceId: ids.workspaceId,
+        id: ids.workflowId,
+        version: row.version,
+      })
+    : {};
   const complete = await readToolDefinitions(db, {
     workspaceId: ids.workspaceId,
     names: offered,
@@ -65,6 +76,7 @@ export async function readCurrentGraph(
     inputSchema,
     customTools: new Map([...row.custom_tools.map((name) => [name, NAMED] as const), ...complete]),
     secrets: new Map(Object.entries(row.secrets)),
+    calls,
     toolRevision: row.tool_revision,
   };
 }

@@ -19,6 +19,9 @@ import { recordAudit } from '../audit/audit.ts';
 import { offsetClause } from '../cursor.ts';
 import { keepTools, requireToReplaceGraphs } from './graphs-in-use.ts';
 import { insertVersion, nextVersion } from './version-content.ts';
+import { lockBelow } from '../children/below.ts';
+import { noticeDeletion } from '../children/notices.ts';
+import { cancelBelow } from '../runs/ends.ts';
 import { closeHolds } from '../money/holds.ts';
 import { enqueue, type OutboxRow } from '../runs/outbox.ts';
 import { type Db, type Pool, sql, type Tx } from '../pool.ts';
@@ -330,10 +333,13 @@ export async function deleteWorkflow(
         AND status IN ('pending', 'running', 'paused')
       ORDER BY id FOR UPDATE
     `);
+    const below = await lockBelow(tx, live);
     const cancels: OutboxRow[] = [];
     for (const runId of live) {
       cancels.push(await enqueue(tx, { runId, kind: 'cancel', payload: { deleted: true } }));
     }
+    await noticeDeletion(tx, live);
+    await cancelBelow(tx, below);
     // Counts their cost so far as spent, and releases their holds.
     await tx.query(sql.prepared('workflows_close_holds', z.object({ ended: z.number() }))`
       WITH run AS (

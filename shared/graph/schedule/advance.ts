@@ -55,6 +55,7 @@ function arrive(run: RunState, node: number): void {
   switch (kind) {
     case 'agent':
     case 'tool':
+    case 'workflow':
     case 'human_gate':
       enter(run, node, 'ready');
       return;

@@ -1,5 +1,12 @@
 import type { GateAnswer } from '../../gate-decision.ts';
-import { type ExecutedNode, isExecuted, isWaiting, type WaitingNode } from '../kinds.ts';
+import {
+  type ChildNode,
+  type ExecutedNode,
+  isChild,
+  isExecuted,
+  isWaiting,
+  type WaitingNode,
+} from '../kinds.ts';
 import type { Json, JsonObject } from '../../json.ts';
 import type { GraphNode } from '../../contract/graph.ts';
 import type { CaughtError } from '../caught-error.ts';
@@ -28,7 +35,7 @@ export type { SchedulerSnapshot } from './snapshot.ts';
 export interface ReadyNode {
   step_key: string;
   node_id: string;
-  kind: (ExecutedNode | WaitingNode)['kind'];
+  kind: (ExecutedNode | ChildNode | WaitingNode)['kind'];
   iteration: number[];
 }
 
@@ -44,7 +51,7 @@ export class SchedulerError extends Error {
  */
 export interface Scheduler {
   /**
-   * Agents, tools and gates that became ready and were not taken yet, in topological order, at most `limit`. Each is
+   * Agents, tools, workflows and gates that became ready and were not taken yet, in topological order, at most `limit`. Each is
    * returned once, unless it is retried or the run is restored.
    */
   takeReady(limit?: number): ReadyNode[];
@@ -54,7 +61,7 @@ export interface Scheduler {
   readonly controlSteps: number;
   /** Returns undelivered steps to the queue, before newer ones. */
   returnControlSteps(steps: readonly ControlStep[]): void;
-  /** An agent or tool has finished. Throws SchedulerError unless the step is ready or taken. */
+  /** An agent, a tool or the run of a workflow has finished. Throws SchedulerError unless the step is ready or taken. */
   complete(stepKey: string, output: Json): void;
   /**
    * A gate was decided. `rejected`: it was not approved and has no 'false' edge; it stays open as failed.
@@ -184,9 +191,9 @@ function continueHeld(run: RunState): void {
 }
 
 /** Nodes that are computed never become ready. */
-function readyNode(run: RunState, position: number): ExecutedNode | WaitingNode {
+function readyNode(run: RunState, position: number): ExecutedNode | ChildNode | WaitingNode {
   const node = run.graph.nodes[position]!;
-  if (isExecuted(node) || isWaiting(node)) return node;
+  if (isExecuted(node) || isChild(node) || isWaiting(node)) return node;
   throw new SchedulerError(`Node ${node.id} is computed: nobody takes it`);
 }
 
@@ -258,6 +265,7 @@ function retry(root: RunState, stepKey: string): void {
       break;
     case 'agent':
     case 'tool':
+    case 'workflow':
     case 'human_gate':
     case 'merge':
       enter(run, node, 'ready');

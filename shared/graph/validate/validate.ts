@@ -1,7 +1,8 @@
 import type { CustomToolDefinitions } from '../../agents/offered-tools.ts';
-import type { Graph } from '../../contract/graph.ts';
+import type { Graph, GraphNode } from '../../contract/graph.ts';
 import type { MemberStanding } from '../gate-settings.ts';
 import { utf8Bytes } from '../../values/canonical-json.ts';
+import { calledBy, callKey, type CallProblems } from '../called-workflows.ts';
 import type { Issues } from '../issues.ts';
 import { checkGate } from './gates.ts';
 import { checkKeys } from './keys.ts';
@@ -22,6 +23,8 @@ export interface ValidationContext {
   customTools: CustomToolDefinitions;
   /** The workspace's secrets; undefined where they are not known, so that any may exist. */
   secrets?: SecretHosts;
+  /** What is wrong with the workflows that the graph calls; undefined where they are not known. */
+  calls?: CallProblems;
   /** The workspace's members; undefined where they are not known, so that any approver may exist. */
   members?: readonly MemberStanding[];
   /** By provider, why its models cannot be called. Plain data, since checks can run on another thread. */
@@ -71,9 +74,26 @@ export function checkMeaning(
     if (node.kind === 'human_gate' && !unreadable.has(at)) {
       checkGate(issues, node, at, context.members);
     }
+    if (!unreadable.has(at)) checkCalls(issues, node, at, context.calls);
   });
   const reads = checkTexts(issues, graph, context, unreadable);
   if (structure !== undefined) checkKeys(issues, graph, links, structure, reads, context.inputKeys);
+}
+
+function checkCalls(
+  issues: Issues,
+  node: GraphNode,
+  at: number,
+  problems: CallProblems = {},
+): void {
+  for (const call of calledBy(node)) {
+    const problem = problems[callKey(call)];
+    if (problem === undefined) continue;
+    issues.error(problem.code, problem.message, {
+      node_id: node.id,
+      path: `nodes[${at}].workflow`,
+    });
+  }
 }
 
 function checkNames(issues: Issues, graph: Graph): void {

@@ -7,7 +7,12 @@ import { complete, isFirst, type OutboxRow, postpone } from '../../db/runs/outbo
 import { markLost } from '../../db/runs/silent.ts';
 import { messageOf } from '../../errors.ts';
 import { withoutNulls } from '../../gate-decision.ts';
-import { ALERT_WORKFLOW, type SendAlertInput, SIGNAL_DECISION } from '../../execution.ts';
+import {
+  ALERT_WORKFLOW,
+  type SendAlertInput,
+  SIGNAL_CHILD,
+  SIGNAL_DECISION,
+} from '../../execution.ts';
 import { type DispatchDeps, type Outcome, startExecution } from './executions.ts';
 import { resume } from './resumption.ts';
 import { startOnce } from '../start-once.ts';
@@ -68,13 +73,15 @@ function dispatchRow(deps: DispatchDeps, row: OutboxRow, known?: AdmittedRun): P
     case 'start':
       return start(deps, row.run_id, known);
     case 'decision':
-      return signalDecision(deps, row);
+      return signal(deps, row, SIGNAL_DECISION, withoutNulls(row.payload));
     case 'cancel':
       return cancel(deps, row.run_id);
     case 'resume':
       return resume(deps, row);
     case 'alert':
       return alert(deps, row);
+    case 'child':
+      return signal(deps, row, SIGNAL_CHILD, row.payload);
   }
 }
 
@@ -88,15 +95,18 @@ async function start(deps: DispatchDeps, runId: string, known?: AdmittedRun): Pr
 }
 
 /**
- * Sends a decision to the execution. A closed execution receives nothing: the decision stays in the ledger and is sent
- * again after a reset. The run is open, so the close is not recorded yet: the reconciler checks again after the grace
+ * Sends a signal to the execution. A closed execution receives nothing: Postgres has what the signal is about, and
+ * the execution reads it after a reset. If the run is open, so the close is not recorded yet: the reconciler checks again after the grace
  * period.
  */
-async function signalDecision(deps: DispatchDeps, row: OutboxRow): Promise<Outcome> {
+async function signal(
+  deps: DispatchDeps,
+  row: OutboxRow,
+  name: string,
+  message: unknown,
+): Promise<Outcome> {
   try {
-    await deps.temporal.client.workflow
-      .getHandle(row.run_id)
-      .signal(SIGNAL_DECISION, withoutNulls(row.payload));
+    await deps.temporal.client.workflow.getHandle(row.run_id).signal(name, message);
   } catch (error) {
     if (!(error instanceof WorkflowNotFoundError)) throw error;
     await markLost(deps.db, row.run_id, true);

@@ -19,15 +19,15 @@ const MAX_REMEMBERED = 200;
 const remembered = new BoundedMap<string, Runnable>(MAX_REMEMBERED);
 
 /**
- * A workflow's current version with its graph as it will run, with defaults, or with the reasons why it cannot run. A
+ * A version of a workflow, by default the current one, with its graph as it will run, with defaults, or with the reasons why it cannot run. A
  * cached version may be outdated, which `admitRun` detects; `fresh` reads the database.
  */
 export async function findRunnable(
   db: Db,
-  ids: { workspaceId: string; workflowId: string },
+  ids: { workspaceId: string; workflowId: string; version?: number },
   fresh: boolean,
 ): Promise<Runnable | undefined> {
-  const key = `${ids.workspaceId}/${ids.workflowId}`;
+  const key = `${ids.workspaceId}/${ids.workflowId}/${ids.version ?? ''}`;
   const known = remembered.get(key);
   if (known !== undefined && !fresh) return known;
   remembered.delete(key);
@@ -44,12 +44,13 @@ export async function findRunnable(
 
 async function judge(
   workspaceId: string,
-  { graph, customTools, secrets, toolRevision }: CurrentGraph,
+  { graph, customTools, secrets, calls, toolRevision }: CurrentGraph,
 ): Promise<Pick<Runnable, 'graph' | 'refusal' | 'toolRevision'>> {
   const report = await checkGraphUntrusted(workspaceId, graph, {
     tools: builtinTools,
     customTools,
     secrets,
+    calls,
   });
   const errors = [...report.errors, ...(await gateSchemaIssues(workspaceId, report.graph))];
   if (report.graph !== undefined && errors.length === 0) {

@@ -12,6 +12,7 @@ import { dispatch, dispatchInOrder } from './dispatch.ts';
 import type { DispatchDeps } from './executions.ts';
 import { joinRun, recordStart } from '../../platform/tracing/requests.ts';
 import { recordRunSpan } from './run-span.ts';
+import { notifyParent } from './notices.ts';
 import { decideRuledGate } from './ruled-gates.ts';
 import { bindDecision, type RequestedDecision } from './tool-calls.ts';
 
@@ -96,10 +97,12 @@ export async function cancelRun(
   const row = await ends.cancelRun(deps.db, { ...cancel, alerts });
   joinRun(row.run_id);
   await recordRunSpan(deps, row.run_id);
+  void notifyParent(deps, row.run_id);
   return dispatchAndWake(deps, row);
 }
 
-function dispatchAndWake(deps: DispatchDeps, row: OutboxRow, first?: boolean): Dispatched {
+/** Dispatches a row right after its commit, and wakes the streams of its run. */
+export function dispatchAndWake(deps: DispatchDeps, row: OutboxRow, first?: boolean): Dispatched {
   const sent = Promise.all([dispatchInOrder(deps, row, first), wakeStreams(deps, row.run_id)]);
   return { dispatched: sent.then(([dispatched]) => dispatched) };
 }

@@ -9,6 +9,7 @@ const passesOn: Record<NodeKind, boolean> = {
   condition: true,
   loop: true,
   map: true,
+  workflow: false,
   human_gate: false,
   merge: true,
 };

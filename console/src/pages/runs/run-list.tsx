@@ -22,17 +22,19 @@ const route = getRouteApi('/inside/runs');
 
 /** All runs, newest first. The URL contains the filters. */
 export function RunListPage() {
-  const { status, trigger, workflow_id } = route.useSearch();
+  const { status, trigger, workflow_id, parent_run_id } = route.useSearch();
   const filter = {
     status: runStatuses.find((each) => each === status),
     trigger: triggers.find((each) => each === trigger),
     workflow_id,
+    parent_run_id,
   };
   const query = useInfiniteQuery(runsQuery(filter));
   const filtered = Object.values(filter).some((value) => value !== undefined);
   return (
     <Page title="Runs">
       <Filters />
+      {parent_run_id !== undefined && <StartedBy runId={parent_run_id} />}
       <Loaded query={query}>
         {({ pages }) => {
           const runs = pages.flatMap((page) => page.runs);
@@ -47,6 +49,22 @@ export function RunListPage() {
         }}
       </Loaded>
     </Page>
+  );
+}
+
+/** The list shows only the runs that one run started. */
+function StartedBy({ runId }: { runId: string }) {
+  return (
+    <Text size="sm">
+      Started by{' '}
+      <TextLink to="/runs/$runId" params={{ runId }}>
+        {runId}
+      </TextLink>
+      .{' '}
+      <TextLink to="/runs" search={{}}>
+        Show all runs
+      </TextLink>
+    </Text>
   );
 }
 

@@ -77,13 +77,16 @@ export function RunFigures({ run, readAt }: { run: Run; readAt: number }) {
   const waited = run.waiting_ms + (paused ? Math.max(0, now - readAt) : 0);
   const history = webAddress(run.temporal.url);
   const facts: [string, ReactNode][] = [
-    ['Started by', run.trigger],
+    ['Started by', <StartedBy run={run} />],
     ['Created', <When at={run.created_at} />],
     ['Working time', durationText(run.duration_ms)],
   ];
   if (waited > 0) facts.push(['Waiting time', durationText(waited)]);
   if (run.resumed_count > 0) facts.push(['Resumed', timesText(run.resumed_count)]);
   facts.push(['Cost', <Cost run={run} />]);
+  if (run.children_cost_usd > 0) {
+    facts.push(['Cost of child runs', dollarsText(run.children_cost_usd)]);
+  }
   if (run.evals !== null) {
     facts.push(['Checks passed', `${run.evals.passed} of ${run.evals.total}`]);
   }
@@ -109,7 +112,24 @@ export function RunFigures({ run, readAt }: { run: Run; readAt: number }) {
 
 const timesText = (times: number): string => (times === 1 ? 'once' : `${countText(times)} times`);
 
-function Cost({ run: { cost_usd: cost, cost_cap_usd: cap } }: { run: Run }) {
+function StartedBy({ run: { trigger, parent_run_id, parent_step_key } }: { run: Run }) {
+  if (parent_run_id === null) return trigger;
+  return (
+    <TextLink
+      to="/runs/$runId"
+      params={{ runId: parent_run_id }}
+      search={{ step: parent_step_key ?? undefined, tab: undefined }}
+      size="sm"
+    >
+      Parent run
+    </TextLink>
+  );
+}
+
+/** The cap counts the child runs, too. */
+function Cost({ run }: { run: Run }) {
+  const { cost_cap_usd: cap } = run;
+  const cost = cap === null ? run.cost_usd : run.cost_usd + run.children_cost_usd;
   if (cap === null) return dollarsText(cost);
   const percent = cap === 0 ? 100 : (cost / cap) * 100;
   return (

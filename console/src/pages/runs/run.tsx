@@ -10,6 +10,7 @@ import { LoadingPage } from '../../parts/loading.tsx';
 import { Page, Section } from '../../parts/page.tsx';
 import { type Liveness, useRunStream } from '../../queries/run-stream.ts';
 import type { LiveAnswers } from '../../queries/live-answers.ts';
+import { ChildRuns } from './child-runs.tsx';
 import { EventLog } from './event-log.tsx';
 import { ActionHints, RunActions } from './actions/run-actions.tsx';
 import { hasEnded } from './run-facts.ts';
@@ -88,6 +89,7 @@ function RunView({ run, readAt, liveness, answers }: RunViewProps) {
           <Section title="Timeline">
             <TimelineChart run={run} chosen={key} select={select} />
           </Section>
+          <ChildRuns run={run} />
           <RunTabs run={run} selection={selection} />
         </Stack>
         {wide && detail !== false && (

@@ -10,6 +10,7 @@ const colours: Record<NodeKind, MantineColor> = {
   condition: 'grape',
   loop: 'grape',
   map: 'grape',
+  workflow: 'teal',
   human_gate: 'yellow',
   merge: 'gray',
 };

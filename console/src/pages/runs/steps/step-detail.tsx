@@ -56,6 +56,7 @@ export function StepDetail({
           Decide this gate
         </TextLink>
       )}
+      <ChildLink step={step} />
       <Facts run={run} step={step} />
       <Attempts step={step} />
       <StepError step={step} />
@@ -73,6 +74,19 @@ export function StepDetail({
         <JsonView value={step.output} what="the output" />
       </Part>
     </Stack>
+  );
+}
+
+/** From a step to the run that it started. */
+function ChildLink({ step: { child_run_id: runId, paused_child } }: { step: Step }) {
+  if (runId === undefined) return null;
+  return (
+    <Text size="sm">
+      <TextLink to="/runs/$runId" params={{ runId }}>
+        Open child run
+      </TextLink>
+      {paused_child === true && ', which is paused and needs a decision'}
+    </Text>
   );
 }
 

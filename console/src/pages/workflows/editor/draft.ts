@@ -118,6 +118,7 @@ const beginnings: Record<NodeKind, JsonRecord> = {
   condition: { expression: 'true' },
   loop: { expression: 'false', max_iterations: 5 },
   map: { items: '[]', concurrency: 10 },
+  workflow: { workflow: '', input: {} },
   human_gate: { prompt: '' },
   merge: {},
 };

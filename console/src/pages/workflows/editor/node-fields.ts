@@ -119,6 +119,29 @@ export const mainFields: Record<NodeKind, readonly NodeField[]> = {
     },
     outputKey,
   ],
+  workflow: [
+    {
+      name: 'workflow',
+      label: 'Workflow',
+      hint: 'Name or ID of the workflow to run',
+      input: 'line',
+    },
+    {
+      name: 'input',
+      label: 'Input',
+      hint: 'JSON of its input. Texts support references like {order.id}.',
+      input: 'object',
+    },
+    {
+      name: 'version',
+      label: 'Version',
+      hint: 'Default: the current version when the step starts',
+      input: 'number',
+      least: 1,
+      whole: true,
+    },
+    outputKey,
+  ],
   human_gate: [
     { ...prompt, hint: 'The question for the approver. Supports references like {draft}.' },
     {
@@ -133,6 +156,33 @@ export const mainFields: Record<NodeKind, readonly NodeField[]> = {
 
 const seconds = { input: 'number', least: 0 } as const;
 
+const retryFields: readonly NodeField[] = [
+  {
+    name: 'retry.max_attempts',
+    label: 'Max attempts',
+    hint: 'Default: 1',
+    input: 'number',
+    least: 1,
+    most: 100,
+    whole: true,
+  },
+  {
+    name: 'retry.initial_interval_seconds',
+    label: 'Initial retry delay (seconds)',
+    hint: 'Default: 1',
+    ...seconds,
+    most: 3600,
+  },
+  {
+    name: 'retry.backoff',
+    label: 'Backoff multiplier',
+    hint: 'Default: 2',
+    input: 'number',
+    least: 1,
+    most: 10,
+  },
+];
+
 const limits: FieldGroup = {
   label: 'Timeout and retries',
   fields: [
@@ -142,32 +192,11 @@ const limits: FieldGroup = {
       ...seconds,
       most: 604_800,
     },
-    {
-      name: 'retry.max_attempts',
-      label: 'Max attempts',
-      hint: 'Default: 1',
-      input: 'number',
-      least: 1,
-      most: 100,
-      whole: true,
-    },
-    {
-      name: 'retry.initial_interval_seconds',
-      label: 'Initial retry delay (seconds)',
-      hint: 'Default: 1',
-      ...seconds,
-      most: 3600,
-    },
-    {
-      name: 'retry.backoff',
-      label: 'Backoff multiplier',
-      hint: 'Default: 2',
-      input: 'number',
-      least: 1,
-      most: 10,
-    },
+    ...retryFields,
   ],
 };
+
+const retries: FieldGroup = { label: 'Retries', fields: retryFields };
 
 const approval: FieldGroup = {
   label: 'Approvers',
@@ -329,6 +358,7 @@ export const moreFields: Record<NodeKind, readonly FieldGroup[]> = {
   condition: [limits],
   loop: [limits],
   map: [limits],
+  workflow: [retries],
   human_gate: [approval, deadline],
   merge: [limits],
 };

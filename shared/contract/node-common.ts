@@ -1,0 +1,59 @@
+import { z } from 'zod';
+import type { Json } from '../json.ts';
+
+/** What all nodes have. */
+
+/** Names that can reach an object's prototype in careless code; not allowed for nodes and keys. */
+const RESERVED_NAMES: readonly string[] = ['__proto__', 'constructor', 'prototype'];
+
+/** Each text has its own limit, so that a message can name it before the whole graph is measured. */
+const MAX_TEXT = 200_000;
+
+// Every body was just parsed from JSON text, so walking it again would only cost time.
+export const json = z.unknown() as unknown as z.ZodType<Json>;
+export const jsonObject = z.record(z.string(), json);
+export const text = z.string().max(MAX_TEXT);
+
+// '#' separates a node id from its loop iterations in a step key, so an id cannot contain it.
+const NODE_ID = /^[\p{L}\p{N}_][\p{L}\p{N}_.:-]*$/u;
+
+// A check instead of a pattern: client generators write patterns into languages without Unicode classes.
+const nodeId = z
+  .string()
+  .min(1)
+  .max(100)
+  .refine(
+    (id) => NODE_ID.test(id),
+    "can contain letters, digits and the characters '_', '-', '.' and ':'",
+  )
+  .refine((id) => !RESERVED_NAMES.includes(id), 'is a reserved name')
+  .meta({
+    description:
+      'Letters and digits of any script, `_`, `-`, `.` and `:`; starts with a letter, a digit or `_`',
+  });
+
+export const outputKey = z
+  .string()
+  .min(1)
+  .max(100)
+  .refine((key) => !RESERVED_NAMES.includes(key), 'is a reserved name');
+
+export const retrySchema = z
+  .strictObject({
+    max_attempts: z.int().min(1).max(100).default(1),
+    initial_interval_seconds: z.number().min(0).max(3600).default(1),
+    backoff: z.number().min(1).max(10).default(2),
+  })
+  .meta({ id: 'NodeRetry' });
+
+const positionSchema = z
+  .strictObject({ x: z.number(), y: z.number() })
+  .meta({ id: 'NodePosition' });
+
+export const common = {
+  id: nodeId,
+  label: z.string().max(200).optional(),
+  position: positionSchema.optional(),
+  retry: retrySchema.optional(),
+  timeout_seconds: z.number().positive().max(604_800).optional(),
+};

@@ -1,0 +1,37 @@
+import { z } from 'zod';
+import { type Db, type FragmentSqlToken, sql } from '../pool.ts';
+import { LEASE_MS, type OutboxRow, outboxRow } from '../runs/outbox.ts';
+
+/**
+ * A CTE that queues a notice for the run that started `run`, if a run did: its step looks at the child again. Expects a
+ * CTE `run` with the columns of an event, and `when`: whether the change concerns the parent.
+ */
+export const parentNotice = (when: FragmentSqlToken = sql.fragment`true`) => sql.fragment`
+  notice AS (
+    INSERT INTO outbox (run_id, kind, payload)
+    SELECT parent_run_id, 'child', json_build_object('step_key', parent_step_key)
+    FROM run WHERE parent_run_id IS NOT NULL AND ${when}
+  )`;
+
+/** Leases the notices that wait for the run that started this one, to send them at once. */
+export async function takeNotices(db: Db, childId: string): Promise<readonly OutboxRow[]> {
+  return db.any(sql.prepared('children_take_notices', outboxRow)`
+    UPDATE outbox SET leased_until = now() + ${LEASE_MS}::int * interval '1 ms'
+    WHERE id IN (
+      SELECT o.id FROM runs c JOIN outbox o ON o.run_id = c.parent_run_id
+      WHERE c.id = ${childId} AND o.kind = 'child' AND (o.leased_until IS NULL OR o.leased_until < now())
+        AND o.payload ->> 'step_key' = c.parent_step_key
+      FOR UPDATE OF o SKIP LOCKED)
+    RETURNING id, run_id, kind, payload, attempts
+  `);
+}
+
+/** Notifies the runs that started these runs, which are about to be deleted. */
+export async function noticeDeletion(db: Db, runIds: readonly string[]): Promise<void> {
+  await db.query(sql.prepared('children_notice_deletion', z.object({}))`
+    WITH run AS (
+      SELECT parent_run_id, parent_step_key FROM runs WHERE id = ANY(${sql.array([...runIds], 'text')})
+    ), ${parentNotice()}
+    SELECT
+  `);
+}

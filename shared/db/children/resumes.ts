@@ -1,0 +1,68 @@
+import { z } from 'zod';
+import { recordAudit } from '../audit/audit.ts';
+import { shareBudgets } from '../money/holds.ts';
+import { type Pool, sql, type Tx } from '../pool.ts';
+import { enqueue, type OutboxRow } from '../runs/outbox.ts';
+import { markRunning } from '../runs/resumes.ts';
+import { acceptsWorkOf } from '../runs/row.ts';
+import type { ChildStep } from './steps.ts';
+
+const parentRow = z.object({
+  created_by: z.string().nullable(),
+  created_by_name: z.string().nullable(),
+  budget_exempt: z.boolean(),
+});
+const failedRow = z.object({ kind: z.string().nullable() });
+
+/**
+ * Resumes the failed child of a step, once per attempt, or whenever it was cancelled with this run. An override of the
+ * budgets of this run holds for the child, too: the cap of this run still counts it. Undefined when there is nothing to
+ * resume, or this run does not accept the work. Throws AppError `budget_exceeded`.
+ */
+export async function resumeChild(
+  db: Pool,
+  { step, childId }: { step: ChildStep; childId: string },
+): Promise<OutboxRow | undefined> {
+  const workspaceId = await db.maybeOneFirst(
+    sql.prepared(
+      'children_workspace',
+      z.object({ workspace_id: z.string() }),
+    )`SELECT workspace_id FROM runs WHERE id = ${childId}`,
+  );
+  if (workspaceId === null) return undefined;
+  return db.transaction(async (tx) => {
+    await shareBudgets(tx, workspaceId);
+    const parent = await lockParent(tx, step);
+    if (parent === null) return undefined;
+    const child = await lockFailed(tx, step, childId);
+    if (child === null) return undefined;
+    const override =
+      parent.budget_exempt && child.kind === 'budget' ? { capMicros: null } : undefined;
+    const n = await markRunning(tx, childId, override);
+    await tx.query(sql.prepared('children_resumed', z.object({}))`
+      UPDATE runs SET parent_attempt = greatest(parent_attempt, ${step.attempt}::int) WHERE id = ${childId}
+    `);
+    const actor = { workspaceId, id: parent.created_by, name: parent.created_by_name };
+    await recordAudit(tx, actor, {
+      action: 'resume',
+      targetType: 'run',
+      targetId: childId,
+      details: { parent_run_id: step.run_id },
+    });
+    return enqueue(tx, { runId: childId, kind: 'resume', payload: { n } });
+  });
+}
+
+const lockParent = (tx: Tx, { run_id, execution }: ChildStep) =>
+  tx.maybeOne(sql.prepared('children_lock_parent', parentRow)`
+    SELECT created_by, created_by_name, budget_exempt FROM runs
+    WHERE id = ${run_id} AND ${acceptsWorkOf(execution)} FOR UPDATE
+  `);
+
+const lockFailed = (tx: Tx, { attempt }: ChildStep, childId: string) =>
+  tx.maybeOne(sql.prepared('children_lock_failed', failedRow)`
+    SELECT failure ->> 'kind' AS kind FROM runs
+    WHERE id = ${childId} AND status = 'failed'
+      AND (parent_attempt < ${attempt}::int OR coalesce((failure ->> 'with_parent')::boolean, false))
+    FOR UPDATE
+  `);

@@ -1,0 +1,143 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { z } from 'zod';
+import { sql } from '../../shared/db/pool.ts';
+import { cancelRun, resumeRun } from '../../shared/operations/runs/runs.ts';
+import { startToolServer, type ToolServer } from '../fakes/tool-server.ts';
+import { edge, type Engine, eventually, mock, startEngine } from '../support/engine.ts';
+import { startWorkerProcess } from '../support/processes.ts';
+import { call, childrenOf } from '../support/sub-workflows.ts';
+
+const ROUNDS = 24;
+
+let engine: Engine;
+let tools: ToolServer;
+beforeAll(async () => {
+  tools = await startToolServer();
+  engine = await startEngine({ worker: false, env: { HEARTBEAT_TIMEOUT_SECONDS: '3' } });
+});
+afterAll(async () => {
+  await engine.close();
+  await tools.close();
+});
+
+const openBelow = (runId: string) =>
+  engine.db.oneFirst(sql.type(z.object({ open: z.number() }))`
+    SELECT count(*) AS open FROM runs
+    WHERE id IN (SELECT id FROM runs_below(${runId})) AND status IN ('pending', 'running', 'paused')`);
+const isOpen = async (id: string): Promise<boolean> => {
+  const found = await engine.deps.temporal.client.workflow
+    .getHandle(id)
+    .describe()
+    .catch(() => undefined);
+  return found?.status.name === 'RUNNING';
+};
+
+test('a cancel at the moment a child starts leaves nothing running below', async () => {
+  const worker = await startWorkerProcess(engine.env);
+  try {
+    await engine.define({ nodes: [{ id: 'ok', kind: 'human_gate' }], edges: [] }, 'Lowest');
+    await engine.define({ nodes: [call('sub', 'Lowest')], edges: [] }, 'Middle');
+    const workflowId = await engine.define({
+      nodes: [call('a', 'Middle'), call('b', 'Lowest')],
+      edges: [],
+    });
+    let withChildren = 0;
+    for (let round = 0; round < ROUNDS; round += 1) {
+      const runId = await engine.trigger(workflowId);
+      await sleep(round * 8);
+      await cancelRun(engine.deps, { actor: engine.actor, runId });
+      const children = await childrenOf(engine, runId);
+      withChildren += children.length > 0 ? 1 : 0;
+      // Decided with the cancel: no child starts later.
+      expect(await openBelow(runId)).toBe(0);
+    }
+    expect(withChildren).toBeGreaterThan(2);
+    await sleep(500);
+    const below = await engine.db.anyFirst(sql.type(z.object({ id: z.string() }))`
+      SELECT id FROM runs WHERE status IN ('pending', 'running', 'paused')`);
+    expect(below).toEqual([]);
+    const all = await engine.db.anyFirst(
+      sql.type(z.object({ id: z.string() }))`SELECT id FROM runs`,
+    );
+    await eventually(async () => {
+      const open = await Promise.all(all.map((id) => isOpen(id)));
+      return open.every((each) => !each);
+    }, 30_000);
+  } finally {
+    await worker.kill();
+  }
+}, 120_000);
+
+test('workers killed again and again: each child starts once, and costs what it costs', async () => {
+  const items = Array.from({ length: 60 }, (_, at) => at);
+  await engine.define(
+    {
+      nodes: [
+        tools.node('call', { params: { url: `${tools.url}/call?{n}`, method: 'POST' } }),
+        mock('paid', { output: '{n}', cost_usd: 0.01 }),
+      ],
+      edges: [edge('call', 'paid')],
+    },
+    'Child',
+  );
+  await engine.define(
+    { nodes: [call('sub', 'Child', { input: { n: '{n}' } })], edges: [] },
+    'Between',
+  );
+  const workflowId = await engine.define({
+    nodes: [
+      { id: 'map', kind: 'map', items: 'list', concurrency: 8 },
+      call('each', 'Between', { input: { n: '{map.item}' } }),
+    ],
+    edges: [edge('map', 'each', 'true'), edge('each', 'map')],
+  });
+  const runId = await engine.trigger(workflowId, { list: items });
+  for (const calls of [5, 15, 30, 45]) {
+    const worker = await startWorkerProcess(engine.env);
+    try {
+      await eventually(() => tools.calls('call').length >= calls, 60_000);
+    } finally {
+      await worker.kill();
+    }
+  }
+  const last = await startWorkerProcess(engine.env);
+  try {
+    const run = await engine.until(runId, ['success', 'failed'], 90_000);
+    expect(run).toMatchObject({ status: 'success', children_cost_usd: 0.6 });
+    expect(run.output).toEqual({ map: items.map((n) => ({ sub: { paid: n } })) });
+  } finally {
+    await last.stop();
+  }
+  const children = await childrenOf(engine, runId);
+  expect(children.map(({ parent_step_key }) => parent_step_key).sort()).toEqual(
+    items.map((n) => `each#${n + 1}`).sort(),
+  );
+  // A call whose worker was killed is repeated with the key of the first.
+  const once = new Set(tools.calls('call').map(({ headers }) => headers['idempotency-key']));
+  expect(once.size).toBe(items.length);
+}, 240_000);
+
+test('a child whose execution and parent are terminated continues with a resume of the parent', async () => {
+  const worker = await startWorkerProcess(engine.env);
+  try {
+    let answer: () => void = () => undefined;
+    tools.answer('held', { until: new Promise<void>((resolve) => (answer = resolve)) });
+    await engine.define({ nodes: [tools.node('held')], edges: [] }, 'Held');
+    const runId = await engine.trigger(
+      await engine.define({ nodes: [call('sub', 'Held')], edges: [] }),
+    );
+    await eventually(() => tools.calls('held').length > 0);
+    await engine.deps.temporal.client.workflow.getHandle(runId).terminate('lost');
+    const ended = await engine.until(runId, ['failed'], 30_000);
+    expect(ended.failure).toEqual({ kind: 'crash' });
+    const [child] = await childrenOf(engine, runId);
+    expect(child).toMatchObject({ status: 'failed', failure: { with_parent: true } });
+    answer();
+    await resumeRun(engine.deps, { actor: engine.actor, runId });
+    await engine.until(runId, ['success'], 60_000);
+    expect(await childrenOf(engine, runId)).toMatchObject([{ id: child!.id, status: 'success' }]);
+  } finally {
+    await worker.kill();
+  }
+}, 120_000);

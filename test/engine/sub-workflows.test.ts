@@ -1,0 +1,266 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import type { GraphInput } from '../../shared/contract/graph.ts';
+import { updateWorkflow } from '../../shared/db/workflows/workflows.ts';
+import { cancelRun, decideGate, resumeRun } from '../../shared/operations/runs/runs.ts';
+import type { JsonObject } from '../../shared/json.ts';
+import { startToolServer, type ToolServer } from '../fakes/tool-server.ts';
+import { echo, edge, type Engine, eventually, startEngine } from '../support/engine.ts';
+import { call, childrenOf } from '../support/sub-workflows.ts';
+
+let engine: Engine;
+let tools: ToolServer;
+beforeAll(async () => {
+  engine = await startEngine();
+});
+afterAll(() => engine.close());
+beforeEach(async () => {
+  tools = await startToolServer();
+});
+afterEach(() => tools.close());
+
+const start = async (graph: GraphInput, input: JsonObject = {}) =>
+  engine.trigger(await engine.define(graph), input);
+const ended = (runId: string) => engine.until(runId, ['success', 'failed']);
+const act = (runId: string) => ({ actor: engine.actor, runId });
+const stepOf = async (runId: string, key: string) =>
+  (await engine.run(runId)).steps.find(({ step_key }) => step_key === key);
+const onlyChild = async (runId: string) => {
+  await eventually(async () => (await childrenOf(engine, runId)).length > 0);
+  return (await childrenOf(engine, runId))[0]!;
+};
+const alone = (...nodes: never[]): GraphInput => ({ nodes, edges: [] });
+let names = 0;
+/** Creates a workflow with a name of its own, and returns the name. */
+const define = async (graph: GraphInput): Promise<string> => {
+  names += 1;
+  const name = `Workflow ${names}`;
+  await engine.define(graph, name);
+  return name;
+};
+
+describe('a step of kind workflow', () => {
+  test('is a run of its own, and has its output', async () => {
+    const name = await define(alone(echo('twice', 'n * 2') as never));
+    const runId = await start(
+      {
+        nodes: [
+          call('sub', name, { input: { n: '{count}', note: 'of {count}' }, output_key: 'result' }),
+          echo('after', 'result.twice + 1'),
+        ],
+        edges: [edge('sub', 'after')],
+      },
+      { count: 4 },
+    );
+    const run = await ended(runId);
+    expect(run).toMatchObject({ status: 'success', output: { after: 9 } });
+    const [child] = await childrenOf(engine, runId);
+    expect(child).toMatchObject({
+      ...{ status: 'success', trigger: 'workflow', workflow_name: name },
+      ...{ parent_run_id: runId, parent_step_key: 'sub', created_by: engine.actor.id },
+    });
+    expect(await stepOf(runId, 'sub')).toMatchObject({
+      ...{ kind: 'workflow', status: 'success', child_run_id: child!.id, attempt: 1 },
+      ...{ input: { n: 4, note: 'of 4' }, output: { twice: 8 } },
+    });
+    expect((await engine.run(child!.id)).input).toEqual({ n: 4, note: 'of 4' });
+    expect((await engine.frames(runId)).map(({ type }) => type)).toEqual([
+      ...['step_started', 'step_completed', 'step_started', 'step_completed', 'run_completed'],
+    ]);
+  });
+
+  test('calls the current version by name or id, and another by its number', async () => {
+    const id = await engine.define(alone(echo('v', '1') as never), 'Versioned');
+    const graph = alone(echo('v', '2') as never) as never;
+    await updateWorkflow(engine.db, engine.actor, id, { graph });
+    const runId = await start(
+      alone(call('name', 'Versioned'), call('id', id), call('old', id, { version: 1 })),
+    );
+    expect((await ended(runId)).output).toEqual({ name: { v: 2 }, id: { v: 2 }, old: { v: 1 } });
+    const versions = (await childrenOf(engine, runId)).map((child) => child.workflow_version);
+    expect(versions.sort()).toEqual([1, 2, 2]);
+  });
+
+  test('is a step per iteration of a loop and per item of a map', async () => {
+    const name = await define(alone(echo('square', 'n * n') as never));
+    const runId = await start(
+      {
+        nodes: [
+          { id: 'map', kind: 'map', items: 'list', concurrency: 2 },
+          call('sub', name, { input: { n: '{map.item}' } }),
+          { id: 'loop', kind: 'loop', expression: 'loop.iterations < 2', max_iterations: 5 },
+          call('turn', name, { input: { n: '{loop.iterations}' } }),
+        ],
+        edges: [
+          edge('map', 'sub', 'true'),
+          edge('sub', 'map'),
+          edge('loop', 'turn', 'true'),
+          edge('turn', 'loop'),
+        ],
+      },
+      { list: [1, 2, 3] },
+    );
+    const run = await ended(runId);
+    expect(run).toMatchObject({
+      output: { map: [{ square: 1 }, { square: 4 }, { square: 9 }] },
+      state: { turn: { square: 4 } },
+    });
+    const keys = (await childrenOf(engine, runId)).map((child) => child.parent_step_key);
+    expect(keys.sort()).toEqual(['sub#1', 'sub#2', 'sub#3', 'turn#1', 'turn#2']);
+  });
+});
+
+describe('a child that fails', () => {
+  test('fails the step with the kind child, and error edges catch it', async () => {
+    tools.answer('call', { status: 500 });
+    const name = await define(alone(tools.node('call')));
+    const uncaught = await ended(await start(alone(call('sub', name))));
+    expect(uncaught).toMatchObject({ status: 'failed', failure: { kind: 'node', node_id: 'sub' } });
+    expect(uncaught.error).toMatch(
+      /^Node 'sub' failed: The run of 'Workflow \d+' failed: Node 'call' failed: .*500/,
+    );
+    expect(uncaught.steps[0]).toMatchObject({ status: 'failed', error_kind: 'child' });
+
+    const caught = await ended(
+      await start({
+        nodes: [call('sub', name), echo('handler', '[sub.error.kind, sub.error.attempts]')],
+        edges: [edge('sub', 'handler', 'error')],
+      }),
+    );
+    expect(caught).toMatchObject({ status: 'success', output: { handler: ['child', 1] } });
+    expect(caught.steps[0]).toMatchObject({ status: 'failed', caught: true, error_kind: 'child' });
+  });
+
+  test('is resumed by a retry of the node and by a resume of the parent, not started again', async () => {
+    tools.answer('second', { status: 500 });
+    const name = await define({
+      nodes: [tools.node('first'), tools.node('second')],
+      edges: [edge('first', 'second')],
+    });
+    const retry = { max_attempts: 2, initial_interval_seconds: 0.01 };
+    const runId = await start(alone(call('sub', name, { retry })));
+    await ended(runId);
+    expect(await stepOf(runId, 'sub')).toMatchObject({
+      attempt: 2,
+      attempts: [{ outcome: 'failed' }, { outcome: 'failed' }],
+    });
+    expect(tools.calls('second')).toHaveLength(2);
+    tools.answer('second', { status: 200 });
+    await resumeRun(engine.deps, act(runId));
+    const run = await engine.until(runId, ['success']);
+    expect(run.output).toMatchObject({
+      sub: { second: { body: { name: 'second', status: 200 } } },
+    });
+    expect(tools.calls('first')).toHaveLength(1);
+    expect(tools.calls('second')).toHaveLength(3);
+    const children = await childrenOf(engine, runId);
+    expect(children).toMatchObject([{ status: 'success', resumed_count: 2 }]);
+    expect(await stepOf(runId, 'sub')).toMatchObject({ attempt: 3, child_run_id: children[0]!.id });
+  });
+
+  test('is not resumed by a retry when someone has cancelled or rejected it', async () => {
+    const name = await define(alone({ id: 'ok', kind: 'human_gate' } as never));
+    const retry = { max_attempts: 3, initial_interval_seconds: 0.01 };
+    const runs = [
+      await start(alone(call('sub', name, { retry }))),
+      await start(alone(call('sub', name, { retry }))),
+    ];
+    const [cancelled, rejected] = await Promise.all(runs.map((runId) => onlyChild(runId)));
+    await engine.until(cancelled!.id, ['paused']);
+    await engine.until(rejected!.id, ['paused']);
+    await cancelRun(engine.deps, act(cancelled!.id));
+    await decideGate(engine.deps, { ...act(rejected!.id), approved: false });
+    expect((await ended(runs[0]!)).error).toContain('failed: Cancelled by');
+    expect((await ended(runs[1]!)).error).toMatch(/failed: .*rejected/i);
+    expect(await stepOf(runs[1]!, 'sub')).toMatchObject({ attempt: 1, error_kind: 'child' });
+  });
+});
+
+describe('a paused child', () => {
+  test('keeps its parent running, and the step says so', async () => {
+    const name = await define(alone({ id: 'ok', kind: 'human_gate' } as never));
+    const runId = await start({
+      nodes: [call('sub', name), echo('after', 'sub.ok.approved')],
+      edges: [edge('sub', 'after')],
+    });
+    const child = await onlyChild(runId);
+    await engine.until(child.id, ['paused']);
+    expect(await engine.run(runId)).toMatchObject({
+      status: 'running',
+      steps: [{ step_key: 'sub', status: 'running', child_run_id: child.id, paused_child: true }],
+    });
+    await decideGate(engine.deps, { ...act(child.id), approved: true });
+    const run = await ended(runId);
+    expect(run.output).toEqual({ after: true });
+    expect(run.steps[0]).not.toHaveProperty('paused_child');
+  });
+
+  test('lets a gate of its parent open', async () => {
+    const name = await define(alone({ id: 'ok', kind: 'human_gate' } as never));
+    const runId = await start(alone(call('sub', name), { id: 'own', kind: 'human_gate' } as never));
+    const child = await onlyChild(runId);
+    await engine.until(runId, ['paused']);
+    await decideGate(engine.deps, { ...act(child.id), approved: true });
+    await eventually(async () => (await stepOf(runId, 'sub'))?.status === 'success');
+    await engine.until(runId, ['paused']);
+    await decideGate(engine.deps, { ...act(runId), approved: true });
+    expect((await ended(runId)).output).toEqual({
+      sub: { ok: { approved: true } },
+      own: { approved: true },
+    });
+  });
+
+  test('does not delay a failure beside it, and continues with a resume of the parent', async () => {
+    tools.answer('beside', { status: 500 });
+    const name = await define(alone({ id: 'ok', kind: 'human_gate' } as never));
+    const runId = await start({
+      nodes: [call('sub', name), { id: 'own', kind: 'human_gate' }, tools.node('beside')],
+      edges: [edge('own', 'beside')],
+    });
+    const child = await onlyChild(runId);
+    await engine.until(runId, ['paused']);
+    await decideGate(engine.deps, { ...act(runId), approved: true });
+    await engine.until(runId, ['failed']);
+    expect((await engine.run(child.id)).failure).toEqual({ kind: 'cancelled', with_parent: true });
+    tools.answer('beside', { status: 200 });
+    await resumeRun(engine.deps, act(runId));
+    await engine.until(child.id, ['paused']);
+    await decideGate(engine.deps, { ...act(child.id), approved: true });
+    expect(await ended(runId)).toMatchObject({ output: { sub: { ok: { approved: true } } } });
+    expect(await childrenOf(engine, runId)).toHaveLength(1);
+  });
+});
+
+describe('a cancel of the parent', () => {
+  test('cancels what runs below it, and a resume resumes that', async () => {
+    let answer: () => void = () => undefined;
+    tools.answer('slow', { until: new Promise<void>((resolve) => (answer = resolve)) });
+    const inner = await define({
+      nodes: [tools.node('first'), tools.node('slow')],
+      edges: [edge('first', 'slow')],
+    });
+    const outer = await define(alone(call('inner', inner)));
+    const runId = await start(
+      alone(call('outer', outer), { id: 'gate', kind: 'human_gate' } as never),
+    );
+    await eventually(() => tools.calls('slow').length > 0);
+    const middle = await onlyChild(runId);
+    const lowest = await onlyChild(middle.id);
+    await cancelRun(engine.deps, act(runId));
+    for (const below of [middle, lowest]) {
+      expect(await engine.run(below.id)).toMatchObject({
+        status: 'failed',
+        failure: { kind: 'cancelled', with_parent: true },
+      });
+    }
+    answer();
+    await engine.carriedOut(runId);
+    await resumeRun(engine.deps, act(runId));
+    await eventually(async () => (await engine.run(lowest.id)).status === 'success');
+    await engine.until(runId, ['paused']);
+    await decideGate(engine.deps, { ...act(runId), approved: true });
+    expect(await ended(runId)).toMatchObject({ status: 'success' });
+    expect(tools.calls('first')).toHaveLength(1);
+    expect(await childrenOf(engine, runId)).toHaveLength(1);
+    expect(await childrenOf(engine, middle.id)).toHaveLength(1);
+  });
+});

@@ -1,0 +1,207 @@
+import {
+  ApplicationFailure,
+  defineSignal,
+  isCancellation,
+  log,
+  setHandler,
+  sleep,
+} from '@temporalio/workflow';
+import type { WorkflowNode } from '../../shared/contract/graph.ts';
+import type { ChildPlace, ChildReport } from '../../shared/graph/child-step.ts';
+import {
+  FAILURE_BUDGET,
+  FAILURE_NODE,
+  FAILURE_RUN_GONE,
+  SIGNAL_CHILD,
+} from '../../shared/execution.ts';
+import { nodeLabel, outputKey } from '../../shared/graph/compile.ts';
+import { renderValue } from '../../shared/graph/expression/template.ts';
+import type { ControlStep, ReadyNode } from '../../shared/graph/schedule/scheduler.ts';
+import type { JsonObject } from '../../shared/json.ts';
+import { readChildSignal } from '../received.ts';
+import { control } from './control.ts';
+import { fail, text } from './failures.ts';
+import type { Child, Phase } from './open-children.ts';
+import { renderingWork } from './prepare.ts';
+import { complete, handleResult, pendingWrites, type Run, wake } from './state.ts';
+import { show } from './status.ts';
+import { summaryOf } from './step-call.ts';
+
+/**
+ * Steps that wait for a run of their own, their child. Postgres knows the child; the execution only knows that the step
+ * waits, and looks when a signal says that the child has ended or paused. So a step that waits holds no worker, and may
+ * wait over any number of executions of this run.
+ */
+
+/** The activity that starts or reads a child has failed. */
+const FAILURE_CHILD_LOST = 'ChildLost';
+
+const childSignal = defineSignal<[unknown]>(SIGNAL_CHILD);
+
+/** Starts to handle notices about children. */
+export function handleChildSignals(run: Run): void {
+  setHandler(childSignal, (message) => {
+    run.pace.arrived();
+    const notice = readChildSignal(message);
+    if (notice === undefined) {
+      // Ignored: Postgres knows what has become of each child.
+      log.warn('ignored a malformed signal', { signal: SIGNAL_CHILD });
+      return;
+    }
+    run.children.stale.add(notice.step_key);
+    wake(run);
+  });
+}
+
+/** Looks at every child: this run was resumed, and signals may be missing from its history. */
+export function lookAgain({ children }: Run): void {
+  for (const stepKey of children.open.keys()) children.stale.add(stepKey);
+}
+
+/** Looks at the children that signals were about. */
+export function lookAtChildren(run: Run): void {
+  const { open, stale } = run.children;
+  for (const stepKey of stale) {
+    const child = open.get(stepKey);
+    if (child?.phase === 'busy') continue;
+    stale.delete(stepKey);
+    if (child === undefined) continue;
+    setPhase(run, child, 'busy');
+    follow(run, child, control.lookAtChild(placeOf(run, child)));
+  }
+}
+
+/** Starts the child of a step, or resumes it. Returns whether the call took the control steps. */
+export function startChild(
+  run: Run,
+  { step_key, iteration }: ReadyNode,
+  shared: ControlStep[],
+): boolean {
+  const { open, attempts, begun } = run.children;
+  const last = attempts.get(step_key) ?? 0;
+  const attempt = begun.delete(step_key) ? last : last + 1;
+  const child: Child = { step: { step_key, iteration }, attempt, phase: 'busy' };
+  open.set(step_key, child);
+  run.inFlight.add(step_key);
+  return begin(run, child, shared);
+}
+
+function begin(run: Run, child: Child, shared: ControlStep[]): boolean {
+  const { step_key } = child.step;
+  const node = run.scheduler.node(step_key) as WorkflowNode;
+  let input: JsonObject;
+  try {
+    input = renderValue(node.input, run.scheduler.state(step_key)) as JsonObject;
+    run.pace.add(renderingWork(node.input, input));
+  } catch (error) {
+    close(run, child);
+    fail(run, child.step, text(error), 'node', error);
+    return false;
+  }
+  run.children.attempts.set(step_key, child.attempt);
+  const { workflow, version } = node;
+  const called = { workflow, input, ...(version === undefined ? {} : { version }) };
+  const call = { ...pendingWrites(run, shared), ...placeOf(run, child), ...called };
+  follow(run, child, control.startChild(call));
+  return true;
+}
+
+function placeOf(run: Run, { step, attempt }: Child): ChildPlace {
+  const node = run.scheduler.node(step.step_key);
+  return {
+    run_id: run.input.run_id,
+    step_key: step.step_key,
+    node_id: node.id,
+    label: nodeLabel(node),
+    iteration: step.iteration,
+    output_key: outputKey(node),
+    attempt,
+    ...(node.retry === undefined ? {} : { retry: node.retry }),
+  };
+}
+
+function setPhase(run: Run, child: Child, phase: Phase): void {
+  const { children, inFlight } = run;
+  if (child.phase === 'running') children.running -= 1;
+  if (phase === 'running') children.running += 1;
+  if (phase === 'busy') inFlight.add(child.step.step_key);
+  else inFlight.delete(child.step.step_key);
+  child.phase = phase;
+}
+
+/** The step waits no longer. */
+function close(run: Run, child: Child): void {
+  setPhase(run, child, 'paused');
+  run.children.open.delete(child.step.step_key);
+  show(run, 'running');
+}
+
+function follow(run: Run, child: Child, report: Promise<ChildReport>): void {
+  void report.then(
+    (known) => handleResult(run, () => apply(run, child, known)),
+    (error: unknown) => {
+      // This run ends.
+      if (isCancellation(error)) return;
+      handleResult(run, () => failWith(run, child, text(error), FAILURE_CHILD_LOST));
+    },
+  );
+}
+
+function apply(run: Run, child: Child, report: ChildReport): void {
+  const { step_key } = child.step;
+  run.atRest = false;
+  switch (report.state) {
+    case 'running':
+    case 'paused':
+      setPhase(run, child, report.state);
+      return;
+    case 'success':
+      close(run, child);
+      run.children.attempts.delete(step_key);
+      complete(run, step_key, report.output);
+      return;
+    case 'failed': {
+      const { error, attempts, retry_ms } = report;
+      if (retry_ms === undefined) {
+        failWith(run, child, error, FAILURE_NODE, { kind: 'child', attempts });
+      } else {
+        void sleep(retry_ms, { summary: summaryOf(`Retry of ${step_key}`) }).then(
+          () => handleResult(run, () => tryAgain(run, child)),
+          () => undefined,
+        );
+      }
+      return;
+    }
+    case 'stopped':
+      failWith(run, child, report.error, FAILURE_BUDGET, report.evidence);
+      return;
+    case 'gone':
+      failWith(run, child, 'The run no longer accepts this work', FAILURE_RUN_GONE);
+      return;
+    default:
+      report satisfies never;
+  }
+}
+
+function tryAgain(run: Run, child: Child): void {
+  run.pace.arrived();
+  child.attempt += 1;
+  begin(run, child, run.scheduler.takeControlSteps());
+}
+
+function failWith(
+  run: Run,
+  child: Child,
+  message: string,
+  type: string,
+  details?: JsonObject,
+): void {
+  close(run, child);
+  const cause = ApplicationFailure.create({
+    message,
+    type,
+    nonRetryable: true,
+    details: details === undefined ? [] : [details],
+  });
+  fail(run, child.step, message, type === FAILURE_BUDGET ? 'budget' : 'node', cause);
+}

@@ -1,0 +1,35 @@
+import type { ReadyNode } from '../../shared/graph/schedule/scheduler.ts';
+
+/** `busy`: an activity starts it or looks at it, or it waits for its next attempt. */
+export type Phase = 'busy' | 'running' | 'paused';
+
+export interface Child {
+  step: Pick<ReadyNode, 'step_key' | 'iteration'>;
+  attempt: number;
+  phase: Phase;
+}
+
+/** What an execution knows of the children of its run, by step key. */
+export interface Children {
+  open: Map<string, Child>;
+  /** The number of those that are running. */
+  running: number;
+  /** Signals were about them: look at them. */
+  stale: Set<string>;
+  /** The last attempt at each step that has not succeeded. */
+  attempts: Map<string, number>;
+  /** Steps whose attempt an earlier execution began, and that have not been started in this one. */
+  begun: Set<string>;
+}
+
+/** `carried`: the attempts of the open steps of an execution that this one continues. */
+export const createChildren = (carried: Record<string, number> = {}): Children => ({
+  open: new Map(),
+  running: 0,
+  stale: new Set(),
+  attempts: new Map(Object.entries(carried)),
+  begun: new Set(Object.keys(carried)),
+});
+
+export const carriedChildren = ({ open }: Children): Record<string, number> =>
+  Object.fromEntries([...open].map(([stepKey, { attempt }]) => [stepKey, attempt]));
