@@ -152,7 +152,10 @@ describe('completion', () => {
       ['run', 'x', '--wa'],
       ['--wait', '--wait-timeout', '--watch'],
     ],
-    [['runs', 'list', '--p'], ['--profile']],
+    [
+      ['runs', 'list', '--p'],
+      ['--parent', '--profile'],
+    ],
     [['nonsense', 'wor'], ['workflows']],
   ])('for %j offers %j', (words, expected) => {
     expect(candidates(createProgram(), words)).toEqual(expected);

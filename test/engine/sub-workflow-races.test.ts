@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
 import { sql } from '../../shared/db/pool.ts';
-import { cancelRun, resumeRun } from '../../shared/operations/runs/runs.ts';
+import { cancelRun, decideGate, resumeRun } from '../../shared/operations/runs/runs.ts';
 import { startToolServer, type ToolServer } from '../fakes/tool-server.ts';
 import { edge, type Engine, eventually, mock, startEngine } from '../support/engine.ts';
 import { startWorkerProcess } from '../support/processes.ts';
@@ -137,6 +137,45 @@ test('a child whose execution and parent are terminated continues with a resume 
     await resumeRun(engine.deps, { actor: engine.actor, runId });
     await engine.until(runId, ['success'], 60_000);
     expect(await childrenOf(engine, runId)).toMatchObject([{ id: child!.id, status: 'success' }]);
+  } finally {
+    await worker.kill();
+  }
+}, 120_000);
+
+test('a run continues as new while its children run, and keeps them', async () => {
+  const worker = await startWorkerProcess(engine.env);
+  try {
+    let answer: () => void = () => undefined;
+    tools.answer('long', { until: new Promise<void>((resolve) => (answer = resolve)) });
+    await engine.define({ nodes: [tools.node('long')], edges: [] }, 'Long');
+    await engine.define({ nodes: [{ id: 'ok', kind: 'human_gate' }], edges: [] }, 'Asks');
+    const steps = Array.from({ length: 260 }, (_, at) => `step_${at}`);
+    const runId = await engine.trigger(
+      await engine.define({
+        nodes: [
+          call('long', 'Long'),
+          call('asks', 'Asks'),
+          ...steps.map((id) => mock(id, { output: 'x', delay_ms: 1 })),
+          { id: 'join', kind: 'merge' },
+          mock('last', { output: '{long.long.status}' }),
+        ],
+        edges: [...steps.map((id) => edge(id, 'join')), edge('long', 'last'), edge('asks', 'last')],
+      }),
+    );
+    const handle = engine.deps.temporal.client.workflow.getHandle(runId);
+    await eventually(async () => {
+      const { raw, runId: current } = await handle.describe();
+      return raw.workflowExecutionInfo?.firstRunId !== current;
+    }, 60_000);
+    const before = await childrenOf(engine, runId);
+    expect(before.map(({ status }) => status).sort()).toEqual(['paused', 'running']);
+    answer();
+    const asks = before.find(({ parent_step_key: key }) => key === 'asks');
+    await decideGate(engine.deps, { actor: engine.actor, runId: asks!.id, approved: true });
+    const run = await engine.until(runId, ['success', 'failed'], 30_000);
+    expect(run).toMatchObject({ status: 'success', output: { last: 200 } });
+    expect(await childrenOf(engine, runId)).toHaveLength(2);
+    expect(tools.calls('long')).toHaveLength(1);
   } finally {
     await worker.kill();
   }

@@ -270,6 +270,7 @@ describe('every socket', () => {
 const argumentKinds: Record<string, Kind | null> = {
   workflow: 'workflow',
   run_id: 'run',
+  parent_run_id: 'run',
   feed_id: 'feed',
   source_id: 'source',
   idempotency_key: 'idempotency key',

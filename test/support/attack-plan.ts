@@ -36,6 +36,7 @@ const names: Record<string, Kind | null> = {
   workflow_id: 'workflow',
   allowed_workflow_ids: 'workflow',
   run_id: 'run',
+  parent_run_id: 'run',
   member_id: 'member',
   actor_id: 'member',
   // Any kind.
