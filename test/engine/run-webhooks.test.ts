@@ -62,6 +62,8 @@ describe('a run', () => {
           workflow_version: 1,
           status: 'success',
           trigger: 'manual',
+          parent_run_id: null,
+          parent_step_key: null,
           error: null,
           failure: null,
           cost_usd: 0.0025,
