@@ -4783,14 +4783,6 @@ export interface components {
             /** @description As it is now; null when it is gone */
             current: components["schemas"]["WorkflowDraft"] | null;
         };
-        WorkflowOrDraft: components["schemas"]["Workflow"] | components["schemas"]["WorkflowDraft"];
-        /** @description It is not as `If-Match` says */
-        WorkflowOrDraftChanged: {
-            /** @description The error message */
-            detail: string;
-            /** @description As it is now; null when it is gone */
-            current: components["schemas"]["WorkflowOrDraft"] | null;
-        };
         WorkflowNode: {
             /** @description Letters and digits of any script, `_`, `-`, `.` and `:`; starts with a letter, a digit or `_` */
             id: string;
@@ -4809,6 +4801,14 @@ export interface components {
                 [key: string]: unknown;
             };
             output_key?: string;
+        };
+        WorkflowOrDraft: components["schemas"]["Workflow"] | components["schemas"]["WorkflowDraft"];
+        /** @description It is not as `If-Match` says */
+        WorkflowOrDraftChanged: {
+            /** @description The error message */
+            detail: string;
+            /** @description As it is now; null when it is gone */
+            current: components["schemas"]["WorkflowOrDraft"] | null;
         };
         WorkflowVersion: {
             workflow_id: string;

@@ -31,11 +31,12 @@ beforeAll(async () => {
   service = await startInstallation({ AUTH_MODE: 'required', OWNER_PASSWORD: password });
   line = await startHttpServer(async ({ method, url, headers, body }, response) => {
     if ((await beforeRequest(method, url)) === 'cut') return sendJson(response, 503, {});
-    const { 'x-api-key': key = '' } = headers;
+    const { 'x-api-key': key = '', 'if-match': known } = headers;
     const answer = await fetch(service.apiUrl + url, {
       method,
       headers: {
         'x-api-key': String(key),
+        ...(known === undefined ? {} : { 'if-match': known }),
         ...(body === '' ? {} : { 'content-type': 'application/json' }),
       },
       ...(body === '' ? {} : { body }),
@@ -379,7 +380,7 @@ describe('while others write', () => {
   const afterList = (work: (id: string) => Promise<unknown>): void => {
     beforeRequest = async (method, url) => {
       const [, id] = /^\/api\/workflows\/(wf_\w+)$/.exec(url) ?? [];
-      if (method !== 'PUT' || id === undefined) return;
+      if (method === 'GET' || id === undefined) return;
       beforeRequest = async () => undefined;
       await work(id);
     };

@@ -9,7 +9,7 @@ import { unrestricted } from '../../shared/contract/policy.ts';
 import { newId } from '../../shared/crypto/ids.ts';
 import { replacePolicies } from '../../shared/db/audit/policies.ts';
 import { sql } from '../../shared/db/pool.ts';
-import { randomGraphOf, randomInput } from '../graph/generated/build.ts';
+import { childWorkflow, randomGraphOf, randomInput } from '../graph/generated/build.ts';
 import type { Engine } from '../support/engine.ts';
 import { setting } from '../support/settings.ts';
 import { type Case, hasContinued, historiesOf, type Report, runCase } from './generated/case.ts';
@@ -33,6 +33,7 @@ beforeAll(async () => {
     VALUES (${id}, ${engine.actor.workspaceId}, 'Other', 'other@example.com', 'editor', 'active')`);
   other = { ...engine.actor, id, name: 'Other', role: 'editor' };
   const refused = { tool: 'send_email', allowed_workflow_ids: ['wf_other'] };
+  await engine.define(childWorkflow.graph, childWorkflow.name);
   await replacePolicies(engine.db, engine.actor, { ...unrestricted, tools: [refused] });
 }, 60_000);
 afterAll(async () => {

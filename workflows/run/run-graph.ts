@@ -101,10 +101,10 @@ async function drive(run: Run): Promise<RunResult> {
       if (recorded !== undefined) await recorded;
     }
     collectFailedControl(run);
-    const waits = known.length > 0 || (run.oneByOne && arrived.length > 0);
     lookAtChildren(run);
     const active = run.children.running > 0;
-    if (inFlight.size === 0 && !run.woken && !waits && !(active && failures.size > 0)) {
+    const settled = inFlight.size === 0 && !run.woken && known.length === 0;
+    if (settled && !(active && failures.size > 0)) {
       if (failures.size > 0) {
         await settleFailures(run);
         continue;

@@ -3,12 +3,13 @@ import fc from 'fast-check';
 /** What decides a condition: the input, or the iterations of the loop or map around it. `broken` cannot be evaluated. */
 export type Answer = 'yes' | 'no' | 'early' | 'broken';
 
-/** `assistant`: an agent that calls a tool. `broken`, `slow` and `refused` never succeed: they stand only where their errors are caught. */
+/** `assistant`: an agent that calls a tool. `child`: another workflow. `broken`, `slow` and `refused` never succeed: they stand only where their errors are caught. */
 export type WorkKind =
   | 'agent'
   | 'assistant'
   | 'transform'
   | 'http'
+  | 'child'
   | 'gate'
   | 'merge'
   | 'broken'
@@ -79,7 +80,17 @@ const key = fc.constantFrom(undefined, undefined, undefined, 'shared', 'other');
 
 const work = fc.record({
   kind: fc.constantFrom<WorkKind[]>(
-    ...(['agent', 'assistant', 'transform', 'transform', 'http', 'http', 'gate', 'merge'] as const),
+    ...([
+      'agent',
+      'assistant',
+      'transform',
+      'transform',
+      'http',
+      'http',
+      'child',
+      'gate',
+      'merge',
+    ] as const),
     ...(['broken', 'slow', 'refused'] as const),
   ),
   key,

@@ -9,6 +9,17 @@ type EdgeInput = NonNullable<GraphInput['edges']>[number];
 /** Where tools are; the tests of the engine replace it by a server of their own. */
 export const TOOLS_URL = 'http://tools.test';
 
+/** The workflow that generated graphs run: its output is `{child: at}`. */
+export const childWorkflow = {
+  name: 'Child',
+  graph: graphSchema.parse({
+    nodes: [
+      { id: 'child', kind: 'tool', tool_name: 'json_transform', params: { expression: 'at' } },
+    ],
+    edges: [],
+  }),
+};
+
 /** The tools in generated graphs. */
 export const generatedTools = new Set(['json_transform', 'http_request', 'send_email']);
 
@@ -94,6 +105,10 @@ function workNode(building: Building, block: Work, ends: readonly End[], caught:
       }
       case 'http':
         return { id, ...tool('http_request', { url, method: 'POST' }, { retry }) };
+      case 'child': {
+        const input = { at: [id, ...counters] };
+        return { id, kind: 'workflow', workflow: childWorkflow.name, input, output_key: key };
+      }
       case 'gate':
         return { id, kind: 'human_gate', prompt: `Go on? ${id}`, ...gateFields(gate, caught) };
       case 'broken':

@@ -209,7 +209,8 @@ function runNode(reference: Reference, node: GraphNode, scope: Scope, inputs: Js
   const key = keyOf(node, scope);
   switch (node.kind) {
     case 'agent':
-    case 'tool': {
+    case 'tool':
+    case 'workflow': {
       const rounds = failedRounds(world, node, key);
       if (rounds > 0 && isFinal(reference, node, scope)) {
         return fail(reference, node, scope, [workError(node)]);

@@ -50,6 +50,7 @@ export function worldOf(salt: number): World {
     },
     result: (node, stepKey, state) => {
       if (node.kind === 'agent') return rendered(node.mock?.output ?? null, state);
+      if (node.kind === 'workflow') return { child: rendered(node.input['at'] as Json, state) };
       if (node.kind !== 'tool') throw new Error(`${node.kind} does no work`);
       const { expression } = node.params;
       if (node.tool_name === 'http_request') return { status: 200, body: { by: stepKey } };
