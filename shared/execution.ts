@@ -21,7 +21,7 @@ export const RUN_WORKFLOW = 'runGraph';
 /**
  * Increases when the scheduler or the workflow would produce other commands for the same history. 2: expressions count
  * all their work, and a run that has done much in one workflow task continues in the next. 3: short steps are local
- * activities. 4: a result is handled when the one before it has had all its consequences, also those from the ledger.
+ * activities. 4: a result is handled after all consequences of the one before it.
  */
 export const ENGINE_VERSION = 4;
 
@@ -30,9 +30,8 @@ export const SIGNAL_RESUMED = 'resumed';
 export const SIGNAL_CHILD = 'child';
 
 /**
- * Task queues: workflow tasks, bookkeeping and steps; the steps of executions that were started for a queue of their
- * own; steps of a workspace that has many in flight apart from those of others; background work apart from these;
- * deliveries apart from that, since they depend on external receivers.
+ * Task queues: workflow tasks, bookkeeping and steps; steps of executions from before these shared a queue; steps of a
+ * workspace that has many in flight; background work; deliveries, since they depend on external receivers.
  */
 export const taskQueues = (prefix: string) => ({
   control: `${prefix}-control`,

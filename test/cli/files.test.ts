@@ -36,7 +36,7 @@ beforeAll(async () => {
       method,
       headers: {
         'x-api-key': String(key),
-        ...(known === undefined ? {} : { 'if-match': known }),
+        ...(known === undefined ? {} : { 'if-match': String(known) }),
         ...(body === '' ? {} : { 'content-type': 'application/json' }),
       },
       ...(body === '' ? {} : { body }),

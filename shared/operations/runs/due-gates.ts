@@ -31,12 +31,15 @@ export async function releaseDueRuns({
     for (const workflowId of runIds) {
       await client.workflowService
         .resetStickyTaskQueue({ namespace, execution: { workflowId } })
-        .catch((error: unknown) => {
-          if (!isGrpcServiceError(error) || Number(error.code) !== NOT_FOUND) throw error;
-        });
+        .catch(ignoreClosed);
     }
   } catch (error) {
-    // The deadlines are noticed all the same, a little later.
+    // The deadlines are still noticed, a little later.
     log.warn({ err: error }, 'the runs whose gates are due could not be released');
   }
+}
+
+function ignoreClosed(error: unknown): void {
+  const code: number | undefined = isGrpcServiceError(error) ? error.code : undefined;
+  if (code !== NOT_FOUND) throw error;
 }

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import proto from '@temporalio/proto';
 import { Worker } from '@temporalio/worker';
-import { decideGate } from '../../shared/operations/runs/runs.ts';
-import { echo, edge, type Engine, mock } from '../support/engine.ts';
-import { setting } from '../support/settings.ts';
-import { fetchHistory } from './histories.ts';
-import { startEngineOfShortHistories } from './generated/short-histories.ts';
+import { decideGate } from '../../../shared/operations/runs/runs.ts';
+import { echo, edge, type Engine, mock } from '../../support/engine.ts';
+import { setting } from '../../support/settings.ts';
+import { fetchHistory } from '../histories.ts';
+import { startEngineOfShortHistories } from './short-histories.ts';
 
 type History = Awaited<ReturnType<typeof fetchHistory>>;
 type HistoryEvent = NonNullable<History['events']>[number];

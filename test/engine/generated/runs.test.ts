@@ -4,17 +4,17 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { Worker } from '@temporalio/worker';
 import fc from 'fast-check';
 import { z } from 'zod';
-import type { Actor } from '../../shared/actor.ts';
-import { unrestricted } from '../../shared/contract/policy.ts';
-import { newId } from '../../shared/crypto/ids.ts';
-import { replacePolicies } from '../../shared/db/audit/policies.ts';
-import { sql } from '../../shared/db/pool.ts';
-import { childWorkflow, randomGraphOf, randomInput } from '../graph/generated/build.ts';
-import type { Engine } from '../support/engine.ts';
-import { setting } from '../support/settings.ts';
-import { type Case, hasContinued, historiesOf, type Report, runCase } from './generated/case.ts';
-import { type Outside, startOutside } from './generated/outside.ts';
-import { startEngineOfShortHistories } from './generated/short-histories.ts';
+import type { Actor } from '../../../shared/actor.ts';
+import { unrestricted } from '../../../shared/contract/policy.ts';
+import { newId } from '../../../shared/crypto/ids.ts';
+import { replacePolicies } from '../../../shared/db/audit/policies.ts';
+import { sql } from '../../../shared/db/pool.ts';
+import { childWorkflow, randomGraphOf, randomInput } from '../../graph/generated/build.ts';
+import type { Engine } from '../../support/engine.ts';
+import { setting } from '../../support/settings.ts';
+import { type Case, hasContinued, historiesOf, type Report, runCase } from './case.ts';
+import { type Outside, startOutside } from './outside.ts';
+import { startEngineOfShortHistories } from './short-histories.ts';
 
 /** Cases at the same time. */
 const AT_ONCE = 6;
@@ -60,7 +60,7 @@ function cases(): Case[] {
 /** Cases that a fault was found with, as a failure prints them, also where the generator has changed. */
 const kept = (): Case[] => {
   if (GRAPH_CASE !== undefined) return [];
-  const folder = join(import.meta.dirname, 'generated/kept');
+  const folder = join(import.meta.dirname, 'kept');
   return readdirSync(folder).map((file) => ({
     name: file,
     ...(JSON.parse(readFileSync(join(folder, file), 'utf8')) as Omit<Case, 'name'>),
