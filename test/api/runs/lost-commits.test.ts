@@ -72,9 +72,9 @@ const UNREACHABLE = 'The database cannot be reached; try again';
 test.each(Object.keys(mutations))(
   '%s: changes nothing if disconnected before the commit, and succeeds if after it',
   async (route) => {
-    const { url, body, token } = await mutations[route]!(context);
+    const { url, body, token, headers = {} } = await mutations[route]!(context);
     const method = route.slice(0, route.indexOf(' '));
-    const send = () => lossy(method, url, body, credentialOf(url, token));
+    const send = () => lossy(method, url, body, { ...credentialOf(url, token), ...headers });
     const before = await audited();
     wire.breakAt({ at: 'commit', when: 'sent' });
     const lost = await send();
