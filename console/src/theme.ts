@@ -1,4 +1,12 @@
-import { createTheme, type MantineColor, Modal, Notification } from '@mantine/core';
+import {
+  createTheme,
+  darken,
+  defaultVariantColorsResolver,
+  type MantineColor,
+  Modal,
+  Notification,
+  parseThemeColor,
+} from '@mantine/core';
 import type { RunStatus, Step } from '../../client/index.ts';
 
 /** The theme of the console. Text has a contrast of at least 4.5 to 1 in both schemes. */
@@ -11,6 +19,17 @@ export const theme = createTheme({
   luminanceThreshold: 0.18,
   defaultRadius: 'md',
   cursorType: 'pointer',
+  // By default the darkest shade becomes lighter under the pointer, too light for its white text.
+  variantColorResolver: (input) => {
+    const colors = defaultVariantColorsResolver(input);
+    const { shade, value } = parseThemeColor({
+      color: input.color ?? input.theme.primaryColor,
+      theme: input.theme,
+    });
+    return input.variant === 'filled' && shade === 9
+      ? { ...colors, hover: darken(value, 0.1) }
+      : colors;
+  },
   fontFamily:
     'Inter, ui-sans-serif, system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", Arial, sans-serif',
   fontFamilyMonospace:

@@ -100,6 +100,9 @@ describeConsole('tool calls that need approval', (given) => {
     await form(page, 'Approve')
       .getByText(/^Arguments .*expression/)
       .waitFor();
+    // Its color under the pointer needs the contrast, too.
+    await send.hover();
+    await page.waitForFunction(() => document.querySelector('button[type=submit]:hover') !== null);
     expect(await obstacles(page)).toEqual([]);
 
     await rewrite(editor, '{"expression": "6 * 7"}');
