@@ -23,6 +23,7 @@ import {
   INFRASTRUCTURE_ATTEMPTS,
   type StepCall,
 } from '../shared/execution.ts';
+import { retryDelayMs } from '../shared/graph/kinds.ts';
 import { type Json, toStorable } from '../shared/json.ts';
 import { WorkBusyError } from '../shared/platform/threads/threads.ts';
 import { CostlyError } from '../shared/platform/threads/untrusted.ts';
@@ -54,7 +55,6 @@ import { whileAlive } from './until-stored.ts';
 
 /** How often a step reports that it is alive. Temporal forwards about one report in 0.8 × the heartbeat timeout. */
 const HEARTBEAT_MS = 1_000;
-const MAX_BACKOFF_MS = 3_600_000;
 
 /**
  * One attempt at one step: judge it by the policies, claim it in the ledger, execute the node, record the outcome. All
@@ -288,12 +288,10 @@ async function failStep(
     const details: FailureDetails = { kind, attempts: recorded.tries };
     return ApplicationFailure.nonRetryable(message, FAILURE_NODE, details);
   }
-  const initial = (retry?.initial_interval_seconds ?? 1) * 1000;
-  const delay = initial * (retry?.backoff ?? 2) ** (recorded.tries - 1);
   return ApplicationFailure.create({
     message,
     type: FAILURE_NODE,
-    nextRetryDelay: Math.min(MAX_BACKOFF_MS, delay),
+    nextRetryDelay: retryDelayMs(retry, recorded.tries),
   });
 }
 

@@ -103,3 +103,11 @@ export const hasOutputKey = (node: GraphNode): node is KeyedNode => traits[node.
 /** The default timeout of an attempt, in seconds. */
 export const defaultTimeoutSeconds = ({ kind }: ExecutedNode): number =>
   traits[kind].timeoutSeconds;
+
+const MAX_BACKOFF_MS = 3_600_000;
+
+/** The pause before the next try, in ms, after so many failed ones. */
+export function retryDelayMs(retry: GraphNode['retry'], failed: number): number {
+  const { initial_interval_seconds = 1, backoff = 2 } = retry ?? {};
+  return Math.min(MAX_BACKOFF_MS, initial_interval_seconds * 1000 * backoff ** (failed - 1));
+}

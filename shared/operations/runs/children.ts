@@ -12,6 +12,7 @@ import { findCalled } from '../../db/workflows/called-workflows.ts';
 import { blockedEvidence, BudgetExceeded } from '../../db/money/blocked.ts';
 import { AppError, type ErrorCode } from '../../errors.ts';
 import type { ChildCall, ChildReport } from '../../graph/child-step.ts';
+import { retryDelayMs } from '../../graph/kinds.ts';
 import type { DispatchDeps } from './executions.ts';
 import { dispatchAndWake, type RunDeps, triggerRun } from './runs.ts';
 
@@ -25,7 +26,6 @@ import { dispatchAndWake, type RunDeps, triggerRun } from './runs.ts';
 const FINAL: ReadonlySet<ErrorCode> = new Set(['conflict', 'input_invalid']);
 /** Failures of a child that another attempt may get past. A decision of a person stands. */
 const RETRIED: ReadonlySet<string> = new Set(['node', 'crash']);
-const MAX_BACKOFF_MS = 3_600_000;
 /** Runs within runs each add to the error. */
 const MAX_ERROR = 2_000;
 
@@ -122,12 +122,11 @@ async function fail(
   step: Step,
   error: { message: string; retryable: boolean },
 ): Promise<ChildReport> {
-  const { max_attempts = 1, initial_interval_seconds = 1, backoff = 2 } = step.retry ?? {};
-  const recorded = await failChildStep(db, step, { ...error, maxAttempts: max_attempts });
+  const maxAttempts = step.retry?.max_attempts ?? 1;
+  const recorded = await failChildStep(db, step, { ...error, maxAttempts });
   if (recorded === undefined) return GONE;
   const { final, error: text, tries } = recorded;
   const report = { state: 'failed', error: text, attempts: tries } as const;
   if (final) return report;
-  const delay = initial_interval_seconds * 1000 * backoff ** (tries - 1);
-  return { ...report, retry_ms: Math.min(MAX_BACKOFF_MS, delay) };
+  return { ...report, retry_ms: retryDelayMs(step.retry, tries) };
 }

@@ -96,7 +96,7 @@ async function start(deps: DispatchDeps, runId: string, known?: AdmittedRun): Pr
 
 /**
  * Sends a signal to the execution. A closed execution receives nothing: Postgres has what the signal is about, and
- * the execution reads it after a reset. If the run is open, so the close is not recorded yet: the reconciler checks again after the grace
+ * the execution reads it after a reset. If the run is open, the close is not recorded yet: the reconciler checks again after the grace
  * period.
  */
 async function signal(
