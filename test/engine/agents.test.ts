@@ -84,7 +84,7 @@ describe('an agent whose execution is replaced', () => {
   afterAll(() => tools.close());
 
   test('continues as new in the middle of a conversation, and repeats nothing', async () => {
-    const turns = Array.from({ length: 40 }, (_, turn) =>
+    const turns = Array.from({ length: 49 }, (_, turn) =>
       effects(...[0, 1, 2].map((n) => turn * 3 + n)),
     );
     const node = agent([...turns, { output: 'done' }], {
@@ -95,7 +95,7 @@ describe('an agent whose execution is replaced', () => {
     const runId = await start(node);
     const run = await engine.until(runId, ['success', 'failed'], 120_000);
     expect([run.error, run.state?.['triage']]).toEqual([null, 'done']);
-    expect(numbersAt(tools, 'many').sort((a, b) => a - b)).toEqual([...Array(120).keys()]);
+    expect(numbersAt(tools, 'many').sort((a, b) => a - b)).toEqual([...Array(147).keys()]);
     const handle = engine.deps.temporal.client.workflow.getHandle(runId);
     const { raw } = await handle.describe();
     const info = raw.workflowExecutionInfo;
