@@ -3,14 +3,13 @@ import { runsDueWithin } from '../../db/gates/clock.ts';
 import type { Pool } from '../../db/pool.ts';
 import type { Logger } from '../../platform/logger.ts';
 import type { TemporalLink } from '../../platform/temporal.ts';
+import { GRPC_NOT_FOUND } from './resumption.ts';
 
 /**
  * How long the Temporal server believes that a worker which was killed still polls, in seconds, and a little more. Until
  * then it offers the tasks of a run to the worker that had it last, for two seconds each.
  */
 const BELIEVED_ALIVE_SECONDS = 12;
-/** gRPC: the execution has closed. */
-const NOT_FOUND = 5;
 
 /**
  * Lets any worker take the next task of the runs with a gate that is due soon, for a worker that starts: the one that
@@ -41,5 +40,5 @@ export async function releaseDueRuns({
 
 function ignoreClosed(error: unknown): void {
   const code: number | undefined = isGrpcServiceError(error) ? error.code : undefined;
-  if (code !== NOT_FOUND) throw error;
+  if (code !== GRPC_NOT_FOUND) throw error;
 }

@@ -185,7 +185,8 @@ async function resetExecution(
 }
 
 const GRPC_INVALID_ARGUMENT = 3;
-const GRPC_NOT_FOUND = 5;
+/** The execution does not exist, or has closed. */
+export const GRPC_NOT_FOUND = 5;
 const GRPC_DATA_LOSS = 15;
 
 /**
