@@ -14,7 +14,8 @@ export default {
   testPathIgnorePatterns: ['/node_modules/'],
   watchman: false,
   testSequencer: '<rootDir>/test/support/sequencer.mjs',
-  testTimeout: 30_000,
+  // 30 s on an idle machine: see test/support/patience.ts.
+  testTimeout: 120_000,
   // More than processors: most tests mostly wait.
   maxWorkers: 4,
   // JavaScript heap. Modules stay loaded; a fresh process takes seconds to load them.

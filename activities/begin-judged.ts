@@ -89,18 +89,10 @@ export async function beginJudged(
         ? await computePure(deps, attempt, permitted(call, judgement))
         : undefined;
     const step: StepBeginning = {
-      pendingWrites: call,
+      ...placeOf(attempt, call),
       ...claimed,
       claimMs: CLAIM_MS,
-      stepKey: call.step_key,
-      nodeId: node.id,
-      label: labelOf(call),
-      kind: node.kind,
-      iteration: call.iteration,
-      outputKey: call.agent === undefined ? outputKey(node) : null,
-      agent: call.agent,
       input: toStorable(inputOf(call, judgement)),
-      queuedAt: attempt.scheduledAt,
       cost: costOfStep(deps, policies.prices, permitted(call, judgement), turn),
       judged: { workspaceId, revision, verdicts: judgement.verdicts },
     };
@@ -110,6 +102,19 @@ export async function beginJudged(
   }
   throw ApplicationFailure.retryable("The workspace's policies keep changing");
 }
+
+/** What a step begins with, whether it is executed or takes its result from a record. */
+export const placeOf = (attempt: Attempt, call: StepCall) => ({
+  pendingWrites: call,
+  stepKey: call.step_key,
+  nodeId: call.node.id,
+  label: labelOf(call),
+  kind: call.node.kind,
+  iteration: call.iteration,
+  outputKey: call.agent === undefined ? outputKey(call.node) : null,
+  agent: call.agent,
+  queuedAt: attempt.scheduledAt,
+});
 
 /** The call, with only the values that the policies permit. */
 export const permitted = (call: StepCall, { params, state }: Judgement): StepCall => ({

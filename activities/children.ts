@@ -1,26 +1,95 @@
 import { activityInfo, ApplicationFailure } from '@temporalio/activity';
-import type { ControlActivities } from '../shared/execution.ts';
-import { lookAtChild, startChild } from '../shared/operations/runs/children.ts';
+import type { ChildResult } from '../shared/db/children/steps.ts';
+import { type ControlActivities, FAILURE_NODE } from '../shared/execution.ts';
+import type { ChildCall, ChildPlace, ChildReport } from '../shared/graph/child-step.ts';
+import type { JsonObject } from '../shared/json.ts';
+import { type ChildRules, lookAtChild, startChild } from '../shared/operations/runs/children.ts';
 import type { RunDeps } from '../shared/operations/runs/runs.ts';
+import { judgeUntrusted } from '../shared/platform/threads/untrusted.ts';
+import { asTool } from '../shared/tools.ts';
+import { type CallArguments, readArguments, resultForModel } from './agents/call.ts';
+import { createRedact } from './agents/redact.ts';
 import type { FrameNotifier } from './frame-notifier.ts';
+import type { PolicyCache } from './policies.ts';
+import { rehearseChild } from './rehearsals/children.ts';
+
+export type ChildDeps = RunDeps & { frames: FrameNotifier; policies: PolicyCache };
 
 /** The local activities of steps that wait for a run of their own. */
 export function createChildActivities(
-  deps: RunDeps & { frames: FrameNotifier },
+  deps: ChildDeps,
 ): Pick<ControlActivities, 'startChild' | 'lookAtChild'> {
   return {
     startChild: async (call) => {
-      const report = await startChild(deps, { ...call, execution: executionId() });
+      const report = await start(deps, call);
       deps.frames.wakeNow(call.run_id);
-      return report;
+      return reportOf(call, report);
     },
     lookAtChild: async (call) => {
-      const report = await lookAtChild(deps, { ...call, execution: executionId() });
+      const step = { ...call, execution: executionId() };
+      const report = await lookAtChild(deps, step, presenting(deps, call));
       deps.frames.wakeNow(call.run_id);
-      return report;
+      return reportOf(call, report);
     },
   };
 }
+
+async function start(deps: ChildDeps, call: ChildCall): Promise<ChildReport> {
+  let asked: CallArguments | undefined;
+  try {
+    const { agent, input } = call;
+    const own = { args: input, approved: false };
+    asked = agent === undefined ? own : await readArguments(deps.db, call, agent);
+  } catch (error) {
+    // No one has approved the call: a failure of this run, and not of the infrastructure.
+    if (!(error instanceof ApplicationFailure) || error.type !== FAILURE_NODE) throw error;
+    return { state: 'failed', error: error.message, attempts: 1 };
+  }
+  if (asked === undefined) return { state: 'reported' };
+  const step = { ...call, input: asked.args, execution: executionId() };
+  const rehearsed = await rehearseChild(deps, step, asked);
+  if (rehearsed !== undefined) return rehearsed;
+  return startChild(deps, step, {
+    judge: judging(deps, call),
+    resultOf: presenting(deps, call),
+  });
+}
+
+/** What the workflow learns: nothing of an agent's conversation, which would stay in its history. */
+function reportOf({ agent }: ChildPlace, report: ChildReport): ChildReport {
+  if (agent === undefined) return report;
+  if (report.state === 'success') return { ...report, output: {} };
+  if (report.state !== 'failed' || report.retry_ms !== undefined) return report;
+  // As for other calls: a refusal by the policies never fails the agent.
+  return agent.fails === true && report.kind !== 'policy' ? report : { state: 'reported' };
+}
+
+/**
+ * The policies judge the start of a child like the call of a tool, under the name that the graph gives it and under the
+ * id and the name of the workflow.
+ */
+const judging =
+  ({ policies }: ChildDeps, call: ChildCall): ChildRules['judge'] =>
+  async (workflow, input, fresh) => {
+    const { workspace_id: workspaceId, workflow_id: workflowId, node_id: nodeId } = call;
+    const known = fresh ? await policies.refresh(workspaceId) : policies.known(workspaceId);
+    const { revision } = known;
+    const tool_name = asTool(call.workflow);
+    const aliases = workflow === undefined ? [] : [asTool(workflow.id), asTool(workflow.name)];
+    const node = { id: nodeId, kind: 'tool', tool_name, params: {} } as const;
+    const step = { workflowId, node, params: input, state: {}, aliases };
+    return { ...(await judgeUntrusted(workspaceId, known, step)), revision };
+  };
+
+/** The result of an agent's call is redacted and cut before the model reads it. */
+const presenting =
+  ({ policies }: ChildDeps, { workspace_id: workspaceId, agent }: ChildPlace) =>
+  async (output: JsonObject): Promise<ChildResult> => {
+    if (agent === undefined) return { output, verdicts: [] };
+    const redact = createRedact(workspaceId, policies.known(workspaceId), {});
+    const { result, verdicts } = await resultForModel(output, redact);
+    return { output: result, verdicts };
+  };
 
 /** The Temporal run id of the execution that calls the activity. */
 export function executionId(): string {

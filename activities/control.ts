@@ -7,35 +7,32 @@ import { recordControl } from '../shared/db/runs/log.ts';
 import type { ControlActivities } from '../shared/execution.ts';
 import { toDollars } from '../shared/money.ts';
 import { notifyParent } from '../shared/operations/runs/notices.ts';
-import type { RunDeps } from '../shared/operations/runs/runs.ts';
 import { recordRunSpan } from '../shared/operations/runs/run-span.ts';
 import { evaluateChecksUntrusted } from '../shared/platform/threads/untrusted.ts';
-import { createChildActivities, executionId } from './children.ts';
-import type { FrameNotifier } from './frame-notifier.ts';
+import { type ChildDeps, createChildActivities, executionId } from './children.ts';
 
 /**
  * The bookkeeping between steps, as local activities. Each may run twice: after a crash between its commit and the
  * completion of the workflow task, it finds its own earlier write and returns the same result.
  */
 export function createControlActivities(
-  deps: RunDeps & {
-    frames: FrameNotifier;
+  deps: ChildDeps & {
     /** The public address of the console, for links to gates. */
     publicUrl: string;
   },
 ): ControlActivities {
   const { db, frames, publicUrl } = deps;
   const alerts = deps.config.alerts.channels.length > 0;
-  const hasEnded = async (runId: string): Promise<void> => {
+  const hasEnded = async (runId: string, { hasParent }: { hasParent: boolean }): Promise<void> => {
     await recordRunSpan(deps, runId);
-    void notifyParent(deps, runId);
+    if (hasParent) void notifyParent(deps, runId);
   };
   return {
     pauseAtGates: async (call) => {
       const notice = { execution: executionId(), alerts, publicUrl };
-      const decisions = await pauseAtGates(db, { ...call, ...notice });
+      const { decisions, noticed } = await pauseAtGates(db, { ...call, ...notice });
       frames.wakeNow(call.run_id);
-      void notifyParent(deps, call.run_id);
+      if (noticed) void notifyParent(deps, call.run_id);
       return { decisions };
     },
     checkGate: async (call) => {
@@ -50,7 +47,7 @@ export function createControlActivities(
         alerts,
       });
       frames.wakeNow(call.run_id);
-      if (ended === true) await hasEnded(call.run_id);
+      if (ended !== undefined) await hasEnded(call.run_id, ended);
       return verdict;
     },
     settleRun: async (call) => {
@@ -72,7 +69,7 @@ export function createControlActivities(
       const end = { ...call, runId: call.run_id, execution: executionId(), alerts };
       const ended = await abandonRun(db, end);
       frames.wakeNow(call.run_id);
-      if (ended) await hasEnded(call.run_id);
+      if (ended !== undefined) await hasEnded(call.run_id, ended);
     },
     loadLedger: (call) => loadLedger(db, call.run_id),
     ...createChildActivities(deps),

@@ -24,7 +24,9 @@ import {
   type StepCall,
 } from '../shared/execution.ts';
 import { retryDelayMs } from '../shared/graph/kinds.ts';
+import { laneOf } from '../shared/graph/lanes.ts';
 import { type Json, toStorable } from '../shared/json.ts';
+import { withEffects } from '../shared/platform/egress/effects.ts';
 import { WorkBusyError } from '../shared/platform/threads/threads.ts';
 import { CostlyError } from '../shared/platform/threads/untrusted.ts';
 import type { Judgement } from '../shared/policy/judge.ts';
@@ -50,6 +52,8 @@ import {
 } from './agents/part.ts';
 import { beginJudged, permitted } from './begin-judged.ts';
 import { annotateOutcome, recordComputedStep, tracedStep } from './spans.ts';
+import { effectsOf } from './rehearsals/records.ts';
+import { rehearseStep } from './rehearsals/steps.ts';
 import { readStepSecrets } from './step-secrets.ts';
 import { whileAlive } from './until-stored.ts';
 
@@ -65,57 +69,77 @@ export function createExecuteNode(
   deps: ExecuteNodeDeps,
 ): (asked: StepCall, attempt: Attempt) => Promise<Json> {
   return async (asked, attempt) => {
+    const recorded = await rehearseStep(deps, attempt, asked);
+    if (recorded !== undefined) return recorded.output;
+    if (asked.rehearsal !== undefined) requireItsLane(asked, attempt);
     const { customTool, call: known } = await withCustomTool(deps.db, asked);
     const prepared = await prepareAgentPart(deps, known, attempt);
     if (prepared === undefined) return agentProgress(known, undefined);
-    const { call: given, turn } = prepared;
-    const secrets = await readStepSecrets(deps, given, customTool);
-    const { execution } = attempt;
-    const claim = `${execution}/${attempt.number}/${randomUUID()}`;
-    const { begun, step, computed, judgement } = await heartbeating(attempt, () =>
-      beginJudged(deps, attempt, given, { execution, claim }, turn),
-    );
-    deps.frames.wake(given.run_id);
-    switch (begun.outcome) {
-      case 'finished':
-        return agentProgress(given, begun.output);
-      case 'failed':
-        throw ApplicationFailure.nonRetryable(begun.error, FAILURE_NODE, begun.details);
-      case 'waits':
-        throw waiting(attempt.number);
-      case 'refused':
-        throw ApplicationFailure.nonRetryable(
-          'The run no longer accepts this work',
-          FAILURE_RUN_GONE,
-        );
-      case 'blocked':
-        throw ApplicationFailure.nonRetryable(
-          blockedText(begun.blocked),
-          FAILURE_BUDGET,
-          blockedEvidence(begun.blocked),
-        );
-      case 'begun': {
-        const span = { call: given, attempt: begun.attempts, resumes: begun.epoch };
-        if (computed !== undefined) {
-          deps.metrics?.ended(given.node.kind, 'success', computed.seconds);
-          recordComputedStep(span, computed.seconds);
-          return computed.output;
-        }
-        return reportAgentPart(given, { refused: judgement.refusal !== undefined }, () =>
-          tracedStep(span, () =>
-            attemptStep(deps, attempt, permitted(given, judgement), judgement, {
-              claim,
-              beginning: { step, attempt: begun.attempts },
-              customTool,
-              secrets,
-              turn,
-              ...begun,
-            }),
-          ),
-        );
-      }
-    }
+    const { call, turn } = prepared;
+    const execute = (): Promise<Json> => executeStep(deps, attempt, call, { customTool, turn });
+    const effects = effectsOf(call);
+    return effects === undefined ? execute() : withEffects(effects, execute);
   };
+}
+
+/** In a rehearsal, every step looks for its record in the short lane first. Throws where it is to be executed elsewhere. */
+function requireItsLane({ node }: StepCall, { place }: Attempt): void {
+  if (place !== 'here' || laneOf(node) === 'short') return;
+  throw ApplicationFailure.retryable('It has no record, and is executed in the long lane');
+}
+
+async function executeStep(
+  deps: ExecuteNodeDeps,
+  attempt: Attempt,
+  given: StepCall,
+  { customTool, turn }: Pick<Claim, 'customTool' | 'turn'>,
+): Promise<Json> {
+  const secrets = await readStepSecrets(deps, given, customTool);
+  const { execution } = attempt;
+  const claim = `${execution}/${attempt.number}/${randomUUID()}`;
+  const { begun, step, computed, judgement } = await heartbeating(attempt, () =>
+    beginJudged(deps, attempt, given, { execution, claim }, turn),
+  );
+  deps.frames.wake(given.run_id);
+  switch (begun.outcome) {
+    case 'finished':
+      return agentProgress(given, begun.output);
+    case 'failed':
+      throw ApplicationFailure.nonRetryable(begun.error, FAILURE_NODE, begun.details);
+    case 'waits':
+      throw waiting(attempt.number);
+    case 'refused':
+      throw ApplicationFailure.nonRetryable(
+        'The run no longer accepts this work',
+        FAILURE_RUN_GONE,
+      );
+    case 'blocked':
+      throw ApplicationFailure.nonRetryable(
+        blockedText(begun.blocked),
+        FAILURE_BUDGET,
+        blockedEvidence(begun.blocked),
+      );
+    case 'begun': {
+      const span = { call: given, attempt: begun.attempts, resumes: begun.epoch };
+      if (computed !== undefined) {
+        deps.metrics?.ended(given.node.kind, 'success', computed.seconds);
+        recordComputedStep(span, computed.seconds);
+        return computed.output;
+      }
+      return reportAgentPart(given, { refused: judgement.refusal !== undefined }, () =>
+        tracedStep(span, () =>
+          attemptStep(deps, attempt, permitted(given, judgement), judgement, {
+            claim,
+            beginning: { step, attempt: begun.attempts },
+            customTool,
+            secrets,
+            turn,
+            ...begun,
+          }),
+        ),
+      );
+    }
+  }
 }
 
 const FIRST_WAIT_MS = 100;

@@ -15,7 +15,8 @@ import { createDeltaNotifier } from './agents/delta-notifier.ts';
 import { createRecentCalls } from './agents/recent-calls.ts';
 import { currentAttempt } from './attempt.ts';
 import { createControlActivities } from './control.ts';
-import { createDeliverAlert } from './deliver-alert.ts';
+import { createJobActivities } from './background/jobs.ts';
+import { createDeliverAlert } from './background/deliver-alert.ts';
 import { createAttemptDelivery } from './deliver-webhook.ts';
 import { createExecuteNode } from './execute-node.ts';
 import type { StepMetrics } from './step-context.ts';
@@ -24,7 +25,7 @@ import type { NodeRunners } from './nodes/node.ts';
 import { createPolicyCache } from './policies.ts';
 import { createExecuteShortStep } from './short-step.ts';
 import { withinShare } from './step-shares.ts';
-import { createSweepRetention } from './sweep-retention.ts';
+import { createSweepRetention } from './background/sweep-retention.ts';
 import { createTickSchedule } from './tick-schedule.ts';
 
 export interface ActivityDeps extends DispatchDeps {
@@ -68,6 +69,7 @@ export function createActivities(deps: ActivityDeps): Activities {
       ...createControlActivities({
         ...deps,
         frames,
+        policies,
         findRunnable,
         publicUrl: deps.config.api.publicUrl,
       }),
@@ -79,6 +81,7 @@ export function createActivities(deps: ActivityDeps): Activities {
     background: {
       deliverAlert: createDeliverAlert(deps),
       sweepRetention: createSweepRetention(deps),
+      ...createJobActivities({ ...deps, findRunnable }),
     },
     deliveries: { attemptDelivery: createAttemptDelivery(deps) },
     close: async () => {

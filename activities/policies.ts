@@ -1,5 +1,5 @@
 import { type Policies, unrestricted } from '../shared/contract/policy.ts';
-import type { Price } from '../shared/contract/price.ts';
+import { overridesOf } from '../shared/contract/price.ts';
 import { readStepSettings } from '../shared/db/audit/policies.ts';
 import type { Pool } from '../shared/db/pool.ts';
 import type { JudgingPolicies } from '../shared/platform/threads/untrusted.ts';
@@ -30,14 +30,6 @@ const NOTHING_SET: KnownPolicies = { revision: 0, ...ready(unrestricted), prices
 function ready(policies: Policies): JudgingPolicies {
   return { compiled: compilePolicies(policies), json: JSON.stringify(policies) };
 }
-
-const overridesOf = (prices: readonly Price[]): PriceOverrides =>
-  Object.fromEntries(
-    prices.map((price) => [
-      price.model,
-      { inputUsd: price.input_usd_per_million, outputUsd: price.output_usd_per_million },
-    ]),
-  );
 
 export function createPolicyCache(db: Pool): PolicyCache {
   const entries = new BoundedMap<string, KnownPolicies>(MAX_WORKSPACES);

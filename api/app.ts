@@ -47,6 +47,7 @@ import { alertRoutes } from './routes/ops/alerts.ts';
 import { approvalRoutes } from './routes/ops/approvals.ts';
 import { auditRoutes } from './routes/ops/audit.ts';
 import { authRoutes } from './routes/ops/auth.ts';
+import { backtestRoutes } from './routes/ops/backtests.ts';
 import { budgetRoutes } from './routes/ops/budgets.ts';
 import { dataFeedRoutes } from './routes/ops/data-feeds.ts';
 import { dataIngestRoutes } from './routes/ops/data-ingest.ts';
@@ -55,11 +56,19 @@ import { dataKeyRoutes } from './routes/ops/data-keys.ts';
 import { governanceRoutes } from './routes/ops/governance.ts';
 import { healthRoutes } from './routes/ops/health.ts';
 import { hookRoutes } from './routes/ops/hooks.ts';
+import { inboundEventRoutes } from './routes/ops/inbound-events.ts';
 import { keyRoutes } from './routes/ops/keys.ts';
 import { memberRoutes } from './routes/ops/members.ts';
 import { policyRoutes } from './routes/ops/policies.ts';
 import { priceRoutes } from './routes/ops/prices.ts';
 import { draftRoutes } from './routes/ops/drafts.ts';
+import { dryRunRoutes } from './routes/ops/dry-runs.ts';
+import { experimentRoutes } from './routes/ops/experiments.ts';
+import { forkRoutes } from './routes/ops/forks.ts';
+import { nodeTestRoutes } from './routes/ops/node-tests.ts';
+import { pinRoutes } from './routes/ops/pins.ts';
+import { runExportRoutes } from './routes/ops/run-export.ts';
+import { runViewRoutes } from './routes/ops/run-views.ts';
 import { runRoutes } from './routes/ops/runs.ts';
 import { secretRoutes } from './routes/ops/secrets.ts';
 import { toolRoutes } from './routes/ops/tools.ts';
@@ -100,8 +109,16 @@ const routes = [
   draftRoutes,
   templateRoutes,
   runRoutes,
+  runExportRoutes,
+  runViewRoutes,
+  dryRunRoutes,
+  forkRoutes,
+  experimentRoutes,
+  nodeTestRoutes,
+  pinRoutes,
   webhookRoutes,
   hookRoutes,
+  inboundEventRoutes,
   approvalRoutes,
   toolRoutes,
   secretRoutes,
@@ -116,6 +133,7 @@ const routes = [
   budgetRoutes,
   governanceRoutes,
   policyRoutes,
+  backtestRoutes,
   dataFeedRoutes,
   dataSourceRoutes,
   dataIngestRoutes,

@@ -6,6 +6,7 @@ import type { Actor } from '../shared/actor.ts';
 import type { Capability } from '../shared/capabilities.ts';
 import type { DataScope } from '../shared/contract/data/envelope.ts';
 import type { AdmittedKey, DataAccount } from '../shared/db/data/metering.ts';
+import type { ArrivedEvent } from '../shared/db/inbound/log.ts';
 import type { Tx } from '../shared/db/pool.ts';
 import type { EnabledWebhook } from '../shared/db/workflows/webhooks.ts';
 import type { RunDeps } from '../shared/operations/runs/runs.ts';
@@ -83,11 +84,16 @@ declare module 'fastify' {
   }
 }
 
-/** Closed at once with a code, or authenticated to receive the frames after number `after`. */
+/** Closed at once with a code, or authenticated to receive frames. */
 export type StreamAdmission =
   | { close: number; reason?: string }
-  /** `release` releases the socket's slot. */
-  | { after: number; credential: Credential; release: () => void };
+  | {
+      credential: Credential;
+      /** Starts to send, from what had happened before the handshake on. Returns how to end it. */
+      follow: (send: (frame: Buffer) => void) => () => void;
+      /** Releases the socket's slot. */
+      release: () => void;
+    };
 
 /** The caller of the data API, and their key. */
 export interface DataCaller {
@@ -132,6 +138,8 @@ export interface Meter {
 /** An inbound event, with its raw bytes. */
 export interface HookRequest {
   workflowId: string;
+  /** What the log keeps of it, as far as it was read. */
+  arrival: ArrivedEvent;
   webhook: EnabledWebhook;
   body: Buffer;
 }

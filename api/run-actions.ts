@@ -1,13 +1,32 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Actor } from '../shared/actor.ts';
+import type { NotReused } from '../shared/contract/fork.ts';
+import type { NodeTest } from '../shared/contract/node-test.ts';
 import type { Run } from '../shared/contract/run.ts';
-import type { RunRequest } from '../shared/db/runs/run-request.ts';
+import { assignGate, type Assignment } from '../shared/db/gates/assignments.ts';
 import { newRunRecord, readRun } from '../shared/db/runs/runs.ts';
 import type { Override } from '../shared/db/runs/resumes.ts';
 import { notFound } from '../shared/errors.ts';
-import { cancelRun, decideGate, resumeRun, triggerRun } from '../shared/operations/runs/runs.ts';
+import {
+  type Forked,
+  forkRun,
+  type ForkRequest,
+  rerunRun,
+  type RerunRequest,
+} from '../shared/operations/runs/forks.ts';
+import { type NodeTestRequest, testNode } from '../shared/operations/runs/node-tests.ts';
+import { checkDecision } from '../shared/operations/gates/check-decision.ts';
+import {
+  cancelRun,
+  decideGate,
+  resumeRun,
+  type StartRequest,
+  startRun,
+} from '../shared/operations/runs/runs.ts';
+import { MAX_STEPS_IN_RUN } from '../shared/limits.ts';
 import type { RequestedDecision } from '../shared/operations/runs/tool-calls.ts';
 import { databaseProblem } from './http/database-errors.ts';
+import { restOf } from './http/run-watch.ts';
 import { shownRun } from './identity/shown-gates.ts';
 import type { RouteContext } from './deps.ts';
 
@@ -18,10 +37,25 @@ import type { RouteContext } from './deps.ts';
 export interface RunActions {
   read(actor: Actor, runId: string): Promise<Run>;
   /** `replayed`: an earlier request with the same idempotency key started it. */
-  start(request: RunRequest): Promise<{ run: Run; replayed: boolean }>;
+  start(request: StartRequest & { actor: Actor }): Promise<Started>;
+  /** Starts a run again. */
+  rerun(request: RerunRequest & { actor: Actor }): Promise<Started & { notReused: NotReused[] }>;
+  /** Starts a run from a step of another one. */
+  fork(request: ForkRequest & { actor: Actor }): Promise<Started & { notReused: NotReused[] }>;
+  /** Tests one node, and waits for its end for some seconds, unless the signal is aborted. */
+  testNode(request: NodeTestRequest, signal: AbortSignal): Promise<NodeTest>;
   decide(actor: Actor, runId: string, answer: Answer): Promise<Run>;
+  /** Throws what `decide` would throw, and decides nothing. */
+  check(actor: Actor, runId: string, answer: Answer): Promise<Run>;
+  /** Says which member is expected to decide a gate. */
+  assign(actor: Actor, runId: string, given: Omit<Assignment, 'actor' | 'runId'>): Promise<Run>;
   resume(actor: Actor, runId: string, override?: Override): Promise<Run>;
   cancel(actor: Actor, runId: string): Promise<Run>;
+}
+
+interface Started {
+  run: Run;
+  replayed: boolean;
 }
 
 /** The answer at a gate or a tool call, as a request has it. */
@@ -29,6 +63,16 @@ type Answer = Omit<RequestedDecision, 'actor' | 'runId'>;
 
 /** Below a handler's timeout. */
 const READ_FOR_MS = 20_000;
+
+/** How long a test of a node is awaited. */
+const TEST_WAIT_MS = 10_000;
+
+const testOf = ({ id, status, steps, error }: Run): NodeTest => ({
+  run_id: id,
+  status,
+  step: steps.find((step) => step.parent_step_key === undefined) ?? null,
+  error,
+});
 
 /** The action is committed, so reading its result retries while the database is unavailable. */
 async function untilRead(read: () => Promise<Run>): Promise<Run> {
@@ -53,16 +97,13 @@ export function createRunActions(context: RouteContext): RunActions {
     actor: Pick<Actor, 'workspaceId'> & Partial<Actor>,
     runId: string,
   ): Promise<Run> => {
-    const run = await readRun(db, { workspaceId: actor.workspaceId, runId, ...pages });
+    const scope = { workspaceId: actor.workspaceId, runId, maxSteps: MAX_STEPS_IN_RUN };
+    const run = await readRun(db, { ...scope, ...pages });
     if (run === undefined) throw notFound('Run');
     return shownRun(actor, run);
   };
   // Reading before Temporal is notified would delay the step after a gate for no reason.
-  const readWhile = async (
-    dispatched: Promise<boolean>,
-    actor: Actor,
-    runId: string,
-  ): Promise<Run> => {
+  const readWhile: ReadWhile = async (dispatched, actor, runId) => {
     const [run] = await Promise.all([
       untilRead(() => read(actor, runId)),
       inFlight.add(dispatched),
@@ -72,16 +113,25 @@ export function createRunActions(context: RouteContext): RunActions {
   return {
     read,
     start: async (request) => {
-      const { runId, admitted, dispatched } = await triggerRun(context, request);
+      const { runId, admitted, dispatched } = await startRun(context, request);
+      const { actor, input, draft = false } = request;
+      // The record of a run of a draft has its graph.
+      if (draft || admitted === undefined) {
+        const run = await readWhile(dispatched, actor, runId);
+        return { run, replayed: admitted === undefined };
+      }
       await inFlight.add(dispatched);
-      return admitted === undefined
-        ? { run: await read(request.actor, runId), replayed: true }
-        : { run: newRunRecord(admitted, request.input, pages), replayed: false };
+      return { run: newRunRecord(admitted, input, pages), replayed: false };
     },
-    decide: async (actor, runId, answer) => {
-      const { dispatched } = await decideGate(context, { actor, runId, ...answer });
-      return readWhile(dispatched, actor, runId);
+    ...forkActions(context, readWhile),
+    testNode: async (request, signal) => {
+      const { runId, dispatched } = await testNode(context, request);
+      await inFlight.add(dispatched);
+      const { workspaceId } = request.actor;
+      await restOf(db, { workspaceId, runId }, { waitMs: TEST_WAIT_MS, signal });
+      return testOf(await untilRead(() => read(request.actor, runId)));
     },
+    ...gateActions(context, read, readWhile),
     resume: async (actor, runId, override) => {
       const { dispatched } = await resumeRun(context, { actor, runId, override });
       return readWhile(dispatched, actor, runId);
@@ -90,5 +140,48 @@ export function createRunActions(context: RouteContext): RunActions {
       const { dispatched } = await cancelRun(context, { actor, runId });
       return readWhile(dispatched, actor, runId);
     },
+  };
+}
+
+type ReadRun = (actor: Actor, runId: string) => Promise<Run>;
+type ReadWhile = (dispatched: Promise<boolean>, actor: Actor, runId: string) => Promise<Run>;
+
+function gateActions(
+  context: RouteContext,
+  read: ReadRun,
+  readWhile: ReadWhile,
+): Pick<RunActions, 'decide' | 'check' | 'assign'> {
+  return {
+    decide: async (actor, runId, answer) => {
+      const { dispatched } = await decideGate(context, { actor, runId, ...answer });
+      return readWhile(dispatched, actor, runId);
+    },
+    check: async (actor, runId, answer) => {
+      await checkDecision(context.db, { actor, runId, ...answer });
+      return read(actor, runId);
+    },
+    assign: async (actor, runId, given) => {
+      await assignGate(context.db, { actor, runId, ...given });
+      return untilRead(() => read(actor, runId));
+    },
+  };
+}
+
+/** Runs that start from another one. Their records are read: a fork has steps already. */
+function forkActions(
+  context: RouteContext,
+  readWhile: ReadWhile,
+): Pick<RunActions, 'rerun' | 'fork'> {
+  const started = async (
+    actor: Actor,
+    { runId, admitted, dispatched, notReused }: Forked,
+  ): Promise<Started & { notReused: NotReused[] }> => ({
+    run: await readWhile(dispatched, actor, runId),
+    replayed: admitted === undefined,
+    notReused,
+  });
+  return {
+    rerun: async (request) => started(request.actor, await rerunRun(context, request)),
+    fork: async (request) => started(request.actor, await forkRun(context, request)),
   };
 }

@@ -35,7 +35,7 @@ const SILENCE_MS = 100;
 const terminal = new Set<StreamFrame['type']>(['run_completed', 'run_failed']);
 
 export type Call = <T>(
-  method: 'GET' | 'POST' | 'DELETE',
+  method: 'GET' | 'POST' | 'PUT' | 'DELETE',
   path: string,
   body?: unknown,
 ) => Promise<T>;
@@ -86,7 +86,7 @@ export function serviceClient(url: string, temporal: Client): Service {
 /** Calls the API over keep-alive connections; throws for a status of 300 or more. */
 export function createCall(url: string): Call {
   const dispatcher = new Agent({ connections: 64, keepAliveTimeout: 60_000 });
-  return async <T>(method: 'GET' | 'POST' | 'DELETE', path: string, body?: unknown) => {
+  return async <T>(method: 'GET' | 'POST' | 'PUT' | 'DELETE', path: string, body?: unknown) => {
     const response = await request(`${url}${path}`, {
       dispatcher,
       method,

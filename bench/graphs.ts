@@ -8,7 +8,7 @@ const tool = (id: string) =>
 const names = (count: number, stem = 'n'): string[] =>
   Array.from({ length: count }, (_, index) => `${stem}${index + 1}`);
 
-const chained = (ids: string[]) =>
+export const chained = (ids: string[]) =>
   ids.slice(1).map((target, index) => ({ source: ids[index] ?? '', target }));
 
 export function chain(length: number): GraphInput {
@@ -17,7 +17,7 @@ export function chain(length: number): GraphInput {
 }
 
 /** A node whose step the server dispatches: it waits, as if for a model. */
-const waitingAgent = (id: string, ms: number) =>
+export const waitingAgent = (id: string, ms: number) =>
   ({
     id,
     kind: 'agent',

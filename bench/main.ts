@@ -5,10 +5,15 @@ import { runBenchmark } from './lifecycle.ts';
 import { admission } from './measures/admission.ts';
 import { agents } from './measures/agents/agents.ts';
 import { approve } from './measures/approve.ts';
-import { consoleMeasure } from './measures/console.ts';
+import { consoleMeasure } from './measures/console/console.ts';
+import { backtest } from './measures/history/backtest.ts';
+import { experiment } from './measures/history/experiment.ts';
+import { search } from './measures/history/search.ts';
+import { sweep } from './measures/history/sweep.ts';
 import { ingest } from './measures/data/ingest.ts';
 import { deltas } from './measures/agents/deltas.ts';
 import { deliveries } from './measures/data/deliveries.ts';
+import { dryRun } from './measures/pure/dry-run.ts';
 import { fairness } from './measures/fairness.ts';
 import { grown } from './measures/data/grown.ts';
 import { dataReading } from './measures/data/reading.ts';
@@ -17,14 +22,13 @@ import { map } from './measures/map.ts';
 import { mcp } from './measures/mcp.ts';
 import { memory } from './measures/memory.ts';
 import { overview } from './measures/overview.ts';
-import { policy } from './measures/policy.ts';
+import { policy } from './measures/pure/policy.ts';
 import { read } from './measures/read.ts';
 import { signIn } from './measures/sign-in.ts';
 import { scale } from './measures/scale.ts';
 import { schedules } from './measures/schedules.ts';
 import { stalls } from './measures/stalls.ts';
 import { start } from './measures/start.ts';
-import { sweep } from './measures/sweep.ts';
 import { throughput } from './measures/throughput.ts';
 import { trigger } from './measures/trigger.ts';
 import { webhook } from './measures/webhook.ts';
@@ -42,7 +46,7 @@ import { chain } from './graphs.ts';
  * `results/latest`, a partial run `results/local-<measures>`. `--profile` adds processor profiles and statement costs
  * under `results/local-profile`, and slows the measured processes.
  */
-const alone = { start, policy } satisfies Record<
+const alone = { start, policy, 'dry-run': dryRun } satisfies Record<
   string,
   (processes: Processes) => Promise<Result[]>
 >;
@@ -73,7 +77,7 @@ const onStack = {
   'data-reading': dataReading,
 } satisfies Record<string, OnStack>;
 /** Only when named, because they take long. */
-const onDemand = { grown, sweep } satisfies Record<string, OnStack>;
+const onDemand = { grown, sweep, search, backtest, experiment } satisfies Record<string, OnStack>;
 const usual = [...Object.keys(alone), ...Object.keys(onStack)];
 const names = [...usual, ...Object.keys(onDemand)];
 const resultsDir = join(import.meta.dirname, 'results');

@@ -90,3 +90,14 @@ export function wholePositive(value: string): number {
 }
 
 export const collect = (value: string, before: string[] = []): string[] => [...before, value];
+
+const ago = /^(\d{1,6})([dhm])$/;
+const UNIT_MS = { d: 86_400_000, h: 3_600_000, m: 60_000 };
+
+/** A parser for commander: a time so long ago, as `7d`, `12h` or `30m`, as ISO 8601. The service reads other times. */
+export function timeOrAgo(value: string): string {
+  const [, amount, unit] = ago.exec(value) ?? [];
+  if (amount === undefined) return value;
+  const ms = Number(amount) * UNIT_MS[unit as keyof typeof UNIT_MS];
+  return new Date(Date.now() - ms).toISOString();
+}

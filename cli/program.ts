@@ -4,9 +4,14 @@ import { auditCommands } from './commands/audit.ts';
 import { dataKeyCommands } from './commands/data-keys.ts';
 import { dataCommands } from './commands/data.ts';
 import { draftCommands } from './commands/drafts.ts';
+import { experimentCommands } from './commands/experiments.ts';
+import { inboundEventCommands } from './commands/inbound-events.ts';
 import { fileCommands } from './commands/files.ts';
 import { moneyCommands } from './commands/money.ts';
 import { peopleCommands } from './commands/people.ts';
+import { forkCommands } from './commands/forks.ts';
+import { nodeTestCommands } from './commands/node-tests.ts';
+import { policyCommands } from './commands/policies.ts';
 import { runCommands } from './commands/runs.ts';
 import { scheduleCommands } from './commands/schedules.ts';
 import { signInCommands } from './commands/sign-in.ts';
@@ -46,6 +51,9 @@ export function createProgram(): Command {
     draftCommands,
     fileCommands,
     runCommands,
+    forkCommands,
+    experimentCommands,
+    nodeTestCommands,
     moneyCommands,
     peopleCommands,
     dataKeyCommands,
@@ -55,6 +63,8 @@ export function createProgram(): Command {
     dataCommands,
     alertCommands,
     webhookCommands,
+    inboundEventCommands,
+    policyCommands,
     auditCommands,
     completionCommands,
   ];

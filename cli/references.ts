@@ -1,3 +1,4 @@
+import type { Client } from '../client/index.ts';
 import { refusal } from './endings.ts';
 
 /** How users refer to objects of one kind. */
@@ -21,3 +22,12 @@ export async function idOf<Item extends { id: string }>(
   if (found.length > 1) throw refusal(`Several ${noun}s are named '${reference}': give an id`);
   return one.id;
 }
+
+/** The id of a member, from their id or email. */
+export const memberOf = (client: Client, reference: string): Promise<string> =>
+  idOf(reference, {
+    noun: 'member',
+    prefix: 'mem',
+    list: () => client.listMembers(),
+    names: ({ email }) => [email],
+  });

@@ -1,5 +1,5 @@
-import { type Client, createClient } from '../client/index.ts';
-import type { Command } from 'commander';
+import { type Client, createClient, type WriteOptions } from '../client/index.ts';
+import { type Command, Option } from 'commander';
 import { refusal } from './endings.ts';
 import { environment } from './environment.ts';
 import { createOutput, type Format, type Output } from './output.ts';
@@ -9,6 +9,8 @@ import { readProfiles } from './profiles.ts';
 export interface Session {
   client: Client;
   output: Output;
+  /** The state of the record that the caller knows; of commands with `ifMatch`. */
+  known: Pick<WriteOptions, 'ifMatch'>;
 }
 
 export interface GlobalOptions {
@@ -41,6 +43,7 @@ async function openSession(command: Command): Promise<Session> {
   return {
     client: createClient({ baseUrl: address ?? profile?.url, timeout: options.timeout, ...own }),
     output: openOutput(command),
+    known: { ifMatch: command.opts<{ ifMatch?: string }>().ifMatch },
   };
 }
 
@@ -49,6 +52,13 @@ export function openOutput(command: Command): Output {
   const format = json === true ? 'json' : output;
   return createOutput(process.stdout, { format, colour: environment().colour(process.stdout) });
 }
+
+/** The option of every command that changes or deletes one existing record. Its session has the tag as `known`. */
+export const ifMatch = (noun: string, otherwise = ''): Option =>
+  new Option(
+    '--if-match <etag>',
+    `only if the ${noun} has this etag, as show and --json print it${otherwise}`,
+  );
 
 /** A commander action that receives a session, the arguments and its own options. */
 export const inSession = <Options>(

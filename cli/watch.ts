@@ -112,6 +112,7 @@ const marks: Record<Step['status'], [string, 'green' | 'red' | 'yellow' | 'dim']
   paused: ['◆', 'yellow'],
   skipped: ['○', 'dim'],
   cancelled: ['○', 'red'],
+  unrecorded: ['✖', 'yellow'],
 };
 const runColours = {
   pending: 'dim',

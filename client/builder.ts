@@ -17,6 +17,7 @@ export interface WorkflowSettings {
   /** JSON Schema of the input. Its properties are the keys that the first templates can read. */
   input_schema?: JsonObject;
   run_cap_usd?: number;
+  requires_experiment?: boolean;
   checks?: Schemas['EvaluationCheck'][];
 }
 

@@ -1,3 +1,4 @@
+import { backtestMethods } from './backtests.ts';
 import { budgetMethods } from './budgets.ts';
 import { dataKeyMethods } from './data-keys.ts';
 import { dataMethods } from './data.ts';
@@ -5,9 +6,13 @@ import { endpointMethods } from './endpoints.ts';
 import { keyMethods } from './keys.ts';
 import { memberMethods } from './members.ts';
 import { type Connection, createSend, fillPath } from './request.ts';
+import { nodeTestMethods } from './node-tests.ts';
+import { gateMethods } from './gates.ts';
 import { headerValue, runMethods } from './runs.ts';
 import { scheduleMethods } from './schedules.ts';
 import { draftMethods } from './drafts.ts';
+import { experimentMethods } from './experiments.ts';
+import { inboundEventMethods } from './inbound-events.ts';
 import { secretMethods } from './secrets.ts';
 import { signInMethods } from './sign-in.ts';
 import {
@@ -21,6 +26,7 @@ import { toolMethods } from './tools.ts';
 import { webhookMethods } from './webhooks.ts';
 import { workflowMethods } from './workflows.ts';
 import { workspaceMethods } from './workspace.ts';
+import type { StreamFrame, WorkspaceFrame } from './types.ts';
 
 export interface ClientOptions {
   /** Base URL of the service, without `/api`. Default: `http://127.0.0.1:8000`. */
@@ -41,6 +47,9 @@ export interface ClientOptions {
 /** A method for each operation of the service, and helpers built on them. */
 export type Client = ReturnType<typeof workflowMethods> &
   ReturnType<typeof runMethods> &
+  ReturnType<typeof gateMethods> &
+  ReturnType<typeof nodeTestMethods> &
+  ReturnType<typeof backtestMethods> &
   ReturnType<typeof budgetMethods> &
   ReturnType<typeof signInMethods> &
   ReturnType<typeof memberMethods> &
@@ -51,6 +60,8 @@ export type Client = ReturnType<typeof workflowMethods> &
   ReturnType<typeof scheduleMethods> &
   ReturnType<typeof toolMethods> &
   ReturnType<typeof draftMethods> &
+  ReturnType<typeof experimentMethods> &
+  ReturnType<typeof inboundEventMethods> &
   ReturnType<typeof secretMethods> &
   ReturnType<typeof webhookMethods> &
   ReturnType<typeof templateMethods> &
@@ -60,6 +71,10 @@ export type Client = ReturnType<typeof workflowMethods> &
      * is left. After a `StreamError`, the caller decides whether to reconnect.
      */
     stream: StreamRun;
+    /** What changes in the workspace from now on, at most one frame a second. Read what you show in `onOpen`. */
+    streamWorkspace(
+      options?: Omit<StreamOptions, 'deltas'>,
+    ): AsyncGenerator<WorkspaceFrame, void, undefined>;
   };
 
 /** Creates a client of the service. Throws a TypeError for invalid settings. */
@@ -82,9 +97,12 @@ export function createClient({
   return {
     ...workflowMethods(send),
     ...runMethods(send),
+    ...gateMethods(send),
+    ...nodeTestMethods(send),
     ...budgetMethods(send),
     ...signInMethods(send),
     ...memberMethods(send),
+    ...backtestMethods(send),
     ...keyMethods(send),
     ...dataKeyMethods(send),
     ...dataMethods(send),
@@ -92,11 +110,13 @@ export function createClient({
     ...scheduleMethods(send),
     ...toolMethods(send),
     ...draftMethods(send),
+    ...experimentMethods(send),
+    ...inboundEventMethods(send),
     ...secretMethods(send),
     ...webhookMethods(send),
     ...templateMethods(send),
     ...workspaceMethods(send),
-    stream: createStream(connection.baseUrl, token, globals.webSocket),
+    ...streamMethods(connection.baseUrl, token, globals.webSocket),
   };
 }
 
@@ -120,25 +140,27 @@ function credentialHeaders(
   return {};
 }
 
-function createStream(
+function streamMethods(
   baseUrl: string,
   token: string | undefined,
   given: SocketConstructor | undefined,
-): StreamRun {
-  return (runId: string, options?: StreamOptions) => {
+): Pick<Client, 'stream' | 'streamWorkspace'> {
+  const open = <Frame>(
+    path: string,
+    { deltas, ...options }: StreamOptions = {},
+  ): AsyncGenerator<Frame, void, undefined> => {
     // Read for each stream: a global that is replaced after the client was created counts.
     const Socket = given ?? (globalThis.WebSocket as SocketConstructor | undefined);
-    const { deltas, ...rest } = options ?? {};
-    const query = {
+    const query = new URLSearchParams({
       ...(token !== undefined && { token }),
       ...(deltas === true && { deltas: 'true' }),
-    };
-    return readStream(Socket, streamUrl(baseUrl, runId, query), rest);
+    }).toString();
+    const url = baseUrl.replace(/^http/, 'ws') + path;
+    return readStream(Socket, query === '' ? url : `${url}?${query}`, options);
   };
-}
-
-function streamUrl(baseUrl: string, runId: string, query: Record<string, string>): string {
-  const url = baseUrl.replace(/^http/, 'ws') + fillPath('/api/runs/{id}/stream', [runId]);
-  const search = new URLSearchParams(query).toString();
-  return search === '' ? url : `${url}?${search}`;
+  return {
+    stream: (runId: string, options?: StreamOptions) =>
+      open<StreamFrame>(fillPath('/api/runs/{id}/stream', [runId]), options),
+    streamWorkspace: (options) => open<WorkspaceFrame>('/api/stream', options),
+  };
 }

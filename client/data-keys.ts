@@ -1,5 +1,5 @@
 import { wholeList } from './pages.ts';
-import type { CallOptions, Send } from './request.ts';
+import type { CallOptions, Send, WriteOptions } from './request.ts';
 import type { BodyOf, QueryOf } from './routes.ts';
 import type { CreatedDataKey, DataKey, WorkspaceDataUsage } from './types.ts';
 
@@ -19,7 +19,7 @@ export function dataKeyMethods(send: Send) {
     ): Promise<CreatedDataKey> => send('POST /api/data/keys', [], { body, options }),
     getDataKey: (keyId: string, options?: CallOptions): Promise<DataKey> =>
       send('GET /api/data/keys/{id}', [keyId], { options }),
-    revokeDataKey: (keyId: string, options?: CallOptions): Promise<undefined> =>
+    revokeDataKey: (keyId: string, options?: WriteOptions): Promise<undefined> =>
       send('DELETE /api/data/keys/{id}', [keyId], { options }),
     /** Usage of the current month (UTC). */
     getDataUsage: (options?: CallOptions): Promise<WorkspaceDataUsage> =>

@@ -86,14 +86,17 @@ function deliveryMethods(send: Send) {
       send('POST /api/webhooks/{id}/deliveries/{delivery_id}/redeliver', [endpointId, deliveryId], {
         options,
       }),
-    /** Restarts the dead letters of events from `since` on, or all, up to the limit of pending deliveries. */
+    /**
+     * Restarts the dead letters of events from a time on, of a range, or all, up to the limit of pending deliveries. A
+     * range with `status` `all` has the delivered ones, too.
+     */
     redeliverDeadLetters: (
       endpointId: string,
-      since?: string,
+      range: string | NonNullable<BodyOf<'POST /api/webhooks/{id}/redeliver'>> = {},
       options?: CallOptions,
     ): Promise<Redelivered> =>
       send('POST /api/webhooks/{id}/redeliver', [endpointId], {
-        body: since === undefined ? {} : { since },
+        body: typeof range === 'string' ? { since: range } : range,
         options,
       }),
   };

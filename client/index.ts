@@ -9,8 +9,19 @@ export {
 } from './errors.ts';
 export { etagOf } from './request.ts';
 export type { CallOptions, WriteOptions } from './request.ts';
+export type { NodeTestOptions } from './node-tests.ts';
 export type { AnswerOf, BodyOf, QueryOf, Route } from './routes.ts';
-export type { DecisionOptions, RunOptions, TriggerOptions, WaitOptions } from './runs.ts';
+export type { DecisionOptions } from './gates.ts';
+export type {
+  DryRunOptions,
+  ForkOptions,
+  RerunOptions,
+  RunOptions,
+  StartOptions,
+  RunQuery,
+  TriggerOptions,
+  WaitOptions,
+} from './runs.ts';
 export {
   type Delivery,
   type InboundEvent,

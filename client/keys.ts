@@ -1,5 +1,5 @@
 import { wholeList } from './pages.ts';
-import type { CallOptions, Send } from './request.ts';
+import type { CallOptions, Send, WriteOptions } from './request.ts';
 import type { BodyOf, QueryOf } from './routes.ts';
 import type { ApiKey, CreatedApiKey } from './types.ts';
 
@@ -11,7 +11,9 @@ export function keyMethods(send: Send) {
     /** The secret is returned only in this response. */
     createApiKey: (body: BodyOf<'POST /api/keys'>, options?: CallOptions): Promise<CreatedApiKey> =>
       send('POST /api/keys', [], { body, options }),
-    revokeApiKey: (keyId: string, options?: CallOptions): Promise<undefined> =>
+    getApiKey: (keyId: string, options?: CallOptions): Promise<ApiKey> =>
+      send('GET /api/keys/{id}', [keyId], { options }),
+    revokeApiKey: (keyId: string, options?: WriteOptions): Promise<undefined> =>
       send('DELETE /api/keys/{id}', [keyId], { options }),
   };
 }

@@ -370,8 +370,8 @@ export interface paths {
         get: operations["listWorkflowRuns"];
         put?: never;
         /**
-         * Start a run of the current version
-         * @description Returns 201 with the new run, or 200 with the earlier one and `Idempotent-Replayed: true` when the `Idempotency-Key` has started it before. An input that does not fit the `input_schema` of the version is 400, with the path of each problem.
+         * Start a run of the current version, or of the draft
+         * @description Returns 201 with the new run, or 200 with the earlier one and `Idempotent-Replayed: true` when the `Idempotency-Key` has started it before. An input that does not fit the `input_schema` of the version is 400, with the path of each problem. With `draft=true` it runs the draft with the schema of its input: an ordinary run with all its costs and effects, which has `of_draft` and its `graph`.
          */
         post: operations["triggerRun"];
         delete?: never;
@@ -443,7 +443,7 @@ export interface paths {
         };
         /**
          * Read the draft of a workflow
-         * @description What is being edited beside the current version. Nothing runs a draft.
+         * @description What is being edited beside the current version. Only requests that ask for the draft run it.
          */
         get: operations["getDraft"];
         /**
@@ -573,6 +573,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/runs/{id}/steps": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the steps of a run
+         * @description First those outside of loops and maps, then those in them, each in the order of their starts. `GET /api/runs/{id}` has the first 1000, and the cursor of the others.
+         */
+        get: operations["listRunSteps"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/runs/{id}/events": {
         parameters: {
             query?: never;
@@ -624,9 +644,29 @@ export interface paths {
         put?: never;
         /**
          * Approve or reject an open gate
-         * @description A gate can be decided whenever it is open, also while other branches of its run are in progress. Without a body the oldest open gate is approved: name the gate where a run may have several. A tool call needs its `digest`. A gate with rules can refuse the caller with 403, and counts the approvals that it requires: then it stays open until the last one. 409 says what was decided before, or that the tool has changed.
+         * @description A gate can be decided whenever it is open, also while other branches of its run are in progress. Without a body the oldest open gate is approved: name the gate where a run may have several. A tool call needs its `digest`. A gate with rules can refuse the caller with 403, and counts the approvals that it requires: then it stays open until the last one. 409 says what was decided before, or that the tool has changed. With `only_check` nothing is decided: the response is the run as it is, or the refusal that the decision would get.
          */
         post: operations["decideGate"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/runs/{id}/assign": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Assign an open gate to a member, or pass it on
+         * @description Says who is expected to decide. Others who can decide the gate still can. Without `node_id` and `step_key` the oldest open gate is assigned. 409: the gate is not open, or the member cannot decide it.
+         */
+        post: operations["assignGate"];
         delete?: never;
         options?: never;
         head?: never;
@@ -687,6 +727,249 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/runs/export": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Export a list of runs as CSV or NDJSON
+         * @description All runs that the filters match, newest first, without payloads, as an attachment. CSV has nested values as JSON, and a `'` before anything a spreadsheet would read as a formula. The connection is closed after two minutes, or when reading fails: a file without its end. Narrow a longer list with `since` and `until`.
+         */
+        get: operations["exportRuns"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/run-views": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List your saved views of the list of runs
+         * @description At most 50, by name. Each member has their own.
+         */
+        get: operations["listRunViews"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/run-views/{name}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Save filters of the list of runs under a name
+         * @description Instead of your view with this name. A link to the list shows the same to others.
+         */
+        put: operations["saveRunView"];
+        post?: never;
+        /** Remove a saved view */
+        delete: operations["removeRunView"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/workflows/{id}/dry-run": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * What a run would cost, take, need and be refused, without running it
+         * @description Executes, reserves and records nothing. The bounds hold for every run with this input, or without one for every run: failures, retries, loops, maps and the runs that it starts are counted; resumes and the time that steps wait for a worker are not. `unbounded` names the nodes without a bound. The input is checked as for a run.
+         */
+        post: operations["dryRunWorkflow"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/runs/{id}/rerun": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Run again, with the same input and version or with others
+         * @description Starts a new run, and executes everything again. Its `forked_from` is this one. The other run can have any status, and does not change. With mode `recorded` it is a rehearsal: steps take their results from the record, and nothing has an effect. Returns 200 where the `Idempotency-Key` has started a run before.
+         */
+        post: operations["rerunRun"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/runs/{id}/fork": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Run again from a step, and reuse what was finished before
+         * @description Starts a new run with copies of all steps that were finished and do not depend on `from_step`: they have `reused_from`, and cost nothing. That step and what follows it are executed. With another graph or input, only steps whose node and input are the same are reused; `not_reused` names the others, which are executed again. With mode `recorded` it is a rehearsal, which takes also what follows from the record.
+         */
+        post: operations["forkRun"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/workflows/{id}/experiments": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List the experiments of a workflow, newest first */
+        get: operations["listExperiments"];
+        put?: never;
+        /**
+         * Try a draft or a version on past runs
+         * @description Rehearses each of the runs with the candidate, in the background: steps take their results from the record of the run, and nothing has an effect. What has no record is executed only if `allow` names it. What the draft contains now is what is tried.
+         */
+        post: operations["startExperiment"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/experiments/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read an experiment, with its runs, the worst first
+         * @description While it runs, `runs` has those that are done, and a next page may miss runs that were done meanwhile. With `format=csv`, all runs as CSV (RFC 4180).
+         */
+        get: operations["getExperiment"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/experiments/{id}/cancel": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Cancel a running experiment
+         * @description Cancels its open rehearsals, too. What is done stays.
+         */
+        post: operations["cancelExperiment"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/workflows/{id}/nodes/{node_id}/test": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Test one node with the state of a past run
+         * @description Rehearses this node alone, with the state that it had in a run or with the given one, and answers with its step. It is executed if it only computes or `allow` names it; conditions, loops and maps evaluate their expression. Nothing follows it, it counts against no quota, and the run of the test has mode `recorded`. Answers 202 where the test has not ended within 10 seconds: read its run.
+         */
+        post: operations["testNode"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/workflows/{id}/pins": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List your pinned outputs of a workflow
+         * @description At most 100, by node. Each member has their own.
+         */
+        get: operations["listPins"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/workflows/{id}/pins/{node_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Pin the output of a node from a past run
+         * @description Keeps a copy of the output for your node tests with `pins`, instead of the one pinned before. Runs do not use it.
+         */
+        put: operations["savePin"];
+        post?: never;
+        /** Remove your pinned output of a node */
+        delete: operations["removePin"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/workflows/{id}/webhook": {
         parameters: {
             query?: never;
@@ -732,6 +1015,137 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/workflows/{id}/inbound-events": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the events that the inbound webhook received, newest first
+         * @description Each with its outcome: a run, a duplicate of an earlier event, or a refusal with its reason. Events that start no run appear after up to a second.
+         */
+        get: operations["listInboundEvents"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/inbound-events/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Read an inbound event, with its headers and its body */
+        get: operations["getInboundEvent"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/inbound-events/{id}/replay": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Start a run with the input of an inbound event again
+         * @description Budgets, quota, policies and the `input_schema` apply as they are now. The run has the trigger `webhook`, the member who replays it, and the event in `inbound_event_id`. Returns 200 with the earlier run where the `Idempotency-Key`, or with `deduplicate` the event, has started one before.
+         */
+        post: operations["replayInboundEvent"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/workflows/{id}/inbound-events/replay": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Replay the inbound events of a range
+         * @description In the background, one after another, the oldest first. Events whose body was not read or not kept in full are left out.
+         */
+        post: operations["replayInboundEvents"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/workflows/{id}/event-replays": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List the replays of inbound events of a workflow, newest first */
+        get: operations["listEventReplays"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/event-replays/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Read the progress of a replay of inbound events */
+        get: operations["getEventReplay"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/event-replays/{id}/cancel": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Cancel a running replay of inbound events
+         * @description It starts no further run. Those that it has started continue.
+         */
+        post: operations["cancelEventReplay"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/approvals": {
         parameters: {
             query?: never;
@@ -741,6 +1155,26 @@ export interface paths {
         };
         /** List open gates, oldest first */
         get: operations["listApprovals"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/runs/{id}/gates/{step_key}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read a gate, open or decided, with what it asked before
+         * @description What an approver needs to know: whether the caller can decide it, the schema of the arguments of a tool call, and the earlier decisions of the same node in this run.
+         */
+        get: operations["getGate"];
         put?: never;
         post?: never;
         delete?: never;
@@ -968,7 +1402,8 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        get?: never;
+        /** Read an API key */
+        get: operations["getApiKey"];
         put?: never;
         post?: never;
         /**
@@ -1340,6 +1775,67 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/workspace/policies/backtest": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List backtests of policies, newest first */
+        get: operations["listBacktests"];
+        put?: never;
+        /**
+         * Try policies on history
+         * @description Judges the recorded steps of all runs that were created since a time by policies that are not in force: what they would block or redact that was not, and what they would allow that was not. Nothing is executed or changed. The answer comes at once; read the backtest to follow it.
+         */
+        post: operations["startBacktest"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/workspace/policies/backtest/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read a backtest with a page of its steps
+         * @description Also while it is running. A step is blocked or redacted by policies as its stored input shows, which is the one after redaction.
+         */
+        get: operations["getBacktest"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/workspace/policies/backtest/{id}/cancel": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Cancel a running backtest
+         * @description It ends within seconds. What it has found so far is kept.
+         */
+        post: operations["cancelBacktest"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/data/feeds": {
         parameters: {
             query?: never;
@@ -1689,7 +2185,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Redeliver dead letters, all or those of events since a time, oldest first */
+        /**
+         * Redeliver dead letters, all or those of events of a range, oldest first
+         * @description With `status` `all`, delivered ones, too.
+         */
         post: operations["redeliverWebhookDeadLetters"];
         delete?: never;
         options?: never;
@@ -1846,7 +2345,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Redeliver dead letters, all or those of events since a time, oldest first */
+        /**
+         * Redeliver dead letters, all or those of events of a range, oldest first
+         * @description With `status` `all`, delivered ones, too.
+         */
         post: operations["redeliverDeadLetters"];
         delete?: never;
         options?: never;
@@ -1866,6 +2368,26 @@ export interface paths {
          * @description Frames of events after the connection, each with `run_id` and `type`. Closed with 4401 without a valid `token` where one is required, 4403 without the `view` permission, 4404 for an unknown run, 1013 when the caller, the run, the workspace or the process has too many streams; the reason of the close frame says which.
          */
         get: operations["streamRun"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/stream": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Follow what changes in the workspace over a WebSocket
+         * @description At most one frame a second: `{"type": "changed", "changed": [...]}` with what has changed since the connection, as `target_type` of audit entries, `step` for steps and states of runs, `job` for background jobs and `record` for records of the data API. Read again what you show of them. Closed with 4401 without a valid `token` where one is required, 4403 without the `view` permission, 1013 when the caller, the workspace or the process has too many streams; the reason of the close frame says which.
+         */
+        get: operations["streamWorkspace"];
         put?: never;
         post?: never;
         delete?: never;
@@ -2058,6 +2580,15 @@ export interface components {
             created_at: string;
             /** @description Delayed by at most a few seconds */
             last_used_at: string | null;
+            /** @description Changes with each edit. The header `ETag` has it in double quotes; send that as `If-Match` to change only this state */
+            etag: string;
+        };
+        /** @description It is not as `If-Match` says */
+        ApiKeyChanged: {
+            /** @description The error message */
+            detail: string;
+            /** @description As it is now; null when it is gone */
+            current: components["schemas"]["ApiKey"] | null;
         };
         Approval: {
             run_id: string;
@@ -2083,6 +2614,13 @@ export interface components {
             required?: number;
             /** @description True: the member who started the run cannot decide */
             not_the_starter?: boolean;
+            /** @description How many members can still decide it, as they are now; 0 if the run has to be cancelled, or a permission granted */
+            deciders?: number;
+            /**
+             * @description Fewer `approvers` are left than approvals are missing, so admins can decide, too; `not_the_starter` and `required` still hold
+             * @constant
+             */
+            admins_stand_in?: true;
             /**
              * Format: date-time
              * @description When `on_timeout` happens
@@ -2092,6 +2630,8 @@ export interface components {
             on_timeout?: "reject" | "approve" | "fail";
             /** @description The approvals so far, oldest first */
             decisions?: components["schemas"]["GateDecision"][];
+            /** @description The member who is expected to decide; others who can decide it still can */
+            assignee?: components["schemas"]["Assignee"];
             /** @description For kind `tool_call` */
             tool_call?: components["schemas"]["PendingToolCall"];
         };
@@ -2109,6 +2649,18 @@ export interface components {
             approvals: components["schemas"]["Approval"][];
             /** @description Null on the last page */
             next_cursor: string | null;
+        };
+        AssignGateBody: {
+            /** @description The gate, when several are open; by default the oldest */
+            node_id?: string;
+            /** @description The gate's round, from `pending_gates`: a gate in a loop opens once per iteration */
+            step_key?: string;
+            /** @description One of the `eligible_members` of the gate; null takes the assignment back */
+            member_id: string | null;
+        };
+        Assignee: {
+            id: string;
+            name: string;
         };
         AssistantMessage: {
             /**
@@ -2184,6 +2736,70 @@ export interface components {
             position: number;
             hash: string;
         };
+        Backtest: {
+            id: string;
+            /** @enum {string} */
+            status: "running" | "done" | "cancelled" | "failed";
+            progress: components["schemas"]["JobProgress"];
+            /** @description Why it failed */
+            error: string | null;
+            created_by: string | null;
+            created_by_name: string | null;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            created_at: string;
+            finished_at: string | null;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            since: string;
+            workflow_id: string | null;
+            summary: components["schemas"]["BacktestSummary"];
+            policies: components["schemas"]["Policies"];
+            /** @description Steps that would be judged differently, those of the newest runs first */
+            steps: components["schemas"]["BacktestFinding"][];
+            /** @description There are more such steps: the first 10,000 are kept. The counts are exact */
+            truncated: boolean;
+            /** @description Null on the last page */
+            next_cursor: string | null;
+        };
+        BacktestFinding: {
+            /** @enum {string} */
+            effect: "would_block" | "would_redact" | "would_allow";
+            run_id: string;
+            step_key: string;
+            node_id: string;
+            /**
+             * @description As the step was judged when it ran
+             * @enum {string}
+             */
+            before: "allowed" | "redacted" | "blocked";
+            /**
+             * @description As these policies judge it
+             * @enum {string}
+             */
+            after: "allowed" | "redacted" | "blocked";
+            reason: string;
+        };
+        BacktestList: {
+            /** @description Newest first */
+            backtests: components["schemas"]["ListedBacktest"][];
+            /** @description Null on the last page */
+            next_cursor: string | null;
+        };
+        BacktestSummary: {
+            /** @description Steps that could be judged */
+            judged: number;
+            would_block: number;
+            would_redact: number;
+            /** @description Steps that were blocked or redacted and would not be */
+            would_allow: number;
+            /** @description Steps that could not be judged: what matters was redacted, or is not stored with the step */
+            hidden: number;
+        };
         BlockedArgument: {
             /** @description Path into the rendered parameters, with dots between steps */
             argument: string;
@@ -2209,6 +2825,8 @@ export interface components {
              */
             created_at: string;
             status: components["schemas"]["BudgetStatus"];
+            /** @description Changes with each edit. The header `ETag` has it in double quotes; send that as `If-Match` to change only this state */
+            etag: string;
         };
         /** @description It is not as `If-Match` says */
         BudgetChanged: {
@@ -2361,6 +2979,65 @@ export interface components {
             /** @description Its event in the Temporal history */
             event_id: number | null;
         };
+        /** @description The run that a step waits for is no longer paused. Only for sockets with `deltas=true` */
+        ChildContinuedFrame: {
+            run_id: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "child_continued";
+            node_id: string;
+            /** @description Only for a tool call of an agent, which has the node_id of the agent */
+            step_key?: string;
+            /** @description The run that the step has started */
+            child_run_id: string;
+        };
+        /** @description The run that a step waits for has paused: the step is `paused_child`. Only for sockets with `deltas=true` */
+        ChildPausedFrame: {
+            run_id: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "child_paused";
+            node_id: string;
+            /** @description Only for a tool call of an agent, which has the node_id of the agent */
+            step_key?: string;
+            /** @description The run that the step has started */
+            child_run_id: string;
+        };
+        ComparedRun: {
+            /** @description The run that was rehearsed. It may have been deleted */
+            run_id: string;
+            rehearsal_run_id: string | null;
+            /** @enum {string} */
+            outcome: "equal" | "changed" | "failed" | "unrecorded" | "refused";
+            /** @description Why it failed, has no record, was refused, or is changed without a diff */
+            reason: string | null;
+            /** @description Of the outputs */
+            diff: components["schemas"]["OutputDiff"] | null;
+            checks: components["schemas"]["ComparedRunChecks"];
+            cost_usd: components["schemas"]["ComparedRunCostUsd"] | null;
+            duration_ms: components["schemas"]["ComparedRunDurationMs"] | null;
+        };
+        /** @description The names of the checks that only the rehearsal, and that only the run has passed */
+        ComparedRunChecks: {
+            won: string[];
+            lost: string[];
+        };
+        /** @description The recorded cost, and that of the candidate */
+        ComparedRunCostUsd: {
+            /** @description US dollars, at most six decimals */
+            base: number;
+            /** @description US dollars, at most six decimals */
+            candidate: number;
+        };
+        /** @description How long the steps took together */
+        ComparedRunDurationMs: {
+            base: number;
+            candidate: number;
+        };
         ConditionNode: {
             /** @description Letters and digits of any script, `_`, `-`, `.` and `:`; starts with a letter, a digit or `_` */
             id: string;
@@ -2375,6 +3052,12 @@ export interface components {
             kind: "condition";
             expression: string;
         };
+        /** @description The mean difference per run, candidate minus base, with its 95% confidence interval by the t distribution */
+        ConfidenceInterval: {
+            mean: number;
+            low: number;
+            high: number;
+        };
         ConfigureWebhookBody: {
             /** @description Refuse requests without a valid `X-Service-Timestamp` and `X-Service-Signature` */
             require_signature?: boolean;
@@ -2384,6 +3067,11 @@ export interface components {
             dedup_window_seconds?: number;
             /** @description The body field with the event id, without an `X-Service-Event-Id` */
             event_id_field?: string;
+        };
+        CountBounds: {
+            min: number;
+            /** @description Null: no bound */
+            max: number | null;
         };
         CreateApiKeyBody: {
             name: string;
@@ -2612,6 +3300,8 @@ export interface components {
             } | null;
             /** @description The cost limit of one run; null removes it */
             run_cap_usd?: number | null;
+            /** @description It is published only after an experiment of exactly this graph and input schema that lost no check and failed no run */
+            requires_experiment?: boolean;
         };
         CreatedApiKey: {
             id: string;
@@ -2633,6 +3323,8 @@ export interface components {
             created_at: string;
             /** @description Delayed by at most a few seconds */
             last_used_at: string | null;
+            /** @description Changes with each edit. The header `ETag` has it in double quotes; send that as `If-Match` to change only this state */
+            etag: string;
             /** @description For `X-API-Key`; shown only this once */
             secret: string;
         };
@@ -2659,6 +3351,8 @@ export interface components {
             created_at: string;
             /** @description Delayed by at most a few seconds */
             last_used_at: string | null;
+            /** @description Changes with each edit. The header `ETag` has it in double quotes; send that as `If-Match` to change only this state */
+            etag: string;
             /** @description For `Authorization: Bearer` or `X-API-Key`; shown only this once */
             secret: string;
         };
@@ -2697,6 +3391,8 @@ export interface components {
              * @description ISO 8601, UTC
              */
             updated_at: string;
+            /** @description Changes with each edit. The header `ETag` has it in double quotes; send that as `If-Match` to change only this state */
+            etag: string;
         };
         /** @description It is not as `If-Match` says */
         CustomToolChanged: {
@@ -2724,6 +3420,8 @@ export interface components {
              */
             created_at: string;
             is_demo: boolean;
+            /** @description Changes with each edit. The header `ETag` has it in double quotes; send that as `If-Match` to change only this state */
+            etag: string;
         };
         /** @description It is not as `If-Match` says */
         DataEndpointChanged: {
@@ -2755,6 +3453,15 @@ export interface components {
             created_at: string;
             /** @description Delayed by at most a few seconds */
             last_used_at: string | null;
+            /** @description Changes with each edit. The header `ETag` has it in double quotes; send that as `If-Match` to change only this state */
+            etag: string;
+        };
+        /** @description It is not as `If-Match` says */
+        DataKeyChanged: {
+            /** @description The error message */
+            detail: string;
+            /** @description As it is now; null when it is gone */
+            current: components["schemas"]["DataKey"] | null;
         };
         DecideGateBody: {
             /** @default true */
@@ -2775,6 +3482,11 @@ export interface components {
             arguments?: {
                 [key: string]: unknown;
             };
+            /**
+             * @description True: refuses what could not be decided like this, and decides nothing
+             * @default false
+             */
+            only_check?: boolean;
         };
         Decision: {
             approved: boolean;
@@ -2805,6 +3517,106 @@ export interface components {
             /** @description Null without a response */
             status_code: number | null;
             error: string | null;
+        };
+        DollarBounds: {
+            /** @description US dollars, at most six decimals */
+            min: number;
+            /** @description Null: no bound */
+            max: number | null;
+        };
+        DryRun: {
+            /** @description The version examined; null for a draft */
+            version: number | null;
+            /** @description What the run and the runs that it starts cost together */
+            cost_usd: components["schemas"]["DollarBounds"];
+            duration_ms: components["schemas"]["CountBounds"];
+            /** @description Ids of the nodes without a bound of their cost or duration */
+            unbounded: string[];
+            nodes: components["schemas"]["DryRunNode"][];
+            budgets: components["schemas"]["DryRunBudget"][];
+            /** @description The gates that can be reached */
+            gates: components["schemas"]["DryRunGate"][];
+            /** @description The hosts that its tools call; `at_run_time` for one that is not known before */
+            hosts: string[];
+            /** @description Names of the secrets that it uses */
+            secrets: string[];
+        };
+        DryRunBudget: {
+            id: string;
+            name: string;
+            /** @description What a run reserves; 0 without an estimate */
+            asked_usd: number;
+            /** @description What is left of the limit now; negative when more was spent */
+            available_usd: number;
+            /** @description Whether a run could start now */
+            fits: boolean;
+        };
+        DryRunGate: {
+            /** @description The gate, an agent whose calls need approval, or the node that starts `workflow` */
+            node_id: string;
+            /** @description The workflow that has the gate, if it is another one */
+            workflow: components["schemas"]["DryRunGateWorkflow"] | null;
+            /** @description How many members must approve */
+            required: number;
+            /** @description The members who could decide it now, at most 100 */
+            approvers: components["schemas"]["DryRunGateApprover"][];
+        };
+        DryRunGateApprover: {
+            id: string;
+            name: string;
+        };
+        DryRunGateWorkflow: {
+            id: string;
+            name: string;
+        };
+        DryRunNode: {
+            node_id: string;
+            /** @description Of the policies that apply to it; empty without one */
+            verdicts: components["schemas"]["DryRunVerdict"][];
+            cost_usd: components["schemas"]["DollarBounds"];
+            /** @description Once per iteration of the loops and maps around it. Retries and turns are not counted; `max` 0: it is never reached */
+            executions: components["schemas"]["CountBounds"];
+        };
+        DryRunVerdict: {
+            /** @enum {string} */
+            policy: "model_allowlist" | "fallback" | "tool_permission" | "tool_argument" | "dlp";
+            /**
+             * @description `at_run_time`: it depends on values that are known when the step runs
+             * @enum {string}
+             */
+            decision: "allowed" | "blocked" | "redacted" | "at_run_time";
+            reason: string;
+        };
+        DryRunWorkflowBody: {
+            /** @description As for a run. Without it, the bounds hold for every input */
+            input?: {
+                [key: string]: unknown;
+            };
+            /** @description The version to examine; the default is the current one */
+            version?: number;
+            /** @description Examines the workflow's draft, and not a version */
+            draft?: boolean;
+        };
+        EarlierAsking: {
+            step_key: string;
+            /** @description Counts how often the same step asked, from 1 */
+            round: number;
+            /** @description Iterations of the enclosing loops and maps, outermost first */
+            iteration: number[];
+            prompt: string;
+            /** @description For a tool call, as the model gave them; null for a caller without the capability approve_gates */
+            arguments?: {
+                [key: string]: unknown;
+            } | null;
+            decision: components["schemas"]["Decision"];
+            /** @description What the approvers sent */
+            input?: {
+                [key: string]: unknown;
+            };
+            /** @description For a tool call that was approved with other arguments */
+            decided_arguments?: {
+                [key: string]: unknown;
+            } | null;
         };
         EmptyBody: Record<string, never>;
         EnabledWebhook: {
@@ -2958,6 +3770,112 @@ export interface components {
             source_evidence?: components["schemas"]["SourceEvidence"][];
             match_reason?: string | null;
         };
+        EventReplay: {
+            id: string;
+            /** @enum {string} */
+            status: "running" | "done" | "cancelled" | "failed";
+            progress: components["schemas"]["JobProgress"];
+            /** @description Why it failed */
+            error: string | null;
+            created_by: string | null;
+            created_by_name: string | null;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            created_at: string;
+            finished_at: string | null;
+            workflow_id: string;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            since: string;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            until: string;
+            /** @enum {string} */
+            outcome: "refused" | "all";
+            /** @description Runs that it has started */
+            started: number;
+            /** @description Events that had started a run already */
+            duplicates: number;
+            /** @description Events that were refused again */
+            refused: number;
+            last_refusal: string | null;
+        };
+        EventReplayList: {
+            replays: components["schemas"]["EventReplay"][];
+            /** @description Null on the last page */
+            next_cursor: string | null;
+        };
+        Experiment: {
+            id: string;
+            /** @enum {string} */
+            status: "running" | "done" | "cancelled" | "failed";
+            progress: components["schemas"]["JobProgress"];
+            /** @description Why it failed */
+            error: string | null;
+            created_by: string | null;
+            created_by_name: string | null;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            created_at: string;
+            finished_at: string | null;
+            workflow_id: string;
+            candidate: "draft" | components["schemas"]["ExperimentCandidate"];
+            allow: string[];
+            budget_usd: number | null;
+            /** @description What its rehearsals have spent */
+            spent_usd: number;
+            summary: components["schemas"]["ExperimentSummary"];
+            /** @description Those that are done: failed ones first, then lost checks, then changed outputs */
+            runs: components["schemas"]["ComparedRun"][];
+            /** @description Null on the last page */
+            next_cursor: string | null;
+        };
+        ExperimentCandidate: {
+            version: number;
+        };
+        ExperimentList: {
+            /** @description Newest first */
+            experiments: components["schemas"]["ListedExperiment"][];
+            /** @description Null on the last page */
+            next_cursor: string | null;
+        };
+        ExperimentSummary: {
+            equal: number;
+            changed: number;
+            /** @description Failed, and had not failed before */
+            failed: number;
+            /** @description Reached a step or a gate that has no record */
+            unrecorded: number;
+            /** @description Could not be rehearsed, or had no budget left */
+            refused: number;
+            checks: components["schemas"]["ExperimentSummaryChecks"];
+            cost_usd: components["schemas"]["ExperimentSummaryCostUsd"];
+            duration_ms: components["schemas"]["ExperimentSummaryDurationMs"];
+        };
+        ExperimentSummaryChecks: {
+            won: number;
+            lost: number;
+        };
+        /** @description The cost of the runs that are equal or changed. `difference` is null for fewer than two */
+        ExperimentSummaryCostUsd: {
+            base: number;
+            candidate: number;
+            difference: components["schemas"]["ConfidenceInterval"] | null;
+        };
+        /** @description The duration of the steps of the runs that are equal or changed. `difference` is null for fewer than two */
+        ExperimentSummaryDurationMs: {
+            base: number;
+            candidate: number;
+            difference: components["schemas"]["ConfidenceInterval"] | null;
+        };
         ExpressionCheck: {
             name: string;
             target?: string;
@@ -2969,68 +3887,6 @@ export interface components {
             type: "expression";
             value: string;
         };
-        Feed: {
-            id: string;
-            name: string;
-            description: string;
-            /** @enum {string} */
-            status: "active" | "paused" | "degraded" | "archived";
-            freshness: components["schemas"]["FeedFreshness"];
-            entity_types: string[];
-            schema: {
-                [key: string]: unknown;
-            };
-            geography: {
-                [key: string]: unknown;
-            };
-            is_demo: boolean;
-            /**
-             * Format: date-time
-             * @description ISO 8601, UTC
-             */
-            created_at: string;
-            /**
-             * Format: date-time
-             * @description ISO 8601, UTC
-             */
-            updated_at: string;
-        };
-        FeedDetail: {
-            id: string;
-            name: string;
-            description: string;
-            /** @enum {string} */
-            status: "active" | "paused" | "degraded" | "archived";
-            freshness: components["schemas"]["FeedFreshness"];
-            entity_types: string[];
-            schema: {
-                [key: string]: unknown;
-            };
-            geography: {
-                [key: string]: unknown;
-            };
-            is_demo: boolean;
-            /**
-             * Format: date-time
-             * @description ISO 8601, UTC
-             */
-            created_at: string;
-            /**
-             * Format: date-time
-             * @description ISO 8601, UTC
-             */
-            updated_at: string;
-            specification: {
-                [key: string]: unknown;
-            };
-        };
-        /** @description It is not as `If-Match` says */
-        FeedDetailChanged: {
-            /** @description The error message */
-            detail: string;
-            /** @description As it is now; null when it is gone */
-            current: components["schemas"]["FeedDetail"] | null;
-        };
         FeedFreshness: {
             /** @description When a record or an event last came or changed */
             last_event_at: string | null;
@@ -3038,6 +3894,172 @@ export interface components {
             last_checked_at: string | null;
             /** @description Since `last_event_at` */
             lag_seconds: number | null;
+        };
+        Fork: {
+            id: string;
+            /** @description The same as `id` */
+            run_id: string;
+            workspace_id: string;
+            workflow_id: string;
+            workflow_name: string;
+            /** @description The version pinned when the run was triggered */
+            workflow_version: number;
+            /** @enum {string} */
+            status: "pending" | "running" | "paused" | "success" | "failed";
+            /** @enum {string} */
+            trigger: "manual" | "webhook" | "mcp" | "schedule" | "workflow";
+            /** @description For the trigger `workflow`: the run that started it, unless it was deleted */
+            parent_run_id: string | null;
+            /** @description The step that started it */
+            parent_step_key: string | null;
+            /** @description The run that it was started from again, unless that was deleted */
+            forked_from: string | null;
+            /** @description For a fork: the step from which it is executed. What that run had finished before is reused */
+            forked_from_step: string | null;
+            /** @description It runs a draft, and not the graph of `workflow_version` */
+            of_draft: boolean;
+            /** @description For a rehearsal: its steps take their results from the record of the run in `forked_from`, and nothing has an effect */
+            mode: "recorded" | null;
+            /** @description The event of the webhook that started it, or that it replays */
+            inbound_event_id: string | null;
+            error: string | null;
+            failure: components["schemas"]["RunFailure"] | null;
+            resumable: boolean;
+            /** @description US dollars, at most six decimals */
+            cost_usd: number;
+            cost_cap_usd: number | null;
+            /** @description Active time, without the wait at gates */
+            duration_ms: number;
+            /** @description Time spent waiting at gates */
+            waiting_ms: number;
+            /** @description The member who triggered it */
+            created_by: string | null;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            created_at: string;
+            started_at: string | null;
+            finished_at: string | null;
+            resumed_count: number;
+            input: {
+                [key: string]: unknown;
+            };
+            state: {
+                [key: string]: unknown;
+            } | null;
+            /** @description Output keys of the nodes without a successor; null until then */
+            output: unknown;
+            /** @description The cost of the runs that it started, and of those that they started. It is not in `cost_usd`, but counts against `cost_cap_usd` */
+            children_cost_usd: number;
+            /** @description In the order of their starts. Of a run with more than 1000, the first so many: those outside of loops and maps, then those in them */
+            steps: components["schemas"]["Step"][];
+            /** @description The `cursor` of the other steps at `GET /api/runs/{id}/steps`; null if `steps` has all */
+            steps_next_cursor: string | null;
+            /** @description If `steps` does not have all: how many each node has, without the turns and calls of agents */
+            step_counts: components["schemas"]["StepCount"][] | null;
+            /** @description Of the finished ones of `steps` */
+            checkpoints: components["schemas"]["Checkpoint"][];
+            /** @description The oldest open gate */
+            pending_gate: components["schemas"]["PendingGate"] | null;
+            /** @description Every gate that can be decided now, oldest first. A run with other active branches may have some, too */
+            pending_gates: components["schemas"]["PendingGate"][];
+            evals: components["schemas"]["Evaluation"] | null;
+            /** @description For a run of a draft: its graph, as a workflow has it */
+            graph?: {
+                [key: string]: unknown;
+            };
+            temporal: components["schemas"]["ForkTemporal"];
+            /** @description Steps that were finished and are not reused at the start, because of another graph or input: of a fork, those before `from_step`. A rehearsal looks for their record when it reaches them */
+            not_reused: components["schemas"]["NotReused"][];
+        };
+        ForkRunBody: {
+            /** @description The key of the step to execute first. The key of a turn or call of an agent with tools means that turn */
+            from_step: string;
+            /** @description Laid over the state as that step begins: its templates and those that follow read it */
+            state?: {
+                [key: string]: unknown;
+            };
+            /** @description The default is the input of that run */
+            input?: {
+                [key: string]: unknown;
+            };
+            /** @description The version to run; the default is that of the other run */
+            version?: number;
+            /** @description Runs the workflow's draft, and not a version */
+            draft?: boolean;
+            /**
+             * @description Rehearses the run: steps take their results from the record of the other run, and nothing has an effect
+             * @enum {string}
+             */
+            mode?: "recorded";
+            /** @description These are executed where there is no record: `agent`, `workflow`, `custom:<name>`, `http_request:<METHOD>` or the name of a tool. By default only what computes */
+            allow?: string[];
+            /**
+             * @description Whether a step that had failed fails again, or counts as one without a record. The default is `recorded`
+             * @enum {string}
+             */
+            failures?: "recorded" | "execute";
+            /** @description Decisions at gates, by step key or node id. They come before those of the record */
+            decisions?: {
+                [key: string]: components["schemas"]["ForkRunBodyDecisionsValue"];
+            };
+            /** @description For mode `recorded`: nodes have the outputs that you have pinned, and not those of the record */
+            pins?: boolean;
+        };
+        ForkRunBodyDecisionsValue: {
+            approved: boolean;
+            input?: {
+                [key: string]: unknown;
+            };
+        };
+        ForkTemporal: {
+            workflow_id: string;
+            run_id: string | null;
+            /** @description The run's page in the Temporal UI; null where TEMPORAL_UI_URL is not set */
+            url: string | null;
+        };
+        Gate: {
+            run_id: string;
+            node_id: string;
+            /** @enum {string} */
+            kind: "human_gate" | "tool_call";
+            label: string;
+            step_key: string;
+            /** @description Counts how often the same step asked, from 1 */
+            round: number;
+            /** @description Iterations of the enclosing loops and maps, outermost first */
+            iteration: number[];
+            prompt: string;
+            /** @description For a tool call, as the model gave them; null for a caller without the capability approve_gates */
+            arguments?: {
+                [key: string]: unknown;
+            } | null;
+            /**
+             * @description In its last round
+             * @enum {string}
+             */
+            status: "open" | "approved" | "rejected" | "cancelled";
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            since: string;
+            decision: components["schemas"]["Decision"] | null;
+            /** @description Whether the caller can decide it now */
+            can_decide: boolean;
+            /** @description The member who is expected to decide; others who can decide it still can */
+            assignee: components["schemas"]["Assignee"] | null;
+            /** @description While it is open: the members who can decide it as it is now. One of them can be assigned */
+            eligible_members: components["schemas"]["Assignee"][];
+            /** @description Why its rules do not let the caller */
+            refusal: string | null;
+            /** @description Why no input fits its `input_schema`: then it can only be rejected */
+            schema_problem: string | null;
+            /** @description For an open tool call; null if the tool has changed since it was requested */
+            tool: components["schemas"]["GateTool"] | null;
+            /** @description When the same node asked before in this run, newest first: in an earlier iteration of its loops, or before a resume. At most 10 */
+            earlier: components["schemas"]["EarlierAsking"][];
         };
         GateApprovers: {
             roles?: ("admin" | "editor" | "viewer")[];
@@ -3058,6 +4080,14 @@ export interface components {
             input?: {
                 [key: string]: unknown;
             };
+        };
+        GateTool: {
+            /** @description JSON Schema of the arguments */
+            schema: {
+                [key: string]: unknown;
+            };
+            /** @description Arguments that the workflow sets; an approver cannot change them */
+            fixed: string[];
         };
         GovernanceEvent: {
             /** @description Twelve hex digits */
@@ -3261,6 +4291,59 @@ export interface components {
             mcp_tool: string;
             schema_digest: string;
         };
+        InboundEvent: {
+            id: string;
+            workflow_id: string;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            received_at: string;
+            /** @enum {string} */
+            outcome: "run" | "duplicate" | "refused";
+            /** @description The status of the response */
+            status: number;
+            /** @description Why it was refused */
+            reason: ("disabled" | "wrong_secret" | "timestamp_missing" | "timestamp_expired" | "signature_missing" | "signature_mismatch" | "invalid_body" | "too_large" | "rate_limited" | "quota_exceeded" | "budget_exceeded" | "graph_invalid" | "input_invalid" | "unavailable" | "internal") | null;
+            /** @description The text of the refusal */
+            detail: string | null;
+            /** @description The run that it started; for a duplicate, the run that the first one started */
+            run_id: string | null;
+            /** @description For a duplicate: the first one, while its run exists */
+            duplicate_of: string | null;
+            /** @description The id that its sender gave it */
+            event_id: string | null;
+            /** @description The sender's network: an IPv4 /24 or an IPv6 /48, not the whole address */
+            source: string;
+            /** @description Bytes of the body; null: it was not read */
+            size: number | null;
+            /** @description How many events the entry stands for: over the limit per minute, they are only counted */
+            times: number;
+            /** @description How many runs have replayed it */
+            replays: number;
+            /** @description Those that say what it is; never signatures, cookies or credentials */
+            headers: {
+                [key: string]: string;
+            };
+            /** @description As it was received, up to 65536 bytes; null: it was not read */
+            body: string | null;
+            body_truncated: boolean;
+            /** @description The newest 50 runs that have replayed it */
+            replayed_by: components["schemas"]["InboundEventReplayedBy"][];
+        };
+        InboundEventList: {
+            events: components["schemas"]["ListedInboundEvent"][];
+            /** @description Null on the last page */
+            next_cursor: string | null;
+        };
+        InboundEventReplayedBy: {
+            run_id: string;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            created_at: string;
+        };
         IngestAnswer: {
             created: number;
             updated: number;
@@ -3331,6 +4414,11 @@ export interface components {
             /** @enum {string} */
             role: "admin" | "editor" | "viewer";
         };
+        JobProgress: {
+            done: number;
+            /** @description Null until it is counted */
+            total: number | null;
+        };
         JsonRpcError: {
             /** @constant */
             jsonrpc: "2.0";
@@ -3370,6 +4458,86 @@ export interface components {
             type: "max_cost_usd" | "max_duration_ms";
             value: number;
         };
+        ListedBacktest: {
+            id: string;
+            /** @enum {string} */
+            status: "running" | "done" | "cancelled" | "failed";
+            progress: components["schemas"]["JobProgress"];
+            /** @description Why it failed */
+            error: string | null;
+            created_by: string | null;
+            created_by_name: string | null;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            created_at: string;
+            finished_at: string | null;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            since: string;
+            workflow_id: string | null;
+            summary: components["schemas"]["BacktestSummary"];
+        };
+        ListedExperiment: {
+            id: string;
+            /** @enum {string} */
+            status: "running" | "done" | "cancelled" | "failed";
+            progress: components["schemas"]["JobProgress"];
+            /** @description Why it failed */
+            error: string | null;
+            created_by: string | null;
+            created_by_name: string | null;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            created_at: string;
+            finished_at: string | null;
+            workflow_id: string;
+            candidate: "draft" | components["schemas"]["ListedExperimentCandidate"];
+            allow: string[];
+            budget_usd: number | null;
+            /** @description What its rehearsals have spent */
+            spent_usd: number;
+            summary: components["schemas"]["ExperimentSummary"];
+        };
+        ListedExperimentCandidate: {
+            version: number;
+        };
+        ListedInboundEvent: {
+            id: string;
+            workflow_id: string;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            received_at: string;
+            /** @enum {string} */
+            outcome: "run" | "duplicate" | "refused";
+            /** @description The status of the response */
+            status: number;
+            /** @description Why it was refused */
+            reason: ("disabled" | "wrong_secret" | "timestamp_missing" | "timestamp_expired" | "signature_missing" | "signature_mismatch" | "invalid_body" | "too_large" | "rate_limited" | "quota_exceeded" | "budget_exceeded" | "graph_invalid" | "input_invalid" | "unavailable" | "internal") | null;
+            /** @description The text of the refusal */
+            detail: string | null;
+            /** @description The run that it started; for a duplicate, the run that the first one started */
+            run_id: string | null;
+            /** @description For a duplicate: the first one, while its run exists */
+            duplicate_of: string | null;
+            /** @description The id that its sender gave it */
+            event_id: string | null;
+            /** @description The sender's network: an IPv4 /24 or an IPv6 /48, not the whole address */
+            source: string;
+            /** @description Bytes of the body; null: it was not read */
+            size: number | null;
+            /** @description How many events the entry stands for: over the limit per minute, they are only counted */
+            times: number;
+            /** @description How many runs have replayed it */
+            replays: number;
+        };
         LoginBody: {
             email: string;
             password: string;
@@ -3389,6 +4557,72 @@ export interface components {
             expression: string;
             /** @default 5 */
             max_iterations?: number;
+        };
+        ManagedFeed: {
+            id: string;
+            name: string;
+            description: string;
+            /** @enum {string} */
+            status: "active" | "paused" | "degraded" | "archived";
+            freshness: components["schemas"]["FeedFreshness"];
+            entity_types: string[];
+            schema: {
+                [key: string]: unknown;
+            };
+            geography: {
+                [key: string]: unknown;
+            };
+            is_demo: boolean;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            created_at: string;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            updated_at: string;
+            /** @description Changes with each edit. The header `ETag` has it in double quotes; send that as `If-Match` to change only this state */
+            etag: string;
+        };
+        ManagedFeedDetail: {
+            id: string;
+            name: string;
+            description: string;
+            /** @enum {string} */
+            status: "active" | "paused" | "degraded" | "archived";
+            freshness: components["schemas"]["FeedFreshness"];
+            entity_types: string[];
+            schema: {
+                [key: string]: unknown;
+            };
+            geography: {
+                [key: string]: unknown;
+            };
+            is_demo: boolean;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            created_at: string;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            updated_at: string;
+            specification: {
+                [key: string]: unknown;
+            };
+            /** @description Changes with each edit. The header `ETag` has it in double quotes; send that as `If-Match` to change only this state */
+            etag: string;
+        };
+        /** @description It is not as `If-Match` says */
+        ManagedFeedDetailChanged: {
+            /** @description The error message */
+            detail: string;
+            /** @description As it is now; null when it is gone */
+            current: components["schemas"]["ManagedFeedDetail"] | null;
         };
         MapNode: {
             /** @description Letters and digits of any script, `_`, `-`, `.` and `:`; starts with a letter, a digit or `_` */
@@ -3445,6 +4679,8 @@ export interface components {
              * @description ISO 8601, UTC
              */
             created_at: string;
+            /** @description Changes with each edit. The header `ETag` has it in double quotes; send that as `If-Match` to change only this state */
+            etag: string;
         };
         MemberDetail: {
             id: string;
@@ -3465,6 +4701,8 @@ export interface components {
              * @description ISO 8601, UTC
              */
             created_at: string;
+            /** @description Changes with each edit. The header `ETag` has it in double quotes; send that as `If-Match` to change only this state */
+            etag: string;
             capabilities: components["schemas"]["CapabilitySettings"];
             /** @description Keys of the member that are not revoked */
             api_key_count: number;
@@ -3603,6 +4841,8 @@ export interface components {
              */
             created_at: string;
             is_demo: boolean;
+            /** @description Changes with each edit. The header `ETag` has it in double quotes; send that as `If-Match` to change only this state */
+            etag: string;
             /** @description The key of the signatures. Shown only this once */
             secret: string;
         };
@@ -3617,6 +4857,36 @@ export interface components {
             initial_interval_seconds?: number;
             /** @default 2 */
             backoff?: number;
+        };
+        NodeTest: {
+            /** @description The rehearsal that has executed the node */
+            run_id: string;
+            /**
+             * @description `pending` or `running`: read the run later
+             * @enum {string}
+             */
+            status: "pending" | "running" | "paused" | "success" | "failed";
+            /** @description The step with its input, and its output or error; null before it */
+            step: components["schemas"]["Step"] | null;
+            error: string | null;
+        };
+        NotReused: {
+            step_key: string;
+            node_id: string;
+            reason: string;
+        };
+        OutputDiff: {
+            differences: components["schemas"]["OutputDifference"][];
+            /** @description There are more */
+            more: boolean;
+        };
+        /** @description A long value is shown as the beginning of its JSON, with `…` */
+        OutputDifference: {
+            path: string;
+            /** @enum {string} */
+            change: "added" | "removed" | "changed";
+            from?: unknown;
+            to?: unknown;
         };
         OverrideBudgetBody: {
             /** @enum {boolean} */
@@ -3646,6 +4916,13 @@ export interface components {
             required?: number;
             /** @description True: the member who started the run cannot decide */
             not_the_starter?: boolean;
+            /** @description How many members can still decide it, as they are now; 0 if the run has to be cancelled, or a permission granted */
+            deciders?: number;
+            /**
+             * @description Fewer `approvers` are left than approvals are missing, so admins can decide, too; `not_the_starter` and `required` still hold
+             * @constant
+             */
+            admins_stand_in?: true;
             /**
              * Format: date-time
              * @description When `on_timeout` happens
@@ -3655,6 +4932,8 @@ export interface components {
             on_timeout?: "reject" | "approve" | "fail";
             /** @description The approvals so far, oldest first */
             decisions?: components["schemas"]["GateDecision"][];
+            /** @description The member who is expected to decide; others who can decide it still can */
+            assignee?: components["schemas"]["Assignee"];
             /** @description For kind `tool_call` */
             tool_call?: components["schemas"]["PendingToolCall"];
         };
@@ -3677,6 +4956,22 @@ export interface components {
             } | null;
             schema_digest: string;
             digest: string;
+        };
+        Pin: {
+            node_id: string;
+            /** @description The run that had this output; it may be removed */
+            run_id: string;
+            step_key: string;
+            /** @description Of the output */
+            bytes: number;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            pinned_at: string;
+        };
+        PinList: {
+            pins: components["schemas"]["Pin"][];
         };
         Policies: {
             /**
@@ -3776,21 +5071,88 @@ export interface components {
         RedeliverDeadLettersBody: {
             /**
              * Format: date-time
-             * @description Dead letters of events since then; all without it
+             * @description Deliveries of events since then; all without it
              */
             since?: string;
+            /**
+             * Format: date-time
+             * @description Deliveries of events before then
+             */
+            until?: string;
+            /**
+             * @description `dead`: those that have failed. `all`: delivered ones, too
+             * @default dead
+             * @enum {string}
+             */
+            status?: "dead" | "all";
         };
         RedeliverWebhookDeadLettersBody: {
             /**
              * Format: date-time
-             * @description Dead letters of events since then; all without it
+             * @description Deliveries of events since then; all without it
              */
             since?: string;
+            /**
+             * Format: date-time
+             * @description Deliveries of events before then
+             */
+            until?: string;
+            /**
+             * @description `dead`: those that have failed. `all`: delivered ones, too
+             * @default dead
+             * @enum {string}
+             */
+            status?: "dead" | "all";
         };
         Redelivered: {
             redelivered: number;
-            /** @description Dead letters beyond the limit of pending deliveries; call again later */
+            /** @description Deliveries beyond the limit of pending ones; call again later */
             left: number;
+        };
+        ReplayInboundEventBody: {
+            /**
+             * @description Start no run for an event whose id has started one within the window of the webhook. By default each replay starts a run
+             * @default false
+             */
+            deduplicate?: boolean;
+            /**
+             * @description Replay events whose signature was missing, wrong or too old: anyone can have sent them
+             * @default false
+             */
+            allow_unverified?: boolean;
+        };
+        ReplayInboundEventsBody: {
+            /**
+             * Format: date-time
+             * @description Received at or after
+             */
+            since: string;
+            /**
+             * Format: date-time
+             * @description Received before; by default until now
+             */
+            until?: string;
+            /**
+             * @description `refused`: those that were refused and not replayed since. `all`: runs and duplicates, too
+             * @default refused
+             * @enum {string}
+             */
+            outcome?: "refused" | "all";
+            /**
+             * @description At most so many, the oldest first
+             * @default 100
+             */
+            limit?: number;
+            /**
+             * @description Start no run for an event whose id has started one within the window of the webhook. By default each replay starts a run
+             * @default false
+             */
+            deduplicate?: boolean;
+            /**
+             * @description Replay events whose signature was missing, wrong or too old: anyone can have sent them
+             * @default false
+             */
+            allow_unverified?: boolean;
         };
         ReportSourceBody: {
             ok: boolean;
@@ -3801,6 +5163,40 @@ export interface components {
              * @description Default: now
              */
             checked_at?: string;
+        };
+        RerunRunBody: {
+            /** @description The default is the input of that run */
+            input?: {
+                [key: string]: unknown;
+            };
+            /** @description The version to run; the default is that of the other run */
+            version?: number;
+            /** @description Runs the workflow's draft, and not a version */
+            draft?: boolean;
+            /**
+             * @description Rehearses the run: steps take their results from the record of the other run, and nothing has an effect
+             * @enum {string}
+             */
+            mode?: "recorded";
+            /** @description These are executed where there is no record: `agent`, `workflow`, `custom:<name>`, `http_request:<METHOD>` or the name of a tool. By default only what computes */
+            allow?: string[];
+            /**
+             * @description Whether a step that had failed fails again, or counts as one without a record. The default is `recorded`
+             * @enum {string}
+             */
+            failures?: "recorded" | "execute";
+            /** @description Decisions at gates, by step key or node id. They come before those of the record */
+            decisions?: {
+                [key: string]: components["schemas"]["RerunRunBodyDecisionsValue"];
+            };
+            /** @description For mode `recorded`: nodes have the outputs that you have pinned, and not those of the record */
+            pins?: boolean;
+        };
+        RerunRunBodyDecisionsValue: {
+            approved: boolean;
+            input?: {
+                [key: string]: unknown;
+            };
         };
         RotatedSecret: {
             /** @description The key of the signatures. Shown only this once */
@@ -3828,6 +5224,16 @@ export interface components {
             parent_run_id: string | null;
             /** @description The step that started it */
             parent_step_key: string | null;
+            /** @description The run that it was started from again, unless that was deleted */
+            forked_from: string | null;
+            /** @description For a fork: the step from which it is executed. What that run had finished before is reused */
+            forked_from_step: string | null;
+            /** @description It runs a draft, and not the graph of `workflow_version` */
+            of_draft: boolean;
+            /** @description For a rehearsal: its steps take their results from the record of the run in `forked_from`, and nothing has an effect */
+            mode: "recorded" | null;
+            /** @description The event of the webhook that started it, or that it replays */
+            inbound_event_id: string | null;
             error: string | null;
             failure: components["schemas"]["RunFailure"] | null;
             resumable: boolean;
@@ -3858,13 +5264,23 @@ export interface components {
             output: unknown;
             /** @description The cost of the runs that it started, and of those that they started. It is not in `cost_usd`, but counts against `cost_cap_usd` */
             children_cost_usd: number;
+            /** @description In the order of their starts. Of a run with more than 1000, the first so many: those outside of loops and maps, then those in them */
             steps: components["schemas"]["Step"][];
+            /** @description The `cursor` of the other steps at `GET /api/runs/{id}/steps`; null if `steps` has all */
+            steps_next_cursor: string | null;
+            /** @description If `steps` does not have all: how many each node has, without the turns and calls of agents */
+            step_counts: components["schemas"]["StepCount"][] | null;
+            /** @description Of the finished ones of `steps` */
             checkpoints: components["schemas"]["Checkpoint"][];
             /** @description The oldest open gate */
             pending_gate: components["schemas"]["PendingGate"] | null;
             /** @description Every gate that can be decided now, oldest first. A run with other active branches may have some, too */
             pending_gates: components["schemas"]["PendingGate"][];
             evals: components["schemas"]["Evaluation"] | null;
+            /** @description For a run of a draft: its graph, as a workflow has it */
+            graph?: {
+                [key: string]: unknown;
+            };
             temporal: components["schemas"]["RunTemporal"];
         };
         RunCompletedFrame: {
@@ -3912,7 +5328,7 @@ export interface components {
         };
         RunFailure: {
             /** @enum {string} */
-            kind: "node" | "budget" | "cancelled" | "rejected" | "crash";
+            kind: "node" | "budget" | "cancelled" | "rejected" | "crash" | "unrecorded";
             node_id?: string;
             /** @description It was cancelled because the run that started it has ended */
             with_parent?: boolean;
@@ -3966,6 +5382,16 @@ export interface components {
             parent_run_id: string | null;
             /** @description The step that started it */
             parent_step_key: string | null;
+            /** @description The run that it was started from again, unless that was deleted */
+            forked_from: string | null;
+            /** @description For a fork: the step from which it is executed. What that run had finished before is reused */
+            forked_from_step: string | null;
+            /** @description It runs a draft, and not the graph of `workflow_version` */
+            of_draft: boolean;
+            /** @description For a rehearsal: its steps take their results from the record of the run in `forked_from`, and nothing has an effect */
+            mode: "recorded" | null;
+            /** @description The event of the webhook that started it, or that it replays */
+            inbound_event_id: string | null;
             error: string | null;
             failure: components["schemas"]["RunFailure"] | null;
             resumable: boolean;
@@ -3993,6 +5419,18 @@ export interface components {
             /** @description The run's page in the Temporal UI; null where TEMPORAL_UI_URL is not set */
             url: string | null;
         };
+        RunView: {
+            name: string;
+            filter: string;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            saved_at: string;
+        };
+        RunViewList: {
+            views: components["schemas"]["RunView"][];
+        };
         SaveDraftBody: {
             graph?: components["schemas"]["GraphDraft"];
             /** @description JSON Schema, draft 2020-12 or 7, that the input of every run must fit; null accepts any object. Patterns are RE2; `format` is not checked; external references are not loaded. At most 65,536 characters and 40 levels */
@@ -4001,6 +5439,16 @@ export interface components {
             } | null;
             /** @description The version that the work began at; by default that of the draft, or the current one for a new draft */
             base_version?: number;
+        };
+        SavePinBody: {
+            /** @description A run of this workflow */
+            run_id: string;
+            /** @description Its step; the default is the last step of the node that has an output */
+            step_key?: string;
+        };
+        SaveRunViewBody: {
+            /** @description The query of `GET /api/runs`, without `limit` and `cursor` */
+            filter: string;
         };
         Schedule: {
             id: string;
@@ -4026,6 +5474,8 @@ export interface components {
              * @description ISO 8601, UTC
              */
             created_at: string;
+            /** @description Changes with each edit. The header `ETag` has it in double quotes; send that as `If-Match` to change only this state */
+            etag: string;
         };
         /** @description It is not as `If-Match` says */
         ScheduleChanged: {
@@ -4058,6 +5508,8 @@ export interface components {
             updated_at: string;
             /** @description When a call last needed it, to the minute */
             last_used_at: string | null;
+            /** @description Changes with each edit. The header `ETag` has it in double quotes; send that as `If-Match` to change only this state */
+            etag: string;
         };
         /** @description It is not as `If-Match` says */
         SecretChanged: {
@@ -4137,6 +5589,8 @@ export interface components {
              * @description ISO 8601, UTC
              */
             updated_at: string;
+            /** @description Changes with each edit. The header `ETag` has it in double quotes; send that as `If-Match` to change only this state */
+            etag: string;
         };
         /** @description It is not as `If-Match` says */
         SourceDetailChanged: {
@@ -4161,6 +5615,80 @@ export interface components {
             /** @default false */
             synthetic?: boolean;
         };
+        StartBacktestBody: {
+            policies: components["schemas"]["StartBacktestBodyPolicies"];
+            /**
+             * Format: date-time
+             * @description Judges the steps of runs that were created since then
+             */
+            since: string;
+            /** @description Only runs of this workflow */
+            workflow_id?: string;
+        };
+        StartBacktestBodyPolicies: {
+            /**
+             * @description Models that agents can use; null: all
+             * @default null
+             */
+            model_allowlist?: string[] | null;
+            /** @default [] */
+            tools?: components["schemas"]["ToolPolicy"][];
+            redaction?: components["schemas"]["RedactionInput"];
+        };
+        StartExperimentBody: {
+            /** @description What to try: the workflow's draft as it is now, or one of its versions */
+            candidate: "draft" | components["schemas"]["StartExperimentBodyCandidate"];
+            /** @description The runs to rehearse: the newest ones that have ended, or those with these ids. All of this workflow; rehearsals are no runs to rehearse */
+            runs: components["schemas"]["StartExperimentBodyRuns"] | string[];
+            /**
+             * @description Rehearses the run: steps take their results from the record of the other run, and nothing has an effect
+             * @enum {string}
+             */
+            mode?: "recorded";
+            /** @description These are executed where there is no record: `agent`, `workflow`, `custom:<name>`, `http_request:<METHOD>` or the name of a tool. By default only what computes */
+            allow?: string[];
+            /**
+             * @description Whether a step that had failed fails again, or counts as one without a record. The default is `recorded`
+             * @enum {string}
+             */
+            failures?: "recorded" | "execute";
+            /** @description Decisions at gates, by step key or node id. They come before those of the record */
+            decisions?: {
+                [key: string]: components["schemas"]["StartExperimentBodyDecisionsValue"];
+            };
+            /** @description For mode `recorded`: nodes have the outputs that you have pinned, and not those of the record */
+            pins?: boolean;
+            /** @description What all rehearsals together may spend, with `allow`. What does not fit is not executed, and its run is `refused` */
+            budget_usd?: number;
+        };
+        StartExperimentBodyCandidate: {
+            version: number;
+        };
+        StartExperimentBodyDecisionsValue: {
+            approved: boolean;
+            input?: {
+                [key: string]: unknown;
+            };
+        };
+        StartExperimentBodyRuns: {
+            /** @description The newest so many */
+            last: number;
+            /**
+             * @description By default both
+             * @enum {string}
+             */
+            status?: "success" | "failed";
+            /**
+             * Format: date-time
+             * @description Created at or after
+             */
+            since?: string;
+        };
+        StartedJob: {
+            id: string;
+            /** @enum {string} */
+            status: "running" | "done" | "cancelled" | "failed";
+        };
         Step: {
             /** @description Node id and iterations of loops and maps: stable over retries and resumes */
             step_key: string;
@@ -4173,7 +5701,7 @@ export interface components {
             /** @description The number of attempts */
             attempt: number;
             /** @enum {string} */
-            status: "running" | "success" | "failed" | "paused" | "skipped" | "cancelled";
+            status: "running" | "success" | "failed" | "paused" | "skipped" | "cancelled" | "unrecorded";
             /**
              * Format: date-time
              * @description ISO 8601, UTC
@@ -4206,6 +5734,8 @@ export interface components {
             policy: components["schemas"]["PolicyVerdict"][];
             /** @description For a node of kind `workflow`: the run that the step started */
             child_run_id?: string;
+            /** @description For a fork: the run that executed the step. Its result was reused, which took no time and cost nothing here */
+            reused_from?: string;
             /**
              * @description The run that the step started is paused: somebody must decide there
              * @constant
@@ -4248,6 +5778,18 @@ export interface components {
             /** @description Only for a tool call of an agent, which has the node_id of the agent */
             step_key?: string;
         };
+        StepCount: {
+            node_id: string;
+            label: string;
+            /** @enum {string} */
+            kind: "agent" | "tool" | "condition" | "loop" | "map" | "workflow" | "human_gate" | "merge";
+            total: number;
+            by_status: {
+                [key: string]: number;
+            };
+            /** @description How many of the failed ones were caught */
+            caught: number;
+        };
         StepFailedFrame: {
             run_id: string;
             /**
@@ -4259,6 +5801,11 @@ export interface components {
             error: string;
             /** @description Only for a tool call of an agent, which has the node_id of the agent */
             step_key?: string;
+        };
+        StepList: {
+            steps: components["schemas"]["Step"][];
+            /** @description Null on the last page */
+            next_cursor: string | null;
         };
         StepStartedFrame: {
             run_id: string;
@@ -4285,7 +5832,7 @@ export interface components {
             /** @description The part of `input_tokens` that the provider stored in its cache, at a surcharge */
             cache_write_tokens?: number;
         };
-        StreamFrame: components["schemas"]["StepStartedFrame"] | components["schemas"]["StepCompletedFrame"] | components["schemas"]["StepFailedFrame"] | components["schemas"]["RunPausedFrame"] | components["schemas"]["RunCompletedFrame"] | components["schemas"]["RunFailedFrame"] | components["schemas"]["RunEvaluatedFrame"] | components["schemas"]["AgentTurnFrame"];
+        StreamFrame: components["schemas"]["StepStartedFrame"] | components["schemas"]["StepCompletedFrame"] | components["schemas"]["StepFailedFrame"] | components["schemas"]["RunPausedFrame"] | components["schemas"]["RunCompletedFrame"] | components["schemas"]["RunFailedFrame"] | components["schemas"]["RunEvaluatedFrame"] | components["schemas"]["AgentTurnFrame"] | components["schemas"]["ChildPausedFrame"] | components["schemas"]["ChildContinuedFrame"];
         SystemMessage: {
             /**
              * @description discriminator enum property added by openapi-typescript
@@ -4312,6 +5859,8 @@ export interface components {
             };
             /** @description Null for built-in ones */
             created_at: string | null;
+            /** @description Changes with each edit. The header `ETag` has it in double quotes; send that as `If-Match` to change only this state */
+            etag: string;
         };
         /** @description It is not as `If-Match` says */
         TemplateChanged: {
@@ -4352,6 +5901,24 @@ export interface components {
             sample_input?: {
                 [key: string]: unknown;
             };
+        };
+        TestNodeBody: {
+            /** @description A run of this workflow: the node begins with the state that it had there */
+            run_id?: string;
+            /** @description The step of that run, for a node in a loop or a map. The default is the last one of this node */
+            step_key?: string;
+            /** @description Laid over the state of the run; without a run, the whole state */
+            state?: {
+                [key: string]: unknown;
+            };
+            /** @description The version that has the node; the default is the current one */
+            version?: number;
+            /** @description Tests the node of the workflow's draft */
+            draft?: boolean;
+            /** @description What the test may execute: `agent`, `workflow`, `custom:<name>`, `http_request:<METHOD>` or the name of a tool. By default only what computes */
+            allow?: string[];
+            /** @description Replaces the outputs of other nodes by the caller's pinned ones */
+            pins?: boolean;
         };
         TestToolBody: {
             /** @default {} */
@@ -4432,7 +5999,7 @@ export interface components {
             output_key?: string;
         };
         ToolPolicy: {
-            /** @description As in `tool_name` */
+            /** @description As in `tool_name`; `workflow:<id or name>` for runs that a run starts */
             tool: string;
             /** @description Absent: all workflows can use it */
             allowed_workflow_ids?: string[];
@@ -4582,6 +6149,8 @@ export interface components {
             } | null;
             /** @description The cost limit of one run; null removes it */
             run_cap_usd?: number | null;
+            /** @description It is published only after an experiment of exactly this graph and input schema that lost no check and failed no run */
+            requires_experiment?: boolean;
         };
         UpdateWorkspaceBody: {
             name: string;
@@ -4672,6 +6241,8 @@ export interface components {
             dedup_window_seconds: number;
             /** @description The body field with the event id, without an `X-Service-Event-Id` */
             event_id_field: string;
+            /** @description Changes with each edit. The header `ETag` has it in double quotes; send that as `If-Match` to change only this state */
+            etag: string;
         };
         /** @description It is not as `If-Match` says */
         WebhookChanged: {
@@ -4727,6 +6298,8 @@ export interface components {
             checks: unknown[];
             /** @description The cost limit of one run */
             run_cap_usd: number | null;
+            /** @description It is published only after an experiment of exactly this graph and input schema that lost no check and failed no run */
+            requires_experiment: boolean;
             stats: components["schemas"]["RunStats"];
             created_by: string | null;
             /**
@@ -4739,6 +6312,8 @@ export interface components {
              * @description ISO 8601, UTC
              */
             updated_at: string;
+            /** @description It has a draft, at `.../draft` */
+            has_draft: boolean;
             /** @description Changes with each edit. The header `ETag` has it in double quotes; send that as `If-Match` to change only this state */
             etag: string;
         };
@@ -4860,6 +6435,8 @@ export interface components {
              * @description ISO 8601, UTC
              */
             created_at: string;
+            /** @description Changes with each edit. The header `ETag` has it in double quotes; send that as `If-Match` to change only this state */
+            etag: string;
         };
         /** @description It is not as `If-Match` says */
         WorkspaceChanged: {
@@ -5532,12 +7109,32 @@ export interface operations {
     listWorkflowRuns: {
         parameters: {
             query?: {
-                status?: "pending" | "running" | "paused" | "success" | "failed";
+                /** @description Only runs with all of these words, or starts of words, in their id, input, output or error. It reads the first 8,000 characters of input and output, and finds a run a moment after it has started or ended */
+                q?: string;
+                /** @description Only runs of this version, without those of drafts */
+                version?: number;
+                /** @description One status, or several separated by commas */
+                status?: ("pending" | "running" | "paused" | "success" | "failed")[];
+                failure_kind?: "node" | "budget" | "cancelled" | "rejected" | "crash" | "unrecorded";
                 trigger?: "manual" | "webhook" | "mcp" | "schedule" | "workflow";
                 /** @description Only the runs that this run started */
                 parent_run_id?: string;
+                /** @description Only the runs that were started from this one again */
+                forked_from?: string;
+                /** @description Only ordinary runs, or only rehearsals; by default both */
+                mode?: "live" | "recorded";
                 /** @description Created at or after */
                 since?: string;
+                /** @description Created before */
+                until?: string;
+                /** @description Cost of at least this */
+                min_cost_usd?: number;
+                /** @description Cost of at most this */
+                max_cost_usd?: number;
+                /** @description Active time of at least this */
+                min_duration_ms?: number;
+                /** @description Active time of at most this */
+                max_duration_ms?: number;
                 /** @description Rows per page */
                 limit?: number;
                 /** @description `next_cursor` of the previous page */
@@ -5564,7 +7161,10 @@ export interface operations {
     };
     triggerRun: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description With `true`, runs the workflow's draft, and not its current version */
+                draft?: "true" | "false";
+            };
             header?: {
                 /** @description Sent twice with the same input, it starts one run */
                 "idempotency-key"?: string;
@@ -5942,13 +7542,33 @@ export interface operations {
     listRuns: {
         parameters: {
             query?: {
+                /** @description Only runs with all of these words, or starts of words, in their id, input, output or error. It reads the first 8,000 characters of input and output, and finds a run a moment after it has started or ended */
+                q?: string;
                 workflow_id?: string;
-                status?: "pending" | "running" | "paused" | "success" | "failed";
+                /** @description Only runs of this version, without those of drafts */
+                version?: number;
+                /** @description One status, or several separated by commas */
+                status?: ("pending" | "running" | "paused" | "success" | "failed")[];
+                failure_kind?: "node" | "budget" | "cancelled" | "rejected" | "crash" | "unrecorded";
                 trigger?: "manual" | "webhook" | "mcp" | "schedule" | "workflow";
                 /** @description Only the runs that this run started */
                 parent_run_id?: string;
+                /** @description Only the runs that were started from this one again */
+                forked_from?: string;
+                /** @description Only ordinary runs, or only rehearsals; by default both */
+                mode?: "live" | "recorded";
                 /** @description Created at or after */
                 since?: string;
+                /** @description Created before */
+                until?: string;
+                /** @description Cost of at least this */
+                min_cost_usd?: number;
+                /** @description Cost of at most this */
+                max_cost_usd?: number;
+                /** @description Active time of at least this */
+                min_duration_ms?: number;
+                /** @description Active time of at most this */
+                max_duration_ms?: number;
                 /** @description Rows per page */
                 limit?: number;
                 /** @description `next_cursor` of the previous page */
@@ -5989,6 +7609,36 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Run"];
+                };
+            };
+        };
+    };
+    listRunSteps: {
+        parameters: {
+            query?: {
+                node_id?: string;
+                step_key?: string;
+                status?: "running" | "success" | "failed" | "paused" | "skipped" | "cancelled" | "unrecorded";
+                /** @description Rows per page */
+                limit?: number;
+                /** @description `next_cursor` of the previous page */
+                cursor?: string;
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["StepList"];
                 };
             };
         };
@@ -6055,6 +7705,32 @@ export interface operations {
         requestBody?: {
             content: {
                 "application/json": components["schemas"]["DecideGateBody"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Run"];
+                };
+            };
+        };
+    };
+    assignGate: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AssignGateBody"];
             };
         };
         responses: {
@@ -6144,6 +7820,444 @@ export interface operations {
                 content: {
                     "application/json": components["schemas"]["Run"];
                 };
+            };
+        };
+    };
+    exportRuns: {
+        parameters: {
+            query?: {
+                /** @description Only runs with all of these words, or starts of words, in their id, input, output or error. It reads the first 8,000 characters of input and output, and finds a run a moment after it has started or ended */
+                q?: string;
+                workflow_id?: string;
+                /** @description Only runs of this version, without those of drafts */
+                version?: number;
+                /** @description One status, or several separated by commas */
+                status?: ("pending" | "running" | "paused" | "success" | "failed")[];
+                failure_kind?: "node" | "budget" | "cancelled" | "rejected" | "crash" | "unrecorded";
+                trigger?: "manual" | "webhook" | "mcp" | "schedule" | "workflow";
+                /** @description Only the runs that this run started */
+                parent_run_id?: string;
+                /** @description Only the runs that were started from this one again */
+                forked_from?: string;
+                /** @description Only ordinary runs, or only rehearsals; by default both */
+                mode?: "live" | "recorded";
+                /** @description Created at or after */
+                since?: string;
+                /** @description Created before */
+                until?: string;
+                /** @description Cost of at least this */
+                min_cost_usd?: number;
+                /** @description Cost of at most this */
+                max_cost_usd?: number;
+                /** @description Active time of at least this */
+                min_duration_ms?: number;
+                /** @description Active time of at most this */
+                max_duration_ms?: number;
+                /** @description `csv`: a header row and a row per run (RFC 4180); `ndjson`: a JSON object per line */
+                format?: "csv" | "ndjson";
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The runs, in the `format` of the request */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/csv": string;
+                    "application/x-ndjson": components["schemas"]["RunSummary"];
+                };
+            };
+        };
+    };
+    listRunViews: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RunViewList"];
+                };
+            };
+        };
+    };
+    saveRunView: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description 1 to 60 characters */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SaveRunViewBody"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RunView"];
+                };
+            };
+        };
+    };
+    removeRunView: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description 1 to 60 characters */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    dryRunWorkflow: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["DryRunWorkflowBody"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DryRun"];
+                };
+            };
+        };
+    };
+    rerunRun: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Sent twice with the same input, it starts one run */
+                "idempotency-key"?: string;
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["RerunRunBody"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Fork"];
+                };
+            };
+            /** @description Created */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Fork"];
+                };
+            };
+        };
+    };
+    forkRun: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Sent twice with the same input, it starts one run */
+                "idempotency-key"?: string;
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ForkRunBody"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Fork"];
+                };
+            };
+            /** @description Created */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Fork"];
+                };
+            };
+        };
+    };
+    listExperiments: {
+        parameters: {
+            query?: {
+                /** @description Rows per page */
+                limit?: number;
+                /** @description `next_cursor` of the previous page */
+                cursor?: string;
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ExperimentList"];
+                };
+            };
+        };
+    };
+    startExperiment: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["StartExperimentBody"];
+            };
+        };
+        responses: {
+            /** @description Accepted */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["StartedJob"];
+                };
+            };
+        };
+    };
+    getExperiment: {
+        parameters: {
+            query?: {
+                /** @description Only these */
+                outcome?: "equal" | "changed" | "failed" | "unrecorded" | "refused";
+                /** @description `csv`: all runs, without pages. The default is `json` */
+                format?: "json" | "csv";
+                /** @description Rows per page */
+                limit?: number;
+                /** @description `next_cursor` of the previous page */
+                cursor?: string;
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The experiment */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Experiment"];
+                    "text/csv": string;
+                };
+            };
+        };
+    };
+    cancelExperiment: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["EmptyBody"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ListedExperiment"];
+                };
+            };
+        };
+    };
+    testNode: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+                node_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["TestNodeBody"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["NodeTest"];
+                };
+            };
+            /** @description Accepted */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["NodeTest"];
+                };
+            };
+        };
+    };
+    listPins: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PinList"];
+                };
+            };
+        };
+    };
+    savePin: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+                node_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SavePinBody"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Pin"];
+                };
+            };
+        };
+    };
+    removePin: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+                node_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
             };
         };
     };
@@ -6247,6 +8361,199 @@ export interface operations {
             };
         };
     };
+    listInboundEvents: {
+        parameters: {
+            query?: {
+                /** @description Rows per page */
+                limit?: number;
+                /** @description `next_cursor` of the previous page */
+                cursor?: string;
+                outcome?: "run" | "duplicate" | "refused";
+                /** @description Received at or after */
+                since?: string;
+                /** @description Received before */
+                until?: string;
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["InboundEventList"];
+                };
+            };
+        };
+    };
+    getInboundEvent: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["InboundEvent"];
+                };
+            };
+        };
+    };
+    replayInboundEvent: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Sent twice with the same input, it starts one run */
+                "idempotency-key"?: string;
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["ReplayInboundEventBody"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Run"];
+                };
+            };
+            /** @description Created */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Run"];
+                };
+            };
+        };
+    };
+    replayInboundEvents: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ReplayInboundEventsBody"];
+            };
+        };
+        responses: {
+            /** @description Accepted */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["StartedJob"];
+                };
+            };
+        };
+    };
+    listEventReplays: {
+        parameters: {
+            query?: {
+                /** @description Rows per page */
+                limit?: number;
+                /** @description `next_cursor` of the previous page */
+                cursor?: string;
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EventReplayList"];
+                };
+            };
+        };
+    };
+    getEventReplay: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EventReplay"];
+                };
+            };
+        };
+    };
+    cancelEventReplay: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["EmptyBody"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EventReplay"];
+                };
+            };
+        };
+    };
     listApprovals: {
         parameters: {
             query?: {
@@ -6254,6 +8561,8 @@ export interface operations {
                 limit?: number;
                 /** @description `next_cursor` of the previous page */
                 cursor?: string;
+                /** @description Only gates that this member is expected to decide: a member id, or `me` */
+                assigned_to?: string;
             };
             header?: never;
             path?: never;
@@ -6268,6 +8577,29 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ApprovalList"];
+                };
+            };
+        };
+    };
+    getGate: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+                step_key: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Gate"];
                 };
             };
         };
@@ -6752,10 +9084,35 @@ export interface operations {
             };
         };
     };
-    revokeApiKey: {
+    getApiKey: {
         parameters: {
             query?: never;
             header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiKey"];
+                };
+            };
+        };
+    };
+    revokeApiKey: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The `ETag` of the record as you read it. Where it has changed since, the answer is 412 */
+                "if-match"?: string;
+            };
             path: {
                 id: string;
             };
@@ -6846,7 +9203,10 @@ export interface operations {
     revokeDataKey: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The `ETag` of the record as you read it. Where it has changed since, the answer is 412 */
+                "if-match"?: string;
+            };
             path: {
                 id: string;
             };
@@ -7437,6 +9797,110 @@ export interface operations {
             };
         };
     };
+    listBacktests: {
+        parameters: {
+            query?: {
+                /** @description Rows per page */
+                limit?: number;
+                /** @description `next_cursor` of the previous page */
+                cursor?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BacktestList"];
+                };
+            };
+        };
+    };
+    startBacktest: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["StartBacktestBody"];
+            };
+        };
+        responses: {
+            /** @description Accepted */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["StartedJob"];
+                };
+            };
+        };
+    };
+    getBacktest: {
+        parameters: {
+            query?: {
+                /** @description Only steps with this effect */
+                effect?: "would_block" | "would_redact" | "would_allow";
+                /** @description Rows per page */
+                limit?: number;
+                /** @description `next_cursor` of the previous page */
+                cursor?: string;
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Backtest"];
+                };
+            };
+        };
+    };
+    cancelBacktest: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["EmptyBody"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["StartedJob"];
+                };
+            };
+        };
+    };
     listFeeds: {
         parameters: {
             query?: {
@@ -7457,7 +9921,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Feed"][];
+                    "application/json": components["schemas"]["ManagedFeed"][];
                 };
             };
         };
@@ -7481,7 +9945,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["FeedDetail"];
+                    "application/json": components["schemas"]["ManagedFeedDetail"];
                 };
             };
         };
@@ -7503,7 +9967,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["FeedDetail"];
+                    "application/json": components["schemas"]["ManagedFeedDetail"];
                 };
             };
         };
@@ -7532,7 +9996,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["FeedDetail"];
+                    "application/json": components["schemas"]["ManagedFeedDetail"];
                 };
             };
         };
@@ -8420,13 +10884,34 @@ export interface operations {
             query?: {
                 /** @description Session token */
                 token?: string;
-                /** @description With `true` the stream also has `agent_turn` frames, and `agent_delta` frames with the answers of models as they arrive */
+                /** @description With `true` the stream also has `agent_turn` frames, `agent_delta` frames with the answers of models as they arrive, and the frames `child_paused` and `child_continued` */
                 deltas?: "true" | "false";
             };
             header?: never;
             path: {
                 id: string;
             };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Switching to WebSocket */
+            101: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    streamWorkspace: {
+        parameters: {
+            query?: {
+                /** @description Session token */
+                token?: string;
+            };
+            header?: never;
+            path?: never;
             cookie?: never;
         };
         requestBody?: never;

@@ -118,6 +118,8 @@ async function sendOnce(
   }
   if (!response.ok) throw toError(response, text);
   if (text === '') return undefined;
+  const type = response.headers.get('content-type') ?? '';
+  if (/^(text\/csv|application\/x-ndjson)\b/.test(type)) return text;
   try {
     return tagged(JSON.parse(text), response.headers.get('etag'));
   } catch {
@@ -133,15 +135,15 @@ function tagged(body: unknown, tag: string | null): unknown {
 }
 
 /**
- * The entity tag of a record as a call returned it, for `ifMatch`; undefined for records of lists and for copies. Workflows
- * and drafts also have it as `etag`.
+ * The entity tag of a record as a call returned it, or as the `current` of an `ApiError`, for `ifMatch`; undefined for records
+ * of lists and for copies. All records except policies and prices also have it as `etag`.
  */
 export const etagOf = (record: object): string | undefined => tags.get(record);
 
 function toError(response: Response, text: string): ApiError {
   const retryAfter = secondsOf(response.headers.get('retry-after'));
   const requestId = response.headers.get('x-request-id');
-  const current = currentIn(text);
+  const current = tagged(currentIn(text), response.headers.get('etag'));
   return new ApiError(response.status, detailOf(response, text), {
     ...(current === undefined ? {} : { current }),
     ...(requestId === null ? {} : { requestId }),

@@ -1,14 +1,17 @@
 import { ApiError, ConnectionError, WaitTimeoutError } from './errors.ts';
 import { byCursor } from './pages.ts';
 import { type CallOptions, type Send, pause } from './request.ts';
-import type { BodyOf, QueryOf } from './routes.ts';
+import type { BodyOf, QueryOf, Route } from './routes.ts';
 import type {
-  Approval,
+  DryRun,
+  Fork,
   JsonObject,
   Message,
   Run,
   RunEvent,
   RunSummary,
+  RunView,
+  Step,
   Workflow,
 } from './types.ts';
 
@@ -24,34 +27,55 @@ export interface RunOptions extends WaitOptions {
   wait?: boolean;
   /** Requests with the same key and input start one run. Default: a new key for each call. */
   idempotencyKey?: string;
+  /** Runs the workflow's draft instead of its current version. */
+  draft?: boolean;
 }
 
 export interface TriggerOptions extends CallOptions {
   idempotencyKey?: string;
 }
 
-export interface DecisionOptions extends CallOptions {
-  /** The gate, when several are open. Default: the oldest. */
-  nodeId?: string;
-  /** Decides only this iteration of a loop, or this tool call. */
-  stepKey?: string;
-  reason?: string;
-  /** Required for a tool call: its `digest`, so that exactly the call that was shown is decided. */
-  digest?: string;
-  /** Of an approved tool call: the arguments to send instead. */
-  arguments?: JsonObject;
+export interface StartOptions extends TriggerOptions {
+  /** Runs the workflow's draft instead of its current version. */
+  draft?: boolean;
 }
+
+/** What a run has in common with the one that it starts from, unless it is given. */
+export type RerunOptions = TriggerOptions & NonNullable<BodyOf<'POST /api/runs/{id}/rerun'>>;
+
+export type ForkOptions = TriggerOptions & Omit<BodyOf<'POST /api/runs/{id}/fork'>, 'from_step'>;
+
+export type DryRunOptions = CallOptions &
+  Omit<NonNullable<BodyOf<'POST /api/workflows/{id}/dry-run'>>, 'input'>;
+
+type Listing = Extract<Route, 'GET /api/runs' | 'GET /api/workflows/{id}/runs'>;
+type RunsQuery<R extends Listing> = Omit<QueryOf<R>, 'status'> & {
+  /** One status, or several. */
+  status?: Run['status'] | Run['status'][] | undefined;
+};
+
+/** The filters of a list of runs. */
+export type RunQuery = RunsQuery<'GET /api/runs'>;
+
+const sent = <R extends Listing>({ status, ...query }: RunsQuery<R>): QueryOf<R> =>
+  ({ ...query, ...(status === undefined ? {} : { status: [status].flat() }) }) as QueryOf<R>;
 
 /** The format of workflow ids; other text is a name. */
 const idLike = /^[\w-]{1,100}$/;
+/** The service ends an export after two minutes. */
+const EXPORT_SECONDS = 150;
 const MIN_POLL_SECONDS = 0.01;
 
 export function runMethods(send: Send) {
   return {
     ...startMethods(send),
+    ...dryRunMethods(send),
     ...listMethods(send),
+    ...viewMethods(send),
+    ...stepMethods(send),
     ...conversationMethods(send),
     ...changeMethods(send),
+    ...forkMethods(send),
   };
 }
 
@@ -60,9 +84,10 @@ function startMethods(send: Send) {
   const triggerRun = (
     workflowId: string,
     input: JsonObject = {},
-    { idempotencyKey = newKey(), ...options }: TriggerOptions = {},
+    { idempotencyKey = newKey(), draft, ...options }: StartOptions = {},
   ): Promise<Run> =>
     send('POST /api/workflows/{id}/runs', [workflowId], {
+      ...(draft === true && { query: { draft: 'true' } }),
       body: input,
       headers: { 'Idempotency-Key': headerValue('idempotencyKey', idempotencyKey) },
       options,
@@ -102,10 +127,10 @@ function startMethods(send: Send) {
   async function run(
     workflow: string,
     input: JsonObject = {},
-    { wait = false, idempotencyKey = newKey(), ...waiting }: RunOptions = {},
+    { wait = false, idempotencyKey = newKey(), draft = false, ...waiting }: RunOptions = {},
   ): Promise<Run> {
     const trigger = (id: string): Promise<Run> =>
-      triggerRun(id, input, { idempotencyKey, signal: waiting.signal });
+      triggerRun(id, input, { idempotencyKey, draft, signal: waiting.signal });
     const started = await triggerByIdOrName(send, workflow, trigger);
     return wait ? waitForRun(started.id, waiting) : started;
   }
@@ -113,7 +138,7 @@ function startMethods(send: Send) {
   return {
     run,
     waitForRun,
-    /** Starts a run of the workflow with this id. */
+    /** Starts a run of the workflow with this id, or of its draft. */
     triggerRun,
     getRun,
   };
@@ -149,17 +174,14 @@ async function workflowsNamed(send: Send, name: string): Promise<Workflow[]> {
 
 /** Lists, page by page or as a whole. */
 function listMethods(send: Send) {
-  const listRuns = (query: QueryOf<'GET /api/runs'> = {}, options?: CallOptions) =>
-    send('GET /api/runs', [], { query, options });
+  const listRuns = (query: RunQuery = {}, options?: CallOptions) =>
+    send('GET /api/runs', [], { query: sent(query), options });
 
   const listWorkflowRuns = (
     workflowId: string,
-    query: QueryOf<'GET /api/workflows/{id}/runs'> = {},
+    query: RunsQuery<'GET /api/workflows/{id}/runs'> = {},
     options?: CallOptions,
-  ) => send('GET /api/workflows/{id}/runs', [workflowId], { query, options });
-
-  const listApprovals = (query: QueryOf<'GET /api/approvals'> = {}, options?: CallOptions) =>
-    send('GET /api/approvals', [], { query, options });
+  ) => send('GET /api/workflows/{id}/runs', [workflowId], { query: sent(query), options });
 
   const listRunEvents = (
     runId: string,
@@ -173,32 +195,35 @@ function listMethods(send: Send) {
     /** One page of a workflow's runs, newest first. */
     listWorkflowRuns,
     /** One page of open gates, oldest first. */
-    listApprovals,
     /** One page of the frames of a run's stream, oldest first. */
     listRunEvents,
 
     /** All runs, newest first: `for await (const run of client.runs({status: 'failed'}))`. */
-    runs: (
-      query: Omit<QueryOf<'GET /api/runs'>, 'cursor'> = {},
-    ): AsyncGenerator<RunSummary, void> =>
+    runs: (query: Omit<RunQuery, 'cursor'> = {}): AsyncGenerator<RunSummary, void> =>
       byCursor(
         (cursor) => listRuns({ ...query, cursor }),
         (page) => page.runs,
       ),
+    /** The runs that match, newest first, as the text of a file: CSV with a header row, or one JSON object per line. */
+    exportRuns: async (
+      query: Omit<RunQuery, 'cursor' | 'limit'> = {},
+      format: 'csv' | 'ndjson' = 'csv',
+      options?: CallOptions,
+    ): Promise<string> =>
+      String(
+        (await send('GET /api/runs/export', [], {
+          query: { ...sent(query), format },
+          options: { timeout: EXPORT_SECONDS, ...options },
+        })) as unknown,
+      ),
     /** All runs of a workflow, newest first. */
     workflowRuns: (
       workflowId: string,
-      query: Omit<QueryOf<'GET /api/workflows/{id}/runs'>, 'cursor'> = {},
+      query: Omit<RunsQuery<'GET /api/workflows/{id}/runs'>, 'cursor'> = {},
     ): AsyncGenerator<RunSummary, void> =>
       byCursor(
         (cursor) => listWorkflowRuns(workflowId, { ...query, cursor }),
         (page) => page.runs,
-      ),
-    /** All open gates, oldest first. */
-    approvals: (): AsyncGenerator<Approval, void> =>
-      byCursor(
-        (cursor) => listApprovals({ cursor }),
-        (page) => page.approvals,
       ),
 
     /** All frames of a run's stream so far, oldest first; with `after`, those after that number. */
@@ -213,6 +238,42 @@ function listMethods(send: Send) {
             ...(cursor === undefined ? {} : { after: Number(cursor) }),
           }),
         (page) => page.events,
+      ),
+  };
+}
+
+/** Filters of the list of runs, saved under a name. */
+function viewMethods(send: Send) {
+  return {
+    /** Your views, by name. */
+    listRunViews: async (options?: CallOptions): Promise<RunView[]> =>
+      (await send('GET /api/run-views', [], { options })).views,
+    /** `filter` is the query of `GET /api/runs`, such as `status=failed&min_cost_usd=2`. */
+    saveRunView: (name: string, filter: string, options?: CallOptions): Promise<RunView> =>
+      send('PUT /api/run-views/{name}', [name], { body: { filter }, options }),
+    removeRunView: (name: string, options?: CallOptions): Promise<void> =>
+      send('DELETE /api/run-views/{name}', [name], { options }),
+  };
+}
+
+function stepMethods(send: Send) {
+  const listRunSteps = (
+    runId: string,
+    query: QueryOf<'GET /api/runs/{id}/steps'> = {},
+    options?: CallOptions,
+  ) => send('GET /api/runs/{id}/steps', [runId], { query, options });
+
+  return {
+    /** One page of a run's steps: those outside of loops and maps, then those in them. */
+    listRunSteps,
+    /** All steps of a run, also of one with more than its record has. */
+    runSteps: (
+      runId: string,
+      query: Omit<QueryOf<'GET /api/runs/{id}/steps'>, 'cursor'> = {},
+    ): AsyncGenerator<Step, void> =>
+      byCursor(
+        (cursor) => listRunSteps(runId, { ...query, cursor }),
+        (page) => page.steps,
       ),
   };
 }
@@ -234,25 +295,6 @@ function conversationMethods(send: Send) {
 /** Actions on a run that has started. */
 function changeMethods(send: Send) {
   return {
-    /** Approves or rejects a gate that a run waits at: the oldest open one, or the one that the options name. */
-    approve: (
-      runId: string,
-      approved = true,
-      input?: JsonObject,
-      { nodeId, stepKey, reason, digest, arguments: edited, ...options }: DecisionOptions = {},
-    ): Promise<Run> =>
-      send('POST /api/runs/{id}/approve', [runId], {
-        body: {
-          approved,
-          ...(input === undefined ? {} : { input }),
-          ...(nodeId === undefined ? {} : { node_id: nodeId }),
-          ...(stepKey === undefined ? {} : { step_key: stepKey }),
-          ...(reason === undefined ? {} : { reason }),
-          ...(digest === undefined ? {} : { digest }),
-          ...(edited === undefined ? {} : { arguments: edited }),
-        },
-        options,
-      }),
     /** Resumes a failed run; finished steps are not repeated. */
     resume: (runId: string, options?: CallOptions): Promise<Run> =>
       send('POST /api/runs/{id}/resume', [runId], { options }),
@@ -267,8 +309,58 @@ function changeMethods(send: Send) {
   };
 }
 
+/** What a run would do, without starting it. */
+function dryRunMethods(send: Send) {
+  return {
+    /** Says what a run of the workflow with this id would do. Without an input, what any run could. */
+    dryRun: (
+      workflowId: string,
+      input?: JsonObject,
+      { version, draft, ...options }: DryRunOptions = {},
+    ): Promise<DryRun> =>
+      send('POST /api/workflows/{id}/dry-run', [workflowId], {
+        body: { input, version, draft },
+        options,
+      }),
+  };
+}
+
+/** Runs that start from another one. */
+function forkMethods(send: Send) {
+  return {
+    /**
+     * Runs again, with the same input and version unless others are given. With mode `recorded` it rehearses: steps take
+     * their results from the record, and nothing has an effect.
+     */
+    rerun: (runId: string, given: RerunOptions = {}): Promise<Fork> => {
+      const { body, headers, options } = startOf(given);
+      return send('POST /api/runs/{id}/rerun', [runId], { body, headers, options });
+    },
+    /** Runs again from a step; what was finished before is reused. With mode `recorded` it rehearses. */
+    fork: (runId: string, fromStep: string, given: ForkOptions = {}): Promise<Fork> => {
+      const { state, ...rest } = given;
+      const { body, headers, options } = startOf(rest);
+      return send('POST /api/runs/{id}/fork', [runId], {
+        body: { from_step: fromStep, state, ...body },
+        headers,
+        options,
+      });
+    },
+  };
+}
+
+/** The body and the headers of a request that starts a run from another one. */
+function startOf({ idempotencyKey = newKey(), ...given }: RerunOptions) {
+  const { input, version, draft, mode, allow, failures, decisions, pins, ...options } = given;
+  return {
+    body: { input, version, draft, mode, allow, failures, decisions, pins },
+    headers: { 'Idempotency-Key': headerValue('idempotencyKey', idempotencyKey) },
+    options,
+  };
+}
+
 /** 128 random bits. `crypto.randomUUID` is missing on pages served over plain HTTP. */
-function newKey(): string {
+export function newKey(): string {
   const bytes = crypto.getRandomValues(new Uint8Array(16));
   return [...bytes].map((byte) => byte.toString(16).padStart(2, '0')).join('');
 }

@@ -34,20 +34,20 @@ export interface StreamRun {
 const MAX_WAITING = 10_000;
 
 /**
- * The frames of a run from now on. Ends when the loop is left or the signal aborts, and throws a `StreamError` when the
- * connection closes. It does not end with the run: a failed run can be resumed.
+ * The frames of a stream from now on. Ends when the loop is left or the signal aborts, and throws a `StreamError` when
+ * the connection closes. The stream of a run does not end with the run: a failed run can be resumed.
  */
-export async function* readStream(
+export async function* readStream<Frame>(
   Socket: SocketConstructor | undefined,
   url: string,
   { onOpen, signal }: Omit<StreamOptions, 'deltas'> = {},
-): AsyncGenerator<StreamFrame, void, undefined> {
+): AsyncGenerator<Frame, void, undefined> {
   if (Socket === undefined) {
     throw new TypeError('There is no global WebSocket (Node has one from 22 on): give `webSocket`');
   }
   const aborted = (): boolean => signal?.aborted === true;
   if (aborted()) return;
-  const waiting: StreamFrame[] = [];
+  const waiting: Frame[] = [];
   let ending: { error?: StreamError } | undefined;
   let wake = (): void => undefined;
   const end = (error?: StreamError): void => {
@@ -64,7 +64,7 @@ export async function* readStream(
   });
   socket.addEventListener('message', ({ data }) => {
     if (waiting.length >= MAX_WAITING) return end(new StreamError(1013, 'Frames were not read'));
-    waiting.push(JSON.parse(String(data)) as StreamFrame);
+    waiting.push(JSON.parse(String(data)) as Frame);
     wake();
   });
   try {

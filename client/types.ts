@@ -7,9 +7,15 @@ export type AlertChannel = Schemas['AlertChannel'];
 export type AlertSettings = Schemas['AlertSettings'];
 export type ApiKey = Schemas['ApiKey'];
 export type Approval = Schemas['Approval'];
+export type Gate = Schemas['Gate'];
+export type EarlierAsking = Schemas['EarlierAsking'];
 export type AuditEntry = Schemas['AuditEntry'];
 export type AuditList = Schemas['AuditList'];
 export type AuditVerification = Schemas['AuditVerification'];
+export type Backtest = Schemas['Backtest'];
+export type BacktestFinding = Schemas['BacktestFinding'];
+export type ListedBacktest = Schemas['ListedBacktest'];
+export type StartedJob = Schemas['StartedJob'];
 export type Budget = Schemas['Budget'];
 export type BudgetHistory = Schemas['BudgetHistory'];
 export type BudgetStatus = Schemas['BudgetStatus'];
@@ -25,8 +31,14 @@ export type DataKey = Schemas['DataKey'];
 export type Entity = Schemas['Entity'];
 export type EntityHistory = Schemas['EntityHistory'];
 export type EntityList = Schemas['EntityList'];
-export type Feed = Schemas['Feed'];
-export type FeedDetail = Schemas['FeedDetail'];
+export type ComparedRun = Schemas['ComparedRun'];
+export type Experiment = Schemas['Experiment'];
+export type ListedExperiment = Schemas['ListedExperiment'];
+export type EventReplay = Schemas['EventReplay'];
+export type ReceivedEvent = Schemas['InboundEvent'];
+export type ListedInboundEvent = Schemas['ListedInboundEvent'];
+export type Feed = Schemas['ManagedFeed'];
+export type FeedDetail = Schemas['ManagedFeedDetail'];
 export type GovernanceEvent = Schemas['GovernanceEvent'];
 export type Graph = Schemas['Graph'];
 export type GraphDiff = Schemas['GraphDiff'];
@@ -47,8 +59,17 @@ export type Price = Schemas['Price'];
 export type Redelivered = Schemas['Redelivered'];
 export type RotatedSecret = Schemas['RotatedSecret'];
 export type Run = Schemas['Run'];
+/** A run that started from a step of another one. */
+export type Fork = Schemas['Fork'];
+/** What a run would do, without running it. */
+export type DryRun = Schemas['DryRun'];
+/** The test of one node. */
+export type NodeTest = Schemas['NodeTest'];
+/** An output that is kept for such tests. */
+export type Pin = Schemas['Pin'];
 export type RunEvent = Schemas['RunEvent'];
 export type RunSummary = Schemas['RunSummary'];
+export type RunView = Schemas['RunView'];
 export type Schedule = Schemas['Schedule'];
 export type Session = Schemas['Session'];
 export type Source = Schemas['SourceDetail'];
@@ -75,6 +96,13 @@ export type JsonObject = Record<string, unknown>;
 
 /** A frame of a run's stream. Frames contain ids, not payloads: read the run again after each. */
 export type StreamFrame = Schemas['StreamFrame'];
+
+/** A frame of the stream of a workspace: what has changed. Read again what you show of it. */
+export interface WorkspaceFrame {
+  type: 'changed';
+  /** Types of audit targets, `step` for steps and states of runs, `job` for background jobs, `record` for data records. */
+  changed: string[];
+}
 
 /** A piece of a model's answer, as it arrives. Best effort: it is not stored. */
 export interface AgentDeltaFrame {

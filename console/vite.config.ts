@@ -1,5 +1,5 @@
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 import react from '@vitejs/plugin-react';
 import { defineConfig, type Plugin } from 'vite';
@@ -15,7 +15,7 @@ function precompressed(): Plugin {
     name: 'precompressed',
     apply: 'build',
     configResolved: (config) => {
-      folder = join(config.root, config.build.outDir);
+      folder = resolve(config.root, config.build.outDir);
     },
     closeBundle: () => {
       const paths = readdirSync(folder, { recursive: true, encoding: 'utf8' });
@@ -29,10 +29,40 @@ function precompressed(): Plugin {
   };
 }
 
+/**
+ * Builds the console in another language: takes each module of messages that this folder has from there, and the others
+ * from `src/messages/en`.
+ */
+function translated(folder: string): Plugin {
+  const english = join(import.meta.dirname, 'src/messages/en/');
+  return {
+    name: 'translated',
+    enforce: 'pre',
+    async resolveId(source, importer, options) {
+      // A translation can refer to the English texts.
+      if (importer?.startsWith(folder) === true) return null;
+      const resolved = await this.resolve(source, importer, { ...options, skipSelf: true });
+      if (resolved?.id.startsWith(english) !== true) return null;
+      const translation = join(folder, resolved.id.slice(english.length));
+      return existsSync(translation) ? translation : null;
+    },
+    transformIndexHtml: async (html) => {
+      const { locale } = (await import(join(folder, 'locale.ts'))) as { locale: string };
+      return html.replace('<html lang="en">', `<html lang="${locale}">`);
+    },
+  };
+}
+
+/** With `--mode de`, the messages of `src/messages/de`. */
+function translatedBy(mode: string): Plugin[] {
+  const folder = join(import.meta.dirname, 'src/messages', mode);
+  return existsSync(join(folder, 'locale.ts')) ? [translated(folder)] : [];
+}
+
 // A config file is looked up by its default export.
-export default defineConfig({
+export default defineConfig(({ mode }) => ({
   root: import.meta.dirname,
-  plugins: [react(), precompressed()],
+  plugins: [react(), precompressed(), ...translatedBy(mode)],
   server: { port: DEV_PORT, strictPort: true, host: '127.0.0.1' },
   worker: { format: 'es' },
   build: {
@@ -43,4 +73,4 @@ export default defineConfig({
     modulePreload: { polyfill: false },
     sourcemap: false,
   },
-});
+}));

@@ -105,6 +105,51 @@ CREATE TABLE audit_unsealed (
   CONSTRAINT audit_unsealed_pkey PRIMARY KEY (workspace_id, seq)
 );
 
+CREATE TABLE background_jobs (
+  id text NOT NULL,
+  workspace_id text NOT NULL,
+  kind text NOT NULL,
+  status text DEFAULT 'running'::text NOT NULL,
+  request json NOT NULL,
+  "position" json,
+  pages integer DEFAULT 0 NOT NULL,
+  done bigint DEFAULT 0 NOT NULL,
+  total bigint,
+  result json DEFAULT '{}'::json NOT NULL,
+  error text,
+  round integer DEFAULT 1 NOT NULL,
+  created_by text,
+  created_by_name text,
+  created_at timestamp with time zone DEFAULT now() NOT NULL,
+  updated_at timestamp with time zone DEFAULT now() NOT NULL,
+  finished_at timestamp with time zone,
+  CONSTRAINT background_jobs_pkey PRIMARY KEY (id),
+  CONSTRAINT background_jobs_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id) ON DELETE CASCADE,
+  CONSTRAINT background_jobs_check CHECK (((status = 'running'::text) = (finished_at IS NULL))),
+  CONSTRAINT background_jobs_kind_check CHECK ((kind = ANY (ARRAY['backtest'::text, 'experiment'::text, 'event_replay'::text]))) NOT VALID,
+  CONSTRAINT background_jobs_status_check CHECK ((status = ANY (ARRAY['running'::text, 'done'::text, 'cancelled'::text, 'failed'::text])))
+);
+
+CREATE INDEX background_jobs_by_workspace ON public.background_jobs USING btree (workspace_id, kind, created_at DESC, id DESC);
+CREATE INDEX background_jobs_running ON public.background_jobs USING btree (updated_at) WHERE (status = 'running'::text);
+
+CREATE TABLE backtest_findings (
+  job_id text NOT NULL,
+  n integer NOT NULL,
+  effect text NOT NULL,
+  run_id text NOT NULL,
+  step_key text NOT NULL,
+  node_id text NOT NULL,
+  before text NOT NULL,
+  after text NOT NULL,
+  reason text NOT NULL,
+  CONSTRAINT backtest_findings_pkey PRIMARY KEY (job_id, n),
+  CONSTRAINT backtest_findings_job_id_fkey FOREIGN KEY (job_id) REFERENCES background_jobs(id) ON DELETE CASCADE,
+  CONSTRAINT backtest_findings_after_check CHECK ((after = ANY (ARRAY['allowed'::text, 'redacted'::text, 'blocked'::text]))),
+  CONSTRAINT backtest_findings_before_check CHECK ((before = ANY (ARRAY['allowed'::text, 'redacted'::text, 'blocked'::text]))),
+  CONSTRAINT backtest_findings_effect_check CHECK ((effect = ANY (ARRAY['would_block'::text, 'would_redact'::text, 'would_allow'::text])))
+);
+
 CREATE TABLE budget_holds (
   budget_id text NOT NULL,
   run_id text NOT NULL,
@@ -563,6 +608,53 @@ CREATE TABLE examples_made (
   CONSTRAINT examples_made_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id) ON DELETE CASCADE
 );
 
+CREATE TABLE experiment_runs (
+  experiment_id text NOT NULL,
+  n integer NOT NULL,
+  run_id text NOT NULL,
+  rehearsal_run_id text,
+  outcome text,
+  badness integer,
+  reason text,
+  diff json,
+  checks_won json,
+  checks_lost json,
+  base_micros bigint,
+  candidate_micros bigint,
+  base_ms bigint,
+  candidate_ms bigint,
+  CONSTRAINT experiment_runs_pkey PRIMARY KEY (experiment_id, n),
+  CONSTRAINT experiment_runs_experiment_id_run_id_key UNIQUE (experiment_id, run_id),
+  CONSTRAINT experiment_runs_experiment_id_fkey FOREIGN KEY (experiment_id) REFERENCES experiments(id) ON DELETE CASCADE,
+  CONSTRAINT experiment_runs_check CHECK (((outcome IS NULL) = (badness IS NULL))),
+  CONSTRAINT experiment_runs_outcome_check CHECK ((outcome = ANY (ARRAY['equal'::text, 'changed'::text, 'failed'::text, 'unrecorded'::text, 'refused'::text])))
+);
+
+CREATE INDEX experiment_runs_open ON public.experiment_runs USING btree (experiment_id, n) WHERE (outcome IS NULL);
+CREATE INDEX experiment_runs_worst ON public.experiment_runs USING btree (experiment_id, badness DESC, n) WHERE (outcome IS NOT NULL);
+
+CREATE TABLE experiments (
+  id text NOT NULL,
+  workspace_id text NOT NULL,
+  workflow_id text NOT NULL,
+  version integer,
+  graph json NOT NULL,
+  input_schema json,
+  content_digest text NOT NULL,
+  checks json NOT NULL,
+  rules json NOT NULL,
+  budget_micros bigint,
+  created_at timestamp with time zone DEFAULT now() NOT NULL,
+  CONSTRAINT experiments_pkey PRIMARY KEY (id),
+  CONSTRAINT experiments_id_fkey FOREIGN KEY (id) REFERENCES background_jobs(id) ON DELETE CASCADE,
+  CONSTRAINT experiments_workflow_id_fkey FOREIGN KEY (workflow_id) REFERENCES workflows(id) ON DELETE CASCADE,
+  CONSTRAINT experiments_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id) ON DELETE CASCADE,
+  CONSTRAINT experiments_budget_micros_check CHECK ((budget_micros > 0))
+);
+
+CREATE INDEX experiments_by_content ON public.experiments USING btree (workflow_id, content_digest, created_at DESC);
+CREATE INDEX experiments_by_workflow ON public.experiments USING btree (workflow_id, created_at DESC, id DESC);
+
 CREATE TABLE gates (
   run_id text NOT NULL,
   step_key text NOT NULL,
@@ -592,6 +684,7 @@ CREATE TABLE gates (
   remind_at timestamp with time zone,
   reminders integer DEFAULT 0 NOT NULL,
   timed_out text,
+  assignee_id text,
   CONSTRAINT gates_pkey PRIMARY KEY (run_id, step_key, round),
   CONSTRAINT gates_run_id_fkey FOREIGN KEY (run_id) REFERENCES runs(id) ON DELETE CASCADE,
   CONSTRAINT gates_kind_check CHECK ((kind = ANY (ARRAY['human_gate'::text, 'tool_call'::text]))) NOT VALID,
@@ -644,6 +737,41 @@ CREATE TABLE idempotency_keys (
 );
 
 CREATE INDEX idempotency_keys_by_run ON public.idempotency_keys USING btree (run_id);
+
+CREATE TABLE inbound_event_replays (
+  run_id text NOT NULL,
+  event_id text NOT NULL,
+  job_id text,
+  created_at timestamp with time zone DEFAULT now() NOT NULL,
+  CONSTRAINT inbound_event_replays_pkey PRIMARY KEY (run_id),
+  CONSTRAINT inbound_event_replays_event_id_fkey FOREIGN KEY (event_id) REFERENCES inbound_events(id) ON DELETE CASCADE
+);
+
+CREATE INDEX inbound_event_replays_by_event ON public.inbound_event_replays USING btree (event_id);
+CREATE UNIQUE INDEX inbound_event_replays_once ON public.inbound_event_replays USING btree (event_id, job_id) WHERE (job_id IS NOT NULL);
+
+CREATE TABLE inbound_events (
+  id text NOT NULL,
+  workflow_id text NOT NULL,
+  received_at timestamp with time zone DEFAULT now() NOT NULL,
+  outcome text NOT NULL,
+  status smallint NOT NULL,
+  reason text,
+  detail text,
+  run_id text,
+  event_id text,
+  source text NOT NULL,
+  headers json NOT NULL,
+  size integer,
+  body bytea,
+  times integer DEFAULT 1 NOT NULL,
+  CONSTRAINT inbound_events_pkey PRIMARY KEY (id),
+  CONSTRAINT inbound_events_workflow_id_fkey FOREIGN KEY (workflow_id) REFERENCES workflows(id) ON DELETE CASCADE,
+  CONSTRAINT inbound_events_check CHECK (((outcome = 'refused'::text) = (reason IS NOT NULL))),
+  CONSTRAINT inbound_events_outcome_check CHECK ((outcome = ANY (ARRAY['run'::text, 'duplicate'::text, 'refused'::text])))
+);
+
+CREATE INDEX inbound_events_by_outcome ON public.inbound_events USING btree (workflow_id, outcome, received_at DESC, id DESC);
 
 CREATE TABLE member_days (
   workspace_id text NOT NULL,
@@ -729,7 +857,7 @@ CREATE TABLE outbox (
   last_error text,
   created_at timestamp with time zone DEFAULT now() NOT NULL,
   CONSTRAINT outbox_pkey PRIMARY KEY (id),
-  CONSTRAINT outbox_kind_check CHECK ((kind = ANY (ARRAY['start'::text, 'decision'::text, 'cancel'::text, 'resume'::text, 'alert'::text, 'child'::text]))) NOT VALID
+  CONSTRAINT outbox_kind_check CHECK ((kind = ANY (ARRAY['start'::text, 'decision'::text, 'cancel'::text, 'resume'::text, 'alert'::text, 'child'::text, 'job'::text]))) NOT VALID
 );
 
 CREATE INDEX outbox_by_run ON public.outbox USING btree (run_id, id);
@@ -744,6 +872,14 @@ CREATE TABLE payloads (
 );
 
 CREATE INDEX payloads_by_age ON public.payloads USING btree (stored_at);
+
+CREATE TABLE recorded_steps (
+  run_id text NOT NULL,
+  step_key text NOT NULL,
+  digest text NOT NULL,
+  CONSTRAINT recorded_steps_pkey PRIMARY KEY (run_id, step_key),
+  CONSTRAINT recorded_steps_run_id_fkey FOREIGN KEY (run_id) REFERENCES runs(id) ON DELETE CASCADE
+);
 
 CREATE TABLE retention_removals (
   workspace_id text NOT NULL,
@@ -772,6 +908,34 @@ CREATE TABLE run_frames (
   created_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
   CONSTRAINT run_frames_pkey PRIMARY KEY (run_id, seq),
   CONSTRAINT run_frames_run_id_fkey FOREIGN KEY (run_id) REFERENCES runs(id) ON DELETE CASCADE
+);
+
+CREATE TABLE run_views (
+  workspace_id text NOT NULL,
+  member_id text,
+  name text NOT NULL,
+  filter text NOT NULL,
+  saved_at timestamp with time zone DEFAULT now() NOT NULL,
+  CONSTRAINT run_views_one_per_name UNIQUE NULLS NOT DISTINCT (workspace_id, member_id, name),
+  CONSTRAINT run_views_member_id_fkey FOREIGN KEY (member_id) REFERENCES members(id) ON DELETE CASCADE,
+  CONSTRAINT run_views_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id) ON DELETE CASCADE
+);
+
+CREATE INDEX run_views_by_member ON public.run_views USING btree (member_id);
+
+CREATE TABLE run_words (
+  run_id text NOT NULL,
+  words tsvector NOT NULL,
+  CONSTRAINT run_words_pkey PRIMARY KEY (run_id),
+  CONSTRAINT run_words_run_id_fkey FOREIGN KEY (run_id) REFERENCES runs(id) ON DELETE CASCADE
+);
+
+CREATE INDEX run_words_of ON public.run_words USING gin (words);
+
+CREATE TABLE run_words_due (
+  id bigint GENERATED ALWAYS AS IDENTITY NOT NULL,
+  run_id text NOT NULL,
+  CONSTRAINT run_words_due_pkey PRIMARY KEY (id)
 );
 
 CREATE TABLE runs (
@@ -815,7 +979,17 @@ CREATE TABLE runs (
   parent_step_key text,
   parent_attempt integer DEFAULT 0 NOT NULL,
   depth integer DEFAULT 1 NOT NULL,
+  starter_id text,
+  forked_from text,
+  forked_from_step text,
+  laid json,
+  graph json,
+  rehearsal json,
+  experiment_id text,
+  inbound_event_id text,
   CONSTRAINT runs_pkey PRIMARY KEY (id),
+  CONSTRAINT runs_experiment_id_fkey FOREIGN KEY (experiment_id) REFERENCES experiments(id) ON DELETE SET NULL NOT VALID,
+  CONSTRAINT runs_forked_from_fkey FOREIGN KEY (forked_from) REFERENCES runs(id) ON DELETE SET NULL NOT VALID,
   CONSTRAINT runs_parent_run_id_fkey FOREIGN KEY (parent_run_id) REFERENCES runs(id) ON DELETE SET NULL NOT VALID,
   CONSTRAINT runs_workflow_id_fkey FOREIGN KEY (workflow_id) REFERENCES workflows(id) ON DELETE CASCADE,
   CONSTRAINT runs_workflow_id_workflow_version_fkey FOREIGN KEY (workflow_id, workflow_version) REFERENCES workflow_versions(workflow_id, version),
@@ -828,14 +1002,24 @@ CREATE TABLE runs (
   CONSTRAINT runs_trigger_check CHECK ((trigger = ANY (ARRAY['manual'::text, 'webhook'::text, 'mcp'::text, 'schedule'::text, 'workflow'::text]))) NOT VALID
 );
 
+CREATE INDEX runs_by_failure ON public.runs USING btree (workspace_id, ((failure ->> 'kind'::text)), created_at DESC, id DESC) WHERE (failure IS NOT NULL);
+CREATE INDEX runs_by_source ON public.runs USING btree (forked_from, created_at DESC, id DESC) WHERE (forked_from IS NOT NULL);
+CREATE INDEX runs_by_status ON public.runs USING btree (workspace_id, status, created_at DESC, id DESC);
 CREATE INDEX runs_by_workflow ON public.runs USING btree (workflow_id, created_at DESC, id DESC);
 CREATE INDEX runs_by_workspace ON public.runs USING btree (workspace_id, created_at DESC, id DESC);
 CREATE INDEX runs_live_by_schedule ON public.runs USING btree (schedule_id) WHERE ((schedule_id IS NOT NULL) AND (status = ANY (ARRAY['pending'::text, 'running'::text, 'paused'::text])));
 CREATE INDEX runs_long_lived ON public.runs USING btree (created_at) WHERE ((finished_at - created_at) > '1 day'::interval);
 CREATE INDEX runs_lost ON public.runs USING btree (lost_since) WHERE (lost_since IS NOT NULL);
+CREATE INDEX runs_of_drafts ON public.runs USING btree (workflow_id) WHERE (graph IS NOT NULL);
+CREATE UNIQUE INDEX runs_one_per_experiment ON public.runs USING btree (experiment_id, forked_from) WHERE (experiment_id IS NOT NULL);
 CREATE UNIQUE INDEX runs_one_per_step ON public.runs USING btree (parent_run_id, parent_step_key) WHERE (parent_run_id IS NOT NULL);
 CREATE UNIQUE INDEX runs_one_per_tick ON public.runs USING btree (schedule_id, due_at) WHERE (due_at IS NOT NULL);
 CREATE INDEX runs_open ON public.runs USING btree (COALESCE(checked_at, created_at)) WHERE (status = ANY (ARRAY['pending'::text, 'running'::text, 'paused'::text]));
+CREATE INDEX runs_ranges ON public.runs USING brin (cost_micros, active_ms, workflow_version, trigger text_bloom_ops, workspace_id text_bloom_ops) WITH (pages_per_range='32', autosummarize='on');
+CREATE INDEX runs_rehearsed ON public.runs USING btree (workspace_id, created_at DESC, id DESC) WHERE (rehearsal IS NOT NULL);
+CREATE TRIGGER runs_continued_child AFTER UPDATE OF status ON public.runs FOR EACH ROW WHEN (((old.status = 'paused'::text) AND (new.status = 'running'::text) AND (new.parent_run_id IS NOT NULL))) EXECUTE FUNCTION notice_continued_child();
+CREATE TRIGGER runs_words_ended AFTER UPDATE OF status ON public.runs FOR EACH ROW WHEN (((new.finished_at IS NOT NULL) AND (old.finished_at IS DISTINCT FROM new.finished_at))) EXECUTE FUNCTION run_words_changed();
+CREATE TRIGGER runs_words_new AFTER INSERT ON public.runs FOR EACH ROW EXECUTE FUNCTION run_words_changed();
 
 CREATE TABLE schedules (
   id text NOT NULL,
@@ -948,12 +1132,14 @@ CREATE TABLE steps (
   call_tool text,
   error_kind text,
   caught boolean DEFAULT false NOT NULL,
+  child_paused boolean DEFAULT false NOT NULL,
+  reused_from text,
   CONSTRAINT steps_pkey PRIMARY KEY (run_id, step_key),
   CONSTRAINT steps_run_id_fkey FOREIGN KEY (run_id) REFERENCES runs(id) ON DELETE CASCADE,
   CONSTRAINT steps_cost_micros_check CHECK ((cost_micros >= 0)),
   CONSTRAINT steps_error_kind_check CHECK ((error_kind = ANY (ARRAY['node'::text, 'timeout'::text, 'policy'::text, 'rejected'::text, 'child'::text]))) NOT VALID,
   CONSTRAINT steps_kind_check CHECK ((kind = ANY (ARRAY['agent'::text, 'tool'::text, 'condition'::text, 'loop'::text, 'map'::text, 'workflow'::text, 'human_gate'::text, 'merge'::text]))) NOT VALID,
-  CONSTRAINT steps_status_check CHECK ((status = ANY (ARRAY['running'::text, 'success'::text, 'failed'::text, 'paused'::text, 'skipped'::text, 'cancelled'::text])))
+  CONSTRAINT steps_status_check CHECK ((status = ANY (ARRAY['running'::text, 'success'::text, 'failed'::text, 'paused'::text, 'skipped'::text, 'cancelled'::text, 'unrecorded'::text])))
 );
 
 CREATE TRIGGER steps_keep_attempt AFTER UPDATE ON public.steps FOR EACH ROW WHEN (((new.attempts > old.attempts) AND (old.attempts > 0))) EXECUTE FUNCTION keep_attempt();
@@ -1048,6 +1234,23 @@ CREATE TABLE workflow_drafts (
   CONSTRAINT workflow_drafts_revision_check CHECK ((revision >= 1))
 );
 
+CREATE TABLE workflow_pins (
+  workspace_id text NOT NULL,
+  workflow_id text NOT NULL,
+  member_id text,
+  node_id text NOT NULL,
+  run_id text NOT NULL,
+  step_key text NOT NULL,
+  output json NOT NULL,
+  pinned_at timestamp with time zone DEFAULT now() NOT NULL,
+  CONSTRAINT workflow_pins_one_per_node UNIQUE NULLS NOT DISTINCT (workflow_id, member_id, node_id),
+  CONSTRAINT workflow_pins_member_id_fkey FOREIGN KEY (member_id) REFERENCES members(id) ON DELETE CASCADE,
+  CONSTRAINT workflow_pins_workflow_id_fkey FOREIGN KEY (workflow_id) REFERENCES workflows(id) ON DELETE CASCADE,
+  CONSTRAINT workflow_pins_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id) ON DELETE CASCADE
+);
+
+CREATE INDEX workflow_pins_by_member ON public.workflow_pins USING btree (member_id);
+
 CREATE TABLE workflow_tools (
   workflow_id text NOT NULL,
   workspace_id text NOT NULL,
@@ -1100,6 +1303,7 @@ CREATE TABLE workflows (
   created_by text,
   created_at timestamp with time zone DEFAULT now() NOT NULL,
   updated_at timestamp with time zone DEFAULT now() NOT NULL,
+  requires_experiment boolean DEFAULT false NOT NULL,
   CONSTRAINT workflows_pkey PRIMARY KEY (id),
   CONSTRAINT workflows_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id) ON DELETE CASCADE,
   CONSTRAINT workflows_name_check CHECK (((length(name) >= 1) AND (length(name) <= 200))),
@@ -1148,6 +1352,17 @@ CREATE OR REPLACE FUNCTION public.budget_window_start(kind text, at timestamp wi
  IMMUTABLE PARALLEL SAFE
 RETURN CASE WHEN (kind = 'total'::text) THEN '-infinity'::timestamp with time zone ELSE (date_trunc(kind, (at AT TIME ZONE 'UTC'::text)) AT TIME ZONE 'UTC'::text) END;
 
+CREATE OR REPLACE FUNCTION public.budgeted_experiment(run text)
+ RETURNS text
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+  RETURN (
+    SELECT e.id FROM runs_above(run) a JOIN runs r ON r.id = a.id JOIN experiments e ON e.id = r.experiment_id
+    WHERE e.budget_micros IS NOT NULL LIMIT 1);
+END
+$function$;
+
 CREATE OR REPLACE FUNCTION public.capped_spending(run text, except_step text)
  RETURNS TABLE(cap_micros bigint, cost_micros bigint, pending_micros bigint, pending_unknown boolean)
  LANGUAGE plpgsql
@@ -1183,6 +1398,28 @@ BEGIN
 END
 $function$;
 
+CREATE OR REPLACE FUNCTION public.experiment_spending(experiment text, except_run text, except_step text)
+ RETURNS TABLE(spent_micros bigint, pending_micros bigint, pending_unknown boolean)
+ LANGUAGE plpgsql
+ ROWS 1
+AS $function$
+#variable_conflict use_column
+BEGIN
+  RETURN QUERY WITH RECURSIVE tree AS (
+    SELECT r.id FROM runs r WHERE r.experiment_id = experiment
+    UNION ALL
+    SELECT r.id FROM tree t JOIN runs r ON r.parent_run_id = t.id
+  )
+  SELECT coalesce(sum(r.cost_micros), 0)::bigint, coalesce(sum(f.micros), 0)::bigint, coalesce(bool_or(f.unknown), false)
+  FROM tree t JOIN runs r ON r.id = t.id
+  CROSS JOIN LATERAL (
+    SELECT coalesce(sum(s.expected_micros), 0) AS micros, coalesce(bool_or(s.expected_unknown), false) AS unknown
+    FROM steps s
+    WHERE r.status IN ('pending', 'running', 'paused') AND s.run_id = r.id AND s.status = 'running'
+      AND s.claim_until > clock_timestamp() AND NOT (s.run_id = except_run AND s.step_key = except_step)) AS f;
+END
+$function$;
+
 CREATE OR REPLACE FUNCTION public.keep_attempt()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -1199,6 +1436,16 @@ BEGIN
                              WHERE a.run_id = OLD.run_id AND a.step_key = OLD.step_key),
           OLD.claim)
   ON CONFLICT DO NOTHING;
+  RETURN NULL;
+END $function$;
+
+CREATE OR REPLACE FUNCTION public.notice_continued_child()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+  INSERT INTO outbox (run_id, kind, payload)
+  VALUES (NEW.parent_run_id, 'child', json_build_object('step_key', NEW.parent_step_key));
   RETURN NULL;
 END $function$;
 
@@ -1286,6 +1533,21 @@ BEGIN
   DELETE FROM audit_seals WHERE workspace_id = NEW.workspace_id AND position > base AND position <= last;
   RETURN NEW;
 END $function$;
+
+CREATE OR REPLACE FUNCTION public.run_words_changed()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+  INSERT INTO run_words_due (run_id) VALUES (new.id);
+  RETURN NULL;
+END $function$;
+
+CREATE OR REPLACE FUNCTION public.run_words_key(workspace text, created timestamp with time zone)
+ RETURNS text
+ LANGUAGE sql
+ STABLE PARALLEL SAFE
+RETURN "left"(md5((workspace || to_char((created AT TIME ZONE 'UTC'::text), 'YYYYMMDD'::text))), 10);
 
 CREATE OR REPLACE FUNCTION public.runs_above(run text)
  RETURNS TABLE(id text, cap_micros bigint, depth integer)

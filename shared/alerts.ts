@@ -28,6 +28,21 @@ export interface TestAlert {
 
 export type Alert = RunAlert | TestAlert;
 
+/** The workflow type that sends one alert. Its workflow id identifies the outbox row. */
+export const ALERT_WORKFLOW = 'sendAlert';
+
+/** Contains no address: addresses are secrets and stay in the configuration of the sender. */
+export interface SendAlertInput {
+  alert: Alert;
+  channels: AlertChannel[];
+  task_queue: string;
+}
+
+export interface AlertCall {
+  alert: Alert;
+  channel: AlertChannel;
+}
+
 export interface AlertTexts {
   chat: string;
   subject: string;

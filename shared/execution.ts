@@ -1,5 +1,7 @@
-import type { Alert, AlertChannel } from './alerts.ts';
+import type { AlertCall } from './alerts.ts';
+import type { StoredRehearsal } from './contract/fork.ts';
 import type { Graph, NodeKind } from './contract/graph.ts';
+import type { JobActivities } from './contract/job.ts';
 import type { GateDecision } from './gate-decision.ts';
 import type { GateOpening } from './graph/gate-opening.ts';
 import type { ChildCall, ChildPlace, ChildReport } from './graph/child-step.ts';
@@ -71,11 +73,18 @@ export interface RunGraphInput {
   limits: RunLimits;
   graph: Graph;
   input: JsonObject;
-  /** True when no history can be reset: finished steps and decisions come from the ledger. */
+  /** Finished steps and decisions come from the ledger: no history can be reset, or it is a fork. */
   from_ledger?: boolean;
+  /** For a fork: what is laid over the state at steps, by step key. */
+  laid?: Record<string, JsonObject>;
+  /** The run is a rehearsal, in which these steps will repeat their failures. */
+  rehearsal?: RehearsalRules & { failed: string[] };
   /** Set when an execution continues a previous one that ended to keep its history short. */
   carried?: CarriedState;
 }
+
+/** How the steps of a rehearsal without a record are executed. */
+export type RehearsalRules = Pick<StoredRehearsal, 'allow' | 'failures' | 'pinned'>;
 
 export interface CarriedState {
   scheduler: SchedulerSnapshot;
@@ -124,6 +133,8 @@ export interface StepCall extends PendingWrites {
   may_overflow?: boolean;
   /** For a turn or a call of an agent with tools. */
   agent?: AgentPart;
+  /** For a step of a rehearsal. */
+  rehearsal?: RehearsalRules;
 }
 
 /** Which part of an agent with tools a step is: a turn, or with `call` one of its calls. */
@@ -174,7 +185,7 @@ export interface FailedStep {
   kind: NodeKind;
   iteration: number[];
   error: string;
-  reason: 'node' | 'rejected' | 'budget';
+  reason: 'node' | 'rejected' | 'budget' | 'unrecorded';
   /** The cap or budget that stopped it. */
   evidence?: JsonObject;
 }
@@ -208,6 +219,8 @@ interface AbandonCall {
 }
 
 export interface LedgerState {
+  /** Of a rehearsal: the steps with a result, in the order in which they ended in the rehearsed run. */
+  order?: string[];
   outputs: Record<string, Json>;
   /** The errors of failed steps whose error edges were taken. */
   caught?: Record<string, CaughtError>;
@@ -265,21 +278,6 @@ export interface ShortStepActivities {
 
 /** The longest attempt in the short lane. */
 export const SHORT_ATTEMPT_MS = 1_000;
-
-/** The workflow type that sends one alert. Its workflow id identifies the outbox row. */
-export const ALERT_WORKFLOW = 'sendAlert';
-
-/** Contains no address: addresses are secrets and stay in the configuration of the sender. */
-export interface SendAlertInput {
-  alert: Alert;
-  channels: AlertChannel[];
-  task_queue: string;
-}
-
-export interface AlertCall {
-  alert: Alert;
-  channel: AlertChannel;
-}
 
 /** The workflow type of one tick of a schedule. */
 export const SCHEDULE_WORKFLOW = 'scheduledTrigger';
@@ -345,7 +343,7 @@ export interface SweepPart extends SweepTotals {
 }
 
 /** Background activities, on a separate task queue. */
-export interface BackgroundActivities {
+export interface BackgroundActivities extends JobActivities {
   deliverAlert(call: AlertCall): Promise<void>;
   sweepRetention(call: SweepCall): Promise<SweepPart>;
 }
@@ -396,5 +394,7 @@ export const FAILURE_WAITS = 'StepWaits';
 export const FAILURE_MOVES = 'StepMoves';
 /** The workspace has its share of the worker's steps; this one continues in the overflow queue. */
 export const FAILURE_OVERFLOWS = 'StepOverflows';
+/** A step of a rehearsal has no record, and may not be executed. */
+export const FAILURE_UNRECORDED = 'Unrecorded';
 export const FAILURE_RUN_GONE = 'RunNotActive';
 export const FAILURE_RUN = 'RunFailed';

@@ -18,6 +18,12 @@ export const workspaceLimits = {
   sources: { atMost: 1_000, called: 'sources', remedy: 'delete some first' },
   /** For live records; the same number is allowed for demo records. */
   endpoints: { atMost: 50, called: 'webhook endpoints of a kind', remedy: 'delete some first' },
+  /** Only those that are running. */
+  jobs: {
+    atMost: 5,
+    called: 'background jobs at a time',
+    remedy: 'wait until one has ended, or cancel one',
+  },
 } as const satisfies Record<string, WorkspaceLimit>;
 
 export interface WorkspaceLimit {
@@ -32,3 +38,10 @@ export type LimitedNoun = keyof typeof workspaceLimits;
 
 /** A run that a run starts is one deeper. A run without a parent has depth 1. */
 export const MAX_RUN_DEPTH = 8;
+
+/** Steps in the record of a run. More are read page by page: all of a large run would block the API for a second. */
+export const MAX_STEPS_IN_RUN = 1_000;
+
+/** Saved views of the list of runs: the most of a member, and the longest name in characters. */
+export const MAX_VIEWS = 50;
+export const MAX_VIEW_NAME = 60;

@@ -13,6 +13,10 @@ export function rejectionError(label: string, reason: string | undefined): strin
   return `${before}${label}${after}`;
 }
 
+/** The result of a rejected call, for the model. `by` null: a key without a member. */
+export const rejectedCall = (by: string | null, reason: string | null | undefined): string =>
+  `Rejected by ${by ?? 'an API key'}${reason ? `: ${reason}` : ''}`;
+
 /** The reason of a decision by the deadline. */
 export const timeoutReason = (seconds: number): string =>
   `no decision within ${seconds} ${seconds === 1 ? 'second' : 'seconds'}`;

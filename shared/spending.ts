@@ -7,6 +7,8 @@
 export interface StepCost {
   least: number;
   most: number | null;
+  /** `most` is what the node has cost before, and no bound. */
+  estimated?: boolean;
 }
 
 export const FREE: StepCost = { least: 0, most: 0 };
@@ -44,6 +46,8 @@ interface Pending {
 }
 
 export interface RunRoom {
+  /** For a rehearsal of an experiment with a budget, which is never exceeded; counts all its rehearsals. */
+  experiment: CapRoom | null;
   /** The outermost first. */
   caps: readonly CapRoom[];
   /** The other steps of the run in progress. */
@@ -52,8 +56,13 @@ export interface RunRoom {
   budgets: readonly BudgetRoom[];
 }
 
-/** Null: a cap. */
-export type Stop = { budget: BudgetRoom | null; committed: number; limit: number };
+/** Null: a cap. With `experiment`, that of an experiment, which cannot cover a step that may cost so much. */
+export type Stop = {
+  budget: BudgetRoom | null;
+  committed: number;
+  limit: number;
+  experiment?: Pick<StepCost, 'most'>;
+};
 export type Admittance = 'begin' | 'wait' | Stop;
 
 /**
@@ -63,9 +72,11 @@ export type Admittance = 'begin' | 'wait' | Stop;
  * - When a step starts beyond the hold of its run, less than the limit is committed, including all steps in progress,
  *   and no step of unknown cost is in progress. So a limit is exceeded by less than the cost of the one step that
  *   exceeds it.
+ * - The budget of an experiment is not exceeded at all: a step starts only if everything that it may cost fits, so a step
+ *   of unknown cost is stopped.
  */
 export function admit(run: RunRoom, step: StepCost): Admittance {
-  const { caps, inFlight, budgets } = run;
+  const { caps, inFlight, budgets, experiment } = run;
   const full = caps.find(({ cost, cap }) => cost >= cap);
   if (full !== undefined) return { budget: null, committed: full.cost, limit: full.cap };
   for (const budget of budgets) {
@@ -75,8 +86,19 @@ export function admit(run: RunRoom, step: StepCost): Admittance {
     }
   }
   if (step.most === 0) return 'begin';
+  const exact = experiment === null ? 'begin' : admitExactly(experiment, step);
+  if (exact !== 'begin') return exact;
   if (caps.some(mayFill)) return 'wait';
   return budgets.every((budget) => hasRoom(budget, inFlight, step)) ? 'begin' : 'wait';
+}
+
+/** Whether everything that the step may cost fits, beside the steps in progress. */
+function admitExactly({ cost, cap, inFlight }: CapRoom, step: StepCost): Admittance {
+  const most = step.estimated === true ? null : step.most;
+  if (most === null || cost + most > cap) {
+    return { budget: null, committed: cost, limit: cap, experiment: { most } };
+  }
+  return cost + inFlight.micros + most > cap ? 'wait' : 'begin';
 }
 
 /** Whether the steps in progress could use up the rest. */

@@ -61,6 +61,16 @@ export const customToolNames = (toolNames: readonly string[]): string[] => [
 /** The name of a custom tool in graphs. */
 export const calledAs = (name: string): string => CUSTOM + name;
 
+/** The prefix of the names of workflows that an agent offers as tools. */
+const WORKFLOW = 'workflow:';
+
+/** The id or name of the workflow that a tool of an agent runs; undefined for other tools. */
+export const workflowOf = (toolName: string): string | undefined =>
+  toolName.startsWith(WORKFLOW) ? toolName.slice(WORKFLOW.length) : undefined;
+
+/** A workflow, by id or name, as a tool of an agent. */
+export const asTool = (workflow: string): string => WORKFLOW + workflow;
+
 /** The longest timeout of a custom tool. */
 export const MAX_TOOL_TIMEOUT_SECONDS = 3_600;
 
@@ -69,21 +79,24 @@ interface ToolTraits {
   short?: boolean;
   /** Only computes, so running it twice does no harm. */
   pure?: boolean;
+  /** Only waits inside the run, on a timer of the server. */
+  timer?: boolean;
+  /** What a call does to data and other systems. Of `http_request` the method decides, of `mcp` the server. */
+  outside?: 'reads' | 'changes' | 'depends';
 }
 
 const toolTraits: Record<BuiltinTool, ToolTraits> = {
-  http_request: {},
-  send_email: {},
-  send_chat_message: {},
+  http_request: { outside: 'depends' },
+  send_email: { outside: 'changes' },
+  send_chat_message: { outside: 'changes' },
   json_transform: { short: true, pure: true },
-  // A server timer.
-  delay: {},
-  mcp: {},
-  entity_upsert: { short: true },
-  event_emit: { short: true },
-  entity_search: { short: true },
-  feed_list: { short: true },
-  source_report: { short: true },
+  delay: { timer: true },
+  mcp: { outside: 'depends' },
+  entity_upsert: { short: true, outside: 'changes' },
+  event_emit: { short: true, outside: 'changes' },
+  entity_search: { short: true, outside: 'reads' },
+  feed_list: { short: true, outside: 'reads' },
+  source_report: { short: true, outside: 'changes' },
 };
 
 const traitsOf = (toolName: string): ToolTraits =>
@@ -91,6 +104,18 @@ const traitsOf = (toolName: string): ToolTraits =>
 
 /** Whether a tool only computes, so that running it twice does no harm. */
 export const isPureTool = (toolName: string): boolean => traitsOf(toolName).pure === true;
+
+/** Whether a tool only waits inside the run. */
+export const isTimer = (toolName: string): boolean => traitsOf(toolName).timer === true;
+
+/** What a call of a built-in tool does outside; undefined for tools that do nothing there, and for other names. */
+export const outsideOf = (toolName: string): ToolTraits['outside'] => traitsOf(toolName).outside;
+
+/** The built-in tools that a rehearsal can execute when it is allowed to by their names. */
+export const toolsAllowedByName: readonly string[] = [...builtinTools].filter((name) => {
+  const outside = outsideOf(name);
+  return (outside === 'reads' || outside === 'depends') && name !== 'http_request';
+});
 
 /** Whether a tool makes no external calls and ends well within a second. */
 export const isShortTool = (toolName: string): boolean => traitsOf(toolName).short === true;

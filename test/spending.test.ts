@@ -14,8 +14,10 @@ const room = ({
   cost = 0,
   cap = null,
   inFlight = { micros: 0, unknown: false },
+  experiment = null,
   ...of
 }: Partial<RunRoom> & { cost?: number; cap?: number | null } = {}): RunRoom => ({
+  experiment,
   caps: cap === null ? [] : [{ cost, cap, inFlight }],
   inFlight,
   budgets: [],
@@ -34,7 +36,22 @@ const budget = (of: Partial<BudgetRoom> = {}): BudgetRoom => ({
 });
 const atWork = (micros: number, unknown = false) => ({ micros, unknown });
 
+const ofExperiment = (cost: number, micros = 0): RunRoom =>
+  room({ experiment: { cost, cap: 10, inFlight: { micros, unknown: false } } });
+
 test.each<[string, RunRoom, StepCost, string]>([
+  ['all it may cost fits the experiment', ofExperiment(5), bounded(5), 'begin'],
+  ['it may cost more than the experiment has', ofExperiment(5), bounded(6), 'stop'],
+  ['its cost is unknown in an experiment', ofExperiment(0), UNKNOWN_COST, 'stop'],
+  [
+    'its cost is only known from before',
+    ofExperiment(0),
+    { ...bounded(5), estimated: true },
+    'stop',
+  ],
+  ['it is free in a spent experiment', ofExperiment(10), FREE, 'begin'],
+  ['other rehearsals may use up the rest', ofExperiment(5, 3), bounded(3), 'wait'],
+  ['it fits beside the other rehearsals', ofExperiment(5, 2), bounded(3), 'begin'],
   ['nothing bounds it', room(), UNKNOWN_COST, 'begin'],
   ['below the cap', room({ cost: 9, cap: 10 }), exact(5), 'begin'],
   ['at the cap', room({ cost: 10, cap: 10 }), exact(5), 'stop'],

@@ -15,6 +15,7 @@ import type { WorkerMetrics } from './metrics.ts';
 import { requireActivities } from './required-activities.ts';
 import { startBookkeeping } from '../shared/operations/bookkeeping.ts';
 import { startDeliveryDispatch } from '../shared/operations/data/delivery-dispatch.ts';
+import { startJobWatch } from '../shared/operations/jobs/dispatch.ts';
 import { releaseDueRuns } from '../shared/operations/runs/due-gates.ts';
 import { startReconciler } from '../shared/operations/runs/reconcile.ts';
 import { startScheduleSync } from '../shared/operations/schedules/sync.ts';
@@ -192,8 +193,8 @@ async function createWorkers(
 
 /**
  * The workers of a process: control (workflow tasks, bookkeeping, steps), steps and overflow (further steps), background
- * (alerts, sweeps) and deliveries (webhooks of the data API). Beside them run the reconciler, the audit log's sealer, the usage rollup, the
- * schedule sync, the invitation mailer and the delivery dispatcher.
+ * (alerts, sweeps, jobs) and deliveries (webhooks of the data API). Beside them run the reconciler, the audit log's
+ * sealer, the usage rollup, the schedule sync, the invitation mailer, the delivery dispatcher and the watch of jobs.
  * Separate workers, so that an alert whose receiver hangs uses no slot of a step. Workflow tasks, local activities and
  * steps have separate slots in any case: gates open and runs end at once even with many slow steps.
  */
@@ -207,13 +208,14 @@ export async function createWorker(deps: WorkerDeps): Promise<RunningWorker> {
   const bookkeeping = startBookkeeping({ db, config, log, mailer });
   const scheduleSync = startScheduleSync({ db, temporal, log, config });
   const dispatch = startDeliveryDispatch({ db, temporal, log, config });
+  const jobs = startJobWatch({ db, temporal, log, config });
   const ended = Promise.all(workers.map((worker) => worker.run())).then(() => undefined);
   const finished = Promise.race([ended, stuck]);
   const released = releaseDueRuns({ db, temporal, log });
   let stopping: Promise<void> | undefined;
   const stop = async (): Promise<void> => {
     for (const worker of workers) if (worker.getState() === 'RUNNING') worker.shutdown();
-    const loops = [reconciler, bookkeeping, scheduleSync, dispatch];
+    const loops = [reconciler, bookkeeping, scheduleSync, dispatch, jobs];
     await Promise.allSettled([finished, released, ...loops.map((loop) => loop.stop())]);
     await activities.close();
     await connection.close();

@@ -20,7 +20,7 @@ const required: { [Q in Queue]: Record<keyof Activities[Q], true> } = {
   },
   steps: { executeNode: true },
   overflow: { executeNode: true },
-  background: { deliverAlert: true, sweepRetention: true },
+  background: { deliverAlert: true, sweepRetention: true, advanceJob: true, failJob: true },
   deliveries: { attemptDelivery: true },
 };
 

@@ -1,3 +1,4 @@
+export { backgroundJob } from './background-job.ts';
 export { deliverWebhook } from './deliver-webhook.ts';
 export { runGraph } from './run/run-graph.ts';
 export { scheduledTrigger } from './scheduled-trigger.ts';

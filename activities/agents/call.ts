@@ -9,6 +9,12 @@ import type { Redact } from './redact.ts';
 /** Characters of a result that a model reads. */
 const MAX_RESULT = 100_000;
 
+export interface CallArguments {
+  args: JsonObject;
+  /** A person had to approve them. */
+  approved: boolean;
+}
+
 /**
  * The arguments of a call: those of the turn that requested it, or as its approver changed them. Undefined when the
  * failure of the call is already its result: then it is not made again. Throws when a call that needs approval
@@ -16,9 +22,9 @@ const MAX_RESULT = 100_000;
  */
 export async function readArguments(
   db: Pool,
-  { run_id: runId, step_key: stepKey }: StepCall,
+  { run_id: runId, step_key: stepKey }: Pick<StepCall, 'run_id' | 'step_key'>,
   agent: AgentPart & { call: number },
-): Promise<JsonObject | undefined> {
+): Promise<CallArguments | undefined> {
   const key = { agentKey: agent.step_key, turn: agent.turn, index: agent.call };
   const stored = await readCall(db, { runId, stepKey, ...key });
   if (stored?.call.arguments === undefined) {
@@ -28,7 +34,10 @@ export async function readArguments(
     );
   }
   if (stored.status === 'failed' && (stored.refused || agent.fails !== true)) return undefined;
-  return permittedArguments(runId, stepKey, stored, stored.call.arguments);
+  return {
+    args: permittedArguments(runId, stepKey, stored, stored.call.arguments),
+    approved: stored.call.question !== undefined,
+  };
 }
 
 function permittedArguments(

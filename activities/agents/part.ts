@@ -35,7 +35,7 @@ export async function prepareAgentPart(
   if (isCall(agent)) {
     const recent = recentCalls.take({ execution, runId, stepKey });
     const params =
-      number === 1 && recent !== undefined ? recent : await readArguments(db, call, agent);
+      number === 1 && recent !== undefined ? recent : (await readArguments(db, call, agent))?.args;
     return params === undefined ? undefined : { call: { ...call, params } };
   }
   if (node.kind !== 'agent') throw new Error('Only an agent has turns');

@@ -1,5 +1,5 @@
+import { outputLimit } from '../../shared/agents/cost-bounds.ts';
 import { createStreamCutter } from '../../shared/platform/secrets/stream-cutter.ts';
-import { outputLimit } from './agent-cost.ts';
 import { askMockTurn } from './mock-turn.ts';
 import { type Asked, answerOf, consumptionOf, cutOff, refuseUnfinished } from './model-answer.ts';
 import { type AgentDeps, askInOrder } from './model-order.ts';

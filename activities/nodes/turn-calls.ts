@@ -1,3 +1,4 @@
+import { MAX_CALLS_PER_TURN } from '../../shared/agents/loop.ts';
 import type {
   ModelTurn,
   RequestedCall,
@@ -10,8 +11,8 @@ import type { Json, JsonObject } from '../../shared/json.ts';
 import type { SecretCutter } from '../../shared/platform/secrets/secret-cutter.ts';
 import type { ModelReply, ReplyPart } from './model-request.ts';
 
-/** Calls that one turn can make. More are refused, up to twice as many; the rest is ignored. */
-const MAX_CALLS = 100;
+/** Of more calls than a turn can make, up to twice as many are refused; the rest is ignored. */
+const MAX_REQUESTED = 2 * MAX_CALLS_PER_TURN;
 const MAX_NAME = 200;
 const MAX_EXCERPT = 200;
 
@@ -48,7 +49,7 @@ export function requestedCalls(
   names: readonly string[],
 ): RequestedCall[] {
   const ids = new Set<string>();
-  return requested.slice(0, 2 * MAX_CALLS).map(({ id, name, input }, place) => {
+  return requested.slice(0, MAX_REQUESTED).map(({ id, name, input }, place) => {
     const tool = toolNamed(name);
     const given = isObject(input) ? input : textOf(input);
     const refusal = refusalOf(place + 1, { tool, name, given, names });
@@ -74,7 +75,9 @@ function refusalOf(
     names: readonly string[];
   },
 ): string | undefined {
-  if (index > MAX_CALLS) return `Not made: a turn can have at most ${MAX_CALLS} calls`;
+  if (index > MAX_CALLS_PER_TURN) {
+    return `Not made: a turn can have at most ${MAX_CALLS_PER_TURN} calls`;
+  }
   if (call.tool === undefined) {
     const offered = call.names.length === 0 ? 'none is' : `offered are ${call.names.join(', ')}`;
     return `The tool '${call.name.slice(0, MAX_NAME)}' is not offered; ${offered}`;

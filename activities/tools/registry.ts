@@ -1,5 +1,6 @@
 import type { ToolNode } from '../../shared/contract/graph.ts';
 import type { Sealer } from '../../shared/crypto/sealing.ts';
+import { requireRecordWrites } from '../../shared/platform/egress/effects.ts';
 import type { Egress } from '../../shared/platform/egress/egress.ts';
 import type { Pool } from '../../shared/db/pool.ts';
 import type { Mailer } from '../../shared/platform/mailer.ts';
@@ -44,9 +45,17 @@ export const createBuiltinTools = ({
   json_transform: jsonTransform,
   delay,
   mcp: createMcp(egress, sealer),
-  entity_upsert: createEntityUpsert(db),
-  event_emit: createEventEmit(db),
+  entity_upsert: writing(createEntityUpsert(db)),
+  event_emit: writing(createEventEmit(db)),
   entity_search: createEntitySearch(db),
   feed_list: createFeedList(db),
-  source_report: createSourceReport(db),
+  source_report: writing(createSourceReport(db)),
 });
+
+/** A tool that writes data records: never in a rehearsal. */
+const writing =
+  (run: NodeRunner<ToolNode>): NodeRunner<ToolNode> =>
+  (call) => {
+    requireRecordWrites();
+    return run(call);
+  };

@@ -28,8 +28,6 @@ export interface EditedRecord {
   noun: LockedNoun;
   /** What a caller sees of it. */
   schema: z.ZodType;
-  /** Fields that change without an edit, or differ between callers. */
-  apart?: readonly string[];
   /** As its GET returns it. Throws AppError `not_found`. */
   read: (db: Db, request: FastifyRequest) => Promise<object>;
   /** A PUT creates it. */
@@ -78,10 +76,18 @@ export function compareRecords(app: FastifyInstance, db: Pool): void {
   app.addHook('preHandler', async (request) => {
     const { record } = request.routeOptions.config;
     const wanted = ifMatchOf(request);
-    request.writes =
-      record === undefined || wanted === undefined
-        ? db
-        : withFirstCheck(db, (tx) => compare(tx, request, record, wanted));
+    if (record === undefined) {
+      request.writes = db;
+      return;
+    }
+    const { workspaceId } = request.actor;
+    const { id, name } = request.params as { id?: string; name?: string };
+    request.writes = comparingWrites(db, wanted, {
+      noun: record.noun,
+      workspaceId,
+      id: id ?? name ?? workspaceId,
+      read: (tx) => readOrGone(tx, request, record),
+    });
   });
   app.addHook('preSerialization', async (request, reply, payload) => {
     const { record } = request.routeOptions.config;
@@ -89,29 +95,41 @@ export function compareRecords(app: FastifyInstance, db: Pool): void {
     const shown = statusCode === 412 ? (payload as { current?: object | null }).current : payload;
     if (record === undefined || (statusCode >= 300 && statusCode !== 412)) return payload;
     if (typeof shown === 'object' && shown !== null) {
-      reply.header('etag', `"${tagOf(record, shown)}"`);
+      reply.header('etag', `"${tagOf(shown)}"`);
     }
     return payload;
   });
 }
 
-/** The record's own tag, or one of the fields that people edit. */
-function tagOf({ apart }: EditedRecord, current: object): string {
+/** The record's own tag. Policies and prices have none, since people send them back whole. */
+function tagOf(current: object): string {
   const { etag } = current as { etag?: unknown };
-  return typeof etag === 'string' ? etag : etagOf(current, apart);
+  return typeof etag === 'string' ? etag : etagOf(current);
 }
 
-async function compare(
-  tx: Tx,
-  request: FastifyRequest,
-  record: EditedRecord,
-  wanted: IfMatch,
-): Promise<void> {
-  const { workspaceId } = request.actor;
-  const { id, name } = request.params as { id?: string; name?: string };
-  await lockForComparison(tx, record.noun, { workspaceId, id: id ?? name ?? workspaceId });
-  const current = await readOrGone(tx, request, record);
-  if (!matches(wanted, tagOf(record, current))) throw changedMeanwhile(current);
+/** The record that a change is about. `read` throws the AppError of one that does not exist. */
+interface ComparedRecord {
+  noun: LockedNoun;
+  workspaceId: string;
+  id: string;
+  read: (tx: Tx) => Promise<object>;
+}
+
+/**
+ * The database for changes of a record: its first transaction compares the tag under the lock of the record, and throws
+ * AppError `precondition_failed` for another one. Without a wanted tag, it is the database itself.
+ */
+export function comparingWrites(
+  db: Pool,
+  wanted: IfMatch | undefined,
+  { noun, workspaceId, id, read }: ComparedRecord,
+): Pool {
+  if (wanted === undefined) return db;
+  return withFirstCheck(db, async (tx) => {
+    await lockForComparison(tx, noun, { workspaceId, id });
+    const current = await read(tx);
+    if (!matches(wanted, tagOf(current))) throw changedMeanwhile(current);
+  });
 }
 
 async function readOrGone(tx: Tx, request: FastifyRequest, record: EditedRecord): Promise<object> {

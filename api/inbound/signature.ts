@@ -1,19 +1,28 @@
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import type { SignatureMark } from '../../shared/db/workflows/webhooks.ts';
+import type { RefusalReason } from '../../shared/contract/inbound-event.ts';
 import { AppError } from '../../shared/errors.ts';
 
 const TIMESTAMP = /^(?:0|[1-9]\d{0,11})$/;
 const SIGNATURE = /^sha256=([0-9a-f]{64})$/;
 
-const refused = (detail: string) => new AppError('unauthenticated', detail);
+/** An event that is not signed as it must be, with the reason for the log. */
+export class SignatureRefusal extends AppError {
+  readonly reason: RefusalReason;
+
+  constructor(reason: RefusalReason, detail: string) {
+    super('unauthenticated', detail);
+    this.reason = reason;
+  }
+}
 
 /** Compares texts of the same length in constant time. */
 export const isSameSecret = (given: string, kept: string): boolean =>
   timingSafeEqual(Buffer.from(given), Buffer.from(kept));
 
 /**
- * Throws AppError `unauthenticated` unless `X-Service-Signature` is `sha256=` and the HMAC-SHA256, in 64 lower-case
+ * Throws SignatureRefusal unless `X-Service-Signature` is `sha256=` and the HMAC-SHA256, in 64 lower-case
  * hexadecimal digits, of `<timestamp>.` and the body, byte for byte, and `X-Service-Timestamp` is within the tolerance
  * of `now`, both in seconds since 1970. It is ambiguous which value of a repeated header was signed: Node joins the two
  * with a comma, which no pattern accepts.
@@ -26,17 +35,17 @@ export function checkSignature(
   const timestamp = String(headers['x-service-timestamp']);
   const signature = SIGNATURE.exec(String(headers['x-service-signature']))?.[1];
   if (!TIMESTAMP.test(timestamp)) {
-    throw refused('X-Service-Timestamp is missing or malformed');
+    throw new SignatureRefusal('timestamp_missing', 'X-Service-Timestamp is missing or malformed');
   }
   if (signature === undefined) {
-    throw refused('X-Service-Signature is missing or malformed');
+    throw new SignatureRefusal('signature_missing', 'X-Service-Signature is missing or malformed');
   }
   if (Math.abs(by.now - Number(timestamp)) > by.toleranceSeconds) {
-    throw refused('X-Service-Timestamp is too far from now');
+    throw new SignatureRefusal('timestamp_expired', 'X-Service-Timestamp is too far from now');
   }
   const expected = createHmac('sha256', by.secret).update(`${timestamp}.`).update(body);
   if (!isSameSecret(signature, expected.digest('hex'))) {
-    throw refused('X-Service-Signature does not match');
+    throw new SignatureRefusal('signature_mismatch', 'X-Service-Signature does not match');
   }
 }
 

@@ -1,6 +1,5 @@
 import { z } from 'zod';
 import { jsonValue } from '../../shared/contract/common.ts';
-import type { IfMatch } from '../../shared/contract/if-match.ts';
 import {
   draftBody,
   draftSchema,
@@ -11,15 +10,12 @@ import { discardDraft, readDraft, saveDraft } from '../../shared/db/workflows/dr
 import { readWorkflow } from '../../shared/db/workflows/workflows.ts';
 import { publishFromDraft } from '../../shared/operations/publish-draft.ts';
 import { requireInputSchema } from '../../shared/operations/workflow-input.ts';
-import { defineTool } from './tool.ts';
+import { defineTool, ifMatchArgument, matchOf } from './tool.ts';
 import { scopeOf, workflowArgument } from './workflow-tools.ts';
 
-const ifMatchArgument = z.string().min(1).max(200).optional().meta({
+const draftMatch = ifMatchArgument('draft').meta({
   description: 'The etag of the draft as you read it. Required once there is a draft',
 });
-
-const matchOf = (etag: string | undefined): IfMatch | undefined =>
-  etag === undefined ? undefined : [etag];
 
 // The schema of the API is for its documents; models need the parts in full.
 const drawn = z.looseObject({ nodes: z.array(jsonValue), edges: z.array(jsonValue) });
@@ -51,7 +47,7 @@ export const draftTools = [
       workflow: workflowArgument,
       ...draftBody.shape,
       graph: drawn.optional().meta({ description: 'The whole graph, as get_workflow returns it' }),
-      if_match: ifMatchArgument,
+      if_match: draftMatch,
     }),
     output: draftResult,
     handle: async (call, { workflow, if_match: etag, ...input }) => {
@@ -69,7 +65,7 @@ export const draftTools = [
       'Deletes the draft of a workflow. You cannot undo this. The current version is unchanged.',
     capability: 'create_edit_workflows',
     annotations: { ...changes, destructiveHint: true, idempotentHint: false },
-    input: z.strictObject({ workflow: workflowArgument, if_match: ifMatchArgument }),
+    input: z.strictObject({ workflow: workflowArgument, if_match: draftMatch }),
     output: z.object({ discarded: z.literal(true) }),
     handle: async (call, { workflow, if_match: etag }) => {
       const { workflowId } = await scopeOf(call, workflow);
@@ -88,7 +84,7 @@ export const draftTools = [
     input: z.strictObject({
       workflow: workflowArgument,
       note: publishBody.unwrap().unwrap().shape.note,
-      if_match: ifMatchArgument,
+      if_match: draftMatch,
     }),
     output: workflowSchema.extend({ graph: drawn }),
     handle: async (call, { workflow, note, if_match: etag }) => {

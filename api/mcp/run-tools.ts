@@ -1,35 +1,56 @@
 import { z } from 'zod';
 import { jsonObject } from '../../shared/contract/common.ts';
 import {
+  assignmentFields,
   gateAnswerFields,
   gateChoiceFields,
+  MAX_DURATION_MS,
+  refuseEmptyRanges,
+  runStatusSchema,
   toolCallDecisionFields,
   idempotencyKeySchema,
   type Run,
   runListSchema,
-  runListQuery,
+  runListShape,
   runSchema,
 } from '../../shared/contract/run.ts';
-import type { RunRequest } from '../../shared/db/runs/run-request.ts';
-import { listRuns } from '../../shared/db/runs/runs.ts';
-import { restOf } from './run-watch.ts';
+import type { StartRequest } from '../../shared/operations/runs/runs.ts';
+import { listRuns } from '../../shared/db/run-lists/run-list.ts';
+import { restOf } from '../http/run-watch.ts';
 import { defineTool, type McpTool, type ToolCall } from './tool.ts';
 import { scopeOf, workflowArgument } from './workflow-tools.ts';
 
 /** Below the request timeout, so that the response can still be sent. */
 const MAX_WAIT_SECONDS = 25;
 
-const runId = z.string().min(1).max(100).meta({ description: 'Id of the run (run_...)' });
+export const runId = z.string().min(1).max(100).meta({ description: 'Id of the run (run_...)' });
 
 /** A run after an action. Its payloads and steps would fill a model's context; get_run has them. */
 const runAfter = runSchema.omit({
   workspace_id: true,
   input: true,
   state: true,
+  graph: true,
   steps: true,
   checkpoints: true,
   pending_gate: true,
 });
+
+/** The run of a call that started one. */
+export const runStarted = runAfter.extend({
+  replayed: z
+    .boolean()
+    .meta({ description: 'An earlier call with this idempotency_key started it' }),
+});
+
+/** Annotations of calls that start or continue a run. */
+export const executesGraph = {
+  readOnlyHint: false,
+  // The effects depend on the graph, which may write to external systems.
+  destructiveHint: true,
+  idempotentHint: false,
+  openWorldHint: true,
+};
 
 export const next =
   'The status is pending, running, paused (waits for a person: see pending_gates), success or failed (see error).';
@@ -37,7 +58,9 @@ export const next =
 /** Starts a run, and waits for it to end or to pause. */
 export async function startedRun(
   { actor, actions, context, signal }: ToolCall,
-  wanted: Pick<RunRequest, 'workflowId' | 'input' | 'idempotencyKey'> & { waitMs: number },
+  wanted: Pick<StartRequest, 'workflowId' | 'input' | 'idempotencyKey' | 'draft'> & {
+    waitMs: number;
+  },
 ): Promise<Run & { replayed: boolean }> {
   const { waitMs, ...request } = wanted;
   const { run, replayed } = await actions.start({ actor, trigger: 'mcp', ...request });
@@ -47,28 +70,49 @@ export async function startedRun(
   return { ...(await actions.read(actor, run.id)), replayed };
 }
 
+const { q, failure_kind, trigger, parent_run_id, forked_from, mode, since, until } = runListShape;
+const cost = z.number().min(0).max(1_000_000_000);
+const duration = z.int().min(0).max(MAX_DURATION_MS);
+
+/** The filters of `GET /api/runs`, with numbers and lists as JSON has them. */
+const listFilters = {
+  ...{ q, failure_kind, trigger, parent_run_id, forked_from, mode, since, until },
+  version: z.int().min(1).max(2_147_483_647).optional().meta(metaOf('version')),
+  status: z
+    .union([runStatusSchema, z.array(runStatusSchema).min(1).max(5)])
+    .optional()
+    .meta({
+      description: 'One status, or several',
+    }),
+  min_cost_usd: cost.optional().meta(metaOf('min_cost_usd')),
+  max_cost_usd: cost.optional().meta(metaOf('max_cost_usd')),
+  min_duration_ms: duration.optional().meta(metaOf('min_duration_ms')),
+  max_duration_ms: duration.optional().meta(metaOf('max_duration_ms')),
+};
+
+function metaOf(name: keyof typeof runListShape): { description?: string | undefined } {
+  return { description: runListShape[name].meta()?.description };
+}
+
 /** The first is `run_workflow`. */
 export const runTools: readonly [McpTool, ...McpTool[]] = [
   defineTool({
     name: 'run_workflow',
     title: 'Run a workflow',
     description:
-      'Starts a run of the current version of a workflow. It continues by itself, whether or not anyone waits. Pass ' +
+      'Starts a run of the current version of a workflow, or of its draft. It continues by itself, whether or not anyone waits. Pass ' +
       `wait_seconds to get short runs with their output, else call get_run later. ${next} Pass the same ` +
       'idempotency_key when you repeat a call, so that it starts one run only.',
     capability: 'run_workflows',
-    annotations: {
-      readOnlyHint: false,
-      // The effects depend on the graph, which may write to external systems.
-      destructiveHint: true,
-      idempotentHint: false,
-      openWorldHint: true,
-    },
+    annotations: executesGraph,
     input: z.strictObject({
       workflow: workflowArgument,
       input: jsonObject.optional().meta({
         description:
           "Input of the run; it must fit the workflow's input_schema, or its description says what it needs",
+      }),
+      draft: z.boolean().optional().meta({
+        description: 'Runs the draft, and not the current version; its effects are as real',
       }),
       idempotency_key: idempotencyKeySchema.optional(),
       wait_seconds: z
@@ -78,16 +122,13 @@ export const runTools: readonly [McpTool, ...McpTool[]] = [
         .default(0)
         .meta({ description: 'How long to wait for the run to end or to pause' }),
     }),
-    output: runAfter.extend({
-      replayed: z
-        .boolean()
-        .meta({ description: 'An earlier call with this idempotency_key started it' }),
-    }),
+    output: runStarted,
     handle: async (call, args) => {
       const { workflowId } = await scopeOf(call, args.workflow);
       return startedRun(call, {
         workflowId,
         input: args.input ?? {},
+        draft: args.draft,
         idempotencyKey: args.idempotency_key,
         waitMs: args.wait_seconds * 1_000,
       });
@@ -107,24 +148,27 @@ export const runTools: readonly [McpTool, ...McpTool[]] = [
     name: 'list_runs',
     title: 'List runs',
     description:
-      'Lists runs, newest first, without their payloads; get_run reads one in full. Filter by workflow, status, ' +
-      'trigger, time of creation, or the run that started them.',
+      'Lists runs, newest first, without their payloads; get_run reads one in full. Filter by words in their input, ' +
+      'output or error (q), workflow and version, status, kind of failure, trigger, time of creation, cost, duration, ' +
+      'or the run that started them.',
     capability: 'view',
     annotations: { readOnlyHint: true, openWorldHint: false },
-    input: z.strictObject({
-      workflow: workflowArgument.optional(),
-      ...runListQuery.pick({ status: true, trigger: true, parent_run_id: true, since: true }).shape,
-      limit: z.int().min(1).max(50).default(20),
-      cursor: runListQuery.shape.cursor.meta({ description: '`next_cursor` of the previous call' }),
-    }),
+    input: z
+      .strictObject({
+        workflow: workflowArgument.optional(),
+        ...listFilters,
+        limit: z.int().min(1).max(50).default(20),
+        cursor: runListShape.cursor.meta({ description: '`next_cursor` of the previous call' }),
+      })
+      .check(refuseEmptyRanges),
     output: runListSchema,
-    handle: async (call, { workflow, parent_run_id: parentRunId, ...filter }) =>
+    handle: async (call, { workflow, status, ...filter }) =>
       listRuns(call.context.db, {
-        ...(workflow === undefined
-          ? { workspaceId: call.actor.workspaceId }
-          : await scopeOf(call, workflow)),
+        workspaceId: call.actor.workspaceId,
+        workflow_id:
+          workflow === undefined ? undefined : (await scopeOf(call, workflow)).workflowId,
+        status: status === undefined ? undefined : [status].flat(),
         ...filter,
-        parentRunId,
       }),
   }),
   defineTool({
@@ -135,12 +179,7 @@ export const runTools: readonly [McpTool, ...McpTool[]] = [
       'with the prompt in pending_gates first. With approved false the gate is rejected. For a gate of kind ' +
       'tool_call, show the person its arguments, and send its digest. A gate with an input_schema needs an input that fits.',
     capability: 'approve_gates',
-    annotations: {
-      readOnlyHint: false,
-      destructiveHint: true,
-      idempotentHint: false,
-      openWorldHint: true,
-    },
+    annotations: executesGraph,
     input: z.strictObject({
       run_id: runId,
       ...gateChoiceFields,
@@ -152,17 +191,30 @@ export const runTools: readonly [McpTool, ...McpTool[]] = [
       actions.decide(actor, run_id, { ...answer, nodeId, stepKey }),
   }),
   defineTool({
+    name: 'assign_gate',
+    title: 'Assign a gate to a member',
+    description:
+      'Says which member is expected to decide an open gate of a run, or with null that no member is. Others who can decide it still can. ' +
+      'It decides nothing.',
+    capability: 'approve_gates',
+    annotations: {
+      readOnlyHint: false,
+      destructiveHint: false,
+      idempotentHint: true,
+      openWorldHint: false,
+    },
+    input: z.strictObject({ run_id: runId, ...assignmentFields }),
+    output: runAfter,
+    handle: async ({ actions, actor }, { run_id, member_id: memberId, node_id, step_key }) =>
+      actions.assign(actor, run_id, { memberId, nodeId: node_id, stepKey: step_key }),
+  }),
+  defineTool({
     name: 'resume_run',
     title: 'Resume a failed run',
     description:
       'Continues a failed run from its last checkpoint: only steps that had not completed run again.',
     capability: 'cancel_resume',
-    annotations: {
-      readOnlyHint: false,
-      destructiveHint: true,
-      idempotentHint: false,
-      openWorldHint: true,
-    },
+    annotations: executesGraph,
     input: z.strictObject({ run_id: runId }),
     output: runAfter,
     handle: async ({ actions, actor }, args) => actions.resume(actor, args.run_id),

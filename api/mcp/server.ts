@@ -12,6 +12,12 @@ import type { JsonObject } from '../../shared/json.ts';
 import { classify } from '../http/error-handler.ts';
 import { describeIssues } from '../http/invalid-request.ts';
 import { draftTools } from './draft-tools.ts';
+import { dryRunTools } from './dry-run-tools.ts';
+import { experimentTools } from './experiment-tools.ts';
+import { forkTools } from './fork-tools.ts';
+import { inboundEventTools } from './inbound-event-tools.ts';
+import { nodeTestTools } from './node-test-tools.ts';
+import { policyTools } from './policy-tools.ts';
 import { runTools } from './run-tools.ts';
 import { lengthOf, shortened } from './shortened.ts';
 import { secretTools } from './secret-tools.ts';
@@ -33,8 +39,14 @@ export const tools: readonly McpTool[] = [
   ...workflowTools,
   ...draftTools,
   ...runTools,
+  ...dryRunTools,
+  ...forkTools,
+  ...experimentTools,
+  ...nodeTestTools,
   ...webhookTools,
+  ...inboundEventTools,
   ...secretTools,
+  ...policyTools,
 ];
 const byName = new Map(tools.map((tool) => [tool.name, tool]));
 const listed = tools.map((tool) => tool.listed);

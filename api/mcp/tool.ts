@@ -2,6 +2,7 @@ import type { Tool, ToolAnnotations } from '@modelcontextprotocol/server';
 import { z } from 'zod';
 import type { Actor } from '../../shared/actor.ts';
 import type { Capability } from '../../shared/capabilities.ts';
+import type { IfMatch } from '../../shared/contract/if-match.ts';
 import type { RouteContext } from '../deps.ts';
 import type { RunActions } from '../run-actions.ts';
 
@@ -32,6 +33,20 @@ export interface McpTool extends Definition<z.ZodObject, z.ZodObject> {
   /** The tool in the format of `tools/list`. */
   listed: Tool;
 }
+
+/** The argument of every tool that changes or deletes one record that people edit. */
+export const ifMatchArgument = (noun: string) =>
+  z
+    .string()
+    .min(1)
+    .max(200)
+    .optional()
+    .meta({
+      description: `The etag of the ${noun} as you read it: if someone else has changed it meanwhile, the call is refused with its current state`,
+    });
+
+export const matchOf = (etag: string | undefined): IfMatch | undefined =>
+  etag === undefined ? undefined : [etag];
 
 /** A tool, with its schemas generated once for all requests. */
 export function defineTool<Input extends z.ZodObject, Output extends z.ZodObject>(

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { refuseEmptyPeriod } from '../../shared/contract/common.ts';
 import {
   dataDeliveryQuery,
   dataEndpointInput,
@@ -7,23 +8,40 @@ import {
   deliverySchema,
   endpointUpdate,
   newDataEndpointSchema,
+  redeliveredSchema,
+  redeliverRangeFields,
   rotatedSecretSchema,
 } from '../../shared/contract/data/outbound.ts';
-import { pingEndpoint, redeliver } from '../../shared/db/deliveries/deliveries.ts';
-import { deleteEndpoint, listEndpoints } from '../../shared/db/deliveries/endpoints.ts';
+import { pingEndpoint, redeliver, redeliverRange } from '../../shared/db/deliveries/deliveries.ts';
+import type { Pool } from '../../shared/db/pool.ts';
+import {
+  deleteEndpoint,
+  listEndpoints,
+  readEndpoint,
+} from '../../shared/db/deliveries/endpoints.ts';
 import {
   changeEndpoint,
   registerEndpoint,
   rotateEndpointSecret,
 } from '../../shared/operations/data/endpoints.ts';
 import { deliveryPage } from '../data/delivery-page.ts';
-import { defineTool } from './tool.ts';
+import { comparingWrites } from '../http/conditional.ts';
+import { defineTool, ifMatchArgument, matchOf, type ToolCall } from './tool.ts';
 
 const webhook = z
   .string()
   .min(1)
   .max(100)
   .meta({ description: 'Id of the webhook endpoint (end_...)' });
+const endpointMatch = ifMatchArgument('webhook endpoint');
+
+const writesOf = ({ context, actor }: ToolCall, id: string, etag: string | undefined): Pool =>
+  comparingWrites(context.db, matchOf(etag), {
+    noun: 'endpoint',
+    workspaceId: actor.workspaceId,
+    id,
+    read: (tx) => readEndpoint(tx, actor, id),
+  });
 const looksOnly = { readOnlyHint: true, openWorldHint: false };
 const sends = {
   readOnlyHint: false,
@@ -69,10 +87,10 @@ export const webhookTools = [
       'URL.',
     capability: 'manage_workspace',
     annotations: { ...replaces, idempotentHint: true },
-    input: z.strictObject({ webhook, ...endpointUpdate.shape }),
+    input: z.strictObject({ webhook, ...endpointUpdate.shape, if_match: endpointMatch }),
     output: dataEndpointSchema,
-    handle: async ({ context, actor }, { webhook: id, ...update }) =>
-      changeEndpoint(context, actor, id, update),
+    handle: async (call, { webhook: id, if_match: etag, ...update }) =>
+      changeEndpoint({ ...call.context, db: writesOf(call, id, etag) }, call.actor, id, update),
   }),
   defineTool({
     name: 'delete_webhook',
@@ -80,10 +98,10 @@ export const webhookTools = [
     description: 'Deletes a webhook endpoint and its pending deliveries.',
     capability: 'manage_workspace',
     annotations: replaces,
-    input: z.strictObject({ webhook }),
+    input: z.strictObject({ webhook, if_match: endpointMatch }),
     output: z.object({ deleted: z.string() }),
-    handle: async ({ context, actor }, { webhook: id }) => {
-      await deleteEndpoint(context.db, actor, id);
+    handle: async (call, { webhook: id, if_match: etag }) => {
+      await deleteEndpoint(writesOf(call, id, etag), call.actor, id);
       return { deleted: id };
     },
   }),
@@ -141,5 +159,18 @@ export const webhookTools = [
     output: deliverySchema,
     handle: async ({ context, actor }, { webhook: endpointId, delivery: deliveryId }) =>
       redeliver(context.db, actor, { endpointId, deliveryId }),
+  }),
+  defineTool({
+    name: 'redeliver_webhook_range',
+    title: 'Redeliver the deliveries of a range',
+    description:
+      'Starts the failed deliveries of events of a range again, oldest first; with status all, delivered ones, too. ' +
+      'left is the number that did not fit: call again later.',
+    capability: 'manage_workspace',
+    annotations: sends,
+    input: z.strictObject({ webhook, ...redeliverRangeFields }).check(refuseEmptyPeriod),
+    output: redeliveredSchema,
+    handle: async ({ context, actor }, { webhook: id, ...range }) =>
+      redeliverRange(context.db, actor, id, range),
   }),
 ];

@@ -63,6 +63,7 @@ const operationsApi: OpenAPIV3_1.Document = {
     { name: 'Workflows', description: 'Graphs, their versions and their checks' },
     { name: 'Templates', description: 'Graphs to start from, built in or your own' },
     { name: 'Runs', description: 'Executions, their gates and their frames' },
+    { name: 'Experiments', description: 'Drafts and versions, tried on past runs' },
     {
       name: 'Tools',
       description: 'Tools of the workspace, called from workflows as `custom:<name>`',
@@ -177,7 +178,9 @@ const operationsOf = ({ paths }: Document): Operation[] =>
 
 /** Adds what the generator omits, and removes what has no meaning. */
 function finish(generated: Document): Document {
-  const document = JSON.parse(JSON.stringify(generated), describeInteger) as Document;
+  const document = JSON.parse(JSON.stringify(generated), (_key, value: unknown) =>
+    describeList(describeInteger(value)),
+  ) as Document;
   const operations = operationsOf(document);
   const common = operations.map((operation) => operation['x-facts']?.common ?? []);
   document.components = {
@@ -225,7 +228,7 @@ function allowNoBody(requestBody: RequestBody): void {
 
 // The range of integers that JSON can represent applies to all of them and only adds noise. The default of an integer
 // in a query is declared as its text.
-function describeInteger(_key: string, value: unknown): unknown {
+function describeInteger(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value;
   const schema = value as {
     type?: unknown;
@@ -239,4 +242,11 @@ function describeInteger(_key: string, value: unknown): unknown {
   if (schema.minimum === Number.MIN_SAFE_INTEGER) delete schema.minimum;
   if (schema.maximum === Number.MAX_SAFE_INTEGER) delete schema.maximum;
   return schema;
+}
+
+// Several values of a parameter are separated by commas; by default they would be several parameters.
+function describeList(value: unknown): unknown {
+  const { in: where, schema } = (value ?? {}) as { in?: unknown; schema?: Schema };
+  if (where !== 'query' || schema?.type !== 'array') return value;
+  return Object.assign(value as object, { style: 'form', explode: false });
 }

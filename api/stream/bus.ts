@@ -16,18 +16,24 @@ interface Subscription {
   runId: string;
   /** The subscriber already has the frames up to this number. */
   after: number;
-  /** Whether it gets the turns of agents, and what their models say. */
+  /** Whether it gets the turns of agents, what their models say, and the pauses of children. */
   deltas: boolean;
   /** Receives each frame as JSON. Encoded once, however many subscribers get it. */
   deliver: (frame: Buffer) => void;
 }
 
 /** Only for subscribers with `deltas`. */
-const isDetail = ({ type }: StreamFrame): boolean => type === 'agent_turn';
+const DETAILS: ReadonlySet<StreamFrame['type']> = new Set([
+  'agent_turn',
+  'child_paused',
+  'child_continued',
+]);
 
 export interface FrameBus {
   /** Starts to deliver; the returned function ends it. */
   subscribe(subscription: Subscription): () => void;
+  /** Calls `heard` with the runs that may have new frames; undefined: any run. */
+  onWake(heard: (runIds: readonly string[] | undefined) => void): void;
   stop(): Promise<void>;
 }
 
@@ -50,7 +56,7 @@ async function readAndDeliver(
     for (const subscription of byRun.get(row.run_id) ?? []) {
       if (row.seq <= subscription.after) continue;
       subscription.after = row.seq;
-      if (subscription.deltas || !isDetail(row.frame)) subscription.deliver(encoded);
+      if (subscription.deltas || !DETAILS.has(row.frame.type)) subscription.deliver(encoded);
     }
   }
   return rows.length === ROWS_PER_LOOK;
@@ -83,6 +89,17 @@ function createDeltaDelivery(
   };
 }
 
+/** Returns the function that removes it. */
+function addTo(byRun: Map<string, Set<Subscription>>, subscription: Subscription): () => void {
+  const { runId } = subscription;
+  const subscriptions = byRun.get(runId) ?? new Set();
+  byRun.set(runId, subscriptions.add(subscription));
+  return () => {
+    if (!subscriptions.delete(subscription)) return;
+    if (subscriptions.size === 0 && byRun.get(runId) === subscriptions) byRun.delete(runId);
+  };
+}
+
 /**
  * Delivers frames from the database to the sockets of this process. Each subscriber has its own cursor and frames of a
  * run are numbered in commit order, so it gets every frame once and in order, whenever this wakes. Listens to the
@@ -100,6 +117,7 @@ export function createFrameBus(deps: {
   let stopped = false;
   let listener: Listener | undefined;
   let timer: NodeJS.Timeout | undefined;
+  const listeners = new Set<(runIds: readonly string[] | undefined) => void>();
 
   const wake = (runIds: Iterable<string>) => {
     for (const runId of runIds) if (byRun.has(runId)) dirty.add(runId);
@@ -123,10 +141,11 @@ export function createFrameBus(deps: {
     }
   };
 
+  listeners.add((runIds) => wake(runIds ?? byRun.keys()));
   const start = () => {
     if (listener !== undefined || databaseUrl === undefined) return;
     listener = listenForFrames(databaseUrl, log, {
-      onFrames: (runIds) => wake(runIds ?? byRun.keys()),
+      onFrames: (runIds) => listeners.forEach((heard) => heard(runIds)),
       onDeltas: createDeltaDelivery(byRun, log),
     });
     timer = setInterval(() => wake(byRun.keys()), LOOK_EVERY_MS);
@@ -135,15 +154,14 @@ export function createFrameBus(deps: {
 
   return {
     subscribe: (subscription) => {
-      const { runId } = subscription;
-      const subscriptions = byRun.get(runId) ?? new Set();
-      byRun.set(runId, subscriptions.add(subscription));
+      const unsubscribe = addTo(byRun, subscription);
       start();
-      wake([runId]);
-      return () => {
-        if (!subscriptions.delete(subscription)) return;
-        if (subscriptions.size === 0 && byRun.get(runId) === subscriptions) byRun.delete(runId);
-      };
+      wake([subscription.runId]);
+      return unsubscribe;
+    },
+    onWake: (heard) => {
+      listeners.add(heard);
+      start();
     },
     stop: async () => {
       stopped = true;

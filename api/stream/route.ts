@@ -13,7 +13,8 @@ import { clientNetwork } from '../http/client-address.ts';
 import type { App, RouteContext, StreamAdmission } from '../deps.ts';
 import { createFrameBus, type FrameBus } from './bus.ts';
 import { createSocketSlots, type SocketSlots } from './slots.ts';
-import { createSessionWatch } from './session-watch.ts';
+import { createSessionWatch, type SessionWatch } from './session-watch.ts';
+import { createWorkspaceWatch, type WorkspaceWatch } from './workspace-watch.ts';
 
 const MAX_INBOUND_BYTES = 64 * 1024;
 /** A reader this far behind is disconnected; it can reconnect and read the run again. */
@@ -63,28 +64,43 @@ const streamQuery = z.looseObject({
     .transform((given) => (typeof given === 'string' ? given : ''))
     .optional()
     .meta({ type: 'string', description: 'Session token' }),
+});
+
+const runStreamQuery = streamQuery.extend({
   deltas: z
     .enum(['true', 'false'])
     .optional()
     .meta({
       description:
-        'With `true` the stream also has `agent_turn` frames, and `agent_delta` frames with the answers of models as ' +
-        'they arrive',
+        'With `true` the stream also has `agent_turn` frames, `agent_delta` frames with the answers of models as they ' +
+        'arrive, and the frames `child_paused` and `child_continued`',
     }),
 });
 
-/** `WS /api/runs/{id}/stream`. Sends frames; ignores what it receives. */
+/** `WS /api/runs/{id}/stream` and `WS /api/stream`. They send frames and ignore what they receive. */
 export function streamRoutes(app: App, context: RouteContext): void {
   const { db, log, config } = context;
   const bus = createFrameBus({ db, log, databaseUrl: config.database.url });
-  const slots = createSocketSlots(config.api.streamSockets);
+  const workspaces = createWorkspaceWatch({ db, log, bus });
   const sessions = createSessionWatch({ db, log });
+  const sockets: Sockets = {
+    context,
+    slots: createSocketSlots(config.api.streamSockets),
+    sessions,
+  };
   app.addHook('onClose', async () => {
     sessions.stop();
+    workspaces.stop();
     await bus.stop();
   });
   app.decorateRequest('admission', null);
 
+  streamRuns(app, sockets, bus);
+  streamWorkspaces(app, sockets, workspaces);
+}
+
+function streamRuns(app: App, sockets: Sockets, bus: FrameBus): void {
+  const { db } = sockets.context;
   app.route({
     method: 'GET',
     url: '/api/runs/:id/stream',
@@ -92,21 +108,86 @@ export function streamRoutes(app: App, context: RouteContext): void {
       tags: ['Runs'],
       operationId: 'streamRun',
       summary: "Follow a run's frames over a WebSocket",
-      description:
-        'Frames of events after the connection, each with `run_id` and `type`. Closed with 4401 without a valid ' +
-        '`token` where one is required, 4403 without the `view` permission, 4404 for an unknown run, 1013 when the ' +
-        'caller, the run, the workspace or the process has too many streams; the reason of the close frame says which.',
+      description: `Frames of events after the connection, each with \`run_id\` and \`type\`. ${closing('run')}`,
       params: runParams,
+      querystring: runStreamQuery,
+      response: answers({ 101: z.undefined().meta({ description: 'Switching to WebSocket' }) }),
+    },
+    ...socketHandlers(sockets, ({ params: { id }, query }) => ({
+      runId: id,
+      begin: async (workspaceId) => {
+        const after = await frameCursor(db, { workspaceId, runId: id });
+        if (after === undefined) return undefined;
+        const deltas = query.deltas === 'true';
+        return (deliver) => bus.subscribe({ runId: id, after, deltas, deliver });
+      },
+    })),
+  });
+}
+
+function streamWorkspaces(app: App, sockets: Sockets, workspaces: WorkspaceWatch): void {
+  app.route({
+    method: 'GET',
+    url: '/api/stream',
+    schema: {
+      tags: ['Workspace'],
+      operationId: 'streamWorkspace',
+      summary: 'Follow what changes in the workspace over a WebSocket',
+      description:
+        'At most one frame a second: `{"type": "changed", "changed": [...]}` with what has changed since the connection, as ' +
+        '`target_type` of audit entries, `step` for steps and states of runs, `job` for background jobs and `record` for ' +
+        `records of the data API. Read again what you show of them. ${closing('workspace')}`,
       querystring: streamQuery,
       response: answers({ 101: z.undefined().meta({ description: 'Switching to WebSocket' }) }),
     },
-    config: { capability: 'view', stream: true },
-    // Before the handshake: no frame after the caller sees an open socket is missed.
-    preHandler: async (request) => {
+    ...socketHandlers(sockets, () => ({
+      runId: undefined,
+      begin: async (workspaceId) => {
+        const since = await workspaces.begin(workspaceId);
+        return (deliver) => workspaces.subscribe(workspaceId, since, deliver);
+      },
+    })),
+  });
+}
+
+const closing = (subject: 'run' | 'workspace'): string =>
+  'Closed with 4401 without a valid `token` where one is required, 4403 without the `view` permission' +
+  (subject === 'run'
+    ? ', 4404 for an unknown run, 1013 when the caller, the run,'
+    : ', 1013 when the caller,') +
+  ' the workspace or the process has too many streams; the reason of the close frame says which.';
+
+interface Sockets {
+  context: RouteContext;
+  slots: SocketSlots;
+  sessions: SessionWatch;
+}
+
+type Follow = Extract<StreamAdmission, { follow: unknown }>['follow'];
+
+/** What a socket follows. */
+interface Subject {
+  runId: string | undefined;
+  /** Reads where the frames begin; undefined when the workspace has no such run. */
+  begin: (workspaceId: string) => Promise<Follow | undefined>;
+}
+
+interface StreamRequest {
+  Params: { id: string };
+  Querystring: { token?: string; deltas?: string };
+}
+
+/** The handlers of a stream. Admission comes before the handshake: no frame after the caller sees an open socket is missed. */
+function socketHandlers(
+  { context, slots, sessions }: Sockets,
+  subjectOf: (request: { params: { id: string }; query: { deltas?: string } }) => Subject,
+) {
+  return {
+    config: { capability: 'view', stream: true } as const,
+    preHandler: async (request: FastifyRequest) => {
       if (!request.ws) return;
-      const { params, query, headers } = request;
-      request.admission = await admit(context, slots, {
-        runId: params.id,
+      const { params, query, headers } = request as FastifyRequest<StreamRequest>;
+      request.admission = await admit(context, slots, subjectOf({ params, query }), {
         headers,
         token: query.token,
         network: clientNetwork(request),
@@ -121,42 +202,41 @@ export function streamRoutes(app: App, context: RouteContext): void {
     handler: async () => {
       throw new AppError('invalid', 'This address is a WebSocket; connect with the ws protocol');
     },
-    wsHandler: (socket: WebSocket, request: FastifyRequest<{ Params: { id: string } }>) => {
+    wsHandler: (socket: WebSocket, request: FastifyRequest) => {
       const admission = request.admission ?? { close: closeCodes.unauthenticated };
       if ('close' in admission) return socket.close(admission.close, admission.reason);
-      const { after, credential } = admission;
+      const { credential, follow } = admission;
       if (credential.kind === 'session') sessions.add(socket, credential.session);
-      const { deltas: wanted } = request.query as { deltas?: string };
-      const deltas = wanted === 'true';
-      return follow(socket, bus, { runId: request.params.id, after, deltas });
+      socket.on('close', follow(sender(socket)));
     },
-  });
+  };
 }
 
 async function admit(
   context: RouteContext,
   slots: SocketSlots,
+  { runId, begin }: Subject,
   {
-    runId,
     headers,
     token,
     network,
-  }: { runId: string; headers: IncomingHttpHeaders; token: string | undefined; network: string },
+  }: { headers: IncomingHttpHeaders; token: string | undefined; network: string },
 ): Promise<StreamAdmission> {
   try {
     // In both modes: CORS, which keeps pages from reading responses, does not apply to sockets.
     requireKnownOrigin(headers, context);
     const { actor, credential } = await identify(context, headers, token);
     requireCapability(actor, 'view');
-    const after = await frameCursor(context.db, { workspaceId: actor.workspaceId, runId });
-    if (after === undefined) return { close: closeCodes.not_found };
+    const { workspaceId } = actor;
+    const follow = await begin(workspaceId);
+    if (follow === undefined) return { close: closeCodes.not_found };
     const caller =
       credential.kind === 'session'
         ? { kind: 'member' as const, id: credential.session.memberId }
         : { kind: 'address' as const, id: network };
-    const slot = slots.take({ runId, workspaceId: actor.workspaceId, caller });
+    const slot = slots.take({ runId, workspaceId, caller });
     if ('refusal' in slot) return { close: closeCodes.too_many, reason: slot.refusal };
-    return { after, credential, release: slot.release };
+    return { credential, follow, release: slot.release };
   } catch (error) {
     if (!(error instanceof AppError)) throw error;
     if (error.code === 'unauthenticated') return { close: closeCodes.unauthenticated };
@@ -179,18 +259,11 @@ async function identify(
     : authenticator.identifySession(token);
 }
 
-function follow(
-  socket: WebSocket,
-  bus: FrameBus,
-  from: { runId: string; after: number; deltas: boolean },
-): void {
-  const unsubscribe = bus.subscribe({
-    ...from,
-    deliver: (frame) => {
-      if (socket.readyState !== socket.OPEN) return;
-      if (socket.bufferedAmount > MAX_BEHIND_BYTES) socket.terminate();
-      else socket.send(frame, { binary: false });
-    },
-  });
-  socket.on('close', unsubscribe);
-}
+/** Sends frames to a socket as long as it is open and reads them. */
+const sender =
+  (socket: WebSocket) =>
+  (frame: Buffer): void => {
+    if (socket.readyState !== socket.OPEN) return;
+    if (socket.bufferedAmount > MAX_BEHIND_BYTES) socket.terminate();
+    else socket.send(frame, { binary: false });
+  };

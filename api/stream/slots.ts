@@ -2,9 +2,9 @@ import type { Config } from '../../shared/platform/config.ts';
 
 export type SocketLimits = Config['api']['streamSockets'];
 
-/** Who opens a socket, and on which run. `caller` is a member, or in open mode an address. */
+/** Who opens a socket, and on which run or, without one, on the workspace. `caller`: in open mode an address. */
 export interface PlaceTaker {
-  runId: string;
+  runId: string | undefined;
   workspaceId: string;
   caller: { kind: 'member' | 'address'; id: string };
 }
@@ -57,9 +57,15 @@ function sharesOf({ runId, workspaceId, caller }: PlaceTaker, limits: SocketLimi
     address: [limits.perAddress, limits.perAddressAndRun] as const,
   }[kind];
   return [
-    { key: `${kind} ${id} ${runId}`, limit: onOneRun, whose: `One ${kind} has on one run` },
+    {
+      key: `${kind} ${id} ${runId ?? workspaceId}`,
+      limit: onOneRun,
+      whose: `One ${kind} has on one ${runId === undefined ? 'workspace' : 'run'}`,
+    },
     { key: `${kind} ${id}`, limit: ofOne, whose: `One ${kind} has` },
-    { key: `r ${runId}`, limit: limits.perRun, whose: 'One run has' },
+    ...(runId === undefined
+      ? []
+      : [{ key: `r ${runId}`, limit: limits.perRun, whose: 'One run has' }]),
     { key: `w ${workspaceId}`, limit: limits.perWorkspace, whose: 'One workspace has' },
     { key: 'all', limit: limits.perProcess, whose: 'This process has' },
   ];

@@ -2,7 +2,8 @@ import { type Command, Option } from 'commander';
 import type { Client, DataKey } from '../../client/index.ts';
 import { wholePositive } from '../input.ts';
 import { idOf } from '../references.ts';
-import { inSession } from '../session.ts';
+import { ifMatch, inSession } from '../session.ts';
+import { showCommand } from '../show.ts';
 import { dataGroup } from './data-group.ts';
 
 interface NewKey {
@@ -49,6 +50,11 @@ function listAndCreate(keys: Command): void {
       }),
     );
 
+  showCommand(keys, {
+    noun: 'a data key',
+    argument: ['key', 'id or name'],
+    read: async (client, key) => client.getDataKey(await dataKeyOf(client, key)),
+  });
   keys
     .command('create')
     .argument('<name>')
@@ -86,9 +92,10 @@ function revoke(keys: Command): void {
     .command('revoke')
     .argument('<key>', 'id or name')
     .description('revoke a key of the data API, effective at once')
+    .addOption(ifMatch('key'))
     .action(
-      inSession(async ({ client, output }, [key = '']) => {
-        await client.revokeDataKey(await dataKeyOf(client, key));
+      inSession(async ({ client, output, known }, [key = '']) => {
+        await client.revokeDataKey(await dataKeyOf(client, key), known);
         output.note(`Revoked ${key}`);
       }),
     );

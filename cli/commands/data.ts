@@ -5,7 +5,8 @@ import { splitLines } from '../../client/lines.ts';
 import { Ending, exitCodes, misuse } from '../endings.ts';
 import { readJsonObject } from '../input.ts';
 import { idOf } from '../references.ts';
-import { inSession } from '../session.ts';
+import { ifMatch, inSession } from '../session.ts';
+import { showCommand } from '../show.ts';
 import { dataGroup } from './data-group.ts';
 
 /** Size of one batch. A request is limited to 1,000 records and 1 MB. */
@@ -64,6 +65,11 @@ function feedCommands(data: Command): void {
         });
       }),
     );
+  showCommand(feeds, {
+    noun: 'a feed',
+    argument: ['feed', 'id or name'],
+    read: async (client, feed) => client.getFeed(await feedOf(client, feed)),
+  });
   feeds
     .command('create')
     .description('create a feed')
@@ -78,9 +84,10 @@ function feedCommands(data: Command): void {
     .command('delete')
     .argument('<feed>', 'id or name')
     .description('delete a feed and all its records')
+    .addOption(ifMatch('feed'))
     .action(
-      inSession(async ({ client, output }, [feed = '']) => {
-        await client.deleteFeed(await feedOf(client, feed));
+      inSession(async ({ client, output, known }, [feed = '']) => {
+        await client.deleteFeed(await feedOf(client, feed), known);
         output.note(`Deleted ${feed}`);
       }),
     );
@@ -102,6 +109,11 @@ function sourceCommands(data: Command): void {
         });
       }),
     );
+  showCommand(sources, {
+    noun: 'a source',
+    argument: ['source', 'id or name'],
+    read: async (client, source) => client.getSource(await sourceOf(client, source)),
+  });
   sources
     .command('create')
     .description('create a source')
@@ -119,9 +131,10 @@ function sourceCommands(data: Command): void {
     .command('delete')
     .argument('<source>', 'id or name')
     .description('delete a source')
+    .addOption(ifMatch('source'))
     .action(
-      inSession(async ({ client, output }, [source = '']) => {
-        await client.deleteSource(await sourceOf(client, source));
+      inSession(async ({ client, output, known }, [source = '']) => {
+        await client.deleteSource(await sourceOf(client, source), known);
         output.note(`Deleted ${source}`);
       }),
     );

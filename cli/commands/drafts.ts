@@ -3,7 +3,7 @@ import { ApiError, type BodyOf, type Client, type WorkflowDraft } from '../../cl
 import { refusal } from '../endings.ts';
 import { readJsonObject, wholePositive } from '../input.ts';
 import type { Output } from '../output.ts';
-import { inSession } from '../session.ts';
+import { ifMatch, inSession } from '../session.ts';
 import { findWorkflow } from './workflows.ts';
 
 /** The draft, or undefined if the workflow has none. */
@@ -26,7 +26,8 @@ async function tagOf(client: Client, workflowId: string, given: string | undefin
   return draft.etag;
 }
 
-const IF_MATCH = 'only if the draft has this etag; by default, as it is now';
+/** The changes of a draft require a tag. */
+const OTHERWISE = '; by default, as it is now';
 
 export function draftCommands(program: Command): void {
   const drafts = program.command('drafts').description('edit workflows beside their version');
@@ -68,20 +69,20 @@ function changeCommands(drafts: Command): void {
       'JSON with graph, input_schema; - for standard input; other fields of a workflow are ignored',
     )
     .option('--base-version <version>', 'the version that the work began at', wholePositive)
-    .option('--if-match <etag>', IF_MATCH)
+    .addOption(ifMatch('draft', OTHERWISE))
     .action(
-      inSession<{ file: string; baseVersion?: number; ifMatch?: string }>(
-        async ({ client, output }, [reference = ''], options) => {
+      inSession<{ file: string; baseVersion?: number }>(
+        async ({ client, output, known }, [reference = ''], options) => {
           const { graph, input_schema } = await readJsonObject(options.file);
           const { id } = await findWorkflow(client, reference);
-          const ifMatch = options.ifMatch ?? (await findDraft(client, id))?.etag;
+          const tag = known.ifMatch ?? (await findDraft(client, id))?.etag;
           // The service validates the fields.
           const body = {
             ...(graph === undefined ? {} : { graph }),
             ...(input_schema === undefined ? {} : { input_schema }),
             ...(options.baseVersion === undefined ? {} : { base_version: options.baseVersion }),
           } as BodyOf<'PUT /api/workflows/{id}/draft'>;
-          printDraft(output, await client.saveDraft(id, body, { ifMatch }));
+          printDraft(output, await client.saveDraft(id, body, { ifMatch: tag }));
         },
       ),
     );
@@ -90,11 +91,11 @@ function changeCommands(drafts: Command): void {
     .command('discard')
     .argument('<workflow>', 'id or name')
     .description('delete the draft of a workflow; its version is unchanged')
-    .option('--if-match <etag>', IF_MATCH)
+    .addOption(ifMatch('draft', OTHERWISE))
     .action(
-      inSession<{ ifMatch?: string }>(async ({ client, output }, [reference = ''], options) => {
+      inSession(async ({ client, output, known }, [reference = '']) => {
         const { id, name } = await findWorkflow(client, reference);
-        await client.discardDraft(id, { ifMatch: await tagOf(client, id, options.ifMatch) });
+        await client.discardDraft(id, { ifMatch: await tagOf(client, id, known.ifMatch) });
         output.note(`Discarded the draft of ${id} (${name})`);
       }),
     );
@@ -106,14 +107,14 @@ function publishCommand(drafts: Command): void {
     .argument('<workflow>', 'id or name')
     .description('make the draft the current version')
     .option('--note <text>', 'what the version changes')
-    .option('--if-match <etag>', IF_MATCH)
+    .addOption(ifMatch('draft', OTHERWISE))
     .action(
-      inSession<{ note?: string; ifMatch?: string }>(
-        async ({ client, output }, [reference = ''], { note, ifMatch: given }) => {
+      inSession<{ note?: string }>(
+        async ({ client, output, known }, [reference = ''], { note }) => {
           const { id } = await findWorkflow(client, reference);
-          const ifMatch = await tagOf(client, id, given);
+          const tag = await tagOf(client, id, known.ifMatch);
           const body = note === undefined ? {} : { note };
-          const published = await client.publishDraft(id, body, { ifMatch });
+          const published = await client.publishDraft(id, body, { ifMatch: tag });
           if (output.format === 'json') return output.record(published);
           output.note(`Published version ${published.version} of ${id} (${published.name})`);
         },

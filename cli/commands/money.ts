@@ -3,7 +3,7 @@ import type { Budget, Client } from '../../client/index.ts';
 import { positive } from '../input.ts';
 import { dollars } from '../output.ts';
 import { idOf } from '../references.ts';
-import { inSession } from '../session.ts';
+import { ifMatch, inSession } from '../session.ts';
 import { findWorkflow } from './workflows.ts';
 
 interface NewBudget {
@@ -94,9 +94,10 @@ function changeBudgets(budgets: Command): void {
     .command('delete')
     .argument('<budget>', 'id or name')
     .description('delete a budget')
+    .addOption(ifMatch('budget'))
     .action(
-      inSession(async ({ client, output }, [budget = '']) => {
-        await client.deleteBudget(await budgetOf(client, budget));
+      inSession(async ({ client, output, known }, [budget = '']) => {
+        await client.deleteBudget(await budgetOf(client, budget), known);
         output.note(`Deleted ${budget}`);
       }),
     );

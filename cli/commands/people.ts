@@ -1,15 +1,8 @@
 import type { Command } from 'commander';
 import type { Client, Role } from '../../client/index.ts';
-import { idOf } from '../references.ts';
-import { inSession } from '../session.ts';
-
-const memberOf = (client: Client, reference: string) =>
-  idOf(reference, {
-    noun: 'member',
-    prefix: 'mem',
-    list: () => client.listMembers(),
-    names: ({ email }) => [email],
-  });
+import { idOf, memberOf } from '../references.ts';
+import { ifMatch, inSession } from '../session.ts';
+import { showCommand } from '../show.ts';
 
 const keyOf = (client: Client, reference: string) =>
   idOf(reference, {
@@ -43,6 +36,11 @@ function listAndAdmit(members: Command): void {
       }),
     );
 
+  showCommand(members, {
+    noun: 'a member and their permissions',
+    argument: ['member', 'id or email'],
+    read: async (client, member) => client.getMember(await memberOf(client, member)),
+  });
   members
     .command('invite')
     .argument('<email>')
@@ -86,9 +84,14 @@ function changeAndRemove(members: Command): void {
     .argument('<member>', 'id or email')
     .argument('<role>', 'admin, editor or viewer')
     .description("change a member's role")
+    .addOption(ifMatch('member'))
     .action(
-      inSession(async ({ client, output }, [reference = '', role = '']) => {
-        const member = await client.changeRole(await memberOf(client, reference), role as Role);
+      inSession(async ({ client, output, known }, [reference = '', role = '']) => {
+        const member = await client.changeRole(
+          await memberOf(client, reference),
+          role as Role,
+          known,
+        );
         output.record(member, { id: member.id, name: member.name, role: member.role });
       }),
     );
@@ -97,9 +100,10 @@ function changeAndRemove(members: Command): void {
     .command('remove')
     .argument('<member>', 'id or email')
     .description('remove a member; keys linked to them are revoked')
+    .addOption(ifMatch('member'))
     .action(
-      inSession(async ({ client, output }, [member = '']) => {
-        await client.removeMember(await memberOf(client, member));
+      inSession(async ({ client, output, known }, [member = '']) => {
+        await client.removeMember(await memberOf(client, member), known);
         output.note(`Removed ${member}`);
       }),
     );
@@ -123,6 +127,11 @@ function keyCommands(keys: Command): void {
       }),
     );
 
+  showCommand(keys, {
+    noun: 'an API key',
+    argument: ['key', 'id or name'],
+    read: async (client, key) => client.getApiKey(await keyOf(client, key)),
+  });
   keys
     .command('create')
     .argument('<name>')
@@ -148,9 +157,10 @@ function keyCommands(keys: Command): void {
     .command('revoke')
     .argument('<key>', 'id or name')
     .description('revoke an API key, effective at once')
+    .addOption(ifMatch('key'))
     .action(
-      inSession(async ({ client, output }, [key = '']) => {
-        await client.revokeApiKey(await keyOf(client, key));
+      inSession(async ({ client, output, known }, [key = '']) => {
+        await client.revokeApiKey(await keyOf(client, key), known);
         output.note(`Revoked ${key}`);
       }),
     );

@@ -1,34 +1,29 @@
 import type { Command } from 'commander';
-import type { Run, RunSummary, Step } from '../../client/index.ts';
+import type { Run, Step } from '../../client/index.ts';
 import { agentsOf, conversationLines, nodeSteps } from '../conversation.ts';
 import { bindDecision, type DecisionFlags } from '../decisions.ts';
-import { codeOfRun, Ending, exitCodes } from '../endings.ts';
+import { codeOfRun, Ending, exitCodes, misuse } from '../endings.ts';
 import { collect, positive, readInput, wholePositive } from '../input.ts';
 import { dollars, type Output } from '../output.ts';
+import { memberOf } from '../references.ts';
 import { inSession, type Session } from '../session.ts';
 import { createRunView, progressOf, rests, runStates } from '../watch.ts';
-import { findWorkflow } from './workflows.ts';
+import { type DryRunFlags, printDryRun } from './dry-run.ts';
+import { listCommands, viewCommands } from './run-list.ts';
 
-interface RunOptions {
-  input?: string[];
+export interface FollowOptions {
   wait?: true;
   watch?: true;
-  timeout: number;
+  waitTimeout: number;
+}
+
+interface RunOptions extends FollowOptions, DryRunFlags {
+  input?: string[];
   idempotencyKey?: string;
 }
 
 /** Columns of lines that do not go to a terminal. */
 const WIDTH_ELSEWHERE = 160;
-
-const listColumns = {
-  Id: (row: RunSummary) => row.id,
-  Workflow: (row: RunSummary) => row.workflow_name,
-  Version: (row: RunSummary) => row.workflow_version,
-  Status: (row: RunSummary) => row.status,
-  Trigger: (row: RunSummary) => row.trigger,
-  Cost: (row: RunSummary) => dollars(row.cost_usd),
-  Created: (row: RunSummary) => row.created_at,
-};
 
 export function runCommands(program: Command): void {
   startCommand(program);
@@ -38,7 +33,7 @@ export function runCommands(program: Command): void {
 }
 
 function startCommand(program: Command): void {
-  program
+  const run = program
     .command('run')
     .argument('<workflow>', 'id or name')
     .description('start a run')
@@ -46,65 +41,78 @@ function startCommand(program: Command): void {
       '-i, --input <input>',
       'a JSON file, - for standard input, or key=value; may be repeated',
       collect,
-    )
-    .option('--wait', 'wait until it ends or needs a decision; the exit code says which')
-    .option('--watch', 'wait, and show its steps')
-    .option('--wait-timeout <seconds>', 'maximum time to wait; the run continues', positive, 300)
+    );
+  followOptions(run)
     .option('--idempotency-key <key>', 'used twice with the same input, it starts one run')
-    .action(inSession<RunOptions & { waitTimeout: number }>(startRun));
+    .option('--dry-run', 'start nothing, and say what a run would cost, need and be refused')
+    .option('--version <number>', 'with --dry-run: another version', wholePositive)
+    .option('--draft', "run the workflow's draft, and not its current version")
+    .action(inSession<RunOptions>(startRun));
 }
 
+/** Options of the commands that start a run, for `followStarted`. */
+export const followOptions = (command: Command): Command =>
+  waitTimeoutOption(
+    command
+      .option('--wait', 'wait until it ends or needs a decision; the exit code says which')
+      .option('--watch', 'wait, and show its steps'),
+  );
+
+const waitTimeoutOption = (command: Command): Command =>
+  command.option(
+    '--wait-timeout <seconds>',
+    'maximum time to wait; the run continues',
+    positive,
+    300,
+  );
+
 function readCommands(runs: Command): void {
-  runs
-    .command('list')
-    .description('list runs, newest first')
-    .option('--workflow <workflow>', 'of this workflow, by id or name')
-    .option('--status <status>', 'pending, running, paused, success or failed')
-    .option('--parent <run>', 'started by this run')
-    .option('--limit <number>', 'maximum number', wholePositive, 20)
-    .action(
-      inSession<{ workflow?: string; status?: Run['status']; parent?: string; limit: number }>(
-        async ({ client, output }, _args, { workflow, status, parent, limit }) => {
-          const workflowId =
-            workflow === undefined ? undefined : (await findWorkflow(client, workflow)).id;
-          const rows: RunSummary[] = [];
-          const query = {
-            workflow_id: workflowId,
-            status,
-            parent_run_id: parent,
-            limit: Math.min(limit, 200),
-          };
-          for await (const run of client.runs(query)) if (rows.push(run) === limit) break;
-          output.list(rows, listColumns);
-        },
-      ),
-    );
+  listCommands(runs);
+  viewCommands(runs);
 
   runs
     .command('show')
     .argument('<run>')
     .description('show a run with its steps')
     .action(
-      inSession(async ({ client, output }, [runId = '']) =>
-        showRun({ client, output }, await client.getRun(runId)),
+      inSession(async (session, [runId = '']) =>
+        showRun(session, await session.client.getRun(runId)),
       ),
     );
 
-  runs
+  const watching = runs
     .command('watch')
     .argument('<run>')
-    .description('follow the steps of a run until it ends or needs a decision')
-    .option('--wait-timeout <seconds>', 'maximum time to wait; the run continues', positive, 300)
-    .action(
-      inSession<{ waitTimeout: number }>(async (session, [runId = ''], { waitTimeout }) =>
-        endWith(await watch(session, runId, waitTimeout)),
-      ),
-    );
+    .description('follow the steps of a run until it ends or needs a decision');
+  waitTimeoutOption(watching).action(
+    inSession<{ waitTimeout: number }>(async (session, [runId = ''], { waitTimeout }) =>
+      endWith(await watch(session, runId, waitTimeout)),
+    ),
+  );
 }
 
 function changeCommands(program: Command): void {
   decisionCommand(program, 'approve', true);
   decisionCommand(program, 'reject', false);
+
+  program
+    .command('assign')
+    .argument('<run>')
+    .argument('[member]', 'id or email; not with --unassign')
+    .description('say who is expected to decide the gate that a run waits at')
+    .option('--node <id>', 'the gate, when several are open')
+    .option('--unassign', 'take the assignment back')
+    .action(
+      inSession<{ node?: string; unassign?: true }>(
+        async ({ client, output }, [runId = '', reference], { node, unassign }) => {
+          if ((reference === undefined) !== (unassign === true)) {
+            throw misuse('Give a member, or --unassign');
+          }
+          const memberId = reference === undefined ? null : await memberOf(client, reference);
+          printRun(output, await client.assignGate(runId, memberId, { nodeId: node }));
+        },
+      ),
+    );
 
   program
     .command('resume')
@@ -158,19 +166,26 @@ function decisionCommand(program: Command, name: 'approve' | 'reject', approved:
 async function startRun(
   session: Session,
   [workflow = '']: string[],
-  {
-    input = [],
-    wait,
-    watch: watching,
-    waitTimeout,
-    idempotencyKey,
-  }: RunOptions & { waitTimeout: number },
+  { input = [], idempotencyKey, dryRun, version, draft, ...follow }: RunOptions,
 ): Promise<void> {
-  const { client, output } = session;
-  const started = await client.run(workflow, await readInput(input), { idempotencyKey });
+  if (dryRun) return printDryRun(session, workflow, input, { version, draft });
+  if (version !== undefined) throw misuse('--version needs --dry-run');
+  const started = await session.client.run(workflow, await readInput(input), {
+    idempotencyKey,
+    ...(draft && { draft }),
+  });
+  await followStarted(session, started, follow);
+}
+
+/** Prints a run that was started, or waits for it. */
+export async function followStarted(
+  session: Session,
+  started: Run,
+  { wait, watch: watching, waitTimeout }: FollowOptions,
+): Promise<void> {
   if (watching) return endWith(await watch(session, started.id, waitTimeout));
-  if (!wait) return printRun(output, started);
-  const run = await client.waitForRun(started.id, { timeout: waitTimeout });
+  if (!wait) return printRun(session.output, started);
+  const run = await session.client.waitForRun(started.id, { timeout: waitTimeout });
   await showRun(session, run);
   endWith(run);
 }
@@ -204,6 +219,11 @@ function printRun(output: Output, run: Run): void {
   });
 }
 
+const statusOf = ({ status, paused_child, reused_from }: Step): string => {
+  if (paused_child === true) return 'paused child';
+  return reused_from === undefined ? status : `${status} (reused)`;
+};
+
 async function showRun({ client, output }: Session, run: Run): Promise<void> {
   if (output.format === 'json') return output.record(run);
   const { id, workflow_name, workflow_version, status, cost_usd, duration_ms, error } = run;
@@ -216,6 +236,14 @@ async function showRun({ client, output }: Session, run: Run): Promise<void> {
     ...(run.parent_run_id === null
       ? {}
       : { started_by: `${run.parent_run_id}, step ${run.parent_step_key ?? ''}` }),
+    ...(run.forked_from === null
+      ? {}
+      : {
+          [run.mode === null ? 'forked_from' : 'rehearses']: [
+            run.forked_from,
+            run.forked_from_step ?? 'the start',
+          ].join(', from '),
+        }),
     duration: `${duration_ms} ms`,
     ...(error === null ? {} : { error }),
     ...(run.pending_gate === null
@@ -228,7 +256,7 @@ async function showRun({ client, output }: Session, run: Run): Promise<void> {
   output.list(nodeSteps(run.steps), {
     Step: (step) => step.step_key,
     Kind: (step) => step.kind,
-    Status: (step) => (step.paused_child === true ? 'paused child' : step.status),
+    Status: statusOf,
     Attempt: (step) => step.attempt,
     Cost: (step) => dollars(step.cost_usd),
     Duration: (step) => (step.duration_ms === null ? null : `${step.duration_ms} ms`),
@@ -237,6 +265,7 @@ async function showRun({ client, output }: Session, run: Run): Promise<void> {
       : {}),
     Error: (step) => step.error,
   });
+  printCounts(output, run);
   const columns = process.stdout.columns || WIDTH_ELSEWHERE;
   for (const agent of agentsOf(run)) {
     output.note('');
@@ -244,4 +273,20 @@ async function showRun({ client, output }: Session, run: Run): Promise<void> {
     const look = { steps: run.steps, columns, paint: output.paint };
     for (const line of conversationLines(agent, messages, look)) output.note(line);
   }
+}
+
+/** Of a run with more steps than its record has. */
+function printCounts(output: Output, { step_counts: counts }: Run): void {
+  if (counts === null) return;
+  const total = counts.reduce((sum, each) => sum + each.total, 0);
+  output.note(`\nThese are the first steps of ${total}. All, by node:`);
+  output.list(counts, {
+    Node: ({ node_id }) => node_id,
+    Kind: ({ kind }) => kind,
+    Steps: (each) => each.total,
+    Status: ({ by_status }) =>
+      Object.entries(by_status)
+        .map(([status, count]) => `${count} ${status}`)
+        .join(', '),
+  });
 }

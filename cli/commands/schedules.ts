@@ -2,7 +2,8 @@ import type { Command } from 'commander';
 import type { Client, Schedule } from '../../client/index.ts';
 import { collect, readInput } from '../input.ts';
 import { idOf } from '../references.ts';
-import { inSession } from '../session.ts';
+import { ifMatch, inSession } from '../session.ts';
+import { showCommand } from '../show.ts';
 import { findWorkflow } from './workflows.ts';
 
 interface NewSchedule {
@@ -42,6 +43,11 @@ export function scheduleCommands(program: Command): void {
       }),
     );
 
+  showCommand(schedules, {
+    noun: 'a schedule',
+    argument: ['schedule', 'id or name'],
+    read: async (client, schedule) => client.getSchedule(await scheduleOf(client, schedule)),
+  });
   schedules
     .command('create')
     .argument('<workflow>', 'id or name')
@@ -59,13 +65,18 @@ export function scheduleCommands(program: Command): void {
       }),
     );
 
+  changeAndTrigger(schedules);
+}
+
+function changeAndTrigger(schedules: Command): void {
   schedules
     .command('delete')
     .argument('<schedule>', 'id or name')
     .description('delete a schedule; its runs continue')
+    .addOption(ifMatch('schedule'))
     .action(
-      inSession(async ({ client, output }, [schedule = '']) => {
-        await client.deleteSchedule(await scheduleOf(client, schedule));
+      inSession(async ({ client, output, known }, [schedule = '']) => {
+        await client.deleteSchedule(await scheduleOf(client, schedule), known);
         output.note(`Deleted ${schedule}`);
       }),
     );

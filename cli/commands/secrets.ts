@@ -1,7 +1,8 @@
 import type { Command } from 'commander';
 import { collect } from '../input.ts';
 import { readSecretText } from '../secrets.ts';
-import { inSession } from '../session.ts';
+import { ifMatch, inSession } from '../session.ts';
+import { showCommand } from '../show.ts';
 
 export function secretCommands(program: Command): void {
   const secrets = program
@@ -23,6 +24,16 @@ export function secretCommands(program: Command): void {
       }),
     );
 
+  showCommand(secrets, {
+    noun: 'a secret, without its value',
+    argument: ['name', 'such as CRM_API_KEY'],
+    read: (client, name) => client.getSecret(name),
+  });
+
+  setAndDelete(secrets);
+}
+
+function setAndDelete(secrets: Command): void {
   secrets
     .command('set')
     .argument('<name>', 'such as CRM_API_KEY')
@@ -34,16 +45,21 @@ export function secretCommands(program: Command): void {
       collect,
     )
     .option('--description <text>', 'what it is for')
+    .addOption(ifMatch('secret'))
     .action(
       inSession<{ host: string[]; description?: string }>(
-        async ({ client, output }, [name = ''], { host, description }) => {
+        async ({ client, output, known }, [name = ''], { host, description }) => {
           const value = await readSecretText('Value');
           output.record(
-            await client.putSecret(name, {
-              value,
-              allowed_hosts: host,
-              ...(description === undefined ? {} : { description }),
-            }),
+            await client.putSecret(
+              name,
+              {
+                value,
+                allowed_hosts: host,
+                ...(description === undefined ? {} : { description }),
+              },
+              known,
+            ),
           );
         },
       ),
@@ -53,9 +69,10 @@ export function secretCommands(program: Command): void {
     .command('delete')
     .argument('<name>')
     .description('delete a secret; steps that need it fail')
+    .addOption(ifMatch('secret'))
     .action(
-      inSession(async ({ client, output }, [name = '']) => {
-        await client.deleteSecret(name);
+      inSession(async ({ client, output, known }, [name = '']) => {
+        await client.deleteSecret(name, known);
         output.note(`Deleted ${name}`);
       }),
     );

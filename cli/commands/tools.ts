@@ -3,7 +3,8 @@ import type { BodyOf, Client, ToolImport } from '../../client/index.ts';
 import { Ending, exitCodes } from '../endings.ts';
 import { collect, readInput, readJsonObject } from '../input.ts';
 import { idOf } from '../references.ts';
-import { inSession } from '../session.ts';
+import { ifMatch, inSession } from '../session.ts';
+import { showCommand } from '../show.ts';
 
 const toolOf = (client: Client, reference: string) =>
   idOf(reference, {
@@ -32,6 +33,11 @@ export function toolCommands(program: Command): void {
       }),
     );
 
+  showCommand(tools, {
+    noun: 'a custom tool',
+    argument: ['tool', 'id or name'],
+    read: async (client, tool) => client.getTool(await toolOf(client, tool)),
+  });
   tools
     .command('register')
     .description('register an endpoint that workflows can call')
@@ -53,9 +59,10 @@ export function toolCommands(program: Command): void {
     .command('delete')
     .argument('<tool>', 'id or name')
     .description('delete a custom tool')
+    .addOption(ifMatch('tool'))
     .action(
-      inSession(async ({ client, output }, [tool = '']) => {
-        await client.deleteTool(await toolOf(client, tool));
+      inSession(async ({ client, output, known }, [tool = '']) => {
+        await client.deleteTool(await toolOf(client, tool), known);
         output.note(`Deleted ${tool}`);
       }),
     );

@@ -1,7 +1,8 @@
 import type { Command } from 'commander';
 import type { Client, DataEndpoint, WebhookDelivery } from '../../client/index.ts';
+import { timeOrAgo } from '../input.ts';
 import { idOf } from '../references.ts';
-import { inSession } from '../session.ts';
+import { ifMatch, inSession } from '../session.ts';
 
 type Events = DataEndpoint['events'];
 
@@ -71,13 +72,15 @@ function createAndUpdate(webhooks: Command): void {
     .command('update')
     .argument('<webhook>', 'id or URL')
     .description('change the URL or the events of a webhook endpoint')
-    .option('--url <url>')
+    // `--url` is the address of the service.
+    .option('--new-url <url>', 'where its events go from now on')
     .option('--event <events...>', 'all its events, such as run.failed')
+    .addOption(ifMatch('webhook endpoint'))
     .action(
-      inSession<{ url?: string; event?: Events }>(
-        async ({ client, output }, [webhook = ''], { url, event: events }) => {
+      inSession<{ newUrl?: string; event?: Events }>(
+        async ({ client, output, known }, [webhook = ''], { newUrl: url, event: events }) => {
           const id = await webhookOf(client, webhook);
-          output.record(await client.updateEndpoint(id, { url, events }));
+          output.record(await client.updateEndpoint(id, { url, events }, known));
         },
       ),
     );
@@ -88,9 +91,10 @@ function removeAndRotate(webhooks: Command): void {
     .command('delete')
     .argument('<webhook>', 'id or URL')
     .description('delete a webhook endpoint and its pending deliveries')
+    .addOption(ifMatch('webhook endpoint'))
     .action(
-      inSession(async ({ client, output }, [webhook = '']) => {
-        await client.deleteEndpoint(await webhookOf(client, webhook));
+      inSession(async ({ client, output, known }, [webhook = '']) => {
+        await client.deleteEndpoint(await webhookOf(client, webhook), known);
         output.note(`Deleted ${webhook}`);
       }),
     );
@@ -150,13 +154,20 @@ function deliver(webhooks: Command): void {
     .argument('<webhook>', 'id or URL')
     .argument('[delivery]', 'id; all failed deliveries without it')
     .description('send deliveries again')
-    .option('--since <time>', 'only failed deliveries of events since then, ISO 8601')
+    .option(
+      '--since <time>',
+      'only deliveries of events since then, as 7d, 12h or ISO 8601',
+      timeOrAgo,
+    )
+    .option('--until <time>', 'only deliveries of events before then', timeOrAgo)
+    .option('--all', 'delivered ones, too')
     .action(
-      inSession<{ since?: string }>(
-        async ({ client, output }, [webhook = '', delivery], { since }) => {
+      inSession<{ since?: string; until?: string; all?: true }>(
+        async ({ client, output }, [webhook = '', delivery], { all, ...range }) => {
           const id = await webhookOf(client, webhook);
           if (delivery === undefined) {
-            output.record(await client.redeliverDeadLetters(id, since));
+            const status = all === true ? 'all' : 'dead';
+            output.record(await client.redeliverDeadLetters(id, { ...range, status }));
             return;
           }
           const again = await client.redeliverDelivery(id, delivery);

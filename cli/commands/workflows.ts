@@ -4,7 +4,7 @@ import { Ending, exitCodes, refusal } from '../endings.ts';
 import { graphLines } from '../files/graph-lines.ts';
 import { wholePositive } from '../input.ts';
 import type { Output } from '../output.ts';
-import { inSession, type Session } from '../session.ts';
+import { ifMatch, inSession, type Session } from '../session.ts';
 import { applyCommand } from './files.ts';
 
 /** The workflow with this ID, or else with exactly this name. */
@@ -121,10 +121,11 @@ function publishAndDelete(workflows: Command): void {
     .command('publish')
     .argument('<workflow>', 'id or name')
     .description('publish the current version')
+    .addOption(ifMatch('workflow'))
     .action(
-      inSession(async ({ client, output }, [reference = '']) => {
+      inSession(async ({ client, output, known }, [reference = '']) => {
         const { id } = await findWorkflow(client, reference);
-        const published = await client.publishWorkflow(id);
+        const published = await client.publishWorkflow(id, known);
         if (output.format === 'json') output.record(published);
         else output.note(`Published ${published.id} (${published.name})`);
       }),
@@ -134,11 +135,11 @@ function publishAndDelete(workflows: Command): void {
     .command('delete')
     .argument('<workflow>', 'id or name')
     .description('delete a workflow and its runs')
-    .option('--if-match <etag>', 'only if the workflow has this etag')
+    .addOption(ifMatch('workflow'))
     .action(
-      inSession<{ ifMatch?: string }>(async ({ client, output }, [reference = ''], { ifMatch }) => {
+      inSession(async ({ client, output, known }, [reference = '']) => {
         const { id, name } = await findWorkflow(client, reference);
-        await client.deleteWorkflow(id, { ifMatch });
+        await client.deleteWorkflow(id, known);
         output.note(`Deleted ${id} (${name})`);
       }),
     );

@@ -6,6 +6,8 @@ const ASK_EVERY_MS = 2_000;
 const ANSWER_WITHIN_SECONDS = 5;
 
 let retry: (() => void) | undefined;
+/** When the service responded last, in ms since 1970. */
+let responded: number | undefined;
 let timer: ReturnType<typeof setTimeout> | undefined;
 const listeners = new Set<() => void>();
 
@@ -19,6 +21,7 @@ export function connectionLost(onReturn: () => void): void {
 
 /** A call got a response. */
 export function connectionWorks(): void {
+  responded = Date.now();
   if (retry === undefined) return;
   clearTimeout(timer);
   const returned = retry;
@@ -27,8 +30,12 @@ export function connectionWorks(): void {
   returned();
 }
 
-export const useConnectionLost = (): boolean =>
-  useSyncExternalStore(subscribe, () => retry !== undefined);
+/**
+ * Undefined while the service responds. Otherwise the time of its last response, in ms since 1970: pages show nothing newer.
+ * 0 if there was none.
+ */
+export const useConnectionLost = (): number | undefined =>
+  useSyncExternalStore(subscribe, () => (retry === undefined ? undefined : (responded ?? 0)));
 
 function ask(): void {
   api()

@@ -1,4 +1,10 @@
-import { MutationCache, QueryCache, QueryClient } from '@tanstack/react-query';
+import {
+  MutationCache,
+  partialMatchKey,
+  QueryCache,
+  QueryClient,
+  type QueryKey,
+} from '@tanstack/react-query';
 import { ApiError, ConnectionError } from '../../client/index.ts';
 import { connectionLost, connectionWorks } from './connection.ts';
 import { endSession, onSessionChange, sessionToken } from './session.ts';
@@ -11,12 +17,22 @@ export const queryClient = new QueryClient({
   queryCache: new QueryCache({ onSuccess: connectionWorks, onError: noticed }),
   mutationCache: new MutationCache({ onSuccess: connectionWorks, onError: noticed }),
   defaultOptions: {
-    queries: { retry: false, staleTime: 2_000, refetchOnWindowFocus: true },
+    queries: { retry: false, staleTime: 2_000, refetchOnWindowFocus: true, enabled: isKept },
     mutations: { retry: false },
   },
 });
 
 onSessionChange(() => queryClient.clear());
+
+/** Not while an action removes what the query shows: the read would fail before the page has left. */
+function isKept({ queryKey }: { queryKey: QueryKey }): boolean {
+  const removing = (key: QueryKey): boolean => partialMatchKey(queryKey, key);
+  return (
+    queryClient.isMutating({
+      predicate: ({ meta }) => ((meta?.['removes'] ?? []) as QueryKey[]).some(removing),
+    }) === 0
+  );
+}
 
 function noticed(error: Error): void {
   if (error instanceof ConnectionError) return connectionLost(retry);

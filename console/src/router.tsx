@@ -8,7 +8,8 @@ import {
 import { queryClient } from './query-client.ts';
 import { identityQuery } from './queries/identity.ts';
 import type { ChangeSearch, DeliverySearch, RecordSearch } from './pages/data/records/search.ts';
-import { LoadingPage } from './parts/loading.tsx';
+import { readRunSearch } from './pages/runs/list/filter.ts';
+import { PendingPage } from './parts/page.tsx';
 import { endSession, sessionToken } from './session.ts';
 import { RootFailure, UnknownPage } from './shell/failure-pages.tsx';
 import { Shell } from './shell/shell.tsx';
@@ -25,13 +26,6 @@ const root = createRootRoute({
 const text = (value: unknown): string | undefined =>
   typeof value === 'string' && value !== '' ? value : undefined;
 
-interface RunSearch {
-  status?: string | undefined;
-  trigger?: string | undefined;
-  workflow_id?: string | undefined;
-  parent_run_id?: string | undefined;
-}
-
 const ordinal = (value: unknown): number | undefined =>
   Number.isSafeInteger(Number(value)) && Number(value) > 0 ? Number(value) : undefined;
 
@@ -40,6 +34,8 @@ interface WorkflowSearch {
   /** The version shown, and the version to compare it with. */
   version?: number | undefined;
   against?: number | undefined;
+  /** Opens the dialog that starts a run. */
+  run?: true | undefined;
 }
 
 interface DecisionSearch {
@@ -111,13 +107,8 @@ const pages = [
   createRoute({
     ...within,
     path: '/runs',
-    validateSearch: (search): RunSearch => ({
-      status: text(search['status']),
-      trigger: text(search['trigger']),
-      workflow_id: text(search['workflow_id']),
-      parent_run_id: text(search['parent_run_id']),
-    }),
-    component: lazyRouteComponent(() => import('./pages/runs/run-list.tsx'), 'RunListPage'),
+    validateSearch: readRunSearch,
+    component: lazyRouteComponent(() => import('./pages/runs/list/run-list.tsx'), 'RunListPage'),
   }),
   createRoute({
     ...within,
@@ -130,13 +121,23 @@ const pages = [
   }),
   createRoute({
     ...within,
+    path: '/runs/$runId/compare/$otherId',
+    validateSearch: (search): { step?: string | undefined } => ({ step: text(search['step']) }),
+    component: lazyRouteComponent(() => import('./pages/runs/compare/compare.tsx'), 'ComparePage'),
+  }),
+  createRoute({
+    ...within,
     path: '/approvals',
+    validateSearch: (search): { mine?: true } => (search['mine'] === true ? { mine: true } : {}),
     component: lazyRouteComponent(() => import('./pages/approvals/inbox.tsx'), 'InboxPage'),
   }),
   createRoute({
     ...within,
     path: '/approvals/$runId/$nodeId',
-    validateSearch: (search): { step?: string | undefined } => ({ step: text(search['step']) }),
+    validateSearch: (search): { step?: string | undefined; mine?: true } => ({
+      step: text(search['step']),
+      ...(search['mine'] === true && { mine: true }),
+    }),
     component: lazyRouteComponent(() => import('./pages/approvals/gate.tsx'), 'GatePage'),
   }),
   createRoute({
@@ -155,15 +156,25 @@ const pages = [
       tab: text(search['tab']),
       version: ordinal(search['version']),
       against: ordinal(search['against']),
+      run: search['run'] === true ? true : undefined,
     }),
     component: lazyRouteComponent(() => import('./pages/workflows/workflow.tsx'), 'WorkflowPage'),
   }),
   createRoute({
     ...within,
     path: '/workflows/$workflowId/edit',
+    validateSearch: (search): { node?: string | undefined } => ({ node: text(search['node']) }),
     component: lazyRouteComponent(
       () => import('./pages/workflows/editor/editor.tsx'),
       'EditorPage',
+    ),
+  }),
+  createRoute({
+    ...within,
+    path: '/experiments/$experimentId',
+    component: lazyRouteComponent(
+      () => import('./pages/workflows/experiments/experiment.tsx'),
+      'ExperimentPage',
     ),
   }),
   createRoute({
@@ -322,7 +333,7 @@ const pages = [
 export const router = createRouter({
   routeTree: root.addChildren([login, signup, invite, inside.addChildren(pages)]),
   defaultPreload: 'intent',
-  defaultPendingComponent: LoadingPage,
+  defaultPendingComponent: PendingPage,
   defaultPendingMs: 150,
   scrollRestoration: true,
 });

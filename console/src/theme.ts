@@ -3,21 +3,27 @@ import {
   darken,
   defaultVariantColorsResolver,
   type MantineColor,
+  Menu,
   Modal,
   Notification,
   parseThemeColor,
+  Table,
 } from '@mantine/core';
 import type { RunStatus, Step } from '../../client/index.ts';
+import { words } from './messages/en/words.ts';
+import { colours, fontSizes, headingSizes, radius, spacing, tableSpacing } from './tokens.ts';
 
 /** The theme of the console. Text has a contrast of at least 4.5 to 1 in both schemes. */
 export const theme = createTheme({
-  primaryColor: 'indigo',
+  colors: colours,
+  primaryColor: 'accent',
   // The same in both schemes, since the text color on it is chosen for only one.
   primaryShade: 7,
   autoContrast: true,
   // White text has a contrast of 4.5 below it, black text at or above it.
   luminanceThreshold: 0.18,
   defaultRadius: 'md',
+  ...{ fontSizes, spacing, radius },
   cursorType: 'pointer',
   // By default the darkest shade becomes lighter under the pointer, too light for its white text.
   variantColorResolver: (input) => {
@@ -34,18 +40,23 @@ export const theme = createTheme({
     'Inter, ui-sans-serif, system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", Arial, sans-serif',
   fontFamilyMonospace:
     'ui-monospace, "SF Mono", "Cascadia Mono", Menlo, Consolas, "DejaVu Sans Mono", monospace',
-  headings: { fontWeight: '650' },
+  headings: { fontWeight: '650', sizes: headingSizes },
   components: {
+    Table: Table.extend({ defaultProps: { verticalSpacing: tableSpacing } }),
     // The close button of a dialog has only an icon, so it needs a label for screen readers. A dialog's header is not
     // the header of the page.
     Modal: Modal.extend({
       defaultProps: {
-        closeButtonProps: { 'aria-label': 'Close' },
+        closeButtonProps: { 'aria-label': words.close },
         attributes: { header: { role: 'none' } },
       },
     }),
+    // The placeholder for the first focus is not allowed in a menu; without it, the first item has the focus.
+    Menu: Menu.extend({ defaultProps: { withInitialFocusPlaceholder: false } }),
     Notification: Notification.extend({
-      defaultProps: { closeButtonProps: { 'aria-label': 'Close' } },
+      defaultProps: { closeButtonProps: { 'aria-label': words.close } },
+      // Mantine's gray is too pale under a title.
+      styles: { description: { color: 'var(--mantine-color-text)' } },
     }),
   },
 });
@@ -53,11 +64,12 @@ export const theme = createTheme({
 /** The color of each run and step state. */
 export const stateColours: Record<RunStatus | Step['status'] | 'rejected', MantineColor> = {
   pending: 'gray',
-  running: 'blue',
-  paused: 'yellow',
-  success: 'teal',
-  failed: 'red',
-  rejected: 'orange',
+  running: 'info',
+  paused: 'warning',
+  success: 'success',
+  failed: 'danger',
+  rejected: 'caution',
   skipped: 'gray',
-  cancelled: 'orange',
+  cancelled: 'caution',
+  unrecorded: 'gray',
 };

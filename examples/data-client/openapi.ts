@@ -333,7 +333,7 @@ export interface paths {
         put?: never;
         /**
          * Redeliver dead letters
-         * @description All dead letters, or those of events since a time, oldest first.
+         * @description All dead letters, or those of events of a range, oldest first. With `status` `all`, delivered ones, too.
          */
         post: operations["redeliverDeadWebhookDeliveries"];
         delete?: never;
@@ -726,9 +726,20 @@ export interface components {
         RedeliverDeadWebhookDeliveriesBody: {
             /**
              * Format: date-time
-             * @description Dead letters of events since then; all without it
+             * @description Deliveries of events since then; all without it
              */
             since?: string;
+            /**
+             * Format: date-time
+             * @description Deliveries of events before then
+             */
+            until?: string;
+            /**
+             * @description `dead`: those that have failed. `all`: delivered ones, too
+             * @default dead
+             * @enum {string}
+             */
+            status?: "dead" | "all";
         };
         RedeliverDeadWebhookDeliveriesResponse: {
             data: components["schemas"]["Redelivered"];
@@ -742,7 +753,7 @@ export interface components {
         };
         Redelivered: {
             redelivered: number;
-            /** @description Dead letters beyond the limit of pending deliveries; call again later */
+            /** @description Deliveries beyond the limit of pending ones; call again later */
             left: number;
         };
         RotateWebhookSecretResponse: {

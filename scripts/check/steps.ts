@@ -62,6 +62,7 @@ export const checkSteps: readonly CheckStep[] = [
 /** Checks of the sources that are tests in `npm test`: words, locations of files, import chains, links. */
 export const sourceTests: readonly CheckStep[] = [
   { name: 'words', script: './scripts/check/words.ts', args: [] },
+  { name: 'texts of the console', script: './scripts/check/messages.ts', args: [] },
   {
     name: 'folders and links',
     script: 'jest/bin/jest.js',

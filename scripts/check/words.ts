@@ -1,11 +1,10 @@
-import { readdirSync, readFileSync } from 'node:fs';
-import { join, posix } from 'node:path';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import ts from 'typescript';
 import { z } from 'zod';
+import { isConcatenation, lineOf, listed, parse, phraseOf, read } from './sources.ts';
 
 /** The words check: no text or name of this project uses a word of `avoided-words.json`. See CONTRIBUTING.md. */
-
-const projectDir = join(import.meta.dirname, '../..');
 
 /**
  * `avoid`: a regular expression, matched case-insensitively at word boundaries; a space matches any white space. `use`:
@@ -42,33 +41,6 @@ const CODE_FOLDERS = [
   'worker',
   'workflows',
 ];
-/** Generated from texts that are checked at their source. */
-const GENERATED = new Set(['client/openapi.ts']);
-
-const parse = (path: string, source: string): ts.SourceFile =>
-  ts.createSourceFile(path, source, ts.ScriptTarget.Latest, true);
-
-const lineOf = (file: ts.SourceFile, position: number): number =>
-  file.getLineAndCharacterOfPosition(position).line + 1;
-
-/** The text of a literal, of a concatenation or of JSX, with `…` for every other expression. */
-function phraseOf(node: ts.Node): string {
-  if (ts.isStringLiteralLike(node)) return node.text;
-  if (ts.isJsxText(node)) return node.text.replaceAll(/\s+/g, ' ');
-  if (ts.isTemplateExpression(node)) {
-    return [node.head.text, ...node.templateSpans.map(({ literal }) => literal.text)].join('…');
-  }
-  if (isConcatenation(node)) return phraseOf(node.left) + phraseOf(node.right);
-  if (ts.isJsxExpression(node)) {
-    return node.expression === undefined ? '' : phraseOf(node.expression);
-  }
-  if (ts.isJsxElement(node) || ts.isJsxFragment(node)) return node.children.map(phraseOf).join('');
-  return '…';
-}
-
-const isConcatenation = (node: ts.Node): node is ts.BinaryExpression =>
-  ts.isBinaryExpression(node) && node.operatorToken.kind === ts.SyntaxKind.PlusToken;
-
 const hasWords = (node: ts.Node): boolean => ts.isJsxText(node) && /\p{L}/u.test(node.text);
 
 /** The texts of a source file: string literals, concatenations, templates and JSX, with `…` for each expression. */
@@ -243,12 +215,6 @@ export function avoidedIn(
       });
     });
 }
-
-const listed = (folder: string, ending: RegExp): string[] =>
-  readdirSync(join(projectDir, folder), { recursive: true, encoding: 'utf8' })
-    .map((path) => posix.join(folder, path.replaceAll('\\', '/')))
-    .filter((path) => ending.test(path) && !path.includes('node_modules/') && !GENERATED.has(path));
-const read = (path: string): string => readFileSync(join(projectDir, path), 'utf8');
 
 /** The avoided words of a document of this project. */
 export const avoidedInDocument = (path: string): string[] =>

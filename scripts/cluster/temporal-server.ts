@@ -4,7 +4,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { isGrpcServiceError } from '@temporalio/client';
-import pg from 'pg';
+import { withClient } from '../../shared/db/pool.ts';
 import { clusterPrograms } from '../setup/cluster-programs.mjs';
 import { type Child, startChild } from '../stack/children.ts';
 import { connectLocally, retention, type Temporal, whenReady } from '../stack/temporal.ts';
@@ -84,9 +84,7 @@ const databases = { temporal: 'temporal', temporal_visibility: 'visibility' } as
 /** A role of its own, as in the compose file. Its password is new at each start, so that none has to be kept. */
 async function prepareDatabases(adminUrl: string): Promise<Database> {
   const password = randomBytes(24).toString('base64url');
-  const client = new pg.Client({ connectionString: adminUrl });
-  await client.connect();
-  try {
+  await withClient(adminUrl, async (client) => {
     const exists = async (query: string, name: string): Promise<boolean> =>
       (await client.query(query, [name])).rowCount !== 0;
     const role = await exists('SELECT 1 FROM pg_roles WHERE rolname = $1', 'temporal');
@@ -96,9 +94,7 @@ async function prepareDatabases(adminUrl: string): Promise<Database> {
       if (await exists('SELECT 1 FROM pg_database WHERE datname = $1', name)) continue;
       await client.query(`CREATE DATABASE ${name} OWNER temporal`);
     }
-  } finally {
-    await client.end();
-  }
+  });
   const { hostname, port } = new URL(adminUrl);
   return { host: hostname, port, user: 'temporal', password };
 }

@@ -1,20 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import pg from 'pg';
+import { withClient } from '../../shared/db/pool.ts';
 
 // Runs statements on a server we administer: the template of the tests and its clones.
-
-async function administer<T>(
-  adminUrl: string,
-  work: (client: pg.Client) => Promise<T>,
-): Promise<T> {
-  const client = new pg.Client({ connectionString: adminUrl });
-  await client.connect();
-  try {
-    return await work(client);
-  } finally {
-    await client.end();
-  }
-}
 
 export function databaseUrl(adminUrl: string, database: string): string {
   const url = new URL(adminUrl);
@@ -32,11 +19,11 @@ export async function createTemplate(
   migrate: (url: string) => Promise<unknown>,
 ): Promise<string> {
   const name = uniqueName('template');
-  await administer(adminUrl, (client) =>
+  await withClient(adminUrl, (client) =>
     client.query(`create database ${client.escapeIdentifier(name)}`),
   );
   await migrate(databaseUrl(adminUrl, name));
-  await administer(adminUrl, (client) =>
+  await withClient(adminUrl, (client) =>
     client.query(`alter database ${client.escapeIdentifier(name)} with allow_connections false`),
   );
   return name;
@@ -48,7 +35,7 @@ export async function cloneDatabase(
   stem: string,
 ): Promise<string> {
   const name = uniqueName(stem);
-  await administer(adminUrl, (client) =>
+  await withClient(adminUrl, (client) =>
     client.query(
       // For a small template, copying files is faster than writing its pages to the WAL.
       `create database ${client.escapeIdentifier(name)} template ${client.escapeIdentifier(template)} strategy file_copy`,
@@ -59,7 +46,7 @@ export async function cloneDatabase(
 
 /** Also with open connections: a test that failed must not leave its database behind. */
 export async function dropDatabase(adminUrl: string, name: string): Promise<void> {
-  await administer(adminUrl, (client) =>
+  await withClient(adminUrl, (client) =>
     client.query(`drop database if exists ${client.escapeIdentifier(name)} with (force)`),
   );
 }

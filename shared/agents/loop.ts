@@ -1,7 +1,9 @@
 import type { Json } from '../json.ts';
 import type { OpenCall, TurnProgress } from './turn-record.ts';
 
-const DEFAULT_MAX_TURNS = 10;
+export const DEFAULT_MAX_TURNS = 10;
+/** Calls that one turn can make. More are refused. */
+export const MAX_CALLS_PER_TURN = 100;
 
 /** What an agent does next. */
 export type AgentAction =

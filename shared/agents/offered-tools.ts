@@ -3,7 +3,7 @@ import { isObject } from '../graph/json-value.ts';
 import { agentToolsOf } from '../graph/node-tools.ts';
 import { hint } from '../graph/suggest.ts';
 import type { Json, JsonObject } from '../json.ts';
-import { calledAs, customToolName } from '../tools.ts';
+import { calledAs, customToolName, workflowOf } from '../tools.ts';
 import { builtinDefinitions, notForAgents, type ToolDefinition } from './builtin-tools.ts';
 import type { OfferedTool } from './offered-tool.ts';
 
@@ -16,6 +16,21 @@ export interface CustomToolDefinition {
 
 /** A workspace's own tools, by name, without `custom:`. */
 export type CustomToolDefinitions = ReadonlyMap<string, CustomToolDefinition>;
+
+/** The fields of a workflow's current version that its offer depends on, or why there is no such workflow. */
+export type WorkflowDefinition =
+  | { name: string; description: string; input_schema: JsonObject | null }
+  | { problem: string };
+
+/** Workflows, by the id or name with which an agent offers them. */
+export type WorkflowDefinitions = ReadonlyMap<string, WorkflowDefinition>;
+
+/** What agents offer besides the built-in tools. */
+export interface ToolDefinitions {
+  customTools: CustomToolDefinitions;
+  /** Undefined where they are not known, so that any may exist. */
+  workflows?: WorkflowDefinitions;
+}
 
 /** Why a tool cannot be offered. */
 export interface ToolProblem {
@@ -33,7 +48,11 @@ const MAX_PROVIDER_NAME = 64;
 
 /** A tool's name for providers: they allow letters, digits, `_` and `-`. */
 export const providerNameOf = (name: string): string =>
-  name.replaceAll(/[:.]/g, '_').slice(0, MAX_PROVIDER_NAME);
+  name
+    .normalize('NFKD')
+    .replaceAll(/\p{M}/gu, '')
+    .replaceAll(/[^A-Za-z0-9_-]/g, '_')
+    .slice(0, MAX_PROVIDER_NAME);
 
 /**
  * The tools that an agent offers to its model. `digest` is `jsonDigest`; workflow code and browsers have no hash. A tool
@@ -41,20 +60,20 @@ export const providerNameOf = (name: string): string =>
  */
 export function offeredTools(
   node: Pick<AgentNode, 'tools'>,
-  customTools: CustomToolDefinitions,
+  definitions: ToolDefinitions,
   digest: (schema: JsonObject) => string,
 ): { tools: OfferedTool[]; problems: ToolProblem[] } {
-  const { tools, problems } = resolveTools(node, customTools);
+  const { tools, problems } = resolveTools(node, definitions);
   return {
     tools: tools.map((tool) => ({ ...tool, schemaDigest: digest(tool.schema) })),
     problems,
   };
 }
 
-/** The same without digests. */
+/** The same without digests. A workflow that is not known has neither a tool nor a problem. */
 export function resolveTools(
   node: Pick<AgentNode, 'tools'>,
-  customTools: CustomToolDefinitions,
+  definitions: ToolDefinitions,
 ): { tools: ResolvedTool[]; problems: ToolProblem[] } {
   const tools: ResolvedTool[] = [];
   const problems: ToolProblem[] = [];
@@ -65,7 +84,7 @@ export function resolveTools(
     const other = taken.get(provider);
     taken.set(provider, entry.name);
     const found =
-      other === undefined ? resolveTool(entry, path, customTools) : [collision(entry, other, path)];
+      other === undefined ? resolveTool(entry, path, definitions) : [collision(entry, other, path)];
     if (Array.isArray(found)) problems.push(...found);
     else tools.push(found);
   });
@@ -83,10 +102,11 @@ function collision({ name }: AgentTool, other: string, path: string): ToolProble
 function resolveTool(
   entry: AgentTool,
   path: string,
-  customTools: CustomToolDefinitions,
+  definitions: ToolDefinitions,
 ): ResolvedTool | ToolProblem[] {
   const { name, fixed = {} } = entry;
-  const definition = definitionOf(name, customTools);
+  const definition = definitionOf(name, definitions);
+  if (definition === undefined) return [];
   if ('code' in definition) return [{ ...definition, path }];
   const schema = entry.parameters ?? definition.schema;
   const problem = schemaProblemOf(name, schema);
@@ -110,8 +130,10 @@ type Definition = Omit<ToolDefinition, 'schema'> & { schema: JsonObject | null }
 
 function definitionOf(
   name: string,
-  customTools: CustomToolDefinitions,
-): Definition | Omit<ToolProblem, 'path'> {
+  { customTools, workflows }: ToolDefinitions,
+): Definition | Omit<ToolProblem, 'path'> | undefined {
+  const workflow = workflowOf(name);
+  if (workflow !== undefined) return workflows && workflowDefinition(workflow, workflows);
   const customName = customToolName(name);
   if (customName !== undefined) {
     const tool = customTools.get(customName);
@@ -121,10 +143,6 @@ function definitionOf(
     }
     const description = [tool.description, tool.label].find((text) => text !== '') ?? customName;
     return { description, schema: tool.input_schema };
-  }
-  if (name.startsWith('workflow:')) {
-    const message = `'${name}': a workflow cannot be offered as a tool`;
-    return { code: 'tool_not_for_agents', message };
   }
   if (Object.hasOwn(notForAgents, name)) {
     const reason = notForAgents[name as keyof typeof notForAgents];
@@ -140,12 +158,23 @@ function definitionOf(
   return { code: 'unknown_tool', message: `there is no tool '${name}'${meant}` };
 }
 
+function workflowDefinition(
+  workflow: string,
+  workflows: WorkflowDefinitions,
+): Definition | Omit<ToolProblem, 'path'> {
+  const found = workflows.get(workflow) ?? { problem: `There is no workflow '${workflow}'` };
+  if ('problem' in found) return { code: 'workflow_unknown', message: found.problem };
+  const { name, description, input_schema: schema } = found;
+  return { description: description === '' ? `Runs the workflow '${name}'` : description, schema };
+}
+
 function schemaProblemOf(
   name: string,
   schema: JsonObject | null,
 ): Omit<ToolProblem, 'path'> | undefined {
   if (schema === null) {
-    const message = `the tool '${name}' has no schema of its arguments; register it with an input_schema, or give parameters here`;
+    const owner = workflowOf(name) === undefined ? 'register it with' : 'give the workflow';
+    const message = `the tool '${name}' has no schema of its arguments; ${owner} an input_schema, or give parameters here`;
     return { code: 'tool_without_schema', message };
   }
   const type = schema['type'];

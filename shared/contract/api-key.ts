@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { timestamp } from './common.ts';
+import { etag } from './if-match.ts';
 import { roleSchema } from './member.ts';
 
 /** The prefix of every secret of this API, so that people and scanners recognize one. */
@@ -32,6 +33,7 @@ export const apiKeySchema = z
     revoked: z.boolean().meta({ description: 'By hand, or because its member was removed' }),
     created_at: timestamp,
     last_used_at: timestamp.nullable().meta({ description: 'Delayed by at most a few seconds' }),
+    etag,
   })
   .meta({ id: 'ApiKey' });
 export type ApiKey = z.infer<typeof apiKeySchema>;

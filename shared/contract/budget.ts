@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { dollars, dollarsInput, timestamp } from './common.ts';
+import { etag } from './if-match.ts';
 
 export const budgetScopes = ['workspace', 'workflow'] as const;
 export const budgetWindows = ['day', 'week', 'month', 'total'] as const;
@@ -100,6 +101,7 @@ export const budgetSchema = z
     reservation_estimate_usd: dollars.nullable(),
     created_at: timestamp,
     status: budgetStatusSchema,
+    etag,
   })
   .meta({ id: 'Budget' });
 

@@ -74,6 +74,20 @@ export const dollarsInput = z
 export const dollarsOrZero = (max: number) =>
   z.number().min(0).max(max).refine(wholeMicros, NOT_WHOLE);
 
+/** The same in a query: digits with at most six decimals, as a number. */
+export const dollarsText = z
+  .string()
+  .transform((text, context) => {
+    const amount = /^\d{1,9}(\.\d{1,6})?$/.test(text) ? Number(text) : Number.NaN;
+    if (!Number.isNaN(amount)) return amount;
+    context.addIssue({
+      code: 'custom',
+      message: 'must be an amount in US dollars from 0, with at most six decimals',
+    });
+    return z.NEVER;
+  })
+  .meta({ type: 'number', minimum: 0, maximum: 999_999_999.999999 });
+
 export const errorBody = z
   .object({ detail: z.string().meta({ description: 'The error message' }) })
   .meta({
@@ -126,3 +140,21 @@ export const nextCursor = z.string().nullable().meta({ description: 'Null on the
 
 /** The body of an action without one: absent, null and `{}` are the same. */
 export const emptyBody = z.strictObject({}).meta({ id: 'EmptyBody' }).nullish();
+
+/** A check of objects: in each pair of fields, the first must not be greater than the second. */
+export const refuseEmpty =
+  <Name extends string>(pairs: readonly (readonly [Name, Name])[]) =>
+  ({
+    value,
+    issues,
+  }: z.core.ParsePayload<{ [Each in Name]?: string | number | undefined }>): void => {
+    for (const [from, to] of pairs) {
+      const [first, last] = [value[from], value[to]];
+      if (first === undefined || last === undefined || first <= last) continue;
+      const message = `must not be less than ${from}`;
+      issues.push({ code: 'custom', message, path: [to], input: value });
+    }
+  };
+
+/** Refuses a period that ends before it begins. */
+export const refuseEmptyPeriod = refuseEmpty([['since', 'until']]);

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { MAX_TOOL_TIMEOUT_SECONDS } from '../tools.ts';
 import { jsonObject, timestamp } from './common.ts';
+import { etag } from './if-match.ts';
 
 export const customToolKinds = ['http', 'mcp'] as const;
 export const customToolMethods = ['POST', 'GET', 'HEAD', 'PUT', 'PATCH', 'DELETE'] as const;
@@ -146,6 +147,7 @@ export const customToolSchema = z
     created_by: z.string().nullable(),
     created_at: timestamp,
     updated_at: timestamp,
+    etag,
   })
   .meta({ id: 'CustomTool' });
 export type CustomToolAnswer = z.infer<typeof customToolSchema>;

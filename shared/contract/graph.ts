@@ -3,6 +3,9 @@ import { roles } from '../capabilities.ts';
 import { dollarsOrZero } from './common.ts';
 import { common, json, jsonObject, outputKey, text } from './node-common.ts';
 
+/** As long as `workflow:` with the longest name of a workflow. */
+const toolName = z.string().min(1).max(209);
+
 const mockCost = z.number().min(0).max(1_000_000).optional();
 
 /** A turn of the `mock` model: it calls tools, or gives its answer. */
@@ -12,7 +15,7 @@ const mockTurnSchema = z
       .array(
         z.strictObject({
           /** The tool's own name, such as `custom:refund`. */
-          tool: z.string().min(1).max(200),
+          tool: toolName,
           /** Strings in it are templates, over the run's state. */
           arguments: jsonObject.default({}),
         }),
@@ -39,8 +42,8 @@ export const mockSchema = z
 /** What an agent may do with a tool. Without options, an agent's `tools` can have the name alone. */
 const agentToolSchema = z
   .strictObject({
-    /** A built-in tool, or `custom:<name>`. */
-    name: z.string().min(1).max(200),
+    /** A built-in tool, `custom:<name>`, or `workflow:<id or exact name>`, which runs that workflow. */
+    name: toolName,
     /** Whether a person must approve a call: an expression reads `args` and the run's state. */
     approval: z.union([z.enum(['always', 'never']), z.string().min(1).max(2_000)]).optional(),
     /** For the model; replaces the tool's own. */
@@ -79,7 +82,7 @@ const agentNodeSchema = z
     output_key: outputKey.optional(),
     /** Tools that the model can call, in turns, until it answers. */
     tools: z
-      .array(z.union([z.string().min(1).max(200), agentToolSchema]))
+      .array(z.union([toolName, agentToolSchema]))
       .min(1)
       .max(MAX_AGENT_TOOLS)
       .optional(),

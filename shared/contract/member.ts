@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { capabilities, type Capability, roles } from '../capabilities.ts';
 import { auditEntrySchema } from './audit.ts';
 import { dollars, timestamp } from './common.ts';
+import { etag } from './if-match.ts';
 
 export const memberStatuses = ['active', 'invited', 'pending'] as const;
 export type MemberStatus = (typeof memberStatuses)[number];
@@ -48,6 +49,7 @@ export const memberSchema = z
       description: 'When an invitation expires; it may be in the past',
     }),
     created_at: timestamp,
+    etag,
   })
   .meta({ id: 'Member' });
 export type Member = z.infer<typeof memberSchema>;

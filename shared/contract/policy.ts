@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { isTimer } from '../tools.ts';
 import { jsonValue } from './common.ts';
 
 /** Kinds of data that redaction detects. Each is also the name in `[REDACTED:<name>]`. */
@@ -50,9 +51,14 @@ const blockedArgumentSchema = z
 
 const toolPolicySchema = z
   .strictObject({
-    tool: name
-      .refine((tool) => tool !== 'delay', "'delay' only waits inside the run and is never refused")
-      .meta({ description: 'As in `tool_name`' }),
+    tool: z
+      .string()
+      .min(1)
+      .max(209)
+      .refine((tool) => !isTimer(tool), "'delay' only waits inside the run and is never refused")
+      .meta({
+        description: 'As in `tool_name`; `workflow:<id or name>` for runs that a run starts',
+      }),
     allowed_workflow_ids: z
       .array(name)
       .max(1_000)

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { PriceOverrides } from '../prices.ts';
 import { dollarsOrZero } from './common.ts';
 
 const perMillion = dollarsOrZero(10_000_000);
@@ -25,3 +26,12 @@ export const priceListInput = z.strictObject({
 export const priceListSchema = priceListInput.meta({ id: 'PriceList' });
 
 export type Price = z.infer<typeof priceSchema>;
+
+/** Prices of a workspace as the price table has them. */
+export const overridesOf = (prices: readonly Price[]): PriceOverrides =>
+  Object.fromEntries(
+    prices.map((price) => [
+      price.model,
+      { inputUsd: price.input_usd_per_million, outputUsd: price.output_usd_per_million },
+    ]),
+  );

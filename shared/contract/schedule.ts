@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { jsonObject, timestamp } from './common.ts';
+import { etag } from './if-match.ts';
 
 /** Whether a run may start while an earlier one of the same schedule is pending, running or paused. */
 export const overlaps = ['skip', 'allow'] as const;
@@ -22,6 +23,7 @@ export const scheduleSchema = z
       .nullable()
       .meta({ description: 'The latest due time without a run, and the reason' }),
     created_at: timestamp,
+    etag,
   })
   .meta({ id: 'Schedule' });
 

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { canonicalHost, SECRET_NAME } from '../values/secrets.ts';
 import { timestamp } from './common.ts';
+import { etag } from './if-match.ts';
 
 /** A shorter value looks like ordinary text in results. */
 const MIN_VALUE = 8;
@@ -72,6 +73,7 @@ export const secretSchema = z
     last_used_at: timestamp.nullable().meta({
       description: 'When a call last needed it, to the minute',
     }),
+    etag,
   })
   .meta({ id: 'Secret' });
 export type Secret = z.infer<typeof secretSchema>;

@@ -1,12 +1,11 @@
 import { z } from 'zod';
 import { errorKinds } from '../graph/caught-error.ts';
 import { nodeKinds } from '../graph/kinds.ts';
-import { dollars, jsonValue, timestamp } from './common.ts';
-import { gateDecisionSchema } from './gate.ts';
+import { dollars, jsonValue, nextCursor, pageQuery, timestamp } from './common.ts';
+import { decisionSchema, gateDecisionSchema } from './gate.ts';
 import { policyVerdictSchema } from './governance.ts';
-import { timeoutActions } from './graph.ts';
+import { stepStatuses } from '../run-kinds.ts';
 
-const stepStatuses = ['running', 'success', 'failed', 'paused', 'skipped', 'cancelled'] as const;
 const stepStatusSchema = z.enum(stepStatuses);
 
 export const usageSchema = z.object({
@@ -20,20 +19,6 @@ export const usageSchema = z.object({
     description: 'The part of `input_tokens` that the provider stored in its cache, at a surcharge',
   }),
 });
-
-/** A person's decision at a gate. */
-const decisionSchema = z
-  .object({
-    approved: z.boolean(),
-    by: z.string().nullable().meta({ description: 'The name of the person who decided, if known' }),
-    at: timestamp,
-    reason: z.string().nullable(),
-    timed_out: z
-      .enum(timeoutActions)
-      .optional()
-      .meta({ description: 'The deadline decided, not a person: the `on_timeout` of the gate' }),
-  })
-  .meta({ id: 'Decision' });
 
 const attemptOutcomes = ['success', 'failed', 'cancelled', 'interrupted'] as const;
 
@@ -115,6 +100,10 @@ export const stepSchema = z
     child_run_id: z.string().optional().meta({
       description: 'For a node of kind `workflow`: the run that the step started',
     }),
+    reused_from: z.string().optional().meta({
+      description:
+        'For a fork: the run that executed the step. Its result was reused, which took no time and cost nothing here',
+    }),
     paused_child: z.literal(true).optional().meta({
       description: 'The run that the step started is paused: somebody must decide there',
     }),
@@ -135,6 +124,29 @@ export const stepSchema = z
   })
   .meta({ id: 'Step' });
 
+/** How many steps a node has. */
+export const stepCountSchema = z
+  .object({
+    node_id: z.string(),
+    label: z.string(),
+    kind: z.enum(nodeKinds),
+    total: z.int(),
+    by_status: z.partialRecord(stepStatusSchema, z.int()),
+    caught: z.int().meta({ description: 'How many of the failed ones were caught' }),
+  })
+  .meta({ id: 'StepCount' });
+
+export const stepListSchema = z
+  .object({ steps: z.array(stepSchema), next_cursor: nextCursor })
+  .meta({ id: 'StepList' });
+
+export const stepListQuery = z.strictObject({
+  node_id: z.string().min(1).max(100).optional(),
+  step_key: z.string().min(1).max(1_000).optional(),
+  status: stepStatusSchema.optional(),
+  ...pageQuery.shape,
+});
+
 /** Where an execution can be reset to. */
 export const checkpointSchema = z
   .object({
@@ -145,5 +157,6 @@ export const checkpointSchema = z
   .meta({ id: 'Checkpoint' });
 
 export type StepAttempt = z.infer<typeof stepAttemptSchema>;
+export type StepCount = z.infer<typeof stepCountSchema>;
 export type Step = z.infer<typeof stepSchema>;
 export type Checkpoint = z.infer<typeof checkpointSchema>;

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { dollars, nextCursor, timestamp, wholeNumber } from './common.ts';
+import type { AuditTarget } from './audit.ts';
 import { usageSchema } from './step.ts';
 
 /** Frames are small, so a page can have more rows than in other lists. */
@@ -7,6 +8,7 @@ const MAX_EVENTS = 1_000;
 
 const run_id = z.string();
 const node_id = z.string();
+const child_run_id = z.string().meta({ description: 'The run that the step has started' });
 const step_key = z
   .string()
   .optional()
@@ -49,6 +51,16 @@ export const streamFrameSchema = z
         id: 'AgentTurnFrame',
         description: 'A model has answered a turn. Only for sockets with `deltas=true`',
       }),
+    z.object({ run_id, type: z.literal('child_paused'), node_id, step_key, child_run_id }).meta({
+      id: 'ChildPausedFrame',
+      description:
+        'The run that a step waits for has paused: the step is `paused_child`. Only for sockets with `deltas=true`',
+    }),
+    z.object({ run_id, type: z.literal('child_continued'), node_id, step_key, child_run_id }).meta({
+      id: 'ChildContinuedFrame',
+      description:
+        'The run that a step waits for is no longer paused. Only for sockets with `deltas=true`',
+    }),
   ])
   .meta({ id: 'StreamFrame' });
 
@@ -87,6 +99,16 @@ export interface AgentDeltaFrame {
 
 export type RunEvent = z.infer<typeof runEventSchema>;
 export type StreamFrame = z.infer<typeof streamFrameSchema>;
+
+/**
+ * The stream of a workspace says what has changed, and not how: readers read again what they show. Named are the targets
+ * of audit entries, `step` for steps and states of runs, `job` for background jobs, `record` for records of the data API.
+ */
+export interface WorkspaceFrame {
+  type: 'changed';
+  changed: WorkspaceTopic[];
+}
+export type WorkspaceTopic = AuditTarget | 'step' | 'job' | 'record';
 
 /** Close codes of the stream. */
 export const closeCodes = {

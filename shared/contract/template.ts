@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { jsonObject, jsonValue, timestamp } from './common.ts';
 import { evaluationChecksInput } from './graph.ts';
+import { etag } from './if-match.ts';
 import { inputSchemaField, workflowCreateBody, workflowSchema } from './workflow.ts';
 
 export const templateSchema = z
@@ -14,6 +15,7 @@ export const templateSchema = z
     checks: z.array(jsonValue),
     sample_input: jsonObject.meta({ description: 'An example input' }),
     created_at: timestamp.nullable().meta({ description: 'Null for built-in ones' }),
+    etag,
   })
   .meta({ id: 'Template' });
 

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { jsonValue } from './common.ts';
+import { etag } from './if-match.ts';
 
 /** The longest deduplication window: 30 days. */
 const MAX_DEDUP_SECONDS = 2_592_000;
@@ -48,6 +49,7 @@ export const webhookSchema = z
     enabled: z.boolean(),
     url: url.nullable().meta({ description: 'Null while disabled' }),
     ...settings,
+    etag,
   })
   .meta({ id: 'Webhook' });
 export type Webhook = z.infer<typeof webhookSchema>;

@@ -33,6 +33,9 @@ export const inputSchemaField = jsonObject.nullable().meta({
     '`format` is not checked; external references are not loaded. At most 65,536 characters and 40 levels',
 });
 
+const REQUIRES_EXPERIMENT =
+  'It is published only after an experiment of exactly this graph and input schema that lost no check and failed no run';
+
 const runStatsSchema = z
   .object({
     total: z.int(),
@@ -64,10 +67,12 @@ export const workflowSchema = z
     input_schema: inputSchemaField,
     checks: z.array(jsonValue),
     run_cap_usd: dollars.nullable().meta({ description: 'The cost limit of one run' }),
+    requires_experiment: z.boolean().meta({ description: REQUIRES_EXPERIMENT }),
     stats: runStatsSchema,
     created_by: z.string().nullable(),
     created_at: timestamp,
     updated_at: timestamp,
+    has_draft: z.boolean().meta({ description: 'It has a draft, at `.../draft`' }),
     etag,
   })
   .meta({ id: 'Workflow' });
@@ -77,6 +82,8 @@ const description = z.string().max(10_000);
 const runCap = dollarsInput
   .nullable()
   .meta({ description: 'The cost limit of one run; null removes it' });
+
+const requiresExperiment = z.boolean().meta({ description: REQUIRES_EXPERIMENT });
 
 const exampleGraph = {
   nodes: [
@@ -99,6 +106,7 @@ export const workflowCreateBody = z
     graph: drawnGraph.default({ nodes: [], edges: [] }),
     input_schema: inputSchemaField.optional(),
     run_cap_usd: runCap.optional(),
+    requires_experiment: requiresExperiment.optional(),
   })
   .meta({
     examples: [{ name: 'Answer tickets', graph: exampleGraph, input_schema: exampleSchema }],
@@ -111,6 +119,7 @@ export const workflowUpdateBody = z
     graph: drawnGraph.optional(),
     input_schema: inputSchemaField.optional(),
     run_cap_usd: runCap.optional(),
+    requires_experiment: requiresExperiment.optional(),
   })
   .meta({ examples: [{ name: 'Answer every ticket', run_cap_usd: 0.5 }] });
 

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { planNames } from '../plans.ts';
 import { timestamp } from './common.ts';
+import { etag } from './if-match.ts';
 
 export const workspaceSchema = z
   .object({
@@ -9,6 +10,7 @@ export const workspaceSchema = z
     plan: z.enum(planNames),
     member_count: z.int(),
     created_at: timestamp,
+    etag,
   })
   .meta({ id: 'Workspace' });
 export type Workspace = z.infer<typeof workspaceSchema>;

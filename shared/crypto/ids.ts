@@ -23,6 +23,8 @@ export const idPrefixes = {
   delivery: 'dlv',
   export: 'exp',
   request: 'req',
+  job: 'job',
+  inboundEvent: 'iev',
 } as const;
 
 const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz';

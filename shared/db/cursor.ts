@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { OffsetPage } from '../contract/common.ts';
 import { AppError } from '../errors.ts';
-import { sql } from './pool.ts';
+import { type FragmentSqlToken, sql } from './pool.ts';
 
 /** The end of a page of a list ordered by `(created_at, id)`: microseconds since 1970, and the id. */
 export interface PageEnd {
@@ -17,20 +17,25 @@ const id = z
   .min(1)
   .max(200)
   .refine((text) => !UNSENDABLE.test(text));
-const encoded = z.tuple([z.int(), id]);
+/** The ends of pages of a list as cursors, which no client has to understand. */
+export const cursorsOf = <End>(shape: z.ZodType<End>) => ({
+  encode: (end: End): string => Buffer.from(JSON.stringify(end)).toString('base64url'),
+  /** Throws AppError `invalid` for a cursor of another list. */
+  decode: (cursor: string): End => {
+    try {
+      return shape.parse(JSON.parse(Buffer.from(cursor, 'base64url').toString('utf8')));
+    } catch (error) {
+      throw new AppError('invalid', 'cursor: not a cursor of this list', { cause: error });
+    }
+  },
+});
 
-function encodeCursor(end: PageEnd): string {
-  return Buffer.from(JSON.stringify([end.at, end.id])).toString('base64url');
-}
+const cursors = cursorsOf(z.tuple([z.int(), id]));
 
 /** Throws AppError `invalid` for an invalid cursor. */
 export function decodeCursor(cursor: string): PageEnd {
-  try {
-    const [at, id] = encoded.parse(JSON.parse(Buffer.from(cursor, 'base64url').toString('utf8')));
-    return { at, id };
-  } catch (error) {
-    throw new AppError('invalid', 'cursor: not a cursor of this list', { cause: error });
-  }
+  const [at, id] = cursors.decode(cursor);
+  return { at, id };
 }
 
 /** Expects one row more than the page, which shows whether there is a next page. */
@@ -41,9 +46,15 @@ export function pageOf<Row extends { at: number; id: string }>(
   const page = rows.slice(0, limit);
   const last = page.at(-1);
   const more = rows.length > limit && last !== undefined;
-  return { rows: page, next_cursor: more ? encodeCursor(last) : null };
+  return { rows: page, next_cursor: more ? cursors.encode([last.at, last.id]) : null };
 }
 
 /** Limits a list to a page; without a page there is no limit. */
 export const offsetClause = (page?: OffsetPage) =>
   sql.fragment`LIMIT ${page?.limit ?? null}::bigint OFFSET ${page?.offset ?? 0}::bigint`;
+
+/** The `at` of the end of a page as the time of a row, and the reverse. */
+export const toTimestamp = (microseconds: number): FragmentSqlToken =>
+  sql.fragment`'epoch'::timestamptz + ${microseconds}::bigint * interval '1 microsecond'`;
+export const toMicroseconds = (column: FragmentSqlToken): FragmentSqlToken =>
+  sql.fragment`(extract(epoch FROM ${column}) * 1000000)::bigint`;

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import pg from 'pg';
+import type pg from 'pg';
 import { z } from 'zod';
-import { type Db, sql } from './pool.ts';
+import { type Db, sql, withClient } from './pool.ts';
 
 const MIGRATIONS_DIR = join(import.meta.dirname, '../../migrations');
 
@@ -35,9 +35,7 @@ export async function listMigrations(directory = MIGRATIONS_DIR): Promise<Migrat
  * the migrations it applied. Throws when an applied migration was edited afterwards.
  */
 export async function migrate(url: string): Promise<string[]> {
-  const client = new pg.Client({ connectionString: url });
-  await client.connect();
-  try {
+  return withClient(url, async (client) => {
     await client.query('SELECT pg_advisory_lock($1)', [LOCK_KEY]);
     await client.query(
       `CREATE TABLE IF NOT EXISTS migrations (
@@ -58,9 +56,7 @@ export async function migrate(url: string): Promise<string[]> {
       done.push(migration.name);
     }
     return done;
-  } finally {
-    await client.end();
-  }
+  });
 }
 
 async function apply(client: pg.Client, migration: Migration): Promise<void> {

@@ -1,3 +1,4 @@
+import pg from 'pg';
 import {
   type CommonQueryMethods,
   createPool,
@@ -147,5 +148,27 @@ export async function ping(db: Db): Promise<void> {
 export const syncCommit = (wait: boolean) =>
   sql.fragment`set_config('synchronous_commit', ${wait ? 'on' : 'off'}, true)`;
 
+/** A value as JSON; null is the SQL one. */
+export const jsonOrNull = (value: unknown) =>
+  sql.fragment`${value === null ? null : JSON.stringify(value)}::json`;
+
 export type { FragmentSqlToken, ListSqlToken, QuerySqlToken } from 'slonik';
 export { sql };
+
+/**
+ * Runs `work` on a connection of its own, and closes it. A connection that is lost between two statements fails the next
+ * one; without a listener it would end the process.
+ */
+export async function withClient<T>(
+  url: string,
+  work: (client: pg.Client) => Promise<T>,
+): Promise<T> {
+  const client = new pg.Client({ connectionString: url });
+  client.on('error', () => undefined);
+  await client.connect();
+  try {
+    return await work(client);
+  } finally {
+    await client.end();
+  }
+}

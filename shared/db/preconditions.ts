@@ -17,13 +17,21 @@ const tables = {
   feed: 'data_feeds',
   source: 'data_sources',
   endpoint: 'data_endpoints',
+  dataKey: 'data_keys',
+  apiKey: null,
   member: null,
   workspace: null,
 } as const;
 
 export type LockedNoun = keyof typeof tables;
 
-const workspaceFirst: ReadonlySet<LockedNoun> = new Set(['tool', 'secret', 'member', 'workspace']);
+const workspaceFirst: ReadonlySet<LockedNoun> = new Set([
+  'tool',
+  'secret',
+  'apiKey',
+  'member',
+  'workspace',
+]);
 const toolsFirst: ReadonlySet<LockedNoun> = new Set(['workflow', 'schedule']);
 
 /** Until the transaction ends. A record that does not exist is left to the change. */

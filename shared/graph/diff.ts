@@ -1,6 +1,7 @@
 import type { Json, JsonObject } from '../json.ts';
 import { canonicalJson } from '../values/canonical-json.ts';
-import { isObject, memberOf } from './json-value.ts';
+import { differencesOf } from './json-differences.ts';
+import { memberOf } from './json-value.ts';
 
 export { canonicalJson } from '../values/canonical-json.ts';
 
@@ -17,9 +18,6 @@ export interface GraphDiff {
   nodes: PartsDiff;
   edges: PartsDiff;
 }
-
-/** The deepest level with a separate path for each difference; deeper ones use the path of that level. */
-const MAX_PATH_DEPTH = 20;
 
 /**
  * The differences between two graphs. Nodes match by id; edges by id, or by source, target and condition without one.
@@ -42,8 +40,7 @@ interface SchemaDiff {
 /** The differences between two schemas; null when there are none. */
 export function diffSchemas(from: JsonObject | null, to: JsonObject | null): SchemaDiff | null {
   if (from === null || to === null) return from === to ? null : { from, to, paths: [] };
-  const paths: string[] = [];
-  collectPaths(from, to, '', 0, paths);
+  const paths = pathsOf(from, to);
   return paths.length === 0 ? null : { from, to, paths };
 }
 
@@ -101,50 +98,12 @@ function diffParts(
       diff.added.push(part);
       continue;
     }
-    const paths: string[] = [];
-    collectPaths(old.part, part, '', 0, paths);
+    const paths = pathsOf(old.part, part);
     if (paths.length > 0) diff.changed.push({ id, paths });
   }
   for (const [name, { part }] of before) if (!after.has(name)) diff.removed.push(part);
   return diff;
 }
 
-function collectPaths(
-  from: Json | undefined,
-  to: Json | undefined,
-  path: string,
-  depth: number,
-  paths: string[],
-): void {
-  if (from !== undefined && to !== undefined && depth < MAX_PATH_DEPTH) {
-    if (isObject(from) && isObject(to)) {
-      for (const key of keysOf(from, to)) {
-        collectPaths(
-          ownOf(from, key),
-          ownOf(to, key),
-          path === '' ? key : `${path}.${key}`,
-          depth + 1,
-          paths,
-        );
-      }
-      return;
-    }
-    if (Array.isArray(from) && Array.isArray(to)) {
-      for (let at = 0; at < Math.max(from.length, to.length); at += 1) {
-        collectPaths(from[at], to[at], `${path}[${at}]`, depth + 1, paths);
-      }
-      return;
-    }
-  }
-  if (from === undefined || to === undefined || canonicalJson(from) !== canonicalJson(to)) {
-    paths.push(path);
-  }
-}
-
-function keysOf(from: JsonObject, to: JsonObject): string[] {
-  return [...new Set([...Object.keys(from), ...Object.keys(to)])].sort();
-}
-
-function ownOf(object: JsonObject, key: string): Json | undefined {
-  return Object.hasOwn(object, key) ? object[key] : undefined;
-}
+const pathsOf = (from: Json, to: Json): string[] =>
+  Array.from(differencesOf(from, to), ({ path }) => path);

@@ -50,11 +50,13 @@ export interface Approver {
 /** A member with what decides whether they hold a capability. */
 export interface MemberStanding extends Approver {
   name: string;
+  /** Neither invited nor waiting for admission. */
+  active: boolean;
   overrides: CapabilityOverrides;
 }
 
-export const mayApprove = ({ role, overrides }: MemberStanding): boolean =>
-  holds(role, overrides, 'approve_gates');
+export const mayApprove = ({ active, role, overrides }: MemberStanding): boolean =>
+  active && holds(role, overrides, 'approve_gates');
 
 /** Whether the gate lets the member decide, as far as `approvers` says. */
 export const isApprover = (
@@ -65,6 +67,48 @@ export const isApprover = (
   approvers.roles?.includes(role) === true ||
   approvers.members?.includes(id) === true;
 
+/** Who can still decide an open gate. */
+export interface Deciders {
+  /** The members who can, without those who have approved it. */
+  members: MemberStanding[];
+  /** Too few approvers are left for the approvals that are missing, so admins can decide, too. */
+  adminsStandIn: boolean;
+}
+
+/** What has happened at a gate, as far as it matters for who can decide it. */
+export interface GateProgress {
+  /** Null for a run that no member started. */
+  starter: string | null;
+  /** The approvals so far. */
+  decisions: readonly { member_id: string | null }[];
+}
+
+/**
+ * Who can still decide a gate, from the members as they are now: approvers can leave the workspace or lose their role
+ * while it is open. Admins then stand in for `approvers`, since the run could not continue otherwise. The other rules
+ * hold for them as well: different people, and not the starter.
+ */
+export function decidersOf(
+  settings: GateSettings,
+  members: readonly MemberStanding[],
+  { starter, decisions }: GateProgress,
+): Deciders {
+  const approved = decisions.map(({ member_id }) => member_id);
+  const { required = 1, not_the_starter: excludes = false } = settings;
+  const left = members.filter(
+    (member) =>
+      mayApprove(member) && !approved.includes(member.id) && !(excludes && member.id === starter),
+  );
+  const approvers = left.filter((member) => isApprover(settings, member));
+  const adminsStandIn = approvers.length < required - approved.length;
+  return {
+    members: adminsStandIn
+      ? left.filter((member) => isApprover(settings, member) || member.role === 'admin')
+      : approvers,
+    adminsStandIn: adminsStandIn && settings.approvers !== undefined,
+  };
+}
+
 /**
  * Why someone cannot decide a gate; undefined when they can. `member` is null for a key without a member, `starter` for
  * a run that no member started.
@@ -72,7 +116,11 @@ export const isApprover = (
 export function refusedDecision(
   settings: GateSettings,
   label: string,
-  { member, starter }: { member: Approver | null; starter: string | null },
+  {
+    member,
+    starter,
+    adminsStandIn,
+  }: { member: Approver | null; starter: string | null; adminsStandIn: boolean },
 ): string | undefined {
   if (!needsMember(settings)) return undefined;
   if (member === null) {
@@ -81,7 +129,7 @@ export function refusedDecision(
   if (settings.not_the_starter === true && member.id === starter) {
     return `Gate '${label}' cannot be decided by the member who started the run`;
   }
-  if (isApprover(settings, member)) return undefined;
+  if (isApprover(settings, member) || (adminsStandIn && member.role === 'admin')) return undefined;
   const { roles = [], members = [] } = settings.approvers ?? {};
   const who = [
     ...(roles.length > 0 ? [`the roles ${roles.join(', ')}`] : []),
@@ -89,5 +137,6 @@ export function refusedDecision(
       ? [members.length === 1 ? '1 named member' : `${members.length} named members`]
       : []),
   ];
-  return `Gate '${label}' can only be decided by ${who.join(' and ')}`;
+  const others = adminsStandIn ? ', and by admins, since too few of them are left' : '';
+  return `Gate '${label}' can only be decided by ${who.join(' and ')}${others}`;
 }

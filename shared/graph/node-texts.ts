@@ -1,7 +1,7 @@
 import type { Json, JsonObject } from '../json.ts';
 import type { AgentNode, GraphNode } from '../contract/graph.ts';
-import { expressionRoots } from './expression/expression.ts';
-import { templateRoots } from './expression/template.ts';
+import { parseExpression } from './expression/expression.ts';
+import { templateReads } from './expression/template.ts';
 import { isObject } from './json-value.ts';
 import { agentToolsOf } from './node-tools.ts';
 import { secretParamsOf, SECRETS } from '../values/secrets.ts';
@@ -17,10 +17,21 @@ export interface NodeText {
   secrets?: true;
 }
 
-/** The top-level keys of the state that a text reads. Throws ExpressionError when it does not parse. */
-export function textRoots({ language, text, locals = [] }: NodeText): string[] {
-  const roots = language === 'template' ? templateRoots(text) : expressionRoots(text);
-  return roots.filter((root) => !locals.includes(root));
+/** A top-level key of the state that a text reads, and the offset of its first use in the text. */
+export interface RootRead {
+  key: string;
+  position: number;
+}
+
+/** The top-level keys of the state that a text reads, each once. Throws ExpressionError when it does not parse. */
+export function textReads({ language, text, locals = [] }: NodeText): RootRead[] {
+  const reads = language === 'template' ? templateReads(text) : expressionReads(text);
+  return reads.filter(({ key }) => !locals.includes(key));
+}
+
+function expressionReads(source: string): RootRead[] {
+  const { roots, positions } = parseExpression(source);
+  return roots.map((key, at) => ({ key, position: positions[at]! }));
 }
 
 /**

@@ -3,6 +3,7 @@ import { reapHolds } from '../db/money/holds.ts';
 import type { Pool } from '../db/pool.ts';
 import { dropPastEvents, dropPastSignatures } from '../db/workflows/webhooks.ts';
 import { FOLD_BATCH, foldUsage } from '../db/money/usage.ts';
+import { storeRunWords, WORDS_BATCH } from '../db/run-lists/run-words.ts';
 import type { Config } from '../platform/config.ts';
 import type { Logger } from '../platform/logger.ts';
 import type { Mailer } from '../platform/mailer.ts';
@@ -50,7 +51,7 @@ const FORGET_BATCH = 1_000;
 const ADOPT_EVERY_MS = 10_000;
 
 /**
- * Work done shortly after a transaction, so that no transaction waits for it: the seals of the audit log, daily usage,
+ * Work done shortly after a transaction, so that no transaction waits for it: the seals of the audit log, daily usage, words of runs to search for,
  * abandoned holds, expired webhook events and signatures, plain invite codes, and invitation emails. Each has its own
  * loop, since they are independent.
  */
@@ -63,6 +64,10 @@ export function startBookkeeping(deps: BookkeepingDeps): Loop {
     startLoop(
       { name: 'usage rollup', ...deps },
       async () => (await foldUsage(deps.db)) === FOLD_BATCH,
+    ),
+    startLoop(
+      { name: 'run search', ...deps },
+      async () => (await storeRunWords(deps.db)) === WORDS_BATCH,
     ),
     startLoop({ name: 'hold reaper', ...deps, everyMs: REAP_EVERY_MS }, () => reapOnce(deps)),
     startLoop(

@@ -2,7 +2,7 @@ import type { Graph, GraphIssue } from '../contract/graph.ts';
 import type { Db } from '../db/pool.ts';
 import { readStandings } from '../db/people/standings.ts';
 import { type MemberStanding, needsMember } from '../graph/gate-settings.ts';
-import { schemaProblem } from '../platform/threads/untrusted.ts';
+import { inputSchemaProblems } from '../platform/threads/untrusted.ts';
 
 /** The members that the check of a graph needs to know; none when no gate has a rule about them. */
 export async function membersFor(
@@ -18,22 +18,28 @@ export async function membersFor(
 }
 
 /**
- * The input schemas of gates that cannot check an input. Apart from the other checks of a graph, since a schema of a few
- * lines can take long to compile. Throws WorkBusyError.
+ * The input schemas of gates that cannot check an input, or that no input fits, by the rules of workflows' input
+ * schemas. Apart from the other checks of a graph, since a schema of a few lines can take long to compile. Throws
+ * WorkBusyError.
  */
 export async function gateSchemaIssues(
   workspaceId: string,
   graph: Graph | undefined,
 ): Promise<GraphIssue[]> {
-  const issues: GraphIssue[] = [];
-  for (const [at, node] of (graph?.nodes ?? []).entries()) {
-    if (node.kind !== 'human_gate' || node.input_schema === undefined) continue;
-    const problem = await schemaProblem(workspaceId, node.input_schema);
-    if (problem === undefined) continue;
-    issues.push({
-      ...{ code: 'gate_schema_invalid', node_id: node.id, path: `nodes[${at}].input_schema` },
-      message: `Node '${node.id}': input_schema ${problem}`,
-    });
-  }
-  return issues;
+  const forms = (graph?.nodes ?? []).flatMap((node, at) =>
+    node.kind === 'human_gate' && node.input_schema !== undefined
+      ? [{ id: node.id, at, schema: node.input_schema }]
+      : [],
+  );
+  if (forms.length === 0) return [];
+  const problems = await inputSchemaProblems(
+    workspaceId,
+    forms.map(({ schema }) => schema),
+  );
+  return problems.map(({ at, problem }) => ({
+    code: 'gate_schema_invalid',
+    node_id: forms[at]!.id,
+    path: `nodes[${forms[at]!.at}].input_schema`,
+    message: `Node '${forms[at]!.id}': input_schema ${problem}`,
+  }));
 }

@@ -6,9 +6,9 @@ import { publishDraft } from '../db/workflows/publishing.ts';
 import { readWorkflow } from '../db/workflows/workflows.ts';
 import type { Pool } from '../db/pool.ts';
 import { AppError } from '../errors.ts';
-import type { Json } from '../json.ts';
 import type { ModelSettings } from '../platform/calls/models.ts';
 import { validateWorkflow } from './validate-workflow.ts';
+import { drawnOf } from '../db/runs/run-request.ts';
 
 /** How many errors a refusal lists. */
 const MAX_REASONS = 5;
@@ -32,7 +32,7 @@ export async function publishFromDraft(
     throw new AppError('not_found', detail);
   }
   requireKnownDraft(wanted.ifMatch, draft);
-  const drawn = { graph: draft.graph as unknown as Json, inputSchema: draft.input_schema };
+  const drawn = drawnOf(draft);
   const { valid, errors } = await validateWorkflow(db, scope, wanted.models, drawn);
   if (!valid) throw invalidDraft(errors);
   await publishDraft(db, actor, workflowId, { checked: draft, note: wanted.note });

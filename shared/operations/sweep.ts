@@ -1,4 +1,6 @@
 import { deleteExpiredMetering } from '../db/data/metering-retention.ts';
+import { deleteExpiredEvents } from '../db/inbound/events.ts';
+import { deleteExpiredJobs } from '../db/jobs/jobs.ts';
 import { notifyFrames } from '../db/runs/frames.ts';
 import * as retention from '../db/audit/retention.ts';
 import type { SweepPart } from '../execution.ts';
@@ -20,8 +22,11 @@ const LANES = 2;
  * that later statements skip them; left to the last statement, a million of them take it more than a second.
  */
 const REWIND_AFTER = 50;
-/** Retention of outbound events, for all plans. */
+/** Retention of outbound events and of background jobs, for all plans. */
 const OUTBOUND_KEPT_DAYS = 30;
+const JOBS_KEPT_DAYS = 30;
+/** Of inbound events; where runs are kept shorter, no longer than runs, which have the same content as input. */
+const INBOUND_KEPT_DAYS = 30;
 
 export interface SweepOptions {
   /** The last completed workspace; absent: start with the first. */
@@ -37,9 +42,9 @@ const BUDGET_MS = 60_000;
 type Progress = Omit<SweepPart, 'after'>;
 
 /**
- * Part of a retention sweep: removes unused payloads, then per workspace the runs, audit entries and outbound events
- * past their windows, until nothing is left or the time budget is used up; then `after` is where to continue. A
- * workspace that cannot be swept is counted in `failed` and does not block the others.
+ * Part of a retention sweep: removes unused payloads, then per workspace the runs, audit entries, outbound events,
+ * inbound events and jobs past their windows, until nothing is left or the time budget is used up; then `after` is where
+ * to continue. A workspace that cannot be swept is counted in `failed` and does not block the others.
  */
 export async function sweepPart(
   deps: DispatchDeps,
@@ -112,6 +117,15 @@ async function sweepWorkspace(
     finished = await untilNothingIsLeft(part, () =>
       retention.deleteExpiredOutbound(deps.db, window),
     );
+  }
+  if (finished) {
+    const window = { workspaceId: workspace.id, days: JOBS_KEPT_DAYS };
+    finished = await untilNothingIsLeft(part, () => deleteExpiredJobs(deps.db, window));
+  }
+  if (finished) {
+    const days = Math.min(runsKeptDays ?? INBOUND_KEPT_DAYS, INBOUND_KEPT_DAYS);
+    const window = { workspaceId: workspace.id, days };
+    finished = await untilNothingIsLeft(part, () => deleteExpiredEvents(deps.db, window));
   }
   finished &&= await untilNothingIsLeft(part, () => deleteExpiredMetering(deps.db, workspace.id));
   // One entry per sweep: a workspace that continues in the next part gets its entry at the end.

@@ -24,6 +24,7 @@ export async function validateWorkflow(
   const { graph, errors, warnings } = await checkGraphUntrusted(scope.workspaceId, current.graph, {
     tools: builtinTools,
     customTools: current.customTools,
+    workflows: current.workflows,
     secrets: current.secrets,
     calls: current.calls,
     ...(await membersFor(db, scope.workspaceId, current.graph)),

@@ -2,7 +2,7 @@ import type { Db } from '../db/pool.ts';
 import { readInputSchema } from '../db/workflows/current-graph.ts';
 import { AppError } from '../errors.ts';
 import type { JsonObject } from '../json.ts';
-import { inputSchemaProblem, inputUntrusted } from '../platform/threads/untrusted.ts';
+import { inputSchemaProblems, inputUntrusted } from '../platform/threads/untrusted.ts';
 
 /** Checks the `input_schema` of a request. Throws AppError `invalid`. */
 export async function requireInputSchema(
@@ -10,9 +10,9 @@ export async function requireInputSchema(
   schema: JsonObject | null | undefined,
 ): Promise<void> {
   if (schema == null) return;
-  const problem = await inputSchemaProblem(workspaceId, schema);
-  if (problem !== undefined) {
-    throw new AppError('invalid', `Invalid body: input_schema ${problem}`);
+  const [found] = await inputSchemaProblems(workspaceId, [schema]);
+  if (found !== undefined) {
+    throw new AppError('invalid', `Invalid body: input_schema ${found.problem}`);
   }
 }
 
@@ -31,15 +31,19 @@ export async function requireFittingInput(
   if (refusal !== undefined) throw refusal;
 }
 
-/** The refusal of an input that does not fit the schema, with the path of each problem; undefined when it fits. */
+/**
+ * The refusal of an input that does not fit the schema, with the path of each problem; undefined when it fits. `owner`
+ * has the schema: the workflow of a run, or the gate of a decision.
+ */
 export async function refusedInput(
   workspaceId: string,
   schema: JsonObject,
   input: JsonObject,
+  owner: 'workflow' | 'gate' = 'workflow',
 ): Promise<AppError | undefined> {
   const { schemaProblem, problem } = await inputUntrusted(workspaceId, schema, input);
   if (schemaProblem !== undefined) {
-    const detail = `The input cannot be checked: the workflow's input_schema ${schemaProblem}`;
+    const detail = `The input cannot be checked: the ${owner}'s input_schema ${schemaProblem}`;
     return new AppError('input_invalid', detail);
   }
   return problem === undefined

@@ -16,11 +16,15 @@ export interface CompiledPolicies {
   redactor: Redactor | undefined;
 }
 
-export function compilePolicies(policies: Policies): CompiledPolicies {
+/** With `keepMarks`, what was redacted before is not found again: for data that was stored after a redaction. */
+export function compilePolicies(
+  policies: Policies,
+  options: { keepMarks?: boolean } = {},
+): CompiledPolicies {
   return {
     models: policies.model_allowlist === null ? undefined : new Set(policies.model_allowlist),
     tools: new Map(policies.tools.map((tool) => [tool.tool, tool])),
-    redactor: compileRedaction(policies.redaction),
+    redactor: compileRedaction(policies.redaction, options),
   };
 }
 
@@ -30,6 +34,8 @@ export interface StepToJudge {
   node: ExecutedNode;
   params: JsonObject;
   state: JsonObject;
+  /** Further names of its tool: the rules for each of them hold. */
+  aliases?: readonly string[];
 }
 
 /** Limits of one judgement. The defaults suit a background thread. */
@@ -38,6 +44,8 @@ export interface JudgingLimits {
   budget: WorkBudget;
   /** Called with each rule before it is applied. */
   onRule?: (what: string) => void;
+  /** Whether a rule for an argument is left out, because of the values that it would examine. */
+  leavesOut?: (found: readonly Json[]) => boolean;
 }
 
 export interface Judgement {
@@ -104,7 +112,8 @@ export const unjudged = (policies: CompiledPolicies, reason: string): Judgement 
   fallbackVerdict: fallbackVerdictOf(policies),
 });
 
-function refusalOf(
+/** The verdict that refuses a step; undefined when none does. */
+export function refusalOf(
   policies: CompiledPolicies,
   step: StepToJudge,
   limits: JudgingLimits | undefined,
@@ -114,10 +123,23 @@ function refusalOf(
     case 'agent':
       return modelVerdict(policies, node.model, 'model_allowlist');
     case 'tool':
-      return toolVerdict(policies, node, step, limits);
+      return firstOf([node.tool_name, ...(step.aliases ?? [])], (name) =>
+        toolVerdict(policies, name, step, limits),
+      );
     default:
       return node satisfies never;
   }
+}
+
+function firstOf<Result>(
+  names: readonly string[],
+  find: (name: string) => Result | undefined,
+): Result | undefined {
+  for (const name of new Set(names)) {
+    const found = find(name);
+    if (found !== undefined) return found;
+  }
+  return undefined;
 }
 
 function modelVerdict(
@@ -138,11 +160,10 @@ function modelVerdict(
 
 function toolVerdict(
   policies: CompiledPolicies,
-  node: ToolNode,
+  tool: string,
   step: StepToJudge,
   limits: JudgingLimits | undefined,
 ): PolicyVerdict | undefined {
-  const tool = node.tool_name;
   const rules = policies.tools.get(tool);
   if (rules === undefined) return undefined;
   const allowed = rules.allowed_workflow_ids;
@@ -158,7 +179,8 @@ function toolVerdict(
   const budget = limits?.budget ?? { work: MAX_RULES_WORK };
   const broken = rules.blocked_arguments?.find((rule) => {
     limits?.onRule?.(`argument ${rule.argument}`);
-    return isBlocked(rule, tool, step.params, budget);
+    const found = valuesAt(step.params, rule.argument.split('.'));
+    return limits?.leavesOut?.(found) !== true && isBlocked(rule, tool, found, budget);
   });
   if (broken === undefined) return undefined;
   const { argument } = broken;
@@ -182,11 +204,10 @@ const CASELESS: ReadonlySet<string> = new Set(['http_request.method']);
 function isBlocked(
   rule: BlockedArgument,
   tool: string,
-  params: JsonObject,
+  found: readonly Json[],
   budget: WorkBudget,
 ): boolean {
   const caseless = CASELESS.has(`${tool}.${rule.argument}`);
-  const found = valuesAt(params, rule.argument.split('.'));
   if (rule.pattern !== undefined) {
     return found.some((value) => holdsMatch(value, rule.pattern ?? '', caseless, budget));
   }
@@ -282,6 +303,22 @@ function redactStep(
     stored: Object.fromEntries(stored),
     state: asksState ? redaction.redact(step.state) : step.state,
   };
+}
+
+/**
+ * How many values the policies redact in the data of a step, by name. Throws RedactionError for data that cannot be
+ * searched.
+ */
+export function countRedacted(
+  { redactor }: CompiledPolicies,
+  step: StepToJudge,
+  limits: JudgingLimits,
+): Redaction['counts'] {
+  const begin = () => redactor?.({ budget: limits.budget });
+  const redaction = begin();
+  if (redaction === undefined) return new Map();
+  redactStep(redaction, begin, step);
+  return redaction.counts;
 }
 
 const recipientsOf = (node: ToolNode): readonly string[] => own(RECIPIENTS, node.tool_name) ?? [];

@@ -64,6 +64,7 @@ interface Finder {
 /** The rest of the step's limits. */
 interface Effort extends RedactionLimits {
   ms: number;
+  keepMarks: boolean;
 }
 
 /**
@@ -72,8 +73,19 @@ interface Effort extends RedactionLimits {
  */
 export type Redactor = (limits?: RedactionLimits) => Redaction;
 
-/** Undefined when the policies redact nothing. */
-export function compileRedaction(redaction: Policies['redaction']): Redactor | undefined {
+/** What a redaction leaves in place of what it found. */
+const MARK = /\[REDACTED:[A-Za-z][A-Za-z0-9_-]*\]/g;
+
+/** Whether something was redacted in a text. */
+export const hasMark = (text: string): boolean => text.search(MARK) !== -1;
+
+/**
+ * Undefined when the policies redact nothing. With `keepMarks`, nothing is found in what an earlier redaction has left.
+ */
+export function compileRedaction(
+  redaction: Policies['redaction'],
+  { keepMarks = false }: { keepMarks?: boolean } = {},
+): Redactor | undefined {
   const finders: Finder[] = [
     ...redaction.detectors.map((name) => ({ name, find: detectorFinder(name) })),
     ...redaction.patterns.map(({ name, regex }) => ({ name, find: patternFinder(name, regex) })),
@@ -81,7 +93,7 @@ export function compileRedaction(redaction: Policies['redaction']): Redactor | u
   if (finders.length === 0) return undefined;
   return (limits = { budget: { work: MAX_STEP_WORK } }) => {
     const counts = new Map<string, number>();
-    const effort: Effort = { ...limits, ms: MAX_PATTERN_MS };
+    const effort: Effort = { ...limits, ms: MAX_PATTERN_MS, keepMarks };
     const text = (given: string): string => redactText(given, finders, counts, effort);
     return { counts, redact: (value) => redactValue(value, text, 0) as typeof value };
   };
@@ -122,9 +134,12 @@ function redactText(
 ): string {
   const found: Found[] = [];
   const plain = plainText(text);
+  const marks = effort.keepMarks ? marksIn(text) : [];
   for (const { name, find } of finders) {
     effort.onFinder?.(name);
-    for (const span of find(text, effort, plain)) found.push({ ...span, name });
+    for (const span of find(text, effort, plain)) {
+      if (!marks.some((mark) => overlap(mark, span))) found.push({ ...span, name });
+    }
   }
   if (found.length === 0) return text;
   let redacted = '';
@@ -136,6 +151,14 @@ function redactText(
   }
   return redacted + text.slice(kept);
 }
+
+const marksIn = (text: string): Span[] =>
+  [...text.matchAll(MARK)].map(({ index, 0: mark }) => ({
+    start: index,
+    end: index + mark.length,
+  }));
+
+const overlap = (one: Span, other: Span): boolean => one.start < other.end && other.start < one.end;
 
 interface Found extends Span {
   name: string;

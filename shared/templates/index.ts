@@ -3,6 +3,7 @@ import { contentPipeline } from './content-pipeline.ts';
 import { dataSteward } from './data-steward.ts';
 import { documentReview } from './document-review.ts';
 import { incidentRunbook } from './incident-runbook.ts';
+import { invoiceBatch } from './invoice-batch.ts';
 import { launchKit } from './launch-kit.ts';
 import { leadEnrichment } from './lead-enrichment.ts';
 import { researchLoop } from './research-loop.ts';
@@ -17,6 +18,7 @@ export const builtInTemplates: readonly BuiltInTemplate[] = [
   budgetedResearch,
   leadEnrichment,
   documentReview,
+  invoiceBatch,
   serviceMonitoring,
   contentPipeline,
   incidentRunbook,

@@ -14,7 +14,7 @@ const secretParams: Readonly<Record<string, readonly string[]>> = {
 
 /** For messages. */
 export const WHERE_SECRETS_STAND =
-  'headers, query and body of http_request, headers of mcp and headers of custom tools';
+  'headers, query or body of http_request, headers of mcp or headers of a custom tool';
 
 /** The parameters of this tool in which secrets may stand. */
 export const secretParamsOf = (tool: string): readonly string[] =>

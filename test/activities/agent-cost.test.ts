@@ -35,7 +35,7 @@ test('max_output_tokens bounds the cost of a model, and each byte of the prompt 
 
 test('without a token limit, the bound is the last cost or none', async () => {
   expect(await costOf({})).toEqual({ least: 1, most: null });
-  expect(await costOf({}, 4_321)).toEqual({ least: 1, most: 4_321 });
+  expect(await costOf({}, 4_321)).toEqual({ least: 1, most: 4_321, estimated: true });
 });
 
 test('the most expensive of several models counts; one without a price costs nothing', async () => {

@@ -30,10 +30,21 @@ const registered = new Map([
   ['list', tool({ input_schema: { type: 'array' } })],
 ]);
 
+const workflows = new Map([
+  ['Refund an order', { name: 'Refund an order', description: '', input_schema: refundSchema }],
+  ['wf_1', { name: 'Größe prüfen', description: 'Checks a size', input_schema: refundSchema }],
+  [
+    'Größe prüfen',
+    { name: 'Größe prüfen', description: 'Checks a size', input_schema: refundSchema },
+  ],
+  ['Untyped', { name: 'Untyped', description: '', input_schema: null }],
+  ['Twin', { problem: "Several workflows are named 'Twin'" }],
+]);
+
 const offer = (...tools: Json[]) =>
   offeredTools(
     graphNodeSchema.parse({ id: 'a', kind: 'agent', tools }) as AgentNode,
-    registered,
+    { customTools: registered, workflows },
     jsonDigest,
   );
 
@@ -84,6 +95,37 @@ describe('an offered tool', () => {
     ['json_transform', expect.stringContaining('expression')],
   ])('%s is described as %s', (name, description) => {
     expect(offer(name).tools).toMatchObject([{ description }]);
+  });
+
+  test('can be a workflow, by name or id, with a name that providers accept', () => {
+    const named = offer('workflow:Refund an order', 'workflow:Größe prüfen', 'workflow:wf_1');
+    expect(named).toMatchObject({
+      problems: [],
+      tools: [
+        {
+          name: 'workflow:Refund an order',
+          providerName: 'workflow_Refund_an_order',
+          description: "Runs the workflow 'Refund an order'",
+          schema: refundSchema,
+          schemaDigest: jsonDigest(refundSchema),
+        },
+        { providerName: 'workflow_Gro_e_prufen', description: 'Checks a size' },
+        { name: 'workflow:wf_1', providerName: 'workflow_wf_1', description: 'Checks a size' },
+      ],
+    });
+    const parameters = { type: 'object', properties: { a: {} } };
+    const { tools } = offer({ name: 'workflow:Untyped', parameters, description: 'Mine' });
+    expect(tools).toMatchObject([{ schema: parameters, description: 'Mine' }]);
+  });
+
+  test('is neither offered nor refused where the workflows are not known', () => {
+    const { tools, problems } = offeredTools(
+      { tools: ['workflow:any', 'http_request'] },
+      { customTools: registered },
+      jsonDigest,
+    );
+    expect(problems).toEqual([]);
+    expect(tools.map(({ name }) => name)).toEqual(['http_request']);
   });
 
   test('does not show fixed arguments to the model, nor require them', () => {
@@ -144,7 +186,21 @@ describe('a tool that cannot be offered', () => {
       'tools[0]',
       'POST /api/tools/import',
     ],
-    ['tool_not_for_agents', ['workflow:triage'], 'tools[0]', 'cannot be offered as a tool'],
+    ['workflow_unknown', ['workflow:triage'], 'tools[0]', "There is no workflow 'triage'"],
+    ['workflow_unknown', ['workflow:Twin'], 'tools[0]', 'Several workflows'],
+    ['tool_without_schema', ['workflow:Untyped'], 'tools[0]', 'give the workflow an input_schema'],
+    [
+      'unknown_param',
+      [{ name: 'workflow:Refund an order', fixed: { amont: 1 } }],
+      'tools[0].fixed.amont',
+      "did you mean 'amount'?",
+    ],
+    [
+      'tool_names_collide',
+      ['workflow:wf_1', 'workflow:wf.1'],
+      'tools[1]',
+      "the same name 'workflow_wf_1' for the model",
+    ],
     ['tool_without_schema', ['custom:no-schema'], 'tools[0]', 'input_schema'],
     ['tool_schema_not_an_object', ['custom:list'], 'tools[0]', "'object'"],
     [
@@ -182,7 +238,11 @@ describe('a tool that cannot be offered', () => {
     const long = `custom:${'x'.repeat(63)}`;
     const collided = offeredTools(
       { tools: [`${long}a`, `${long}b`] },
-      new Map([`${'x'.repeat(63)}a`, `${'x'.repeat(63)}b`].map((name) => [name, tool()])),
+      {
+        customTools: new Map(
+          [`${'x'.repeat(63)}a`, `${'x'.repeat(63)}b`].map((name) => [name, tool()]),
+        ),
+      },
       jsonDigest,
     );
     expect(collided.problems).toMatchObject([{ code: 'tool_names_collide', path: 'tools[1]' }]);

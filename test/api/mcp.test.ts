@@ -9,6 +9,7 @@ import { capabilities, type Capability, type Role } from '../../shared/capabilit
 import { sql } from '../../shared/db/pool.ts';
 import { newId } from '../../shared/crypto/ids.ts';
 import { connectMcp, type Generation, generations } from '../fakes/mcp-client.ts';
+import { begin } from '../support/backtests.ts';
 import { echo, edge, type Engine, eventually, mock, startEngine } from '../support/engine.ts';
 import { subscribeToAll } from '../support/outbound-events.ts';
 
@@ -99,26 +100,48 @@ describe.each(generations)('a client of protocol %s', (generation) => {
     const { tools: listed } = await client.listTools();
     expect(listed.map(({ name }) => name).sort()).toEqual([
       'approve_run',
+      'assign_gate',
+      'backtest_policies',
+      'cancel_backtest',
+      'cancel_event_replay',
+      'cancel_experiment',
       'cancel_run',
       'create_webhook',
       'delete_webhook',
       'discard_draft',
+      'dry_run_workflow',
+      'fork_run',
+      'get_backtest',
       'get_draft',
+      'get_event_replay',
+      'get_experiment',
+      'get_inbound_event',
       'get_run',
       'get_usage',
       'get_workflow',
+      'list_experiments',
+      'list_inbound_events',
+      'list_pins',
       'list_runs',
       'list_secrets',
       'list_webhook_deliveries',
       'list_webhooks',
       'list_workflows',
+      'pin_output',
       'publish_draft',
       'redeliver_webhook',
+      'redeliver_webhook_range',
+      'replay_inbound_event',
+      'replay_inbound_events',
+      'rerun_run',
       'resume_run',
       'rotate_webhook_secret',
       'run_workflow',
       'save_draft',
+      'start_experiment',
+      'test_node',
       'test_webhook',
+      'unpin_output',
       'update_webhook',
       'validate_workflow',
     ]);
@@ -152,6 +175,50 @@ describe.each(generations)('a client of protocol %s', (generation) => {
     });
     const { data: read } = await use(client, 'get_run', { run_id: data.id });
     expect(read).toEqual(await engine.run(data.id));
+  });
+
+  test('runs the draft of a workflow on request', async () => {
+    const workflow = await engine.define(
+      { nodes: [echo('a', '1')], edges: [] },
+      `Drawn ${generation}`,
+    );
+    const given = { workflow, draft: true, wait_seconds: 20 };
+    expect(await use(client, 'run_workflow', given)).toEqual({ error: 'Draft not found' });
+    await use(client, 'save_draft', { workflow, graph: { nodes: [echo('a', '2')], edges: [] } });
+    const { data: drawn } = await use(client, 'run_workflow', given);
+    expect(drawn).toMatchObject({ of_draft: true, status: 'success', output: { a: 2 } });
+    const { data: current } = await use(client, 'run_workflow', { ...given, draft: false });
+    expect(current).toMatchObject({ of_draft: false, output: { a: 1 } });
+  });
+
+  test('pins the output of a node, tests another with it, and unpins it', async () => {
+    const workflow = await engine.define(
+      { nodes: [echo('a', '1'), echo('b', 'a + 1')], edges: [edge('a', 'b')] },
+      `Pinned ${generation}`,
+    );
+    const given = { workflow, input: {}, wait_seconds: 20 };
+    const { data: run } = await use(client, 'run_workflow', given);
+    const other = await engine.trigger(workflow, {});
+    await engine.until(other, ['success']);
+    const pin = { workflow, node_id: 'a', run_id: run.id };
+    expect((await use(client, 'pin_output', pin)).data).toMatchObject({
+      node_id: 'a',
+      run_id: run.id,
+      step_key: 'a',
+      bytes: 1,
+    });
+    expect((await use(client, 'list_pins', { workflow })).data.pins).toHaveLength(1);
+    const tested = { workflow, node_id: 'b', run_id: other, pins: true };
+    expect((await use(client, 'test_node', tested)).data).toMatchObject({
+      status: 'success',
+      step: { output: 2 },
+    });
+    expect((await use(client, 'unpin_output', { workflow, node_id: 'a' })).data).toEqual({
+      removed: true,
+    });
+    expect(await use(client, 'unpin_output', { workflow, node_id: 'a' })).toEqual({
+      error: 'Pin not found',
+    });
   });
 
   test('gets a pending run without wait_seconds, and one run per idempotency key', async () => {
@@ -287,14 +354,54 @@ test('an ambiguous workflow name is refused, an ID is not', async () => {
   await client.close();
 });
 
+test('every tool that edits or deletes a record takes its etag', () => {
+  const acts = tools.filter(({ annotations }) => annotations.readOnlyHint === false);
+  const withTag = acts.filter(({ input }) => 'if_match' in input.shape).map(({ name }) => name);
+  expect(withTag.sort()).toEqual([
+    'delete_webhook',
+    'discard_draft',
+    'publish_draft',
+    'save_draft',
+    'update_webhook',
+  ]);
+  // The others create, send, or act on runs and deliveries, which no one edits.
+  const other =
+    // A pin belongs to one member.
+    /^(create|run|backtest|start|rerun|fork|approve|assign|resume|cancel|rotate|test|redeliver|replay|pin|unpin)_/;
+  const left = acts.map(({ name }) => name).filter((name) => !withTag.includes(name));
+  expect(left.filter((name) => !other.test(name))).toEqual([]);
+});
+
 describe('permissions', () => {
   const argumentsOf: Record<string, Record<string, unknown>> = {
+    backtest_policies: { policies: {}, since: '2026-01-01', workflow: 'wf_x' },
+    get_backtest: { backtest_id: 'job_x' },
+    cancel_backtest: { backtest_id: 'job_x' },
+    start_experiment: { workflow: 'wf_x', candidate: { version: 1 }, runs: { last: 1 } },
+    get_experiment: { experiment_id: 'job_x' },
+    list_experiments: { workflow: 'wf_x' },
+    cancel_experiment: { experiment_id: 'job_x' },
+    list_inbound_events: { workflow: 'wf_x' },
+    get_inbound_event: { event_id: 'iev_x' },
+    replay_inbound_event: { event_id: 'iev_x' },
+    replay_inbound_events: { workflow: 'wf_x', since: '2026-01-01' },
+    get_event_replay: { replay_id: 'job_x' },
+    cancel_event_replay: { replay_id: 'job_x' },
+    redeliver_webhook_range: { webhook: 'end_x' },
     get_workflow: { workflow: 'wf_x' },
     validate_workflow: { workflow: 'wf_x' },
     run_workflow: { workflow: 'wf_x' },
     get_run: { run_id: 'run_x' },
     approve_run: { run_id: 'run_x' },
+    assign_gate: { run_id: 'run_x', member_id: null },
     resume_run: { run_id: 'run_x' },
+    rerun_run: { run_id: 'run_x' },
+    dry_run_workflow: { workflow: 'wf_x' },
+    fork_run: { run_id: 'run_x', from_step: 'a' },
+    test_node: { workflow: 'wf_x', node_id: 'a', state: {} },
+    list_pins: { workflow: 'wf_x' },
+    pin_output: { workflow: 'wf_x', node_id: 'a', run_id: 'run_x' },
+    unpin_output: { workflow: 'wf_x', node_id: 'a' },
     cancel_run: { run_id: 'run_x' },
     update_webhook: { webhook: 'end_x' },
     delete_webhook: { webhook: 'end_x' },
@@ -312,8 +419,23 @@ describe('permissions', () => {
   test('each tool needs the capability of its operation', () => {
     const acts = Object.fromEntries(guarded.map(({ name, capability }) => [name, capability]));
     expect(acts).toEqual({
+      backtest_policies: 'manage_workspace',
+      cancel_backtest: 'manage_workspace',
+      start_experiment: 'run_workflows',
+      cancel_experiment: 'run_workflows',
+      replay_inbound_event: 'run_workflows',
+      replay_inbound_events: 'run_workflows',
+      cancel_event_replay: 'run_workflows',
+      redeliver_webhook_range: 'manage_workspace',
       run_workflow: 'run_workflows',
+      rerun_run: 'run_workflows',
+      dry_run_workflow: 'run_workflows',
+      fork_run: 'run_workflows',
+      test_node: 'run_workflows',
+      pin_output: 'run_workflows',
+      unpin_output: 'run_workflows',
       approve_run: 'approve_gates',
+      assign_gate: 'approve_gates',
       resume_run: 'cancel_resume',
       cancel_run: 'cancel_resume',
       create_webhook: 'manage_workspace',
@@ -395,14 +517,21 @@ describe('permissions', () => {
     const { headers } = await addCaller('admin', {}, await addWorkspace());
     const client = await connect(undefined, headers);
     await subscribeToAll({ db: engine.db, workspaceId: engine.actor.workspaceId });
-    const theirs = { workflow, run_id: runId, webhook: 'end_true', delivery: 'dlv_x' };
+    const backtest_id = await begin(engine, { policies: {} });
+    const webhook = { webhook: 'end_true', delivery: 'dlv_x' };
+    const theirs = { workflow, run_id: runId, backtest_id, ...webhook };
     for (const [name, args] of Object.entries(argumentsOf)) {
       const ids = Object.fromEntries(
-        Object.keys(args).map((key) => [key, theirs[key as keyof typeof theirs]]),
+        Object.entries(args).map(([key, value]) => [
+          key,
+          Object.hasOwn(theirs, key) ? theirs[key as keyof typeof theirs] : value,
+        ]),
       );
       const { error } = await use(client, name, ids);
       expect([name, error]).toEqual([name, (await use(client, name, args)).error]);
-      expect(error).toMatch(/^(Workflow|Run|Webhook endpoint) not found$/);
+      expect(error).toMatch(
+        /^(Workflow|Run|Backtest|Experiment|Event|Replay|Webhook endpoint) not found$/,
+      );
     }
     expect(await use(client, 'get_workflow', { workflow: 'Theirs' })).toHaveProperty('error');
     expect((await use(client, 'list_workflows')).data).toEqual({ workflows: [], total: 0 });

@@ -104,7 +104,16 @@ test('the tools of MCP register, change, test and delete an endpoint', async () 
   });
   const listed = await use('list_webhook_deliveries', { webhook, status: 'pending' });
   expect(listed.deliveries).toMatchObject([{ id: delivery, type: 'ping' }]);
-  expect(await use('delete_webhook', { webhook })).toEqual({ deleted: webhook });
+  const [{ etag }] = (await use('list_webhooks')).webhooks;
+  const moved = { webhook, url: `${good.url}/moved`, if_match: etag };
+  expect(await use('update_webhook', moved)).toMatchObject({ url: moved.url });
+  const refused: any = await client.callTool({ name: 'update_webhook', arguments: moved });
+  expect(refused.content[0].text).toContain('has changed since you read it');
+  const { current } = JSON.parse(refused.content[1].text);
+  expect(current).toMatchObject({ url: moved.url });
+  expect(await use('delete_webhook', { webhook, if_match: etag })).toContain('has changed since');
+  const known = { webhook, if_match: current.etag };
+  expect(await use('delete_webhook', known)).toEqual({ deleted: webhook });
   expect(await use('test_webhook', { webhook })).toBe('Webhook endpoint not found');
   await client.close();
 });

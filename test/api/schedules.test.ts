@@ -58,6 +58,7 @@ describe('a schedule', () => {
       last_run_id: null,
       last_skip: null,
       created_at: expect.any(String),
+      etag: expect.any(String),
     });
     expect(await audited()).toMatchObject({
       action: 'schedule_create',
@@ -85,6 +86,7 @@ describe('a schedule', () => {
       timezone: 'Europe/Berlin',
       enabled: false,
       next_run_at: null,
+      etag: expect.any(String),
     });
     expect(await audited()).toMatchObject({
       action: 'schedule_update',

@@ -25,6 +25,7 @@ describe('secrets', () => {
       created_at: expect.any(String),
       updated_at: expect.any(String),
       last_used_at: null,
+      etag: expect.any(String),
     });
     expect((await api.call('DELETE', '/api/secrets/KEY')).status).toBe(204);
     expect((await api.call('DELETE', '/api/secrets/KEY')).status).toBe(404);

@@ -156,6 +156,7 @@ describe('a custom template', () => {
       checks,
       sample_input: { ticket: 'x' },
       created_at: expect.stringMatching(/Z$/),
+      etag: expect.any(String),
     });
     expect(await lastEntry()).toMatchObject({
       action: 'create',
@@ -201,7 +202,7 @@ describe('a custom template', () => {
       checks: [],
       graph: { edges: [], nodes: graph.nodes },
     });
-    expect(changed.body).toEqual({ ...body, name: 'After', checks: [] });
+    expect(changed.body).toEqual({ ...body, name: 'After', checks: [], etag: expect.any(String) });
     const entry = await lastEntry();
     expect(entry).toMatchObject({ action: 'update', details: { changed: ['name', 'checks'] } });
     await call('PUT', `/api/templates/${body.id}`, { name: 'After' });

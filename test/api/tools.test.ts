@@ -58,6 +58,7 @@ describe('registering a tool', () => {
       created_by: expect.stringMatching(/^mem_/),
       created_at: expect.any(String),
       updated_at: body.created_at,
+      etag: expect.any(String),
     });
     const { body: log } = await api.call('GET', '/api/audit?limit=1');
     expect(log.logs[0]).toMatchObject({
@@ -242,7 +243,12 @@ describe('changing a tool', () => {
     const path = `/api/tools/${body.id}`;
     const change = { label: 'New', retry_count: 0, name: body.name };
     const changed = await api.call('PUT', path, change);
-    expect(changed.body).toEqual({ ...body, ...change, updated_at: expect.any(String) });
+    expect(changed.body).toEqual({
+      ...body,
+      ...change,
+      updated_at: expect.any(String),
+      etag: expect.any(String),
+    });
     const { body: log } = await api.call('GET', '/api/audit?limit=1');
     expect(log.logs[0]).toMatchObject({
       action: 'update',

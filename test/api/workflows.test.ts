@@ -32,6 +32,7 @@ describe('a workflow', () => {
       version: 1,
       graph: { nodes: [], edges: [] },
       input_schema: null,
+      requires_experiment: false,
       checks: [],
       run_cap_usd: null,
       stats: {
@@ -48,6 +49,7 @@ describe('a workflow', () => {
       created_by: expect.stringMatching(/^mem_/),
       created_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
       updated_at: expect.any(String),
+      has_draft: false,
       etag: expect.stringMatching(/^[\w-]{22}$/),
     });
     expect(answer.headers['location']).toBe(`/api/workflows/${answer.body.id}`);

@@ -262,6 +262,7 @@ const largeFolders: Record<string, string> = {
   'shared/contract': 'one file per resource of the API',
   'console/src/queries': 'one file per resource of the API',
   client: 'one file per resource of the API, without dependencies',
+  'cli/commands': 'one file per noun of the command',
   'scripts/stack': 'one file per part of the embedded stack',
   'test/console': 'one file per page',
   'test/db': 'one file per SQL module',

@@ -223,7 +223,7 @@ describe('a gate with rules', () => {
   test('says how many have approved, and takes the input of its form', async () => {
     const input_schema = { type: 'object', required: ['amount'] };
     const runId = await start('Two of us', { required: 2, input_schema });
-    expect((await ops(['approve', runId])).stderr).toContain("required property 'amount'");
+    expect((await ops(['approve', runId])).stderr).toContain('input.amount is missing');
     const { stdout } = await ops(['approve', runId, '-i', 'amount=5']);
     expect(stdout).toContain('review (1 of 2 approved)');
   });

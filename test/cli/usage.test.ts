@@ -1,5 +1,6 @@
 import { chmod, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { Command } from 'commander';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { candidates } from '../../cli/completion.ts';
 import { createProgram } from '../../cli/program.ts';
@@ -138,6 +139,17 @@ describe('a credential', () => {
     ]);
     for (const { stdout, stderr } of outputs) expect(stdout + stderr).not.toContain('ops_stored');
   });
+});
+
+test('no command has an option of its own with the name of a global one, which would win', () => {
+  const program = createProgram();
+  const longs = (command: Command) => command.options.map(({ long }) => long);
+  const below = (command: Command): Command[] =>
+    command.commands.flatMap((each) => [each, ...below(each)]);
+  const hidden = below(program).filter((each) =>
+    longs(each).some((long) => longs(program).includes(long)),
+  );
+  expect(hidden.map((each) => each.name())).toEqual([]);
 });
 
 describe('completion', () => {

@@ -28,6 +28,8 @@ test('ops webhooks registers, changes, tests, redelivers and deletes an endpoint
   const made = await json('create', url, '--event', 'run.completed', 'run.failed');
   expect(made).toMatchObject({ url, events: ['run.completed', 'run.failed'], is_demo: false });
   expect(made.secret).toMatch(/^whsec_/);
+  expect(await json('update', url, '--new-url', `${url}/new`)).toMatchObject({ url: `${url}/new` });
+  expect(await json('update', `${url}/new`, '--new-url', url)).toMatchObject({ url });
   expect(await json('update', url, '--event', 'run.paused')).toMatchObject({
     id: made.id,
     url,

@@ -9,11 +9,20 @@ const root = join(import.meta.dirname, '../..');
 const read = (path: string): string => readFileSync(join(root, path), 'utf8');
 const openApi = read('docs/openapi/ops.json');
 
-/** The operations that the methods of a client request, each called with ids and an empty body. */
-async function operationsReached(): Promise<Set<string>> {
+interface Reached {
+  /** The operations that the methods of a client request, each called with ids, an empty body and options. */
+  all: Set<string>;
+  /** Those that send the tag of the options. */
+  conditional: Set<string>;
+}
+
+async function operationsReached(): Promise<Reached> {
   const reached = new Set<string>();
-  const note = (method: string, url: string): void => {
-    reached.add(`${method} ${new URL(url).pathname.replaceAll(/\b(?:first|second|7)\b/g, '{}')}`);
+  const conditional = new Set<string>();
+  const note = (method: string, url: string, headers: object = {}): void => {
+    const path = new URL(url).pathname.replaceAll(/\b(?:first|second|7)\b/g, '{}');
+    reached.add(`${method} ${path}`);
+    if ('if-match' in headers) conditional.add(`${method} ${path}`);
   };
   class Socket {
     constructor(url: string) {
@@ -26,7 +35,7 @@ async function operationsReached(): Promise<Set<string>> {
   }
   const client = createClient({
     fetch: async (url, init) => {
-      note(init?.method ?? '', url as string);
+      note(init?.method ?? '', url as string, init?.headers);
       return new Response(
         '{"runs": [], "approvals": [], "versions": [], "logs": [], "events": []}',
       );
@@ -35,16 +44,25 @@ async function operationsReached(): Promise<Set<string>> {
   });
   for (const method of Object.values(client) as ((...args: unknown[]) => unknown)[]) {
     const second = method === client.getVersion ? 7 : 'second';
-    await callOrIterate(method('first', second, {}));
+    await callOrIterate(() => method('first', second, {}));
+    const known = { ifMatch: 'tag' };
+    for (const given of [
+      [known, {}],
+      ['first', known, known],
+      ['first', second, known],
+    ]) {
+      await callOrIterate(() => method(...given));
+    }
   }
-  return reached;
+  return { all: reached, conditional };
 }
 
-async function callOrIterate(result: unknown): Promise<void> {
-  const iterable = result as AsyncGenerator;
-  // Errors from fields that the fake response lacks do not matter here.
-  const settled = Symbol.asyncIterator in iterable ? iterable.next() : (result as Promise<unknown>);
-  await settled.catch(() => undefined);
+/** Errors from fields that the fake response lacks, or from arguments of another method, do not matter here. */
+async function callOrIterate(call: () => unknown): Promise<void> {
+  try {
+    const result = call() as AsyncGenerator | Promise<unknown>;
+    await (Symbol.asyncIterator in result ? result.next() : result);
+  } catch {}
 }
 
 describe('the API contract', () => {
@@ -59,7 +77,7 @@ describe('the API contract', () => {
         (method) => `${method.toUpperCase()} ${path.replaceAll(/\{\w+\}/g, '{}')}`,
       ),
     );
-    const reached = await operationsReached();
+    const { all: reached } = await operationsReached();
     // MCP clients use the first, and the others are those of /api/webhooks by another name.
     const ours = operations.filter(
       (operation) =>
@@ -67,6 +85,21 @@ describe('the API contract', () => {
     );
     expect(ours.length).toBeGreaterThan(40);
     expect(ours.filter((operation) => !reached.has(operation))).toEqual([]);
+  });
+
+  test('has a client method for every change of a record that sends the tag', async () => {
+    const { paths } = JSON.parse(openApi) as { paths: Record<string, Record<string, any>> };
+    const changes = Object.entries(paths).flatMap(([path, methods]) =>
+      Object.entries(methods)
+        .filter(([, { parameters = [] }]) =>
+          parameters.some(({ name }: any) => name === 'if-match'),
+        )
+        .map(([method]) => `${method.toUpperCase()} ${path.replaceAll(/\{\w+\}/g, '{}')}`),
+    );
+    const ours = changes.filter((operation) => !operation.includes(' /api/data/endpoints'));
+    expect(ours.length).toBeGreaterThan(30);
+    const { conditional } = await operationsReached();
+    expect(ours.filter((operation) => !conditional.has(operation))).toEqual([]);
   });
 
   test('has the same version as the client', () => {

@@ -4,6 +4,7 @@ import {
   freeTools,
   optionOf,
   withOption,
+  workflowTools,
 } from '../../console/src/pages/workflows/editor/agent-tools.ts';
 import { obstacles } from './axe.ts';
 import { describeConsole, rewrite } from './browser.ts';
@@ -38,18 +39,36 @@ describe('the tools of an agent', () => {
   });
 });
 
+test('workflows with a schema are offered by name, or by id where several have the name', () => {
+  const workflow = (id: string, name: string, typed = true) => ({
+    ...{ id, name },
+    input_schema: typed ? {} : null,
+  });
+  const workflows = [
+    workflow('wf_1', 'Score'),
+    workflow('wf_2', 'Untyped', false),
+    workflow('wf_3', 'Twin'),
+    workflow('wf_4', 'Twin'),
+  ];
+  expect(workflowTools(workflows)).toEqual(['workflow:Score', 'workflow:wf_3', 'workflow:wf_4']);
+});
+
 describeConsole('the editor of an agent', (stage) => {
   test('chooses tools with their options', async () => {
     const { call, open } = stage();
     // Without a schema, which is an error in the graph.
     await call('POST', '/api/tools', { name: 'refund', endpoint_url: 'http://127.0.0.1:9/' });
+    await call('POST', '/api/workflows', {
+      ...{ name: 'Score a lead', graph: { nodes: [], edges: [] } },
+      input_schema: { type: 'object' },
+    });
     const graph = { nodes: [{ id: 'triage', kind: 'agent' }], edges: [] };
     const { body } = await call('POST', '/api/workflows', { name: 'Agent', graph });
     const { page, context, problems } = await open(`/workflows/${body.id}/edit`);
     await page.locator('.react-flow__node[data-id="triage"]').click();
     await page.getByRole('button', { name: 'Tools', exact: true }).click();
     const add = page.getByRole('combobox', { name: 'Add tool' });
-    for (const name of ['json_transform', 'custom:refund']) {
+    for (const name of ['json_transform', 'custom:refund', 'workflow:Score a lead']) {
       await add.click();
       await page.getByRole('option', { name, exact: true }).click();
     }
@@ -87,6 +106,7 @@ describeConsole('the editor of an agent', (stage) => {
           fixed: { expression: '{ticket}' },
         },
         'custom:refund',
+        'workflow:Score a lead',
       ],
       max_turns: 4,
       on_max_turns: 'answer',

@@ -5,10 +5,13 @@ import {
   chromium,
   type Locator,
   type Page,
+  type Request,
 } from 'playwright-core';
 import { findChromium } from '../../scripts/stack/chromium.mjs';
 import { type Engine, startEngine } from '../support/engine.ts';
 import { reportOnFailure } from '../support/jest/failure-reports.ts';
+import { patiently } from '../support/patience.ts';
+import { addMember, type Person } from '../support/people.ts';
 import { startApiProcess, type TestApi } from '../support/processes.ts';
 
 /** The console as in production: Chromium, with pages from a separate API process, and a worker. */
@@ -33,7 +36,10 @@ export interface OpenOptions {
 export interface Visit {
   page: Page;
   context: BrowserContext;
-  /** Errors of scripts and of the content security policy, and responses with status 400 or more. */
+  /**
+   * Errors of scripts and of the content security policy, responses with status 400 or more, and changes of records without
+   * `If-Match`.
+   */
   problems: string[];
 }
 
@@ -67,7 +73,7 @@ export function describeConsole(
     return;
   }
   // A page waits for the service, and the service for servers that other tests share.
-  jest.setTimeout(TEST_TIMEOUT_MS);
+  jest.setTimeout(patiently(TEST_TIMEOUT_MS));
   describe(name, () => {
     let set: { stage: Stage; close: () => Promise<void> } | undefined;
     beforeAll(async () => {
@@ -100,6 +106,19 @@ export async function rewrite(editor: Locator, text: string): Promise<void> {
   await editor.press('Delete');
   await editor.page().keyboard.insertText(text);
 }
+
+/** A member with a session, invited through the API of the stage. */
+export const personOf = (
+  { call }: Stage,
+  given: Parameters<typeof addMember>[1],
+): Promise<Person> =>
+  addMember(
+    {
+      call: (method, path, body, headers) =>
+        call(method, path, body, headers?.['authorization']?.replace('Bearer ', '')),
+    } as Parameters<typeof addMember>[0],
+    given,
+  );
 
 async function setStage(
   path: string,
@@ -151,7 +170,7 @@ async function visit(
     }, token);
   }
   // Shorter than the timeout of a test, so that the error names what the test waited for.
-  context.setDefaultTimeout(ACT_TIMEOUT_MS);
+  context.setDefaultTimeout(patiently(ACT_TIMEOUT_MS));
   const page = await context.newPage();
   const problems: string[] = [];
   page.on('pageerror', (error) => problems.push(`error: ${error.message}`));
@@ -161,15 +180,27 @@ async function visit(
     if (message.type() === 'error' && !repeated) problems.push(`console: ${message.text()}`);
   });
   page.on('response', (response) => {
-    // A workflow without a draft is an ordinary state.
-    const hasNoDraft = response.status() === 404 && response.url().endsWith('/draft');
-    if (response.status() >= 400 && !hasNoDraft) {
-      problems.push(`${response.status()}: ${response.url()}`);
+    if (response.status() >= 400) problems.push(`${response.status()}: ${response.url()}`);
+  });
+  page.on('request', (request) => {
+    if (isUnconditional(request)) {
+      problems.push(`no If-Match: ${request.method()} ${request.url()}`);
     }
   });
   problemsOf.set(page, problems);
   await page.goto(url + path);
   return { page, context, problems };
+}
+
+/**
+ * Whether a request changes a record without saying which state of it the user knows. A first save creates one, and
+ * no one else changes the pins and views of a member.
+ */
+function isUnconditional(request: Request): boolean {
+  const changes = ['PUT', 'PATCH', 'DELETE'].includes(request.method());
+  const creates = request.method() === 'PUT' && /\/(draft|secrets\/\w+)$/.test(request.url());
+  const isPrivate = /\/(pins|run-views)\/[^/]+$/.test(request.url());
+  return changes && !creates && !isPrivate && request.headers()['if-match'] === undefined;
 }
 
 const problemsOf = new WeakMap<Page, string[]>();

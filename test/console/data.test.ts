@@ -40,6 +40,13 @@ const filed = {
 
 const heading = (page: Page, name: string) => page.getByRole('heading', { level: 1, name });
 
+/** The marked section of the sidebar, and the list to which the detail page leads back. */
+const placeOf = (page: Page): Promise<string[]> =>
+  page
+    .locator('nav a[aria-current], nav[aria-label="Breadcrumb"] a')
+    .allTextContents()
+    .then((names) => names.toSorted());
+
 describeConsole(
   'data pages',
   (stage) => {
@@ -62,8 +69,7 @@ describeConsole(
       await page.getByRole('textbox', { name: 'Name' }).fill('Permits');
       await pressInDialog(page, 'Create feed');
       await heading(page, 'Permits').waitFor();
-      const marked = page.getByRole('navigation').locator('[aria-current="page"]');
-      expect(await marked.allTextContents()).toEqual(['Feeds']);
+      expect(await placeOf(page)).toEqual(['Data', 'Feeds']);
       const feedId = page.url().split('/').at(-1) ?? '';
       const command = await page.getByLabel('the command', { exact: true }).innerText();
       expect(command).toContain(`curl -X POST ${url}/api/data/ingest`);
@@ -87,8 +93,7 @@ describeConsole(
       const { entityId } = await fill('Record');
       const { page, problems } = await stage().open(`/data/entities/${entityId}`);
       await heading(page, 'Permit A-1').waitFor();
-      const current = page.getByRole('navigation').locator('[aria-current="page"]');
-      expect(await current.allTextContents()).toEqual(['Records']);
+      expect(await placeOf(page)).toEqual(['Data', 'Records']);
       const attributes = page.getByRole('table', { name: 'Attributes' });
       await attributes.getByRole('row', { name: 'stage granted' }).waitFor();
       const changed = page.getByRole('table', { name: 'Changes in version 2' });
@@ -208,7 +213,22 @@ describeConsole(
       await page.getByRole('option', { name: 'Failed' }).click();
       await page.getByText('No failed deliveries').waitFor();
       expect(new URL(page.url()).searchParams.get('status')).toBe('dead');
-      expect(problems).toEqual([]);
+
+      // A period, with what was delivered before.
+      const before = receiver.seen.length;
+      await page.getByRole('button', { name: 'Retry a period' }).click();
+      const dialog = page.getByRole('dialog', { name: 'Retry deliveries' });
+      const until = dialog.getByLabel('Created before');
+      await until.fill('2026-01-01T00:00');
+      await dialog.getByRole('button', { name: 'Retry deliveries' }).click();
+      await dialog.getByText('until must not be less than since').waitFor();
+      await until.fill('');
+      await dialog.getByRole('combobox', { name: 'Deliveries' }).click();
+      await page.getByRole('option', { name: 'Failed and delivered' }).click();
+      await pressInDialog(page, 'Retry deliveries');
+      await page.getByText('1 delivery scheduled for retry').last().waitFor();
+      await eventually(() => receiver.seen.length === before + 1);
+      expect(problems).toEqual([expect.stringMatching(/^400: .+redeliver$/)]);
     });
 
     test('offer viewers no action that they cannot take', async () => {

@@ -1,3 +1,4 @@
+import { eventually } from '../support/engine.ts';
 import type { Stage } from './browser.ts';
 
 /** Hostile names and outputs. All of them must be rendered as text. */
@@ -20,6 +21,8 @@ export interface Everything {
   gateNodeId: string;
   /** A run with an agent, `triage`, that waits for the approval of the call `triage/2.1`. */
   agentRunId: string;
+  /** Of a draft whose output differs. */
+  experimentId: string;
   memberId: string;
   inviteCode: string;
   feedId: string;
@@ -59,6 +62,14 @@ export async function makeEverything({ call, engine }: Stage): Promise<Everythin
     [{ source: 'ask', target: 'tell' }],
   );
   const runId = await run(workflowId, 'success', { note: megabyte, [script]: link });
+  const nodes = [{ id: 'ask', kind: 'agent', label: turned, mock: { output: { [script]: long } } }];
+  await made('PUT', `/api/workflows/${workflowId}/draft`, { graph: { nodes, edges: [] } });
+  const { id: experimentId } = await made('POST', `/api/workflows/${workflowId}/experiments`, {
+    ...{ candidate: 'draft', runs: [runId], allow: ['agent'] },
+  });
+  await eventually(
+    async () => (await call('GET', `/api/experiments/${experimentId}`)).body.status === 'done',
+  );
   const failing = await define(long, [
     { id: 'a', kind: 'agent', label: long, mock: { output: script, fail_times: 1 } },
   ]);
@@ -96,7 +107,9 @@ export async function makeEverything({ call, engine }: Stage): Promise<Everythin
   ]);
   const agentRunId = await run(calling, 'paused');
 
-  await made('POST', `/api/workflows/${workflowId}/webhook`);
+  const { url: hookUrl } = await made('POST', `/api/workflows/${workflowId}/webhook`);
+  // Refused, and kept with its body.
+  await call('POST', new URL(hookUrl).pathname, { [script]: `${turned}\0`, note: long });
   await made('POST', '/api/schedules', { workflow_id: workflowId, cron: '0 9 * * 1' });
   await made('POST', '/api/templates', {
     name: script,
@@ -159,6 +172,7 @@ export async function makeEverything({ call, engine }: Stage): Promise<Everythin
     pausedRunId,
     gateNodeId,
     agentRunId,
+    experimentId,
     memberId,
     inviteCode,
     feedId,

@@ -10,8 +10,30 @@ import { type Everything, hostile, makeEverything } from './everything.ts';
 
 const router = readFileSync(join(import.meta.dirname, '../../console/src/router.tsx'), 'utf8');
 
-const WIDE = { width: 1280, height: 900 };
-const PHONE = { width: 360, height: 780 };
+type Scheme = 'light' | 'dark';
+interface View {
+  width: number;
+  scheme: Scheme;
+}
+
+const NARROWEST = 360;
+/** Each page is looked at in the next one of each line, so that all views are seen on some pages in every run. */
+const VIEWS: readonly View[][] = [
+  [
+    { width: 1280, scheme: 'light' },
+    { width: 1920, scheme: 'dark' },
+    { width: 1280, scheme: 'dark' },
+    { width: 1920, scheme: 'light' },
+  ],
+  [
+    { width: NARROWEST, scheme: 'dark' },
+    { width: 390, scheme: 'light' },
+    { width: 390, scheme: 'dark' },
+  ],
+];
+/** With `CONSOLE_VIEWS=all`, each page is looked at in every view. */
+const everyView = process.env['CONSOLE_VIEWS'] === 'all';
+const HEIGHT = 900;
 /** Time for transitions of colors and charts. */
 const SETTLE_MS = 300;
 /** Pages open at once; enough to keep two processors busy. */
@@ -35,6 +57,10 @@ const addresses: Record<string, (of: Everything) => string[]> = {
     `/runs/${agentRunId}?step=triage`,
     `/runs/${agentRunId}?step=triage%2F2.1&tab=log`,
   ],
+  '/runs/$runId/compare/$otherId': ({ runId, failedRunId, agentRunId }) => [
+    `/runs/${runId}/compare/${failedRunId}?step=tell`,
+    `/runs/${failedRunId}/compare/${agentRunId}?step=a`,
+  ],
   '/approvals': () => ['/approvals'],
   '/approvals/$runId/$nodeId': ({ pausedRunId, gateNodeId, agentRunId }) => [
     `/approvals/${pausedRunId}/${gateNodeId}`,
@@ -43,10 +69,11 @@ const addresses: Record<string, (of: Everything) => string[]> = {
   '/workflows': () => ['/workflows'],
   '/workflows/$workflowId': ({ workflowId }) => [
     `/workflows/${workflowId}`,
-    ...['versions', 'triggers', 'checks', 'settings'].map(
+    ...['versions', 'triggers', 'checks', 'settings', 'experiments'].map(
       (tab) => `/workflows/${workflowId}?tab=${tab}`,
     ),
   ],
+  '/experiments/$experimentId': ({ experimentId }) => [`/experiments/${experimentId}`],
   '/workflows/$workflowId/edit': ({ workflowId }) => [`/workflows/${workflowId}/edit`],
   '/templates': () => ['/templates'],
   '/schedules': () => ['/schedules'],
@@ -86,26 +113,32 @@ describeConsole(
       expect(paths.filter((path) => addresses[path ?? ''] === undefined)).toEqual([]);
     });
 
-    test('shows hostile data as text, without errors, on desktop and phone, light and dark', async () => {
-      const wanted = Object.values(addresses).flatMap((of) => of(all));
-      const found: string[] = [];
-      const lane = async (): Promise<void> => {
-        const visit = await stage().open('/no-such-page');
-        for (;;) {
-          const path = wanted.shift();
-          if (path === undefined) break;
-          found.push(...(await lookAt(visit, stage().url, path)));
-        }
-        await visit.context.close();
-      };
-      await Promise.all(Array.from({ length: LANES }, lane));
-      expect(found).toEqual([]);
-    }, 400_000);
+    test(
+      'shows hostile data as text, without errors, on desktop and phone, light and dark',
+      async () => {
+        const wanted = Object.values(addresses)
+          .flatMap((of) => of(all))
+          .map((path, at) => ({ path, views: viewsOf(at) }));
+        const found: string[] = [];
+        const lane = async (): Promise<void> => {
+          const visit = await stage().open('/no-such-page');
+          for (;;) {
+            const next = wanted.shift();
+            if (next === undefined) break;
+            found.push(...(await lookAt(visit, stage().url, next)));
+          }
+          await visit.context.close();
+        };
+        await Promise.all(Array.from({ length: LANES }, lane));
+        expect(found).toEqual([]);
+      },
+      everyView ? 1_600_000 : 400_000,
+    );
 
     test('fits the timeline labels on a phone for any length of wait', async () => {
       const { engine, open, url } = stage();
       const { page, context } = await open('/no-such-page');
-      await page.setViewportSize(PHONE);
+      await page.setViewportSize({ width: NARROWEST, height: HEIGHT });
       for (const waited of ['105 s', '11 min', '55 min', '30 hours', '795 s']) {
         await engine.db.query(sql.type(z.object({}))`
           WITH gate AS (UPDATE gates SET opened_at = now() - ${waited}::interval WHERE run_id = ${all.pausedRunId})
@@ -123,7 +156,7 @@ describeConsole(
         }
         await page.goto(`${url}/runs/${all.pausedRunId}`);
         await settled(page, 'light');
-        expect([waited, await tooWide(page, PHONE.width)]).toEqual([waited, []]);
+        expect([waited, await tooWide(page, NARROWEST)]).toEqual([waited, []]);
       }
       await context.close();
     });
@@ -178,20 +211,26 @@ describeConsole(
   { env },
 );
 
+const viewsOf = (at: number): View[] =>
+  everyView ? VIEWS.flat() : VIEWS.map((line) => line[at % line.length]!);
+
 /** The problems of a page, each with the page's address. */
-async function lookAt({ page, problems }: Visit, url: string, path: string): Promise<string[]> {
+async function lookAt(
+  { page, problems }: Visit,
+  url: string,
+  { path, views }: { path: string; views: View[] },
+): Promise<string[]> {
   problems.length = 0;
   const found: string[] = [];
   try {
-    await page.setViewportSize(WIDE);
-    await page.emulateMedia({ colorScheme: 'light' });
-    await page.goto(url + path);
-    await settled(page, 'light');
-    found.push(...(await faults(page, 'light, 1280')), ...(await tooWide(page, 1280)));
-    await page.setViewportSize(PHONE);
-    await page.emulateMedia({ colorScheme: 'dark' });
-    await settled(page, 'dark');
-    found.push(...(await faults(page, 'dark, 360')), ...(await tooWide(page, 360)));
+    for (const [at, { width, scheme }] of views.entries()) {
+      await page.setViewportSize({ width, height: HEIGHT });
+      await page.emulateMedia({ colorScheme: scheme });
+      if (at === 0) await page.goto(url + path);
+      await settled(page, scheme);
+      const seen = [...(await obstacles(page)), ...(await tooWide(page, width))];
+      found.push(...seen.map((what) => `${scheme}, ${width}: ${what}`));
+    }
     found.push(...(await page.evaluate<string[]>(ESCAPED)));
   } catch (error) {
     found.push(String(error));
@@ -200,7 +239,7 @@ async function lookAt({ page, problems }: Visit, url: string, path: string): Pro
 }
 
 /** Waits until the heading is shown and nothing is loading. */
-async function settled(page: Page, scheme: 'light' | 'dark'): Promise<void> {
+async function settled(page: Page, scheme: Scheme): Promise<void> {
   await page.getByRole('heading', { level: 1 }).first().waitFor();
   // The page's policy blocks evaluation, so the test waits for elements.
   await page.locator(`html[data-mantine-color-scheme="${scheme}"]`).waitFor({ state: 'attached' });
@@ -208,13 +247,9 @@ async function settled(page: Page, scheme: 'light' | 'dark'): Promise<void> {
   await page.waitForTimeout(SETTLE_MS);
 }
 
-async function faults(page: Page, how: string): Promise<string[]> {
-  return (await obstacles(page)).map((what) => `${how}: ${what}`);
-}
-
 async function tooWide(page: Page, width: number): Promise<string[]> {
   const wide = await page.evaluate<number>('document.documentElement.scrollWidth');
-  return wide > width ? [`at ${width} px it is ${wide} px wide`] : [];
+  return wide > width ? [`it is ${wide} px wide`] : [];
 }
 
 /** Hostile data that was rendered as more than text. */

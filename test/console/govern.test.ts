@@ -1,22 +1,13 @@
 import { expect, test } from '@jest/globals';
+import { auditActions, auditTargets } from '../../shared/contract/audit.ts';
 import type { Locator, Page } from 'playwright-core';
 import { eventually, mock } from '../support/engine.ts';
-import { addMember, type Person } from '../support/people.ts';
-import { describeConsole, pressInDialog, rewrite, type Stage } from './browser.ts';
+import { describeConsole, personOf, pressInDialog, rewrite } from './browser.ts';
 
 /** User actions on the pages for money, policies, people, the audit log and the settings. */
 
 const button = (within: Page | Locator, name: string | RegExp) =>
   within.getByRole('button', { name, exact: typeof name === 'string' });
-
-const personOf = ({ call }: Stage, given: Parameters<typeof addMember>[1]): Promise<Person> =>
-  addMember(
-    {
-      call: (method, path, body, headers) =>
-        call(method, path, body, headers?.['authorization']?.replace('Bearer ', '')),
-    } as Parameters<typeof addMember>[0],
-    given,
-  );
 
 describeConsole(
   'governance pages',
@@ -172,10 +163,16 @@ describeConsole(
       const { open, engine } = stage();
       const { page, problems } = await open('/audit?action=policy_update');
       await page.getByText('1 of 1 entries').waitFor();
-      await button(page, 'Show details of policy_update').click();
+      await button(page, 'Show details of Policies changed').click();
       await page.getByLabel('the details', { exact: true }).waitFor();
       await page.getByLabel('Action').fill('no_such_act');
       await page.getByText('No matching entries').waitFor();
+      const suggested = await page
+        .locator('datalist option')
+        .evaluateAll((options) =>
+          options.map((option) => [option.getAttribute('value'), option.getAttribute('label')]),
+        );
+      expect(suggested).toEqual([...Object.entries(auditActions), ...Object.entries(auditTargets)]);
       await button(page, 'Clear filters').click();
       await page.getByText(/of \d+ entries/).waitFor();
       await button(page, 'Verify chain').click();

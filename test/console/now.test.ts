@@ -1,5 +1,6 @@
 import { describe, expect, jest, test } from '@jest/globals';
 import { createClock } from '../../console/src/parts/text/now.ts';
+import { agoText, localTime, timeText } from '../../console/src/parts/text/times.ts';
 
 describe('the clock of relative times', () => {
   test('is current for the first subscriber after a pause', () => {
@@ -36,5 +37,33 @@ describe('the clock of relative times', () => {
     } finally {
       jest.useRealTimers();
     }
+  });
+});
+
+describe('the texts of times', () => {
+  const MINUTE = 60_000;
+  const HOUR = 60 * MINUTE;
+
+  test.each([
+    [-1_000, 'just now'],
+    [5_000, 'just now'],
+    [30_000, 'in a moment'],
+    [-MINUTE, '1 minute ago'],
+    [-119_000, '1 minute ago'],
+    [-HOUR, '1 hour ago'],
+    [-23 * HOUR, '23 hours ago'],
+    [-47 * HOUR, '1 day ago'],
+    [-48 * HOUR, '2 days ago'],
+    [25 * HOUR, 'in 1 day'],
+  ])('count whole units of %d ms', (ms, text) => {
+    expect(agoText(ms)).toBe(text);
+  });
+
+  test('have one clock of 24 hours, and agree with the field of a form', () => {
+    const at = new Date(2026, 10, 25, 17, 4, 9);
+    expect(timeText(at.getTime())).toBe('Nov 25, 2026, 17:04:09');
+    expect(timeText(at.toISOString())).toBe(timeText(at.getTime()));
+    expect(localTime(at.getTime())).toBe('2026-11-25T17:04');
+    expect(timeText(new Date(2026, 10, 25).getTime())).toBe('Nov 25, 2026, 00:00:00');
   });
 });

@@ -1,5 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
+import { framesOf } from '../../console/src/graph/bodies.ts';
+import type { Drawing } from '../../console/src/graph/drawn.ts';
 import { crossingsOf, pathOf, type Point, routesOf } from '../../console/src/graph/routes.ts';
 
 const size = { width: 200, height: 76 };
@@ -111,5 +113,65 @@ describe('edge routes', () => {
       { x: 100, y: 100 },
     ]);
     expect(path).toBe('M 0 0 L 42 0 Q 50 0 50 8 L 50 92 Q 50 100 58 100 L 100 100');
+  });
+});
+
+describe('frames of bodies', () => {
+  const node = (id: string, kind = 'agent') => ({
+    id,
+    kind,
+    label: id,
+    position: undefined,
+    node: {},
+  });
+  const drawn = (source: string, target: string, conditionValue?: string) => ({
+    ...{ id: `${source}>${target}`, source, target, conditionValue, at: 0 },
+  });
+  /** each -> (check -> again -> (write) -> each), and after them sum. */
+  const drawing = {
+    nodes: [node('each', 'map'), node('check'), node('again', 'loop'), node('write'), node('sum')],
+    edges: [
+      drawn('each', 'check', 'true'),
+      drawn('check', 'again'),
+      drawn('again', 'write', 'true'),
+      drawn('write', 'again'),
+      drawn('again', 'each', 'false'),
+      drawn('each', 'sum', 'false'),
+    ],
+  } as unknown as Drawing;
+  const card = { width: 200, height: 80 };
+  const at = (sum: { x: number; y: number }) =>
+    new Map([
+      ['each', { x: 0, y: 0 }],
+      ['check', { x: 300, y: 0 }],
+      ['again', { x: 600, y: 0 }],
+      ['write', { x: 900, y: 0 }],
+      ['sum', sum],
+    ]);
+
+  test('surround what is repeated, the outer one with room for the inner one', () => {
+    const [outer, inner, ...others] = framesOf(drawing, at({ x: 300, y: 300 }), card);
+    expect(others).toEqual([]);
+    expect([outer, inner]).toMatchObject([
+      { id: 'each', kind: 'map', label: 'each' },
+      { id: 'again', kind: 'loop' },
+    ]);
+    expect(outer!.x).toBeLessThan(300);
+    expect(outer!.x).toBeGreaterThan(200);
+    expect(outer!.y).toBeLessThan(inner!.y);
+    expect(outer!.x + outer!.width).toBeGreaterThan(inner!.x + inner!.width);
+    expect(inner!.x).toBeLessThan(900);
+    expect(inner!.x).toBeGreaterThan(800);
+  });
+
+  test('are left out where another card stands among the repeated ones', () => {
+    const frames = framesOf(drawing, at({ x: 450, y: 20 }), card);
+    expect(frames.map(({ id }) => id)).toEqual(['again']);
+  });
+
+  test('are none without a loop', () => {
+    expect(
+      framesOf({ nodes: [node('a')], edges: [] } as unknown as Drawing, at({ x: 0, y: 0 }), card),
+    ).toEqual([]);
   });
 });

@@ -52,8 +52,8 @@ describe('the fields of a schema', () => {
   });
 
   test.each([
-    ['Invalid body: input.amount must be >= 1', ['input', 'amount'], 'amount must be >= 1'],
-    ['Invalid body: input.tags.0 must be string', ['input', 'tags'], 'tags.0 must be string'],
+    ['Invalid input: input.amount must be >= 1', ['input', 'amount'], 'amount must be >= 1'],
+    ['Invalid input: input.tags.0 must be a text', ['input', 'tags'], 'tags.0 must be a text'],
     [
       "Invalid body: input.payee must have required property 'name'",
       ['input', 'payee', 'name'],
@@ -65,7 +65,7 @@ describe('the fields of a schema', () => {
       'amount must be a number, not a text',
     ],
     ['Invalid input: input.a is missing: add it', ['input', 'a'], 'This field is required'],
-    ['Invalid body: input.amounts must be integer', ['input', 'amount'], undefined],
+    ['Invalid input: input.amounts must be 1', ['input', 'amount'], undefined],
     ['Run is failed, not paused at a gate', ['input', 'amount'], undefined],
     [undefined, ['input', 'amount'], undefined],
   ])('%s is at its field %j', (refusal, path, shown) => {

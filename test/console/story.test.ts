@@ -54,9 +54,9 @@ describeConsole('the console', (stage) => {
 
     await page.waitForURL(/\/runs\/run_/);
     const runId = new URL(page.url()).pathname.split('/').at(-1) ?? '';
-    await page.getByRole('button', { name: 'Approve', exact: true }).click();
     await page.getByRole('textbox', { name: 'Reason' }).fill('a good customer');
-    await page.getByRole('button', { name: 'Send approval' }).click();
+    await page.getByRole('button', { name: 'Approve', exact: true }).click();
+    await page.getByRole('button', { name: 'Send now' }).click();
     await engine.until(runId, ['success']);
     await page.getByRole('button', { name: 'Cancel run' }).waitFor({ state: 'detached' });
     await page.goto(`${url}/approvals/${runId}/${gateOf(await engine.run(runId))}`);
@@ -77,16 +77,17 @@ describeConsole('the console', (stage) => {
     await page.waitForURL(/\/runs\/run_/);
     const runId = new URL(page.url()).pathname.split('/').at(-1) ?? '';
     await page.getByLabel('the arguments of entity_upsert').getByText('240').waitFor();
-    await page.getByRole('button', { name: 'Approve', exact: true }).click();
     await page.getByRole('button', { name: 'Edit arguments' }).click();
+    await page.getByRole('button', { name: 'Edit as JSON' }).click();
     const { pending_gate: waiting } = await engine.run(runId);
     const { attributes, ...others } = waiting!.tool_call!.arguments as Record<string, object>;
     const half = { ...others, attributes: { ...attributes, amount_usd: 120 } };
     await rewrite(page.getByRole('textbox', { name: 'Arguments to send' }), JSON.stringify(half));
-    await page.getByRole('button', { name: 'Send approval' }).click();
+    await page.getByRole('button', { name: 'Approve', exact: true }).click();
+    await page.getByRole('button', { name: 'Send now' }).click();
     await engine.until(runId, ['success']);
-    const steps = page.getByRole('table', { name: 'Steps' });
-    await steps.getByRole('button', { name: 'Look up and refund' }).click();
+    const steps = page.getByRole('treegrid', { name: 'Steps' });
+    await steps.getByRole('row', { name: /Look up and refund/ }).click();
     const last = page.getByRole('region', { name: 'Turn 3' });
     await last.getByText('a person has decided about the refund').waitFor();
     await page.goto(`${url}/data/entities?entity_type=refund`);
@@ -157,19 +158,25 @@ describeConsole('the console', (stage) => {
     await heading(page, 'Second letter?', 2).waitFor();
     await keyboard.press('k');
     await heading(page, 'First letter?', 2).waitFor();
-    await keyboard.press('a');
+    await page.getByLabel('Reason').focus();
     // Keys that are shortcuts elsewhere are text here.
-    await keyboard.type('a jar, roar');
-    expect(await page.getByLabel('Reason').inputValue()).toBe('a jar, roar');
+    await keyboard.type('a jar, too late');
+    expect(await page.getByLabel('Reason').inputValue()).toBe('a jar, too late');
     await keyboard.press('Escape');
-    await keyboard.press('r');
-    await keyboard.type('too late');
-    await keyboard.press('Control+Enter');
-    await page.getByText('Rejected: First letter?').waitFor();
-
-    await heading(page, 'Second letter?', 2).waitFor();
     await keyboard.press('a');
-    await keyboard.press('Control+Enter');
+    await heading(page, 'Second letter?', 2).waitFor();
+    const undo = page.getByRole('group', { name: 'Decision not sent yet' });
+    await undo.getByText('Approved: First letter?').waitFor();
+    expect(await obstacles(page)).toEqual([]);
+    await keyboard.press('z');
+    await heading(page, 'First letter?', 2).waitFor();
+    expect(await page.getByLabel('Reason').inputValue()).toBe('a jar, too late');
+    expect(await engine.run(first)).toMatchObject({ status: 'paused' });
+    await keyboard.press('r');
+    await heading(page, 'Second letter?', 2).waitFor();
+    // The next decision sends the one before it.
+    await keyboard.press('a');
+    await page.getByText('Rejected: First letter?').waitFor();
     await heading(page, 'Third letter?', 2).waitFor();
     expect(await engine.until(first, ['failed'])).toMatchObject({
       failure: { kind: 'rejected' },
@@ -181,15 +188,29 @@ describeConsole('the console', (stage) => {
     expect(problems).toEqual([]);
   });
 
+  test('approves in the inbox with one click', async () => {
+    const runId = await waitingRun(stage(), 'One click?');
+    const { page, problems } = await stage().open('/approvals');
+    await heading(page, 'One click?', 2).waitFor();
+    await page.getByRole('button', { name: 'Approve' }).click();
+    // The message is on the page for seconds only, from the click on.
+    await page.getByText('Approved: One click?').first().waitFor();
+    await stage().engine.until(runId, ['success']);
+    expect(problems).toEqual([]);
+  });
+
   test('shows that a gate was decided elsewhere', async () => {
     const { open, call } = stage();
     const runId = await waitingRun(stage(), 'Who is faster?');
     const { page } = await open(`/approvals/${runId}/ask`);
-    await page.getByRole('button', { name: 'Approve' }).click();
+    await page.getByRole('button', { name: 'Approve' }).waitFor();
     const decided = await call('POST', `/api/runs/${runId}/approve`, { reason: 'was quicker' });
     expect(decided.status).toBe(200);
-    // The page has not noticed the decision yet.
-    await page.getByRole('button', { name: 'Send approval' }).click();
+    // The page may not have noticed the decision yet.
+    await page
+      .getByRole('button', { name: 'Approve' })
+      .click({ timeout: 2_000 })
+      .catch(() => undefined);
     await page.getByText('Already approved').waitFor();
     await page.getByText('was quicker').waitFor();
     await page.getByRole('alert').getByText('No longer waiting').waitFor();
@@ -199,14 +220,14 @@ describeConsole('the console', (stage) => {
     const { open, engine } = stage();
     const runId = await waitingRun(stage(), 'Which tone?');
     const { page } = await open(`/approvals/${runId}/ask`);
-    await page.getByRole('button', { name: 'Approve' }).click();
     await page.getByRole('button', { name: 'Add input' }).click();
     const editor = page.getByRole('textbox', { name: 'Input' });
     await rewrite(editor, '[1]');
-    await page.getByRole('button', { name: 'Send approval' }).click();
+    await page.getByRole('button', { name: 'Approve' }).click();
     await page.getByText('Enter a JSON object').waitFor();
     await rewrite(editor, '{"tone": "warm"}');
     await page.keyboard.press('Control+Enter');
+    await page.getByRole('button', { name: 'Send now' }).click();
     await page.getByText('Already approved').waitFor();
     const run = await engine.until(runId, ['success']);
     expect(run.state).toMatchObject({ tone: 'warm' });
@@ -221,6 +242,9 @@ describeConsole('the console', (stage) => {
     await page.getByText('No pending approvals').waitFor();
     await first.kill();
     await page.getByText('Cannot reach the service').first().waitFor();
+    await page
+      .getByText(/^Data may be stale: it was read at .*\d:\d\d:\d\d\. Reconnecting/)
+      .waitFor();
     const runId = await waitingRun(stage(), 'Are we back?');
     const again = await startApiProcess({ ...engine.env, API_PORT: port });
     try {
@@ -228,7 +252,6 @@ describeConsole('the console', (stage) => {
       const notice = page.getByText('Cannot reach the service');
       await eventually(async () => (await notice.count()) === 0);
       await page.getByRole('button', { name: 'Approve' }).click();
-      await page.getByRole('button', { name: 'Send approval' }).click();
       await engine.until(runId, ['success']);
     } finally {
       await again.stop();
@@ -243,11 +266,20 @@ describeConsole('the console', (stage) => {
     const { id, token } = await addMember(caller, { role: 'viewer' });
     const { page, problems } = await open('/', { token });
     await heading(page, 'Overview').waitFor();
-    const links = page.getByRole('navigation', { name: 'Pages' }).getByRole('link');
-    const paths = await links.evaluateAll((all) =>
-      all.map((link) => new URL((link as HTMLAnchorElement).href).pathname),
-    );
-    expect(paths).toContain('/approvals');
+    const pathsIn = (name: string | RegExp): Promise<string[]> =>
+      page
+        .getByRole('navigation', { name, exact: true })
+        .getByRole('link')
+        .evaluateAll((all) =>
+          all.map((link) => new URL((link as HTMLAnchorElement).href).pathname),
+        );
+    const paths = new Set(await pathsIn('Pages'));
+    for (const path of [...paths]) {
+      await page.goto(stage().url + path);
+      await page.getByRole('main').getByRole('heading', { level: 1 }).waitFor();
+      for (const tab of await pathsIn(/ section$/)) paths.add(tab);
+    }
+    expect([...paths]).toEqual(expect.arrayContaining(['/approvals', '/usage', '/data/keys']));
     const found: string[] = [];
     const deep = [
       `/runs/${runId}`,

@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, test } from '@jest/globals';
 import type { Page } from 'playwright-core';
 import { exactJson } from '../../console/src/parts/code/exact-json.ts';
 import { changedFields } from '../../console/src/parts/data/changed-fields.ts';
-import { startAgent, turnOf } from './agent-runs.ts';
+import { startAgent, turnOf } from './runs/agent-runs.ts';
 import { obstacles } from './axe.ts';
 import { describeConsole, rewrite, type Stage } from './browser.ts';
 
@@ -35,11 +35,14 @@ describeConsole('tool calls that need approval', (given) => {
   const bodiesOf = (page: Page): any[] => {
     const bodies: any[] = [];
     page.on('request', (request) => {
-      if (request.url().endsWith('/approve')) bodies.push(request.postDataJSON());
+      const body = request.url().endsWith('/approve') ? request.postDataJSON() : undefined;
+      if (body !== undefined && body.only_check !== true) bodies.push(body);
     });
     return bodies;
   };
-  const form = (page: Page, name: 'Approve' | 'Reject') => page.getByRole('form', { name });
+  const form = (page: Page) => page.getByRole('form', { name: 'Decision' });
+  const approve = (page: Page) => form(page).getByRole('button', { name: 'Approve' });
+  const sendNow = (page: Page) => page.getByRole('button', { name: 'Send now' }).click();
   const stepsOf = async (runId: string): Promise<Record<string, any>> => {
     const { steps } = await stage.engine.run(runId);
     return Object.fromEntries(steps.map((step) => [step.step_key, step]));
@@ -54,14 +57,13 @@ describeConsole('tool calls that need approval', (given) => {
     expect(new URL(page.url()).searchParams.get('step')).toBe('triage/1.1');
     expect(await obstacles(page)).toEqual([]);
 
-    await page.keyboard.press('a');
-    await form(page, 'Approve').getByLabel('Reason').fill('as agreed');
+    await form(page).getByLabel('Reason').fill('as agreed');
     await page.keyboard.press('Control+Enter');
     // The second call of the same turn follows.
     await page.getByLabel('the arguments of json_transform').getByText('2 + 2').waitFor();
+    await form(page).getByText('the tool is not called.').waitFor();
     await page.keyboard.press('r');
-    await form(page, 'Reject').getByText('The tool is not called.').waitFor();
-    await page.keyboard.press('Control+Enter');
+    await sendNow(page);
     await stage.engine.until(runId, ['success']);
 
     const digest = expect.stringMatching(/^sha256:[0-9a-f]{64}$/);
@@ -84,32 +86,32 @@ describeConsole('tool calls that need approval', (given) => {
     await stage.engine.until(runId, ['paused']);
     const { page, context } = await stage.open(`/runs/${runId}`);
     const bodies = bodiesOf(page);
-    await page.getByRole('button', { name: 'Approve' }).click();
-    await form(page, 'Approve').getByRole('button', { name: 'Edit arguments' }).click();
-    const editor = form(page, 'Approve').getByRole('textbox', { name: 'Arguments to send' });
-    const send = form(page, 'Approve').getByRole('button', { name: 'Send approval' });
-    await form(page, 'Approve').getByText('No changes yet').waitFor();
+    await form(page).getByRole('button', { name: 'Edit arguments' }).click();
+    await form(page).getByText('No changes yet').waitFor();
+    const field = form(page).getByRole('textbox', { name: 'expression' });
+    expect(await field.inputValue()).toBe('20 + 1');
 
-    await rewrite(editor, '[1');
-    await send.click();
-    await form(page, 'Approve').getByText('Invalid JSON').first().waitFor();
-    expect(bodies).toEqual([]);
-
-    await rewrite(editor, '{"expression": 5}');
-    await send.click();
-    await form(page, 'Approve')
-      .getByText(/^Arguments .*expression/)
-      .waitFor();
+    // The schema of the tool requires it.
+    await field.fill('');
+    await approve(page).click();
+    await form(page).getByText('This field is required').waitFor();
     // Its color under the pointer needs the contrast, too.
-    await send.hover();
-    await page.waitForFunction(() => document.querySelector('button[type=submit]:hover') !== null);
+    await approve(page).hover();
     expect(await obstacles(page)).toEqual([]);
 
+    await form(page).getByRole('button', { name: 'Edit as JSON' }).click();
+    const editor = form(page).getByRole('textbox', { name: 'Arguments to send' });
+    await rewrite(editor, '[1');
+    await approve(page).click();
+    await form(page).getByText('Invalid JSON').first().waitFor();
+    expect(bodies).toEqual([]);
+
     await rewrite(editor, '{"expression": "6 * 7"}');
-    const changes = form(page, 'Approve').getByRole('status', { name: 'Changes' });
+    const changes = form(page).getByRole('status', { name: 'Changes' });
     await changes.getByText('"20 + 1"').waitFor();
     await changes.getByText('"6 * 7"').waitFor();
-    await send.click();
+    await approve(page).click();
+    await sendNow(page);
     await stage.engine.until(runId, ['success']);
     expect(bodies.at(-1)).toMatchObject({ arguments: { expression: '6 * 7' } });
     expect((await stepsOf(runId))['triage/1.1']).toMatchObject({ output: 42 });
@@ -132,10 +134,9 @@ describeConsole('tool calls that need approval', (given) => {
     page.on('request', (request) => {
       if (request.url().endsWith(`/api/runs/${runId}`)) reads += 1;
     });
-    await page.keyboard.press('a');
-    await form(page, 'Approve').waitFor();
+    await approve(page).waitFor();
     const before = reads;
-    await page.keyboard.press('Control+Enter');
+    await page.keyboard.press('a');
     await page.getByRole('alert').getByText('has changed since the call').waitFor();
     expect(reads).toBeGreaterThan(before);
     // A read may be in flight.
@@ -148,8 +149,12 @@ describeConsole('tool calls that need approval', (given) => {
     const runId = await startAgent(stage, [turnOf('1'), { output: 'done' }]);
     await stage.engine.until(runId, ['paused']);
     const { page, context } = await stage.open('/runs');
-    // The first read shows another digest and other arguments than the ones that are open.
+    // Until the decision is sent, reads show another digest and other arguments than the ones that are open.
     let stale = true;
+    await page.route('**/approve', async (route) => {
+      stale = false;
+      await route.continue();
+    });
     await page.route(`**/api/runs/${runId}`, async (route) => {
       const response = await route.fetch();
       const run = await response.json();
@@ -163,13 +168,11 @@ describeConsole('tool calls that need approval', (given) => {
     await page.getByRole('link', { name: runId }).click();
     const shown = page.getByLabel('the arguments of json_transform');
     await shown.getByText('stale').waitFor();
-    await page.getByRole('button', { name: 'Approve' }).click();
-    stale = false;
-    await page.getByRole('button', { name: 'Send approval' }).click();
+    await approve(page).click();
     await page.getByRole('alert').getByText('The tool call has changed').waitFor();
     await shown.getByText('"1"').waitFor();
-    await page.getByRole('button', { name: 'Approve' }).click();
-    await page.getByRole('button', { name: 'Send approval' }).click();
+    await approve(page).click();
+    await sendNow(page);
     await stage.engine.until(runId, ['success']);
     // A read may be in flight.
     await page.unrouteAll({ behavior: 'ignoreErrors' });
@@ -188,8 +191,7 @@ describeConsole('tool calls that need approval', (given) => {
     });
     await page.getByRole('link', { name: runId }).click();
     await page.getByText('You need the approve_gates permission to view the arguments.').waitFor();
-    await page.getByRole('button', { name: 'Approve' }).click();
-    await form(page, 'Approve').waitFor();
+    await approve(page).waitFor();
     expect(await page.getByRole('button', { name: 'Edit arguments' }).count()).toBe(0);
     // A read may be in flight.
     await page.unrouteAll({ behavior: 'ignoreErrors' });

@@ -46,7 +46,7 @@ describeConsole('workflows in the console', (stage) => {
     const visit = await stage().open('/workflows');
     const { page } = visit;
     await page.getByRole('link', { name: 'Listed <b>one</b>' }).waitFor();
-    await page.getByLabel('Search').fill('listed');
+    await page.getByRole('textbox', { name: 'Search' }).fill('listed');
     await page.getByRole('link', { name: 'Another' }).waitFor({ state: 'detached' });
     expect(new URL(page.url()).searchParams.get('q')).toBe('listed');
     await page.getByRole('link', { name: 'Listed <b>one</b>' }).click();
@@ -218,7 +218,15 @@ describeConsole('workflows in the console', (stage) => {
     await page.getByText(/Owner saved it/).waitFor();
     expect((await draftOf(id)).graph).toEqual(theirs);
     expect(visit.problems.splice(0)).toEqual([expect.stringMatching(/^428: /)]);
-    await page.getByRole('button', { name: 'Keep mine' }).click();
+    await page.getByRole('button', { name: 'Compare' }).click();
+    const comparison = page.getByRole('dialog', { name: 'Compare with their draft' });
+    for (const [node, fate] of [
+      ['theirs', 'removed'],
+      ['write', 'added'],
+    ]) {
+      await comparison.getByText(`${fate}node ${node}`).first().waitFor();
+    }
+    await comparison.getByRole('button', { name: 'Keep mine' }).click();
     await conflict.waitFor({ state: 'detached' });
     const mine = await draftOf(id);
     expect([mine.revision, mine.graph.nodes[0].label]).toEqual([2, 'Mine']);
@@ -229,7 +237,8 @@ describeConsole('workflows in the console', (stage) => {
     await stage().call('PUT', `/api/workflows/${id}`, { graph: theirs });
     await page.reload();
     await page.getByText('Version 2 is current now').waitFor();
-    await page.getByRole('button', { name: 'Keep mine' }).click();
+    await page.getByRole('button', { name: 'Compare' }).click();
+    await pressInDialog(page, 'Keep mine');
     await publishDraft(page, 3, 'Mine after all');
     expect((await read(id)).graph.nodes[0].label).toBe('Mine');
     await page.getByText('Version 3, without a draft').waitFor();
@@ -280,6 +289,10 @@ describeConsole('workflows in the console', (stage) => {
     await page.getByRole('button', { name: 'Restore', exact: true }).click();
     await page.getByText('Version 1 restored as version 3').waitFor();
     expect((await read(id)).graph).toEqual(linear);
+    await page.getByRole('button', { name: 'Roll back to version 2' }).click();
+    await page.getByRole('button', { name: 'Restore', exact: true }).click();
+    await page.getByText('Version 2 restored as version 4').waitFor();
+    expect((await read(id)).graph).toEqual(changed);
     await settled(visit);
   });
 
@@ -395,19 +408,17 @@ describeConsole('workflows in the console', (stage) => {
   });
 });
 
-/** Adds a node of this kind through the menu, by keyboard. */
+/** Adds a node of this kind with the palette, by keyboard. */
 async function addByKeys(page: Page, kind: string): Promise<void> {
   await page.getByRole('button', { name: 'Add node' }).focus();
   await page.keyboard.press('Enter');
-  // The menu ignores keys that are pressed before it has the focus.
-  await page.waitForFunction(() => document.activeElement?.closest('[role="menu"]') != null);
-  const item = page.getByRole('menuitem', { name: kind, exact: true });
-  while (!(await item.evaluate((each) => each === document.activeElement))) {
-    await page.keyboard.press('ArrowDown');
-  }
+  const palette = page.getByRole('dialog', { name: 'Add a node' });
+  await palette.getByRole('combobox', { name: 'Node to add' }).waitFor();
+  await page.keyboard.type(kind);
   await page.keyboard.press('Enter');
-  // The form is ready once its first field has the focus.
-  await page.waitForFunction(() => document.activeElement?.closest('[data-field="id"]') != null);
+  await palette.waitFor({ state: 'detached' });
+  // The new card has the focus.
+  await page.waitForFunction(() => document.activeElement?.matches('.react-flow__node'));
 }
 
 async function chooseNode(page: Page, id: string): Promise<void> {

@@ -63,7 +63,7 @@ test.each(['assigned again', 'not assigned again yet'])(
       let id = 0n;
       const change = db.transaction(async (tx) => {
         await recordAudit(tx, actor, {
-          action: 'create_workflow',
+          action: 'create',
           targetType: 'workflow',
           targetId: `wf_${which}`,
         });

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import type { GateSettings } from '../../shared/graph/gate-settings.ts';
-import { checkGate } from '../../shared/db/gates/clock.ts';
+import { checkGate, runsDueWithin } from '../../shared/db/gates/clock.ts';
 import { decideGate } from '../../shared/db/gates/decisions.ts';
 import { pauseAtGates } from '../../shared/db/gates/openings.ts';
 import { voteAtGate } from '../../shared/db/gates/votes.ts';
@@ -215,7 +215,7 @@ describe('a gate that is open when its run ends', () => {
       message: "Gate 'g1' is not open: the resumed run has not reached it yet",
     });
     await supersede(engine.db, { runId, execution: 'e1', n: 1 });
-    expect(await ask(runId, [opening('g1')], 'e2')).toEqual([]);
+    expect(await ask(runId, [opening('g1')], 'e2')).toMatchObject({ decisions: [] });
     const [again] = (await engine.run(runId)).pending_gates;
     expect((await engine.run(runId)).steps[0]?.attempts).toMatchObject([
       { attempt: 1, outcome: 'cancelled' },
@@ -224,9 +224,9 @@ describe('a gate that is open when its run ends', () => {
     expect(again).toMatchObject({ step_key: 'g1' });
     expect(Date.parse(again!.since)).toBeGreaterThan(Date.parse(first!.since));
     await decide(runId, 'g1');
-    expect(await ask(runId, [opening('g1')], 'e2')).toEqual([
-      { step_key: 'g1', round: 1, approved: true },
-    ]);
+    expect(await ask(runId, [opening('g1')], 'e2')).toMatchObject({
+      decisions: [{ step_key: 'g1', round: 1, approved: true }],
+    });
   });
 });
 
@@ -256,6 +256,15 @@ describe('the clock of a gate', () => {
     engine.db.query(sql.unsafe`
       UPDATE gates SET ${sql.identifier([column])} = now() WHERE run_id = ${runId}`);
   const check = (runId: string) => checkGate(engine.db, { ...checked, run_id: runId });
+
+  test('is found while it is due soon, and otherwise nothing is', async () => {
+    expect(await runsDueWithin(engine.db, 12)).toEqual([]);
+    const runId = await waitingWith({ timeout_seconds: 5, on_timeout: 'reject' });
+    expect(await runsDueWithin(engine.db, 12)).toEqual([runId]);
+    expect(await runsDueWithin(engine.db, 0)).toEqual([]);
+    await cancelRun(engine.db, { actor: engine.actor, runId, alerts: false });
+    expect(await runsDueWithin(engine.db, 12)).toEqual([]);
+  });
 
   test('says when to look again, and queues one alert for each reminder that is due', async () => {
     const runId = await waitingWith({ remind_seconds: 60 });

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import type { AuditAction, AuditTarget } from '../../shared/contract/audit.ts';
 import pg from 'pg';
 import { z } from 'zod';
 import type { MemberStats } from '../../shared/contract/member.ts';
@@ -38,7 +39,7 @@ const addMember = async (workspace: string): Promise<string> => {
   return id;
 };
 
-type Act = [targetType: string, action: string];
+type Act = [targetType: AuditTarget, action: AuditAction];
 const act = async ([targetType, action]: Act, by: string | null = memberId, n = 0) =>
   recordAudit(
     db,

@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { z } from 'zod';
 import { buildApp } from '../../api/app.ts';
 import { sql } from '../../shared/db/pool.ts';
-import { ALERT_WORKFLOW } from '../../shared/execution.ts';
+import { ALERT_WORKFLOW } from '../../shared/alerts.ts';
 import { alertTexts } from '../../shared/alerts.ts';
 import { pauseAtGates } from '../../shared/db/gates/openings.ts';
 import { abandonRun } from '../../shared/db/runs/ends.ts';

@@ -422,6 +422,29 @@ describe('redelivery', () => {
     expect(nothing.body.data).toEqual({ redelivered: 0, left: 0 });
   }, 60_000);
 
+  test('repeats a period, also what was delivered', async () => {
+    const { url, seen } = address();
+    const { id } = await outbound.register(url);
+    await outbound.happen('entity.created', ...Array.from({ length: 6 }, (_, n) => ({ n })));
+    const delivered = await outbound.settled(id);
+    const [first, second] = delivered;
+    await outbound.engine.db.query(sql.unsafe`
+      UPDATE data_deliveries SET created_at = now() - interval '2 hours' WHERE id = ${first!.id}`);
+    await outbound.engine.db.query(sql.unsafe`
+      UPDATE data_deliveries SET created_at = now() - interval '1 day' WHERE id = ${second!.id}`);
+    const hoursAgo = (hours: number) => new Date(Date.now() - hours * 3_600_000).toISOString();
+    const range = { since: hoursAgo(3), until: hoursAgo(1) };
+    const ask = (body: object) => outbound.call('POST', `/${id}/redeliver`, body);
+    // By default only those that failed.
+    expect((await ask(range)).body.data).toEqual({ redelivered: 0, left: 0 });
+    expect((await ask({ ...range, status: 'all' })).body.data).toEqual({ redelivered: 1, left: 0 });
+    await outbound.settled(id);
+    const again = seen().filter((request) => header(request, 'x-service-delivery') === first!.id);
+    expect([again.length, seen().length]).toEqual([2, 7]);
+    expect(await ask({ since: hoursAgo(1), until: hoursAgo(3) })).toMatchObject({ status: 422 });
+    expect(await ask({ ...range, status: 'pending' })).toMatchObject({ status: 422 });
+  }, 60_000);
+
   test('logs every attempt of concurrent calls', async () => {
     const { url, seen } = address();
     const { id } = await outbound.register(url);

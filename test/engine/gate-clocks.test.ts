@@ -41,12 +41,12 @@ const branching = (settings: JsonObject) => ({
   edges: [edge('review', 'paid', 'true'), edge('review', 'refused', 'false')],
 });
 
-async function startCarried(): Promise<string> {
+async function startCarried(seconds = 15): Promise<string> {
   const steps = Array.from({ length: 240 }, (_, at) => `step_${at}`);
   const workflowId = await engine.define({
     nodes: [
       { id: 'go', kind: 'human_gate' },
-      gate({ timeout_seconds: 15, on_timeout: 'approve' }),
+      gate({ timeout_seconds: seconds, on_timeout: 'approve' }),
       ...steps.map((id) => mock(id, { output: 'x', delay_ms: 1 })),
       { id: 'join', kind: 'merge' },
       tools.node('last'),
@@ -204,18 +204,27 @@ describe('a gate with a timeout', () => {
 });
 
 test('the deadline of a gate counts in the execution that continues a long one', async () => {
-  const review = async () =>
-    (await engine.run(carried)).steps.find(({ step_key: key }) => key === 'review');
-  await eventually(async () => (await review())?.status === 'success', 30_000);
-  const handle = engine.deps.temporal.client.workflow.getHandle(carried);
-  const { raw, runId: current, startTime } = await handle.describe();
-  expect(raw.workflowExecutionInfo?.firstRunId).not.toBe(current);
-  expect(Date.parse((await review())!.decision!.at)).toBeGreaterThan(startTime.getTime());
-  // The step that the run was busy with has not ended.
-  expect(tools.calls('last')).toHaveLength(1);
-  answerCarried();
-  await engine.until(carried, ['success']);
-}, 60_000);
+  // On a busy machine, the deadline can come before the history is long.
+  for (let tries = 1, isCarried = false; !isCarried; tries += 1) {
+    expect(tries).toBeLessThan(5);
+    if (tries > 1) carried = await startCarried(15 * tries);
+    const review = async () =>
+      (await engine.run(carried)).steps.find(({ step_key: key }) => key === 'review');
+    await eventually(async () => (await review())?.status === 'success', 30_000);
+    const handle = engine.deps.temporal.client.workflow.getHandle(carried);
+    const { raw, runId: current, startTime } = await handle.describe();
+    isCarried =
+      raw.workflowExecutionInfo?.firstRunId !== current &&
+      Date.parse((await review())!.decision!.at) > startTime.getTime();
+    if (isCarried) {
+      // The step that the run was busy with has not ended.
+      expect((await engine.run(carried)).status).toBe('running');
+      expect(tools.calls('last')).toHaveLength(tries);
+    }
+    answerCarried();
+    await engine.until(carried, ['success']);
+  }
+}, 240_000);
 
 describe('a gate with reminders', () => {
   test('alerts again after each interval until it is decided', async () => {

@@ -1,3 +1,5 @@
+import { updateWorkflow } from '../../shared/db/workflows/workflows.ts';
+import { rerunRun } from '../../shared/operations/runs/forks.ts';
 import { cancelRun, decideGate, resumeRun } from '../../shared/operations/runs/runs.ts';
 import { echo, edge, type Engine, eventually, mock } from '../support/engine.ts';
 import { call, childrenOf } from '../support/sub-workflows.ts';
@@ -78,6 +80,68 @@ export const scenarios: Record<string, (engine: Engine) => Promise<string>> = {
     return runId;
   },
 
+  // Calls of an agent that start runs: at once, after an approval, retried with the agent, and waiting for a gate.
+  'agent-with-workflows': async (engine) => {
+    const schema = { type: 'object', properties: { n: {} } };
+    const define = async (name: string, graph: object) => {
+      const id = await engine.define(graph as never, name);
+      await updateWorkflow(engine.db, engine.actor, id, { input_schema: schema });
+      return `workflow:${name}`;
+    };
+    const alone = (node: object) => ({ nodes: [node], edges: [] });
+    const asks = await define('Asks an approver', alone({ id: 'ok', kind: 'human_gate' }));
+    const fails = await define('Fails once', alone(mock('a', { output: 'a', fail_times: 1 })));
+    const works = await define('Works', alone(echo('a', 'n')));
+    const calls = (...names: string[]) => ({
+      calls: names.map((tool) => ({ tool, arguments: { n: 1 } })),
+    });
+    const turns = [calls(works, works, fails), calls(fails, works), calls(asks, works)];
+    const runId = await engine.trigger(
+      await engine.define({
+        nodes: [
+          mock(
+            'a',
+            { turns: [...turns, { output: 'done' }] as never },
+            {
+              tools: [
+                ...[asks, { name: fails, on_error: 'fail' }],
+                { name: works, approval: 'args.n > 1' },
+              ],
+            },
+          ),
+          { id: 'map', kind: 'map', items: '[1, 2]' },
+          mock(
+            'b',
+            { turns: [calls(works), { output: 'done' }] as never },
+            { tools: [{ name: works, approval: 'always' }] },
+          ),
+        ],
+        edges: [edge('map', 'b', 'true'), edge('b', 'map')],
+      }),
+    );
+    const act = { actor: engine.actor, runId };
+    for (const failures of [1, 2]) {
+      await eventually(async () => {
+        const run = await engine.run(runId);
+        return run.status === 'failed' && run.resumed_count === failures - 1;
+      });
+      await resumeRun(engine.deps, act);
+    }
+    const gates = async () => (await engine.run(runId)).pending_gates;
+    await eventually(async () => (await gates()).length === 2);
+    for (const { step_key: stepKey, tool_call } of await gates()) {
+      const digest = tool_call?.digest ?? '';
+      await decideGate(engine.deps, { ...act, stepKey, digest, approved: true });
+    }
+    const waiting = async () =>
+      (await childrenOf(engine, runId)).find(({ status }) => status === 'paused');
+    await eventually(async () => (await waiting()) !== undefined);
+    const child = { actor: engine.actor, runId: (await waiting())?.id ?? '' };
+    await decideGate(engine.deps, { ...child, approved: true });
+    await engine.until(runId, ['success']);
+    return runId;
+  },
+
   // Children that end, pause, fail, are retried and resumed, beside a gate; one of them is caught.
   'sub-workflows': async (engine) => {
     const flaky = { nodes: [mock('a', { output: 'a', fail_times: 2 })], edges: [] };
@@ -124,6 +188,43 @@ export const scenarios: Record<string, (engine: Engine) => Promise<string>> = {
     await engine.until(runId, ['paused']);
     await decideGate(engine.deps, { ...act, approved: true });
     await engine.until(runId, ['success']);
+    return runId;
+  },
+
+  'rehearsal-that-is-resumed': async (engine) => {
+    const { actor } = engine;
+    const graph = (word: string) => ({
+      nodes: [
+        { id: 'items', kind: 'map' as const, items: 'list', on_item_error: 'collect' as const },
+        echo('each', 'items.item.n / items.item.n'),
+        { id: 'nap', kind: 'tool' as const, tool_name: 'delay', params: { seconds: 0 } },
+        echo('word', word),
+        { id: 'ok', kind: 'human_gate' as const, prompt: 'Go on?' },
+        mock('ask', { output: 'ok' }, { prompt: '{word}' }),
+        mock('other', { output: 'ok' }, { prompt: '{word}' }),
+      ],
+      edges: [
+        edge('items', 'each', 'true'),
+        edge('each', 'items'),
+        edge('items', 'nap', 'false'),
+        edge('nap', 'word'),
+        edge('word', 'ok'),
+        edge('ok', 'ask', 'true'),
+        edge('ok', 'other', 'true'),
+      ],
+    });
+    const workflowId = await engine.define(graph("'a' + 'b'"));
+    const sourceId = await engine.trigger(workflowId, { list: [{ n: 1 }, {}, { n: 3 }] });
+    await engine.until(sourceId, ['paused']);
+    await decideGate(engine.deps, { actor, runId: sourceId, approved: true });
+    await engine.until(sourceId, ['success']);
+    await updateWorkflow(engine.db, actor, workflowId, { graph: graph("'abc'") as never });
+    const { runId } = await rerunRun(engine.deps, {
+      ...{ actor, runId: sourceId, trigger: 'manual', version: 2, mode: 'recorded' },
+    });
+    await engine.until(runId, ['failed']);
+    await resumeRun(engine.deps, { actor, runId });
+    await engine.until(runId, ['failed']);
     return runId;
   },
 

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { startToolServer, type ToolServer } from '../fakes/tool-server.ts';
-import { echo, edge, type Engine, eventually, startEngine } from '../support/engine.ts';
+import { killWorkersAt } from '../support/crashes.ts';
+import { echo, edge, type Engine, startEngine } from '../support/engine.ts';
 import { startWorkerProcess } from '../support/processes.ts';
 
 let engine: Engine;
@@ -26,14 +27,7 @@ test('workers killed again and again during a map: each item ran once', async ()
     edges: [edge('map', 'call', 'true'), edge('call', 'after'), edge('after', 'map')],
   });
   const runId = await engine.trigger(workflowId, { list: items });
-  for (const calls of [40, 120, 220, 280]) {
-    const worker = await startWorkerProcess(engine.env);
-    try {
-      await eventually(() => tools.calls('call').length >= calls, 30_000);
-    } finally {
-      await worker.kill();
-    }
-  }
+  await killWorkersAt(engine.env, [40, 120, 220, 280], () => tools.calls('call').length, 30_000);
   const last = await startWorkerProcess(engine.env);
   try {
     const run = await engine.until(runId, ['success', 'failed'], 60_000);

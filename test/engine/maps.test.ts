@@ -80,12 +80,12 @@ describe('a map', () => {
   });
 
   test.each<[string, unknown, string]>([
-    ['a text', 'x', 'The items are a string: a map needs a list'],
-    ['null', null, 'The items are null: a map needs a list'],
+    ['a text', 'x', 'items gives a string: change the expression so that it gives a list'],
+    ['null', null, 'items gives null: change the expression so that it gives a list'],
     [
       'too many items',
       Array.from({ length: 10_001 }, () => 0),
-      'The list has 10001 items: a map has at most 10000',
+      'items gives a list of 10001: shorten it to at most 10000, or split it over several maps',
     ],
   ])('fails over %s', async (_, list, message) => {
     const run = await ended(await mapOver(list, [echo('a')]));

@@ -340,8 +340,9 @@ describe('Temporal', () => {
       cron: '0 12 * * *',
     });
     await change.dispatched;
-    const { state, info, policies, action } = await handleOf(id).describe();
-    expect(state.paused).toBe(true);
+    // Temporal accepts an update, and applies it a moment later.
+    await eventually(() => paused(id));
+    const { info, policies, action } = await handleOf(id).describe();
     expect(info.nextActionTimes[0]?.getUTCHours()).toBe(12);
     expect(policies.overlap).toBe('ALLOW_ALL');
     expect(action).toMatchObject({ workflowType: SCHEDULE_WORKFLOW });
@@ -358,8 +359,8 @@ describe('Temporal', () => {
       UPDATE schedules SET told_revision = CASE WHEN id = ${id} THEN 0 ELSE revision END,
         enabled = id = ${id}, leased_until = NULL`);
     await syncOnce(engine.deps);
-    const { spec, info } = await handleOf(id).describe();
-    expect(spec.jitter).toBe(1_000);
+    await eventually(async () => (await handleOf(id).describe()).spec.jitter === 1_000);
+    const { info } = await handleOf(id).describe();
     const next = Date.parse((await read(id)).next_run_at!);
     const late = info.nextActionTimes[0]!.getTime() - next;
     expect(late).toBeGreaterThanOrEqual(0);
@@ -442,8 +443,10 @@ describe('Temporal', () => {
         return isSynced(id);
       }, 25_000);
       const { cron } = await read(id);
-      const { info } = await handleOf(id).describe();
-      expect(`0 ${info.nextActionTimes[0]?.getUTCHours()} * * *`).toBe(cron);
+      await eventually(async () => {
+        const { info } = await handleOf(id).describe();
+        return `0 ${info.nextActionTimes[0]?.getUTCHours()} * * *` === cron;
+      });
     }
   }, 60_000);
 

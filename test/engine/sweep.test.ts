@@ -84,6 +84,10 @@ async function oldRuns(
     )
     INSERT INTO idempotency_keys (workspace_id, workflow_id, key, fingerprint, run_id)
     SELECT ${workspaceId}, ${workflowId}, id, '', id FROM ids`);
+  // A run whose words are being read is locked, and a sweep skips it.
+  await eventually(
+    async () => !(await engine.db.exists(sql.type(z.object({}))`SELECT FROM run_words_due`)),
+  );
 }
 
 const agedRun = (runId: string, age: string) =>

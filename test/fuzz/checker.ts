@@ -107,8 +107,10 @@ export function createChecker(
       ];
     }
     if (!type.includes('json')) return [];
-    const body = parse(answer.body);
-    if (body === undefined) return [{ at: 'body', problem: 'is not JSON' }];
+    const values = type.includes('ndjson') ? parseLines(answer.body) : [parse(answer.body)];
+    if (!values.every((body) => body !== undefined)) {
+      return [{ at: 'body', problem: 'is not JSON' }];
+    }
     const media = declared.find((each) => each.split(';')[0]?.trim() === type) ?? '';
     const direct = operation.responses[String(status)] === undefined ? 'default' : String(status);
     const schema = response.content?.[media]?.schema;
@@ -116,9 +118,9 @@ export function createChecker(
     const validate = isReferenced(operation, direct)
       ? compileSchema(ajv, compiled, names.get(operation.document) ?? '', schema)
       : at(operation, 'responses', direct, 'content', media, 'schema');
-    return describedIn(operation, request.json, body.value).flatMap((value) =>
-      validate(value) ? [] : tell(validate.errors),
-    );
+    return values
+      .flatMap(({ value }) => describedIn(operation, request.json, value))
+      .flatMap((value) => (validate(value) ? [] : tell(validate.errors)));
   };
 
   const documented = (operation: Operation, request: FuzzRequest, answer: Answer): Found[] => {
@@ -230,6 +232,14 @@ const mediaType = ({ headers }: Answer): string | undefined =>
 const textOf = ({ body }: Answer): string => body.toString('utf8');
 
 const utf8 = new TextDecoder();
+
+/** The value of each line; none in an empty body. */
+const parseLines = (body: Buffer): ReturnType<typeof parse>[] =>
+  body
+    .toString()
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => parse(Buffer.from(line)));
 
 function parse(body: Buffer = Buffer.alloc(0)): { value: unknown } | undefined {
   try {

@@ -78,10 +78,9 @@ function toolCall(composer: Composer, random: Random): object {
   const { tools, operation, state, taste } = composer;
   const tool = random.pick(tools);
   const seed = random.int(0, 2 ** 31 - 1);
-  const [drawn] = fc.sample(arbitraryOf(tool.inputSchema, operation.document, taste), {
-    numRuns: 1,
-    seed,
-  });
+  // The schema of a tool refers to its own definitions.
+  const document = { ...operation.document, ...tool.inputSchema };
+  const [drawn] = fc.sample(arbitraryOf(tool.inputSchema, document, taste), { numRuns: 1, seed });
   const args = giveMeaning(drawn, operation, composer) as Record<string, unknown>;
   if ('run_id' in args) args['run_id'] = runFor(tool.name, state, random) ?? args['run_id'];
   if ('workflow' in args) args['workflow'] = state.id('wf', random) ?? args['workflow'];

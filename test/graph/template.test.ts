@@ -5,7 +5,7 @@ import {
   renderTemplate,
   renderValue,
   TemplateError,
-  templateRoots,
+  templateReads,
 } from '../../shared/graph/expression/template.ts';
 import type { Json, JsonObject } from '../../shared/json.ts';
 
@@ -99,7 +99,11 @@ describe('templates', () => {
   });
 
   test('roots are the top-level keys, each once', () => {
-    expect(templateRoots('{a.b} {c[0]} {{d}} {a} {"e": 1} {node-1}')).toEqual(['a', 'c', 'node-1']);
+    expect(templateReads('{a.b} {c[0]} {{d}} {a} {"e": 1} {node-1}')).toEqual([
+      { key: 'a', position: 1 },
+      { key: 'c', position: 7 },
+      { key: 'node-1', position: 33 },
+    ]);
   });
 
   test.each([

@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import type { GraphIssue } from '../../shared/contract/graph.ts';
 import { checkGraph } from '../../shared/graph-check.ts';
+import { callKey } from '../../shared/graph/called-workflows.ts';
 import type { ValidationContext } from '../../shared/graph/validate/validate.ts';
 import type { Json, JsonObject } from '../../shared/json.ts';
 import { builtinTools } from '../../shared/tools.ts';
@@ -13,6 +14,11 @@ const context: ValidationContext = {
     ['refund', custom({ type: 'object', properties: { amount: {} }, additionalProperties: false })],
     ['plain', custom(null)],
   ]),
+  workflows: new Map([['self', { name: 'Self', description: '', input_schema: {} }]]),
+  calls: {
+    [callKey({ workflow: 'self' })]: { code: 'workflow_cycle', message: 'It would start itself' },
+    [callKey({ workflow: 'triage' })]: { code: 'workflow_unknown', message: 'Unknown' },
+  },
 };
 
 /** The report on a graph with one agent, and before it an agent that sets `ticket`. */
@@ -75,7 +81,16 @@ describe('an agent with tools', () => {
     ],
     ['a timer', withTools('delay'), [['tool_not_for_agents', 'tools[0]']]],
     ['any MCP tool', withTools('mcp'), [['tool_not_for_agents', 'tools[0]']]],
-    ['a workflow', withTools('workflow:triage'), [['tool_not_for_agents', 'tools[0]']]],
+    [
+      'a workflow that does not exist',
+      withTools('workflow:triage'),
+      [['workflow_unknown', 'tools[0]']],
+    ],
+    [
+      'a workflow that would start itself',
+      withTools('http_request', 'workflow:self'),
+      [['workflow_cycle', 'tools[1]']],
+    ],
     [
       'a fixed argument that does not exist',
       withTools({ name: 'custom:refund', fixed: { sum: 5 } }),

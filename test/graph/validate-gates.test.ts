@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { checkGraph } from '../../shared/graph-check.ts';
-import { settingsOf } from '../../shared/graph/gate-settings.ts';
+import { decidersOf, type MemberStanding, settingsOf } from '../../shared/graph/gate-settings.ts';
 
 const issues = (settings: object, members?: Parameters<typeof checkGraph>[1]['members']) => {
   const node = { id: 'review', kind: 'human_gate', ...settings };
@@ -64,5 +64,58 @@ describe('the settings of a gate', () => {
     const node = { id: 'review', kind: 'human_gate', prompt: '' } as const;
     expect(settingsOf({ ...node, timeout_seconds: 60 })).toBeUndefined();
     expect(settingsOf({ ...node, not_the_starter: false })).toBeUndefined();
+  });
+});
+
+describe('who can still decide a gate', () => {
+  const member = (id: string, rest: Partial<MemberStanding> = {}): MemberStanding => ({
+    ...{ id, name: id, role: 'editor', active: true, overrides: {}, ...rest },
+  });
+  const members = [
+    member('ann'),
+    member('ben'),
+    member('root', { role: 'admin' }),
+    member('guest', { active: false }),
+    member('viewer', { role: 'viewer' }),
+    member('barred', { role: 'admin', overrides: { approve_gates: false } }),
+  ];
+  const nobody = { starter: null, approved: [] };
+
+  test.each<[string, object, { starter: string | null; approved: string[] }, number, boolean]>([
+    ['anyone who may approve', { required: 2 }, nobody, 3, false],
+    ['all but the starter', { not_the_starter: true }, { ...nobody, starter: 'ann' }, 2, false],
+    ['those named', { approvers: { members: ['ann', 'gone'] } }, nobody, 1, false],
+    ['those who have not approved', { required: 2 }, { ...nobody, approved: ['ann'] }, 2, false],
+    ['admins, where those named are gone', { approvers: { members: ['gone'] } }, nobody, 1, true],
+    [
+      'admins, where those named are not active',
+      { approvers: { members: ['guest'] } },
+      nobody,
+      1,
+      true,
+    ],
+    [
+      'admins, where those named are too few',
+      { required: 2, approvers: { members: ['ann', 'gone'] } },
+      ...[nobody, 2, true],
+    ],
+    [
+      'those left, once enough have approved',
+      { required: 2, approvers: { members: ['ann', 'ben'] } },
+      ...[{ ...nobody, approved: ['gone'] }, 2, false],
+    ],
+    [
+      'nobody, where the only admin has started the run',
+      { not_the_starter: true, approvers: { members: ['gone'] } },
+      ...[{ ...nobody, starter: 'root' }, 0, true],
+    ],
+  ] as never)('is %s', (_, settings, given, count, adminsStandIn) => {
+    const { starter, approved } = given as { starter: string | null; approved: string[] };
+    const decisions = approved.map((member_id) => ({ member_id }));
+    const deciders = decidersOf(settings, members, { starter, decisions });
+    expect({ ...deciders, members: deciders.members.length }).toEqual({
+      members: count,
+      adminsStandIn,
+    });
   });
 });

@@ -135,7 +135,7 @@ describe('errors', () => {
     expect(errors).toEqual([
       {
         code: 'error_edge_not_allowed',
-        message: `The edge from '${id}' to 'a' is never taken: a ${kind} has no errors to catch; start it at the agent, tool, map or gate whose error it handles`,
+        message: `The edge from '${id}' to 'a' is never taken: a ${kind} has no errors to catch; start it at the agent, tool, map, workflow or gate whose error it handles`,
         node_id: id,
         path: 'edges[0].condition_value',
       },

@@ -320,7 +320,7 @@ describe('npm start', () => {
     };
     started.process.kill('SIGTERM');
     const code = await started.ended;
-    expect({ code, output: started.output() }).toMatchObject({ code: 0 });
+    if (code !== 0) throw new Error(`ended with ${String(code)}: ${started.output()}`);
     expect(alive(Object.fromEntries(children.map(({ name, pid }) => [name, pid])))).toEqual([]);
   });
 });

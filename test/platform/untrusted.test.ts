@@ -7,6 +7,7 @@ import type { Json, JsonObject } from '../../shared/json.ts';
 import {
   answerUntrusted,
   argumentsUntrusted,
+  inputSchemaProblems,
   checkGraphUntrusted,
   checkPolicyPatterns,
   diffGraphsUntrusted,
@@ -195,6 +196,28 @@ describe('the main thread stays free during', () => {
       { schemaProblem: expect.stringContaining('it takes more than') },
       { schemaProblem: expect.stringContaining('it takes more than') },
     ]);
+  });
+
+  test('many schemas of one graph, which share the time of one', async () => {
+    const schemas = Array.from({ length: 200 }, (_, n) => ({
+      properties: Object.fromEntries(
+        Array.from({ length: 400 }, (_each, at): [string, Json] => [
+          `field_${at}`,
+          { type: 'string', pattern: `^[a-z]{1,9}${n}_${at}$` },
+        ]),
+      ),
+    }));
+    const { result, ms } = await asking(() => inputSchemaProblems(WORKSPACE, schemas));
+    expect(ms).toBeLessThan(MOST_MS);
+    expect(result).toEqual([
+      {
+        at: expect.any(Number),
+        problem: expect.stringMatching(
+          /^takes more than \d+ ms to check, with those before it: use a simpler one$/,
+        ),
+      },
+    ]);
+    expect(result[0]!.at).toBeGreaterThan(0);
   });
 
   test('validation and comparison of 1 MB graphs', async () => {

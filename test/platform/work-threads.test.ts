@@ -1,7 +1,9 @@
-import { execFile } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { afterAll, describe, expect, jest, test } from '@jest/globals';
 import type { Json, JsonObject } from '../../shared/json.ts';
@@ -39,23 +41,55 @@ const doubling = (lines: number): JsonObject => ({
 const endless = { schema: doubling(40), args: { a: 1 } };
 const quick = { expression: '1 + 1', scope: {} };
 
-test('idle threads do not keep the process running', async () => {
+/** Runs `act` with a script that has the exports of the threads. */
+async function withScript(text: string, act: (script: string) => Promise<void>): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), 'threads-'));
+  const script = join(folder, 'jobs.mjs');
+  const module = join(import.meta.dirname, '../../shared/platform/threads/threads.ts');
   try {
-    const script = join(folder, 'three-jobs.mjs');
-    const module = join(import.meta.dirname, '../../shared/platform/threads/threads.ts');
-    await writeFile(
-      script,
-      `import { workThreads } from ${JSON.stringify(module)};
-       const run = () => workThreads.run('ws_a', 'evaluate', ${JSON.stringify(quick)});
-       console.log(await Promise.all([run(), run(), run()]));`,
-    );
-    // Idle threads would end by themselves after a minute.
-    const ended = promisify(execFile)(process.execPath, [script], { timeout: 40_000 });
-    expect((await ended).stdout).toBe('[ { value: 2 }, { value: 2 }, { value: 2 } ]\n');
+    const imports = `import { createWorkThreads, workThreads } from ${JSON.stringify(module)};`;
+    await writeFile(script, imports + text);
+    await act(script);
   } finally {
     await rm(folder, { recursive: true });
   }
+}
+
+test('a job is not over its time because its process was suspended', async () => {
+  const limits = { jobMs: 6_000, jobClockMs: 7_000 };
+  const work = { schema: doubling(20), args: { a: 1 } };
+  const jobs = `
+    const threads = createWorkThreads(${JSON.stringify(limits)});
+    await threads.run('ws_a', 'evaluate', ${JSON.stringify(quick)});
+    console.log('started');
+    await threads.run('ws_a', 'arguments', ${JSON.stringify(work)});
+    console.log('done');
+    await threads.close();`;
+  await withScript(jobs, async (script) => {
+    const child = spawn(process.execPath, [script]);
+    let said = '';
+    child.stdout.setEncoding('utf8').on('data', (text: string) => (said += text));
+    child.stderr.setEncoding('utf8').on('data', (text: string) => (said += text));
+    const ended = once(child, 'exit');
+    while (!said.includes('started') && child.exitCode === null) await pause(20);
+    await pause(200);
+    child.kill('SIGSTOP');
+    await pause(limits.jobClockMs + 500);
+    child.kill('SIGCONT');
+    await ended;
+    expect(said).toBe('started\ndone\n');
+  });
+});
+
+test('idle threads do not keep the process running', async () => {
+  const jobs = `
+    const run = () => workThreads.run('ws_a', 'evaluate', ${JSON.stringify(quick)});
+    console.log(await Promise.all([run(), run(), run()]));`;
+  await withScript(jobs, async (script) => {
+    // Idle threads would end by themselves after a minute.
+    const ended = promisify(execFile)(process.execPath, [script], { timeout: 40_000 });
+    expect((await ended).stdout).toBe('[ { value: 2 }, { value: 2 }, { value: 2 } ]\n');
+  });
 });
 
 describe('a job that takes too long', () => {

@@ -90,6 +90,10 @@ function expectNothingOfTheirs(text: string, sent: readonly string[]): void {
 
 const idPrefix: Partial<Record<Kind, Parameters<typeof newId>[0]>> = {
   'api key': 'apiKey',
+  backtest: 'job',
+  experiment: 'job',
+  'inbound event': 'inboundEvent',
+  'event replay': 'job',
   'data key': 'dataKey',
 };
 /** An unused id of this kind. */
@@ -131,12 +135,18 @@ const shapeOf = ({ status, text, headers }: Answer, sent: readonly string[]) => 
 const keptAsGiven: Record<string, string> = {
   'PUT /api/workspace/policies body tools.[].allowed_workflow_ids':
     'compared with the workflow at work, which is one of the same workspace',
+  'POST /api/workspace/policies/backtest body policies.tools.[].allowed_workflow_ids':
+    'compared with the workflows of steps of the same workspace',
   'POST /api/data/ingest body records.[].source_evidence.[].source_id':
     'evidence is what the sender says; nothing is read by it',
 };
 
 /** Fields that are refused with any value, and why. */
 const alwaysRefused: Record<string, string> = {
+  'POST /api/workflows/{id}/nodes/{node_id}/test body run_id':
+    'the run waits at its first node, a gate',
+  'PUT /api/workflows/{id}/pins/{node_id} body run_id': 'its gate has no output',
+  'POST /api/runs/{id}/assign body member_id': 'the member has not accepted the invitation',
   'PUT /api/budgets/{id} body workflow_id': 'a budget stays with what it was made for',
 };
 
@@ -228,7 +238,16 @@ describe('every operation of the API', () => {
     const answers = [];
     for (const credential of callersOf(operation)) {
       const idFor = (one: Target) => (one === target ? own.ids[one.kind] : needed(operation, one));
-      answers.push(await send(operation, targets, idFor, credential));
+      const ask = () => send(operation, targets, idFor, credential);
+      let answer = await ask();
+      // The jobs of earlier requests have to end.
+      if (answer.text.includes('background jobs at a time')) {
+        await eventually(async () => {
+          answer = await ask();
+          return answer.status !== 409;
+        });
+      }
+      answers.push(answer);
     }
     const name = `${operation.name} ${target.in} ${target.at.join('.')}`;
     const taken = answers.some(({ status }) => status < 300);
@@ -243,7 +262,10 @@ describe('every operation of the API', () => {
 describe('every socket', () => {
   test('closes for a foreign run as for an unknown one', async () => {
     const { port } = app.server.address() as { port: number };
-    const sockets = operationsOf(app).filter(({ isSocket }) => isSocket);
+    // That of the workspace names no record.
+    const sockets = operationsOf(app).filter(
+      (operation) => operation.isSocket && targetsOf(operation).length > 0,
+    );
     expect(sockets.length).toBeGreaterThan(0);
     for (const operation of sockets) {
       const targets = targetsOf(operation);
@@ -270,9 +292,14 @@ describe('every socket', () => {
 const argumentKinds: Record<string, Kind | null> = {
   workflow: 'workflow',
   run_id: 'run',
+  member_id: 'member',
   parent_run_id: 'run',
   feed_id: 'feed',
   source_id: 'source',
+  backtest_id: 'backtest',
+  experiment_id: 'experiment',
+  event_id: 'inbound event',
+  replay_id: 'event replay',
   idempotency_key: 'idempotency key',
   node_id: null,
   external_ids: null,

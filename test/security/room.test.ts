@@ -11,12 +11,20 @@ import { oneStep, startTestApi, type TestApi } from '../api/test-api.ts';
 let api: TestApi;
 let workflowId: string;
 let templateId: string;
+const experimented = { workflowId: '', runId: '' };
 beforeAll(async () => {
   api = await startTestApi({
     ENCRYPTION_KEY: 'a key of this test, long enough',
     EGRESS_ALLOW: '127.0.0.0/8',
   });
   workflowId = (await api.call('POST', '/api/workflows', { name: 'x', graph: oneStep })).body.id;
+  const experiments = await api.call('POST', '/api/workflows', { name: 'tried', graph: oneStep });
+  experimented.workflowId = experiments.body.id;
+  const ended = await api.call('POST', `/api/workflows/${experiments.body.id}/runs`, {
+    ticket: 'x',
+  });
+  experimented.runId = ended.body.id;
+  await api.call('POST', `/api/runs/${ended.body.id}/cancel`);
   templateId = (await api.call('GET', '/api/templates')).body[0].id;
 });
 afterAll(async () => api.stop());
@@ -28,6 +36,8 @@ interface Maker {
   body: () => unknown;
   /** Inserts this many rows directly into the database. */
   fill: (n: number) => ReturnType<typeof sql.fragment>;
+  /** Of the answer; 201 without it. */
+  status?: number;
 }
 const ws = () => api.workspaceId;
 const rows = (n: number) => sql.fragment`generate_series(1, ${n}::int) n`;
@@ -139,13 +149,47 @@ const makers: Record<string, Maker> = {
       INSERT INTO data_sources (id, workspace_id, is_demo, name, type)
       SELECT 'src_' || n, ${ws()}, false, 'full-' || n, 'portal' FROM ${rows(n)}`,
   },
+  'POST /api/workspace/policies/backtest': {
+    noun: 'jobs',
+    url: () => '/api/workspace/policies/backtest',
+    body: () => ({ policies: {}, since: '2026-01-01' }),
+    fill: (n) => sql.fragment`
+      INSERT INTO background_jobs (id, workspace_id, kind, request)
+      SELECT 'job_' || n, ${ws()}, 'backtest', '{}' FROM ${rows(n)}`,
+    status: 202,
+  },
+  'POST /api/workflows/{id}/experiments': {
+    noun: 'jobs',
+    url: () => `/api/workflows/${experimented.workflowId}/experiments`,
+    body: () => ({ candidate: { version: 1 }, runs: [experimented.runId] }),
+    fill: (n) => sql.fragment`
+      INSERT INTO background_jobs (id, workspace_id, kind, request)
+      SELECT 'job_' || n, ${ws()}, 'experiment', '{}' FROM ${rows(n)}`,
+    status: 202,
+  },
+  'POST /api/workflows/{id}/inbound-events/replay': {
+    noun: 'jobs',
+    url: () => `/api/workflows/${workflowId}/inbound-events/replay`,
+    body: () => ({ since: '2026-01-01' }),
+    fill: (n) => sql.fragment`
+      INSERT INTO background_jobs (id, workspace_id, kind, request)
+      SELECT 'job_' || n, ${ws()}, 'event_replay', '{}' FROM ${rows(n)}`,
+    status: 202,
+  },
   'POST /api/webhooks': endpointRoom('/api/webhooks', ['run.failed']),
   'POST /api/data/endpoints': endpointRoom('/api/data/endpoints', ['ping']),
 };
 
-/** Routes that respond with 201 and have another limit. */
+/** Routes that respond with 201 or 202 and have another limit. */
 const boundedOtherwise: Record<string, string> = {
+  'POST /api/mcp': 'those of the tools; a message by itself leaves nothing',
+  'POST /api/workspace/alerts/test': 'the rate of requests: nothing of it stays',
   'POST /api/workflows/{id}/runs': 'the monthly quota',
+  'POST /api/runs/{id}/rerun': 'the monthly quota',
+  'POST /api/runs/{id}/fork': 'the monthly quota',
+  'POST /api/inbound-events/{id}/replay': 'the monthly quota',
+  'POST /api/workflows/{id}/nodes/{node_id}/test':
+    'the rate of requests, and the budgets for what it may cost: a rehearsal counts against no quota',
   'POST /api/schedules/{id}/trigger': 'the monthly quota',
   'PUT /api/workflows/{id}/draft': 'one per workflow',
   'POST /api/hooks/{workflow_id}/{secret}': 'the monthly quota',
@@ -160,7 +204,7 @@ const run = (statement: ReturnType<typeof sql.fragment>) =>
 test('every route that creates something has a limit', () => {
   const creates = Object.entries<any>((api.app.swagger() as any).paths).flatMap(([path, methods]) =>
     Object.entries<any>(methods)
-      .filter(([, operation]) => '201' in operation.responses)
+      .filter(([, { responses }]) => '201' in responses || '202' in responses)
       .map(([method]) => `${method.toUpperCase()} ${path}`),
   );
   expect(creates.sort()).toEqual([...Object.keys(makers), ...Object.keys(boundedOtherwise)].sort());
@@ -180,7 +224,7 @@ describe('a workspace at its limit', () => {
       }),
     ).rejects.toMatchObject({ code: 'conflict' });
     const { status } = await make();
-    expect([route, status]).toEqual([route, 201]);
+    expect([route, status]).toEqual([route, maker.status ?? 201]);
     // The limit counts all of them, including those that other routes created.
     const left = atMost - (await count(maker.noun));
     await run(maker.fill(left));
@@ -210,6 +254,7 @@ const tables: Record<LimitedNoun, string> = {
   feeds: 'data_feeds',
   sources: 'data_sources',
   endpoints: 'data_endpoints',
+  jobs: 'background_jobs',
 };
 const empty = (table: string) => () =>
   sql.fragment`DELETE FROM ${sql.identifier([table])} WHERE ${sql.identifier([table === 'secrets' ? 'name' : 'id'])} ~ '_[0-9]{1,5}$'`;

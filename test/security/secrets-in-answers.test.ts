@@ -31,7 +31,11 @@ beforeAll(async () => {
   secrets['password'] = PASSWORD;
   secrets['session'] = viewer.token;
   const workflow = await make('/api/workflows', { name: 'x', graph: oneStep });
-  secrets['inbound webhook'] = (await make(`/api/workflows/${workflow.id}/webhook`)).url.slice(-32);
+  const { url } = await make(`/api/workflows/${workflow.id}/webhook`);
+  secrets['inbound webhook'] = url.slice(-32);
+  const named = { 'user-agent': `Sender ${secrets['inbound webhook']}` };
+  await api.call('POST', new URL(url).pathname, {}, named);
+  const received = await api.call('GET', `/api/workflows/${workflow.id}/inbound-events`);
   const key = await make('/api/keys', { name: 'x', role: 'viewer' });
   secrets['API key'] = key.secret;
   const dataKey = await make('/api/data/keys', {
@@ -66,14 +70,26 @@ beforeAll(async () => {
   const feed = await make('/api/data/feeds', { name: 'x' });
   const [entity = ''] = await addEntities(api, { ...api, id: feed.id, isDemo: false }, [{}]);
   const schedule = { workflow_id: workflow.id, cron: '@yearly' };
+  const cancelled = await make(`/api/workflows/${workflow.id}/runs`, {});
+  await make(`/api/runs/${cancelled.id}/cancel`, {});
+  const experiment = { candidate: { version: 1 }, runs: [cancelled.id] };
   Object.assign(nouns, {
     workflows: workflow.id,
     runs: (await make(`/api/workflows/${workflow.id}/runs`, {})).id,
+    experiments: (await make(`/api/workflows/${workflow.id}/experiments`, experiment)).id,
+    'event-replays': (
+      await make(`/api/workflows/${workflow.id}/inbound-events/replay`, { since: '2026-01-01' })
+    ).id,
+    'inbound-events': received.body.events[0].id,
     budgets: (await make('/api/budgets', { name: 'x', limit_usd: 1_000 })).id,
+    'workspace/policies/backtest': (
+      await make('/api/workspace/policies/backtest', { policies: {}, since: '2026-01-01' })
+    ).id,
     members: invited.id,
     tools: tool.id,
     schedules: (await make('/api/schedules', schedule)).id,
     templates: (await make('/api/templates', { name: 'x', graph: oneStep })).id,
+    keys: key.id,
     'data/keys': dataKey.id,
     'data/feeds': feed.id,
     'data/entities': entity,
@@ -87,7 +103,8 @@ afterAll(async () => {
   await server.close();
 });
 
-const nounOf = (path: string) => /^\/api\/((?:data\/)?\w+)/.exec(path)?.[1] ?? '';
+const nounOf = (path: string) =>
+  /^\/api\/((?:data\/)?[\w-]+(?:\/policies\/backtest)?)/.exec(path)?.[1] ?? '';
 
 test('no route shows a secret to a viewer', async () => {
   const paths = Object.entries<any>((api.app.swagger() as any).paths)

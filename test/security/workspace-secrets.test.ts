@@ -52,6 +52,7 @@ test('a secret reaches its host: in headers, query and body', async () => {
     created_at: expect.any(String),
     updated_at: expect.any(String),
     last_used_at: expect.any(String),
+    etag: expect.any(String),
   });
 });
 

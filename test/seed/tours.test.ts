@@ -77,12 +77,44 @@ describe('tours', () => {
     await printsWhatItPromises('docs/agents.md', 'agents', service.apiUrl);
   });
 
+  test('docs/inbound-events.md prints its documented output', async () => {
+    await printsWhatItPromises('docs/inbound-events.md', 'events', service.apiUrl);
+  });
+
   test('docs/approvals.md prints its documented output', async () => {
     await printsWhatItPromises('docs/approvals.md', 'approvals', service.apiUrl);
   });
 
+  test('docs/graphs.md prints its documented output', async () => {
+    await printsWhatItPromises('docs/graphs.md', 'maps', service.apiUrl);
+  });
+
   test('docs/sub-workflows.md prints its documented output', async () => {
     await printsWhatItPromises('docs/sub-workflows.md', 'children', service.apiUrl);
+  });
+
+  test('docs/dry-run.md prints its documented output', async () => {
+    await printsWhatItPromises('docs/dry-run.md', 'dry', service.apiUrl);
+  });
+
+  test('docs/run-again.md prints its documented output', async () => {
+    await printsWhatItPromises('docs/run-again.md', 'again', service.apiUrl);
+  });
+
+  test('docs/node-tests.md prints its documented output', async () => {
+    await printsWhatItPromises('docs/node-tests.md', 'node', service.apiUrl);
+  });
+
+  test('docs/rehearsals.md prints its documented output', async () => {
+    await printsWhatItPromises('docs/rehearsals.md', 'rehearsals', service.apiUrl);
+  });
+
+  test('docs/backtest.md prints its documented output', async () => {
+    await printsWhatItPromises('docs/backtest.md', 'backtest', service.apiUrl);
+  });
+
+  test('docs/experiments.md prints its documented output', async () => {
+    await printsWhatItPromises('docs/experiments.md', 'experiments', service.apiUrl);
   });
 
   test('docs/typed-input.md prints its documented output', async () => {

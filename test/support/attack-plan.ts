@@ -16,6 +16,9 @@ const collections: Record<string, Kind> = {
   '/api/workflows': 'workflow',
   '/api/templates': 'template',
   '/api/runs': 'run',
+  '/api/experiments': 'experiment',
+  '/api/inbound-events': 'inbound event',
+  '/api/event-replays': 'event replay',
   '/api/tools': 'tool',
   '/api/schedules': 'schedule',
   '/api/keys': 'api key',
@@ -26,6 +29,7 @@ const collections: Record<string, Kind> = {
   '/api/data/entities': 'entity',
   '/api/data/endpoints': 'endpoint',
   '/api/webhooks': 'endpoint',
+  '/api/workspace/policies/backtest': 'backtest',
   '/v1/entities': 'entity',
   '/v1/events': 'event',
   '/v1/webhooks': 'endpoint',
@@ -99,7 +103,7 @@ export interface Aimed {
 }
 
 /** Required parameters that reference nothing of another workspace. */
-const plain: Record<string, string> = { from: '1', to: '1', name: 'CRM_API_KEY' };
+const plain: Record<string, string> = { from: '1', to: '1', name: 'CRM_API_KEY', node_id: 'gate' };
 
 /**
  * Fields that must accompany a reference and are missing in the example of the body; a field set to null is removed.
@@ -107,6 +111,11 @@ const plain: Record<string, string> = { from: '1', to: '1', name: 'CRM_API_KEY' 
 const around: Record<string, Record<string, Json>> = {
   'POST /api/budgets workflow_id': { scope: 'workflow' },
   'POST /api/templates workflow_id': { graph: null },
+};
+
+/** Fields of an example that do not fit the objects of the populated workspace. */
+const fitting: Record<string, Record<string, Json>> = {
+  'POST /api/runs/{id}/fork': { from_step: 'gate' },
 };
 
 /** Requests whose reference is in the query and not in the body: a valid body, and its type. */
@@ -156,6 +165,8 @@ export function aim(
     }),
   );
   let body = structuredClone(operation.example);
+  const fits = fitting[operation.name];
+  if (fits !== undefined) body = { ...(body as Record<string, Json>), ...fits };
   for (const { target, id } of given) {
     if (target.in !== 'body') continue;
     const fields = around[`${operation.name} ${target.at.join('.')}`] ?? {};

@@ -21,6 +21,7 @@ import { createLogger } from '../../shared/platform/logger.ts';
 import { connectTemporal, registerSearchAttributes } from '../../shared/platform/temporal.ts';
 import { createWorker, type RunningWorker } from '../../worker/create-worker.ts';
 import type { JsonObject } from '../../shared/json.ts';
+import { patiently } from './patience.ts';
 
 export interface Engine {
   deps: RunDeps;
@@ -114,7 +115,7 @@ export async function startEngine(
     },
     until: async (runId, statuses, timeoutMs = 20_000) => {
       const pause = growingPause();
-      const end = Date.now() + timeoutMs;
+      const end = Date.now() + patiently(timeoutMs);
       for (;;) {
         // The full run is read only if the status matches; long runs are expensive to read.
         const status = await readRunStatus(db, { workspaceId: actor.workspaceId, runId });
@@ -178,13 +179,13 @@ export const edge = (source: string, target: string, condition_value?: EdgeCondi
   ...(condition_value === undefined ? {} : { condition_value }),
 });
 
-/** Waits until the condition holds; throws after `timeoutMs`. */
+/** Waits until the condition holds; throws after `timeoutMs`, or later on a busy machine. */
 export async function eventually(
   holds: () => boolean | Promise<boolean>,
   timeoutMs = 10_000,
 ): Promise<void> {
   const pause = growingPause();
-  const end = Date.now() + timeoutMs;
+  const end = Date.now() + patiently(timeoutMs);
   while (!(await holds())) {
     if (Date.now() > end) {
       throw new Error(`did not come to hold within ${timeoutMs} ms: ${String(holds)}`);

@@ -8,6 +8,10 @@ export const kinds = [
   'workflow',
   'run',
   'member',
+  'backtest',
+  'experiment',
+  'inbound event',
+  'event replay',
   'budget',
   'api key',
   'tool',
@@ -151,6 +155,24 @@ export async function populate(
   await ask('PUT', '/api/workspace/prices', {
     prices: [{ model: `mark/${mark}`, input_usd_per_million: 1, output_usd_per_million: 1 }],
   });
+  const backtest = await make('/api/workspace/policies/backtest', {
+    policies: { tools: [{ tool: `custom:${mark}`, allowed_workflow_ids: [workflow] }] },
+    since: '2026-01-01',
+    workflow_id: workflow,
+  });
+  await make(`/api/workspace/policies/backtest/${backtest.id}/cancel`);
+  const { id: ended } = await make(`/api/workflows/${workflow}/runs`, { ticket: mark });
+  await make(`/api/runs/${ended}/cancel`);
+  const experiment = await make(`/api/workflows/${workflow}/experiments`, {
+    candidate: { version: 1 },
+    runs: [ended],
+  });
+  await call('POST', `/api/experiments/${experiment.id}/cancel`);
+  const replay = await make(`/api/workflows/${workflow}/inbound-events/replay`, {
+    since: '2026-01-01',
+  });
+  await call('POST', `/api/event-replays/${replay.id}/cancel`);
+  const received = await ask('GET', `/api/workflows/${workflow}/inbound-events?outcome=run`);
   const budget = await make('/api/budgets', { name: mark, limit_usd: 1_000 });
   const schedule = await make('/api/schedules', {
     workflow_id: workflow,
@@ -181,6 +203,10 @@ export async function populate(
       workflow,
       run,
       member: member.id,
+      backtest: backtest.id,
+      experiment: experiment.id,
+      'inbound event': received.events[0].id,
+      'event replay': replay.id,
       budget: budget.id,
       'api key': key.id,
       tool: tool.id,

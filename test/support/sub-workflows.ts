@@ -1,4 +1,4 @@
-import { listRuns } from '../../shared/db/runs/runs.ts';
+import { listRuns } from '../../shared/db/run-lists/run-list.ts';
 import type { RunSummary } from '../../shared/contract/run.ts';
 import type { Engine } from './engine.ts';
 
@@ -12,6 +12,6 @@ export async function childrenOf(
   parentRunId: string,
 ): Promise<RunSummary[]> {
   const { workspaceId } = actor;
-  const { runs } = await listRuns(db, { workspaceId, parentRunId, limit: 200 });
+  const { runs } = await listRuns(db, { workspaceId, parent_run_id: parentRunId, limit: 200 });
   return runs.reverse();
 }

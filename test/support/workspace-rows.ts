@@ -37,13 +37,18 @@ export async function rowsOf(db: Pool, workspaceId: string, text = ''): Promise<
     SELECT ${workspaceId} AS id UNION ${sql.join(idsOf, sql.fragment` UNION `)}`);
   const looks = tables.map(({ name, has_workspace: hasWorkspace }) => {
     const table = sql.identifier([name]);
-    const owned =
+    const all =
       name === 'workspaces'
         ? sql.fragment`t.id = ${workspaceId}`
         : hasWorkspace
           ? sql.fragment`t.workspace_id = ${workspaceId}`
           : sql.fragment`EXISTS (
               SELECT FROM jsonb_each_text(to_jsonb(t)) v WHERE v.value = ANY (${sql.array([...ids], 'text')}))`;
+    // Anyone can send an event, and the log has those that were refused.
+    const owned =
+      name === 'inbound_events' && text === ''
+        ? sql.fragment`${all} AND t.outcome <> 'refused'`
+        : all;
     return sql.fragment`
       SELECT ${name} AS name, md5(string_agg(row, ' ' ORDER BY row)) AS digest,
              ${text !== ''} AND bool_or(strpos(row, ${text}) > 0) AS found

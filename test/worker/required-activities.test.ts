@@ -23,7 +23,12 @@ const complete: Activities = {
   },
   steps: { executeNode: activity },
   overflow: { executeNode: activity },
-  background: { deliverAlert: activity, sweepRetention: activity },
+  background: {
+    deliverAlert: activity,
+    sweepRetention: activity,
+    advanceJob: activity,
+    failJob: activity,
+  },
   deliveries: { attemptDelivery: activity },
   close: async () => undefined,
 };
@@ -42,6 +47,6 @@ test('a worker without the short steps on its control queue cannot start', () =>
 test('all missing activities are named', () => {
   const incomplete = { ...complete, overflow: {}, background: {} } as unknown as Activities;
   expect(() => requireActivities(incomplete)).toThrow(
-    'it has no activity executeNode of the overflow queue; deliverAlert, sweepRetention of the background queue',
+    'it has no activity executeNode of the overflow queue; deliverAlert, sweepRetention, advanceJob, failJob of the background queue',
   );
 });

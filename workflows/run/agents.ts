@@ -8,16 +8,23 @@ import {
 import type { AgentNode } from '../../shared/contract/graph.ts';
 import type { FailedStep } from '../../shared/execution.ts';
 import { nodeLabel, outputKey } from '../../shared/graph/compile.ts';
-import { laneOf } from '../../shared/graph/lanes.ts';
 import type { ControlStep, ReadyNode } from '../../shared/graph/schedule/scheduler.ts';
 import type { Json } from '../../shared/json.ts';
+import { workflowOf } from '../../shared/tools.ts';
 import { causeOf } from '../cause.ts';
-import { startLong, startShort, type Work } from './attempts.ts';
+import { startLong, startShort, startsShort, type Work } from './attempts.ts';
+import { ownerOf, startChild } from './children.ts';
 import { fail, text } from './failures.ts';
 import type { DecidedGate } from './open-gates.ts';
-import { prepareCall, prepareTools, prepareTurn } from './prepare-agent.ts';
-import type { PreparedStep } from './prepare.ts';
-import type { AgentWork, RunningAgent } from './running-agent.ts';
+import type { ChildWork } from './open-children.ts';
+import {
+  callPart,
+  prepareCall,
+  prepareTools,
+  prepareTurn,
+} from '../../shared/graph/prepare/agent.ts';
+import type { PreparedStep } from '../../shared/graph/prepare/step.ts';
+import type { RunningAgent, StepWork } from './running-agent.ts';
 import { complete, pendingWrites, type Run, wake } from './state.ts';
 
 /**
@@ -69,8 +76,7 @@ function perform(run: Run, agent: RunningAgent, actions: readonly AgentAction[])
         wake(run);
         break;
       case 'call':
-        run.agentWork.push(callWork(run, agent, action.turn, action.call));
-        wake(run);
+        queueCall(run, agent, action.turn, action.call);
         break;
       case 'await':
         awaitApproval(run, agent, action.turn, action.call);
@@ -87,25 +93,60 @@ function perform(run: Run, agent: RunningAgent, actions: readonly AgentAction[])
   }
 }
 
-function turnWork(run: Run, agent: RunningAgent, turn: number, tools: boolean): AgentWork {
+function turnWork(run: Run, agent: RunningAgent, turn: number, tools: boolean): StepWork {
   const { step_key } = agent.step;
   const prepared = prepareTurn(agent.prepared, { step_key, turn, ...(tools ? {} : { tools }) });
   return {
     agent,
     stepKey: turnKey(step_key, turn),
     prepared,
-    short: !run.oneLane && laneOf(prepared.node) === 'short',
+    short: startsShort(run, prepared.node),
     succeeded: (output) => perform(run, agent, agent.loop.asked(output as unknown as TurnProgress)),
   };
 }
 
-function callWork(run: Run, agent: RunningAgent, turn: number, call: OpenCall): AgentWork {
+function queueCall(run: Run, agent: RunningAgent, turn: number, call: OpenCall): void {
+  const workflow = workflowOf(call.tool);
+  run.agentWork.push(
+    workflow === undefined
+      ? callWork(run, agent, turn, call)
+      : { agent, child: callChild(run, agent, { turn, call, workflow }) },
+  );
+  wake(run);
+}
+
+/** The run that a call waits for. Its arguments are in the ledger, and so is its result. */
+function callChild(
+  run: Run,
+  agent: RunningAgent,
+  { turn, call, workflow }: { turn: number; call: OpenCall; workflow: string },
+): ChildWork {
+  const { step_key: agentKey, iteration } = agent.step;
+  const { node } = agent.prepared;
+  return {
+    place: {
+      ...ownerOf(run),
+      step_key: callKey(agentKey, turn, call.index),
+      node_id: node.id,
+      label: call.tool,
+      iteration,
+      output_key: null,
+      agent: callPart(node, agentKey, turn, call),
+    },
+    called: () => ({ workflow, input: {} }),
+    succeeded: () => perform(run, agent, agent.loop.settled(call.index)),
+    failed: (error, reason, cause) =>
+      failAgent(run, agent, `Tool '${call.tool}' failed: ${error}`, reason, cause),
+  };
+}
+
+function callWork(run: Run, agent: RunningAgent, turn: number, call: OpenCall): StepWork {
   const prepared = prepareCall(agent.prepared, agent.step.step_key, turn, call);
   return {
     agent,
     stepKey: callKey(agent.step.step_key, turn, call.index),
     prepared,
-    short: !run.oneLane && laneOf(prepared.node) === 'short',
+    short: startsShort(run, prepared.node),
     // A call that failed is settled, too: the model gets its error.
     succeeded: () => perform(run, agent, agent.loop.settled(call.index)),
   };
@@ -179,19 +220,25 @@ export function dispatchAgents(run: Run, shortSlots: number): Promise<void> | un
       continue;
     }
     if (run.inFlight.size >= run.input.limits.steps_in_flight) return undefined;
-    if (work.short && run.short.inFlight >= shortSlots) {
+    const short = 'short' in work && work.short;
+    if ('child' in work ? isFull(run) : short && run.short.inFlight >= shortSlots) {
       at += 1;
       continue;
     }
-    const pause = work.short ? run.pace.pauseForShort() : run.pace.pause();
+    const pause = short ? run.pace.pauseForShort() : run.pace.pause();
     if (pause !== undefined) return pause.then(() => dispatchAgents(run, shortSlots));
     run.agentWork.splice(at, 1);
-    dispatch(run, work);
+    if ('child' in work) startChild(run, work.child);
+    else dispatch(run, work);
   }
   return undefined;
 }
 
-function dispatch(run: Run, { agent, stepKey, prepared, short, succeeded }: AgentWork): void {
+/** Whether the run has as many steps in flight and running children as it may. */
+const isFull = ({ inFlight, children, input }: Run): boolean =>
+  inFlight.size + children.running >= input.limits.steps_in_flight;
+
+function dispatch(run: Run, { agent, stepKey, prepared, short, succeeded }: StepWork): void {
   run.inFlight.add(stepKey);
   const work: Work = {
     step: { step_key: stepKey, iteration: agent.step.iteration },

@@ -1,11 +1,14 @@
-import { ApplicationFailure, sleep, workflowInfo } from '@temporalio/workflow';
-import { type FailedStep, type PendingWrites, FAILURE_BUDGET } from '../../shared/execution.ts';
+import { sleep, workflowInfo } from '@temporalio/workflow';
+import type { FailedStep, PendingWrites } from '../../shared/execution.ts';
+import type { ExecutedNode } from '../../shared/graph/kinds.ts';
+import { laneOf } from '../../shared/graph/lanes.ts';
 import type { ReadyNode } from '../../shared/graph/schedule/scheduler.ts';
 import type { Json } from '../../shared/json.ts';
+import { isTimer } from '../../shared/tools.ts';
 import { causeOf } from '../cause.ts';
 import { delayStep } from './delay.ts';
-import { fail, text } from './failures.ts';
-import type { PreparedStep } from './prepare.ts';
+import { fail, reasonOf, text } from './failures.ts';
+import type { PreparedStep } from '../../shared/graph/prepare/step.ts';
 import { complete, type Run, handleResult } from './state.ts';
 import { executeShortStep, executeStep, moveOf, overflows } from './step-call.ts';
 
@@ -71,6 +74,17 @@ export function startDelay(
   const { label, params } = prepared;
   follow(run, nodeWork(run, step, prepared, call), delayStep(run, step, { label, params, call }));
 }
+
+/**
+ * Whether the steps of a node start in the short lane. In a rehearsal all do, since most have a result; a step that is
+ * executed moves.
+ */
+export const startsShort = ({ oneLane, input }: Run, node: ExecutedNode): boolean =>
+  !oneLane && (laneOf(node) === 'short' || (input.rehearsal !== undefined && !isDelay(node)));
+
+/** A `delay` is a timer. */
+export const isDelay = (node: ExecutedNode): boolean =>
+  node.kind === 'tool' && isTimer(node.tool_name);
 
 /** Dispatches work in the long lane. */
 export function startLong(run: Run, work: Work): void {
@@ -170,6 +184,5 @@ function failStep(run: Run, { step, call, failed }: Work, error: unknown): void 
   const cause = causeOf(error);
   // The pending writes of a call that may never have started are sent again; writing them twice is harmless.
   run.scheduler.returnControlSteps(call.control);
-  const stopped = cause instanceof ApplicationFailure && cause.type === FAILURE_BUDGET;
-  failed(stopped ? 'budget' : 'node', error);
+  failed(reasonOf(cause), error);
 }

@@ -12,6 +12,7 @@ import {
   FAILURE_BUDGET,
   FAILURE_NODE,
   FAILURE_RUN_GONE,
+  FAILURE_UNRECORDED,
   SIGNAL_CHILD,
 } from '../../shared/execution.ts';
 import { nodeLabel, outputKey } from '../../shared/graph/compile.ts';
@@ -20,12 +21,12 @@ import type { ControlStep, ReadyNode } from '../../shared/graph/schedule/schedul
 import type { JsonObject } from '../../shared/json.ts';
 import { readChildSignal } from '../received.ts';
 import { control } from './control.ts';
-import { fail, text } from './failures.ts';
-import type { Child, Phase } from './open-children.ts';
-import { renderingWork } from './prepare.ts';
+import { fail, reasonOf, text } from './failures.ts';
+import type { Child, ChildWork, Phase } from './open-children.ts';
+import { renderingWork } from '../../shared/graph/prepare/step.ts';
 import { complete, handleResult, pendingWrites, type Run, wake } from './state.ts';
 import { show } from './status.ts';
-import { summaryOf } from './step-call.ts';
+import { rehearsalOf, summaryOf } from './step-call.ts';
 
 /**
  * Steps that wait for a run of their own, their child. Postgres knows the child; the execution only knows that the step
@@ -67,72 +68,104 @@ export function lookAtChildren(run: Run): void {
     stale.delete(stepKey);
     if (child === undefined) continue;
     setPhase(run, child, 'busy');
-    follow(run, child, control.lookAtChild(placeOf(run, child)));
+    follow(run, child, control.lookAtChild(placeOf(child)));
   }
 }
 
-/** Starts the child of a step, or resumes it. Returns whether the call took the control steps. */
-export function startChild(
+/** What the places of all children have in common. */
+export const ownerOf = ({ input: { run_id, workspace_id, workflow_id } }: Run) => ({
+  run_id,
+  workspace_id,
+  workflow_id,
+});
+
+/** Starts the child of a node's step, or resumes it. Returns whether the call took the control steps. */
+export const startNodeChild = (
   run: Run,
-  { step_key, iteration }: ReadyNode,
+  step: ReadyNode,
+  node: WorkflowNode,
   shared: ControlStep[],
-): boolean {
-  const { open, attempts, begun } = run.children;
+): boolean => startChild(run, nodeChild(run, step, node), shared);
+
+/** The run that the step of a `workflow` node waits for. */
+function nodeChild(run: Run, { step_key, iteration }: ReadyNode, node: WorkflowNode): ChildWork {
+  const { workflow, version, retry } = node;
+  return {
+    place: {
+      ...ownerOf(run),
+      step_key,
+      node_id: node.id,
+      label: nodeLabel(node),
+      iteration,
+      output_key: outputKey(node),
+      ...(retry === undefined ? {} : { retry }),
+    },
+    called: () => {
+      const input = renderValue(node.input, run.scheduler.state(step_key)) as JsonObject;
+      run.pace.add(renderingWork(node.input, input));
+      return { workflow, input, ...(version === undefined ? {} : { version }) };
+    },
+    succeeded: (output) => complete(run, step_key, output),
+    failed: (error, reason, cause) => fail(run, { step_key, iteration }, error, reason, cause),
+  };
+}
+
+/** Starts a child, or resumes it. Returns whether the call took the control steps, by default all waiting ones. */
+export function startChild(run: Run, work: ChildWork, shared?: ControlStep[]): boolean {
+  const { open, attempts, begun, stale } = run.children;
+  const { step_key } = work.place;
+  const known = open.get(step_key);
+  if (known !== undefined) {
+    // Its agent has started again, and waits for the same child.
+    known.work = work;
+    stale.add(step_key);
+    return false;
+  }
   const last = attempts.get(step_key) ?? 0;
   const attempt = begun.delete(step_key) ? last : last + 1;
-  const child: Child = { step: { step_key, iteration }, attempt, phase: 'busy' };
+  const child: Child = { work, attempt, phase: 'busy' };
   open.set(step_key, child);
   run.inFlight.add(step_key);
   return begin(run, child, shared);
 }
 
-function begin(run: Run, child: Child, shared: ControlStep[]): boolean {
-  const { step_key } = child.step;
-  const node = run.scheduler.node(step_key) as WorkflowNode;
-  let input: JsonObject;
+function begin(run: Run, child: Child, shared?: ControlStep[]): boolean {
+  const { work, attempt } = child;
+  let called;
   try {
-    input = renderValue(node.input, run.scheduler.state(step_key)) as JsonObject;
-    run.pace.add(renderingWork(node.input, input));
+    called = work.called();
   } catch (error) {
     close(run, child);
-    fail(run, child.step, text(error), 'node', error);
+    work.failed(text(error), 'node', error);
     return false;
   }
-  run.children.attempts.set(step_key, child.attempt);
-  const { workflow, version } = node;
-  const called = { workflow, input, ...(version === undefined ? {} : { version }) };
-  const call = { ...pendingWrites(run, shared), ...placeOf(run, child), ...called };
+  run.children.attempts.set(work.place.step_key, attempt);
+  const call = {
+    ...pendingWrites(run, shared),
+    ...placeOf(child),
+    ...called,
+    ...rehearsalOf(run.input),
+  };
   follow(run, child, control.startChild(call));
   return true;
 }
 
-function placeOf(run: Run, { step, attempt }: Child): ChildPlace {
-  const node = run.scheduler.node(step.step_key);
-  return {
-    run_id: run.input.run_id,
-    step_key: step.step_key,
-    node_id: node.id,
-    label: nodeLabel(node),
-    iteration: step.iteration,
-    output_key: outputKey(node),
-    attempt,
-    ...(node.retry === undefined ? {} : { retry: node.retry }),
-  };
-}
+const placeOf = ({ work, attempt }: Child): ChildPlace => ({ ...work.place, attempt });
 
 function setPhase(run: Run, child: Child, phase: Phase): void {
   const { children, inFlight } = run;
   if (child.phase === 'running') children.running -= 1;
   if (phase === 'running') children.running += 1;
-  if (phase === 'busy') inFlight.add(child.step.step_key);
-  else inFlight.delete(child.step.step_key);
+  const { step_key } = child.work.place;
+  if (phase === 'busy') inFlight.add(step_key);
+  else inFlight.delete(step_key);
   child.phase = phase;
 }
 
 /** The step waits no longer. */
 function close(run: Run, child: Child): void {
   setPhase(run, child, 'paused');
-  run.children.open.delete(child.step.step_key);
+  run.children.open.delete(child.work.place.step_key);
   show(run, 'running');
 }
 
@@ -148,7 +181,7 @@ function follow(run: Run, child: Child, report: Promise<ChildReport>): void {
 }
 
 function apply(run: Run, child: Child, report: ChildReport): void {
-  const { step_key } = child.step;
+  const { step_key } = child.work.place;
   run.atRest = false;
   switch (report.state) {
     case 'running':
@@ -156,14 +189,15 @@ function apply(run: Run, child: Child, report: ChildReport): void {
       setPhase(run, child, report.state);
       return;
     case 'success':
+    case 'reported':
       close(run, child);
       run.children.attempts.delete(step_key);
-      complete(run, step_key, report.output);
+      child.work.succeeded(report.state === 'success' ? report.output : {});
       return;
     case 'failed': {
-      const { error, attempts, retry_ms } = report;
+      const { error, attempts, kind = 'child', retry_ms } = report;
       if (retry_ms === undefined) {
-        failWith(run, child, error, FAILURE_NODE, { kind: 'child', attempts });
+        failWith(run, child, error, FAILURE_NODE, { kind, attempts });
       } else {
         void sleep(retry_ms, { summary: summaryOf(`Retry of ${step_key}`) }).then(
           () => handleResult(run, () => tryAgain(run, child)),
@@ -174,6 +208,9 @@ function apply(run: Run, child: Child, report: ChildReport): void {
     }
     case 'stopped':
       failWith(run, child, report.error, FAILURE_BUDGET, report.evidence);
+      return;
+    case 'unrecorded':
+      failWith(run, child, report.error, FAILURE_UNRECORDED);
       return;
     case 'gone':
       failWith(run, child, 'The run no longer accepts this work', FAILURE_RUN_GONE);
@@ -203,5 +240,5 @@ function failWith(
     nonRetryable: true,
     details: details === undefined ? [] : [details],
   });
-  fail(run, child.step, message, type === FAILURE_BUDGET ? 'budget' : 'node', cause);
+  child.work.failed(message, reasonOf(cause), cause);
 }

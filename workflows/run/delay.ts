@@ -28,7 +28,10 @@ export async function delayStep(
     ...call,
     control: [...call.control, { ...entry, status: 'running' }],
   });
-  await sleep(delay.seconds * 1000, { summary: summaryOf(label) });
+  // A rehearsal does not wait.
+  if (run.input.rehearsal === undefined) {
+    await sleep(delay.seconds * 1000, { summary: summaryOf(label) });
+  }
   const output = { delayed_seconds: delay.seconds };
   run.scheduler.returnControlSteps([
     ...run.scheduler.takeControlSteps(),

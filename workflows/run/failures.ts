@@ -2,8 +2,10 @@ import { ApplicationFailure, log, TemporalFailure } from '@temporalio/workflow';
 import {
   type FailedStep,
   type FailureDetails,
+  FAILURE_BUDGET,
   FAILURE_NODE,
   FAILURE_RUN,
+  FAILURE_UNRECORDED,
 } from '../../shared/execution.ts';
 import type { ControlStep, ReadyNode, Scheduler } from '../../shared/graph/schedule/scheduler.ts';
 import type { CaughtError } from '../../shared/graph/caught-error.ts';
@@ -49,13 +51,20 @@ function caughtError(
   reason: FailedStep['reason'],
   error: unknown,
 ): CaughtError | undefined {
-  if (reason === 'budget') return undefined;
+  if (reason === 'budget' || reason === 'unrecorded') return undefined;
   const cause = causeOf(error);
   // An error of this code, such as a template that does not fit the state.
   if (!(cause instanceof TemporalFailure)) return { message, kind: 'node', attempts: 1 };
   if (!(cause instanceof ApplicationFailure) || cause.type !== FAILURE_NODE) return undefined;
   const { kind = 'node', attempts = 1 } = (cause.details?.[0] ?? {}) as Partial<FailureDetails>;
   return { message, kind, attempts };
+}
+
+/** Why a step has failed, by the cause of its failure: its own errors are `node`. */
+export function reasonOf(cause: unknown): FailedStep['reason'] {
+  const type = cause instanceof ApplicationFailure ? cause.type : undefined;
+  if (type === FAILURE_BUDGET) return 'budget';
+  return type === FAILURE_UNRECORDED ? 'unrecorded' : 'node';
 }
 
 function evidenceOf(error: unknown): JsonObject {
@@ -83,7 +92,7 @@ export function collectFailedControl(run: Run): void {
 
 /** Reports failures once nothing is in flight, and then continues or ends the run. */
 export async function settleFailures(run: Run): Promise<void> {
-  const failed = [...run.failures.values()].map((failure) => failure.step);
+  const failed = unrecordedLast([...run.failures.values()].map((failure) => failure.step));
   const call = { ...pendingWrites(run), n: run.failureCount + 1, failed };
   const verdict = await control.onFailure(call);
   if (verdict.verdict === 'finished') {
@@ -109,6 +118,12 @@ export async function settleFailures(run: Run): Promise<void> {
   }
   log.info('resumed', { failures: run.failureCount });
 }
+
+/** The first one is the error of the run: a step without a record may only have been reached because of another. */
+const unrecordedLast = (failed: readonly FailedStep[]): FailedStep[] => [
+  ...failed.filter(({ reason }) => reason !== 'unrecorded'),
+  ...failed.filter(({ reason }) => reason === 'unrecorded'),
+];
 
 function runFailure(run: Run, message: string, failed: readonly FailedStep[]): ApplicationFailure {
   const [first] = run.failures.values();

@@ -70,7 +70,8 @@ export function reachGate(run: Run, step: ReadyNode, node: GateNode): void {
     ...(run.scheduler.catches(step_key) ? { caught_on_reject: true } : {}),
   };
   const place = { step_key, node_id: node.id, label: nodeLabel(node), iteration };
-  const settings = settingsOf(node);
+  // No one is asked in a rehearsal.
+  const settings = run.input.rehearsal === undefined ? settingsOf(node) : undefined;
   const asks = settings === undefined ? {} : { settings };
   run.gates.reach(step, { ...place, prompt, ...rejection, ...asks });
   // It may be open already, with a deadline before the run rests again.

@@ -1,10 +1,21 @@
-import type { ReadyNode } from '../../shared/graph/schedule/scheduler.ts';
+import type { FailedStep } from '../../shared/execution.ts';
+import type { ChildCall, ChildPlace } from '../../shared/graph/child-step.ts';
+import type { JsonObject } from '../../shared/json.ts';
 
 /** `busy`: an activity starts it or looks at it, or it waits for its next attempt. */
 export type Phase = 'busy' | 'running' | 'paused';
 
+/** What a child is started for: the step of a node, or a call of an agent. */
+export interface ChildWork {
+  place: Omit<ChildPlace, 'attempt'>;
+  /** Renders what it is started with. Throws TemplateError or ExpressionError. */
+  called: () => Pick<ChildCall, 'workflow' | 'version' | 'input'>;
+  succeeded: (output: JsonObject) => void;
+  failed: (error: string, reason: FailedStep['reason'], cause: unknown) => void;
+}
+
 export interface Child {
-  step: Pick<ReadyNode, 'step_key' | 'iteration'>;
+  work: ChildWork;
   attempt: number;
   phase: Phase;
 }

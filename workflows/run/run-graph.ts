@@ -7,6 +7,7 @@ import {
   workflowInfo,
 } from '@temporalio/workflow';
 import { FAILURE_RUN, type RunGraphInput } from '../../shared/execution.ts';
+import { createReplay } from '../../shared/graph/schedule/replay.ts';
 import {
   hasFields,
   isAmount,
@@ -66,6 +67,8 @@ const inputFields = {
   limits: hasFields({ steps_in_flight: isAmount, heartbeat_timeout_ms: isAmount }),
   graph: hasFields({ nodes: isListOf(isObject), edges: isListOf(isObject) }),
   input: isObject,
+  laid: optional(isObject),
+  rehearsal: optional(isObject),
   carried: optional(isObject),
 };
 
@@ -78,6 +81,7 @@ async function drive(run: Run): Promise<RunResult> {
     run.ledger = await control.loadLedger({ run_id: input.run_id });
     run.failureCount = run.ledger.failures;
     run.gates.learnLedger(run.ledger);
+    if (run.ledger.order !== undefined) run.replay = createReplay(run.ledger.order);
     for (const [stepKey, turn] of Object.entries(run.ledger.turns ?? {})) {
       run.turns.set(stepKey, turn);
     }

@@ -1,8 +1,9 @@
 import type { AgentLoop } from '../../shared/agents/loop.ts';
 import type { ReadyNode } from '../../shared/graph/schedule/scheduler.ts';
 import type { Json } from '../../shared/json.ts';
-import type { PreparedAgent } from './prepare-agent.ts';
-import type { PreparedStep } from './prepare.ts';
+import type { ChildWork } from './open-children.ts';
+import type { PreparedAgent } from '../../shared/graph/prepare/agent.ts';
+import type { PreparedStep } from '../../shared/graph/prepare/step.ts';
 
 /** An agent with tools that has started and not ended. */
 export interface RunningAgent {
@@ -12,7 +13,10 @@ export interface RunningAgent {
 }
 
 /** A turn or a call that waits to be dispatched. */
-export interface AgentWork {
+export type AgentWork = StepWork | { agent: RunningAgent; child: ChildWork };
+
+/** One that an activity executes; any other call starts a run of its own. */
+export interface StepWork {
   agent: RunningAgent;
   stepKey: string;
   prepared: PreparedStep;

@@ -10,12 +10,14 @@ import { compileGraph } from '../../shared/graph/compile.ts';
 import { hasClock, settingsOf } from '../../shared/graph/gate-settings.ts';
 import { isWaiting } from '../../shared/graph/kinds.ts';
 import {
+  type Arrivals,
   type ControlStep,
   createScheduler,
   type ReadyNode,
   type Scheduler,
 } from '../../shared/graph/schedule/scheduler.ts';
-import type { Json } from '../../shared/json.ts';
+import type { Replay } from '../../shared/graph/schedule/replay.ts';
+import type { Json, JsonObject } from '../../shared/json.ts';
 import type { AgentWork, RunningAgent } from './running-agent.ts';
 import type { GateClock } from './gate-clocks.ts';
 import { type Children, createChildren } from './open-children.ts';
@@ -64,6 +66,8 @@ export interface Run {
    * delivers several local activities at once that ended one after the other, and must produce the same commands.
    */
   readonly arrived: (() => void)[];
+  /** Of a rehearsal: steps with a result that are ready. */
+  replay: Replay | undefined;
   /** Results that the ledger has. They are consequences of the result before, so they are handled before what arrives. */
   readonly known: (() => void)[];
   readonly failures: Map<string, { step: FailedStep; cause?: unknown }>;
@@ -87,6 +91,7 @@ export function createRun(input: RunGraphInput): Run {
   const maps = input.graph.nodes.some(({ kind }) => kind === 'map');
   const scheduler = createScheduler(compileGraph(input.graph), input.input, carried?.scheduler, {
     earlier,
+    ...(input.laid === undefined ? {} : { arrivals: arrivalsOf(input.laid) }),
   });
   const run: Run = {
     input,
@@ -110,6 +115,7 @@ export function createRun(input: RunGraphInput): Run {
     costly: { inFlight: 0, waiting: [] },
     overflows: false,
     arrived: [],
+    replay: undefined,
     known: [],
     failures: new Map(),
     observed: carried?.observed ?? [],
@@ -130,6 +136,9 @@ export function createRun(input: RunGraphInput): Run {
   });
   return run;
 }
+
+const arrivalsOf = (laid: Record<string, JsonObject>): Arrivals =>
+  new Map(Object.entries(laid).map(([stepKey, values]) => [stepKey, () => ({ laid: values })]));
 
 export function wake(run: Run): void {
   run.woken = true;

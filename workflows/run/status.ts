@@ -49,7 +49,8 @@ export async function carryOn(run: Run): Promise<never> {
   await control.recordControlSteps(pendingWrites(run));
   return continueAsNew<typeof runGraph>({
     ...run.input,
-    from_ledger: false,
+    // A rehearsal continues in the order of the ledger.
+    from_ledger: run.input.rehearsal !== undefined,
     carried: {
       scheduler: run.scheduler.snapshot(),
       ...run.gates.carried(),

@@ -20,7 +20,7 @@ import type { ReadyNode } from '../../shared/graph/schedule/scheduler.ts';
 import type { Json } from '../../shared/json.ts';
 import { customToolName, MAX_TOOL_TIMEOUT_SECONDS } from '../../shared/tools.ts';
 import { causeOf } from '../cause.ts';
-import type { PreparedStep } from './prepare.ts';
+import type { PreparedStep } from '../../shared/graph/prepare/step.ts';
 
 /**
  * Temporal's retries beyond the node's own attempts: the step may wait for room under a cap or a budget, or the
@@ -105,6 +105,13 @@ export function moveOf(error: unknown): Partial<MoveToLongLane> | undefined {
 /** The UI shows one line. */
 export const summaryOf = (label: string): string => label.slice(0, 180);
 
+/** What the steps of a rehearsal need to know. */
+export const rehearsalOf = ({ rehearsal }: RunGraphInput): Pick<StepCall, 'rehearsal'> => {
+  if (rehearsal === undefined) return {};
+  const { failed: _failed, ...rules } = rehearsal;
+  return { rehearsal: rules };
+};
+
 const callOf = (
   input: RunGraphInput,
   { step_key, iteration }: Pick<ReadyNode, 'step_key' | 'iteration'>,
@@ -121,6 +128,7 @@ const callOf = (
   workflow_id: input.workflow_id,
   step_key,
   iteration,
+  ...rehearsalOf(input),
 });
 
 function longestSeconds(node: ExecutedNode): number {

@@ -1,14 +1,13 @@
 import { isChild, isExecuted, isWaiting, type ExecutedNode } from '../../shared/graph/kinds.ts';
-import { laneOf } from '../../shared/graph/lanes.ts';
 import type { ControlStep, ReadyNode } from '../../shared/graph/schedule/scheduler.ts';
 import { dispatchAgents, startAgent } from './agents.ts';
-import { nodeWork, startDelay, startLong, startShort } from './attempts.ts';
-import { startChild } from './children.ts';
+import { isDelay, nodeWork, startDelay, startLong, startShort, startsShort } from './attempts.ts';
+import { startNodeChild } from './children.ts';
 import { control } from './control.ts';
 import { catchFailure, collectFailed, fail, text } from './failures.ts';
 import { reachGate } from './gates.ts';
 import { pendingWrites, complete, type Run, handleKnown, wake } from './state.ts';
-import { preparingWork, prepareStep } from './prepare.ts';
+import { preparingWork, prepareStep } from '../../shared/graph/prepare/step.ts';
 
 /** Above this number, control steps are written once before a batch starts, and not sent with each of its steps. */
 const MAX_CARRIED_PER_STEP = 20;
@@ -47,7 +46,7 @@ function takeReady(run: Run): ReadyNode[] {
   const { input, inFlight, short } = run;
   const busy = inFlight.size + short.held.length + run.children.running;
   const room = input.limits.steps_in_flight - busy;
-  const ready = run.scheduler.takeReady(Math.max(0, room));
+  const ready = takeKnownFirst(run, Math.max(0, room));
   // There is room for what the held maps begin: the next iteration takes it.
   if (run.scheduler.held && ready.length < room) wake(run);
   if (run.oneLane) return ready;
@@ -63,12 +62,30 @@ function takeReady(run: Run): ReadyNode[] {
   return taken;
 }
 
+/**
+ * In a rehearsal, steps with a result come before others, in the order in which they had ended, and then those that had
+ * failed. An error can stop what had not begun in the rehearsed run either.
+ */
+function takeKnownFirst(run: Run, room: number): ReadyNode[] {
+  const { input, scheduler, replay, known, inFlight, gates } = run;
+  if (input.rehearsal === undefined || replay === undefined) return scheduler.takeReady(room);
+  if (known.length > 0) return [];
+  replay.add(scheduler.takeReady(Infinity, (key) => replay.has(key)));
+  const next = replay.next();
+  if (next !== undefined) return [next];
+  const failed = new Set(input.rehearsal.failed);
+  const again = scheduler.takeReady(room, (key) => failed.has(key));
+  if (again.length > 0) return again;
+  const open = [...inFlight, ...gates.openings().map(({ step_key }) => step_key)];
+  return open.some((key) => failed.has(key)) ? [] : scheduler.takeReady(room);
+}
+
 /** An agent with tools takes no slot itself: its turns and calls do. */
 const hasTools = (node: ExecutedNode): boolean => node.kind === 'agent' && node.tools !== undefined;
 
 function isShort(run: Run, step: ReadyNode): boolean {
   const node = run.scheduler.node(step.step_key);
-  return !run.oneLane && isExecuted(node) && !hasTools(node) && laneOf(node) === 'short';
+  return isExecuted(node) && !hasTools(node) && startsShort(run, node);
 }
 
 /** Returns a promise only when a workflow task has no time for all of them. */
@@ -86,7 +103,7 @@ function startSteps(
     const node = run.scheduler.node(step.step_key);
     if (caughtBefore(run, step) || keptBefore(run, step)) continue;
     if (isWaiting(node)) reachGate(run, step, node);
-    else if (isChild(node)) used = startChild(run, step, used ? [] : shared) || used;
+    else if (isChild(node)) used = startNodeChild(run, step, node, used ? [] : shared) || used;
     else if (isExecuted(node) && startStep(run, step, node, shared)) used = true;
   }
   // No call carries them, so they wait for the next one.
@@ -128,7 +145,7 @@ function startStep(run: Run, step: ReadyNode, node: ExecutedNode, shared: Contro
   run.inFlight.add(step.step_key);
   if (isShort(run, step)) {
     startShort(run, nodeWork(run, step, prepared, call));
-  } else if (node.kind === 'tool' && node.tool_name === 'delay') {
+  } else if (isDelay(node)) {
     startDelay(run, step, prepared, call);
   } else {
     startLong(run, nodeWork(run, step, prepared, call));

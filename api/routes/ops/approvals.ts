@@ -1,9 +1,24 @@
-import { pageQuery } from '../../../shared/contract/common.ts';
-import { approvalListSchema } from '../../../shared/contract/run.ts';
+import { z } from 'zod';
+import type { Actor } from '../../../shared/actor.ts';
+import { gateSchema } from '../../../shared/contract/gate.ts';
+import { approvalListQuery, approvalListSchema } from '../../../shared/contract/run.ts';
 import { listApprovals } from '../../../shared/db/runs/runs.ts';
-import { answers } from '../../http/responses.ts';
-import { shownGate } from '../../identity/shown-gates.ts';
+import { AppError } from '../../../shared/errors.ts';
+import { readGate } from '../../../shared/operations/gates/read-gate.ts';
+import { answers, runParams } from '../../http/responses.ts';
+import { shownAskings, shownGate } from '../../identity/shown-gates.ts';
 import type { App, RouteContext } from '../../deps.ts';
+
+/** Throws AppError `invalid`. */
+function memberOf({ id }: Actor): string {
+  if (id !== null) return id;
+  throw new AppError(
+    'invalid',
+    "Invalid query: assigned_to: this key is not linked to a member, so no gate is assigned to 'me'",
+  );
+}
+
+const gateParams = runParams.extend({ step_key: z.string().min(1).max(1_000) });
 
 export function approvalRoutes(app: App, { db }: RouteContext): void {
   app.route({
@@ -13,13 +28,35 @@ export function approvalRoutes(app: App, { db }: RouteContext): void {
       tags: ['Runs'],
       operationId: 'listApprovals',
       summary: 'List open gates, oldest first',
-      querystring: pageQuery,
+      querystring: approvalListQuery,
       response: answers({ 200: approvalListSchema }),
     },
     config: { capability: 'view' },
-    handler: async ({ actor, query }) => {
-      const page = await listApprovals(db, { workspaceId: actor.workspaceId, ...query });
+    handler: async ({ actor, query: { assigned_to, ...query } }) => {
+      const { workspaceId } = actor;
+      const assigneeId = assigned_to === 'me' ? memberOf(actor) : assigned_to;
+      const page = await listApprovals(db, { workspaceId, assigneeId, ...query });
       return { ...page, approvals: page.approvals.map((gate) => shownGate(actor, gate)) };
+    },
+  });
+
+  app.route({
+    method: 'GET',
+    url: '/api/runs/:id/gates/:step_key',
+    schema: {
+      tags: ['Runs'],
+      operationId: 'getGate',
+      summary: 'Read a gate, open or decided, with what it asked before',
+      description:
+        'What an approver needs to know: whether the caller can decide it, the schema of the arguments of a tool call, and' +
+        ' the earlier decisions of the same node in this run.',
+      params: gateParams,
+      response: answers({ 200: gateSchema }),
+    },
+    config: { capability: 'view' },
+    handler: async ({ actor, params }) => {
+      const gate = await readGate(db, { actor, runId: params.id, stepKey: params.step_key });
+      return shownAskings(actor, gate);
     },
   });
 }

@@ -25,7 +25,6 @@ const budgetParams = z.strictObject({ id: z.string().min(1) });
 const record: EditedRecord = {
   noun: 'budget',
   schema: budgetSchema,
-  apart: ['status'],
   read: (db, { actor, params }) =>
     readBudget(db, { workspaceId: actor.workspaceId, budgetId: idOf(params) }),
 };

@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { offsetQuery } from '../../../shared/contract/common.ts';
 import {
-  feedDetailSchema,
+  managedFeedDetailSchema,
   feedInput,
-  feedSchema,
+  managedFeedSchema,
   feedUpdate,
 } from '../../../shared/contract/data/feed.ts';
 import {
@@ -22,8 +22,7 @@ const feedParams = z.strictObject({ id: z.string().min(1) });
 
 const record: EditedRecord = {
   noun: 'feed',
-  schema: feedDetailSchema,
-  apart: ['freshness', 'updated_at'],
+  schema: managedFeedDetailSchema,
   read: (db, { actor, params }) =>
     readFeed(db, { workspaceId: actor.workspaceId, feedId: idOf(params) }),
 };
@@ -42,7 +41,7 @@ function listAndCreate(app: App, { db }: RouteContext): void {
       operationId: 'listFeeds',
       summary: 'List feeds, newest first, including archived ones',
       querystring: offsetQuery,
-      response: answers({ 200: z.array(feedSchema) }),
+      response: answers({ 200: z.array(managedFeedSchema) }),
     },
     config: { capability: 'view' },
     handler: async ({ actor: { workspaceId }, query }) => [
@@ -59,7 +58,7 @@ function listAndCreate(app: App, { db }: RouteContext): void {
       summary: 'Create a feed',
       description: 'A stream of records. All are live or, with `is_demo`, all are demo records.',
       body: feedInput,
-      response: answers({ 201: feedDetailSchema }, 'conflict'),
+      response: answers({ 201: managedFeedDetailSchema }, 'conflict'),
     },
     config: { capability: 'manage_workspace', headers: ['Location'] },
     handler: async ({ actor, body }, reply) => {
@@ -78,7 +77,7 @@ function readAndChange(app: App, { db }: RouteContext): void {
       operationId: 'getFeed',
       summary: 'Read a feed with its specification',
       params: feedParams,
-      response: answers({ 200: feedDetailSchema }),
+      response: answers({ 200: managedFeedDetailSchema }),
     },
     config: { capability: 'view', record },
     handler: async ({ actor, params }) =>
@@ -97,7 +96,7 @@ function readAndChange(app: App, { db }: RouteContext): void {
         'types that are removed from `entity_types`.',
       params: feedParams,
       body: feedUpdate,
-      response: answers({ 200: feedDetailSchema }),
+      response: answers({ 200: managedFeedDetailSchema }),
     },
     config: { capability: 'manage_workspace', record },
     handler: async ({ writes, actor, params, body }) => updateFeed(writes, actor, params.id, body),

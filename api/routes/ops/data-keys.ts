@@ -16,6 +16,7 @@ import {
   revokeDataKey,
 } from '../../../shared/db/data/keys.ts';
 import { readWorkspaceDataUsage } from '../../../shared/db/data/usage.ts';
+import { type EditedRecord, idOf } from '../../http/conditional.ts';
 import { answers, nothing } from '../../http/responses.ts';
 import type { App, RouteContext } from '../../deps.ts';
 import { withLatestUse } from '../../identity/key-uses.ts';
@@ -24,6 +25,13 @@ const tags = ['Data'];
 /** The member capability for each scope of a key: no member can grant more than they hold. */
 const capabilityBehind = (scope: DataScope): Capability =>
   scope === 'webhooks:write' ? 'manage_workspace' : 'view';
+
+const record: EditedRecord = {
+  noun: 'dataKey',
+  schema: dataKeySchema,
+  read: (db, request) =>
+    readDataKey(db, { workspaceId: request.actor.workspaceId, keyId: idOf(request.params) }),
+};
 
 const params = z.strictObject({ id: z.string().min(1) });
 
@@ -82,7 +90,7 @@ function readAndRevoke(app: App, { db, dataKeyUses }: RouteContext): void {
       params,
       response: answers({ 200: dataKeySchema }),
     },
-    config: { capability: 'view' },
+    config: { capability: 'view', record },
     handler: async ({ actor, params: { id } }) => {
       const key = await readDataKey(db, { workspaceId: actor.workspaceId, keyId: id });
       return withLatestUse(key, dataKeyUses);
@@ -100,9 +108,9 @@ function readAndRevoke(app: App, { db, dataKeyUses }: RouteContext): void {
       params,
       response: answers({ 204: nothing }),
     },
-    config: { capability: 'manage_api_keys' },
-    handler: async ({ actor, params: { id } }, reply) => {
-      await revokeDataKey(db, actor, id);
+    config: { capability: 'manage_api_keys', record },
+    handler: async ({ writes, actor, params: { id } }, reply) => {
+      await revokeDataKey(writes, actor, id);
       return reply.code(204).send();
     },
   });

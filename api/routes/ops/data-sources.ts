@@ -24,7 +24,6 @@ const sourceParams = z.strictObject({ id: z.string().min(1) });
 const record: EditedRecord = {
   noun: 'source',
   schema: sourceDetailSchema,
-  apart: ['health'],
   read: (db, { actor, params }) =>
     readSource(db, { workspaceId: actor.workspaceId, sourceId: idOf(params) }),
 };

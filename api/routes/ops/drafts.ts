@@ -46,7 +46,8 @@ function readAndSave(app: App, { db }: RouteContext): void {
       tags,
       operationId: 'getDraft',
       summary: 'Read the draft of a workflow',
-      description: 'What is being edited beside the current version. Nothing runs a draft.',
+      description:
+        'What is being edited beside the current version. Only requests that ask for the draft run it.',
       params: workflowParams,
       response: answers({ 200: draftSchema }),
     },
@@ -119,7 +120,7 @@ function publish(app: App, { db, config }: RouteContext): void {
         'enabled schedule.',
       params: workflowParams,
       body: publishBody,
-      response: answers({ 200: workflowSchema }, 'precondition_required'),
+      response: answers({ 200: workflowSchema }, 'conflict', 'precondition_required'),
     },
     config: { capability: 'publish_workflows', record: published },
     handler: async (request) => {

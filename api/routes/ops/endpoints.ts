@@ -16,7 +16,7 @@ import {
   pingEndpoint,
   readDeliveryOf,
   redeliver,
-  redeliverDead,
+  redeliverRange,
 } from '../../../shared/db/deliveries/deliveries.ts';
 import {
   deleteEndpoint,
@@ -48,7 +48,6 @@ const addresses: readonly Address[] = [
 const record: EditedRecord = {
   noun: 'endpoint',
   schema: dataEndpointSchema,
-  apart: ['status', 'consecutive_failures', 'last_delivery_at'],
   read: (db, { actor, params }) => readEndpoint(db, actor, idOf(params)),
 };
 
@@ -243,13 +242,14 @@ function deliver(app: App, { db }: RouteContext, { base, tags, word }: Address):
     schema: {
       tags,
       operationId: `redeliver${word}DeadLetters`,
-      summary: 'Redeliver dead letters, all or those of events since a time, oldest first',
+      summary: 'Redeliver dead letters, all or those of events of a range, oldest first',
+      description: 'With `status` `all`, delivered ones, too.',
       params: endpointParams,
       body: redeliverInput,
       response: answers({ 200: redeliveredSchema }),
     },
     config: { capability: 'manage_workspace' },
     handler: async ({ actor, params, body }) =>
-      redeliverDead(db, actor, { endpointId: params.id, since: body?.since }),
+      redeliverRange(db, actor, params.id, body ?? undefined),
   });
 }

@@ -4,8 +4,8 @@ import { z } from 'zod';
 import { type HookAnswer, hookAnswerSchema, hookBody } from '../../../shared/contract/webhook.ts';
 import type { Db } from '../../../shared/db/pool.ts';
 import {
-  type EnabledWebhook,
-  findEnabledWebhook,
+  findWebhook,
+  type ReceivingWebhook,
   rememberSignature,
   type SignatureMark,
 } from '../../../shared/db/workflows/webhooks.ts';
@@ -16,8 +16,11 @@ import { answers } from '../../http/responses.ts';
 import type { App, HookRequest, RouteContext } from '../../deps.ts';
 import { createSingleFlight, type SingleFlight } from '../../load/single-flight.ts';
 import { parseHookAddress } from '../../inbound/address.ts';
-import { eventIdOf, eventIdOfHeader, inputOf } from '../../inbound/event.ts';
+import { eventIdOf, eventIdOfHeader, inputOf } from '../../../shared/operations/inbound/event.ts';
 import { checkSignature, isSameSecret, markOf } from '../../inbound/signature.ts';
+import { arrivalOf, withBody } from '../../inbound/arrival.ts';
+import { createEventLog, type EventLog } from '../../inbound/event-log.ts';
+import { refusalOf } from '../../inbound/refusals.ts';
 import { createCoalescedReads, type CoalescedReads } from '../../load/coalesced-reads.ts';
 
 const hookParams = z.strictObject({
@@ -44,10 +47,12 @@ const hookHeaders = z.object({
 /** Starts runs for anyone who has the URL of a webhook. */
 export function hookRoutes(app: App, context: RouteContext): void {
   const flights = createSingleFlight();
-  const reads = createCoalescedReads<EnabledWebhook | undefined>();
+  const reads = createCoalescedReads<ReceivingWebhook | undefined>();
+  const log = createEventLog(context);
   app.register(async (plugin) => {
     const scope = plugin.withTypeProvider<ZodTypeProvider>();
     readBytes(scope);
+    logRefusals(scope, log);
     scope.route({
       method: 'POST',
       url: '/api/hooks/:workflow_id/:secret',
@@ -66,14 +71,17 @@ export function hookRoutes(app: App, context: RouteContext): void {
       },
       config: { capability: 'public', anyMediaType: true },
       onRequest: async (request) => {
-        request.hook = await findHook({ db: context.db, reads }, request);
+        request.hook = await findHook({ db: context.db, reads, log }, request);
         // The declared content type is ignored: none is refused or parsed differently.
         delete request.raw.headers['content-type'];
         delete request.raw.headers['content-encoding'];
       },
       handler: async ({ hook, headers }, reply): Promise<HookAnswer> => {
+        hook.arrival = withBody(hook.arrival, hook.body);
         const event = readEvent(hook, headers);
+        hook.arrival.eventId = event.eventId ?? null;
         const run = await admitEvent({ context, flights }, hook, event).catch(asNowhere);
+        if (run.admitted === undefined) log.note(duplicateOf(hook, run.runId));
         await context.inFlight.add(run.dispatched);
         reply.code(201);
         return run.admitted === undefined
@@ -97,26 +105,86 @@ function readBytes(scope: FastifyInstance): void {
   );
 }
 
+/** Notes the events that are refused. The error then continues to the handler of the application. */
+function logRefusals(scope: FastifyInstance, log: EventLog): void {
+  scope.addHook('onClose', () => log.stop());
+  scope.setErrorHandler((error, request) => {
+    // Before the webhook was found, as over the limit of requests, only the address says what was meant.
+    const hook = (request.hook as HookRequest | undefined) ?? addressed(request);
+    const refusal = hook === undefined ? undefined : refusalOf(error);
+    if (hook !== undefined && refusal !== undefined) log.note(refused(hook, refusal));
+    throw error;
+  });
+}
+
+function addressed(
+  request: FastifyRequest,
+): Pick<HookRequest, 'workflowId' | 'arrival'> | undefined {
+  const address = parseHookAddress(request.url);
+  return address === undefined
+    ? undefined
+    : { workflowId: address.workflowId, arrival: arrivalOf(request, address.secret) };
+}
+
+const refused = (
+  { workflowId, arrival }: Pick<HookRequest, 'workflowId' | 'arrival'>,
+  refusal: NonNullable<ReturnType<typeof refusalOf>>,
+) => ({
+  ...arrival,
+  ...refusal,
+  workflowId,
+  receivedAt: new Date(),
+  outcome: 'refused' as const,
+  runId: null,
+});
+
+const duplicateOf = ({ workflowId, arrival }: HookRequest, runId: string) => ({
+  ...arrival,
+  workflowId,
+  receivedAt: new Date(),
+  outcome: 'duplicate' as const,
+  status: 201,
+  reason: null,
+  detail: null,
+  runId,
+});
+
 const nowhere = () => new AppError('not_found', 'Not found');
 /** Compared when there is no secret, for the same timing; equals no secret. */
 const NO_SECRET = '-'.repeat(32);
 
+interface Finding {
+  db: Db;
+  reads: CoalescedReads<ReceivingWebhook | undefined>;
+  log: EventLog;
+}
+
 /** The webhook at this address, before the body is read. Throws AppError `not_found`. */
 async function findHook(
-  { db, reads }: { db: Db; reads: CoalescedReads<EnabledWebhook | undefined> },
-  { url, headers }: Pick<FastifyRequest, 'url' | 'headers'>,
+  { db, reads, log }: Finding,
+  request: FastifyRequest,
 ): Promise<HookRequest> {
+  const { url, headers } = request;
   const address = parseHookAddress(url);
   if (address === undefined) throw nowhere();
   const eventId = eventIdOfHeader(headers['x-service-event-id']);
   const signatureHash = markOf(headers)?.hash;
   const asked = JSON.stringify([address.workflowId, eventId, signatureHash?.toString('hex')]);
   const webhook = await reads.get(asked, () =>
-    findEnabledWebhook(db, address.workflowId, { eventId, signatureHash }),
+    findWebhook(db, address.workflowId, { eventId, signatureHash }),
   );
   const known = isSameSecret(address.secret, webhook?.secret ?? NO_SECRET);
-  if (webhook === undefined || !known) throw nowhere();
-  return { workflowId: address.workflowId, webhook, body: Buffer.alloc(0) };
+  if (webhook === undefined) throw nowhere();
+  const { workflowId } = address;
+  const hook = { workflowId, arrival: arrivalOf(request, address.secret), body: Buffer.alloc(0) };
+  const { secret } = webhook;
+  if (secret === null || !known) {
+    const error = nowhere();
+    const reason = secret === null ? 'disabled' : 'wrong_secret';
+    log.note(refused(hook, { status: error.status, reason, detail: error.message }));
+    throw error;
+  }
+  return { ...hook, webhook: { ...webhook, secret } };
 }
 
 /**
@@ -144,7 +212,7 @@ function readEvent(
 /** Starts the run of an event, or finds the run that a copy has started. Throws AppError as `triggerRun` does. */
 async function admitEvent(
   { context, flights }: { context: RouteContext; flights: SingleFlight },
-  { workflowId, webhook }: HookRequest,
+  { workflowId, webhook, arrival }: HookRequest,
   event: ReturnType<typeof readEvent>,
 ): Promise<Triggered> {
   const { signature } = event;
@@ -152,7 +220,7 @@ async function admitEvent(
   if (signature !== undefined && webhook.signed_run_id !== null) return seen(webhook.signed_run_id);
   const run =
     webhook.seen_run_id === null
-      ? await admitOnce({ context, flights }, { workflowId, webhook }, event)
+      ? await admitOnce({ context, flights }, { workflowId, webhook, arrival }, event)
       : seen(webhook.seen_run_id);
   if (signature !== undefined && run.admitted === undefined) {
     await rememberSignature(context.db, workflowId, signature, run.runId);
@@ -165,7 +233,7 @@ const seen = (runId: string): Triggered => ({ runId, dispatched: Promise.resolve
 /** Admits an event; of concurrent copies, the first is admitted and the others get its run. */
 async function admitOnce(
   { context, flights }: { context: RouteContext; flights: SingleFlight },
-  { workflowId, webhook }: Pick<HookRequest, 'workflowId' | 'webhook'>,
+  { workflowId, webhook, arrival }: Pick<HookRequest, 'workflowId' | 'webhook' | 'arrival'>,
   { input, eventId, signature }: ReturnType<typeof readEvent>,
 ): Promise<Triggered> {
   const windowSeconds = webhook.dedup_window_seconds;
@@ -179,6 +247,7 @@ async function admitOnce(
       input,
       event,
       signature,
+      inbound: arrival,
       audit: {
         action: 'webhook_run',
         details: eventId === undefined ? {} : { event_id: eventId },

@@ -5,14 +5,34 @@ import {
   createdApiKeySchema,
 } from '../../../shared/contract/api-key.ts';
 import { offsetQuery } from '../../../shared/contract/common.ts';
-import { createApiKey, listApiKeys, revokeApiKey } from '../../../shared/db/people/api-keys.ts';
+import {
+  createApiKey,
+  listApiKeys,
+  readApiKey,
+  revokeApiKey,
+} from '../../../shared/db/people/api-keys.ts';
+import { type EditedRecord, idOf } from '../../http/conditional.ts';
 import { answers, nothing } from '../../http/responses.ts';
 import type { App, RouteContext } from '../../deps.ts';
 import { withLatestUse } from '../../identity/key-uses.ts';
 
 const tags = ['API keys'];
 
-export function keyRoutes(app: App, { db, keyUses }: RouteContext): void {
+const params = z.strictObject({ id: z.string().min(1) });
+
+const record: EditedRecord = {
+  noun: 'apiKey',
+  schema: apiKeySchema,
+  read: (db, request) =>
+    readApiKey(db, { workspaceId: request.actor.workspaceId, keyId: idOf(request.params) }),
+};
+
+export function keyRoutes(app: App, context: RouteContext): void {
+  listAndCreate(app, context);
+  readAndRevoke(app, context);
+}
+
+function listAndCreate(app: App, { db, keyUses }: RouteContext): void {
   app.route({
     method: 'GET',
     url: '/api/keys',
@@ -48,6 +68,25 @@ export function keyRoutes(app: App, { db, keyUses }: RouteContext): void {
     handler: async ({ actor, body }, reply) =>
       reply.code(201).send(await createApiKey(db, actor, body)),
   });
+}
+
+function readAndRevoke(app: App, { db, keyUses }: RouteContext): void {
+  app.route({
+    method: 'GET',
+    url: '/api/keys/:id',
+    schema: {
+      tags,
+      operationId: 'getApiKey',
+      summary: 'Read an API key',
+      params,
+      response: answers({ 200: apiKeySchema }),
+    },
+    config: { capability: 'view', record },
+    handler: async ({ actor, params: { id } }) => {
+      const key = await readApiKey(db, { workspaceId: actor.workspaceId, keyId: id });
+      return withLatestUse(key, keyUses);
+    },
+  });
 
   app.route({
     method: 'DELETE',
@@ -59,12 +98,12 @@ export function keyRoutes(app: App, { db, keyUses }: RouteContext): void {
       description:
         'Effective for the next request. Has no effect on a revoked key. Nobody can revoke a key with ' +
         'more permissions than their own.',
-      params: z.strictObject({ id: z.string().min(1) }),
+      params,
       response: answers({ 204: nothing }),
     },
-    config: { capability: 'manage_api_keys' },
-    handler: async ({ actor, params }, reply) => {
-      await revokeApiKey(db, actor, params.id);
+    config: { capability: 'manage_api_keys', record },
+    handler: async ({ writes, actor, params: { id } }, reply) => {
+      await revokeApiKey(writes, actor, id);
       return reply.code(204).send();
     },
   });

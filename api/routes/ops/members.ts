@@ -42,11 +42,9 @@ interface Ruled {
   record: EditedRecord;
 }
 
-/** Callers see the invite code or not, and keys are no edit of their member. */
 const recordOf = (rules: InviteRules): EditedRecord => ({
   noun: 'member',
   schema: memberDetailSchema,
-  apart: ['invite_code', 'api_key_count'],
   read: (db, { actor, params }) => readMember(db, actor, idOf(params), rules),
 });
 

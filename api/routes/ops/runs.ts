@@ -2,22 +2,27 @@ import { z } from 'zod';
 import { emptyBody } from '../../../shared/contract/common.ts';
 import { overrideBody } from '../../../shared/contract/budget.ts';
 import {
+  assignmentBody,
   decisionBody,
-  idempotencyKeySchema,
   type Run,
   runInputBody,
   runListQuery,
   runListSchema,
   runSchema,
+  runStartQuery,
 } from '../../../shared/contract/run.ts';
+import { stepListQuery, stepListSchema } from '../../../shared/contract/step.ts';
 import { runEventListSchema, runEventQuery } from '../../../shared/contract/stream.ts';
 import { messageListSchema } from '../../../shared/contract/message.ts';
 import { readMessages as readMessagesOf } from '../../../shared/db/agents/messages.ts';
 import { listRunEvents } from '../../../shared/db/runs/frames.ts';
-import { listRuns } from '../../../shared/db/runs/runs.ts';
+import { listRuns } from '../../../shared/db/run-lists/run-list.ts';
+import { listSteps } from '../../../shared/db/steps/step-pages.ts';
 import { notFound } from '../../../shared/errors.ts';
+import { MAX_STEPS_IN_RUN } from '../../../shared/limits.ts';
 import { toMicros } from '../../../shared/money.ts';
 import { answers, runParams, workflowParams } from '../../http/responses.ts';
+import { startConfig, startedRun, startHeaders } from '../../http/started-run.ts';
 import type { App, RouteContext } from '../../deps.ts';
 import { seesArguments } from '../../identity/shown-gates.ts';
 import { createRunActions, type RunActions } from '../../run-actions.ts';
@@ -25,19 +30,16 @@ import { createCoalescedReads } from '../../load/coalesced-reads.ts';
 
 const tags = ['Runs'];
 const stepParams = runParams.extend({ step_key: z.string().min(1).max(1_000) });
-const triggerHeaders = z.object({
-  'idempotency-key': idempotencyKeySchema
-    .optional()
-    .meta({ description: 'Sent twice with the same input, it starts one run' }),
-});
 
 export function runRoutes(app: App, context: RouteContext): void {
   const actions = createRunActions(context);
   startRuns(app, actions);
   readRuns(app, context, actions);
+  readSteps(app, context);
   readRunEvents(app, context);
   readMessages(app, context);
   decideGates(app, actions);
+  assignGates(app, actions);
   resumeAndCancel(app, actions);
 }
 
@@ -48,13 +50,15 @@ function startRuns(app: App, actions: RunActions): void {
     schema: {
       tags,
       operationId: 'triggerRun',
-      summary: 'Start a run of the current version',
+      summary: 'Start a run of the current version, or of the draft',
       description:
         'Returns 201 with the new run, or 200 with the earlier one and `Idempotent-Replayed: true` when the ' +
         '`Idempotency-Key` has started it before. An input that does not fit the `input_schema` of the version is ' +
-        '400, with the path of each problem.',
+        '400, with the path of each problem. With `draft=true` it runs the draft with the schema of its input: an ' +
+        'ordinary run with all its costs and effects, which has `of_draft` and its `graph`.',
       params: workflowParams,
-      headers: triggerHeaders,
+      querystring: runStartQuery,
+      headers: startHeaders,
       body: runInputBody,
       response: answers(
         { 200: runSchema, 201: runSchema },
@@ -63,18 +67,17 @@ function startRuns(app: App, actions: RunActions): void {
         'idempotency_mismatch',
       ),
     },
-    config: { capability: 'run_workflows', headers: ['Location', 'Idempotent-Replayed'] },
+    config: startConfig,
     handler: async (request, reply) => {
       const { run, replayed } = await actions.start({
         actor: request.actor,
         workflowId: request.params.id,
         input: request.body ?? {},
         trigger: 'manual',
+        draft: request.query.draft === 'true',
         idempotencyKey: request.headers['idempotency-key'],
       });
-      reply.code(replayed ? 200 : 201).header('location', `/api/runs/${run.id}`);
-      if (replayed) reply.header('idempotent-replayed', 'true');
-      return run;
+      return startedRun(reply, run, replayed);
     },
   });
 }
@@ -95,16 +98,7 @@ function readRuns(app: App, { db }: RouteContext, actions: RunActions): void {
     },
     config: { capability: 'view' },
     handler: async (request) =>
-      listRuns(db, {
-        workspaceId: request.actor.workspaceId,
-        workflowId: request.query.workflow_id,
-        status: request.query.status,
-        trigger: request.query.trigger,
-        parentRunId: request.query.parent_run_id,
-        since: request.query.since,
-        limit: request.query.limit,
-        cursor: request.query.cursor,
-      }),
+      listRuns(db, { workspaceId: request.actor.workspaceId, ...request.query }),
   });
 
   app.route({
@@ -125,6 +119,35 @@ function readRuns(app: App, { db }: RouteContext, actions: RunActions): void {
       watched.get(`${actor.workspaceId}/${id}/${seesArguments(actor)}`, () =>
         actions.read(actor, id),
       ),
+  });
+}
+
+function readSteps(app: App, { db }: RouteContext): void {
+  app.route({
+    method: 'GET',
+    url: '/api/runs/:id/steps',
+    schema: {
+      tags,
+      operationId: 'listRunSteps',
+      summary: 'List the steps of a run',
+      description:
+        'First those outside of loops and maps, then those in them, each in the order of their starts. `GET /api/runs/{id}` ' +
+        `has the first ${MAX_STEPS_IN_RUN}, and the cursor of the others.`,
+      params: runParams,
+      querystring: stepListQuery,
+      response: answers({ 200: stepListSchema }),
+    },
+    config: { capability: 'view' },
+    handler: async ({ actor, params, query }) =>
+      listSteps(db, {
+        workspaceId: actor.workspaceId,
+        runId: params.id,
+        nodeId: query.node_id,
+        stepKey: query.step_key,
+        status: query.status,
+        limit: query.limit,
+        cursor: query.cursor,
+      }),
   });
 }
 
@@ -189,16 +212,45 @@ function decideGates(app: App, actions: RunActions): void {
         'A gate can be decided whenever it is open, also while other branches of its run are in progress. Without a body the ' +
         'oldest open gate is approved: name the gate where a run may have several. A tool call needs its `digest`. A gate with rules can refuse' +
         ' the caller with 403, and counts the approvals that it requires: then it stays open until the last one. 409' +
-        ' says what was decided before, or that the tool has changed.',
+        ' says what was decided before, or that the tool has changed. With `only_check` nothing is decided: the response is' +
+        ' the run as it is, or the refusal that the decision would get.',
       params: runParams,
       body: decisionBody,
       response: answers({ 200: runSchema }, 'conflict'),
     },
     config: { capability: 'approve_gates' },
     handler: async (request) => {
-      const { node_id: nodeId, step_key: stepKey, ...answer } = request.body ?? { approved: true };
-      return actions.decide(request.actor, request.params.id, { ...answer, nodeId, stepKey });
+      const { node_id, step_key, only_check, ...answer } = request.body ?? { approved: true };
+      const decision = { ...answer, nodeId: node_id, stepKey: step_key };
+      return only_check === true
+        ? actions.check(request.actor, request.params.id, decision)
+        : actions.decide(request.actor, request.params.id, decision);
     },
+  });
+}
+
+function assignGates(app: App, actions: RunActions): void {
+  app.route({
+    method: 'POST',
+    url: '/api/runs/:id/assign',
+    schema: {
+      tags,
+      operationId: 'assignGate',
+      summary: 'Assign an open gate to a member, or pass it on',
+      description:
+        'Says who is expected to decide. Others who can decide the gate still can. Without `node_id` and `step_key` the ' +
+        'oldest open gate is assigned. 409: the gate is not open, or the member cannot decide it.',
+      params: runParams,
+      body: assignmentBody,
+      response: answers({ 200: runSchema }, 'conflict'),
+    },
+    config: { capability: 'approve_gates' },
+    handler: async ({ actor, params, body }) =>
+      actions.assign(actor, params.id, {
+        memberId: body.member_id,
+        nodeId: body.node_id,
+        stepKey: body.step_key,
+      }),
   });
 }
 

@@ -23,7 +23,6 @@ const tags = ['Schedules'];
 const record: EditedRecord = {
   noun: 'schedule',
   schema: scheduleSchema,
-  apart: ['next_run_at', 'last_run_at', 'last_run_id', 'last_skip'],
   read: (db, { actor, params }) =>
     readSchedule(db, { workspaceId: actor.workspaceId, scheduleId: idOf(params) }),
 };

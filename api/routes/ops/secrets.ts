@@ -14,7 +14,6 @@ const secretParams = z.strictObject({ name: z.string().min(1) });
 const record: EditedRecord = {
   noun: 'secret',
   schema: secretSchema,
-  apart: ['last_used_at'],
   read: (db, { actor, params }) =>
     readSecret(db, { workspaceId: actor.workspaceId, name: nameOf(params) }),
   isCreated: true,

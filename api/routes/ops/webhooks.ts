@@ -1,5 +1,6 @@
 import type { Actor } from '../../../shared/actor.ts';
 import { holds } from '../../../shared/capabilities.ts';
+import { withEtag } from '../../../shared/crypto/etags.ts';
 import {
   enabledWebhookSchema,
   type Webhook,
@@ -27,7 +28,7 @@ const maySeeSecret = ({ role, overrides }: Actor): boolean =>
     holds(role, overrides, name),
   );
 
-/** The webhook of a workflow as a member sees it. */
+/** The webhook of a workflow as a member sees it. Some see the URL and some a masked one: the tag is of the rest. */
 function toWebhook(
   publicUrl: string,
   actor: Actor,
@@ -38,14 +39,13 @@ function toWebhook(
     maySeeSecret(actor) && secret !== null
       ? hookUrl(publicUrl, { workflowId, secret })
       : maskedHookUrl(publicUrl, workflowId);
-  return { enabled: secret !== null, url: secret === null ? null : url(), ...settings };
+  const webhook = { enabled: secret !== null, url: secret === null ? null : url(), ...settings };
+  return withEtag(webhook, ['url']);
 }
 
-/** Callers see the URL or a masked one: the tag is of the rest. */
 const recordOf = (publicUrl: string): EditedRecord => ({
   noun: 'workflow',
   schema: webhookSchema,
-  apart: ['url'],
   read: async (db, { actor, params }) => {
     const workflowId = idOf(params);
     const webhook = await readWebhook(db, { workspaceId: actor.workspaceId, workflowId });

@@ -8,7 +8,7 @@ import {
   workflowSchema,
   workflowUpdateBody,
 } from '../../../shared/contract/workflow.ts';
-import { listRuns } from '../../../shared/db/runs/runs.ts';
+import { listRuns } from '../../../shared/db/run-lists/run-list.ts';
 import { listScheduleIds } from '../../../shared/db/workflows/schedules.ts';
 import * as workflows from '../../../shared/db/workflows/workflows.ts';
 import { dispatchInOrder } from '../../../shared/operations/runs/dispatch.ts';
@@ -108,7 +108,7 @@ function readAndChange(app: App, { db }: RouteContext): void {
         'has a webhook or an enabled schedule.',
       params: workflowParams,
       body: workflowUpdateBody,
-      response: answers({ 200: workflowSchema }),
+      response: answers({ 200: workflowSchema }, 'conflict'),
     },
     config: { capability: 'create_edit_workflows', record },
     handler: async (request) => {
@@ -209,8 +209,8 @@ function setChecksAndListRuns(app: App, { db }: RouteContext): void {
     handler: async (request) => {
       const scope = { workspaceId: request.actor.workspaceId, workflowId: request.params.id };
       await workflows.requireWorkflow(db, scope);
-      const { parent_run_id: parentRunId, ...filter } = request.query;
-      return listRuns(db, { ...scope, ...filter, parentRunId });
+      const { workspaceId, workflowId } = scope;
+      return listRuns(db, { workspaceId, workflow_id: workflowId, ...request.query });
     },
   });
 }

@@ -18,7 +18,6 @@ const answer = answers({ 200: workspaceSchema }, 'too_large', 'unsupported_media
 const record: EditedRecord = {
   noun: 'workspace',
   schema: workspaceSchema,
-  apart: ['member_count'],
   read: (db, { actor }) => readWorkspace(db, actor.workspaceId),
 };
 

@@ -10,13 +10,8 @@ import type { Tx } from '../../../shared/db/pool.ts';
 import { newId } from '../../../shared/crypto/ids.ts';
 import { answers } from '../../http/responses.ts';
 import type { App, DataCaller, RouteContext } from '../../deps.ts';
-import {
-  createExportSlots,
-  csvOf,
-  EXPORT_MS,
-  jsonOf,
-  sendExport,
-} from '../../data/export-stream.ts';
+import { csvOf, jsonOf } from '../../data/export-rows.ts';
+import { createExportSlots, EXPORT_MS, sendExport } from '../../http/export-stream.ts';
 
 const rowSchema = z
   .union([entitySchema, intelligenceEventSchema])
@@ -72,7 +67,7 @@ export function dataExportRoutes(app: App, { db, meter, config }: RouteContext):
           );
           if (set.truncated) reply.header('x-export-truncated', 'true');
           const text = format === 'csv' ? csvOf(kind, set) : jsonOf(request, set);
-          await sendExport(reply, { kind, format, text });
+          await sendExport(reply, { name: kind, format, text });
         });
       } catch (error) {
         // The response has started, so an error can no longer be returned; the end of the snapshot does not affect the

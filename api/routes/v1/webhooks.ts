@@ -14,7 +14,7 @@ import {
 import {
   pingEndpoint,
   redeliver,
-  redeliverDead,
+  redeliverRange,
 } from '../../../shared/db/deliveries/deliveries.ts';
 import {
   deleteEndpoint,
@@ -203,15 +203,17 @@ function deliverOnceMore(app: App, { db }: RouteContext): void {
       tags,
       operationId: 'redeliverDeadWebhookDeliveries',
       summary: 'Redeliver dead letters',
-      description: 'All dead letters, or those of events since a time, oldest first.',
+      description:
+        'All dead letters, or those of events of a range, oldest first. With `status` `all`, delivered ones, too.',
       params: endpointParams,
       body: redeliverInput,
       response: answers({ 200: envelopeOf(redeliveredSchema) }),
     },
     config: { scope: 'webhooks:write' },
     handler: async (request) => {
-      const scope = { endpointId: request.params.id, since: request.body?.since };
-      return answerData(request, await redeliverDead(db, ofKey(request.dataCall), scope));
+      const caller = ofKey(request.dataCall);
+      const range = request.body ?? undefined;
+      return answerData(request, await redeliverRange(db, caller, request.params.id, range));
     },
   });
 }

@@ -32,32 +32,55 @@ export function drawingOf(graph: Graph): Drawing {
   for (const node of graph.nodes.filter(isObject)) {
     const { id, kind, label, position } = node;
     if (typeof id !== 'string' || nodes.has(id) || !isKind(kind)) continue;
-    nodes.set(id, {
+    nodes.set(
       id,
-      kind,
-      label: typeof label === 'string' && label !== '' ? label : id,
-      position: isPosition(position) ? position : undefined,
-      node,
-    });
+      remembered(drawnNodes, node, () => ({
+        id,
+        kind,
+        label: typeof label === 'string' && label !== '' ? label : id,
+        position: isPosition(position) ? position : undefined,
+        node,
+      })),
+    );
   }
   const edges = graph.edges.flatMap((edge, at): DrawnEdge[] => {
     if (!isObject(edge)) return [];
     const { source, target, condition_value: value } = edge;
     if (typeof source !== 'string' || typeof target !== 'string') return [];
     if (!nodes.has(source) || !nodes.has(target)) return [];
-    // Includes the index: two nodes can have several edges, and edge ids in a draft can repeat.
-    const id = `${at}:${source}>${target}`;
-    return [
-      {
-        id,
-        source,
-        target,
-        conditionValue: isCondition(value) ? value : undefined,
-        at,
-      },
-    ];
+    const known = drawnEdges.get(edge);
+    if (known?.at === at) return [known];
+    const drawn = {
+      // Includes the index: two nodes can have several edges, and edge ids in a draft can repeat.
+      id: `${at}:${source}>${target}`,
+      source,
+      target,
+      conditionValue: isCondition(value) ? value : undefined,
+      at,
+    };
+    drawnEdges.set(edge, drawn);
+    return [drawn];
   });
   return { nodes: [...nodes.values()], edges };
+}
+
+/**
+ * What was drawn of the nodes and edges of graphs. Graphs are never changed in place, so a node that is the same object is
+ * drawn as the same object, and views can compare by identity.
+ */
+const drawnNodes = new WeakMap<object, DrawnNode>();
+const drawnEdges = new WeakMap<object, DrawnEdge>();
+
+function remembered<Key extends object, Value>(
+  known: WeakMap<Key, Value>,
+  key: Key,
+  make: () => Value,
+): Value {
+  const before = known.get(key);
+  if (before !== undefined) return before;
+  const made = make();
+  known.set(key, made);
+  return made;
 }
 
 const isObject = (value: unknown): value is Record<string, unknown> =>

@@ -7,19 +7,22 @@ import {
   MarkerType,
   MiniMap,
   type NodeChange,
-  Position,
   ReactFlow,
   type ReactFlowInstance,
 } from '@xyflow/react';
 import { type RefObject, useCallback, useEffect, useMemo, useRef, useState } from 'react';
 import type { Graph } from '../../../client/index.ts';
 import type { EdgeCondition } from '../../../shared/contract/graph.ts';
+import { graphView as text, kindNames } from '../messages/en/graph.ts';
 import { type DrawnNode, type Drawing, drawingOf } from './drawn.ts';
-import { layOut, nodeSize, type Places } from './layout.ts';
-import { type CardNode, kindNames, NodeCard, type NodeCardData } from './node-card.tsx';
+import { layOut, nodeSize } from './layout.ts';
+import type { Places } from './places.ts';
+import { cardHandles, type CardNode, NodeCard, type NodeCardData } from './node-card.tsx';
 import { openingOf, openingView } from './opening.ts';
 import { type RouteEdge, RouteEdgeView } from './route-edge.tsx';
 import { type Route, routesOf } from './routes.ts';
+import { useSame } from './use-drawing.ts';
+import { BodyFrames } from './body-frames.tsx';
 import { ZoomVariable } from './zoom-variable.tsx';
 
 const nodeTypes = { card: NodeCard };
@@ -31,11 +34,6 @@ const EDGES_PER_FRAME = 100;
 /** The largest width that pages have for a graph. */
 const FRAME_PX = 1_000;
 
-/** Where edges attach to a card. Set here, so that the browser does not measure each card. */
-const handles = [
-  { type: 'target' as const, position: Position.Left, x: 0, y: nodeSize.height / 2 },
-  { type: 'source' as const, position: Position.Right, x: nodeSize.width, y: nodeSize.height / 2 },
-];
 const measured = { ...nodeSize };
 
 /** Data of a node that is not in the graph. The same object means that nothing has changed. */
@@ -110,7 +108,7 @@ function useDrawn({
     [drawing, routes, takenEdge],
   );
   const drawnEdges = useGradually(edges, places !== undefined);
-  return { places, nodes, drawnEdges, colorMode, edges };
+  return { drawing, places, nodes, drawnEdges, colorMode, edges };
 }
 
 interface GraphViewProps {
@@ -139,7 +137,7 @@ export function GraphView({
   onSelect,
   height = 420,
 }: GraphViewProps) {
-  const { places, nodes, drawnEdges, colorMode, edges } = useDrawn({
+  const { drawing, places, nodes, drawnEdges, colorMode, edges } = useDrawn({
     graph,
     cardOf,
     selected,
@@ -147,16 +145,17 @@ export function GraphView({
   });
   const { frame, setFlow, moved, follow } = useFraming({ selected, places, onSelect });
 
-  if (places === undefined) {
-    return (
-      <Center h={height} className="graph-frame">
-        <Loader size="sm" aria-label="Laying the graph out" />
-      </Center>
-    );
-  }
+  if (places === undefined) return <LayingOut height={height} />;
   const many = nodes.length > MANY_NODES;
   return (
-    <Box h={height} className="graph-frame" data-fixed aria-label="Graph" role="region" ref={frame}>
+    <Box
+      h={height}
+      className="graph-frame"
+      data-fixed
+      aria-label={text.label}
+      role="region"
+      ref={frame}
+    >
       <ReactFlow
         nodes={nodes}
         edges={drawnEdges}
@@ -180,15 +179,22 @@ export function GraphView({
         proOptions={{ hideAttribution: true }}
       >
         <Background />
+        <BodyFrames drawing={drawing} places={places} />
         <ZoomVariable frame={frame} />
         <Controls showInteractive={false} />
         {many && drawnEdges === edges && (
-          <MiniMap<CardNode> pannable zoomable nodeColor={colourOnMap} ariaLabel="Map" />
+          <MiniMap<CardNode> pannable zoomable nodeColor={colourOnMap} ariaLabel={text.map} />
         )}
       </ReactFlow>
     </Box>
   );
 }
+
+const LayingOut = ({ height }: { height: number | string }) => (
+  <Center h={height} className="graph-frame">
+    <Loader size="sm" aria-label={text.layingOut} />
+  </Center>
+);
 
 /**
  * The start of a long list, and more with each frame once it is `ready`: drawing a thousand edges at once blocks the
@@ -228,7 +234,6 @@ function useNodes(
           known.node.position === position &&
           known.node.selected === (id === selected);
         if (known !== undefined && same) return known.node;
-        const spoken = card?.spoken === undefined ? '' : `, ${card.spoken}`;
         const node: CardNode = {
           id,
           type: 'card',
@@ -236,9 +241,12 @@ function useNodes(
           data: { kind, label, ...card },
           ...nodeSize,
           measured,
-          handles,
+          handles: cardHandles,
           selected: id === selected,
-          ariaLabel: `${label}, ${kindNames[kind]}${spoken}`,
+          ariaLabel:
+            card?.spoken === undefined
+              ? text.card(label, kindNames[kind])
+              : text.cardWith(label, kindNames[kind], card.spoken),
         };
         drawn.set(id, { card, from, node });
         return node;
@@ -293,7 +301,7 @@ const colourOnMap = ({ data }: CardNode): string =>
     ? 'var(--mantine-color-default-border)'
     : `var(--mantine-color-${data.colour}-filled)`;
 
-const errorColour = 'var(--mantine-color-red-6)';
+const errorColour = 'var(--mantine-color-danger-6)';
 
 /** An edge to draw; edges that were not taken are faded, and error edges are dashed and red. */
 export function edgeOf(
@@ -307,7 +315,7 @@ export function edgeOf(
     source,
     target,
     data: { route, faded: taken === false, error: conditionValue === 'error' },
-    ...(conditionValue !== undefined && { label: conditionValue }),
+    ...(conditionValue !== undefined && { label: text.edges[conditionValue] }),
     markerEnd: {
       type: MarkerType.ArrowClosed,
       ...(conditionValue === 'error' && { color: errorColour }),
@@ -323,7 +331,9 @@ export function edgeOf(
 
 /** The positions of the nodes: those saved in the graph if every node has one, else those of the layout. */
 export function usePlaces(drawing: Drawing): Places | undefined {
-  const given = useMemo(() => givenPlaces(drawing), [drawing]);
+  const ids = useSame(drawing.nodes.map(({ id }) => id));
+  const positions = useSame(drawing.nodes.map(({ position }) => position));
+  const given = useMemo(() => givenPlaces(ids, positions), [ids, positions]);
   const shape = JSON.stringify([
     drawing.nodes.map(({ id }) => id),
     drawing.edges.map(({ source, target }) => [source, target]),
@@ -347,11 +357,16 @@ export function usePlaces(drawing: Drawing): Places | undefined {
   return laidOut?.shape === shape ? laidOut.places : undefined;
 }
 
-function givenPlaces({ nodes }: Drawing): Places | undefined {
-  const placed = nodes.flatMap(({ id, position }) =>
-    position === undefined ? [] : [[id, position] as const],
-  );
-  return placed.length === nodes.length ? new Map(placed) : undefined;
+/** The positions of the nodes with these ids, if all have one. */
+function givenPlaces(
+  ids: readonly string[],
+  positions: readonly DrawnNode['position'][],
+): Places | undefined {
+  const placed = ids.flatMap((id, at) => {
+    const position = positions[at];
+    return position === undefined ? [] : [[id, position] as const];
+  });
+  return placed.length === ids.length ? new Map(placed) : undefined;
 }
 
 const inARow = ({ nodes }: Drawing): Places =>

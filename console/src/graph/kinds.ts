@@ -11,7 +11,7 @@ import {
 } from '@tabler/icons-react';
 import type { NodeKind } from '../../../shared/contract/graph.ts';
 
-/** Icons and names of the node kinds. Separate from the graph view, which is large to load. */
+/** Icons of the node kinds. Separate from the graph view, which is large to load. */
 export const kindIcons: Record<NodeKind, Icon> = {
   agent: IconRobot,
   tool: IconTool,
@@ -21,15 +21,4 @@ export const kindIcons: Record<NodeKind, Icon> = {
   workflow: IconSitemap,
   human_gate: IconHandStop,
   merge: IconArrowsJoin,
-};
-
-export const kindNames: Record<NodeKind, string> = {
-  agent: 'Agent',
-  tool: 'Tool',
-  condition: 'Condition',
-  loop: 'Loop',
-  map: 'Map',
-  workflow: 'Workflow',
-  human_gate: 'Human gate',
-  merge: 'Merge',
 };

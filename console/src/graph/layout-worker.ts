@@ -3,12 +3,13 @@ import type { LayoutAnswer, LayoutRequest } from './layout.ts';
 
 /** Lays out graphs outside of the page's thread, which a thousand nodes would block for seconds. */
 self.addEventListener('message', ({ data }: MessageEvent<LayoutRequest>) => {
-  const { ticket, nodes, edges, nodeSize } = data;
-  const graph = new dagre.graphlib.Graph({ multigraph: true });
+  const { ticket, nodes, nodeSize } = data;
+  const graph = new dagre.graphlib.Graph({ multigraph: true, compound: true });
   graph.setGraph({ rankdir: 'LR', nodesep: 36, ranksep: 72, ranker: rankerFor(nodes.length) });
   graph.setDefaultEdgeLabel(() => ({}));
   for (const id of nodes) graph.setNode(id, { ...nodeSize });
-  edges.forEach(({ source, target }, index) => graph.setEdge(source, target, {}, String(index)));
+  data.edges.forEach(({ source, target }, at) => graph.setEdge(source, target, {}, String(at)));
+  if (nodes.length <= MANY) groupIn(graph, data);
   dagre.layout(graph);
   const places = nodes.map((id) => {
     const { x, y } = graph.node(id) as { x: number; y: number };
@@ -18,5 +19,26 @@ self.addEventListener('message', ({ data }: MessageEvent<LayoutRequest>) => {
   self.postMessage(answer);
 });
 
-/** Network simplex looks best, but takes quadratic time. */
-const rankerFor = (nodes: number): string => (nodes > 300 ? 'longest-path' : 'network-simplex');
+/** Above this, what takes quadratic time is left out: groups, and the ranker that looks best. */
+const MANY = 300;
+
+function groupIn(
+  graph: InstanceType<typeof dagre.graphlib.Graph>,
+  { nodes, groups }: LayoutRequest,
+): void {
+  const groupOf = new Map<string, string>();
+  groups.forEach((members, at) => {
+    // No id of a node has this character.
+    const group = `\u0000${at}`;
+    graph.setNode(group, {});
+    const outer = members.map((id) => groupOf.get(id)).find((one) => one !== undefined);
+    if (outer !== undefined) graph.setParent(group, outer);
+    for (const id of members) groupOf.set(id, group);
+  });
+  for (const id of nodes) {
+    const group = groupOf.get(id);
+    if (group !== undefined) graph.setParent(id, group);
+  }
+}
+
+const rankerFor = (nodes: number): string => (nodes > MANY ? 'longest-path' : 'network-simplex');

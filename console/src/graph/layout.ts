@@ -1,5 +1,7 @@
 import LayoutWorker from './layout-worker.ts?worker';
+import { bodiesOf } from './bodies.ts';
 import type { Drawing } from './drawn.ts';
+import type { Places } from './places.ts';
 
 export const nodeSize = { width: 200, height: 76 } as const;
 
@@ -7,6 +9,8 @@ export interface LayoutRequest {
   ticket: number;
   nodes: string[];
   edges: { source: string; target: string }[];
+  /** Nodes that stand together, outer groups before inner ones. */
+  groups: string[][];
   nodeSize: { width: number; height: number };
 }
 
@@ -15,8 +19,6 @@ export interface LayoutAnswer {
   places: { id: string; x: number; y: number }[];
 }
 
-export type Places = ReadonlyMap<string, { x: number; y: number }>;
-
 let worker: Worker | undefined;
 let tickets = 0;
 
@@ -24,7 +26,8 @@ let tickets = 0;
  * Positions of all nodes, left to right, computed in a worker: top left corners in graph coordinates. Rejects when the
  * signal aborts or the worker fails.
  */
-export function layOut({ nodes, edges }: Drawing, signal: AbortSignal): Promise<Places> {
+export function layOut(drawing: Drawing, signal: AbortSignal): Promise<Places> {
+  const { nodes, edges } = drawing;
   worker ??= new LayoutWorker();
   const at = worker;
   const ticket = (tickets += 1);
@@ -50,7 +53,13 @@ export function layOut({ nodes, edges }: Drawing, signal: AbortSignal): Promise<
     at.addEventListener('message', take);
     at.addEventListener('error', fail);
     signal.addEventListener('abort', give);
-    const request: LayoutRequest = { ticket, nodes: nodes.map(({ id }) => id), edges, nodeSize };
+    const request: LayoutRequest = {
+      ticket,
+      nodes: nodes.map(({ id }) => id),
+      edges,
+      groups: bodiesOf(drawing).map(({ members }) => [...members]),
+      nodeSize,
+    };
     at.postMessage(request);
   });
 }

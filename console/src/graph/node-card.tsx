@@ -2,11 +2,10 @@ import './graph.css';
 import { Handle, type Node, type NodeProps, Position } from '@xyflow/react';
 import { memo, type ReactNode } from 'react';
 import type { NodeKind } from '../../../shared/contract/graph.ts';
+import { kindNames } from '../messages/en/graph.ts';
 import { UserText } from '../parts/text/user-text.tsx';
-import { kindIcons, kindNames } from './kinds.ts';
+import { kindIcons } from './kinds.ts';
 import { nodeSize } from './layout.ts';
-
-export { kindIcons, kindNames };
 
 /** The content of a card. `Node` of xyflow requires a type, not an interface. */
 export type NodeCardData = {
@@ -24,6 +23,12 @@ export type NodeCardData = {
 };
 
 export type CardNode = Node<NodeCardData, 'card'>;
+
+/** Where edges attach to a card. Set on the node, so that the browser does not measure each card. */
+export const cardHandles = [
+  { type: 'target' as const, position: Position.Left, x: 0, y: nodeSize.height / 2 },
+  { type: 'source' as const, position: Position.Right, x: nodeSize.width, y: nodeSize.height / 2 },
+];
 
 /** One node of a graph view. */
 export const NodeCard = memo(function NodeCard({ data, selected }: NodeProps<CardNode>) {

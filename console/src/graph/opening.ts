@@ -1,8 +1,17 @@
 import { nodeSize } from './layout.ts';
 import type { CardNode } from './node-card.tsx';
 
-/** The initial view: zoomed out only as far as text is readable, and never zoomed in. */
-export const openingView = { minZoom: 0.5, maxZoom: 1, padding: 0.08 } as const;
+/** The buttons to zoom are at the left edge, over the graph. */
+const BUTTONS_PX = 52;
+
+/**
+ * The initial view: beside the buttons, zoomed out only as far as text is readable, and never zoomed in.
+ */
+export const openingView = {
+  minZoom: 0.5,
+  maxZoom: 1,
+  padding: { left: `${BUTTONS_PX}px`, right: 0.08, y: 0.08 },
+} as const;
 
 const HEIGHT = 1_200;
 

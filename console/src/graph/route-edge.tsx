@@ -1,8 +1,16 @@
+import { IconPlus } from '@tabler/icons-react';
 import { BaseEdge, type Edge, EdgeLabelRenderer, type EdgeProps } from '@xyflow/react';
 import { memo } from 'react';
-import { pathOf, type Route } from './routes.ts';
+import { graphView as text } from '../messages/en/graph.ts';
+import { middleOf, pathOf, type Point, type Route } from './routes.ts';
 
-type RouteEdgeData = { route: Route; faded?: boolean; error?: boolean };
+type RouteEdgeData = {
+  route: Route;
+  faded?: boolean;
+  error?: boolean;
+  /** Inserts a node into the edge. */
+  onInsert?: () => void;
+};
 export type RouteEdge = Edge<RouteEdgeData, 'route'>;
 
 /** An edge along its route, with its label where it leaves the card. */
@@ -38,6 +46,31 @@ export const RouteEdgeView = memo(function RouteEdgeView({
           </div>
         </EdgeLabelRenderer>
       )}
+      {data.onInsert !== undefined && (
+        <InsertButton at={middleOf(points)} onInsert={data.onInsert} />
+      )}
     </>
   );
 });
+
+/** Not a tab stop: a graph has hundreds of edges, and the panel and the menu of an edge insert by keyboard. */
+function InsertButton({ at, onInsert }: { at: Point; onInsert: () => void }) {
+  return (
+    <EdgeLabelRenderer>
+      <button
+        type="button"
+        tabIndex={-1}
+        className="graph-edge-insert nodrag nopan"
+        style={{ left: at.x, top: at.y }}
+        aria-label={text.insert}
+        title={text.insert}
+        onClick={(event) => {
+          event.stopPropagation();
+          onInsert();
+        }}
+      >
+        <IconPlus size={10} stroke={2.5} aria-hidden />
+      </button>
+    </EdgeLabelRenderer>
+  );
+}

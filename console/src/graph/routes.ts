@@ -214,3 +214,19 @@ function towards(corner: Point, other: Point): Point {
   const share = length === 0 ? 0 : Math.min(CORNER, length / 2) / length;
   return { x: corner.x + dx * share, y: corner.y + dy * share };
 }
+
+/** The point half way along a route. */
+export function middleOf(points: readonly Point[]): Point {
+  let left = lengthOf(points) / 2;
+  for (const [index, to] of points.entries()) {
+    const from = points[index - 1];
+    if (from === undefined) continue;
+    const length = Math.abs(to.x - from.x) + Math.abs(to.y - from.y);
+    if (length >= left && length > 0) {
+      const part = left / length;
+      return { x: from.x + (to.x - from.x) * part, y: from.y + (to.y - from.y) * part };
+    }
+    left -= length;
+  }
+  return points.at(-1) ?? { x: 0, y: 0 };
+}

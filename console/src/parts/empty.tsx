@@ -1,14 +1,36 @@
-import { Center, Stack, Text } from '@mantine/core';
+import { Stack, Text } from '@mantine/core';
 import type { ReactNode } from 'react';
+import type { Capability } from '../../../client/index.ts';
+import { page as text } from '../messages/en/parts/page.ts';
 
-/** An empty list: what is missing, and the next step. */
-export function Empty({ title, children }: { title: string; children?: ReactNode }) {
+/** An empty list: what is missing, what it is for, and the button or link that makes the first one. */
+export function Empty({
+  title,
+  about,
+  missing = false,
+  children,
+}: {
+  title: string;
+  /** What the entries are, and why one wants them. */
+  about?: ReactNode;
+  /** The permission that this person needs to make the first one, and does not have. */
+  missing?: false | Capability;
+  children?: ReactNode;
+}) {
   return (
-    <Center py="xl">
-      <Stack align="center" gap="xs" maw={480} ta="center">
-        <Text fw={600}>{title}</Text>
-        {children}
-      </Stack>
-    </Center>
+    <Stack className="empty" align="center" gap="xs" ta="center">
+      <Text fw={600}>{title}</Text>
+      {about !== undefined && (
+        <Text size="sm" c="dimmed" component="div" maw={520}>
+          {about}
+        </Text>
+      )}
+      {missing !== false && (
+        <Text size="sm" c="dimmed">
+          {text.mayNotCreate(missing)}
+        </Text>
+      )}
+      {children}
+    </Stack>
   );
 }

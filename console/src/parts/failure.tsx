@@ -1,6 +1,8 @@
 import { Alert, Button, Code, Group, Stack, Text } from '@mantine/core';
 import { IconAlertTriangle } from '@tabler/icons-react';
 import { ApiError } from '../../../client/index.ts';
+import { failure as text } from '../messages/en/parts/page.ts';
+import { Message } from '../messages/message.tsx';
 import { describeError, requestIdOf } from './text/describe-error.ts';
 
 /** Whether a retry may succeed: errors with status 403 and 404 are permanent. */
@@ -11,19 +13,19 @@ const mayPass = (error: unknown): boolean =>
 export function Failure({ error, onRetry }: { error: unknown; onRetry?: () => void }) {
   const requestId = requestIdOf(error);
   return (
-    <Alert color="red" icon={<IconAlertTriangle size={18} />} role="alert">
+    <Alert color="danger" icon={<IconAlertTriangle size={18} />} role="alert">
       <Stack gap={6}>
         <Text size="sm">{describeError(error)}</Text>
         {(requestId !== undefined || onRetry !== undefined) && (
           <Group gap="sm">
             {onRetry !== undefined && mayPass(error) && (
               <Button size="compact-sm" variant="default" onClick={onRetry}>
-                Try again
+                {text.again}
               </Button>
             )}
             {requestId !== undefined && (
               <Text size="xs" c="dimmed">
-                Request <Code>{requestId}</Code>
+                <Message text={text.request} values={{ id: <Code>{requestId}</Code> }} />
               </Text>
             )}
           </Group>

@@ -1,10 +1,11 @@
-import { Skeleton, Stack, VisuallyHidden } from '@mantine/core';
+import { SimpleGrid, type SimpleGridProps, Skeleton, Stack, VisuallyHidden } from '@mantine/core';
+import { page as text } from '../messages/en/parts/page.ts';
 
 /** Placeholder of a page or a part of it. */
 export function LoadingPage() {
   return (
     <Stack gap="md" role="status">
-      <VisuallyHidden>Loading</VisuallyHidden>
+      <VisuallyHidden>{text.loading}</VisuallyHidden>
       <Skeleton h={32} w="40%" />
       <Skeleton h={120} />
       <Skeleton h={240} />
@@ -12,13 +13,36 @@ export function LoadingPage() {
   );
 }
 
+/** Placeholder of a table. */
 export function LoadingRows({ rows = 5 }: { rows?: number }) {
   return (
     <Stack gap="xs" role="status">
-      <VisuallyHidden>Loading</VisuallyHidden>
+      <VisuallyHidden>{text.loading}</VisuallyHidden>
       {Array.from({ length: rows }, (_, row) => (
         <Skeleton key={row} h={36} />
       ))}
     </Stack>
+  );
+}
+
+/** Placeholder of cards, as high and in as many columns as the cards that come. */
+export function LoadingCards({
+  cards = 3,
+  height,
+  cols = 1,
+}: {
+  cards?: number;
+  /** Of each card, in pixels. */
+  height: number;
+  cols?: SimpleGridProps['cols'];
+}) {
+  return (
+    <SimpleGrid cols={cols} spacing="md" role="status">
+      {Array.from({ length: cards }, (_, card) => (
+        <Skeleton key={card} h={height}>
+          {card === 0 && <VisuallyHidden>{text.loading}</VisuallyHidden>}
+        </Skeleton>
+      ))}
+    </SimpleGrid>
   );
 }

@@ -1,9 +1,14 @@
-import { Box, Group, Stack, Text, Title } from '@mantine/core';
+import { Box, Group, Skeleton, Stack, Text, Title } from '@mantine/core';
 import { useDocumentTitle } from '@mantine/hooks';
+import { useRouterState } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
+import { product } from '../messages/en/parts/page.ts';
+import { placeOf } from '../nav.ts';
+import { LoadingRows } from './loading.tsx';
+import { BackToList, SectionTabs } from './section-tabs.tsx';
 import { UserText } from './text/user-text.tsx';
 
-/** The frame of a page: its one heading, description, actions and content. */
+/** The frame of a page: its one heading, actions, the tabs of its section, description and content. */
 export function Page({
   title,
   about,
@@ -18,23 +23,77 @@ export function Page({
   wide?: boolean;
   children: ReactNode;
 }) {
-  useDocumentTitle(`${title} · Workflows`);
+  useDocumentTitle(product.titleOf(title));
   return (
-    <Box maw={wide ? undefined : 'var(--page-width)'} mx="auto">
+    <PageFrame
+      title={
+        <Title order={1} size="h3" miw={0} flex="1 1 14rem">
+          <UserText>{title}</UserText>
+        </Title>
+      }
+      {...{ about, actions, wide }}
+    >
+      {children}
+    </PageFrame>
+  );
+}
+
+/**
+ * What the router shows until a page has loaded: its name and the tabs of its section, where the page will have them,
+ * above placeholders. On a detail page, whose name is not known yet, the way back.
+ */
+export function PendingPage() {
+  const path = useRouterState({ select: ({ location }) => location.pathname });
+  const place = placeOf(path);
+  const known = place !== undefined && place.page.to === path;
+  return (
+    <PageFrame
+      title={
+        known ? (
+          <Text fz="h3" fw={650}>
+            {place.page.label}
+          </Text>
+        ) : (
+          <Skeleton h={30} w="min(20rem, 60%)" />
+        )
+      }
+      about={<Skeleton h={14} w="min(28rem, 80%)" my={4} />}
+    >
+      <LoadingRows rows={8} />
+    </PageFrame>
+  );
+}
+
+function PageFrame({
+  title,
+  about,
+  actions,
+  wide = false,
+  children,
+}: {
+  title: ReactNode;
+  about?: ReactNode;
+  actions?: ReactNode;
+  wide?: boolean;
+  children: ReactNode;
+}) {
+  return (
+    <Box maw={wide ? undefined : 'var(--page-width)'}>
       <Stack gap="lg">
-        <Group justify="space-between" align="flex-start" gap="sm">
-          <Box miw={0}>
-            <Title order={1} size="h3">
-              <UserText>{title}</UserText>
-            </Title>
-            {about !== undefined && (
-              <Text c="dimmed" size="sm" component="div">
-                {about}
-              </Text>
-            )}
-          </Box>
-          {actions !== undefined && <Group gap="xs">{actions}</Group>}
-        </Group>
+        <Stack gap="xs">
+          <BackToList />
+          {/* As high as a button, so that the tabs stay where they are from page to page. */}
+          <Group justify="space-between" gap="sm" mih={36}>
+            {title}
+            {actions !== undefined && <Group gap="xs">{actions}</Group>}
+          </Group>
+          <SectionTabs />
+          {about !== undefined && (
+            <Text c="dimmed" size="sm" component="div" maw="48rem">
+              {about}
+            </Text>
+          )}
+        </Stack>
         {children}
       </Stack>
     </Box>

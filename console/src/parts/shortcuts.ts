@@ -36,6 +36,39 @@ export function useShortcuts(keys: Readonly<Record<string, () => void>>): void {
   }, [on]);
 }
 
+/** How long after the first key the second one counts. */
+const SEQUENCE_MS = 1_500;
+
+/**
+ * Two keys one after the other as shortcuts, such as `g` and `r`. They are off when single keys are. The second key is
+ * not a shortcut of the page as well.
+ */
+export function useSequences(first: string, keys: Readonly<Record<string, () => void>>): void {
+  const [on] = useShortcutsOn();
+  const current = useRef(keys);
+  useEffect(() => {
+    current.current = keys;
+  });
+  useEffect(() => {
+    if (!on) return;
+    let since = Number.NEGATIVE_INFINITY;
+    const press = (event: KeyboardEvent): void => {
+      const action = current.current[event.key];
+      const second = event.timeStamp - since < SEQUENCE_MS;
+      since = Number.NEGATIVE_INFINITY;
+      if (event.ctrlKey || event.metaKey || event.altKey) return;
+      if (event.defaultPrevented || event.isComposing || isBusy(event.target)) return;
+      if (second && action !== undefined) {
+        event.preventDefault();
+        action();
+      } else if (event.key === first) since = event.timeStamp;
+    };
+    // Before the shortcuts of the page.
+    document.addEventListener('keydown', press, { capture: true });
+    return () => document.removeEventListener('keydown', press, { capture: true });
+  }, [first, on]);
+}
+
 /** Whether shortcuts are on in this browser, and the setter. */
 export const useShortcutsOn = () =>
   useLocalStorage({

@@ -6,7 +6,7 @@ import { api } from '../api.ts';
 const dataKey = ['data'] as const;
 export const feedsKey = [...dataKey, 'feeds'] as const;
 export const sourcesKey = [...dataKey, 'sources'] as const;
-const recordsKey = [...dataKey, 'records'] as const;
+export const recordsKey = [...dataKey, 'records'] as const;
 export const dataKeysKey = [...dataKey, 'keys'] as const;
 export const endpointsKey = [...dataKey, 'endpoints'] as const;
 

@@ -1,13 +1,14 @@
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query';
 import type { QueryOf } from '../../../client/index.ts';
 import { api } from '../api.ts';
+import { tagged } from './tagged.ts';
 import { newRows, nextOffset } from './offsets.ts';
 
 export const policiesKey = ['policies'] as const;
 
 export const policiesQuery = queryOptions({
   queryKey: policiesKey,
-  queryFn: ({ signal }) => api().getPolicies({ signal }),
+  queryFn: async ({ signal }) => tagged(await api().getPolicies({ signal })),
 });
 
 export type DecisionFilter = Omit<QueryOf<'GET /api/governance/events'>, 'offset' | 'limit'>;

@@ -1,11 +1,12 @@
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query';
-import type { QueryOf, RunEvent } from '../../../client/index.ts';
+import type { QueryOf, RunEvent, RunQuery } from '../../../client/index.ts';
 import { api } from '../api.ts';
+import { pollMs } from './stream-state.ts';
 
 /** Keys under `['runs', …]`: all are invalidated when a run is decided, resumed or cancelled. */
 export const runsKey = ['runs'] as const;
 
-export type RunFilter = Omit<QueryOf<'GET /api/runs'>, 'cursor' | 'limit'>;
+export type RunFilter = Omit<RunQuery, 'cursor' | 'limit'>;
 
 const LIST_EVERY_MS = 5_000;
 
@@ -17,7 +18,11 @@ export const runsQuery = (filter: RunFilter = {}) =>
       api().listRuns({ ...filter, cursor: pageParam }, { signal }),
     initialPageParam: undefined as string | undefined,
     getNextPageParam: (page) => page.next_cursor ?? undefined,
-    refetchInterval: ({ state }) => LIST_EVERY_MS * Math.max(1, state.data?.pages.length ?? 1),
+    refetchInterval: ({ state }) => {
+      const pages = state.data?.pages.length ?? 0;
+      // Frames do not refresh a list with several pages, whose rows would move.
+      return pages <= 1 ? pollMs(LIST_EVERY_MS) : LIST_EVERY_MS * pages;
+    },
   });
 
 /** Everything about one run. Its events are below this key, so that both are refreshed together. */
@@ -27,6 +32,35 @@ export const runQuery = (runId: string) =>
   queryOptions({
     queryKey: runKey(runId),
     queryFn: ({ signal }) => api().getRun(runId, { signal }),
+  });
+
+export type StepFilter = Omit<QueryOf<'GET /api/runs/{id}/steps'>, 'cursor' | 'limit'>;
+
+/** Steps of a run with more than its record has, page by page. Below the run's key, so that frames refresh it. */
+export const runStepsQuery = (runId: string, filter: StepFilter) =>
+  infiniteQueryOptions({
+    queryKey: [...runKey(runId), 'steps', filter],
+    queryFn: ({ signal, pageParam }) =>
+      api().listRunSteps(runId, { ...filter, limit: 100, cursor: pageParam }, { signal }),
+    initialPageParam: undefined as string | undefined,
+    getNextPageParam: (page) => page.next_cursor ?? undefined,
+  });
+
+/** One step of such a run; null when there is none. */
+export const runStepQuery = (runId: string, stepKey: string) =>
+  queryOptions({
+    queryKey: [...runKey(runId), 'step', stepKey],
+    queryFn: async ({ signal }) => {
+      const { steps } = await api().listRunSteps(runId, { step_key: stepKey }, { signal });
+      return steps[0] ?? null;
+    },
+  });
+
+/** One gate, with what it asked before. Below the run's key, so that frames refresh it. */
+export const gateQuery = (runId: string, stepKey: string) =>
+  queryOptions({
+    queryKey: [...runKey(runId), 'gate', stepKey],
+    queryFn: ({ signal }) => api().getGate(runId, stepKey, { signal }),
   });
 
 export const messagesKey = (runId: string) => [...runKey(runId), 'messages'] as const;
@@ -61,10 +95,18 @@ export const runEventsQuery = (runId: string) =>
     structuralSharing: false,
   });
 
-/** Open gates, oldest first, page by page. */
-export const approvalsQuery = infiniteQueryOptions({
-  queryKey: [...runsKey, 'approvals'],
-  queryFn: ({ signal, pageParam }) => api().listApprovals({ cursor: pageParam }, { signal }),
-  initialPageParam: undefined as string | undefined,
-  getNextPageParam: (page) => page.next_cursor ?? undefined,
+/** Open gates, oldest first, page by page. `mine`: only those that are assigned to the user. */
+export const approvalsQuery = ({ mine = false } = {}) =>
+  infiniteQueryOptions({
+    queryKey: [...runsKey, 'approvals', { mine }],
+    queryFn: ({ signal, pageParam: cursor }) =>
+      api().listApprovals({ cursor, ...(mine && { assigned_to: 'me' }) }, { signal }),
+    initialPageParam: undefined as string | undefined,
+    getNextPageParam: (page) => page.next_cursor ?? undefined,
+  });
+
+/** The latest runs, for a short list. */
+export const latestRunsQuery = queryOptions({
+  queryKey: [...runsKey, 'latest'],
+  queryFn: ({ signal }) => api().listRuns({ limit: 20 }, { signal }),
 });

@@ -20,9 +20,12 @@ export const draftQuery = (workflowId: string) =>
   queryOptions({
     queryKey: [...workflowsKey, 'workflow', workflowId, 'draft'],
     queryFn: async ({ signal }) => {
+      const { has_draft: hasDraft } = await api().getWorkflow(workflowId, { signal });
+      if (!hasDraft) return null;
       try {
         return await api().getDraft(workflowId, { signal });
       } catch (error) {
+        // It was published or discarded in between.
         if (error instanceof ApiError && error.status === 404) return null;
         throw error;
       }

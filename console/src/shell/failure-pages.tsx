@@ -1,6 +1,7 @@
 import { Anchor, Button, Center, Stack, Text, Title } from '@mantine/core';
 import type { ErrorComponentProps } from '@tanstack/react-router';
 import { useRouter, Link } from '@tanstack/react-router';
+import { failurePages as text } from '../messages/en/shell.ts';
 import { describeError } from '../parts/text/describe-error.ts';
 
 export function UnknownPage() {
@@ -8,10 +9,10 @@ export function UnknownPage() {
     <Center mih="60vh">
       <Stack align="center" gap="xs">
         <Title order={1} size="h3">
-          Page not found
+          {text.notFound}
         </Title>
         <Anchor component={Link} to="/">
-          Go to Overview
+          {text.toOverview}
         </Anchor>
       </Stack>
     </Center>
@@ -29,10 +30,10 @@ export function RootFailure({ error, reset }: ErrorComponentProps) {
     <Center mih="60vh" p="md">
       <Stack align="center" gap="sm" role="alert">
         <Title order={1} size="h3">
-          Something went wrong
+          {text.failed}
         </Title>
         <Text c="dimmed">{describeError(error)}</Text>
-        <Button onClick={again}>Try again</Button>
+        <Button onClick={again}>{text.again}</Button>
       </Stack>
     </Center>
   );

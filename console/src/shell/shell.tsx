@@ -20,13 +20,23 @@ import { useQuery, useInfiniteQuery } from '@tanstack/react-query';
 import { Link, Outlet, useNavigate, useRouter, useRouterState } from '@tanstack/react-router';
 import { useEffect } from 'react';
 import { useConnectionLost } from '../connection.ts';
+import { product } from '../messages/en/parts/page.ts';
+import { roleNamesInText } from '../messages/en/parts/roles.ts';
+import { connectionNotice, shell as text, userMenu } from '../messages/en/shell.ts';
+import { navSections, placeOf } from '../nav.ts';
 import { LoadingPage } from '../parts/loading.tsx';
+import { Logo } from '../parts/logo.tsx';
+import { countText } from '../parts/text/numbers.ts';
+import { timeText } from '../parts/text/times.ts';
 import { UserText } from '../parts/text/user-text.tsx';
 import { identityQuery, useIdentity } from '../queries/identity.ts';
 import { approvalsQuery } from '../queries/runs.ts';
 import { workspaceQuery } from '../queries/workspace.ts';
+import { useWorkspaceStream } from '../queries/workspace-stream.ts';
+import { pollMs } from '../queries/stream-state.ts';
 import { signOut, useSessionToken } from '../session.ts';
-import { navSections, type NavItem } from './nav.ts';
+import { headerHeight, sidebarWidth } from '../tokens.ts';
+import { CommandHost } from './palette/host.tsx';
 
 const APPROVALS_EVERY_MS = 10_000;
 
@@ -35,15 +45,16 @@ export function Shell() {
   const [opened, { toggle, close }] = useDisclosure(false);
   const path = useRouterState({ select: (state) => state.location.pathname });
   const signedIn = useSomebody();
+  useWorkspaceStream(signedIn);
   useEffect(close, [path, close]);
   return (
     <AppShell
-      header={{ height: 56 }}
-      navbar={{ width: 224, breakpoint: 'sm', collapsed: { mobile: !opened } }}
+      header={{ height: headerHeight }}
+      navbar={{ width: sidebarWidth, breakpoint: 'sm', collapsed: { mobile: !opened } }}
       padding={{ base: 'sm', sm: 'lg' }}
     >
       <a className="skip-link" href="#main">
-        Skip to content
+        {text.skip}
       </a>
       <AppShell.Header>
         <Group h="100%" px="md" justify="space-between" wrap="nowrap">
@@ -53,17 +64,18 @@ export function Shell() {
               onClick={toggle}
               hiddenFrom="sm"
               size="sm"
-              aria-label="Navigation"
+              aria-label={text.navigation}
             />
-            {signedIn && <WorkspaceName />}
+            {signedIn && <Product />}
           </Group>
           <Group gap="xs" wrap="nowrap">
+            {signedIn && <CommandHost />}
             <SchemeSwitch />
             {signedIn && <UserMenu />}
           </Group>
         </Group>
       </AppShell.Header>
-      <AppShell.Navbar aria-label="Pages">
+      <AppShell.Navbar aria-label={text.pages}>
         <ScrollArea px="xs" py="sm">
           {signedIn && <Navigation path={path} />}
         </ScrollArea>
@@ -76,58 +88,64 @@ export function Shell() {
   );
 }
 
-function WorkspaceName() {
+/** The product and the workspace. A phone has room for only one of the names. */
+function Product() {
   const { data } = useQuery(workspaceQuery);
   return (
-    <Text component={Link} to="/" fw={650} truncate c="inherit" td="none">
-      {data === undefined ? 'Workflows' : <UserText>{data.name}</UserText>}
-    </Text>
+    <Link to="/" className="product">
+      <Logo />
+      <Text span inherit visibleFrom="sm">
+        {product.name}
+      </Text>
+      {data !== undefined && (
+        <span className="product-workspace">
+          <Text span inherit fw={500} truncate>
+            <UserText>{data.name}</UserText>
+          </Text>
+        </span>
+      )}
+    </Link>
   );
 }
 
 function Navigation({ path }: { path: string }) {
-  return navSections.map(({ label, items }) => (
-    <div key={label ?? ''}>
-      {label !== undefined && (
-        <Text size="xs" c="dimmed" fw={600} px="sm" pt="md" pb={4}>
-          {label}
-        </Text>
-      )}
-      {items.map((item) => (
-        <NavLink
-          key={item.label}
-          component={Link}
-          // Spread, since the router's link and Mantine's link take their target in the same property.
-          // By default the router also marks prefixes, such as the feeds for the records below them.
-          {...{ to: item.to, activeOptions: { exact: true } }}
-          label={item.label}
-          leftSection={<item.icon size={18} stroke={1.6} aria-hidden />}
-          rightSection={item.to === '/approvals' ? <WaitingGates /> : undefined}
-          active={isActive(item, path)}
-          aria-current={isActive(item, path) ? 'page' : undefined}
-          variant="light"
-          py={6}
-        />
-      ))}
-    </div>
-  ));
-}
-
-function isActive({ to, exact, also }: NavItem, path: string): boolean {
-  const above = also ?? (exact === true ? undefined : to);
-  return path === to || (above !== undefined && path.startsWith(`${above}/`));
+  const here = placeOf(path);
+  return navSections.map((section) => {
+    const [{ to }] = section.pages;
+    const active = section === here?.section;
+    return (
+      <NavLink
+        key={section.label}
+        component={Link}
+        // Spread, since the router's link and Mantine's link take their target in the same property.
+        // By default the router also marks prefixes, such as the feeds for the records below them.
+        {...{ to, activeOptions: { exact: true } }}
+        label={section.label}
+        leftSection={<section.icon size={18} stroke={1.6} aria-hidden />}
+        rightSection={to === '/approvals' ? <WaitingGates /> : undefined}
+        active={active}
+        aria-current={active ? (path === to ? 'page' : 'true') : undefined}
+        variant="light"
+        py={6}
+        style={{ borderRadius: 'var(--mantine-radius-md)' }}
+      />
+    );
+  });
 }
 
 function WaitingGates() {
-  const { data } = useInfiniteQuery({ ...approvalsQuery, refetchInterval: APPROVALS_EVERY_MS });
+  const { data } = useInfiniteQuery({
+    ...approvalsQuery(),
+    refetchInterval: () => pollMs(APPROVALS_EVERY_MS),
+  });
   const shown = data?.pages.reduce((sum, page) => sum + page.approvals.length, 0) ?? 0;
   if (shown === 0) return null;
   const more = data?.pages.at(-1)?.next_cursor != null;
   return (
-    <Badge size="sm" variant="filled" color="yellow" autoContrast>
-      {shown}
+    <Badge size="sm" variant="filled" color="warning" autoContrast>
+      {countText(shown)}
       {more ? '+' : ''}
-      <VisuallyHidden> waiting</VisuallyHidden>
+      <VisuallyHidden> {text.waiting}</VisuallyHidden>
     </Badge>
   );
 }
@@ -135,7 +153,7 @@ function WaitingGates() {
 function SchemeSwitch() {
   const { setColorScheme } = useMantineColorScheme();
   const dark = useComputedColorScheme('light') === 'dark';
-  const label = dark ? 'Light theme' : 'Dark theme';
+  const label = dark ? text.lightTheme : text.darkTheme;
   return (
     <Tooltip label={label}>
       <ActionIcon
@@ -158,30 +176,33 @@ function UserMenu() {
   return (
     <Menu position="bottom-end" width={220}>
       <Menu.Target>
-        <ActionIcon variant="subtle" color="gray" size="lg" aria-label="Account">
+        <ActionIcon variant="subtle" color="gray" size="lg" aria-label={userMenu.label}>
           <IconUserCircle size={20} />
         </ActionIcon>
       </Menu.Target>
       <Menu.Dropdown>
         <Menu.Label>
-          <UserText>{identity.name ?? 'API key'}</UserText> · {identity.role}
+          <UserText>{identity.name ?? userMenu.apiKey}</UserText> · {roleNamesInText[identity.role]}
         </Menu.Label>
-        {!signedIn && <Menu.Label>Open mode: no sign-in required</Menu.Label>}
-        <Menu.Item onClick={() => void navigate({ to: '/account' })}>Account</Menu.Item>
+        {!signedIn && <Menu.Label>{userMenu.openMode}</Menu.Label>}
+        <Menu.Item onClick={() => void navigate({ to: '/account' })}>{userMenu.account}</Menu.Item>
         <Menu.Item component="a" href="/docs" target="_blank" rel="noreferrer">
-          API reference
+          {userMenu.reference}
         </Menu.Item>
-        {signedIn && <Menu.Item onClick={signOut}>Sign out</Menu.Item>}
+        {signedIn && <Menu.Item onClick={signOut}>{userMenu.signOut}</Menu.Item>}
       </Menu.Dropdown>
     </Menu>
   );
 }
 
 function ConnectionNotice() {
-  if (!useConnectionLost()) return null;
+  const lastResponse = useConnectionLost();
+  if (lastResponse === undefined) return null;
   return (
-    <Alert color="red" mb="md" role="status" title="Cannot reach the service">
-      Data may be stale. Reconnecting…
+    <Alert color="danger" mb="md" role="status" title={connectionNotice.title}>
+      {lastResponse === 0
+        ? connectionNotice.reconnecting
+        : connectionNotice.stale(timeText(lastResponse))}
     </Alert>
   );
 }

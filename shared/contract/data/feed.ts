@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { jsonObject, timestamp } from '../common.ts';
+import { etag } from '../if-match.ts';
 
 export const feedStatuses = ['active', 'paused', 'degraded', 'archived'] as const;
 
@@ -85,9 +86,16 @@ export const feedSchema = z
     updated_at: timestamp,
   })
   .meta({ id: 'Feed' });
-export type Feed = z.infer<typeof feedSchema>;
 
 export const feedDetailSchema = feedSchema
   .extend({ specification: jsonObject })
   .meta({ id: 'FeedDetail' });
-export type FeedDetail = z.infer<typeof feedDetailSchema>;
+
+/** For the members who edit feeds. */
+export const managedFeedSchema = feedSchema.extend({ etag }).meta({ id: 'ManagedFeed' });
+export type Feed = z.infer<typeof managedFeedSchema>;
+
+export const managedFeedDetailSchema = feedDetailSchema
+  .extend({ etag })
+  .meta({ id: 'ManagedFeedDetail' });
+export type FeedDetail = z.infer<typeof managedFeedDetailSchema>;

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { timeInput, timestamp } from '../common.ts';
+import { etag } from '../if-match.ts';
 import { type DataKeyMode, dataKeyModes, dataScopeNames } from './envelope.ts';
 
 /** The prefix of every secret of the data API, by the mode of its key. */
@@ -66,6 +67,7 @@ export const dataKeySchema = z
     revoked: z.boolean(),
     created_at: timestamp,
     last_used_at: timestamp.nullable().meta({ description: 'Delayed by at most a few seconds' }),
+    etag,
   })
   .meta({ id: 'DataKey' });
 export type DataKey = z.infer<typeof dataKeySchema>;

@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { nextCursor, timeInput, timestamp } from '../common.ts';
+import { nextCursor, refuseEmptyPeriod, timeInput, timestamp } from '../common.ts';
+import { etag } from '../if-match.ts';
 import { dataPageQuery, nextPage } from './envelope.ts';
 
 /** The events of the data API, to which its keys can subscribe. */
@@ -121,7 +122,7 @@ export const newEndpointSchema = endpointSchema
 export type NewEndpoint = z.infer<typeof newEndpointSchema>;
 
 export const dataEndpointSchema = endpointSchema
-  .extend({ is_demo: z.boolean() })
+  .extend({ is_demo: z.boolean(), etag })
   .meta({ id: 'DataEndpoint' });
 export type DataEndpoint = z.infer<typeof dataEndpointSchema>;
 
@@ -181,12 +182,22 @@ export const deliveryPageQuery = dataPageQuery.extend({
 /** The same for members. */
 export const dataDeliveryQuery = deliveryPageQuery.extend(nextPage);
 
+/** Which deliveries a range starts again. Pending ones are retried in any case. */
+const redeliveredStatuses = ['dead', 'all'] as const;
+
+export const redeliverRangeFields = {
+  since: timeInput
+    .optional()
+    .meta({ description: 'Deliveries of events since then; all without it' }),
+  until: timeInput.optional().meta({ description: 'Deliveries of events before then' }),
+  status: z.enum(redeliveredStatuses).default('dead').meta({
+    description: '`dead`: those that have failed. `all`: delivered ones, too',
+  }),
+};
+
 export const redeliverInput = z
-  .strictObject({
-    since: timeInput
-      .optional()
-      .meta({ description: 'Dead letters of events since then; all without it' }),
-  })
+  .strictObject(redeliverRangeFields)
+  .check(refuseEmptyPeriod)
   .nullish()
   .meta({ examples: [{ since: '2026-11-20T00:00:00Z' }] });
 
@@ -194,8 +205,9 @@ export const redeliveredSchema = z
   .object({
     redelivered: z.int(),
     left: z.int().meta({
-      description: 'Dead letters beyond the limit of pending deliveries; call again later',
+      description: 'Deliveries beyond the limit of pending ones; call again later',
     }),
   })
   .meta({ id: 'Redelivered' });
+export type RedeliverRange = NonNullable<z.output<typeof redeliverInput>>;
 export type Redelivered = z.infer<typeof redeliveredSchema>;

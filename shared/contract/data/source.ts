@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { timeInput, timestamp } from '../common.ts';
+import { etag } from '../if-match.ts';
 
 export const sourceHealths = ['unknown', 'healthy', 'failed'] as const;
 
@@ -82,6 +83,7 @@ export const sourceDetailSchema = sourceSchema
       last_failure_at: timestamp.nullable(),
       last_error: z.string().nullable(),
     }),
+    etag,
   })
   .meta({ id: 'SourceDetail' });
 export type SourceDetail = z.infer<typeof sourceDetailSchema>;

@@ -1,8 +1,10 @@
 import type { Actor } from '../../actor.ts';
 import {
+  type AuditAction,
   type AuditEntry as LoggedEntry,
   auditEntrySchema,
   type AuditFilter,
+  type AuditTarget,
 } from '../../contract/audit.ts';
 import type { JsonObject } from '../../json.ts';
 import { newId } from '../../crypto/ids.ts';
@@ -11,8 +13,8 @@ import { type Db, type FragmentSqlToken, sql } from '../pool.ts';
 import { z } from 'zod';
 
 export interface AuditEntry {
-  action: string;
-  targetType: string;
+  action: AuditAction;
+  targetType: AuditTarget;
   targetId: string;
   details?: JsonObject;
 }

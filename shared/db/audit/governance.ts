@@ -48,11 +48,11 @@ export const verdictEvents = (verdicts: readonly PolicyVerdict[], claimed: Fragm
 
 /**
  * Adds a verdict to a running step, with an event, unless the step already has it. Does nothing when another attempt
- * holds the claim.
+ * holds the claim; a step that waits for a child has none.
  */
 export async function recordStepVerdict(
   db: Db,
-  step: { runId: string; stepKey: string; claim: string },
+  step: { runId: string; stepKey: string; claim: string | null },
   verdict: PolicyVerdict,
 ): Promise<void> {
   await db.query(sql.prepared('record_step_verdict', z.object({}))`
@@ -60,7 +60,7 @@ export async function recordStepVerdict(
       SELECT id, workspace_id, workflow_id, workflow_version FROM runs WHERE id = ${step.runId}
     ), step AS (
       UPDATE steps SET policy = (policy::jsonb || ${JSON.stringify([verdict])}::jsonb)::json
-      WHERE run_id = ${step.runId} AND step_key = ${step.stepKey} AND claim = ${step.claim}
+      WHERE run_id = ${step.runId} AND step_key = ${step.stepKey} AND claim IS NOT DISTINCT FROM ${step.claim}
         AND NOT policy::jsonb @> ${JSON.stringify([verdict])}::jsonb
       RETURNING node_id, true AS opened, '[]'::jsonb AS judged
     )

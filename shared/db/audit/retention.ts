@@ -166,7 +166,7 @@ async function cancelExpired(
       WHERE id = ${runId} AND ${expired(window)} AND status IN ('pending', 'running', 'paused') FOR UPDATE
     `);
     if (run === null) return undefined;
-    return settleCancelled(tx, { actor, runId, by: 'retention', alerts });
+    return (await settleCancelled(tx, { actor, runId, by: 'retention', alerts })).row;
   });
 }
 

@@ -17,8 +17,9 @@ const STEP_PAGE = 100;
 
 /**
  * Compares the decisions about tool calls with the calls that were made, in both directions: each entry of the audit
- * log with its gate, and each call with its approval. Runs that retention has removed are not compared, nor approvals
- * whose entry it has removed. The caller's transaction has one snapshot; memory does not grow with the workspace.
+ * log with its gate, and each call with its approval. A call that a fork reuses is compared where it was made. Runs that
+ * retention has removed are not compared, nor approvals whose entry it has removed. The caller's transaction has one
+ * snapshot; memory does not grow with the workspace.
  */
 export async function verifyToolCalls(tx: Tx, workspaceId: string): Promise<ToolCalls> {
   const found: ToolCalls = { decisions: 0, made: 0, problems: [] };
@@ -117,9 +118,10 @@ const runRow = z.object({ id: z.string(), created_at: z.string() });
 /** The calls of every run whose workflow has, or had, an agent with tools. */
 async function walkCalls(tx: Tx, workspaceId: string, found: ToolCalls): Promise<void> {
   const workflows = await tx.any(sql.prepared('audit_agent_workflows', workflowRow)`
-    SELECT w.id FROM workflows w WHERE w.workspace_id = ${workspaceId} AND EXISTS (
+    SELECT w.id FROM workflows w WHERE w.workspace_id = ${workspaceId} AND (EXISTS (
       SELECT FROM workflow_versions v CROSS JOIN LATERAL json_array_elements(v.graph -> 'nodes') AS node
       WHERE v.workflow_id = w.id AND node ->> 'kind' = 'agent' AND node -> 'tools' IS NOT NULL)
+      OR EXISTS (SELECT FROM runs r WHERE r.workflow_id = w.id AND r.graph IS NOT NULL))
   `);
   for (const { id } of workflows) await walkRuns(tx, { workspaceId, workflowId: id }, found);
 }
@@ -186,7 +188,7 @@ async function walkSteps(
       FROM (SELECT run_id, step_key, parent_step_key, turn, call_index, input, policy FROM steps
             WHERE run_id = ANY(${sql.array([...runIds], 'text')})
               AND (run_id, step_key) > (${after.run_id}, ${after.step_key})
-              AND call_index IS NOT NULL AND attempts > 0
+              AND call_index IS NOT NULL AND attempts > 0 AND reused_from IS NULL
             ORDER BY run_id, step_key LIMIT ${STEP_PAGE}) AS c
       LEFT JOIN LATERAL (
         SELECT value AS call FROM steps t CROSS JOIN LATERAL json_array_elements(t.output -> 'calls')

@@ -1,11 +1,16 @@
 import { z } from 'zod';
-import type { PendingWrites } from '../../execution.ts';
+import type { PolicyVerdict } from '../../contract/governance.ts';
+import type { FailureDetails, PendingWrites } from '../../execution.ts';
+import type { ErrorKind } from '../../graph/caught-error.ts';
 import type { ChildPlace } from '../../graph/child-step.ts';
-import type { JsonObject } from '../../json.ts';
+import type { Json, JsonObject } from '../../json.ts';
+import { recordStepVerdict, verdictEvents } from '../audit/governance.ts';
 import { type Pool, sql, type Tx } from '../pool.ts';
 import { appendFrames, writePending } from '../runs/log.ts';
 import { startedFrame } from '../runs/pending-writes.ts';
 import { acceptsWorkOf, phaseMs } from '../runs/row.ts';
+import { agentColumns, agentValues, readOutcome, verdictsKept } from '../runs/steps.ts';
+import { framedKey } from '../steps/done.ts';
 import type { StreamFrame } from '../../contract/stream.ts';
 
 /**
@@ -26,6 +31,7 @@ const lockedRun = z.object({
   workspace_id: z.string(),
   created_by: z.string().nullable(),
   created_by_name: z.string().nullable(),
+  revision: z.number(),
 });
 type LockedRun = z.infer<typeof lockedRun>;
 
@@ -39,48 +45,93 @@ const lockRun = (tx: Tx, { run_id, execution }: ChildStep): Promise<LockedRun | 
       started_at = coalesce(started_at, clock_timestamp()),
       status = 'running', updated_at = now(), lost_since = NULL, temporal_run_id = ${execution}
     WHERE id = ${run_id} AND ${acceptsWorkOf(execution)}
-    RETURNING resumed_count AS epoch, frame_seq AS base, workspace_id, created_by, created_by_name
+    RETURNING resumed_count AS epoch, frame_seq AS base, workspace_id, created_by, created_by_name,
+              policy_revision_now(workspace_id) AS revision
   `);
 
 const opened = z.object({ opened: z.boolean() });
 
-/**
- * Begins an attempt at the step: the step is `running`. Repeating it changes nothing. Returns who started the run;
- * undefined when the run does not accept the work.
- */
-export async function beginChildStep(
-  db: Pool,
-  step: ChildStep & PendingWrites & { input: JsonObject },
-): Promise<{ workspaceId: string; id: string | null; name: string | null } | undefined> {
+/** An attempt at the step, as the policies of this revision judge it. */
+export interface ChildBeginning extends ChildStep, PendingWrites {
+  /** As it is stored. */
+  input: JsonObject;
+  judged: { revision: number; verdicts: readonly PolicyVerdict[] };
+}
+
+export type ChildBegun =
+  /** `again`: this attempt had begun before. The actor is who started the run. */
+  | { outcome: 'begun'; again: boolean; actor: StartedBy }
+  /** The step has finished, with this output. */
+  | { outcome: 'finished'; output: Json }
+  /** This attempt has failed permanently: an execution that was reset may repeat it. */
+  | ({ outcome: 'failed'; error: string } & FailureDetails)
+  /** The policies have changed since it was judged. Nothing was written. */
+  | { outcome: 'stale' }
+  /** The run does not accept the work. */
+  | { outcome: 'gone' };
+
+interface StartedBy {
+  workspaceId: string;
+  id: string | null;
+  name: string | null;
+}
+
+/** Begins an attempt at the step: the step is `running`. Repeating it changes nothing. */
+export async function beginChildStep(db: Pool, step: ChildBeginning): Promise<ChildBegun> {
   return db.transaction(async (tx) => {
     const run = await lockRun(tx, step);
-    if (run === null) return undefined;
+    if (run === null) return { outcome: 'gone' };
+    if (run.revision !== step.judged.revision) return { outcome: 'stale' };
     await writePending(tx, step);
-    const row = await tx.maybeOne(sql.prepared('children_begin_step', opened)`
+    const row = await insertStep(tx, step, run);
+    const kept = row === null ? await readOutcome(tx, step.run_id, step.step_key) : null;
+    if (kept?.status === 'success') return { outcome: 'finished', output: kept.output };
+    if (kept?.status === 'failed') {
+      const { error, kind, attempts } = kept;
+      return { outcome: 'failed', error: error ?? 'failed', kind, attempts };
+    }
+    if (row?.opened === true) await started(tx, step);
+    const actor = { workspaceId: run.workspace_id, id: run.created_by, name: run.created_by_name };
+    return { outcome: 'begun', again: row === null, actor };
+  });
+}
+
+/** Null when this attempt has begun before. A call that waited for approval has no attempt yet. */
+const insertStep = (tx: Tx, step: ChildBeginning, run: LockedRun) =>
+  tx.maybeOne(sql.prepared('children_begin_step', opened)`
+    WITH run AS (
+      SELECT id, workspace_id, workflow_id, workflow_version FROM runs WHERE id = ${step.run_id}
+    ), claimed AS (
       INSERT INTO steps AS s (run_id, step_key, node_id, label, kind, iteration, output_key, ordinal, status, epoch,
-                              input, attempts)
-      VALUES (${step.run_id}, ${step.step_key}, ${step.node_id}, ${step.label}, 'workflow',
-              ${sql.array(step.iteration, 'int4')}, ${step.output_key}, ${run.base}::bigint + 1, 'running',
-              ${run.epoch}, ${JSON.stringify(step.input)}::json, ${step.attempt})
+                              input, attempts, policy, ${agentColumns})
+      VALUES (${step.run_id}, ${step.step_key}, ${step.node_id}, ${step.label},
+              ${step.agent === undefined ? 'workflow' : 'tool'}, ${sql.array(step.iteration, 'int4')},
+              ${step.output_key}, ${run.base}::bigint + 1, 'running', ${run.epoch},
+              ${JSON.stringify(step.input)}::json, ${step.attempt}, ${JSON.stringify(step.judged.verdicts)}::json,
+              ${agentValues(step.agent)})
       ON CONFLICT (run_id, step_key) DO UPDATE SET
         status = 'running', epoch = excluded.epoch, output = NULL,
         -- A child that is resumed keeps its input.
         input = CASE WHEN EXISTS (SELECT FROM runs c WHERE c.parent_run_id = s.run_id AND c.parent_step_key = s.step_key)
                      THEN s.input ELSE excluded.input END, error = NULL,
-        error_kind = NULL, finished_at = NULL, attempts = excluded.attempts,
+        error_kind = NULL, finished_at = NULL, attempts = excluded.attempts, child_paused = false, policy = ${verdictsKept},
         attempt_started_at = excluded.started_at, attempt_ended_at = NULL,
         forgiven = CASE WHEN s.epoch < excluded.epoch THEN s.errors ELSE s.forgiven END,
-        started_at = CASE WHEN s.epoch < excluded.epoch THEN excluded.started_at ELSE s.started_at END
+        started_at = CASE WHEN s.epoch < excluded.epoch OR s.attempts = 0 THEN excluded.started_at ELSE s.started_at END
       WHERE s.status NOT IN ('success', 'skipped') AND NOT s.caught AND s.attempts < excluded.attempts
-      RETURNING coalesce(old.epoch < new.epoch, true) AS opened
-    `);
-    if (row?.opened === true) await started(tx, step);
-    return { workspaceId: run.workspace_id, id: run.created_by, name: run.created_by_name };
-  });
-}
+      RETURNING new.node_id, coalesce(old.epoch < new.epoch OR old.attempts = 0, true) AS opened,
+                old.policy::jsonb AS judged
+    ), events AS (${verdictEvents(step.judged.verdicts, sql.fragment`claimed`)}
+    )
+    SELECT opened FROM claimed
+  `);
 
-const started = (tx: Tx, { run_id, node_id, label }: ChildPlace): Promise<void> =>
-  appendFrames(tx, run_id, [startedFrame(run_id, node_id, label)]);
+const started = (tx: Tx, step: ChildPlace): Promise<void> =>
+  appendFrames(tx, step.run_id, [
+    startedFrame(step.run_id, step.node_id, step.label, keyInFrames(step)),
+  ]);
+
+const keyInFrames = ({ agent, step_key: stepKey }: ChildPlace) => framedKey({ agent, stepKey });
 
 const childRow = z.object({
   id: z.string(),
@@ -91,6 +142,8 @@ const childRow = z.object({
   output: z.unknown().transform((value) => value as JsonObject | null),
   error: z.string().nullable(),
   failure: z.object({ kind: z.string(), with_parent: z.boolean().optional() }).nullable(),
+  /** It is a rehearsal. */
+  rehearses: z.boolean(),
 });
 export type Child = z.infer<typeof childRow>;
 
@@ -100,7 +153,8 @@ export const readChild = (
   { run_id, step_key }: Pick<ChildPlace, 'run_id' | 'step_key'>,
 ): Promise<Child | null> =>
   db.maybeOne(sql.prepared('children_read', childRow)`
-    SELECT c.id, c.status, c.parent_attempt AS attempt, w.name AS workflow_name, c.output, c.error, c.failure
+    SELECT c.id, c.status, c.parent_attempt AS attempt, w.name AS workflow_name, c.output, c.error, c.failure,
+           c.rehearsal IS NOT NULL AS rehearses
     FROM runs c JOIN workflows w ON w.id = c.workflow_id
     WHERE c.parent_run_id = ${run_id} AND c.parent_step_key = ${step_key}
   `);
@@ -108,6 +162,7 @@ export const readChild = (
 /** Why an attempt at the step has failed. */
 export interface ChildError {
   message: string;
+  kind: ErrorKind;
   /** Another attempt may succeed. */
   retryable: boolean;
   maxAttempts: number;
@@ -123,14 +178,14 @@ const errorRow = z.object({ status: z.string(), error: z.string(), tries: z.numb
 export async function failChildStep(
   db: Pool,
   step: ChildStep,
-  { message, retryable, maxAttempts }: ChildError,
+  { message, kind, retryable, maxAttempts }: ChildError,
 ): Promise<{ final: boolean; error: string; tries: number } | undefined> {
   return db.transaction(async (tx) => {
     if ((await lockRun(tx, step)) === null) return undefined;
     const final = sql.fragment`(${!retryable} OR errors - forgiven + 1 >= ${maxAttempts}::int)`;
     const counted = await tx.maybeOne(sql.prepared('children_fail_step', errorRow)`
       UPDATE steps SET
-        errors = errors + 1, generation = ${step.attempt}, error = ${message}, error_kind = 'child',
+        errors = errors + 1, generation = ${step.attempt}, error = ${message}, error_kind = ${kind},
         status = CASE WHEN ${final} THEN 'failed' ELSE 'running' END,
         finished_at = CASE WHEN ${final} THEN clock_timestamp() END, attempt_ended_at = clock_timestamp()
       WHERE run_id = ${step.run_id} AND step_key = ${step.step_key} AND generation < ${step.attempt}
@@ -151,14 +206,24 @@ const readError = (tx: Tx, { run_id, step_key }: ChildPlace) =>
     FROM steps WHERE run_id = ${run_id} AND step_key = ${step_key}
   `);
 
+/** The output of a child as its step stores it, and what the policies redacted in it. */
+export interface ChildResult {
+  output: Json;
+  verdicts: readonly PolicyVerdict[];
+}
+
 /** Ends the step with the output of its child. Returns false when the run does not accept the work. */
 export async function finishChildStep(
   db: Pool,
   step: ChildStep,
-  output: JsonObject,
+  { output, verdicts }: ChildResult,
 ): Promise<boolean> {
   return db.transaction(async (tx) => {
     if ((await lockRun(tx, step)) === null) return false;
+    for (const verdict of verdicts) {
+      const at = { runId: step.run_id, stepKey: step.step_key, claim: null };
+      await recordStepVerdict(tx, at, verdict);
+    }
     const { rowCount } = await tx.query(sql.prepared('children_finish_step', z.object({}))`
       UPDATE steps SET status = 'success', output = ${JSON.stringify(output)}::json, error = NULL, error_kind = NULL,
         finished_at = clock_timestamp(), attempt_ended_at = NULL
@@ -170,15 +235,29 @@ export async function finishChildStep(
 }
 
 type StepEnd = { type: 'step_completed' } | { type: 'step_failed'; error: string };
+type ChildMove = { type: 'child_paused' | 'child_continued'; child_run_id: string };
 
-const end = (tx: Tx, { run_id, node_id }: ChildPlace, frame: StepEnd): Promise<void> =>
-  appendFrames(tx, run_id, [{ run_id, node_id, ...frame } satisfies StreamFrame]);
+const end = (tx: Tx, step: ChildPlace, ended: StepEnd): Promise<void> =>
+  appendFrames(tx, step.run_id, [frameOf(step, ended)]);
+
+function frameOf(step: ChildPlace, rest: StepEnd | ChildMove): StreamFrame {
+  const { run_id, node_id } = step;
+  const key = keyInFrames(step);
+  return { run_id, node_id, ...rest, ...(key === undefined ? {} : { step_key: key }) };
+}
+
+const keptRow = z.object({ reopened: z.boolean(), moved: z.boolean() });
 
 /**
- * Opens the step again whose run was cancelled and resumed while its child is open. Returns false when the run does not
- * accept the work.
+ * Opens the step again whose run was cancelled and resumed while its child is open, and emits a frame when the child has
+ * paused or continued since the last one. Returns false when the run does not accept the work.
  */
-export async function keepChildStep(db: Pool, step: ChildStep): Promise<boolean> {
+export async function keepChildStep(
+  db: Pool,
+  step: ChildStep,
+  { id, status }: Pick<Child, 'id' | 'status'>,
+): Promise<boolean> {
+  const paused = status === 'paused';
   return db.transaction(async (tx) => {
     const run = await tx.maybeOne(sql.prepared(
       'children_keep_run',
@@ -188,11 +267,17 @@ export async function keepChildStep(db: Pool, step: ChildStep): Promise<boolean>
       WHERE id = ${step.run_id} AND ${acceptsWorkOf(step.execution)} FOR UPDATE
     `);
     if (run === null) return false;
-    const { rowCount } = await tx.query(sql.prepared('children_keep_step', z.object({}))`
-      UPDATE steps SET status = 'running', epoch = ${run.epoch}, finished_at = NULL
-      WHERE run_id = ${step.run_id} AND step_key = ${step.step_key} AND status = 'cancelled'
+    const row = await tx.maybeOne(sql.prepared('children_keep_step', keptRow)`
+      UPDATE steps SET status = 'running', epoch = ${run.epoch}, finished_at = NULL, child_paused = ${paused}
+      WHERE run_id = ${step.run_id} AND step_key = ${step.step_key} AND status IN ('running', 'cancelled')
+        AND (status = 'cancelled' OR child_paused <> ${paused})
+      RETURNING old.status = 'cancelled' AS reopened, old.child_paused <> new.child_paused AS moved
     `);
-    if (rowCount > 0) await started(tx, step);
+    if (row?.reopened === true) await started(tx, step);
+    if (row?.moved === true) {
+      const type = paused ? 'child_paused' : 'child_continued';
+      await appendFrames(tx, step.run_id, [frameOf(step, { type, child_run_id: id })]);
+    }
     return true;
   });
 }

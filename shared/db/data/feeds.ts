@@ -10,6 +10,7 @@ import {
 } from '../../contract/data/feed.ts';
 import { notFound } from '../../errors.ts';
 import type { JsonObject } from '../../json.ts';
+import { etagOf } from '../../crypto/etags.ts';
 import { newId } from '../../crypto/ids.ts';
 import { recordAudit } from '../audit/audit.ts';
 import { offsetClause } from '../cursor.ts';
@@ -36,9 +37,16 @@ const feedRow = z
     is_demo: z.boolean(),
     created_at: z.string(),
     updated_at: z.string(),
+    /** Stands for the specification in the tag, as lists do not read it. */
+    specification_digest: z.string(),
   })
-  .transform(({ last_event_at, last_checked_at, lag_seconds, ...feed }): Feed => {
-    return { ...feed, freshness: { last_event_at, last_checked_at, lag_seconds } };
+  .transform(({ last_event_at, last_checked_at, lag_seconds, ...edited }): Feed => {
+    const { specification_digest: _, ...feed } = edited;
+    return {
+      ...feed,
+      freshness: { last_event_at, last_checked_at, lag_seconds },
+      etag: etagOf(edited, ['updated_at']),
+    };
   });
 const feedDetailRow = feedRow.in
   .extend({ specification: jsonObject })
@@ -49,7 +57,7 @@ const feedDetailRow = feedRow.in
 const feedColumns = sql.fragment`
   id, name, description, status, last_event_at, last_checked_at,
   floor(extract(epoch FROM greatest(now(), last_event_at) - last_event_at))::int AS lag_seconds,
-  entity_types, schema, geography, is_demo, created_at, updated_at`;
+  entity_types, schema, geography, is_demo, created_at, updated_at, md5(specification::text) AS specification_digest`;
 
 /**
  * Newest first, with or without archived feeds. `isDemo` selects demo or live feeds, `name` those with exactly that

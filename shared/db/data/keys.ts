@@ -9,11 +9,16 @@ import {
 } from '../../contract/data/key.ts';
 import { notFound } from '../../errors.ts';
 import { newApiKeySecret } from '../../crypto/api-key-secrets.ts';
+import { withEtag } from '../../crypto/etags.ts';
 import { newId } from '../../crypto/ids.ts';
 import { recordAudit } from '../audit/audit.ts';
 import { offsetClause } from '../cursor.ts';
 import { type Db, type Pool, sql, type Tx } from '../pool.ts';
 import { requireRoom } from '../people/limits.ts';
+
+const keyRow = dataKeySchema
+  .omit({ etag: true })
+  .transform((key): DataKey => withEtag(key, ['last_used_at']));
 
 /** Keys as the API shows them. */
 const keyColumns = sql.fragment`
@@ -25,7 +30,7 @@ export async function listDataKeys(
   db: Db,
   page: OffsetPage & { workspaceId: string },
 ): Promise<readonly DataKey[]> {
-  return db.any(sql.prepared('data_keys_list', dataKeySchema)`
+  return db.any(sql.prepared('data_keys_list', keyRow)`
     SELECT ${keyColumns} FROM data_keys WHERE workspace_id = ${page.workspaceId}
     ORDER BY created_at DESC, id DESC ${offsetClause(page)}
   `);
@@ -36,7 +41,7 @@ export async function readDataKey(
   db: Db,
   { workspaceId, keyId }: { workspaceId: string; keyId: string },
 ): Promise<DataKey> {
-  const key = await db.maybeOne(sql.prepared('data_keys_read', dataKeySchema)`
+  const key = await db.maybeOne(sql.prepared('data_keys_read', keyRow)`
     SELECT ${keyColumns} FROM data_keys WHERE id = ${keyId} AND workspace_id = ${workspaceId}
   `);
   if (key === null) throw notFound('API key');
@@ -55,7 +60,7 @@ export async function createDataKey(
   const { secret, prefix, hash } = newApiKeySecret(dataKeyPrefixes[input.mode]);
   return db.transaction(async (tx) => {
     await requireRoom(tx, actor.workspaceId, 'dataKeys');
-    const key = await tx.one(sql.prepared('data_keys_insert', dataKeySchema)`
+    const key = await tx.one(sql.prepared('data_keys_insert', keyRow)`
       INSERT INTO data_keys (id, workspace_id, name, mode, prefix, hash, scopes, expires_at, ip_allowlist,
                              monthly_request_allowance, monthly_credit_allowance, created_by)
       VALUES (${newId('dataKey')}, ${actor.workspaceId}, ${input.name}, ${input.mode}, ${prefix}, ${sql.binary(hash)},

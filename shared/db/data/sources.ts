@@ -10,6 +10,7 @@ import {
 } from '../../contract/data/source.ts';
 import { notFound } from '../../errors.ts';
 import type { JsonObject } from '../../json.ts';
+import { withEtag } from '../../crypto/etags.ts';
 import { newId } from '../../crypto/ids.ts';
 import { recordAudit } from '../audit/audit.ts';
 import { offsetClause } from '../cursor.ts';
@@ -44,7 +45,7 @@ const sourceFields = z.object({
 function toSource(row: z.infer<typeof sourceFields>): SourceDetail {
   const { health, last_success_at, consecutive_failures, last_failure_at, last_error, ...source } =
     row;
-  return {
+  const detail = {
     ...source,
     health: {
       status: health,
@@ -54,6 +55,7 @@ function toSource(row: z.infer<typeof sourceFields>): SourceDetail {
       last_error,
     },
   };
+  return withEtag(detail, ['health']);
 }
 
 const sourceRow = sourceFields.transform(toSource);

@@ -5,6 +5,7 @@ import {
   type DeliveryStatus,
   deliveryStatuses,
   type Redelivered,
+  type RedeliverRange,
 } from '../../contract/data/outbound.ts';
 import { conflict, notFound } from '../../errors.ts';
 import { storedTime } from '../../time.ts';
@@ -127,46 +128,56 @@ export async function redeliver(
 }
 
 /**
- * Restarts all dead letters of events from `since` on, oldest first, up to the limit of pending deliveries. Throws
- * AppError `not_found`.
+ * Restarts the dead letters, or all deliveries that have ended, of events from `since` on and before `until`, oldest
+ * first, up to the limit of pending deliveries. Throws AppError `not_found`.
  */
-export async function redeliverDead(
+export async function redeliverRange(
   db: Pool,
   caller: EndpointCaller,
-  { endpointId, since }: { endpointId: string; since: string | undefined },
+  endpointId: string,
+  range: RedeliverRange = { status: 'dead' },
 ): Promise<Redelivered> {
   return db.transaction(async (tx) => {
     await lockEndpoint(tx, caller, endpointId);
-    const done = await restartDead(tx, { workspaceId: caller.workspaceId, endpointId, since });
-    const details = { ...(since === undefined ? {} : { since }), redelivered: done.redelivered };
+    const done = await restart(tx, { workspaceId: caller.workspaceId, endpointId, ...range });
+    const { since, until, status } = range;
+    const details = {
+      ...(since === undefined ? {} : { since }),
+      ...(until === undefined ? {} : { until }),
+      ...(status === 'all' ? { status } : {}),
+      redelivered: done.redelivered,
+    };
     await auditEndpoint(tx, caller, endpointId, 'data_webhook_redeliver_all', details);
     return done;
   });
 }
 
-async function restartDead(
+async function restart(
   tx: Tx,
   {
     workspaceId,
     endpointId,
     since,
-  }: { workspaceId: string; endpointId: string; since: string | undefined },
+    until,
+    status,
+  }: RedeliverRange & { workspaceId: string; endpointId: string },
 ): Promise<Redelivered> {
   const counts = z.object({ redelivered: z.number(), left: z.number() });
-  return tx.one(sql.prepared('data_deliveries_redeliver_dead', counts)`
-    WITH dead AS MATERIALIZED (
+  return tx.one(sql.prepared('data_deliveries_redeliver_range', counts)`
+    WITH ended AS MATERIALIZED (
       SELECT id, created_at FROM data_deliveries
-      WHERE endpoint_id = ${endpointId} AND workspace_id = ${workspaceId} AND status = 'dead'
-        AND created_at >= ${since ?? '-infinity'}::timestamptz
+      WHERE endpoint_id = ${endpointId} AND workspace_id = ${workspaceId}
+        AND status = ANY (${sql.array(status === 'all' ? ['dead', 'delivered'] : ['dead'], 'text')})
+        AND created_at >= ${since ?? '-infinity'}::timestamptz AND created_at < ${until ?? 'infinity'}::timestamptz
     ), chosen AS (
-      SELECT id FROM dead ORDER BY created_at, id
+      SELECT id FROM ended ORDER BY created_at, id
       LIMIT greatest(0, ${MAX_PENDING}::int - (
         SELECT count(*) FROM data_deliveries
         WHERE endpoint_id = ${endpointId} AND workspace_id = ${workspaceId} AND status = 'pending'))
     ), begun AS (
-      UPDATE data_deliveries SET ${restarted} WHERE id IN (SELECT id FROM chosen) AND status = 'dead' RETURNING 1
+      UPDATE data_deliveries SET ${restarted} WHERE id IN (SELECT id FROM chosen) AND status <> 'pending' RETURNING 1
     )
     SELECT (SELECT count(*) FROM begun) AS redelivered,
-           (SELECT count(*) FROM dead) - (SELECT count(*) FROM begun) AS left
+           (SELECT count(*) FROM ended) - (SELECT count(*) FROM begun) AS left
   `);
 }

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { AuditAction } from '../../contract/audit.ts';
 import type { OffsetPage } from '../../contract/common.ts';
 import {
   type DataEndpoint,
@@ -10,6 +11,7 @@ import {
 } from '../../contract/data/outbound.ts';
 import { notFound } from '../../errors.ts';
 import type { JsonObject } from '../../json.ts';
+import { withEtag } from '../../crypto/etags.ts';
 import { newId } from '../../crypto/ids.ts';
 import { recordAudit } from '../audit/audit.ts';
 import { offsetClause } from '../cursor.ts';
@@ -36,6 +38,12 @@ export const secretContext = (workspaceId: string, endpointId: string): string =
   `${workspaceId}/${endpointId}/secret`;
 
 const idRow = z.object({ id: z.string() });
+/** Deliveries do not change the tag. */
+const endpointRow = dataEndpointSchema
+  .omit({ etag: true })
+  .transform((endpoint): DataEndpoint =>
+    withEtag(endpoint, ['status', 'consecutive_failures', 'last_delivery_at']),
+  );
 const endpointColumns = sql.fragment`
   id, is_demo, url, events, status, consecutive_failures, last_delivery_at, created_at`;
 const ofCaller = ({ workspaceId, isDemo }: EndpointCaller) => sql.fragment`
@@ -48,7 +56,7 @@ export async function listEndpoints(
   caller: EndpointCaller,
   page?: OffsetPage,
 ): Promise<readonly DataEndpoint[]> {
-  return db.any(sql.prepared('data_endpoints_list', dataEndpointSchema)`
+  return db.any(sql.prepared('data_endpoints_list', endpointRow)`
     SELECT ${endpointColumns} FROM data_endpoints WHERE ${ofCaller(caller)}
     ORDER BY created_at DESC, id DESC ${offsetClause(page)}
   `);
@@ -60,7 +68,7 @@ export async function readEndpoint(
   caller: EndpointCaller,
   endpointId: string,
 ): Promise<DataEndpoint> {
-  const endpoint = await db.maybeOne(sql.prepared('data_endpoints_read', dataEndpointSchema)`
+  const endpoint = await db.maybeOne(sql.prepared('data_endpoints_read', endpointRow)`
     SELECT ${endpointColumns} FROM data_endpoints WHERE id = ${endpointId} AND ${ofCaller(caller)}
   `);
   if (endpoint === null) throw notFound('Webhook endpoint');
@@ -73,7 +81,7 @@ export async function lockEndpoint(
   caller: EndpointCaller,
   endpointId: string,
 ): Promise<DataEndpoint> {
-  const endpoint = await tx.maybeOne(sql.prepared('data_endpoints_lock', dataEndpointSchema)`
+  const endpoint = await tx.maybeOne(sql.prepared('data_endpoints_lock', endpointRow)`
     SELECT ${endpointColumns} FROM data_endpoints WHERE id = ${endpointId} AND ${ofCaller(caller)}
     FOR NO KEY UPDATE
   `);
@@ -97,7 +105,7 @@ export async function createEndpoint(
   const secret = seal(id);
   return db.transaction(async (tx) => {
     await requireRoom(tx, workspaceId, 'endpoints', isDemo);
-    const endpoint = await tx.one(sql.prepared('data_endpoints_insert', dataEndpointSchema)`
+    const endpoint = await tx.one(sql.prepared('data_endpoints_insert', endpointRow)`
       WITH added AS (
         INSERT INTO data_endpoints (id, workspace_id, is_demo, url, events, secret, created_by)
         VALUES (${id}, ${workspaceId}, ${isDemo}, ${input.url}, ${sql.array(input.events, 'text')}, ${secret},
@@ -131,7 +139,7 @@ export async function updateEndpoint(
       (field) => JSON.stringify(before[field]) !== JSON.stringify(after[field]),
     );
     if (changed.length === 0) return before;
-    const endpoint = await tx.one(sql.prepared('data_endpoints_update', dataEndpointSchema)`
+    const endpoint = await tx.one(sql.prepared('data_endpoints_update', endpointRow)`
       UPDATE data_endpoints SET url = ${after.url}, events = ${sql.array(after.events, 'text')}
       WHERE id = ${endpointId} AND workspace_id = ${caller.workspaceId}
       RETURNING ${endpointColumns}
@@ -196,7 +204,7 @@ export const auditEndpoint = (
   db: Db,
   caller: EndpointCaller,
   endpointId: string,
-  action: string,
+  action: AuditAction,
   details: JsonObject = {},
 ): Promise<void> =>
   recordAudit(db, caller, { action, targetType: 'data_webhook', targetId: endpointId, details });

@@ -11,7 +11,7 @@ import { queueCtes } from './outbound-events.ts';
 /** The columns of `runs` that an event shows, for the CTE `run`. */
 export const runEventColumns = sql.fragment`
   id, workspace_id, workflow_id, workflow_version, status, "trigger", parent_run_id, parent_step_key, error, failure,
-  cost_micros, created_at, started_at, finished_at`;
+  cost_micros, created_at, started_at, finished_at, rehearsal`;
 
 /** A time as in all responses. */
 export const eventTime = (time: FragmentSqlToken) => sql.fragment`
@@ -26,9 +26,12 @@ export const runOfEvent = sql.fragment`
     'cost_usd', trim_scale(run.cost_micros::numeric / 1000000), 'created_at', ${eventTime(sql.fragment`run.created_at`)},
     'started_at', ${eventTime(sql.fragment`run.started_at`)}, 'finished_at', ${eventTime(sql.fragment`run.finished_at`)})`;
 
-/** Whether an endpoint of the run's workspace wants one of these events. Otherwise nothing is computed for them. */
+/**
+ * Whether an endpoint of the run's workspace wants one of these events: otherwise nothing is computed for them.
+ * Rehearsals have none.
+ */
 export const isWanted = (types: readonly RunEventType[]) => sql.fragment`
-  EXISTS (SELECT FROM data_endpoints p
+  run.rehearsal IS NULL AND EXISTS (SELECT FROM data_endpoints p
           WHERE p.workspace_id = run.workspace_id AND p.events && ${sql.array([...types], 'text')})`;
 
 /** CTEs that queue the event of a run that ended. They expect a CTE `run`, of at most one row, with the columns above. */

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { type GateAnswer, type GateDecision, withoutNulls } from '../../gate-decision.ts';
-import { type FragmentSqlToken, type Pool, sql, type Tx } from '../pool.ts';
+import { type FragmentSqlToken, jsonOrNull, type Pool, sql, type Tx } from '../pool.ts';
 
 interface AnswerColumn {
   read: FragmentSqlToken;
@@ -17,7 +17,7 @@ const answerColumns = {
   },
   input: {
     read: sql.fragment`input`,
-    value: ({ input }) => sql.fragment`${input === undefined ? null : JSON.stringify(input)}::json`,
+    value: ({ input }) => jsonOrNull(input ?? null),
     set: (value) => sql.fragment`input = ${value}`,
   },
   reason: {

@@ -56,7 +56,7 @@ const MAX_DUE = 1_000;
 
 /** The ids of the runs with an open gate that is due within `seconds`, the next ones first. */
 export async function runsDueWithin(db: Pool, seconds: number): Promise<readonly string[]> {
-  return db.manyFirst(sql.prepared('gates_due', z.object({ run_id: z.string() }))`
+  return db.anyFirst(sql.prepared('gates_due', z.object({ run_id: z.string() }))`
     SELECT run_id FROM gates
     WHERE status = 'open' AND expires_at < clock_timestamp() + ${seconds}::int * interval '1 s'
     ORDER BY expires_at LIMIT ${MAX_DUE}

@@ -1,10 +1,10 @@
 import { z } from 'zod';
-import { gateKinds } from '../../contract/run.ts';
+import { gateKinds, gateStatuses } from '../../contract/gate.ts';
 import { AppError, conflict, notFound } from '../../errors.ts';
 import { type GateAnswer, withoutNulls } from '../../gate-decision.ts';
 import type { JsonObject } from '../../json.ts';
 import { newId } from '../../crypto/ids.ts';
-import { aroundLabel } from '../../rejection.ts';
+import { aroundLabel, rejectedCall } from '../../rejection.ts';
 import { auditRow } from '../audit/audit.ts';
 import type { OutboxRow } from '../runs/outbox.ts';
 import { noteTransaction, transactionId, withCertainty } from '../commit-outcome.ts';
@@ -12,6 +12,7 @@ import { type FragmentSqlToken, type Pool, sql, type Tx } from '../pool.ts';
 import { answerAssignments, answerMembers } from './answers.ts';
 import type { Decided, Decision } from './decision.ts';
 import { decisionEffects, isFirstOf, queuedDecision } from './effects.ts';
+import { isChosen } from './gate-records.ts';
 import { findRuledGate, hasApproved } from './ruled-gates.ts';
 
 const decided = z.object({
@@ -69,15 +70,12 @@ export async function decideGate(db: Pool, decision: Decision): Promise<Decided 
 /** The gate to decide: the named one, else the one that has been open longest. */
 function decidedGate(decision: Decision): FragmentSqlToken {
   const { actor, approved, digest = null, changed } = decision;
-  const nodeId = decision.nodeId ?? null;
-  const stepKey = decision.stepKey ?? null;
   const [before, after] = aroundLabel(decision.reason || undefined);
   return sql.fragment`
     chosen AS (
       SELECT g.run_id, g.step_key, g.round, g.settings IS NOT NULL AS ruled FROM run JOIN gates g ON g.run_id = run.id
-      WHERE run.status IN ('running', 'paused') AND g.status = 'open'
-        AND (${nodeId}::text IS NULL OR g.node_id = ${nodeId})
-        AND (${stepKey}::text IS NULL OR g.step_key = ${stepKey})
+      WHERE run.status IN ('running', 'paused') AND g.status = 'open' AND run.rehearsal IS NULL
+        AND ${isChosen(decision)}
         AND (g.kind = 'human_gate') = (${digest}::text IS NULL) AND (g.digest = ${digest}) IS NOT FALSE
       ORDER BY g.opened_at, g.step_key LIMIT 1
     ), gate AS (
@@ -91,14 +89,10 @@ function decidedGate(decision: Decision): FragmentSqlToken {
       RETURNING run_id, step_key, round, node_id, kind, tool, arguments, decided_arguments, digest, decided_digest,
                 ${approved} OR NOT fails_on_reject AND kind = 'human_gate' AS continues,
                 CASE WHEN ${approved} THEN NULL
-                     WHEN kind = 'tool_call' THEN ${rejectedCall(decision)}
+                     WHEN kind = 'tool_call' THEN ${rejectedCall(actor.name, decision.reason)}
                      WHEN fails_on_reject THEN ${before}::text || label || ${after}::text END AS error
     )`;
 }
-
-/** The result of a rejected call, for the model. */
-const rejectedCall = ({ actor, reason }: Decision): string =>
-  `Rejected by ${actor.name ?? 'an API key'}${reason ? `: ${reason}` : ''}`;
 
 /** The audit entry; `findDecided` looks it up by its id. */
 const decisionAudit = ({ actor, approved, reason = '' }: Decision, auditId: string) => sql.fragment`
@@ -127,7 +121,7 @@ async function decideOpenGate(
   const signalled: GateAnswer = decision.digest === undefined ? decision : { approved };
   const answer = await db.one(sql.prepared('gates_decide', decided)`
     WITH run AS (
-      SELECT id, status FROM runs WHERE id = ${runId} AND workspace_id = ${actor.workspaceId} FOR UPDATE
+      SELECT id, status, rehearsal FROM runs WHERE id = ${runId} AND workspace_id = ${actor.workspaceId} FOR UPDATE
     ), ${decidedGate(decision)}, ${decisionEffects(sql.fragment`${output}`)},
     ${decisionAudit(decision, auditId)}, ${queuedDecision(answerMembers(({ value }) => value(signalled)))}
     SELECT (SELECT status FROM run) AS run_status, (SELECT step_key FROM gate), (SELECT round FROM gate),
@@ -180,16 +174,17 @@ async function findDecided(
 }
 
 const lastRound = z.object({
+  rehearsed: z.boolean(),
   expired: z.boolean(),
   node_id: z.string(),
   step_key: z.string(),
-  status: z.enum(['open', 'approved', 'rejected', 'cancelled']),
+  status: z.enum(gateStatuses),
   kind: z.enum(gateKinds),
   decided_by_name: z.string().nullable(),
 });
 
 /** A tool call is decided by its digest, so that no one approves what was not shown. */
-const undigested = (gate: z.infer<typeof lastRound>, asked: Decision): Error =>
+const undigested = (gate: z.infer<typeof lastRound>, asked: Pick<Decision, 'digest'>): Error =>
   asked.digest === undefined
     ? new AppError(
         'invalid',
@@ -201,9 +196,14 @@ const undigested = (gate: z.infer<typeof lastRound>, asked: Decision): Error =>
  * The error when no gate could be decided: the state of the requested gate, else of the run. The caller must have
  * locked the run's row.
  */
-export async function refusal(tx: Tx, runStatus: string, asked: Decision): Promise<Error> {
+export async function refusal(
+  tx: Tx,
+  runStatus: string,
+  asked: Pick<Decision, 'runId' | 'nodeId' | 'stepKey' | 'digest'>,
+): Promise<Error> {
   const gate = await tx.maybeOne(sql.prepared('gates_last_round', lastRound)`
     SELECT node_id, step_key, status, kind, decided_by_name,
+           EXISTS (SELECT FROM runs WHERE id = gates.run_id AND rehearsal IS NOT NULL) AS rehearsed,
            timed_out IS NOT NULL OR coalesce(expires_at <= clock_timestamp(), false) AS expired
     FROM gates
     WHERE run_id = ${asked.runId} AND (${asked.nodeId ?? null}::text IS NULL OR node_id = ${asked.nodeId ?? null})
@@ -211,6 +211,11 @@ export async function refusal(tx: Tx, runStatus: string, asked: Decision): Promi
     ORDER BY status = 'open' AND ${asked.stepKey !== undefined || asked.digest !== undefined} DESC,
              coalesce(decided_at, opened_at) DESC, step_key, round DESC LIMIT 1
   `);
+  if (gate?.rehearsed === true) {
+    return conflict(
+      `No one decides the gates of a rehearsal: start another one with '${gate.step_key}' in its decisions`,
+    );
+  }
   if (gate?.expired === true) {
     return conflict(`Gate '${gate.step_key}' has timed out: its deadline has passed`);
   }

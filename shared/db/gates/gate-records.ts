@@ -1,26 +1,55 @@
 import type { GateVote } from '../../contract/gate.ts';
 import type { PendingGate } from '../../contract/run.ts';
-import type { GateSettings } from '../../graph/gate-settings.ts';
+import type { GateChoice } from '../../gate-decision.ts';
+import {
+  decidersOf,
+  type GateProgress,
+  type GateSettings,
+  type MemberStanding,
+  needsMember,
+} from '../../graph/gate-settings.ts';
 import { storedTime } from '../../time.ts';
-import { sql } from '../pool.ts';
+import { readStandings } from '../people/standings.ts';
+import { type Db, type FragmentSqlToken, sql } from '../pool.ts';
 
-/** The named members of a gate `g`. A member who was removed has no name. */
+/** The named members of a gate `g` of a run `r`. A member who was removed has no name. */
 const approverNames = sql.fragment`
   SELECT json_agg(json_build_object('id', named.id, 'name', m.name) ORDER BY named.at)
   FROM json_array_elements_text(g.settings #> '{approvers,members}') WITH ORDINALITY AS named (id, at)
-  JOIN runs of_gate ON of_gate.id = g.run_id
-  LEFT JOIN members m ON m.id = named.id AND m.workspace_id = of_gate.workspace_id`;
+  LEFT JOIN members m ON m.id = named.id AND m.workspace_id = r.workspace_id`;
 
-/** The rules of a gate `g`: a RuleRow. */
+/**
+ * The member who counts as the starter of a run `r`. It is kept with the run, since its schedule may be gone; processes
+ * of earlier versions do not keep it.
+ */
+export const starterOf = sql.fragment`
+  coalesce(r.starter_id, r.created_by, (SELECT created_by FROM schedules WHERE id = r.schedule_id))`;
+
+/** Whether a gate `g` of a run `r` can be decided now. */
+export const isDecidable = sql.fragment`(
+  g.status = 'open' AND r.status IN ('running', 'paused') AND r.rehearsal IS NULL
+  AND coalesce(g.expires_at > clock_timestamp(), true))`;
+
+/** Whether a gate `g` is the chosen one; each is, without a choice. */
+export const isChosen = ({ nodeId, stepKey }: GateChoice): FragmentSqlToken => sql.fragment`(
+  (${nodeId ?? null}::text IS NULL OR g.node_id = ${nodeId ?? null})
+  AND (${stepKey ?? null}::text IS NULL OR g.step_key = ${stepKey ?? null}))`;
+
+/** The rules of a gate `g` of a run `r`: a RuleRow. */
 const gateRules = sql.fragment`
   CASE WHEN g.settings IS NOT NULL THEN json_build_object(
-    'settings', g.settings, 'expires_at', g.expires_at, 'decisions', coalesce(g.decisions, '[]'),
+    'settings', g.settings, 'expires_at', g.expires_at, 'decisions', coalesce(g.decisions, '[]'), 'starter', ${starterOf},
     'members', CASE WHEN g.settings #> '{approvers,members}' IS NOT NULL THEN (${approverNames}) END) END`;
 
-/** An open gate `g`: a GateRow. */
+/** The assignee of a gate `g` of a run `r`. One who was removed is none. */
+export const assigneeOf = sql.fragment`(
+  SELECT json_build_object('id', m.id, 'name', m.name) FROM members m
+  WHERE m.id = g.assignee_id AND m.workspace_id = r.workspace_id)`;
+
+/** An open gate `g` of a run `r`: a GateRow. */
 export const gateRecord = sql.fragment`json_build_object(
   'kind', g.kind, 'node_id', g.node_id, 'step_key', g.step_key, 'label', g.label, 'prompt', g.prompt,
-  'since', g.opened_at, 'rules', ${gateRules},
+  'since', g.opened_at, 'rules', ${gateRules}, 'assignee', ${assigneeOf},
   'tool_call', CASE WHEN g.kind = 'tool_call' THEN json_build_object('tool', g.tool, 'turn', g.turn,
     'arguments', g.arguments, 'schema_digest', g.schema_digest, 'digest', g.digest) END)`;
 
@@ -28,6 +57,7 @@ interface RuleRow {
   settings: GateSettings;
   expires_at: string | null;
   decisions: GateVote[];
+  starter: string | null;
   members: { id: string; name: string | null }[] | null;
 }
 
@@ -37,16 +67,35 @@ export interface GateRow extends Pick<
 > {
   rules: RuleRow | null;
   tool_call: PendingGate['tool_call'] | null;
+  assignee: PendingGate['assignee'] | null;
 }
 
-export const toGate = ({ tool_call: call, rules, ...gate }: GateRow): PendingGate => ({
+/** Open gates as callers see them, in the same order. Reads the members where a gate has rules about them. */
+export async function toGates(
+  db: Db,
+  workspaceId: string,
+  rows: readonly GateRow[],
+): Promise<PendingGate[]> {
+  const asks = rows.some(({ rules }) => rules !== null && needsMember(rules.settings));
+  const members = asks ? await readStandings(db, workspaceId) : [];
+  return rows.map((row) => toGate(row, members));
+}
+
+const toGate = (
+  { tool_call: call, rules, assignee, ...gate }: GateRow,
+  members: readonly MemberStanding[],
+): PendingGate => ({
   ...gate,
   since: storedTime(gate.since),
-  ...(rules === null ? {} : toRules(rules)),
+  ...(rules === null ? {} : toRules(rules, members)),
+  ...(assignee == null ? {} : { assignee }),
   ...(call == null ? {} : { tool_call: call }),
 });
 
-function toRules({ settings, expires_at, decisions, members }: RuleRow): Partial<PendingGate> {
+function toRules(
+  { settings, expires_at, decisions, members: named, starter }: RuleRow,
+  members: readonly MemberStanding[],
+): Partial<PendingGate> {
   const { input_schema, approvers, required, not_the_starter, on_timeout } = settings;
   return {
     ...(input_schema === undefined ? {} : { input_schema }),
@@ -55,13 +104,23 @@ function toRules({ settings, expires_at, decisions, members }: RuleRow): Partial
       : {
           approvers: {
             ...(approvers.roles === undefined ? {} : { roles: approvers.roles }),
-            ...(members === null ? {} : { members }),
+            ...(named === null ? {} : { members: named }),
           },
         }),
     ...(required === undefined ? {} : { required }),
     ...(not_the_starter === undefined ? {} : { not_the_starter }),
+    ...(needsMember(settings) ? toDeciders(settings, members, { starter, decisions }) : {}),
     ...(on_timeout === undefined ? {} : { on_timeout }),
     ...(expires_at === null ? {} : { expires_at: storedTime(expires_at) }),
     decisions,
   };
+}
+
+function toDeciders(
+  settings: GateSettings,
+  members: readonly MemberStanding[],
+  progress: GateProgress,
+): Pick<PendingGate, 'deciders' | 'admins_stand_in'> {
+  const { members: deciders, adminsStandIn } = decidersOf(settings, members, progress);
+  return { deciders: deciders.length, ...(adminsStandIn ? { admins_stand_in: true } : {}) };
 }

@@ -8,6 +8,7 @@ import { callDigest } from '../../crypto/call-digest.ts';
 import type { GateDecision } from '../../gate-decision.ts';
 import { type Announcement, announceGates } from './announcements.ts';
 import { readDecisions } from './answers.ts';
+import { decideRehearsed } from './rehearsed.ts';
 import { parentNotice } from '../children/notices.ts';
 import { queueAlert } from '../runs/outbox.ts';
 import { type Pool, sql, type Tx } from '../pool.ts';
@@ -19,6 +20,7 @@ import { agentColumns, agentValues } from '../runs/steps.ts';
 const lockedRun = z.object({
   status: z.string(),
   epoch: z.number(),
+  rehearsed: z.boolean(),
 });
 
 /** How a pause is announced: whether by alerts, and where the pages of gates are. */
@@ -30,18 +32,19 @@ interface PauseNotice {
 /**
  * Pauses a run at its open gates: opens the new ones, and marks the run `paused` with one `run_paused` frame for the
  * gate that waits longest. If a decision already exists, nothing is paused and the decisions are returned. Idempotent,
- * also after a reset. Each `run_paused` frame comes with an event for webhook endpoints, and with `alerts` with an alert.
+ * also after a reset. `noticed`: a notice for the run that started this one is queued. Each `run_paused` frame comes with
+ * an event for webhook endpoints, and with `alerts` with an alert.
  */
 export async function pauseAtGates(
   db: Pool,
   call: PauseCall & PauseNotice & { execution: string },
-): Promise<GateDecision[]> {
+): Promise<{ decisions: GateDecision[]; noticed: boolean }> {
   return db.transaction(async (tx) => {
     const run = await tx.maybeOne(sql.prepared('gates_lock_run', lockedRun)`
-      SELECT status, resumed_count AS epoch FROM runs
+      SELECT status, resumed_count AS epoch, rehearsal IS NOT NULL AS rehearsed FROM runs
       WHERE id = ${call.run_id} AND ${acceptsWorkOf(call.execution)} FOR UPDATE
     `);
-    if (run === null) return [];
+    if (run === null) return { decisions: [], noticed: false };
     await writePending(tx, call);
     const opened: GateOpening[] = [];
     for (const gate of call.gates) {
@@ -59,14 +62,15 @@ export async function pauseAtGates(
         ),
       ),
     );
+    if (run.rehearsed) await decideRehearsed(tx, call.run_id, call.gates);
     const decisions = await decisionsOf(tx, call.run_id, call.gates);
     if (decisions.length > 0) {
       if (opened.length > 0) await announceGates(tx, announcementOf(call, opened, false));
-      return decisions;
+      return { decisions, noticed: false };
     }
-    await markPaused(tx, call);
+    const noticed = await markPaused(tx, call);
     if (run.status !== 'paused' || opened.length > 0) await announcePause(tx, call, opened);
-    return [];
+    return { decisions, noticed };
   });
 }
 
@@ -157,8 +161,9 @@ async function openToolCall(
   return result.rowCount > 0;
 }
 
-async function markPaused(tx: Tx, call: PauseCall): Promise<void> {
-  await tx.query(sql.prepared('gates_mark_paused', z.object({}))`
+/** Returns whether the run that started this one is to be notified. */
+const markPaused = (tx: Tx, call: PauseCall): Promise<boolean> =>
+  tx.oneFirst(sql.prepared('gates_mark_paused', z.object({ noticed: z.boolean() }))`
     WITH run AS (UPDATE runs SET
       active_ms = active_ms + CASE WHEN status = 'running' THEN ${phaseMs} ELSE 0 END,
       phase_since = CASE WHEN status = 'paused' THEN phase_since ELSE clock_timestamp() END,
@@ -167,9 +172,8 @@ async function markPaused(tx: Tx, call: PauseCall): Promise<void> {
     WHERE id = ${call.run_id}
     RETURNING parent_run_id, parent_step_key, old.status AS before
     ), ${parentNotice(sql.fragment`before <> 'paused'`)}
-    SELECT
+    SELECT parent_run_id IS NOT NULL AND before <> 'paused' AS noticed FROM run
   `);
-}
 
 /** The frame, the events and the alert of a pause. */
 async function announcePause(

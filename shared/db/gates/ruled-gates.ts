@@ -1,18 +1,20 @@
 import { z } from 'zod';
 import type { Actor } from '../../actor.ts';
 import { roles } from '../../capabilities.ts';
-import type { GateVote } from '../../contract/gate.ts';
-import { type GateSettings, refusedDecision } from '../../graph/gate-settings.ts';
+import { gateStatuses, type GateVote } from '../../contract/gate.ts';
+import { decidersOf, type GateSettings, refusedDecision } from '../../graph/gate-settings.ts';
 import type { JsonObject } from '../../json.ts';
+import { readStandings } from '../people/standings.ts';
 import { type Db, sql } from '../pool.ts';
 import type { Decision } from './decision.ts';
+import { isChosen, starterOf } from './gate-records.ts';
 
 const ruledGate = z.object({
   step_key: z.string(),
   round: z.number(),
   node_id: z.string(),
   label: z.string(),
-  status: z.enum(['open', 'approved', 'rejected', 'cancelled']),
+  status: z.enum(gateStatuses),
   settings: z.unknown().transform((value) => value as GateSettings | null),
   decisions: z.unknown().transform((value) => (value ?? []) as GateVote[]),
   input: z.unknown().transform((value) => value as JsonObject | null),
@@ -30,7 +32,7 @@ export interface RuledGate extends z.infer<typeof ruledGate> {
 
 /**
  * The gate with settings that a decision is about: the open one, else the last one that was decided. Undefined when
- * there is none. A run that a schedule started counts as started by the member who created the schedule.
+ * there is none.
  */
 export async function findRuledGate(
   db: Db,
@@ -39,26 +41,31 @@ export async function findRuledGate(
   const gate = await db.maybeOne(sql.prepared('gates_find_ruled', ruledGate)`
     SELECT g.step_key, g.round, g.node_id, g.label, g.status, g.settings, g.decisions, g.input,
            coalesce(g.expires_at <= clock_timestamp(), false) AS expired,
-           coalesce(r.created_by, (SELECT created_by FROM schedules WHERE id = r.schedule_id)) AS starter,
+           ${starterOf} AS starter,
            (SELECT role FROM members WHERE id = ${actor.id} AND workspace_id = r.workspace_id AND status = 'active') AS member_role
     FROM runs r JOIN gates g ON g.run_id = r.id
     WHERE r.id = ${runId} AND r.workspace_id = ${actor.workspaceId} AND g.kind = 'human_gate'
-      AND (${nodeId ?? null}::text IS NULL OR g.node_id = ${nodeId ?? null})
-      AND (${stepKey ?? null}::text IS NULL OR g.step_key = ${stepKey ?? null})
+      AND ${isChosen({ nodeId, stepKey })}
     ORDER BY g.status = 'open' DESC, CASE WHEN g.status = 'open' THEN g.opened_at END, g.decided_at DESC NULLS LAST,
              g.step_key, g.round DESC LIMIT 1
   `);
   if (gate === null || gate.settings === null) return undefined;
   const ruled = { ...gate, settings: gate.settings };
-  return { ...ruled, refusal: refusalOf(ruled, actor) };
+  return { ...ruled, refusal: await refusalOf(db, ruled, actor) };
 }
 
-function refusalOf(
-  { settings, label, starter, member_role: role }: Omit<RuledGate, 'refusal'>,
-  { id }: Actor,
-): string | undefined {
+async function refusalOf(
+  db: Db,
+  gate: Omit<RuledGate, 'refusal'>,
+  { id, workspaceId }: Actor,
+): Promise<string | undefined> {
+  const { settings, label, starter, member_role: role } = gate;
   const member = id === null || role === null ? null : { id, role };
-  return refusedDecision(settings, label, { member, starter });
+  const asked = { member, starter, adminsStandIn: false };
+  const refusal = refusedDecision(settings, label, asked);
+  if (refusal === undefined || settings.approvers === undefined) return refusal;
+  const { adminsStandIn } = decidersOf(settings, await readStandings(db, workspaceId), gate);
+  return refusedDecision(settings, label, { ...asked, adminsStandIn });
 }
 
 /** Whether the member's approval already counts: while the gate is open, and once it is approved. */

@@ -31,7 +31,8 @@ export async function findOpenCall(
     FROM gates g JOIN runs r ON r.id = g.run_id
     JOIN workflow_versions v ON v.workflow_id = r.workflow_id AND v.version = r.workflow_version
     CROSS JOIN LATERAL (
-      SELECT node FROM json_array_elements(v.graph -> 'nodes') AS node WHERE node ->> 'id' = g.node_id LIMIT 1) AS n
+      SELECT node FROM json_array_elements(coalesce(r.graph, v.graph) -> 'nodes') AS node
+      WHERE node ->> 'id' = g.node_id LIMIT 1) AS n
     WHERE g.run_id = ${scope.runId} AND r.workspace_id = ${scope.workspaceId} AND g.digest = ${scope.digest}
       AND g.status = 'open'
   `);

@@ -5,7 +5,7 @@ import { withoutNulls } from '../../gate-decision.ts';
 import type { JsonObject } from '../../json.ts';
 import { aroundLabel } from '../../rejection.ts';
 import { recordAudit } from '../audit/audit.ts';
-import { type Db, type Pool, sql, type Tx } from '../pool.ts';
+import { type Db, jsonOrNull, type Pool, sql, type Tx } from '../pool.ts';
 import { answerMembers } from './answers.ts';
 import type { Decided, Decision } from './decision.ts';
 import { refusal } from './decisions.ts';
@@ -98,9 +98,6 @@ interface Collected {
   decisions: GateVote[];
   input: JsonObject | null;
 }
-
-const jsonOrNull = (value: unknown) =>
-  sql.fragment`${value === null ? null : JSON.stringify(value)}::json`;
 
 async function keepOpen(
   tx: Tx,

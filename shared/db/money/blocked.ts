@@ -14,10 +14,13 @@ export interface Blocked {
   limitMicros: number;
   /** The hold that the run would need; only for a run that has not started. */
   estimateMicros?: number | null;
+  /** The budget of an experiment: what the step may cost; null: unknown. */
+  experiment?: { most: number | null };
 }
 
 /** Two decimals, or six when the amount is not a whole number of cents. */
-const usd = (micros: number): string => toDollars(micros).toFixed(micros % 10_000 === 0 ? 2 : 6);
+export const usd = (micros: number): string =>
+  toDollars(micros).toFixed(micros % 10_000 === 0 ? 2 : 6);
 
 /**
  * The message for the caller or the failed run. Below the limit, the message includes the estimate that does not fit.
@@ -25,11 +28,17 @@ const usd = (micros: number): string => toDollars(micros).toFixed(micros % 10_00
 export function blockedText(blocked: Blocked): string {
   const { name, committedMicros, limitMicros, estimateMicros } = blocked;
   const amounts = `$${usd(committedMicros)} of $${usd(limitMicros)}`;
+  if (blocked.experiment !== undefined) return experimentText(amounts, blocked.experiment.most);
   if (name === null) return `Run cost cap reached: ${amounts} spent`;
   const text = `Budget '${name}' exhausted: ${amounts} committed`;
   if (estimateMicros == null || committedMicros >= limitMicros) return text;
   return `${text}; this run needs an estimate of $${usd(estimateMicros)}`;
 }
+
+const experimentText = (amounts: string, most: number | null): string =>
+  most === null
+    ? `The budget of the experiment covers no step of unknown cost (${amounts} spent): set max_output_tokens of the agent`
+    : `The budget of the experiment has no room: ${amounts} spent, and the step may cost $${usd(most)}`;
 
 /** The evidence of a governance event. */
 export const blockedEvidence = (blocked: Blocked): JsonObject => ({

@@ -8,9 +8,11 @@ import {
   type BudgetUpdate,
   budgetWindows,
 } from '../../contract/budget.ts';
+import type { DryRunBudget } from '../../contract/dry-run.ts';
 import type { OffsetPage } from '../../contract/common.ts';
 import { AppError, notFound } from '../../errors.ts';
 import { toDollars, toMicros } from '../../money.ts';
+import { withEtag } from '../../crypto/etags.ts';
 import { newId } from '../../crypto/ids.ts';
 import { recordAudit } from '../audit/audit.ts';
 import { offsetClause } from '../cursor.ts';
@@ -53,7 +55,7 @@ export const currentWindow = sql.fragment`
   CROSS JOIN LATERAL (SELECT greatest(b.window_start, budget_window_start(b."window", now())) AS start) AS w`;
 
 function toBudget(row: z.infer<typeof budgetRow>): Budget {
-  return {
+  const budget = {
     id: row.id,
     name: row.name,
     scope: row.scope,
@@ -64,6 +66,7 @@ function toBudget(row: z.infer<typeof budgetRow>): Budget {
     created_at: row.created_at,
     status: toStatus(row),
   };
+  return withEtag(budget, ['status']);
 }
 
 function toStatus(row: z.infer<typeof budgetRow>): BudgetStatus {
@@ -95,6 +98,44 @@ export async function listBudgets(
     WHERE b.workspace_id = ${workspaceId} ORDER BY b.created_at, b.id ${offsetClause(page)}
   `);
   return rows.map(toBudget);
+}
+
+const roomRow = budgetRow.pick({
+  id: true,
+  name: true,
+  limit_micros: true,
+  estimate_micros: true,
+  spent: true,
+  reserved: true,
+});
+
+/**
+ * The room that runs of these workflows find in their budgets now. The rule is that of an admission, which locks what it
+ * reads: see `placeHolds`. Nothing is locked or reserved here.
+ */
+export async function readBudgetRooms(
+  db: Db,
+  { workspaceId, workflowIds }: { workspaceId: string; workflowIds: readonly string[] },
+): Promise<DryRunBudget[]> {
+  const rows = await db.any(sql.prepared('budgets_rooms', roomRow)`
+    SELECT ${budgetColumns} FROM budgets b ${currentWindow}
+    WHERE b.workspace_id = ${workspaceId}
+      AND (b.workflow_id IS NULL OR b.workflow_id = ANY (${sql.array([...workflowIds], 'text')}))
+    ORDER BY b.id
+  `);
+  return rows.map(
+    ({ id, name, limit_micros: limit, estimate_micros: estimate, spent, reserved }) => {
+      // Without an estimate, only what was spent counts.
+      const available = limit - spent - (estimate === null ? 0 : reserved);
+      return {
+        id,
+        name,
+        asked_usd: toDollars(estimate ?? 0),
+        available_usd: toDollars(available),
+        fits: available > 0 && (estimate ?? 0) <= available,
+      };
+    },
+  );
 }
 
 /** Throws AppError `not_found`. */

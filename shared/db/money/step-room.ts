@@ -24,9 +24,13 @@ export const blockedRun = sql.fragment`
       AND (h.estimate_micros IS NULL OR run.cost_micros - h.base_micros > h.estimate_micros)
     ORDER BY b.id) AS budget`;
 
+/** Whether `run` is a rehearsal of an experiment with a budget, or below one. */
+export const isBudgetedRehearsal = sql.fragment`
+  ((run.experiment_id IS NOT NULL OR run.parent_run_id IS NOT NULL) AND budgeted_experiment(run.id) IS NOT NULL)`;
+
 /**
- * Whether a step's possible cost must be reserved before it starts. Expects a CTE `run` with `id`, `parent_run_id` and
- * `cost_cap_micros`.
+ * Whether a step's possible cost must be reserved before it starts. Expects a CTE `run` with `id`, `parent_run_id`,
+ * `cost_cap_micros` and `experiment_id`.
  */
 export const limitedRun = sql.fragment`
   SELECT FROM run
@@ -34,7 +38,8 @@ export const limitedRun = sql.fragment`
          OR (parent_run_id IS NOT NULL AND EXISTS (
                SELECT FROM runs_above(run.id) AS a WHERE a.cap_micros IS NOT NULL))
          OR EXISTS (SELECT FROM budget_holds h
-                    WHERE h.run_id = run.id AND h.status = 'open' AND h.estimate_micros IS NOT NULL))`;
+                    WHERE h.run_id = run.id AND h.status = 'open' AND h.estimate_micros IS NOT NULL)
+         OR ${isBudgetedRehearsal})`;
 
 /** The steps in progress of run `r`, as `f`, except the step with this key. */
 const inFlight = (exceptStepKey: string) => sql.fragment`
@@ -46,6 +51,13 @@ const inFlight = (exceptStepKey: string) => sql.fragment`
       AND s.claim_until > clock_timestamp()) AS f`;
 
 const roomRow = z.object({
+  experiment: z
+    .object({
+      cost: z.number(),
+      cap: z.number(),
+      inFlight: z.object({ micros: z.number(), unknown: z.boolean() }),
+    })
+    .nullable(),
   caps: z.array(
     z.object({
       cost: z.number(),
@@ -70,8 +82,8 @@ const roomRow = z.object({
 });
 
 /**
- * Decides whether a step can start under the limits of its run: see `admit`. Locks the run's row, after those of the
- * runs above it with a cap, and its budgets' rows when the step may exceed the run's holds. Each is read by a statement that starts after the lock, so that no value is
+ * Decides whether a step can start under the limits of its run: see `admit`. Locks the run's row, after that of its
+ * experiment and those of the runs above it with a cap, and its budgets' rows when the step may exceed the run's holds. Each is read by a statement that starts after the lock, so that no value is
  * older than the lock. Undefined when the run does not exist.
  */
 export async function admitStep(
@@ -79,6 +91,8 @@ export async function admitStep(
   step: { runId: string; stepKey: string; cost: StepCost },
 ): Promise<Admittance | undefined> {
   const { runId, stepKey, cost } = step;
+  await tx.query(sql.prepared('spending_lock_experiment', z.object({}))`
+    SELECT FROM experiments WHERE id = budgeted_experiment(${runId}) FOR NO KEY UPDATE`);
   await tx.query(sql.prepared('spending_lock_run', z.object({}))`
     SELECT FROM runs
     WHERE id = ANY (ARRAY(SELECT a.id FROM runs_above(${runId}) AS a WHERE a.cap_micros IS NOT NULL OR a.id = ${runId}))
@@ -98,6 +112,10 @@ export async function admitStep(
 async function readRoom(tx: Tx, runId: string, stepKey: string): Promise<RunRoom | undefined> {
   const row = await tx.maybeOne(sql.prepared('spending_read_room', roomRow)`
     SELECT f.micros AS in_flight, f.unknown,
+      (SELECT json_build_object('cost', s.spent_micros, 'cap', e.budget_micros, 'inFlight',
+                json_build_object('micros', s.pending_micros, 'unknown', s.pending_unknown))
+       FROM experiments e CROSS JOIN LATERAL experiment_spending(e.id, r.id, ${stepKey}) AS s
+       WHERE e.id = budgeted_experiment(r.id)) AS experiment,
       (SELECT coalesce(json_agg(json_build_object('cost', c.cost_micros, 'cap', c.cap_micros, 'inFlight',
                 json_build_object('micros', c.pending_micros, 'unknown', c.pending_unknown))), '[]')
        FROM capped_spending(r.id, ${stepKey}) AS c) AS caps,
@@ -112,8 +130,8 @@ async function readRoom(tx: Tx, runId: string, stepKey: string): Promise<RunRoom
     WHERE r.id = ${runId}
   `);
   if (row === null) return undefined;
-  const { caps, in_flight: micros, unknown, budgets } = row;
-  return { caps, inFlight: { micros, unknown }, budgets };
+  const { experiment, caps, in_flight: micros, unknown, budgets } = row;
+  return { experiment, caps, inFlight: { micros, unknown }, budgets };
 }
 
 /**

@@ -84,7 +84,7 @@ const workflowRow = z.object({
 async function costsByWorkflow(tx: Tx, of: Days): Promise<UsageBreakdown['by_workflow']> {
   const rows = await tx.any(sql.prepared('usage_breakdown_workflows', workflowRow)`
     WITH costs AS (
-      SELECT r.workflow_id, count(*) AS runs, sum(r.cost_micros) AS cost_micros
+      SELECT r.workflow_id, count(*) FILTER (WHERE r.rehearsal IS NULL) AS runs, sum(r.cost_micros) AS cost_micros
       FROM runs r WHERE ${ofDays(of)} GROUP BY r.workflow_id
     ), placed AS (
       SELECT *, least(${MAX_BREAKDOWN_ROWS + 1}::int,
@@ -120,7 +120,7 @@ async function costsByModel(tx: Tx, of: Days): Promise<UsageBreakdown['by_model'
              sum((s.usage ->> 'output_tokens')::int) AS output_tokens, sum(s.cost_micros) AS cost_micros,
              count(*) FILTER (WHERE s.unpriced) AS unpriced_steps
       FROM runs r JOIN steps s ON s.run_id = r.id
-      WHERE ${ofDays(of)} AND (s.model IS NOT NULL OR s.cost_micros > 0 OR s.unpriced)
+      WHERE ${ofDays(of)} AND s.reused_from IS NULL AND (s.model IS NOT NULL OR s.cost_micros > 0 OR s.unpriced)
       GROUP BY s.model
     ), placed AS (
       SELECT *, least(${MAX_BREAKDOWN_ROWS + 1}::int,

@@ -6,12 +6,17 @@ import type { OffsetPage } from '../../contract/common.ts';
 import { memberStatuses } from '../../contract/member.ts';
 import { AppError, notFound } from '../../errors.ts';
 import { newApiKeySecret } from '../../crypto/api-key-secrets.ts';
+import { withEtag } from '../../crypto/etags.ts';
 import { newId } from '../../crypto/ids.ts';
 import { recordAudit } from '../audit/audit.ts';
 import { offsetClause } from '../cursor.ts';
 import { type Db, type Pool, sql, type Tx } from '../pool.ts';
 import { requireAtLeast, lockMembership } from './standing.ts';
 import { requireRoom } from './limits.ts';
+
+const keyRow = apiKeySchema
+  .omit({ etag: true })
+  .transform((key): ApiKey => withEtag(key, ['last_used_at']));
 
 /** Keys `k` as the API shows them. A key whose member was removed is invalid, so it is shown as revoked. */
 const keyColumns = sql.fragment`
@@ -25,22 +30,24 @@ export async function listApiKeys(
   db: Db,
   page: OffsetPage & { workspaceId: string },
 ): Promise<readonly ApiKey[]> {
-  return db.any(sql.prepared('api_keys_list', apiKeySchema)`
+  return db.any(sql.prepared('api_keys_list', keyRow)`
     SELECT ${keyColumns} FROM api_keys k ${linkedMember}
     WHERE k.workspace_id = ${page.workspaceId}
     ORDER BY k.created_at DESC, k.id DESC ${offsetClause(page)}
   `);
 }
 
-async function readApiKey(
+/** Throws AppError `not_found`. */
+export async function readApiKey(
   db: Db,
   scope: { workspaceId: string; keyId: string },
-): Promise<ApiKey | undefined> {
-  const key = await db.maybeOne(sql.prepared('api_keys_read', apiKeySchema)`
+): Promise<ApiKey> {
+  const key = await db.maybeOne(sql.prepared('api_keys_read', keyRow)`
     SELECT ${keyColumns} FROM api_keys k ${linkedMember}
     WHERE k.id = ${scope.keyId} AND k.workspace_id = ${scope.workspaceId}
   `);
-  return key ?? undefined;
+  if (key === null) throw notFound('API key');
+  return key;
 }
 
 /**
@@ -67,7 +74,6 @@ export async function createApiKey(
               ${input.member_id ?? null}, ${actor.id})
     `);
     const key = await readApiKey(tx, { workspaceId, keyId });
-    if (key === undefined) throw new Error(`key ${keyId} was not created`);
     await auditKey(tx, maker, key, 'create');
     return { ...key, secret };
   });
@@ -124,7 +130,6 @@ export async function revokeApiKey(db: Pool, actor: Actor, keyId: string): Promi
   await db.transaction(async (tx) => {
     const revoker = await lockMembership(tx, actor, 'manage_api_keys');
     const key = await readApiKey(tx, { workspaceId, keyId });
-    if (key === undefined) throw notFound('API key');
     if (key.revoked) return;
     requireAtLeast(revoker, await readHeld(tx, keyId));
     const { rowCount } = await tx.query(sql.prepared('api_keys_revoke', z.object({}))`

@@ -18,6 +18,7 @@ const counted: Readonly<Record<LimitedNoun, FragmentSqlToken>> = {
   feeds: sql.fragment`data_feeds t WHERE true`,
   sources: sql.fragment`data_sources t WHERE true`,
   endpoints: sql.fragment`data_endpoints t WHERE true`,
+  jobs: sql.fragment`background_jobs t WHERE status = 'running'`,
 };
 
 /**

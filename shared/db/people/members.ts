@@ -13,6 +13,7 @@ import {
 import type { OffsetPage } from '../../contract/common.ts';
 import { type Member, type MemberDetail, memberStatuses } from '../../contract/member.ts';
 import { notFound } from '../../errors.ts';
+import { etagOf } from '../../crypto/etags.ts';
 import type { Sealer } from '../../crypto/sealing.ts';
 import { offsetClause } from '../cursor.ts';
 import { openInviteCode } from './invite-codes.ts';
@@ -40,11 +41,14 @@ export const memberRow = z.object({
 });
 export type MemberRow = z.infer<typeof memberRow>;
 
-/** A member as the API shows it, with the code to show; the code gives access to the account. */
+/**
+ * A member as the API shows it, with the code to show; the code gives access to the account. The tag is the same with and
+ * without it, and changes with the permissions, which only the detail has.
+ */
 export function toMember(row: MemberRow, code?: string): Member {
   const { id, name, email, role, status, is_owner, created_at } = row;
   const invited = status === 'invited';
-  return {
+  const member = {
     id,
     name,
     email,
@@ -55,6 +59,10 @@ export function toMember(row: MemberRow, code?: string): Member {
     invite_expires_at: invited ? row.invite_expires_at : null,
     created_at,
   };
+  const etag = etagOf({ ...member, capabilities: settingsOf(role, row.overrides) }, [
+    'invite_code',
+  ]);
+  return { ...member, etag };
 }
 
 /**

@@ -7,6 +7,7 @@ const standingRow = z.object({
   id: z.string(),
   name: z.string(),
   role: z.enum(roles),
+  active: z.boolean(),
   overrides: z.record(z.string(), z.boolean().nullable()),
 });
 
@@ -16,5 +17,5 @@ export const readStandings = async (
   workspaceId: string,
 ): Promise<readonly MemberStanding[]> =>
   db.any(sql.prepared('members_standings', standingRow)`
-    SELECT id, name, role, overrides FROM members WHERE workspace_id = ${workspaceId} ORDER BY created_at, id
+    SELECT id, name, role, status = 'active' AS active, overrides FROM members WHERE workspace_id = ${workspaceId} ORDER BY created_at, id
   `);

@@ -4,6 +4,7 @@ import { roles } from '../../capabilities.ts';
 import { type Workspace, workspaceSchema, type WorkspaceUpdate } from '../../contract/workspace.ts';
 import { emailTaken, notFound } from '../../errors.ts';
 import { type PlanName, planNames } from '../../plans.ts';
+import { withEtag } from '../../crypto/etags.ts';
 import { newId } from '../../crypto/ids.ts';
 import { recordAudit } from '../audit/audit.ts';
 import { type Db, type Pool, sql, type Tx } from '../pool.ts';
@@ -100,9 +101,13 @@ export async function readDefaultOwner(db: Db): Promise<Actor | undefined> {
   };
 }
 
+const workspaceRow = workspaceSchema
+  .omit({ etag: true })
+  .transform((workspace): Workspace => withEtag(workspace, ['member_count']));
+
 /** `member_count` includes members in every status. */
 export async function readWorkspace(db: Db, workspaceId: string): Promise<Workspace> {
-  const row = await db.maybeOne(sql.prepared('workspace_read', workspaceSchema)`
+  const row = await db.maybeOne(sql.prepared('workspace_read', workspaceRow)`
     SELECT w.id, w.name, w.plan, w.created_at,
            (SELECT count(*) FROM members m WHERE m.workspace_id = w.id) AS member_count
     FROM workspaces w WHERE w.id = ${workspaceId}

@@ -3,15 +3,31 @@ import { z } from 'zod';
 import { AppError, conflict } from '../../errors.ts';
 import { canonicalJson } from '../../graph/diff.ts';
 import { MAX_RUN_DEPTH } from '../../limits.ts';
-import type { JsonObject } from '../../json.ts';
 import { type Db, type FragmentSqlToken, sql } from '../pool.ts';
 import type { SignatureMark } from '../workflows/webhooks.ts';
 import { readChild } from '../children/steps.ts';
 import { acceptsWorkOf } from './row.ts';
-import type { RunRequest } from './run-request.ts';
+import { type RunRequest, storedRehearsal } from './run-request.ts';
 
-const fingerprintOf = (input: JsonObject): string =>
-  createHash('sha256').update(canonicalJson(input)).digest('hex');
+/** What the requests with one idempotency key have in common. */
+function fingerprintOf({ input, fork, version, drawn, rehearsal }: RunRequest): string {
+  const { copies: _copies, ...from } = fork ?? {};
+  const rehearsed = storedRehearsal(rehearsal);
+  const plain = fork === undefined && drawn === undefined;
+  const asked = plain ? input : { input, version, drawn, ...from, rehearsed };
+  return createHash('sha256').update(canonicalJson(asked)).digest('hex');
+}
+
+/**
+ * Each request that starts runs has keys of its own: for a workflow, for its draft, to run a run again, to fork it, and to
+ * replay an event.
+ */
+function keyOf({ idempotencyKey: key, fork, drawn, replay }: RunRequest): string | undefined {
+  if (key === undefined) return undefined;
+  if (replay !== undefined) return [replay.eventId, 'replay', key].join('/');
+  if (fork === undefined) return drawn === undefined ? key : `draft/${key}`;
+  return [fork.sourceId, fork.fromStep === undefined ? 'rerun' : 'fork', key].join('/');
+}
 
 const claimRow = z.object({ run_id: z.string(), fingerprint: z.string() });
 
@@ -21,22 +37,54 @@ export async function findReplay(db: Db, request: RunRequest): Promise<string | 
     const signed = await findSignedRun(db, request, request.signature);
     if (signed !== undefined) return signed;
   }
+  if (request.experimentId !== undefined) return findRehearsal(db, request);
+  if (request.replay?.jobId !== undefined) {
+    const replayed = await findReplayed(db, request.replay);
+    if (replayed !== undefined) return replayed;
+  }
   if (request.parent !== undefined) return (await readChild(db, placeOf(request.parent)))?.id;
   if (request.event !== undefined) return findEventRun(db, request, request.event);
-  if (request.idempotencyKey === undefined) return undefined;
+  const key = keyOf(request);
+  if (key === undefined) return undefined;
   const earlier = await db.maybeOne(sql.prepared('admission_read_key', claimRow)`
     SELECT run_id, encode(fingerprint, 'hex') AS fingerprint FROM idempotency_keys
     WHERE workspace_id = ${request.actor.workspaceId} AND workflow_id = ${request.workflowId}
-      AND key = ${request.idempotencyKey}
+      AND key = ${key}
   `);
   if (earlier === null) return undefined;
-  if (earlier.fingerprint !== fingerprintOf(request.input)) {
+  if (earlier.fingerprint !== fingerprintOf(request)) {
     throw new AppError(
       'idempotency_mismatch',
       'This Idempotency-Key was used with another input; use a new key for a new run',
     );
   }
   return earlier.run_id;
+}
+
+async function findRehearsal(
+  db: Db,
+  { experimentId, fork }: RunRequest,
+): Promise<string | undefined> {
+  const earlier = await db.maybeOne(sql.prepared(
+    'admission_read_rehearsal',
+    z.object({ id: z.string() }),
+  )`
+    SELECT id FROM runs WHERE experiment_id = ${experimentId ?? null} AND forked_from = ${fork?.sourceId ?? null}
+  `);
+  return earlier?.id;
+}
+
+async function findReplayed(
+  db: Db,
+  { eventId, jobId }: NonNullable<RunRequest['replay']>,
+): Promise<string | undefined> {
+  const earlier = await db.maybeOne(sql.prepared(
+    'admission_read_replay',
+    z.object({ run_id: z.string() }),
+  )`
+    SELECT run_id FROM inbound_event_replays WHERE event_id = ${eventId} AND job_id = ${jobId ?? null}
+  `);
+  return earlier?.run_id;
 }
 
 async function findSignedRun(
@@ -101,12 +149,18 @@ interface Claim {
  * refused, the second gets the claim.
  */
 export function claimOf(request: RunRequest, runId: string): Claim {
-  const { event, idempotencyKey: key, parent, schedule, signature } = request;
+  const { event, experimentId, parent, replay, schedule, signature } = request;
+  const key = keyOf(request);
   const refused = sql.fragment``;
   if (parent !== undefined) return { name: 'admission_insert_child_run', ...childClaim(parent) };
+  if (experimentId !== undefined) {
+    const claim = experimentClaim(experimentId, request.fork?.sourceId);
+    return { name: 'admission_insert_experiment_run', claim, refused };
+  }
   if (schedule !== undefined) {
     return { name: 'admission_insert_scheduled_run', ...scheduleClaim(schedule.id, runId) };
   }
+  if (replay?.jobId !== undefined) return replayClaim(replay, event, runId);
   if (signature !== undefined) return signedClaim(signature, event, runId);
   if (event !== undefined) {
     return {
@@ -124,7 +178,7 @@ export function claimOf(request: RunRequest, runId: string): Claim {
     refused,
     claim: sql.fragment`claim AS (
       INSERT INTO idempotency_keys (workspace_id, workflow_id, key, fingerprint, run_id)
-      SELECT workspace_id, id, ${key}, decode(${fingerprintOf(request.input)}, 'hex'), ${runId} FROM workflow
+      SELECT workspace_id, id, ${key}, decode(${fingerprintOf(request)}, 'hex'), ${runId} FROM workflow
       ON CONFLICT DO NOTHING RETURNING run_id
     )`,
   };
@@ -193,6 +247,48 @@ const childClaim = ({ runId, stepKey, execution }: NonNullable<RunRequest['paren
       SELECT refuse('depth', '{}') FROM claim WHERE depth >= ${MAX_RUN_DEPTH}::int
       UNION ALL`,
 });
+
+/**
+ * An experiment rehearses each of its runs once. The lock keeps it running until the commit: a cancel waits, and then
+ * cancels this run, too. Two executions at the same time break the constraint `runs_one_per_experiment`.
+ */
+const experimentClaim = (experimentId: string, sourceId: string | undefined) => sql.fragment`
+    claim AS (
+      SELECT j.id FROM workflow w JOIN background_jobs j ON j.workspace_id = w.workspace_id
+      WHERE j.id = ${experimentId} AND j.status = 'running'
+        AND NOT EXISTS (SELECT FROM runs WHERE experiment_id = ${experimentId} AND forked_from = ${sourceId ?? null})
+      FOR SHARE OF j
+    )`;
+
+/**
+ * A job replays each of its events once. The lock keeps it running until the commit: a cancel waits, and no run starts
+ * after it. Two executions at the same time break the constraint `inbound_event_replays_once`.
+ */
+function replayClaim(
+  { eventId, jobId }: NonNullable<RunRequest['replay']>,
+  event: RunRequest['event'],
+  runId: string,
+): Claim {
+  const asked = sql.fragment`
+    asked AS (
+      SELECT w.id FROM workflow w JOIN background_jobs j ON j.workspace_id = w.workspace_id
+      WHERE j.id = ${jobId ?? null} AND j.status = 'running'
+        AND NOT EXISTS (SELECT FROM inbound_event_replays WHERE job_id = ${jobId ?? null} AND event_id = ${eventId})
+      FOR SHARE OF j
+    )`;
+  const refused = sql.fragment``;
+  return event === undefined
+    ? {
+        name: 'admission_insert_job_run',
+        claim: sql.fragment`${asked}, claim AS (SELECT FROM asked)`,
+        refused,
+      }
+    : {
+        name: 'admission_insert_job_event_run',
+        claim: sql.fragment`${asked}, ${eventClaim(event, runId, sql.fragment`asked`)}`,
+        refused,
+      };
+}
 
 /**
  * Runs of a schedule are admitted one at a time. This statement sees only the first of several concurrent ones; the

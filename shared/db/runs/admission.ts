@@ -15,6 +15,7 @@ import { LEASE_MS, type OutboxRow } from './outbox.ts';
 import { withCertainty } from '../commit-outcome.ts';
 import {
   type Db,
+  jsonOrNull,
   type Pool,
   type QuerySqlToken,
   refusalOf,
@@ -23,8 +24,11 @@ import {
 } from '../pool.ts';
 import { requireSchedule } from '../workflows/schedules.ts';
 import { summaryColumns, summaryRow, toSummary } from './summary.ts';
+import { requireRunningJob } from '../jobs/jobs.ts';
 import { claimOf, findReplay, requireParent } from './admission-claims.ts';
-import type { RunRequest } from './run-request.ts';
+import { copying } from '../forks/copies.ts';
+import { logging } from '../inbound/log.ts';
+import { type Drawn, rulesOf, type RunRequest, storedRehearsal } from './run-request.ts';
 
 export interface AdmittedRun {
   runId: string;
@@ -36,6 +40,12 @@ export interface AdmittedRun {
   actorName: string | null;
   graph: Graph;
   input: JsonObject;
+  /** What is laid over the state at steps, by step key. */
+  laid: Record<string, JsonObject>;
+  /** Its ledger has steps of another run already. */
+  forked: boolean;
+  /** How it rehearses another run; undefined for an ordinary run. */
+  rehearsal?: ReturnType<typeof rulesOf>;
 }
 
 export type Admission =
@@ -54,10 +64,18 @@ export interface Runnable {
   refuseInput?: (input: JsonObject) => Promise<AppError | undefined>;
 }
 
-/** The workflow's current version, or another one. It may come from a cache and be out of date, unless it is read `fresh`. */
+/** What to run: a workflow's current version, another one, or a graph that was drawn for it. */
+export interface Wanted {
+  workspaceId: string;
+  workflowId: string;
+  version?: number;
+  drawn?: Drawn;
+}
+
+/** Finds what to run. It may come from a cache and be out of date, unless it is read `fresh`. */
 export type FindRunnable = (
   db: Db,
-  ids: { workspaceId: string; workflowId: string; version?: number },
+  wanted: Wanted,
   fresh: boolean,
 ) => Promise<Runnable | undefined>;
 
@@ -77,10 +95,11 @@ export async function admitRun(
   request: RunRequest,
   findRunnable: FindRunnable,
 ): Promise<Admission> {
-  const ids = {
+  const ids: Wanted = {
     workspaceId: request.actor.workspaceId,
     workflowId: request.workflowId,
     ...(request.version === undefined ? {} : { version: request.version }),
+    ...(request.drawn === undefined ? {} : { drawn: request.drawn }),
   };
   for (let fresh = false; ; fresh = true) {
     const runnable = await findRunnable(db, ids, fresh);
@@ -95,6 +114,8 @@ export async function admitRun(
     if (earlier !== undefined) return { outcome: 'replayed', runId: earlier };
     if (runnable === undefined && fresh) throw notFound('Workflow');
     if (request.parent !== undefined) await requireParent(db, request.parent);
+    const jobId = request.experimentId ?? request.replay?.jobId;
+    if (jobId !== undefined) await requireRunningJob(db, jobId);
     if (request.schedule !== undefined) {
       await requireSchedule(db, { ...ids, scheduleId: request.schedule.id });
     }
@@ -153,6 +174,10 @@ function asRefusal(error: unknown, runnable: Judged): unknown {
       return conflict(
         `Runs can start other runs up to a depth of ${MAX_RUN_DEPTH}, and this one would be deeper`,
       );
+    case 'source':
+      return conflict(
+        'The run that it starts from was deleted, or its steps have changed: try again',
+      );
     case 'overlap':
       return conflict('The previous run of this schedule has not ended');
     default:
@@ -160,8 +185,13 @@ function asRefusal(error: unknown, runnable: Judged): unknown {
   }
 }
 
-/** Counts the run against the monthly quota: a row of `quota`, and of `subject` for the budgets, when there is room. */
-const countedRun = (runId: string) => sql.fragment`
+/** A run that counts against no quota. */
+const uncountedRun = sql.fragment`
+    spread AS (SELECT 0::bigint AS runs, 0::bigint AS seen
+    ), quota AS (SELECT 0::bigint AS runs)`;
+
+/** Counts the run against the monthly quota: a row of `quota` when there is room. */
+const countedRun = sql.fragment`
     spread AS (
       -- Counted while the plan was unlimited, and all runs that are visible without waiting for a lock.
       SELECT coalesce(sum(c.runs) FILTER (WHERE c.shard > 0), 0) AS runs, coalesce(sum(c.runs), 0) AS seen
@@ -174,9 +204,13 @@ const countedRun = (runId: string) => sql.fragment`
       ON CONFLICT (workspace_id, month, shard) DO UPDATE SET runs = c.runs + 1
       WHERE (SELECT run_limit IS NULL OR c.runs + spread.runs < run_limit FROM claimed, spread)
       RETURNING runs
-    ), subject AS (
+    )`;
+
+/** A row of `subject` for the budgets, for a run that may cost something. */
+const budgetSubject = ({ rehearsal }: RunRequest, runId: string) => sql.fragment`
+    subject AS (
       SELECT ${runId} AS run_id, 0 AS n, 0::bigint AS base_micros, workspace_id, id AS workflow_id, false AS exempt
-      FROM claimed WHERE EXISTS (SELECT FROM quota)
+      FROM claimed WHERE EXISTS (SELECT FROM quota) AND ${rehearsal?.allow.includes('agent') ?? true}
     )`;
 
 /** Every reason to refuse, in the order of the checks: the first one ends the statement. */
@@ -200,27 +234,37 @@ const refusedRun = (
     )`;
 
 /** The rows of an admitted run: the run, its count in the usage, its audit entry and the outbox entry to start it. */
-function admittedRows(request: RunRequest, runId: string): FragmentSqlToken {
-  const { actor, trigger, input } = request;
+function admittedRows(request: RunRequest, { graph }: Judged, runId: string): FragmentSqlToken {
+  const { actor, trigger, input, fork } = request;
+  const laid = fork === undefined || Object.keys(fork.laid).length === 0 ? null : fork.laid;
   const details = { run_id: runId, trigger, ...request.audit?.details };
   return sql.fragment`
     run AS (
       INSERT INTO runs (id, workspace_id, workflow_id, workflow_version, trigger, input, cost_cap_micros, created_by,
-                        created_by_name, schedule_id, due_at, parent_run_id, parent_step_key, parent_attempt, depth)
+                        created_by_name, schedule_id, due_at, parent_run_id, parent_step_key, parent_attempt, depth,
+                        starter_id, forked_from, forked_from_step, laid, graph, rehearsal, experiment_id,
+                        inbound_event_id)
       SELECT ${runId}, workspace_id, id, run_version, ${trigger}, ${JSON.stringify(input)}::json, run_cap_micros,
              ${actor.id}, ${actor.name}, ${request.schedule?.id ?? null},
              ${request.schedule?.dueAt ?? null}::timestamptz, ${request.parent?.runId ?? null},
              ${request.parent?.stepKey ?? null}, ${request.parent?.attempt ?? 0}::int,
-             1 + coalesce((SELECT depth FROM runs WHERE id = ${request.parent?.runId ?? null}), 0)
+             1 + coalesce((SELECT depth FROM runs WHERE id = ${request.parent?.runId ?? null}), 0),
+             coalesce(${actor.id}, (SELECT created_by FROM schedules WHERE id = ${request.schedule?.id ?? null}),
+                      (SELECT starter_id FROM runs WHERE id = ${request.parent?.runId ?? null})),
+             (SELECT id FROM runs WHERE id = ${fork?.sourceId ?? null} FOR KEY SHARE), ${fork?.fromStep ?? null}, ${jsonOrNull(laid)},
+             ${jsonOrNull(request.drawn === undefined ? null : (graph ?? null))}, ${jsonOrNull(storedRehearsal(request.rehearsal))}, ${request.experimentId ?? null},
+             ${request.inbound?.id ?? request.replay?.eventId ?? null}
       FROM claimed
       RETURNING *
     ), used AS (
-      INSERT INTO usage_deltas (workspace_id, day, runs) SELECT workspace_id, created_at::date, 1 FROM run
+      INSERT INTO usage_deltas (workspace_id, day, runs)
+      SELECT workspace_id, created_at::date, 1 FROM run WHERE rehearsal IS NULL
     ), audit AS (
       INSERT INTO audit_log (id, workspace_id, action, actor_id, actor_name, target_type, target_id, details)
       SELECT ${newId('audit')}, workspace_id, ${request.audit?.action ?? 'run'}, ${actor.id}, ${actor.name},
              'workflow', workflow_id, ${JSON.stringify(details)}::jsonb
-      FROM run
+      -- The experiment has an entry of its own.
+      FROM run WHERE experiment_id IS NULL
     ), promise AS (
       INSERT INTO outbox (run_id, kind, leased_until)
       SELECT id, 'start', now() + ${LEASE_MS}::int * interval '1 ms' FROM run
@@ -233,7 +277,9 @@ function admission(request: RunRequest, runnable: Judged, runId: string) {
   const { actor } = request;
   const { version, toolRevision } = runnable;
   const { name, claim, refused } = claimOf(request, runId);
-  return sql.prepared(name, admittedRow)`
+  const copies = copying(request.fork?.copies, request.rehearsal?.digests);
+  const log = logging(request);
+  return sql.prepared(name + copies.suffix + log.suffix, admittedRow)`
     WITH workflow AS (
       SELECT w.id, w.workspace_id, w.version, ${version}::int AS run_version, w.run_cap_micros, s.plan,
              (${runsPerMonth}::json ->> s.plan)::bigint AS run_limit
@@ -248,10 +294,10 @@ function admission(request: RunRequest, runnable: Judged, runId: string) {
       FOR KEY SHARE OF w
     ), ${claim}, claimed AS (
       SELECT * FROM workflow WHERE EXISTS (SELECT FROM claim)
-    ), ${countedRun(runId)}, ${placeHolds}, ${refusedRun(refused, runnable)}, ${admittedRows(request, runId)}
+    ), ${request.rehearsal === undefined ? countedRun : uncountedRun}, ${budgetSubject(request, runId)}, ${placeHolds}, ${refusedRun(refused, runnable)}, ${admittedRows(request, runnable, runId)}${copies.rows}${log.rows}
     SELECT ${summaryColumns}, (SELECT id FROM promise) AS outbox_id
     FROM run r JOIN workflows w ON w.id = r.workflow_id
-    WHERE (SELECT count(*) FROM refused) = 0
+    WHERE (SELECT count(*) FROM refused) + ${copies.lost} = 0
   `;
 }
 
@@ -296,13 +342,18 @@ async function insertRun(
   return admissionOf(request, runnable.graph, row);
 }
 
-/** Another attempt at the same step has started its run. */
+const oneOnly: ReadonlySet<string | null | undefined> = new Set([
+  'runs_one_per_step',
+  'runs_one_per_experiment',
+  'inbound_event_replays_once',
+]);
+
+/** Another attempt at the same step, or of the same job, has started its run. */
 const isTwice = (error: unknown): boolean =>
-  error instanceof UniqueIntegrityConstraintViolationError &&
-  error.constraint === 'runs_one_per_step';
+  error instanceof UniqueIntegrityConstraintViolationError && oneOnly.has(error.constraint);
 
 function admissionOf(
-  { actor, trigger, input }: RunRequest,
+  { actor, trigger, input, fork, rehearsal }: RunRequest,
   graph: Graph,
   row: z.infer<typeof admittedRow>,
 ): Admission {
@@ -322,6 +373,9 @@ function admissionOf(
       actorName: actor.name,
       graph,
       input,
+      laid: fork?.laid ?? {},
+      forked: fork?.copies !== undefined,
+      ...(rehearsal === undefined ? {} : { rehearsal: rulesOf(rehearsal) }),
     },
   };
 }

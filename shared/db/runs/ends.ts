@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { Actor } from '../../actor.ts';
+import type { Failure } from '../../contract/run.ts';
 import type { StreamFrame } from '../../contract/stream.ts';
 import { conflict, notFound } from '../../errors.ts';
 import type { FailedStep, FailureCall, FailureVerdict } from '../../execution.ts';
@@ -24,7 +25,7 @@ import { closeOpenSteps, stopClocks, acceptsWorkOf } from './row.ts';
  */
 
 interface RunFailure {
-  kind: 'node' | 'budget' | 'cancelled' | 'rejected' | 'crash';
+  kind: Failure['kind'];
   node_id?: string;
   /** It was cancelled because the run that started it has ended. */
   with_parent?: true;
@@ -42,8 +43,13 @@ const failing = z.object({
   failures_granted: z.number(),
 });
 
+/** A run that was ended. With a parent, a notice for it is queued. */
+interface EndedRun {
+  hasParent: boolean;
+}
+
 /** `ended`: this report has ended the run. */
-type FailureReport = FailureVerdict & { ended?: true };
+type FailureReport = FailureVerdict & { ended?: EndedRun };
 
 /**
  * Handles the execution's n-th failure. Reads the ledger first: steps that are finished there did not fail. A resume
@@ -94,8 +100,8 @@ export async function reportFailure(
       node_id: call.failed[0]?.node_id,
     };
     const { execution, alerts } = call;
-    await endFailed(tx, { runId: call.run_id, error, failure, execution, alerts });
-    return { verdict: 'fail', error, ended: true };
+    const ended = await endFailed(tx, { runId: call.run_id, error, failure, execution, alerts });
+    return { verdict: 'fail', error, ended };
   });
 }
 
@@ -120,6 +126,8 @@ async function finishedOutputs(tx: Tx, call: FailureCall): Promise<Record<string
   return Object.fromEntries(rows.map((row) => [row.step_key, row.output]));
 }
 
+const endedAs = sql.fragment`CASE f.reason WHEN 'unrecorded' THEN 'unrecorded' ELSE 'failed' END`;
+
 /** Writes the end of a step that could not write it: a timed-out attempt, or a template that did not render. */
 async function writeFailedSteps(tx: Tx, call: FailureCall): Promise<void> {
   const rows = await tx.any(sql.prepared(
@@ -129,12 +137,12 @@ async function writeFailedSteps(tx: Tx, call: FailureCall): Promise<void> {
     WITH run AS (SELECT id, resumed_count AS epoch, frame_seq FROM runs WHERE id = ${call.run_id})
     INSERT INTO steps AS s (run_id, step_key, node_id, label, kind, iteration, ordinal, status, epoch, finished_at, error,
                             error_kind)
-    SELECT run.id, f.step_key, f.node_id, f.label, f.kind, f.iteration, run.frame_seq + 1, 'failed', run.epoch, clock_timestamp(), f.error,
+    SELECT run.id, f.step_key, f.node_id, f.label, f.kind, f.iteration, run.frame_seq + 1, ${endedAs}, run.epoch, clock_timestamp(), f.error,
            CASE f.reason WHEN 'rejected' THEN 'rejected' WHEN 'node' THEN 'node' END
     FROM run, json_to_recordset(${JSON.stringify(call.failed)}::json)
            AS f (step_key text, node_id text, label text, kind text, iteration int[], error text, reason text)
     ON CONFLICT (run_id, step_key) DO UPDATE SET
-      status = 'failed', error = excluded.error, error_kind = excluded.error_kind, finished_at = excluded.finished_at, claim = NULL, claim_until = NULL,
+      status = excluded.status, error = excluded.error, error_kind = excluded.error_kind, finished_at = excluded.finished_at, claim = NULL, claim_until = NULL,
       errors = greatest(s.errors, 1), epoch = excluded.epoch,
       ${anotherAttempt(sql.fragment`s.status IN ('failed', 'cancelled')`)}
     WHERE s.status IN ('running', 'paused') OR (s.status IN ('failed', 'cancelled') AND s.epoch < excluded.epoch)
@@ -179,10 +187,11 @@ interface FailedEnd {
 }
 
 /** Ends a locked, open run as `failed`, and cancels the open runs below it. A resume of the run resumes those, too. */
-async function endFailed(tx: Tx, end: FailedEnd): Promise<void> {
+async function endFailed(tx: Tx, end: FailedEnd): Promise<EndedRun> {
   const below = await lockBelow(tx, [end.runId]);
-  await endOneFailed(tx, end);
+  const ended = await endOneFailed(tx, end);
   await cancelBelow(tx, below);
+  return ended;
 }
 
 /** Cancels these locked, open runs, because a run above them ends. Its alert is enough. */
@@ -199,26 +208,32 @@ export async function cancelBelow(tx: Tx, below: readonly string[]): Promise<voi
 }
 
 /** Moves a locked, open run to `failed` with its one `run_failed` frame, its one event and its one alert. */
-async function endOneFailed(tx: Tx, end: FailedEnd): Promise<void> {
-  await tx.query(sql.prepared('end_failed', z.object({}))`
+async function endOneFailed(tx: Tx, end: FailedEnd): Promise<EndedRun> {
+  const hasParent = await tx.oneFirst(sql.prepared(
+    'end_failed',
+    z.object({ has_parent: z.boolean() }),
+  )`
     WITH run AS (
       UPDATE runs SET ${stopClocks()}, status = 'failed', error = ${end.error},
         failure = ${JSON.stringify(end.failure)}::json,
         temporal_run_id = coalesce(${end.execution ?? null}, temporal_run_id)
       WHERE id = ${end.runId} RETURNING ${runEventColumns}
-    ), ${closeHolds()}, ${endEventCtes('run.failed')}, ${parentNotice(sql.fragment`${end.failure.with_parent !== true}`)}
-    INSERT INTO usage_deltas (workspace_id, day, failed) SELECT workspace_id, created_at::date, 1 FROM run
+    ), ${closeHolds()}, ${endEventCtes('run.failed')}, ${parentNotice(sql.fragment`${end.failure.with_parent !== true}`)}, used AS (
+      INSERT INTO usage_deltas (workspace_id, day, failed) SELECT workspace_id, created_at::date, 1 FROM run WHERE rehearsal IS NULL
+    )
+    SELECT parent_run_id IS NOT NULL AS has_parent FROM run
   `);
   await tx.query(sql.prepared('end_failed_steps', z.object({}))`
     WITH run AS (SELECT ${end.runId}::text AS id), ${closeOpenSteps()} SELECT
   `);
   await appendFrames(tx, end.runId, [{ run_id: end.runId, type: 'run_failed', error: end.error }]);
   if (end.alerts) await queueAlert(tx, { runId: end.runId, event: 'failed', text: end.error });
+  return { hasParent };
 }
 
 /**
  * Ends an open run outside its execution's normal course (cancelled in the Temporal UI, workflow code failed, execution
- * lost). `execution` undefined: any. Returns false when the run had already ended.
+ * lost). `execution` undefined: any. Returns undefined when the run had already ended.
  */
 export async function abandonRun(
   db: Pool,
@@ -233,17 +248,17 @@ export async function abandonRun(
     whileLost?: boolean;
     alerts: boolean;
   },
-): Promise<boolean> {
+): Promise<EndedRun | undefined> {
   return db.transaction(async (tx) => {
     const open = await lockOpen(tx, end);
-    if (!open) return false;
-    await endFailed(tx, { ...end, failure: { kind: end.kind } });
+    if (!open) return undefined;
+    const ended = await endFailed(tx, { ...end, failure: { kind: end.kind } });
     if (end.fromLedger === true) {
       await tx.query(sql.prepared('abandon_from_ledger', z.object({}))`
         UPDATE runs SET from_ledger = true WHERE id = ${end.runId}
       `);
     }
-    return true;
+    return ended;
   });
 }
 
@@ -264,11 +279,18 @@ async function lockOpen(
   return row !== null;
 }
 
+export interface Cancel {
+  actor: Pick<Actor, 'workspaceId' | 'id' | 'name'>;
+  runId: string;
+  /** False for a part of an action that has an entry of its own. */
+  audited?: boolean;
+}
+
 /** A member's cancel: the run ends immediately; its execution is notified after the commit. */
 export async function cancelRun(
   db: Pool,
-  cancel: { actor: Actor; runId: string; alerts: boolean },
-): Promise<OutboxRow> {
+  cancel: Cancel & { alerts: boolean },
+): Promise<EndedRun & { row: OutboxRow }> {
   const { actor, runId } = cancel;
   return db.transaction(async (tx) => {
     const run = await tx.maybeOne(sql.prepared('cancel_lock_run', z.object({ status: z.string() }))`
@@ -287,16 +309,13 @@ export async function cancelRun(
 /** Ends a locked, open run as cancelled, and queues the cancel of its execution. */
 export async function settleCancelled(
   tx: Tx,
-  cancel: {
-    actor: Pick<Actor, 'workspaceId' | 'id' | 'name'>;
-    runId: string;
-    by: string;
-    alerts: boolean;
-  },
-): Promise<OutboxRow> {
-  const { actor, runId, by, alerts } = cancel;
+  cancel: Cancel & { by: string; alerts: boolean },
+): Promise<EndedRun & { row: OutboxRow }> {
+  const { actor, runId, by, alerts, audited = true } = cancel;
   const error = `Cancelled by ${by}`;
-  await endFailed(tx, { runId, error, failure: { kind: 'cancelled' }, alerts });
-  await recordAudit(tx, actor, { action: 'cancel', targetType: 'run', targetId: runId });
-  return enqueue(tx, { runId, kind: 'cancel' });
+  const ended = await endFailed(tx, { runId, error, failure: { kind: 'cancelled' }, alerts });
+  if (audited) {
+    await recordAudit(tx, actor, { action: 'cancel', targetType: 'run', targetId: runId });
+  }
+  return { ...ended, row: await enqueue(tx, { runId, kind: 'cancel' }) };
 }

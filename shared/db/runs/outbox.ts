@@ -3,7 +3,7 @@ import type { AlertEvent, TestAlert } from '../../alerts.ts';
 import type { JsonObject } from '../../json.ts';
 import { type Db, type FragmentSqlToken, sql, syncCommit, type Tx } from '../pool.ts';
 
-const outboxKinds = ['start', 'decision', 'cancel', 'resume', 'alert', 'child'] as const;
+const outboxKinds = ['start', 'decision', 'cancel', 'resume', 'alert', 'child', 'job'] as const;
 export type OutboxKind = (typeof outboxKinds)[number];
 
 export const outboxRow = z.object({
@@ -60,7 +60,7 @@ export async function queueAlert(
              'run_id', r.id, 'workspace_id', r.workspace_id, 'workflow_name', w.name, 'event', ${alert.event}::text,
              'text', ${alert.text}::text, 'node_id', ${alert.nodeId ?? null}::text))
     FROM runs r JOIN workflows w ON w.id = r.workflow_id AND w.workspace_id = r.workspace_id
-    WHERE r.id = ${alert.runId}
+    WHERE r.id = ${alert.runId} AND r.rehearsal IS NULL
   `);
 }
 

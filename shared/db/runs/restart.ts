@@ -1,15 +1,19 @@
 import { z } from 'zod';
 import { resultKinds } from '../../graph/kinds.ts';
-import { errorKinds } from '../../graph/caught-error.ts';
+import { type CaughtError, errorKinds } from '../../graph/caught-error.ts';
 import { graphSchema } from '../../contract/graph.ts';
+import { storedRehearsal } from '../../contract/fork.ts';
 import { triggerSchema } from '../../contract/run.ts';
 import type { LedgerState } from '../../execution.ts';
 import { readDecisions } from '../gates/answers.ts';
 import type { AdmittedRun } from './admission.ts';
-import { type Pool, sql } from '../pool.ts';
+import { type Db, type Pool, sql } from '../pool.ts';
+import { rulesOf } from './run-request.ts';
+import { startsRun } from './step-records.ts';
 
 const finishedRow = z.object({ step_key: z.string(), output: z.json().nullable() });
 const runRow = z.object({
+  rehearsed: z.boolean(),
   failures_reported: z.number(),
   rounds: z.record(z.string(), z.number()).nullable(),
   turns: z.record(z.string(), z.number()).nullable(),
@@ -23,41 +27,61 @@ const caughtRow = z.object({
   attempts: z.number(),
 });
 
+/** Whether step `s` has a result that comes from outside the graph: its turns and calls belong to its agent. */
+export const hasResult = sql.fragment`
+  (s.status = 'success' AND s.kind = ANY (${sql.array(resultKinds, 'text')}) AND s.parent_step_key IS NULL)`;
+
+/** The caught errors of a run, by step key. */
+export async function readCaught(db: Db, runId: string): Promise<Record<string, CaughtError>> {
+  const caught = await db.any(sql.prepared('ledger_caught', caughtRow)`
+    SELECT step_key, coalesce(error, 'failed') AS message, coalesce(error_kind, 'node') AS kind,
+           greatest(1, errors - forgiven) AS attempts
+    FROM steps WHERE run_id = ${runId} AND caught
+  `);
+  return Object.fromEntries(caught.map(({ step_key, ...error }) => [step_key, error]));
+}
+
+const endedRow = z.object({ step_key: z.string() });
+
+/** The keys of the steps of a run with a result, in the order in which they ended. */
+export async function readEndOrder(db: Db, runId: string): Promise<string[]> {
+  const ended = await db.any(sql.prepared('ledger_order', endedRow)`
+    SELECT step_key FROM steps s
+    WHERE run_id = ${runId} AND (${hasResult} OR caught OR (kind = 'human_gate' AND finished_at IS NOT NULL))
+    ORDER BY finished_at, ordinal, step_key
+  `);
+  return ended.map(({ step_key }) => step_key);
+}
+
 /**
  * Everything a new execution needs to continue a lost one: outputs of finished steps, caught errors, gate decisions and
  * rounds, and the number of reported failures. Control nodes are computed again.
  */
 export async function loadLedger(db: Pool, runId: string): Promise<LedgerState> {
   const finished = await db.any(sql.prepared('ledger_finished', finishedRow)`
-    SELECT step_key, output FROM steps
-    WHERE run_id = ${runId} AND status = 'success' AND kind = ANY (${sql.array(resultKinds, 'text')})
-      AND parent_step_key IS NULL
-  `);
-  const caught = await db.any(sql.prepared('ledger_caught', caughtRow)`
-    SELECT step_key, coalesce(error, 'failed') AS message, coalesce(error_kind, 'node') AS kind,
-           greatest(1, errors - forgiven) AS attempts
-    FROM steps WHERE run_id = ${runId} AND caught
+    SELECT step_key, output FROM steps s WHERE run_id = ${runId} AND ${hasResult}
   `);
   const run = await db.maybeOne(sql.prepared('ledger_run', runRow)`
-    SELECT failures_reported,
+    SELECT failures_reported, rehearsal IS NOT NULL AS rehearsed,
            (SELECT json_object_agg(step_key, round) FROM (
               SELECT step_key, max(round) AS round FROM gates WHERE run_id = r.id GROUP BY step_key) g) AS rounds,
            (SELECT json_object_agg(parent_step_key, turn) FROM (
               SELECT parent_step_key, max(turn) AS turn FROM steps
               WHERE run_id = r.id AND parent_step_key IS NOT NULL AND call_index IS NULL AND status = 'success'
               GROUP BY parent_step_key) t) AS turns,
-           (SELECT json_object_agg(step_key, attempts) FROM steps
-            WHERE run_id = r.id AND kind = 'workflow' AND status NOT IN ('success', 'skipped')) AS children
+           (SELECT json_object_agg(step_key, attempts) FROM steps s
+            WHERE run_id = r.id AND ${startsRun} AND status NOT IN ('success', 'skipped')) AS children
     FROM runs r WHERE id = ${runId}
   `);
   return {
     outputs: Object.fromEntries(finished.map((row) => [row.step_key, row.output])),
-    caught: Object.fromEntries(caught.map(({ step_key, ...error }) => [step_key, error])),
+    caught: await readCaught(db, runId),
     decisions: await readDecisions(db, runId),
     rounds: run?.rounds ?? {},
     failures: run?.failures_reported ?? 0,
     turns: run?.turns ?? {},
     children: run?.children ?? {},
+    ...(run?.rehearsed === true ? { order: await readEndOrder(db, runId) } : {}),
   };
 }
 
@@ -76,6 +100,9 @@ const startRow = z.object({
   superseded: z.array(z.string()),
   from_ledger: z.boolean(),
   resumed_count: z.number(),
+  laid: z.record(z.string(), z.record(z.string(), z.json())).nullable(),
+  forked: z.boolean(),
+  rehearsal: storedRehearsal.nullable(),
 });
 
 export interface StartableRun extends AdmittedRun {
@@ -91,8 +118,8 @@ export interface StartableRun extends AdmittedRun {
 export async function readStartable(db: Pool, runId: string): Promise<StartableRun | undefined> {
   const row = await db.maybeOne(sql.prepared('ledger_startable', startRow)`
     SELECT r.id, r.status, r.workspace_id, r.workflow_id, w.name AS workflow_name, r.workflow_version, r.trigger,
-           r.created_by_name, v.graph, r.input, r.temporal_run_id, r.superseded, r.from_ledger,
-           r.resumed_count
+           r.created_by_name, coalesce(r.graph, v.graph) AS graph, r.input, r.temporal_run_id, r.superseded, r.from_ledger,
+           r.resumed_count, r.laid, r.rehearsal, r.forked_from_step IS NOT NULL OR r.rehearsal IS NOT NULL AS forked
     FROM runs r JOIN workflows w ON w.id = r.workflow_id
     JOIN workflow_versions v ON v.workflow_id = r.workflow_id AND v.version = r.workflow_version
     WHERE r.id = ${runId}
@@ -109,6 +136,9 @@ export async function readStartable(db: Pool, runId: string): Promise<StartableR
     actorName: row.created_by_name,
     graph: row.graph,
     input: row.input,
+    laid: row.laid ?? {},
+    forked: row.forked,
+    ...(row.rehearsal === null ? {} : { rehearsal: rulesOf(row.rehearsal) }),
     temporalRunId: row.temporal_run_id,
     superseded: row.superseded,
     fromLedger: row.from_ledger,

@@ -1,15 +1,16 @@
 import { z } from 'zod';
 import { storedTime } from '../../time.ts';
-import type { Approval, Run, RunStatus, RunSummary, Trigger } from '../../contract/run.ts';
+import type { Approval, Run, RunStatus, RunSummary } from '../../contract/run.ts';
 import { runStatuses } from '../../run-kinds.ts';
 import type { Evals, Graph } from '../../contract/graph.ts';
 import type { Checkpoint } from '../../contract/step.ts';
 import { nodesInMaps } from '../../graph/schedule/loops.ts';
 import type { JsonObject } from '../../json.ts';
 import { toDollars } from '../../money.ts';
-import { decodeCursor, pageOf } from '../cursor.ts';
-import { gateRecord, type GateRow, toGate } from '../gates/gate-records.ts';
+import { decodeCursor, pageOf, toMicroseconds, toTimestamp } from '../cursor.ts';
+import { gateRecord, type GateRow, toGates } from '../gates/gate-records.ts';
 import { type Db, sql } from '../pool.ts';
+import { countSteps, cutPage, firstSteps, toPage } from '../steps/step-pages.ts';
 import { type StepRow, stepRecord, toSteps } from './step-records.ts';
 import { summaryColumns, summaryRow, toSummary } from './summary.ts';
 
@@ -23,7 +24,8 @@ const runRow = z.object({
   output: own<JsonObject | null>(),
   evals: own<Evals | null>(),
   temporal_run_id: z.string().nullable(),
-  graph: own<Graph | null>(),
+  graph_of_maps: own<Graph | null>(),
+  graph_of_draft: own<Run['graph'] | null>(),
   steps: own<StepRow[]>(),
   gates: own<GateRow[]>(),
   children_micros: z.number(),
@@ -46,6 +48,8 @@ export function newRunRecord(summary: RunSummary, input: JsonObject, pages: Temp
     evals: null,
     children_cost_usd: 0,
     steps: [],
+    steps_next_cursor: null,
+    step_counts: null,
     checkpoints: [],
     pending_gate: null,
     pending_gates: [],
@@ -56,43 +60,50 @@ export function newRunRecord(summary: RunSummary, input: JsonObject, pages: Temp
 /** The graph of an active run `r` with maps: what their items write is not part of the run's state. Null for others. */
 const graphOfMaps = sql.fragment`
   CASE WHEN r.state IS NULL AND EXISTS (SELECT FROM steps s WHERE s.run_id = r.id AND s.kind = 'map') THEN (
-    SELECT v.graph FROM workflow_versions v WHERE v.workflow_id = r.workflow_id AND v.version = r.workflow_version
+    SELECT coalesce(r.graph, v.graph) FROM workflow_versions v
+    WHERE v.workflow_id = r.workflow_id AND v.version = r.workflow_version
   ) END`;
 
 /**
- * The whole record of a run in one statement, steps in the order they started or were decided; undefined when there is
- * no such run.
+ * The whole record of a run, steps in the order they started or were decided; undefined when there is no such run.
+ * `maxSteps` bounds its steps. One statement, if they are not more.
  */
 export async function readRun(
   db: Db,
-  scope: TemporalPages & { workspaceId: string; runId: string },
+  scope: TemporalPages & { workspaceId: string; runId: string; maxSteps?: number },
 ): Promise<Run | undefined> {
   const row = await db.maybeOne(sql.prepared('read_run', runRow)`
     SELECT ${summaryColumns}, r.input, r.state, r.output, r.evals, r.temporal_run_id,
-      ${graphOfMaps} AS graph,
+      ${graphOfMaps} AS graph_of_maps, r.graph AS graph_of_draft,
       CASE WHEN EXISTS (SELECT FROM runs c WHERE c.parent_run_id = r.id) THEN (
         SELECT sum(b.cost_micros)::bigint FROM runs b WHERE b.id = ANY (ARRAY(SELECT a.id FROM runs_below(r.id) AS a))
       ) ELSE 0 END AS children_micros,
-      coalesce((
-        SELECT json_agg(${stepRecord} ORDER BY s.ordinal, s.started_at, s.step_key)
-        FROM steps s WHERE s.run_id = r.id), '[]') AS steps,
-      CASE WHEN r.status NOT IN ('running', 'paused') THEN '[]'::json ELSE coalesce((
+      ${firstSteps(scope.maxSteps)} AS steps,
+      CASE WHEN r.status NOT IN ('running', 'paused') OR r.rehearsal IS NOT NULL THEN '[]'::json ELSE coalesce((
         SELECT json_agg(${gateRecord} ORDER BY g.opened_at, g.step_key)
         FROM gates g WHERE g.run_id = r.id AND g.status = 'open'), '[]') END AS gates
     FROM runs r JOIN workflows w ON w.id = r.workflow_id
     WHERE r.id = ${scope.runId} AND r.workspace_id = ${scope.workspaceId}
   `);
   if (row === null) return undefined;
-  const gates = row.gates.map(toGate);
-  const { steps, temporal_run_id, gates: _gates, graph: _graph, children_micros, ...rest } = row;
+  const gates = await toGates(db, scope.workspaceId, row.gates);
+  const { steps: first, temporal_run_id, gates: _gates, children_micros, ...given } = row;
+  const { graph_of_maps: withMaps, graph_of_draft: graph, ...rest } = given;
+  const { rows: steps, next_cursor } = cutPage(first, scope.maxSteps);
+  const whole = next_cursor === null;
   return {
     ...toSummary(rest),
     input: row.input,
-    state: row.state ?? stateSoFar(row.input, steps, row.graph),
+    state:
+      row.state ??
+      stateSoFar(row.input, whole ? steps : await readStateSteps(db, row.id, withMaps), withMaps),
     output: row.output,
     evals: row.evals,
+    ...(graph === null ? {} : { graph }),
     children_cost_usd: toDollars(children_micros),
-    steps: toSteps(steps),
+    steps: whole ? toSteps(steps) : await toPage(db, row.id, steps),
+    steps_next_cursor: next_cursor,
+    step_counts: whole ? null : await countSteps(db, row.id),
     checkpoints: steps.filter((step) => step.status === 'success').map(toCheckpoint),
     pending_gate: gates[0] ?? null,
     pending_gates: gates,
@@ -122,10 +133,33 @@ function toCheckpoint(row: StepRow): Checkpoint {
   };
 }
 
+const stateStep = z.object({ step: own<StepRow>() });
+
+/**
+ * The steps that `stateSoFar` needs of a run with many: the last one of each node, and each gate, whose decision may set
+ * any key.
+ */
+async function readStateSteps(db: Db, runId: string, graph: Graph | null): Promise<StepRow[]> {
+  const rows = await db.any(sql.prepared('run_state_steps', stateStep)`
+    SELECT ${stepRecord} AS step FROM (
+      -- Without the payloads, which would be sorted as well.
+      SELECT DISTINCT ON (node_id, caught, CASE WHEN kind = 'human_gate' THEN step_key END) step_key
+      FROM steps
+      WHERE run_id = ${runId} AND parent_step_key IS NULL AND (status = 'success' OR caught)
+        AND NOT node_id = ANY (${sql.array([...inItemsOf(graph)], 'text')})
+      ORDER BY node_id, caught, CASE WHEN kind = 'human_gate' THEN step_key END, finished_at DESC
+    ) AS last JOIN steps s ON s.run_id = ${runId} AND s.step_key = last.step_key
+  `);
+  return rows.map(({ step }) => step);
+}
+
+const inItemsOf = (graph: Graph | null): ReadonlySet<string> =>
+  graph === null ? new Set() : nodesInMaps(graph);
+
 /** The state of an active run: its input, overlaid with finished outputs and caught errors, in order. */
 function stateSoFar(input: JsonObject, steps: readonly StepRow[], graph: Graph | null): JsonObject {
   const state: JsonObject = { ...input };
-  const inItems = graph === null ? new Set<string>() : nodesInMaps(graph);
+  const inItems = inItemsOf(graph);
   const finished = steps
     .filter(({ status, caught }) => status === 'success' || caught)
     .filter((step) => step.parent_step_key === null && !inItems.has(step.node_id))
@@ -161,59 +195,6 @@ export async function readRunStatus(
   return row?.status;
 }
 
-export interface RunFilter {
-  workspaceId: string;
-  workflowId?: string;
-  status?: RunStatus;
-  trigger?: Trigger;
-  parentRunId?: string;
-  /** ISO 8601: created at or after. */
-  since?: string;
-  limit: number;
-  cursor?: string;
-}
-
-const pagedSummary = z.object({ ...summaryRow.shape, at: z.number() });
-
-/** Runs newest first, without payloads. Throws AppError `invalid` for a cursor of another list. */
-export async function listRuns(
-  db: Db,
-  filter: RunFilter,
-): Promise<{ runs: RunSummary[]; next_cursor: string | null }> {
-  const conditions = [sql.fragment`r.workspace_id = ${filter.workspaceId}`];
-  if (filter.workflowId !== undefined) {
-    conditions.push(sql.fragment`r.workflow_id = ${filter.workflowId}`);
-  }
-  if (filter.status !== undefined) conditions.push(sql.fragment`r.status = ${filter.status}`);
-  if (filter.trigger !== undefined) conditions.push(sql.fragment`r.trigger = ${filter.trigger}`);
-  if (filter.parentRunId !== undefined) {
-    conditions.push(sql.fragment`r.parent_run_id = ${filter.parentRunId}`);
-  }
-  if (filter.since !== undefined) {
-    conditions.push(sql.fragment`r.created_at >= ${filter.since}::timestamptz`);
-  }
-  if (filter.cursor !== undefined) {
-    const end = decodeCursor(filter.cursor);
-    conditions.push(sql.fragment`(r.created_at, r.id) < (${toTimestamp(end.at)}, ${end.id})`);
-  }
-  const rows = await db.any(sql.type(pagedSummary)`
-    SELECT ${summaryColumns}, ${toMicroseconds(sql.fragment`r.created_at`)} AS at
-    FROM runs r JOIN workflows w ON w.id = r.workflow_id
-    WHERE ${sql.join(conditions, sql.fragment` AND `)}
-    ORDER BY r.created_at DESC, r.id DESC LIMIT ${filter.limit + 1}
-  `);
-  const page = pageOf(rows, filter.limit);
-  return {
-    runs: page.rows.map(({ at: _at, ...row }) => toSummary(row)),
-    next_cursor: page.next_cursor,
-  };
-}
-
-const toTimestamp = (microseconds: number) =>
-  sql.fragment`'epoch'::timestamptz + ${microseconds}::bigint * interval '1 microsecond'`;
-const toMicroseconds = (column: ReturnType<typeof sql.fragment>) =>
-  sql.fragment`(extract(epoch FROM ${column}) * 1000000)::bigint`;
-
 const approvalRow = z.object({
   id: z.string(),
   at: z.number(),
@@ -226,20 +207,32 @@ const approvalRow = z.object({
 /** Gates that can be decided now, oldest first. Throws AppError `invalid` for a cursor of another list. */
 export async function listApprovals(
   db: Db,
-  filter: { workspaceId: string; limit: number; cursor?: string },
+  filter: { workspaceId: string; limit: number; cursor?: string; assigneeId?: string },
 ): Promise<{ approvals: Approval[]; next_cursor: string | null }> {
   const after =
     filter.cursor === undefined ? sql.fragment`true` : pageAfter(decodeCursor(filter.cursor));
+  const assigned =
+    filter.assigneeId === undefined
+      ? sql.fragment`true`
+      : sql.fragment`g.assignee_id = ${filter.assigneeId}`;
   const rows = await db.any(sql.type(approvalRow)`
     SELECT g.run_id || '/' || g.step_key AS id, ${toMicroseconds(sql.fragment`g.opened_at`)} AS at, g.run_id,
            r.workflow_id, w.name AS workflow_name, ${gateRecord} AS gate
     FROM gates g JOIN runs r ON r.id = g.run_id JOIN workflows w ON w.id = r.workflow_id
-    WHERE g.status = 'open' AND r.status IN ('running', 'paused') AND r.workspace_id = ${filter.workspaceId} AND ${after}
+    WHERE g.status = 'open' AND r.status IN ('running', 'paused') AND r.rehearsal IS NULL AND r.workspace_id = ${filter.workspaceId} AND ${after} AND ${assigned}
     ORDER BY g.opened_at, g.run_id || '/' || g.step_key LIMIT ${filter.limit + 1}
   `);
   const page = pageOf(rows, filter.limit);
+  const gates = await toGates(
+    db,
+    filter.workspaceId,
+    page.rows.map(({ gate }) => gate),
+  );
   return {
-    approvals: page.rows.map(({ id: _id, at: _at, gate, ...row }) => ({ ...row, ...toGate(gate) })),
+    approvals: page.rows.map(({ id: _id, at: _at, gate: _gate, ...row }, at) => ({
+      ...row,
+      ...gates[at]!,
+    })),
     next_cursor: page.next_cursor,
   };
 }

@@ -142,7 +142,7 @@ async function writeSettlement(
     ), ${closeHolds()}, ${endEventCtes('run.completed')}, ${parentNotice()}, used AS (
       INSERT INTO usage_deltas (workspace_id, day, succeeded, evaluated, checks_passed, checks_total)
       SELECT workspace_id, created_at::date, 1, ${evals == null ? 0 : 1}::int, ${evals?.passed ?? 0}::int, ${evals?.total ?? 0}::int
-      FROM run
+      FROM run WHERE rehearsal IS NULL
     ), ${pendingWriteCtes(call, control)}, ${closeOpenSteps(control.map((step) => step.step_key))}, frame_rows AS (
       INSERT INTO run_frames (run_id, seq, frame) ${movedFrames(frames, sql.fragment`control`)}
       UNION ALL

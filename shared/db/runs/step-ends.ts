@@ -6,15 +6,13 @@ import type { Json } from '../../json.ts';
 import type { Usage } from '../../node-error.ts';
 import { moment } from './pending-writes.ts';
 import { type Db, type Pool, sql } from '../pool.ts';
+import { completedFrame, failedFrame, framedKey, isTurn } from '../steps/done.ts';
 import { chargeHolds } from '../money/holds.ts';
 import { recountHolds } from '../money/step-room.ts';
 import {
   agentColumns,
   agentValues,
   claimStep,
-  completedFrame,
-  framedKey,
-  isTurn,
   json,
   readOutcome,
   type StepBeginning,
@@ -241,14 +239,7 @@ export async function recordStepError(
   end: StepEnd,
   error: StepError,
 ): Promise<{ final: boolean; tries: number } | undefined> {
-  const key = framedKey(end);
-  const frame: StreamFrame = {
-    run_id: end.runId,
-    type: 'step_failed',
-    node_id: end.nodeId,
-    error: error.message,
-    ...(key === undefined ? {} : { step_key: key }),
-  };
+  const frame = failedFrame(end.runId, end.nodeId, framedKey(end), error.message);
   const isFinal = sql.fragment`
     (${!error.retryable} OR errors - forgiven + 1 >= ${error.maxAttempts}::int)`;
   const statement = sql.prepared(paid(end) ? 'record_paid_step_error' : 'record_step_error', erred)`

@@ -3,6 +3,7 @@ import type { GateVote } from '../../contract/gate.ts';
 import type { Step, StepAttempt } from '../../contract/step.ts';
 import type { Json } from '../../json.ts';
 import { toDollars, toMicros } from '../../money.ts';
+import { asTool } from '../../tools.ts';
 import { storedTime } from '../../time.ts';
 import { sql } from '../pool.ts';
 
@@ -16,6 +17,8 @@ export interface StepRow {
   kind: Step['kind'];
   iteration: number[];
   output_key: string | null;
+  /** In the order of starts. */
+  ordinal: number;
   attempts: number;
   /** Earlier attempts, if they are stored. */
   earlier: EarlierAttempt[] | null;
@@ -46,6 +49,7 @@ export interface StepRow {
   turn: number | null;
   call_index: number | null;
   call_tool: string | null;
+  reused_from: string | null;
   /** The run that it started. */
   child: { id: string; status: string } | null;
 }
@@ -70,6 +74,9 @@ const lastDecision = sql.fragment`
 const lastDecisions = sql.fragment`
   SELECT g.decisions FROM gates g WHERE g.run_id = s.run_id AND g.step_key = s.step_key ORDER BY g.round DESC LIMIT 1`;
 
+/** Whether step `s` starts a run: a node of the kind `workflow`, or such a call of an agent. */
+export const startsRun = sql.fragment`(s.kind = 'workflow' OR starts_with(s.call_tool, ${asTool('')}::text))`;
+
 const child = sql.fragment`
   SELECT json_build_object('id', c.id, 'status', c.status)
   FROM runs c WHERE c.parent_run_id = s.run_id AND c.parent_step_key = s.step_key`;
@@ -83,7 +90,7 @@ const earlierAttempts = sql.fragment`
 export const stepRecord = sql.fragment`
   json_build_object(
     'step_key', s.step_key, 'node_id', s.node_id, 'label', s.label, 'kind', s.kind, 'iteration', s.iteration,
-    'output_key', s.output_key, 'attempts', s.attempts, 'status', s.status, 'queued_at', s.queued_at,
+    'output_key', s.output_key, 'ordinal', s.ordinal, 'attempts', s.attempts, 'status', s.status, 'queued_at', s.queued_at,
     'started_at', s.started_at, 'attempt_started_at', s.attempt_started_at,
     'attempt_ended_at', s.attempt_ended_at, 'finished_at', s.finished_at,
     'earlier', CASE WHEN s.attempts > 1 THEN (${earlierAttempts}) END,
@@ -92,8 +99,9 @@ export const stepRecord = sql.fragment`
     'tries', CASE WHEN s.caught THEN greatest(1, s.errors - s.forgiven) END, 'policy', s.policy,
     'decision', CASE WHEN s.kind = 'human_gate' OR s.call_index IS NOT NULL THEN (${lastDecision}) END,
     'decisions', CASE WHEN s.kind = 'human_gate' THEN (${lastDecisions}) END,
-    'child', CASE WHEN s.kind = 'workflow' THEN (${child}) END,
-    'parent_step_key', s.parent_step_key, 'turn', s.turn, 'call_index', s.call_index, 'call_tool', s.call_tool
+    'child', CASE WHEN ${startsRun} THEN (${child}) END,
+    'parent_step_key', s.parent_step_key, 'turn', s.turn, 'call_index', s.call_index, 'call_tool', s.call_tool,
+    'reused_from', s.reused_from
   )`;
 
 /** The steps of a run, as its record has them. */
@@ -126,6 +134,7 @@ function toStep(row: StepRow): Step {
     ...(row.error_kind == null ? {} : { error_kind: row.error_kind }),
     ...(row.caught ? { caught: true } : {}),
     policy: row.policy,
+    ...(row.reused_from == null ? {} : { reused_from: row.reused_from }),
     ...(row.child == null ? {} : childOf(row.child)),
     ...(row.decision === null
       ? {}

@@ -4,17 +4,17 @@ import type { NodeKind } from '../../contract/graph.ts';
 import type { AgentPart, FailureDetails, PendingWrites } from '../../execution.ts';
 import { errorKinds } from '../../graph/caught-error.ts';
 import type { Json } from '../../json.ts';
-import {
-  controlRows,
-  moment,
-  movedFrames,
-  pendingWriteCtes,
-  startedFrame,
-} from './pending-writes.ts';
-import type { StreamFrame } from '../../contract/stream.ts';
+import { controlRows, moment, movedFrames, pendingWriteCtes } from './pending-writes.ts';
+import { type Done, framesOf, recordedColumns } from '../steps/done.ts';
 import { verdictEvents } from '../audit/governance.ts';
 import { type Db, type Pool, sql, syncCommit, type FragmentSqlToken } from '../pool.ts';
-import { admitStep, blockedRun, limitedRun, recountHolds } from '../money/step-room.ts';
+import {
+  admitStep,
+  blockedRun,
+  isBudgetedRehearsal,
+  limitedRun,
+  recountHolds,
+} from '../money/step-room.ts';
 import type { Blocked } from '../money/blocked.ts';
 import { type StepCost, type Stop, UNKNOWN_COST } from '../../spending.ts';
 import { phaseMs, acceptsWorkOf } from './row.ts';
@@ -49,7 +49,7 @@ export interface StepBeginning {
 }
 
 /** The step's verdicts: those of earlier attempts since the last resume, and the new ones. */
-const verdictsKept = sql.fragment`
+export const verdictsKept = sql.fragment`
   CASE WHEN s.epoch < excluded.epoch OR s.policy::text = '[]' THEN excluded.policy
        ELSE (s.policy::jsonb || (
          SELECT coalesce(jsonb_agg(v), '[]') FROM jsonb_array_elements(excluded.policy::jsonb) AS v
@@ -119,11 +119,7 @@ export type BeginOutcome =
  * Where a cap or a budget with an estimate applies, a step that may cost something starts in its own transaction, which
  * decides by locked rows. All other steps use this one statement.
  */
-export async function beginStep(
-  db: Pool,
-  step: StepBeginning,
-  done?: { output: Json },
-): Promise<BeginOutcome> {
+export async function beginStep(db: Pool, step: StepBeginning, done?: Done): Promise<BeginOutcome> {
   const row = await claimStep(db, step, { done });
   const outcome = await outcomeOf(db, step, row);
   if (outcome !== undefined) return outcome;
@@ -148,16 +144,17 @@ export async function beginStep(
   });
 }
 
-const blockedBy = ({ budget, committed, limit }: Stop): Blocked => ({
+const blockedBy = ({ budget, committed, limit, experiment }: Stop): Blocked => ({
   budgetId: budget?.budgetId ?? null,
   name: budget?.name ?? null,
   committedMicros: committed,
   limitMicros: limit,
+  ...(experiment === undefined ? {} : { experiment }),
 });
 
 /** How a claim is written; see `claimStep`. */
 interface ClaimOptions {
-  done?: { output: Json } | undefined;
+  done?: Done | undefined;
   counted?: StepCost;
   again?: number;
 }
@@ -180,49 +177,6 @@ function limitsOf(decided: boolean, free: boolean) {
   };
 }
 
-/** The frames of the claim, and the position of the step's own frame. */
-function framesOf(
-  step: StepBeginning,
-  done: boolean,
-  before: ReturnType<typeof controlRows>['frames'],
-) {
-  const frames = [...before];
-  const ordinal = before.length + 1;
-  if (isTurn(step.agent)) return { frames, ordinal };
-  const runId = step.pendingWrites.run_id;
-  const key = framedKey(step);
-  frames.push({
-    step_key: step.stepKey,
-    edge: 'opened',
-    frame: startedFrame(runId, step.nodeId, step.label, key),
-  });
-  if (done) {
-    frames.push({
-      step_key: step.stepKey,
-      edge: 'closed',
-      frame: completedFrame(runId, step.nodeId, key),
-    });
-  }
-  return { frames, ordinal };
-}
-
-/** Whether the step is a turn of an agent with tools. */
-export const isTurn = (agent: AgentPart | undefined): boolean =>
-  agent !== undefined && agent.call === undefined;
-
-/** The step key in the frames of a step: only calls of agents have one, since they share a node. */
-export const framedKey = (step: { agent?: AgentPart | undefined; stepKey: string }) =>
-  step.agent?.call === undefined ? undefined : step.stepKey;
-
-export function completedFrame(
-  runId: string,
-  nodeId: string,
-  stepKey: string | undefined,
-): StreamFrame {
-  const completed = { run_id: runId, type: 'step_completed', node_id: nodeId } as const;
-  return stepKey === undefined ? completed : { ...completed, step_key: stepKey };
-}
-
 /** The run's row, locked and updated, if the run still accepts this work. */
 const heldRun = (step: StepBeginning, frames: number, lost: boolean) => sql.fragment`
     held AS (
@@ -237,7 +191,7 @@ const heldRun = (step: StepBeginning, frames: number, lost: boolean) => sql.frag
         AND ${acceptsWorkOf(step.execution)}
         AND (${lost} OR (SELECT revision FROM known_policy) = ${step.judged.revision}::int)
       RETURNING id, resumed_count AS epoch, frame_seq - ${frames}::int AS base, workspace_id, workflow_id,
-                workflow_version, parent_run_id, cost_micros, cost_cap_micros, budget_exempt,
+                workflow_version, parent_run_id, experiment_id, cost_micros, cost_cap_micros, budget_exempt,
                 ${lost} OR policy_revision_now(workspace_id) = ${step.judged.revision}::int AS current
     )`;
 
@@ -251,18 +205,19 @@ const claimedStep = (
   step: StepBeginning,
   { done, counted, again }: ClaimOptions,
   { ordinal, continues }: { ordinal: number; continues: FragmentSqlToken },
+  recorded = recordedColumns(done),
 ) => sql.fragment`
     claimed AS (
       INSERT INTO steps AS s (run_id, step_key, node_id, label, kind, iteration, output_key, ordinal, status, epoch,
                               claim, claim_until, queued_at, input, output, started_at, finished_at, policy,
-                              expected_micros, expected_unknown, attempts, ${agentColumns})
+                              expected_micros, expected_unknown, attempts, ${agentColumns}${recorded.columns})
       SELECT run.id, ${step.stepKey}, ${step.nodeId}, ${step.label}, ${step.kind},
              ${sql.array(step.iteration, 'int4')}, ${step.outputKey}, run.base + ${ordinal}::int,
-             ${done === undefined ? 'running' : 'success'}, run.epoch, ${done === undefined ? step.claim : null},
+             ${done === undefined ? 'running' : (done.recorded?.status ?? 'success')}, run.epoch, ${done === undefined ? step.claim : null},
              ${done === undefined ? step.claimMs : null}::int * interval '1 ms' + clock_timestamp(),
              ${step.queuedAt.toISOString()}::timestamptz, ${json(step.input)}, ${json(done?.output)},
              moment.now, CASE WHEN ${done !== undefined} THEN moment.now END, ${json(step.judged.verdicts)},
-             ${counted?.most ?? null}::bigint, ${counted?.most === null}, ${again ?? 1}::int, ${agentValues(step.agent)}
+             ${counted?.most ?? null}::bigint, ${counted?.most === null}, ${again ?? 1}::int, ${agentValues(step.agent)}${recorded.values}
       FROM run, ${moment} WHERE ${continues}
       ON CONFLICT (run_id, step_key) DO UPDATE SET
         status = excluded.status, claim = excluded.claim, claim_until = excluded.claim_until, epoch = excluded.epoch,
@@ -270,7 +225,7 @@ const claimedStep = (
         attempts = CASE WHEN ${again !== undefined} THEN excluded.attempts ELSE s.attempts + 1 END,
         attempt_started_at = excluded.started_at, attempt_ended_at = NULL,
         expected_micros = excluded.expected_micros, expected_unknown = excluded.expected_unknown,
-        finished_at = excluded.finished_at, error = NULL, error_kind = NULL, policy = ${verdictsKept},
+        finished_at = excluded.finished_at, ${recorded.set}, policy = ${verdictsKept},
         forgiven = CASE WHEN s.epoch < excluded.epoch THEN s.errors ELSE s.forgiven END,
         queued_at = CASE WHEN s.epoch < excluded.epoch THEN excluded.queued_at ELSE s.queued_at END,
         -- A call that waited for approval has no attempt yet.
@@ -280,7 +235,7 @@ const claimedStep = (
         AND NOT (${again !== undefined} AND s.attempts >= excluded.attempts)
       RETURNING new.step_key, new.errors, new.attempts, new.generation, new.epoch,
                 (new.expected_unknown OR new.expected_micros IS NOT NULL) AS counted,
-                coalesce(old.epoch < new.epoch, true) AS opened, new.status = 'success' AS closed,
+                coalesce(old.epoch < new.epoch, true) AS opened, new.status <> 'running' AS closed,
                 new.node_id, old.policy::jsonb AS judged
     )`;
 
@@ -296,12 +251,13 @@ export async function claimStep(
 ): Promise<z.infer<typeof begun>> {
   const { done, counted, again } = options;
   const { control, frames: before } = controlRows(step.pendingWrites);
-  const { frames, ordinal } = framesOf(step, done !== undefined, before);
+  const { frames, ordinal } = framesOf(step, done, before);
   const free = done !== undefined || (typeof step.cost === 'object' && step.cost.most === 0);
-  const lost = again !== undefined;
+  const recorded = done?.recorded !== undefined;
+  const lost = again !== undefined || recorded;
   const decided = counted !== undefined || lost;
   const { stops, continues, stopped } = limitsOf(decided, free);
-  return db.one(sql.prepared(nameOfClaim(decided, lost), begun)`
+  return db.one(sql.prepared(nameOfClaim({ recorded, decided, lost }), begun)`
     WITH known_policy AS (
       SELECT policy_revision AS revision FROM workspaces WHERE id = ${step.judged.workspaceId}
     ), ${heldRun(step, frames.length, lost)}, run AS (
@@ -314,14 +270,16 @@ export async function claimStep(
            (SELECT counted FROM claimed), (SELECT errors FROM claimed), (SELECT attempts FROM claimed), (SELECT generation FROM claimed),
            (SELECT epoch FROM claimed),
            ${stopped},
-           (SELECT cost_cap_micros IS NOT NULL OR EXISTS (
+           (SELECT cost_cap_micros IS NOT NULL OR ${isBudgetedRehearsal} OR EXISTS (
               SELECT FROM budget_holds h WHERE h.run_id = run.id AND h.status = 'open') FROM run) AS budgeted,
-           coalesce((SELECT revision FROM known_policy) <> ${step.judged.revision}::int, false)
-             OR EXISTS (SELECT FROM held WHERE NOT current) AS stale
+           NOT ${lost} AND (coalesce((SELECT revision FROM known_policy) <> ${step.judged.revision}::int, false)
+             OR EXISTS (SELECT FROM held WHERE NOT current)) AS stale
   `);
 }
 
-const nameOfClaim = (decided: boolean, lost: boolean): string => {
+const nameOfClaim = (how: Record<'recorded' | 'decided' | 'lost', boolean>): string => {
+  const { recorded, decided, lost } = how;
+  if (recorded) return 'begin_recorded_step';
   if (lost) return 'begin_step_again';
   return decided ? 'begin_counted_step' : 'begin_step';
 };

@@ -10,8 +10,9 @@ import { sql } from '../pool.ts';
 
 /** The columns of a run's summary, from `runs` as `r` and `workflows` as `w`. */
 export const summaryColumns = sql.fragment`
-  r.id, r.workspace_id, r.workflow_id, w.name AS workflow_name, r.workflow_version, r.status, r.trigger, r.parent_run_id, r.parent_step_key, r.error,
-  r.failure, r.cost_micros, r.cost_cap_micros, r.created_by, r.created_at, r.started_at, r.finished_at,
+  r.id, r.workspace_id, r.workflow_id, w.name AS workflow_name, r.workflow_version, r.status, r.trigger, r.parent_run_id, r.parent_step_key,
+  r.forked_from, r.forked_from_step, r.graph IS NOT NULL AS of_draft, CASE WHEN r.rehearsal IS NOT NULL THEN 'recorded' END AS mode, r.error,
+  r.inbound_event_id, r.failure, r.cost_micros, r.cost_cap_micros, r.created_by, r.created_at, r.started_at, r.finished_at,
   r.resumed_count,
   r.active_ms + CASE WHEN r.status = 'running' AND r.phase_since IS NOT NULL
     THEN (extract(epoch FROM clock_timestamp() - r.phase_since) * 1000)::bigint ELSE 0 END AS duration_ms,
@@ -28,6 +29,11 @@ export const summaryRow = z.object({
   trigger: triggerSchema,
   parent_run_id: z.string().nullable(),
   parent_step_key: z.string().nullable(),
+  forked_from: z.string().nullable(),
+  forked_from_step: z.string().nullable(),
+  of_draft: z.boolean(),
+  mode: z.literal('recorded').nullable(),
+  inbound_event_id: z.string().nullable(),
   error: z.string().nullable(),
   failure: z.unknown().transform((failure) => failure as Failure | null),
   cost_micros: z.number(),

@@ -1,9 +1,22 @@
 import { z } from 'zod';
-import { AppError, conflict } from '../../errors.ts';
-import { type CalledWorkflow, type CallProblems, callKey } from '../../graph/called-workflows.ts';
+import { AppError, conflict, notFound } from '../../errors.ts';
+import type { WorkflowDefinition, WorkflowDefinitions } from '../../agents/offered-tools.ts';
+import {
+  type CalledWorkflow,
+  type CallProblems,
+  callKey,
+  drawnVersion,
+} from '../../graph/called-workflows.ts';
+import type { JsonObject } from '../../json.ts';
+import { asTool } from '../../tools.ts';
 import { type Db, sql } from '../pool.ts';
 
-const foundRow = z.object({ id: z.string(), by_id: z.boolean(), has_version: z.boolean() });
+const foundRow = z.object({
+  id: z.string(),
+  name: z.string(),
+  by_id: z.boolean(),
+  has_version: z.boolean(),
+});
 
 /**
  * The workflow that a node names, now. Throws AppError `not_found` for one that the workspace does not have, or not in
@@ -12,9 +25,9 @@ const foundRow = z.object({ id: z.string(), by_id: z.boolean(), has_version: z.b
 export async function findCalled(
   db: Db,
   { workspaceId, workflow, version }: CalledWorkflow & { workspaceId: string },
-): Promise<{ id: string }> {
+): Promise<{ id: string; name: string }> {
   const [first, second] = await db.any(sql.prepared('called_find', foundRow)`
-    SELECT w.id, w.id = ${workflow} AS by_id,
+    SELECT w.id, w.name, w.id = ${workflow} AS by_id,
            ${version ?? null}::int IS NULL OR EXISTS (
              SELECT FROM workflow_versions v WHERE v.workflow_id = w.id AND v.version = ${version ?? null}::int
            ) AS has_version
@@ -25,14 +38,53 @@ export async function findCalled(
   if (first === undefined) throw new AppError('not_found', unknownText(workflow));
   if (second !== undefined && !first.by_id) throw conflict(ambiguousText(workflow));
   if (!first.has_version) throw new AppError('not_found', noVersionText(workflow, version ?? 0));
-  return { id: first.id };
+  return { id: first.id, name: first.name };
 }
 
-const unknownText = (workflow: string): string => `The workspace has no workflow '${workflow}'`;
+const definitionRow = z.object({
+  at: z.number(),
+  name: z.string(),
+  description: z.string(),
+  by_id: z.boolean(),
+  input_schema: z.unknown() as unknown as z.ZodType<JsonObject | null>,
+});
+
+/** What agents offer of these workflows, by id or name as given: their current versions. */
+export async function readWorkflowDefinitions(
+  db: Db,
+  { workspaceId, workflows }: { workspaceId: string; workflows: readonly string[] },
+): Promise<WorkflowDefinitions> {
+  const named = [...new Set(workflows)];
+  if (named.length === 0) return new Map();
+  const rows = await db.any(sql.prepared('called_definitions', definitionRow)`
+    SELECT a.at::int, w.name, w.description, w.id = a.workflow AS by_id, v.input_schema
+    FROM unnest(${sql.array(named, 'text')}) WITH ORDINALITY AS a (workflow, at)
+    JOIN workflows w ON w.workspace_id = ${workspaceId} AND (w.id = a.workflow OR w.name = a.workflow)
+    JOIN workflow_versions v ON v.workflow_id = w.id AND v.version = w.version
+    ORDER BY a.at, by_id DESC
+  `);
+  const found = Map.groupBy(rows, ({ at }) => at);
+  return new Map(
+    named.map((workflow, at) => [workflow, definitionOf(workflow, found.get(at + 1))]),
+  );
+}
+
+function definitionOf(
+  workflow: string,
+  [first, second]: z.infer<typeof definitionRow>[] = [],
+): WorkflowDefinition {
+  if (first === undefined) return { problem: unknownText(workflow) };
+  if (second !== undefined && !first.by_id) return { problem: ambiguousText(workflow) };
+  const { name, description, input_schema } = first;
+  return { name, description, input_schema };
+}
+
+const unknownText = (workflow: string): string =>
+  `There is no workflow '${workflow}' in this workspace: create it, or name another one`;
 const ambiguousText = (workflow: string): string =>
-  `Several workflows are named '${workflow}'; name one by its id`;
+  `Several workflows are named '${workflow}': name one by its id`;
 const noVersionText = (workflow: string, version: number): string =>
-  `Workflow '${workflow}' has no version ${version}`;
+  `Workflow '${workflow}' has no version ${version}: name one that it has, or leave out the version`;
 
 const calledRow = z.object({
   at: z.number(),
@@ -40,14 +92,23 @@ const calledRow = z.object({
   name: z.string(),
   by_id: z.boolean(),
   version: z.number().nullable(),
+  run_cap_micros: z.number().nullable(),
   calls: z.array(z.object({ workflow: z.string(), version: z.string().nullable() })),
 });
 
-/** The calls in the graph of a version `v`, which may be a draft with anything in place of a node. */
+/**
+ * The calls in the graph of a version `v`, which may be a draft with anything in place of a node: `calledIn` in SQL, so
+ * that a search does not read the graphs.
+ */
 const callsOf = sql.fragment`
   SELECT coalesce(json_agg(json_build_object('workflow', c.workflow, 'version', c.version)), '[]')
   FROM json_array_elements(v.graph -> 'nodes') AS n CROSS JOIN LATERAL (
     SELECT n ->> 'workflow' AS workflow, n ->> 'version' AS version WHERE n ->> 'kind' = 'workflow'
+    UNION ALL
+    SELECT substr(t.name, length(${asTool('')}::text) + 1), NULL FROM (
+      SELECT CASE json_typeof(entry) WHEN 'string' THEN entry #>> '{}' WHEN 'object' THEN entry ->> 'name' END AS name
+      FROM json_array_elements(CASE WHEN json_typeof(n -> 'tools') = 'array' THEN n -> 'tools' ELSE '[]' END) AS entry
+    ) AS t WHERE n ->> 'kind' = 'agent' AND starts_with(t.name, ${asTool('')}::text)
   ) AS c WHERE c.workflow IS NOT NULL`;
 
 /** A version of a workflow that the search has found. */
@@ -55,6 +116,8 @@ interface Found {
   id: string;
   name: string;
   version: number;
+  /** What a run of the workflow may cost, in micro-dollars. */
+  run_cap_micros: number | null;
   calls: CalledWorkflow[];
 }
 
@@ -63,25 +126,24 @@ const MAX_SEARCHED = 500;
 
 /**
  * What is wrong with the calls of a version, by `callKey`: a workflow that the workspace does not have, or a way back to
- * this version through the workflows that it calls, as they are now.
+ * this version through the workflows that it calls, as they are now. `calls` are those of its graph, or of a draft.
  */
 export async function readCallProblems(
   db: Db,
-  { workspaceId, ...start }: { workspaceId: string; id: string; version: number },
+  {
+    workspaceId,
+    calls,
+    ...start
+  }: { workspaceId: string; id: string; version: number; calls: readonly CalledWorkflow[] },
 ): Promise<CallProblems> {
   const startCall = { workflow: start.id, version: start.version };
-  const found = new Map<string, Found | string>();
-  for (let open: CalledWorkflow[] = [startCall]; open.length > 0 && found.size < MAX_SEARCHED;) {
-    for (const [key, result] of await resolve(db, workspaceId, open)) found.set(key, result);
-    const next = open.flatMap((call) => {
-      const result = found.get(callKey(call));
-      return typeof result === 'object' ? result.calls : [];
-    });
-    open = next.filter((call) => !found.has(callKey(call)));
-  }
+  const found = await resolve(db, workspaceId, [startCall]);
   const self = found.get(callKey(startCall));
+  if (typeof self !== 'object') return {};
+  self.calls = [...calls];
+  await search(db, workspaceId, found, self.calls);
   const problems: CallProblems = {};
-  for (const call of typeof self === 'object' ? self.calls : []) {
+  for (const call of calls) {
     const result = found.get(callKey(call));
     if (typeof result === 'string') {
       problems[callKey(call)] = { code: 'workflow_unknown', message: result };
@@ -89,10 +151,50 @@ export async function readCallProblems(
     }
     const way = wayBack(found, call, start);
     if (way === undefined) continue;
-    const message = `The workflow would start itself: ${[self as Found, ...way].map(({ name }) => `'${name}'`).join(' → ')}`;
+    const names = [self, ...way].map(({ name }) => `'${name}'`).join(' → ');
+    const message = `The workflow would start itself, ${names}: remove one of these calls`;
     problems[callKey(call)] = { code: 'workflow_cycle', message };
   }
   return problems;
+}
+
+/** Finds the versions that these calls lead to, at any distance, and adds them. */
+async function search(
+  db: Db,
+  workspaceId: string,
+  found: Map<string, Found | string>,
+  calls: readonly CalledWorkflow[],
+): Promise<void> {
+  let open = calls.filter((call) => !found.has(callKey(call)));
+  while (open.length > 0 && found.size < MAX_SEARCHED) {
+    for (const [key, result] of await resolve(db, workspaceId, open)) found.set(key, result);
+    const next = open.flatMap((call) => {
+      const result = found.get(callKey(call));
+      return typeof result === 'object' ? result.calls : [];
+    });
+    open = next.filter((call) => !found.has(callKey(call)));
+  }
+}
+
+/**
+ * The workflow, and what the calls of a graph of it lead to at any distance, by `callKey`: the version that each names
+ * now, or why there is none. Of very many, some are missing. Throws AppError `not_found`.
+ */
+export async function readCalledVersions(
+  db: Db,
+  ids: { workspaceId: string; workflowId: string },
+  calls: readonly CalledWorkflow[],
+): Promise<{ self: Found; called: ReadonlyMap<string, Found | string> }> {
+  const { workspaceId, workflowId: workflow } = ids;
+  const called = await resolve(db, workspaceId, [{ workflow }, ...calls]);
+  const self = called.get(callKey({ workflow }));
+  if (typeof self !== 'object') throw notFound('Workflow');
+  const further = calls.flatMap((call) => {
+    const result = called.get(callKey(call));
+    return typeof result === 'object' ? result.calls : [];
+  });
+  await search(db, workspaceId, called, further);
+  return { self, called };
 }
 
 /** The shortest way from a call to a version, ending with it; undefined when there is none. */
@@ -126,7 +228,7 @@ async function resolve(
   calls: readonly CalledWorkflow[],
 ): Promise<Map<string, Found | string>> {
   const rows = await db.any(sql.prepared('called_resolve', calledRow)`
-    SELECT a.at::int, w.id, w.name, w.id = a.workflow AS by_id, v.version, (${callsOf}) AS calls
+    SELECT a.at::int, w.id, w.name, w.id = a.workflow AS by_id, v.version, w.run_cap_micros, (${callsOf}) AS calls
     FROM json_to_recordset(${JSON.stringify(calls.map((call, at) => ({ at, ...call })))}::json)
            AS a (at int, workflow text, version int)
     JOIN workflows w ON w.workspace_id = ${workspaceId} AND (w.id = a.workflow OR w.name = a.workflow)
@@ -146,8 +248,7 @@ async function resolve(
   );
 }
 
-const toCall = (drawn: { workflow: string; version: string | null }): CalledWorkflow => {
-  const version = Number(drawn.version ?? 'none');
-  const whole = Number.isSafeInteger(version) && version > 0 && version < 2 ** 31;
-  return whole ? { workflow: drawn.workflow, version } : { workflow: drawn.workflow };
-};
+const toCall = ({ workflow, version }: z.infer<typeof calledRow>['calls'][number]) => ({
+  workflow,
+  version: drawnVersion(version ?? undefined),
+});

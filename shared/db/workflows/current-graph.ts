@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { CustomToolDefinitions } from '../../agents/offered-tools.ts';
+import type { CustomToolDefinitions, WorkflowDefinitions } from '../../agents/offered-tools.ts';
 import { notFound } from '../../errors.ts';
 import { isObject } from '../../graph/json-value.ts';
 import type { SecretHosts } from '../../graph/validate/secrets.ts';
@@ -7,8 +7,8 @@ import { offeredNamesOf } from '../../graph/node-tools.ts';
 import type { Json, JsonObject } from '../../json.ts';
 import { customToolNames } from '../../tools.ts';
 import { type Db, sql } from '../pool.ts';
-import { type CallProblems, callsWorkflows } from '../../graph/called-workflows.ts';
-import { readCallProblems } from './called-workflows.ts';
+import { calledIn, type CallProblems, offeredWorkflowsOf } from '../../graph/called-workflows.ts';
+import { readCallProblems, readWorkflowDefinitions } from './called-workflows.ts';
 import { readToolDefinitions } from './custom-tools.ts';
 
 const currentRow = z.object({
@@ -28,6 +28,8 @@ export interface CurrentGraph {
   inputSchema: JsonObject | null;
   /** The workspace's custom tools. Only those that an agent of the graph offers are complete. */
   customTools: CustomToolDefinitions;
+  /** The workflows that an agent of the graph offers. */
+  workflows: WorkflowDefinitions;
   /** The allowed hosts of the workspace's secrets. */
   secrets: SecretHosts;
   /** What is wrong with the workflows that it calls. */
@@ -58,27 +60,35 @@ export async function readCurrentGraph(
   `);
   if (row === null) return undefined;
   const { graph, inputSchema } = drawn ?? { graph: row.graph, inputSchema: row.input_schema };
-  const offered = offeredCustomTools(graph).filter((name) => row.custom_tools.includes(name));
-  const calls = callsWorkflows(graph)
-    ? await readCallProblems(db, {
-        workspaceId: ids.workspaceId,
-        id: ids.workflowId,
-        version: row.version,
-      })
-    : {};
-  const complete = await readToolDefinitions(db, {
-    workspaceId: ids.workspaceId,
-    names: offered,
-  });
+  const { workspaceId } = ids;
+  const nodes = nodesOf(graph);
+  const offered = customToolNames(nodes.flatMap(offeredNamesOf)).filter((name) =>
+    row.custom_tools.includes(name),
+  );
+  const complete = await readToolDefinitions(db, { workspaceId, names: offered });
   return {
     version: row.version,
     graph,
     inputSchema,
     customTools: new Map([...row.custom_tools.map((name) => [name, NAMED] as const), ...complete]),
+    workflows: await readWorkflowDefinitions(db, {
+      workspaceId,
+      workflows: nodes.flatMap(offeredWorkflowsOf),
+    }),
     secrets: new Map(Object.entries(row.secrets)),
-    calls,
+    calls: await readCalls(db, ids, row.version, graph),
     toolRevision: row.tool_revision,
   };
+}
+
+async function readCalls(
+  db: Db,
+  { workspaceId, workflowId: id }: { workspaceId: string; workflowId: string },
+  version: number,
+  graph: Json,
+): Promise<CallProblems> {
+  const calls = calledIn(graph);
+  return calls.length === 0 ? {} : readCallProblems(db, { workspaceId, id, version, calls });
 }
 
 const schemaRow = currentRow.pick({ input_schema: true });
@@ -100,8 +110,7 @@ export async function readInputSchema(
 /** A tool that no agent offers. */
 const NAMED = { label: '', description: '', input_schema: null };
 
-function offeredCustomTools(graph: Json): string[] {
+function nodesOf(graph: Json): readonly Json[] {
   const nodes = isObject(graph) ? graph['nodes'] : undefined;
-  if (!Array.isArray(nodes)) return [];
-  return customToolNames(nodes.flatMap(offeredNamesOf));
+  return Array.isArray(nodes) ? nodes : [];
 }

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Actor } from '../../actor.ts';
-import type { CustomToolDefinitions } from '../../agents/offered-tools.ts';
+import type { CustomToolDefinitions, ToolDefinitions } from '../../agents/offered-tools.ts';
 import type { OffsetPage } from '../../contract/common.ts';
 import {
   type CustomToolAnswer,
@@ -11,12 +11,15 @@ import {
 } from '../../contract/custom-tool.ts';
 import type { AgentNode } from '../../contract/graph.ts';
 import { conflict, notFound } from '../../errors.ts';
+import { offeredWorkflowsOf } from '../../graph/called-workflows.ts';
 import { offeredNamesOf } from '../../graph/node-tools.ts';
 import type { JsonObject } from '../../json.ts';
+import { withEtag } from '../../crypto/etags.ts';
 import { newId } from '../../crypto/ids.ts';
 import { jsonDigest } from '../../crypto/json-digest.ts';
 import { recordAudit } from '../audit/audit.ts';
 import { offsetClause } from '../cursor.ts';
+import { readWorkflowDefinitions } from './called-workflows.ts';
 import { requireToReplaceTool } from './graphs-in-use.ts';
 import { type Db, type Pool, sql, type Tx } from '../pool.ts';
 import { customToolNames } from '../../tools.ts';
@@ -66,12 +69,12 @@ export const headerContext = (tool: CustomToolScope, header: string): string =>
 /** The tool as the API shows it. */
 export function toAnswer({ pinned_schema, ...tool }: CustomTool): CustomToolAnswer {
   const names = Object.keys(tool.headers);
-  return {
+  return withEtag({
     ...tool,
     headers: Object.fromEntries(names.map((name) => [name, HEADER_MASK])),
     schema_digest: tool.input_schema === null ? null : jsonDigest(tool.input_schema),
     pinned: pinned_schema !== null,
-  };
+  });
 }
 
 /** Sorted by name. */
@@ -107,6 +110,18 @@ export async function findCustomTool(
   return tool ?? undefined;
 }
 
+/** The current tools with these names, as far as they exist. */
+export async function findCustomTools(
+  db: Db,
+  { workspaceId, names }: { workspaceId: string; names: readonly string[] },
+): Promise<readonly CustomTool[]> {
+  if (names.length === 0) return [];
+  return db.any(sql.prepared('custom_tools_find_many', toolRow)`
+    SELECT ${toolColumns} FROM custom_tools
+    WHERE workspace_id = ${workspaceId} AND name = ANY (${sql.array([...names], 'text')})
+  `);
+}
+
 const definitionRow = toolRow.pick({
   name: true,
   label: true,
@@ -127,12 +142,20 @@ export async function readToolDefinitions(
   return new Map(rows.map(({ name, ...definition }) => [name, definition]));
 }
 
-/** The custom tools that an agent offers, by name, as far as they exist. */
-export const findOfferedDefinitions = (
+/** The custom tools and the workflows that an agent offers, as they are now. */
+export async function findOfferedDefinitions(
   db: Db,
   { workspaceId, node }: { workspaceId: string; node: Pick<AgentNode, 'tools'> },
-): Promise<CustomToolDefinitions> =>
-  readToolDefinitions(db, { workspaceId, names: customToolNames(offeredNamesOf(node)) });
+): Promise<ToolDefinitions> {
+  const names = customToolNames(offeredNamesOf(node));
+  return {
+    customTools: await readToolDefinitions(db, { workspaceId, names }),
+    workflows: await readWorkflowDefinitions(db, {
+      workspaceId,
+      workflows: offeredWorkflowsOf(node),
+    }),
+  };
+}
 
 /**
  * Marks that a tool or a secret is added or removed, or has another schema or other hosts, so that graphs that use

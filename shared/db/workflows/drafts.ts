@@ -11,7 +11,7 @@ import { withEtag } from '../../crypto/etags.ts';
 import { AppError, notFound } from '../../errors.ts';
 import { canonicalJson } from '../../graph/diff.ts';
 import type { JsonObject } from '../../json.ts';
-import { type Db, type Pool, sql, type Tx } from '../pool.ts';
+import { type Db, jsonOrNull, type Pool, sql, type Tx } from '../pool.ts';
 import { readVersion } from './versions.ts';
 import { auditWorkflow, lockWorkflow, requireWorkflow, type WorkflowScope } from './workflows.ts';
 
@@ -119,14 +119,11 @@ const changedBy = (input: DraftInput, before: Content): Content => ({
 const contentOf = ({ base_version, graph, input_schema }: Content): string =>
   canonicalJson({ base_version, graph, input_schema });
 
-const asJson = (value: object | null) =>
-  sql.fragment`${value === null ? null : JSON.stringify(value)}::json`;
-
 async function insertDraft(tx: Tx, actor: Actor, draft: Content): Promise<void> {
   await tx.query(sql.prepared('drafts_insert', z.object({}))`
     INSERT INTO workflow_drafts (workflow_id, workspace_id, base_version, graph, input_schema, saved_by, saved_by_name)
-    VALUES (${draft.workflow_id}, ${actor.workspaceId}, ${draft.base_version}, ${asJson(draft.graph)},
-            ${asJson(draft.input_schema)}, ${actor.id}, ${actor.name})
+    VALUES (${draft.workflow_id}, ${actor.workspaceId}, ${draft.base_version}, ${jsonOrNull(draft.graph)},
+            ${jsonOrNull(draft.input_schema)}, ${actor.id}, ${actor.name})
   `);
 }
 
@@ -137,8 +134,8 @@ async function updateDraft(
 ): Promise<void> {
   await tx.query(sql.prepared('drafts_update', z.object({}))`
     UPDATE workflow_drafts
-    SET base_version = ${draft.base_version}, graph = ${asJson(draft.graph)},
-        input_schema = ${asJson(draft.input_schema)}, revision = ${draft.revision},
+    SET base_version = ${draft.base_version}, graph = ${jsonOrNull(draft.graph)},
+        input_schema = ${jsonOrNull(draft.input_schema)}, revision = ${draft.revision},
         saved_by = ${actor.id}, saved_by_name = ${actor.name}, saved_at = now()
     WHERE workflow_id = ${draft.workflow_id} AND workspace_id = ${actor.workspaceId}
   `);

@@ -6,14 +6,28 @@ import { type Pool, sql, type Tx } from '../pool.ts';
 import { deleteDraft, draftGone, findDraft, requireKnownDraft } from './drafts.ts';
 import { keepTools, requireToReplaceGraphs } from './graphs-in-use.ts';
 import { insertVersion, nextVersion } from './version-content.ts';
+import { requireTried } from '../experiments/publishing.ts';
+import { readVersion } from './versions.ts';
 import { auditWorkflow, lockWorkflow, readWorkflow } from './workflows.ts';
 
 /** Publishes the current version. Has no effect on a published workflow. Throws AppError `not_found`. */
 export async function publishWorkflow(db: Pool, actor: Actor, workflowId: string): Promise<void> {
   await db.transaction(async (tx) => {
     await keepTools(tx, actor.workspaceId);
-    const { status, version } = await lockWorkflow(tx, actor, workflowId);
+    const {
+      status,
+      version,
+      requires_experiment: required,
+    } = await lockWorkflow(tx, actor, workflowId);
     if (status === 'published') return;
+    if (required) {
+      const scope = { workspaceId: actor.workspaceId, workflowId };
+      await requireTried(
+        tx,
+        { workflowId, required },
+        await readVersion(tx, { ...scope, version }),
+      );
+    }
     await setPublished(tx, actor, { workflowId, version });
     await auditWorkflow(tx, actor, workflowId, 'publish', { version });
   });
@@ -45,7 +59,8 @@ export async function publishDraft(
   const scope = { workspaceId: actor.workspaceId, workflowId };
   await db.transaction(async (tx) => {
     await keepTools(tx, actor.workspaceId);
-    const { version: current } = await lockWorkflow(tx, actor, workflowId);
+    const workflow = await lockWorkflow(tx, actor, workflowId);
+    const current = workflow.version;
     const draft = await findDraft(tx, scope);
     if (draft === undefined) throw draftGone(await readWorkflow(tx, scope));
     requireKnownDraft([checked.etag], draft);
@@ -59,6 +74,9 @@ export async function publishDraft(
     const next = await nextVersion(tx, { workflowId, version: current }, draft);
     const version = next === undefined ? current : current + 1;
     const author = { id: draft.saved_by, name: draft.saved_by_name };
+    const required =
+      workflow.requires_experiment && (next !== undefined || workflow.status !== 'published');
+    await requireTried(tx, { workflowId, required }, draft);
     if (next !== undefined) {
       await requireToReplaceGraphs(tx, actor, [{ id: workflowId, status: 'published' }]);
       await insertVersion(tx, author, { workflowId, version, ...next.content, note });

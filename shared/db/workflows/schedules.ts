@@ -11,6 +11,7 @@ import { AppError, notFound } from '../../errors.ts';
 import { canonicalJson } from '../../graph/diff.ts';
 import type { JsonObject } from '../../json.ts';
 import { nextDue } from '../../values/cron.ts';
+import { withEtag } from '../../crypto/etags.ts';
 import { newId } from '../../crypto/ids.ts';
 import { recordAudit } from '../audit/audit.ts';
 import { offsetClause } from '../cursor.ts';
@@ -50,11 +51,12 @@ const scheduleColumns = sql.fragment`
 function toSchedule(row: z.infer<typeof scheduleRow>): Schedule {
   const { last_skip_at: at, last_skip_reason: reason, ...rest } = row;
   const next = row.enabled ? nextDue(row, Date.now()) : undefined;
-  return {
+  const schedule = {
     ...rest,
     next_run_at: next === undefined ? null : new Date(next).toISOString(),
     last_skip: at === null || reason === null ? null : { at, reason },
   };
+  return withEtag(schedule, ['next_run_at', 'last_run_at', 'last_run_id', 'last_skip']);
 }
 
 /** Schedules of a workspace, newest first. */

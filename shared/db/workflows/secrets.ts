@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { Actor } from '../../actor.ts';
 import type { OffsetPage } from '../../contract/common.ts';
 import { type Secret, type SecretInput, secretSchema } from '../../contract/secret.ts';
+import { withEtag } from '../../crypto/etags.ts';
 import { notFound } from '../../errors.ts';
 import type { JsonObject } from '../../json.ts';
 import { recordAudit } from '../audit/audit.ts';
@@ -20,6 +21,9 @@ interface SecretScope {
 export const secretPlace = ({ workspaceId, name }: SecretScope): string =>
   `${workspaceId}/secrets/${name}`;
 
+const secretRow = secretSchema
+  .omit({ etag: true })
+  .transform((secret): Secret => withEtag(secret, ['last_used_at']));
 const secretColumns = sql.fragment`
   name, allowed_hosts, description, created_at, updated_at, last_used_at`;
 
@@ -29,7 +33,7 @@ export async function listSecrets(
   workspaceId: string,
   page?: OffsetPage,
 ): Promise<readonly Secret[]> {
-  return db.any(sql.prepared('secrets_list', secretSchema)`
+  return db.any(sql.prepared('secrets_list', secretRow)`
     SELECT ${secretColumns} FROM secrets WHERE workspace_id = ${workspaceId}
     ORDER BY name ${offsetClause(page)}
   `);
@@ -37,7 +41,7 @@ export async function listSecrets(
 
 /** Throws AppError `not_found`. */
 export async function readSecret(db: Db, { workspaceId, name }: SecretScope): Promise<Secret> {
-  const secret = await db.maybeOne(sql.prepared('secrets_read', secretSchema)`
+  const secret = await db.maybeOne(sql.prepared('secrets_read', secretRow)`
     SELECT ${secretColumns} FROM secrets WHERE workspace_id = ${workspaceId} AND name = ${name}
   `);
   if (secret === null) throw notFound('Secret');
@@ -56,12 +60,12 @@ export async function putSecret(
   const hosts = sql.array(input.allowed_hosts, 'text');
   return db.transaction(async (tx) => {
     await lockWorkspace(tx, workspaceId);
-    const before = await tx.maybeOne(sql.prepared('secrets_lock', secretSchema)`
+    const before = await tx.maybeOne(sql.prepared('secrets_lock', secretRow)`
       SELECT ${secretColumns} FROM secrets WHERE workspace_id = ${workspaceId} AND name = ${name} FOR UPDATE
     `);
     if (before === null) await requireRoom(tx, workspaceId, 'secrets');
     await raiseToolRevision(tx, workspaceId);
-    const secret = await tx.one(sql.prepared('secrets_put', secretSchema)`
+    const secret = await tx.one(sql.prepared('secrets_put', secretRow)`
       INSERT INTO secrets (workspace_id, name, sealed_value, allowed_hosts, description)
       VALUES (${workspaceId}, ${name}, ${sealed}, ${hosts}, ${input.description})
       ON CONFLICT (workspace_id, name) DO UPDATE
@@ -81,7 +85,7 @@ export async function deleteSecret(db: Pool, actor: Actor, name: string): Promis
   const { workspaceId } = actor;
   await db.transaction(async (tx) => {
     await raiseToolRevision(tx, workspaceId);
-    const deleted = await tx.maybeOne(sql.prepared('secrets_delete', secretSchema)`
+    const deleted = await tx.maybeOne(sql.prepared('secrets_delete', secretRow)`
       DELETE FROM secrets WHERE workspace_id = ${workspaceId} AND name = ${name} RETURNING ${secretColumns}
     `);
     if (deleted === null) throw notFound('Secret');

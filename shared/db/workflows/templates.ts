@@ -1,10 +1,12 @@
 import { z } from 'zod';
+import type { AuditAction } from '../../contract/audit.ts';
 import type { Actor } from '../../actor.ts';
 import type { OffsetPage } from '../../contract/common.ts';
 import type { Template, TemplateCreate, TemplateUpdate } from '../../contract/template.ts';
 import { conflict, notFound } from '../../errors.ts';
 import { canonicalJson } from '../../graph/diff.ts';
 import type { Json, JsonObject } from '../../json.ts';
+import { withEtag } from '../../crypto/etags.ts';
 import { newId } from '../../crypto/ids.ts';
 import { builtInTemplates } from '../../templates/index.ts';
 import { recordAudit } from '../audit/audit.ts';
@@ -31,22 +33,26 @@ const templateRow = z.object({
   created_at: z.string(),
 });
 
+const toTemplate = (row: z.infer<typeof templateRow>): Template =>
+  withEtag({ ...row, built_in: false });
+
 const columns = sql.fragment`
   t.id, t.name, t.description, t.graph, t.input_schema, t.checks, t.sample_input, t.created_at
 `;
 
 const builtIn: readonly Template[] = builtInTemplates.map(
-  ({ id, name, description, graph, inputSchema = null, checks, sampleInput }) => ({
-    id,
-    name,
-    description,
-    built_in: true,
-    graph: graph as unknown as Template['graph'],
-    input_schema: inputSchema,
-    checks: checks as unknown as Json[],
-    sample_input: sampleInput,
-    created_at: null,
-  }),
+  ({ id, name, description, graph, inputSchema = null, checks, sampleInput }) =>
+    withEtag({
+      id,
+      name,
+      description,
+      built_in: true,
+      graph: graph as unknown as Template['graph'],
+      input_schema: inputSchema,
+      checks: checks as unknown as Json[],
+      sample_input: sampleInput,
+      created_at: null,
+    }),
 );
 const builtInById = new Map(builtIn.map((template) => [template.id, template]));
 
@@ -62,7 +68,7 @@ export async function listTemplates(
     SELECT ${columns} FROM templates t
     WHERE t.workspace_id = ${workspaceId} ORDER BY t.created_at DESC, t.id DESC ${offsetClause(own)}
   `);
-  return [...first, ...rows.map((row) => ({ ...row, built_in: false }))];
+  return [...first, ...rows.map(toTemplate)];
 }
 
 /** Throws AppError `not_found`. */
@@ -74,7 +80,7 @@ export async function readTemplate(db: Db, scope: TemplateScope): Promise<Templa
     WHERE t.id = ${scope.templateId} AND t.workspace_id = ${scope.workspaceId}
   `);
   if (row === null) throw notFound('Template');
-  return { ...row, built_in: false };
+  return toTemplate(row);
 }
 
 /**
@@ -202,7 +208,7 @@ const auditTemplate = async (
   tx: Tx,
   actor: Actor,
   templateId: string,
-  action: string,
+  action: AuditAction,
   details: JsonObject,
 ): Promise<void> =>
   recordAudit(tx, actor, { action, targetType: 'template', targetId: templateId, details });

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Workflow, WorkflowVersion } from '../../contract/workflow.ts';
-import { notFound } from '../../errors.ts';
+import { AppError, notFound } from '../../errors.ts';
 import { type Db, sql } from '../pool.ts';
 import { requireWorkflow, type WorkflowScope } from './workflows.ts';
 
@@ -26,6 +26,10 @@ const authorName = sql.fragment`
   )) AS created_by_name`;
 
 export type ListedVersion = z.infer<typeof listedRow>;
+
+/** A version that a request names and that the workflow does not have. */
+export const noSuchVersion = (version: number | undefined): AppError =>
+  new AppError('unprocessable', `The workflow has no version ${version}`);
 
 /**
  * A page of versions, newest first, before version `below`. `next` is the `below` of the next page. Throws AppError

@@ -1,3 +1,4 @@
+import type { AuditAction } from '../../contract/audit.ts';
 import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
 import type { Actor } from '../../actor.ts';
@@ -111,7 +112,7 @@ async function writeWebhook(tx: Tx, scope: WorkflowScope, webhook: StoredWebhook
 const auditWebhook = (
   tx: Tx,
   actor: Actor,
-  act: { workflowId: string; action: string; details?: JsonObject },
+  act: { workflowId: string; action: AuditAction; details?: JsonObject },
 ): Promise<void> =>
   recordAudit(tx, actor, {
     action: act.action,
@@ -126,27 +127,27 @@ export interface SignatureMark {
   signedAt: number;
 }
 
-const enabledRow = settingsRow.extend({
-  secret: z.string(),
+const receivingRow = webhookRow.extend({
   workspace_id: z.string(),
   /** The run of the requested event, if one started within the window. */
   seen_run_id: z.string().nullable(),
   /** The existing run of the requested signature, if any. */
   signed_run_id: z.string().nullable(),
 });
-export type EnabledWebhook = z.infer<typeof enabledRow>;
+export type ReceivingWebhook = z.infer<typeof receivingRow>;
+export type EnabledWebhook = ReceivingWebhook & { secret: string };
 
 /**
- * The enabled webhook of a workflow of any workspace: the caller has only the workflow's id and a secret. Includes the
- * runs that the known event or signature has started, so that most duplicates cost one statement.
+ * The webhook of a workflow of any workspace, enabled or not: the caller has only the workflow's id and a secret.
+ * Undefined for a workflow whose webhook was never enabled or configured. Includes the runs that the known event or signature has started, so that most duplicates cost one statement.
  */
-export async function findEnabledWebhook(
+export async function findWebhook(
   db: Db,
   workflowId: string,
   known: { eventId?: string | undefined; signatureHash?: Buffer | undefined } = {},
-): Promise<EnabledWebhook | undefined> {
+): Promise<ReceivingWebhook | undefined> {
   const { eventId, signatureHash } = known;
-  const row = await db.maybeOne(sql.prepared('webhooks_find_enabled', enabledRow)`
+  const row = await db.maybeOne(sql.prepared('webhooks_find', receivingRow)`
     SELECT h.workspace_id, ${columns}, e.run_id AS seen_run_id, s.run_id AS signed_run_id
     FROM workflow_webhooks h
     LEFT JOIN webhook_events e ON e.workflow_id = h.workflow_id AND e.event_id = ${eventId ?? null}
@@ -154,7 +155,7 @@ export async function findEnabledWebhook(
       AND e.received_at >= now() - h.dedup_window_seconds * interval '1 second'
     LEFT JOIN webhook_signatures s ON s.workflow_id = h.workflow_id AND h.require_signature
       AND s.signature = ${signatureHash === undefined ? null : sql.binary(signatureHash)}
-    WHERE h.workflow_id = ${workflowId} AND h.secret IS NOT NULL
+    WHERE h.workflow_id = ${workflowId}
   `);
   return row ?? undefined;
 }

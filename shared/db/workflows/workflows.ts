@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { AuditAction } from '../../contract/audit.ts';
 import type { Actor } from '../../actor.ts';
 import type { OffsetPage } from '../../contract/common.ts';
 import type { EvaluationCheck } from '../../contract/graph.ts';
@@ -20,6 +21,7 @@ import { offsetClause } from '../cursor.ts';
 import { keepTools, requireToReplaceGraphs } from './graphs-in-use.ts';
 import { insertVersion, nextVersion } from './version-content.ts';
 import { lockBelow } from '../children/below.ts';
+import { requireTried } from '../experiments/publishing.ts';
 import { noticeDeletion } from '../children/notices.ts';
 import { cancelBelow } from '../runs/ends.ts';
 import { closeHolds } from '../money/holds.ts';
@@ -46,9 +48,11 @@ const workflowRow = z.object({
   version: z.number(),
   checks: z.array(json),
   run_cap_micros: z.number().nullable(),
+  requires_experiment: z.boolean(),
   created_by: z.string().nullable(),
   created_at: z.string(),
   updated_at: z.string(),
+  has_draft: z.boolean(),
   graph,
   input_schema: schema,
   total: z.number(),
@@ -62,8 +66,10 @@ const workflowRow = z.object({
 });
 
 const workflowColumns = sql.fragment`
-  w.id, w.workspace_id, w.name, w.description, w.status, w.version, w.checks, w.run_cap_micros, w.created_by,
-  w.created_at, w.updated_at, v.graph, v.input_schema, s.*
+  w.id, w.workspace_id, w.name, w.description, w.status, w.version, w.checks, w.run_cap_micros, w.requires_experiment,
+  w.created_by,
+  w.created_at, w.updated_at, v.graph, v.input_schema, s.*,
+  EXISTS (SELECT FROM workflow_drafts d WHERE d.workflow_id = w.id AND d.workspace_id = w.workspace_id) AS has_draft
 `;
 
 // Cost and time are summed over finished runs, so that active runs do not lower the averages.
@@ -89,7 +95,7 @@ export async function listWorkflows(
     FROM workflows w
     JOIN workflow_versions v ON v.workflow_id = w.id AND v.version = w.version
     CROSS JOIN LATERAL (
-      SELECT ${runFigures} FROM runs r WHERE r.workflow_id = w.id AND r.workspace_id = w.workspace_id
+      SELECT ${runFigures} FROM runs r WHERE r.workflow_id = w.id AND r.workspace_id = w.workspace_id AND r.rehearsal IS NULL
     ) s
     WHERE w.workspace_id = ${workspaceId}
     ORDER BY w.created_at DESC, w.id DESC ${offsetClause(page)}
@@ -104,7 +110,7 @@ export async function readWorkflow(db: Db, scope: WorkflowScope): Promise<Workfl
     FROM workflows w
     JOIN workflow_versions v ON v.workflow_id = w.id AND v.version = w.version
     CROSS JOIN LATERAL (
-      SELECT ${runFigures} FROM runs r WHERE r.workflow_id = w.id AND r.workspace_id = w.workspace_id
+      SELECT ${runFigures} FROM runs r WHERE r.workflow_id = w.id AND r.workspace_id = w.workspace_id AND r.rehearsal IS NULL
     ) s
     WHERE w.id = ${scope.workflowId} AND w.workspace_id = ${scope.workspaceId}
   `);
@@ -156,6 +162,7 @@ function toWorkflow(row: z.infer<typeof workflowRow>): Workflow {
     input_schema: row.input_schema,
     checks: row.checks,
     run_cap_usd: row.run_cap_micros === null ? null : toDollars(row.run_cap_micros),
+    requires_experiment: row.requires_experiment,
     stats: {
       total: row.total,
       success: row.success,
@@ -170,9 +177,10 @@ function toWorkflow(row: z.infer<typeof workflowRow>): Workflow {
     created_by: row.created_by,
     created_at: row.created_at,
     updated_at: row.updated_at,
+    has_draft: row.has_draft,
   };
-  // The version identifies the graph and the schema, which can be large.
-  return withEtag(workflow, ['stats', 'graph', 'input_schema']);
+  // The version identifies the graph and the schema, which can be large. A draft has a tag of its own.
+  return withEtag(workflow, ['stats', 'graph', 'input_schema', 'has_draft']);
 }
 
 /**
@@ -191,9 +199,9 @@ export async function createWorkflow(
   await db.transaction(async (tx) => {
     await requireRoom(tx, actor.workspaceId, 'workflows');
     await tx.query(sql.prepared('workflows_insert', z.object({}))`
-      INSERT INTO workflows (id, workspace_id, name, description, checks, run_cap_micros, created_by)
+      INSERT INTO workflows (id, workspace_id, name, description, checks, run_cap_micros, requires_experiment, created_by)
       VALUES (${id}, ${actor.workspaceId}, ${body.name}, ${body.description}, ${checks}::json,
-              ${cap === null ? null : toMicros(cap)}, ${actor.id})
+              ${cap === null ? null : toMicros(cap)}, ${body.requires_experiment ?? false}, ${actor.id})
     `);
     const content = { graph: body.graph, inputSchema: body.input_schema ?? null };
     await insertVersion(tx, actor, { workflowId: id, version: 1, ...content });
@@ -213,6 +221,7 @@ const lockedRow = z.object({
   status: z.enum(workflowStatuses),
   version: z.number(),
   run_cap_micros: z.number().nullable(),
+  requires_experiment: z.boolean(),
   checks: z.array(json),
 });
 
@@ -223,7 +232,7 @@ export async function lockWorkflow(
   workflowId: string,
 ): Promise<z.infer<typeof lockedRow>> {
   const row = await tx.maybeOne(sql.prepared('workflows_lock', lockedRow)`
-    SELECT name, description, status, version, run_cap_micros, checks
+    SELECT name, description, status, version, run_cap_micros, requires_experiment, checks
     FROM workflows WHERE id = ${workflowId} AND workspace_id = ${actor.workspaceId}
     FOR NO KEY UPDATE
   `);
@@ -250,14 +259,20 @@ export async function updateWorkflow(
       name: body.name ?? before.name,
       description: body.description ?? before.description,
       run_cap_micros: newCap(before.run_cap_micros, body.run_cap_usd),
+      requires_experiment: body.requires_experiment ?? before.requires_experiment,
     };
-    const changed: Json[] = (['name', 'description', 'run_cap_micros'] as const)
+    const changed: Json[] = (
+      ['name', 'description', 'run_cap_micros', 'requires_experiment'] as const
+    )
       .filter((field) => after[field] !== before[field])
       .map((field) => (field === 'run_cap_micros' ? 'run_cap_usd' : field));
     let { version } = before;
     const next = versioned ? await nextVersion(tx, { workflowId, version }, body) : undefined;
     if (next !== undefined) {
       await requireToReplaceGraphs(tx, actor, [{ id: workflowId, status: before.status }]);
+      const required = before.requires_experiment && before.status === 'published';
+      const { graph, inputSchema: input_schema } = next.content;
+      await requireTried(tx, { workflowId, required }, { graph, input_schema });
       version += 1;
       changed.push(...next.changed);
       await insertVersion(tx, actor, { workflowId, version, ...next.content });
@@ -266,7 +281,7 @@ export async function updateWorkflow(
     await tx.query(sql.prepared('workflows_update', z.object({}))`
       UPDATE workflows
       SET name = ${after.name}, description = ${after.description}, run_cap_micros = ${after.run_cap_micros},
-          version = ${version}, updated_at = now()
+          requires_experiment = ${after.requires_experiment}, version = ${version}, updated_at = now()
       WHERE id = ${workflowId} AND workspace_id = ${actor.workspaceId}
     `);
     await auditWorkflow(tx, actor, workflowId, 'update', { changed, version });
@@ -282,7 +297,7 @@ export const auditWorkflow = async (
   tx: Tx,
   actor: Actor,
   workflowId: string,
-  action: string,
+  action: AuditAction,
   details: JsonObject,
 ): Promise<void> =>
   recordAudit(tx, actor, { action, targetType: 'workflow', targetId: workflowId, details });

@@ -4,6 +4,8 @@ import { isObject, typeName } from '../json-value.ts';
 import { PatternError, matchesPattern } from '../../values/pattern.ts';
 
 interface ExpressionFunction {
+  /** Its parameters and result, for authors. */
+  signature: string;
   /** The minimum and maximum number of arguments. */
   arity: readonly [least: number, most: number];
   apply: (args: Json[], meter: Meter) => Json;
@@ -14,16 +16,42 @@ const MAX_DECIMALS = 15;
 
 // Text predicates return false for null, like comparisons: a missing key is no failure.
 const FUNCTIONS: ReadonlyMap<string, ExpressionFunction> = new Map<string, ExpressionFunction>([
-  ['len', { arity: [1, 1], apply: ([value], meter) => lengthOf(value!, meter) }],
-  ['lower', { arity: [1, 1], apply: ([value], meter) => changeCase('lower', value!, meter) }],
-  ['upper', { arity: [1, 1], apply: ([value], meter) => changeCase('upper', value!, meter) }],
+  [
+    'len',
+    {
+      signature: '(value) → number',
+      arity: [1, 1],
+      apply: ([value], meter) => lengthOf(value!, meter),
+    },
+  ],
+  [
+    'lower',
+    {
+      signature: '(text) → text',
+      arity: [1, 1],
+      apply: ([value], meter) => changeCase('lower', value!, meter),
+    },
+  ],
+  [
+    'upper',
+    {
+      signature: '(text) → text',
+      arity: [1, 1],
+      apply: ([value], meter) => changeCase('upper', value!, meter),
+    },
+  ],
   [
     'contains',
-    { arity: [2, 2], apply: ([haystack, needle], meter) => isIn(needle!, haystack!, meter) },
+    {
+      signature: '(list or text, value) → boolean',
+      arity: [2, 2],
+      apply: ([haystack, needle], meter) => isIn(needle!, haystack!, meter),
+    },
   ],
   [
     'starts_with',
     {
+      signature: '(text, start) → boolean',
       arity: [2, 2],
       apply: (args, meter) =>
         asks('starts_with', args, meter, (text, piece) => text.startsWith(piece)),
@@ -32,18 +60,31 @@ const FUNCTIONS: ReadonlyMap<string, ExpressionFunction> = new Map<string, Expre
   [
     'ends_with',
     {
+      signature: '(text, end) → boolean',
       arity: [2, 2],
       apply: (args, meter) => asks('ends_with', args, meter, (text, piece) => text.endsWith(piece)),
     },
   ],
   [
     'matches',
-    { arity: [2, 2], apply: (args, meter) => asks('matches', args, meter, matches(meter)) },
+    {
+      signature: '(text, pattern) → boolean',
+      arity: [2, 2],
+      apply: (args, meter) => asks('matches', args, meter, matches(meter)),
+    },
   ],
-  ['abs', { arity: [1, 1], apply: ([value]) => Math.abs(number('abs', value!)) }],
+  [
+    'abs',
+    {
+      signature: '(number) → number',
+      arity: [1, 1],
+      apply: ([value]) => Math.abs(number('abs', value!)),
+    },
+  ],
   [
     'min',
     {
+      signature: '(list) or (value, …) → value',
       arity: [1, Infinity],
       apply: (args, meter) => extreme('min', args, meter, (value, best) => value < best),
     },
@@ -51,18 +92,38 @@ const FUNCTIONS: ReadonlyMap<string, ExpressionFunction> = new Map<string, Expre
   [
     'max',
     {
+      signature: '(list) or (value, …) → value',
       arity: [1, Infinity],
       apply: (args, meter) => extreme('max', args, meter, (value, best) => value > best),
     },
   ],
-  ['round', { arity: [1, 2], apply: ([value, decimals]) => round(value!, decimals ?? 0) }],
-  ['default', { arity: [2, 2], apply: ([value, fallback]) => value ?? fallback! }],
+  [
+    'round',
+    {
+      signature: '(number, decimals = 0) → number',
+      arity: [1, 2],
+      apply: ([value, decimals]) => round(value!, decimals ?? 0),
+    },
+  ],
+  [
+    'default',
+    {
+      signature: '(value, fallback) → value',
+      arity: [2, 2],
+      apply: ([value, fallback]) => value ?? fallback!,
+    },
+  ],
 ]);
 
 /** How many arguments a function takes; undefined for an unknown name. */
 export function functionArity(name: string): readonly [least: number, most: number] | undefined {
   return FUNCTIONS.get(name)?.arity;
 }
+
+/** The functions of the language, by name, with the parameters and the result of each as a text. */
+export const functionSignatures: ReadonlyMap<string, string> = new Map(
+  [...FUNCTIONS].map(([name, { signature }]) => [name, signature]),
+);
 
 /** Calls an existing function with a valid number of arguments. Throws OperandError for unsupported types. */
 export function callFunction(name: string, args: Json[], meter: Meter): Json {

@@ -39,6 +39,8 @@ export interface Ast {
   root: AstNode;
   /** Top-level keys it reads, each once, in the order they appear. */
   roots: string[];
+  /** Where it first reads each of them, in the same order. */
+  positions: number[];
 }
 
 // Binding powers, loosest first. All operators group to the left.
@@ -79,7 +81,8 @@ interface Parser {
   next: number;
   nodes: number;
   depth: number;
-  roots: Set<string>;
+  /** With the position of the first use. */
+  roots: Map<string, number>;
 }
 
 /** Parses without any cache; see `parseExpression`. */
@@ -97,14 +100,15 @@ export function parseSource(source: string): Ast {
     next: 0,
     nodes: 0,
     depth: 0,
-    roots: new Set(),
+    roots: new Map(),
   };
   if (peek(parser).kind === 'end') fail(parser, peek(parser), 'the expression is empty');
   const root = parseOperators(parser, 0);
   if (peek(parser).kind !== 'end') {
     fail(parser, peek(parser), `unexpected ${describe(peek(parser))}`);
   }
-  return { source, root, roots: [...parser.roots] };
+  const { roots } = parser;
+  return { source, root, roots: [...roots.keys()], positions: [...roots.values()] };
 }
 
 function fail(parser: Parser, token: Token, reason: string): never {
@@ -245,7 +249,7 @@ function parsePrimary(parser: Parser): AstNode {
   const constant = CONSTANTS.get(token.text);
   if (constant !== undefined) return count(parser, { type: 'literal', value: constant, position });
   if (isSign(peek(parser), '(')) return parseCall(parser, token);
-  parser.roots.add(token.text);
+  if (!parser.roots.has(token.text)) parser.roots.set(token.text, position);
   return count(parser, { type: 'name', name: token.text, position });
 }
 

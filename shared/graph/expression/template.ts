@@ -107,12 +107,16 @@ function noteDoubtful(template: Template, text: string, at: number): void {
   if (found !== undefined) template.doubtful.push({ text: found, position: at });
 }
 
-/** The top-level keys a template reads, each once. */
-export function templateRoots(text: string): string[] {
-  const roots = parseTemplate(text).parts.flatMap((part) =>
-    typeof part === 'string' ? [] : [String(part.path[0])],
-  );
-  return [...new Set(roots)];
+/** The top-level keys a template reads, each once, and where it first reads each. */
+export function templateReads(text: string): { key: string; position: number }[] {
+  const first = new Map<string, number>();
+  for (const part of parseTemplate(text).parts) {
+    if (typeof part === 'string') continue;
+    const key = String(part.path[0]);
+    // After the brace.
+    if (!first.has(key)) first.set(key, part.position + 1);
+  }
+  return [...first].map(([key, position]) => ({ key, position }));
 }
 
 /**

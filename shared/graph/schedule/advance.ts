@@ -3,7 +3,7 @@ import type { ConditionNode } from '../../contract/graph.ts';
 import { truthy } from '../expression/expression.ts';
 import { beginItems, beginMap, endItem } from './map-items.ts';
 import { beginLoop, continueLoop, endRound } from './rounds.ts';
-import { enter, note, writeOutput, type RunState } from './run-state.ts';
+import { enter, note, stateOf, stepKeyOf, write, writeOutput, type RunState } from './run-state.ts';
 import { entersOwnBody, evaluate, isStopped, leave, settle, settleEdge } from './settle.ts';
 
 /** Makes the nodes without incoming edges ready. Call `advance` next. */
@@ -51,6 +51,7 @@ function arrive(run: RunState, node: number): void {
     skip(run, node);
     return;
   }
+  if (isHeldBack(run, node)) return;
   const kind = run.graph.nodes[node]!.kind;
   switch (kind) {
     case 'agent':
@@ -74,6 +75,17 @@ function arrive(run: RunState, node: number): void {
     default:
       kind satisfies never;
   }
+}
+
+/** Writes what is laid over the state at this step. Returns whether the step does not begin. */
+function isHeldBack(run: RunState, node: number): boolean {
+  const { arrivals } = run.shared;
+  const arrive = arrivals.size === 0 ? undefined : arrivals.get(stepKeyOf(run, node));
+  if (arrive === undefined) return false;
+  const { laid = {}, stops = false } = arrive(stateOf(run));
+  for (const key of Object.keys(laid)) write(run, node, key, laid[key]!);
+  if (stops) enter(run, node, 'taken');
+  return stops;
 }
 
 function skip(run: RunState, node: number): void {

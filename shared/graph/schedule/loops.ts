@@ -68,6 +68,15 @@ export function nodesInMaps(graph: Graph): Set<string> {
   return new Set(maps.flatMap(({ nodes }) => [...nodes].map((node) => graph.nodes[node]!.id)));
 }
 
+/** The kinds of the loops and maps around a node, outermost first, like the iterations of its steps. */
+export function kindsAround(graph: Graph, nodeId: string): ('loop' | 'map')[] {
+  const links = linkGraph(graph);
+  const node = links.positions.get(nodeId);
+  return analyseLoops(links)
+    .bodies.filter(({ nodes }) => node !== undefined && nodes.has(node))
+    .map(({ loop }) => (graph.nodes[loop]!.kind === 'map' ? 'map' : 'loop'));
+}
+
 function targets(links: Links, loop: number, ofBody: boolean): number[] {
   return links.out[loop]!.filter((edge) => (edge.when === 'true') === ofBody).map(
     (edge) => edge.to,

@@ -13,7 +13,7 @@ import {
 } from './settle.ts';
 
 /** The most items of a map. */
-const MAX_MAP_ITEMS = 10_000;
+export const MAX_MAP_ITEMS = 10_000;
 
 const mapAt = (run: RunState, node: number): MapNode => run.graph.nodes[node] as MapNode;
 
@@ -23,12 +23,16 @@ export function beginMap(run: RunState, node: number): void {
   const items = evaluate(run, node, mapAt(run, node).items);
   if (items === undefined) return;
   if (!Array.isArray(items)) {
-    failInPlace(run, node, `The items are ${kindOf(items)}: a map needs a list`);
+    failInPlace(
+      run,
+      node,
+      `items gives ${kindOf(items)}: change the expression so that it gives a list`,
+    );
   } else if (items.length > MAX_MAP_ITEMS) {
     failInPlace(
       run,
       node,
-      `The list has ${items.length} items: a map has at most ${MAX_MAP_ITEMS}`,
+      `items gives a list of ${items.length}: shorten it to at most ${MAX_MAP_ITEMS}, or split it over several maps`,
     );
   } else {
     run.maps.set(node, { items, outputs: [], begun: 0, active: new Map(), failed: undefined });

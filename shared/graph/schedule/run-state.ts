@@ -62,6 +62,17 @@ interface Shared {
   queue: Event[];
   /** Maps that begin more items when the next steps are taken: the limit of control steps was reached. */
   held: { run: RunState; node: number }[];
+  arrivals: Arrivals;
+}
+
+/** What happens when the run reaches certain steps, by step key. Called with the live state, once per step. */
+export type Arrivals = ReadonlyMap<string, (state: JsonObject) => Arrival>;
+
+export interface Arrival {
+  /** Written over the state before the step begins; what later nodes write lies over it. */
+  laid?: JsonObject | undefined;
+  /** The step does not begin, and so does nothing that follows it. */
+  stops?: boolean;
 }
 
 /** A node's inputs are settled; an iteration of a loop, or an item of a map, has ended. */
@@ -143,6 +154,7 @@ export function createRunState(graph: CompiledGraph, input: JsonObject, earlier 
       workDone: 0,
       queue: [],
       held: [],
+      arrivals: new Map(),
     },
     graph,
     positions: new Map(graph.nodes.map((node, position) => [node.id, position])),
@@ -239,6 +251,9 @@ export function stepKeyOf(run: RunState, node: number): string {
   const id = run.graph.nodes[node]!.id;
   return iteration.length === 0 ? id : `${id}#${iteration.join('.')}`;
 }
+
+/** The node of a step, by its key: ids contain no `#`. */
+export const nodeIdOf = (stepKey: string): string => stepKey.split('#', 1)[0]!;
 
 function rankOf(run: RunState, node: number): Rank {
   const rank = [node];

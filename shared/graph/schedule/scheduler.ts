@@ -17,19 +17,22 @@ import {
   createRunState,
   enter,
   iterationOf,
+  nodeIdOf,
   refill,
   stateOf,
   stepKeyOf,
   workDone,
   write,
   writeOutput,
+  type Arrivals,
   type ControlStep,
   type Phase,
   type RunState,
 } from './run-state.ts';
 import { restoreRunState, takeSnapshot, type SchedulerSnapshot } from './snapshot.ts';
 
-export type { ControlStep } from './run-state.ts';
+export { nodeIdOf } from './run-state.ts';
+export type { Arrival, Arrivals, ControlStep } from './run-state.ts';
 export type { SchedulerSnapshot } from './snapshot.ts';
 
 export interface ReadyNode {
@@ -52,9 +55,10 @@ export class SchedulerError extends Error {
 export interface Scheduler {
   /**
    * Agents, tools, workflows and gates that became ready and were not taken yet, in topological order, at most `limit`. Each is
-   * returned once, unless it is retried or the run is restored.
+   * returned once, unless it is retried or the run is restored. With `only`, those that it accepts: the others stay
+   * ready, and do not begin if an error stops them first.
    */
-  takeReady(limit?: number): ReadyNode[];
+  takeReady(limit?: number, only?: (stepKey: string) => boolean): ReadyNode[];
   /** Steps computed in place since the last call, oldest first. A loop has `running` and, when it ends, `success`. */
   takeControlSteps(): ControlStep[];
   /** The number of control steps that were not taken yet. */
@@ -101,6 +105,8 @@ export interface Scheduler {
 export interface SchedulerOptions {
   /** Applies the limits of executions that started before texts counted as work, so that their histories replay. */
   earlier?: boolean;
+  /** What happens when the run reaches certain steps. */
+  arrivals?: Arrivals;
 }
 
 /**
@@ -111,16 +117,17 @@ export function createScheduler(
   graph: CompiledGraph,
   input: JsonObject,
   snapshot?: SchedulerSnapshot,
-  { earlier = false }: SchedulerOptions = {},
+  { earlier = false, arrivals }: SchedulerOptions = {},
 ): Scheduler {
   const run =
     snapshot === undefined
       ? createRunState(graph, input, earlier)
       : restoreRunState(graph, snapshot, earlier);
+  if (arrivals !== undefined) run.shared.arrivals = arrivals;
   if (snapshot === undefined) begin(run);
   advance(run);
   return {
-    takeReady: (limit = Infinity) => takeReady(run, limit),
+    takeReady: (limit = Infinity, only) => takeReady(run, limit, only),
     takeControlSteps: () => run.shared.control.splice(0),
     returnControlSteps: (steps) => {
       run.shared.control = [...steps, ...run.shared.control];
@@ -160,24 +167,36 @@ export function createScheduler(
   };
 }
 
-function takeReady(root: RunState, limit: number): ReadyNode[] {
+function takeReady(
+  root: RunState,
+  limit: number,
+  only: (stepKey: string) => boolean = () => true,
+): ReadyNode[] {
   const taken: ReadyNode[] = [];
+  const { ready } = root.shared;
+  const left: ReturnType<typeof ready.pop>[] = [];
   if (limit > 0) continueHeld(root);
   while (taken.length < limit) {
-    const next = root.shared.ready.pop();
+    const next = ready.pop();
     if (next === undefined) break;
     const { run, node } = next;
     // A step that was finished or failed before it was taken is still in the queue.
     if (run.phases[node] !== 'ready') continue;
+    const stepKey = stepKeyOf(run, node);
+    if (!only(stepKey)) {
+      left.push(next);
+      continue;
+    }
     enter(run, node, 'taken');
     const { id, kind } = readyNode(run, node);
     taken.push({
-      step_key: stepKeyOf(run, node),
+      step_key: stepKey,
       node_id: id,
       kind,
       iteration: iterationOf(run, node),
     });
   }
+  for (const entry of left) if (entry !== undefined) ready.push(entry);
   return taken;
 }
 
@@ -277,8 +296,7 @@ function retry(root: RunState, stepKey: string): void {
 }
 
 function positionOf(run: RunState, stepKey: string): number {
-  const id = stepKey.includes('#') ? stepKey.slice(0, stepKey.lastIndexOf('#')) : stepKey;
-  const node = run.positions.get(id);
+  const node = run.positions.get(nodeIdOf(stepKey));
   if (node === undefined) throw new SchedulerError(`The graph has no step ${stepKey}`);
   return node;
 }

@@ -30,7 +30,7 @@ export function checkAgentTools(
     }
     return;
   }
-  for (const { code, message, path } of resolveTools(node, context.customTools).problems) {
+  for (const { code, message, path } of resolveTools(node, context).problems) {
     error(code, message, path);
   }
   agentToolsOf(node).forEach(({ name, approval = 'never', fixed = {} }, place) => {

@@ -23,8 +23,15 @@ export function checkKeys(
 ): void {
   // Duplicate ids are reported as an error elsewhere.
   if (links.positions.size !== graph.nodes.length) return;
+  const writers = writersOf(graph, links, structure);
+  checkReads(issues, graph, links, structure, { reads, inputKeys, writers });
+  checkParallelWrites(issues, graph, links, structure, writers);
+}
+
+/** The nodes that set each key, in the order of the graph. */
+export function writersOf(graph: Graph, links: Links, { order }: Structure): Map<string, number[]> {
   const writers = new Map<string, number[]>();
-  for (const node of structure.order) {
+  for (const node of order) {
     const { id, kind } = graph.nodes[node]!;
     // Errors and the items of a map go under the id.
     const own = kind === 'map' || links.out[node]!.some((edge) => edge.when === 'error');
@@ -32,15 +39,14 @@ export function checkKeys(
       writers.set(key, [...(writers.get(key) ?? []), node]);
     }
   }
-  checkReads(issues, graph, links, structure, { reads, inputKeys, writers });
-  checkParallelWrites(issues, graph, links, structure, writers);
+  return writers;
 }
 
 /**
  * Per node, the keys that can be set before it runs. A loop and its body can read keys that the body set in an earlier
  * iteration. The last bit stands for "any key", since the approver of a gate can set any.
  */
-function keysBefore(
+export function keysBefore(
   graph: Graph,
   links: Links,
   { order, loops }: Structure,
@@ -93,7 +99,7 @@ function checkReads(
   const input = given.inputKeys && new Set(given.inputKeys);
   const reported = new Set<string>();
   const suggest = createSuggestions([...given.writers.keys(), ...(given.inputKeys ?? [])]);
-  for (const { node, key, path } of given.reads) {
+  for (const { node, key, path, position } of given.reads) {
     const bit = bits.get(key);
     // If the keys of the input are unknown, a key that no node writes may come with the input.
     if (input?.has(key) === true) continue;
@@ -106,7 +112,7 @@ function checkReads(
     if (meant !== undefined) {
       const sets = input === undefined ? 'no node sets' : 'neither the input nor a node sets';
       const message = `Node '${id}' reads '${key}', which ${sets}; did you mean '${meant}'?`;
-      issues.warning('key_not_set', message, { node_id: id, path });
+      issues.warning('key_not_set', message, { node_id: id, path, position });
       continue;
     }
     const [writer] = given.writers.get(key) ?? [];
@@ -114,7 +120,7 @@ function checkReads(
       writer === undefined
         ? `Node '${id}' reads '${key}', which neither the input nor a node before it sets`
         : `Node '${id}' reads '${key}', which is set by '${graph.nodes[writer]!.id}', but not before it`;
-    issues.warning('key_not_set', message, { node_id: id, path });
+    issues.warning('key_not_set', message, { node_id: id, path, position });
   }
 }
 

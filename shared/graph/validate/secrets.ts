@@ -41,7 +41,7 @@ export function checkSecretsIn(
 export const refuse = (issues: Issues, place: Place, written: string): void =>
   issues.error(
     'secret_not_allowed',
-    `Node '${place.node_id}': '${written}' cannot stand here; secrets may stand in ${WHERE_SECRETS_STAND}`,
+    `Node '${place.node_id}': '${written}' cannot stand here: move it to ${WHERE_SECRETS_STAND}`,
     place,
   );
 
@@ -56,7 +56,7 @@ function checkReference(
     const message = `Node '${place.node_id}': '${text}' is not the name of a secret, like 'secrets.API_KEY'`;
     issues.error('secret_name_invalid', message, place);
   } else if (secrets !== undefined && !secrets.has(name)) {
-    const message = `Node '${place.node_id}': there is no secret '${name}'${hint(name, secrets.keys())}`;
+    const message = `Node '${place.node_id}': there is no secret '${name}'${hint(name, secrets.keys()) || ': create it, or name another one'}`;
     issues.error('unknown_secret', message, place);
   }
 }
@@ -102,7 +102,7 @@ export function checkSecretHosts(
     for (const name of names) {
       const hosts = secrets?.get(name);
       if (hosts === undefined || goesToHosts(url, hosts)) continue;
-      const message = `Node '${node.id}': the secret '${name}' may not be sent to ${url.host}, only to ${hosts.join(', ')}`;
+      const message = `Node '${node.id}': the secret '${name}' may not be sent to ${url.host}, only to ${hosts.join(', ')}: allow the host, or change the address`;
       issues.error('secret_host_not_allowed', message, place);
     }
   }

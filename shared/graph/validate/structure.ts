@@ -79,7 +79,7 @@ function reportErrorEdges(
 ): void {
   for (const edge of out) {
     if (edge.when !== 'error') continue;
-    const message = `The edge from '${id}' to '${idOf(graph, edge.to)}' is never taken: a ${kind} has no errors to catch; start it at the agent, tool, map or gate whose error it handles`;
+    const message = `The edge from '${id}' to '${idOf(graph, edge.to)}' is never taken: a ${kind} has no errors to catch; start it at the agent, tool, map, workflow or gate whose error it handles`;
     issues.error('error_edge_not_allowed', message, {
       node_id: id,
       path: `edges[${edge.index}].condition_value`,

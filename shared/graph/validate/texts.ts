@@ -1,7 +1,7 @@
 import type { AgentNode, Graph, GraphNode, ToolNode } from '../../contract/graph.ts';
 import { ExpressionError } from '../expression/expression.ts';
 import type { Issues } from '../issues.ts';
-import { nodeTexts, type NodeText, textRoots } from '../node-texts.ts';
+import { nodeTexts, type NodeText, type RootRead, textReads } from '../node-texts.ts';
 import { hint } from '../suggest.ts';
 import { parseTemplate } from '../expression/template.ts';
 import { type BuiltinTool, customToolName, type ToolParams, toolParams } from '../../tools.ts';
@@ -12,9 +12,8 @@ import { SECRETS } from '../../values/secrets.ts';
 import type { Unreadable, ValidationContext } from './validate.ts';
 
 /** A top-level key that a node reads, and where. */
-export interface KeyRead {
+export interface KeyRead extends RootRead {
   node: number;
-  key: string;
   path: string;
 }
 
@@ -39,8 +38,8 @@ export function checkTexts(
     const texts = nodeTexts(node);
     for (const text of texts) {
       const path = `nodes[${at}].${text.path}`;
-      for (const key of checkText(issues, node, text, path, context)) {
-        reads.push({ node: at, key, path });
+      for (const read of checkText(issues, node, text, path, context)) {
+        reads.push({ ...read, node: at, path });
       }
     }
     checkMockOutputs(issues, node, at);
@@ -119,7 +118,7 @@ function checkText(
   text: NodeText,
   path: string,
   { secrets }: ValidationContext,
-): string[] {
+): RootRead[] {
   if (text.language === 'template') {
     checkSecretsIn(issues, node, text, path, secrets);
     for (const { text: braces, position } of parseTemplate(text.text).doubtful) {
@@ -128,10 +127,12 @@ function checkText(
     }
   }
   try {
-    const roots = textRoots(text);
-    if (!roots.includes(SECRETS)) return roots;
-    if (text.language === 'expression') refuse(issues, { node_id: node.id, path }, SECRETS);
-    return roots.filter((root) => root !== SECRETS);
+    const reads = textReads(text);
+    const others = reads.filter(({ key }) => key !== SECRETS);
+    if (others.length < reads.length && text.language === 'expression') {
+      refuse(issues, { node_id: node.id, path }, SECRETS);
+    }
+    return others;
   } catch (error) {
     if (!(error instanceof ExpressionError)) throw error;
     const place = { node_id: node.id, path, position: error.position };

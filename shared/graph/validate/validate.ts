@@ -1,4 +1,4 @@
-import type { CustomToolDefinitions } from '../../agents/offered-tools.ts';
+import type { ToolDefinitions } from '../../agents/offered-tools.ts';
 import type { Graph, GraphNode } from '../../contract/graph.ts';
 import type { MemberStanding } from '../gate-settings.ts';
 import { utf8Bytes } from '../../values/canonical-json.ts';
@@ -16,11 +16,10 @@ const MAX_EDGES = 5000;
 /** Size of the graph's canonical JSON in UTF-8. */
 const MAX_GRAPH_BYTES = 1_048_576;
 
-export interface ValidationContext {
+/** Of the custom tools, only those that an agent offers need their fields. */
+export interface ValidationContext extends ToolDefinitions {
   /** Names of the built-in tools. */
   tools: ReadonlySet<string>;
-  /** The workspace's own tools. Only those that an agent offers need their fields. */
-  customTools: CustomToolDefinitions;
   /** The workspace's secrets; undefined where they are not known, so that any may exist. */
   secrets?: SecretHosts;
   /** What is wrong with the workflows that the graph calls; undefined where they are not known. */
@@ -89,12 +88,17 @@ function checkCalls(
   for (const call of calledBy(node)) {
     const problem = problems[callKey(call)];
     if (problem === undefined) continue;
-    issues.error(problem.code, problem.message, {
+    // The check of an agent's tools reports these, with everything else that is wrong with them.
+    if (node.kind === 'agent' && problem.code === 'workflow_unknown') continue;
+    issues.error(problem.code, `Node '${node.id}': ${withSmallStart(problem.message)}`, {
       node_id: node.id,
-      path: `nodes[${at}].workflow`,
+      path: `nodes[${at}].${call.path}`,
     });
   }
 }
+
+/** As the rest of a sentence. At run time the same text is one of its own. */
+const withSmallStart = (text: string): string => text.charAt(0).toLowerCase() + text.slice(1);
 
 function checkNames(issues: Issues, graph: Graph): void {
   const ids = new Set<string>();

@@ -1,6 +1,9 @@
+import type { PolicyVerdict } from '../../contract/governance.ts';
 import {
   beginChildStep,
   type Child,
+  type ChildBegun,
+  type ChildResult,
   type ChildStep,
   failChildStep,
   finishChildStep,
@@ -11,9 +14,12 @@ import { resumeChild } from '../../db/children/resumes.ts';
 import { findCalled } from '../../db/workflows/called-workflows.ts';
 import { blockedEvidence, BudgetExceeded } from '../../db/money/blocked.ts';
 import { AppError, type ErrorCode } from '../../errors.ts';
+import type { ErrorKind } from '../../graph/caught-error.ts';
 import type { ChildCall, ChildReport } from '../../graph/child-step.ts';
 import { retryDelayMs } from '../../graph/kinds.ts';
+import type { JsonObject } from '../../json.ts';
 import type { DispatchDeps } from './executions.ts';
+import { rehearsalOfChild } from './rehearsals.ts';
 import { dispatchAndWake, type RunDeps, triggerRun } from './runs.ts';
 
 /**
@@ -30,7 +36,34 @@ const RETRIED: ReadonlySet<string> = new Set(['node', 'crash']);
 const MAX_ERROR = 2_000;
 
 type Step = ChildStep & { retry?: ChildCall['retry'] };
+type Call = ChildCall & { execution: string };
 const GONE: ChildReport = { state: 'gone' };
+
+/** The workflow that a step names, or why there is none. */
+type Called = { id: string; name: string } | AppError;
+
+/** The input of a child as the policies let it out. */
+interface JudgedChild {
+  revision: number;
+  refusal: string | undefined;
+  verdicts: readonly PolicyVerdict[];
+  params: JsonObject;
+  stored: JsonObject;
+}
+
+/** What the policies say of a step, and what it stores of its child's output. */
+export interface ChildRules {
+  /** By the policies as they are known, or read again. Undefined workflow: there is no such workflow. */
+  judge: (
+    workflow: { id: string; name: string } | undefined,
+    input: JsonObject,
+    fresh: boolean,
+  ) => Promise<JudgedChild>;
+  resultOf: (output: JsonObject) => Promise<ChildResult>;
+}
+
+/** How often the policies of a workspace may change while a step begins. Only a loop changes them this often. */
+const MAX_REVISIONS = 20;
 
 /**
  * Starts the child of a step, or resumes it when it has failed before this attempt. May be called again: an attempt
@@ -38,32 +71,76 @@ const GONE: ChildReport = { state: 'gone' };
  */
 export async function startChild(
   deps: RunDeps,
-  call: ChildCall & { execution: string },
+  call: Call,
+  rules: ChildRules,
 ): Promise<ChildReport> {
-  const actor = await beginChildStep(deps.db, call);
-  if (actor === undefined) return GONE;
+  const called = await namedBy(deps, call);
+  const { begun, judged } = await beginJudged(deps, call, called, rules);
+  if (begun.outcome === 'gone') return GONE;
+  if (begun.outcome === 'finished') return { state: 'success', output: begun.output as JsonObject };
+  if (begun.outcome === 'failed') {
+    const { error, kind, attempts } = begun;
+    return { state: 'failed', error, kind, attempts };
+  }
   const child = await readChild(deps.db, call);
+  // An attempt that began under other policies continues with its child.
+  if (judged.refusal !== undefined && (!begun.again || child === null)) {
+    return fail(deps, call, { message: judged.refusal, kind: 'policy', retryable: false });
+  }
   try {
-    if (child === null) await triggerChild(deps, call, actor);
-    else if (child.status === 'failed') await resume(deps, call, child);
+    if (child === null) {
+      await triggerChild(deps, { ...call, input: judged.params }, called, begun.actor);
+    } else if (child.status === 'failed') await resume(deps, call, child);
   } catch (error) {
     if (!(error instanceof AppError)) throw error;
     return refused(deps, call, error);
   }
-  return lookAtChild(deps, call);
+  return lookAtChild(deps, call, rules.resultOf);
+}
+
+async function namedBy(deps: RunDeps, call: Call): Promise<Called> {
+  const { workspace_id: workspaceId, workflow, version } = call;
+  try {
+    return await findCalled(deps.db, { workspaceId, workflow, version });
+  } catch (error) {
+    if (error instanceof AppError) return error;
+    throw error;
+  }
+}
+
+/** Judges the step by the known policies and begins it; when they have changed, it is judged again. */
+async function beginJudged(
+  deps: RunDeps,
+  call: Call,
+  called: Called,
+  { judge }: ChildRules,
+): Promise<{ begun: Exclude<ChildBegun, { outcome: 'stale' }>; judged: JudgedChild }> {
+  const workflow = called instanceof AppError ? undefined : called;
+  for (let round = 0; round < MAX_REVISIONS; round += 1) {
+    const judged = await judge(workflow, call.input, round > 0);
+    const begun = await beginChildStep(deps.db, { ...call, input: judged.stored, judged });
+    if (begun.outcome !== 'stale') return { begun, judged };
+  }
+  throw new Error("The workspace's policies keep changing");
 }
 
 async function triggerChild(
   deps: RunDeps,
-  call: ChildCall & { execution: string },
+  call: Call,
+  called: Called,
   actor: { workspaceId: string; id: string | null; name: string | null },
 ): Promise<void> {
   const { run_id: runId, step_key: stepKey, execution, attempt, version } = call;
-  const { workspaceId } = actor;
-  const { id } = await findCalled(deps.db, { workspaceId, workflow: call.workflow, version });
+  if (called instanceof AppError) throw called;
+  const ids = { workspaceId: actor.workspaceId, workflowId: called.id };
+  const rehearsed =
+    call.rehearsal === undefined
+      ? {}
+      : await rehearsalOfChild(deps, { ...ids, ...call, rules: call.rehearsal });
   await triggerRun(deps, {
+    ...rehearsed,
     actor,
-    workflowId: id,
+    workflowId: called.id,
     trigger: 'workflow',
     input: call.input,
     parent: { runId, stepKey, execution, attempt },
@@ -78,18 +155,26 @@ async function resume(deps: DispatchDeps, step: ChildStep, child: Child): Promis
 }
 
 /** What has become of the child of a step. A child that was cancelled with this run continues with it. */
-export async function lookAtChild(deps: DispatchDeps, step: Step): Promise<ChildReport> {
+export async function lookAtChild(
+  deps: DispatchDeps,
+  step: Step,
+  resultOf: ChildRules['resultOf'],
+): Promise<ChildReport> {
   const child = await readChild(deps.db, step);
   if (child === null) {
     return fail(deps, step, { message: 'The run that it started was deleted', retryable: false });
   }
   if (child.status === 'success') {
     const output = child.output ?? {};
-    const finished = await finishChildStep(deps.db, step, output);
+    const finished = await finishChildStep(deps.db, step, await resultOf(output));
     return finished ? { state: 'success', output } : GONE;
   }
+  if (child.status === 'paused' && child.rehearses) {
+    const gate = 'waits at a gate without a recorded decision: give it in decisions';
+    return { state: 'unrecorded', error: `The run of '${child.workflow_name}' ${gate}` };
+  }
   if (child.status !== 'failed') {
-    if (!(await keepChildStep(deps.db, step))) return GONE;
+    if (!(await keepChildStep(deps.db, step, child))) return GONE;
     return { state: child.status === 'paused' ? 'paused' : 'running' };
   }
   const { failure } = child;
@@ -100,10 +185,12 @@ export async function lookAtChild(deps: DispatchDeps, step: Step): Promise<Child
       if (!(error instanceof AppError)) throw error;
       return refused(deps, step, error);
     }
-    return (await keepChildStep(deps.db, step)) ? { state: 'running' } : GONE;
+    const running = { id: child.id, status: 'running' };
+    return (await keepChildStep(deps.db, step, running)) ? { state: 'running' } : GONE;
   }
   const error = `The run of '${child.workflow_name}' failed: ${child.error ?? 'failed'}`;
   const message = error.slice(0, MAX_ERROR);
+  if (failure?.kind === 'unrecorded') return { state: 'unrecorded', error: message };
   if (failure?.kind === 'budget') {
     return { state: 'stopped', error: message, evidence: { child_run_id: child.id } };
   }
@@ -120,13 +207,13 @@ async function refused(deps: DispatchDeps, step: Step, error: AppError): Promise
 async function fail(
   { db }: DispatchDeps,
   step: Step,
-  error: { message: string; retryable: boolean },
+  { kind = 'child', ...error }: { message: string; retryable: boolean; kind?: ErrorKind },
 ): Promise<ChildReport> {
   const maxAttempts = step.retry?.max_attempts ?? 1;
-  const recorded = await failChildStep(db, step, { ...error, maxAttempts });
+  const recorded = await failChildStep(db, step, { ...error, kind, maxAttempts });
   if (recorded === undefined) return GONE;
   const { final, error: text, tries } = recorded;
-  const report = { state: 'failed', error: text, attempts: tries } as const;
+  const report = { state: 'failed', error: text, attempts: tries, kind } as const;
   if (final) return report;
   return { ...report, retry_ms: retryDelayMs(step.retry, tries) };
 }

@@ -1,18 +1,14 @@
 import { WorkflowNotFoundError } from '@temporalio/client';
 import { z } from 'zod';
-import { type Alert, alertEvents } from '../../alerts.ts';
+import { type Alert, ALERT_WORKFLOW, alertEvents, type SendAlertInput } from '../../alerts.ts';
 import type { AdmittedRun } from '../../db/runs/admission.ts';
 import { readStartable } from '../../db/runs/restart.ts';
 import { complete, isFirst, type OutboxRow, postpone } from '../../db/runs/outbox.ts';
 import { markLost } from '../../db/runs/silent.ts';
 import { messageOf } from '../../errors.ts';
+import { startJobExecution } from '../jobs/dispatch.ts';
 import { withoutNulls } from '../../gate-decision.ts';
-import {
-  ALERT_WORKFLOW,
-  type SendAlertInput,
-  SIGNAL_CHILD,
-  SIGNAL_DECISION,
-} from '../../execution.ts';
+import { SIGNAL_CHILD, SIGNAL_DECISION } from '../../execution.ts';
 import { type DispatchDeps, type Outcome, startExecution } from './executions.ts';
 import { resume } from './resumption.ts';
 import { startOnce } from '../start-once.ts';
@@ -82,7 +78,15 @@ function dispatchRow(deps: DispatchDeps, row: OutboxRow, known?: AdmittedRun): P
       return alert(deps, row);
     case 'child':
       return signal(deps, row, SIGNAL_CHILD, row.payload);
+    case 'job':
+      return startJob(deps, row);
   }
+}
+
+/** Its row has the id of the job in place of that of a run. */
+async function startJob(deps: DispatchDeps, row: OutboxRow): Promise<Outcome> {
+  await startJobExecution(deps, row.run_id);
+  return DONE;
 }
 
 async function start(deps: DispatchDeps, runId: string, known?: AdmittedRun): Promise<Outcome> {

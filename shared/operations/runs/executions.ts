@@ -51,7 +51,9 @@ export async function startExecution(
     },
     graph: run.graph,
     input: run.input,
-    ...(options.fromLedger === true ? { from_ledger: true } : {}),
+    ...(Object.keys(run.laid).length === 0 ? {} : { laid: run.laid }),
+    ...(run.rehearsal === undefined ? {} : { rehearsal: run.rehearsal }),
+    ...(options.fromLedger === true || run.forked ? { from_ledger: true } : {}),
   };
   const start = () =>
     temporal.client.workflow.start(RUN_WORKFLOW, {

@@ -1,5 +1,7 @@
 import type { Graph } from '../../contract/graph.ts';
-import type { Runnable } from '../../db/runs/admission.ts';
+import type { JsonObject } from '../../json.ts';
+import type { Runnable, Wanted } from '../../db/runs/admission.ts';
+import type { Drawn } from '../../db/runs/run-request.ts';
 import { type CurrentGraph, readCurrentGraph } from '../../db/workflows/current-graph.ts';
 import type { Db } from '../../db/pool.ts';
 import { AppError } from '../../errors.ts';
@@ -17,38 +19,54 @@ const MAX_REASONS = 5;
 /** The current versions of workflows as this process last read them; the oldest is dropped first. */
 const MAX_REMEMBERED = 200;
 const remembered = new BoundedMap<string, Runnable>(MAX_REMEMBERED);
+const rememberedDrawn = new WeakMap<Drawn, Runnable>();
 
 /**
- * A version of a workflow, by default the current one, with its graph as it will run, with defaults, or with the reasons why it cannot run. A
- * cached version may be outdated, which `admitRun` detects; `fresh` reads the database.
+ * What to run, with its graph as it will run, with defaults, or with the reasons why it cannot run. A cached version
+ * may be outdated, which `admitRun` detects; `fresh` reads the database. What was drawn is cached as long as its caller
+ * keeps it.
  */
 export async function findRunnable(
   db: Db,
-  ids: { workspaceId: string; workflowId: string; version?: number },
+  { drawn, ...ids }: Wanted,
   fresh: boolean,
 ): Promise<Runnable | undefined> {
+  if (drawn !== undefined) {
+    const known = fresh ? undefined : rememberedDrawn.get(drawn);
+    if (known !== undefined) return known;
+    const current = await readCurrentGraph(db, ids, drawn);
+    if (current === undefined) return undefined;
+    const found = await runnableOf(ids.workspaceId, current);
+    rememberedDrawn.set(drawn, found);
+    return found;
+  }
   const key = `${ids.workspaceId}/${ids.workflowId}/${ids.version ?? ''}`;
   const known = remembered.get(key);
   if (known !== undefined && !fresh) return known;
   remembered.delete(key);
   const current = await readCurrentGraph(db, ids);
   if (current === undefined) return undefined;
-  const { version, inputSchema } = current;
-  const found: Runnable = { version, ...(await judge(ids.workspaceId, current)) };
-  if (inputSchema !== null) {
-    found.refuseInput = (input) => refusedInput(ids.workspaceId, inputSchema, input);
-  }
+  const found = await runnableOf(ids.workspaceId, current);
   remembered.set(key, found);
   return found;
 }
 
+async function runnableOf(workspaceId: string, current: CurrentGraph): Promise<Runnable> {
+  const { version, inputSchema } = current;
+  const judged = await judge(workspaceId, current);
+  if (inputSchema === null) return { version, ...judged };
+  const refuseInput = (input: JsonObject) => refusedInput(workspaceId, inputSchema, input);
+  return { version, ...judged, refuseInput };
+}
+
 async function judge(
   workspaceId: string,
-  { graph, customTools, secrets, calls, toolRevision }: CurrentGraph,
+  { graph, customTools, workflows, secrets, calls, toolRevision }: CurrentGraph,
 ): Promise<Pick<Runnable, 'graph' | 'refusal' | 'toolRevision'>> {
   const report = await checkGraphUntrusted(workspaceId, graph, {
     tools: builtinTools,
     customTools,
+    workflows,
     secrets,
     calls,
   });

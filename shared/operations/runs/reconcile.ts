@@ -124,7 +124,7 @@ async function checkRun(
     whileLost: true,
     alerts: deps.config.alerts.channels.length > 0,
   });
-  if (ended) {
+  if (ended !== undefined) {
     deps.log.warn(
       { runId: run.id, execution: current?.runId },
       'settled a run without an execution',
@@ -132,7 +132,7 @@ async function checkRun(
     await notifyFrames(deps.db, [run.id]);
     await recordRunSpan(deps, run.id);
   }
-  return ended;
+  return ended !== undefined;
 }
 
 /** Workflow code that cannot replay this history: the run fails and can continue from the ledger. */
@@ -150,7 +150,7 @@ async function endUnreplayable(
     fromLedger: true,
     alerts: deps.config.alerts.channels.length > 0,
   });
-  if (!ended) return false;
+  if (ended === undefined) return false;
   await recordRunSpan(deps, runId);
   // If the process dies here, the execution stays open: the resume of the run ends it.
   await deps.temporal.withTimeout(() => terminate(deps, runId, current.runId));

@@ -3,12 +3,12 @@ import { findRuledGate, type RuledGate } from '../../db/gates/ruled-gates.ts';
 import { recordRefusedDecision, voteAtGate } from '../../db/gates/votes.ts';
 import type { Pool } from '../../db/pool.ts';
 import { AppError } from '../../errors.ts';
-import { argumentsUntrusted } from '../../platform/threads/untrusted.ts';
+import { refusedInput } from '../workflow-input.ts';
 
 /**
  * One person's decision at a gate with settings; undefined when the gate stays open, because more approvals are needed
- * or the member has approved it before. Throws AppError `not_found`, `conflict`, `invalid` for an input that does not fit
- * the gate's schema, and `forbidden`, which is recorded in the audit log, for someone who cannot decide it.
+ * or the member has approved it before. Throws AppError `not_found`, `conflict`, `input_invalid` for an input that does not
+ * fit the gate's schema, and `forbidden`, which is recorded in the audit log, for someone who cannot decide it.
  */
 export async function decideRuledGate(db: Pool, decision: Decision): Promise<Decided | undefined> {
   const gate = await findRuledGate(db, decision);
@@ -18,7 +18,7 @@ export async function decideRuledGate(db: Pool, decision: Decision): Promise<Dec
       await recordRefusedDecision(db, decision, gate);
       throw new AppError('forbidden', gate.refusal);
     }
-    await requireFittingInput(decision, gate);
+    await requireGateInput(decision, gate);
   }
   const pinned = open ? { ...decision, stepKey: gate.step_key } : decision;
   const vote = await voteAtGate(db, pinned);
@@ -27,20 +27,11 @@ export async function decideRuledGate(db: Pool, decision: Decision): Promise<Dec
 }
 
 /** An approval needs the input that the gate asks for. A rejection needs none, but what it has must fit. */
-async function requireFittingInput(
+export async function requireGateInput(
   { actor, approved, input }: Decision,
   { settings: { input_schema: schema } }: RuledGate,
 ): Promise<void> {
   if (schema === undefined || (!approved && input === undefined)) return;
-  const { problem, schemaProblem } = await argumentsUntrusted(
-    actor.workspaceId,
-    schema,
-    input ?? {},
-  );
-  if (schemaProblem !== undefined) {
-    throw new AppError('invalid', `The gate's input_schema ${schemaProblem}`);
-  }
-  // The schema is that of arguments; here they are the input of a decision.
-  if (problem === undefined) return;
-  throw new AppError('invalid', `Invalid body: ${problem.replace(/^arguments/, 'input')}`);
+  const refusal = await refusedInput(actor.workspaceId, schema, input ?? {}, 'gate');
+  if (refusal !== undefined) throw refusal;
 }

@@ -1,7 +1,8 @@
 import type { Actor } from '../../actor.ts';
 import type { RunSummary } from '../../contract/run.ts';
 import { admitRun, type FindRunnable } from '../../db/runs/admission.ts';
-import type { RunRequest } from '../../db/runs/run-request.ts';
+import { drawnOf, type RunRequest } from '../../db/runs/run-request.ts';
+import { readDraft } from '../../db/workflows/drafts.ts';
 import * as gates from '../../db/gates/decisions.ts';
 import * as ends from '../../db/runs/ends.ts';
 import * as resumes from '../../db/runs/resumes.ts';
@@ -54,6 +55,29 @@ export async function triggerRun(deps: RunDeps, request: RunRequest): Promise<Tr
   return { runId: run.runId, admitted: summary, dispatched: dispatch(deps, outbox, run) };
 }
 
+export interface StartRequest extends RunRequest {
+  /** Runs the workflow's draft instead of its current version. */
+  draft?: boolean | undefined;
+}
+
+/**
+ * Starts a run that a member or a program asks for: of the current version, or of the draft as it is now. Throws
+ * AppError `not_found`, also for a workflow without a draft, and those of `triggerRun`.
+ */
+export async function startRun(
+  deps: RunDeps,
+  { draft = false, ...request }: StartRequest,
+): Promise<Triggered> {
+  if (!draft) return triggerRun(deps, request);
+  const { workflowId, actor } = request;
+  const saved = await readDraft(deps.db, { workspaceId: actor.workspaceId, workflowId });
+  return triggerRun(deps, {
+    ...request,
+    drawn: drawnOf(saved),
+    audit: { action: 'run', details: { draft_revision: saved.revision } },
+  });
+}
+
 /**
  * Decides an open gate: the oldest, or that of `nodeId`, `stepKey` or `digest`. Throws AppError `not_found`, `conflict`,
  * `invalid`, and `forbidden` when the gate lets others decide.
@@ -89,15 +113,12 @@ export async function resumeRun(
 }
 
 /** Ends a pending, running or paused run. Throws AppError `not_found`, `conflict`. */
-export async function cancelRun(
-  deps: DispatchDeps,
-  cancel: { actor: Actor; runId: string },
-): Promise<Dispatched> {
+export async function cancelRun(deps: DispatchDeps, cancel: ends.Cancel): Promise<Dispatched> {
   const alerts = deps.config.alerts.channels.length > 0;
-  const row = await ends.cancelRun(deps.db, { ...cancel, alerts });
+  const { row, hasParent } = await ends.cancelRun(deps.db, { ...cancel, alerts });
   joinRun(row.run_id);
   await recordRunSpan(deps, row.run_id);
-  void notifyParent(deps, row.run_id);
+  if (hasParent) void notifyParent(deps, row.run_id);
   return dispatchAndWake(deps, row);
 }
 

@@ -1,3 +1,4 @@
+import type { OfferedTool } from '../../agents/offered-tool.ts';
 import { offeredTools } from '../../agents/offered-tools.ts';
 import { callDigest } from '../../crypto/call-digest.ts';
 import { jsonDigest } from '../../crypto/json-digest.ts';
@@ -47,12 +48,21 @@ export async function bindDecision(
   return { ...decision, changed: { arguments: wanted, digest: changed } };
 }
 
-async function currentTool(db: Db, workspaceId: string, call: OpenToolCall) {
-  const { node } = call;
+/** The tool of a call as it was when the call was requested; undefined when it has changed since. */
+export async function findCalledTool(
+  db: Db,
+  workspaceId: string,
+  { node, ...call }: Pick<OpenToolCall, 'node' | 'tool' | 'schemaDigest'>,
+): Promise<OfferedTool | undefined> {
   const definitions = await findOfferedDefinitions(db, { workspaceId, node });
   const { tools } = offeredTools(node, definitions, jsonDigest);
   const tool = tools.find(({ name }) => name === call.tool);
-  if (tool?.schemaDigest === call.schemaDigest) return tool;
+  return tool?.schemaDigest === call.schemaDigest ? tool : undefined;
+}
+
+async function currentTool(db: Db, workspaceId: string, call: OpenToolCall): Promise<OfferedTool> {
+  const tool = await findCalledTool(db, workspaceId, call);
+  if (tool !== undefined) return tool;
   throw conflict(
     `The tool '${call.tool}' has changed since the call was requested: reject it, and the agent can call again`,
   );

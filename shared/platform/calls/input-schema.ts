@@ -2,6 +2,7 @@ import type { ErrorObject } from 'ajv';
 import { isObject, memberOf, typeName, weighJson } from '../../graph/json-value.ts';
 import { hint } from '../../graph/suggest.ts';
 import type { Json, JsonObject } from '../../json.ts';
+import { contradictionIn } from './contradictions.ts';
 import {
   ArgumentSchemaError,
   checkArgumentSchema,
@@ -11,7 +12,7 @@ import {
   schemaErrors,
 } from './argument-schema.ts';
 
-/** What people fill in: the input of a run. The validator and its limits are those of tools' arguments. */
+/** What people fill in: the input of a run, and of a decision at a gate. The validator and its limits are those of tools' arguments. */
 
 /** How many problems a refusal lists. */
 const MAX_PROBLEMS = 10;
@@ -22,8 +23,8 @@ const MAX_NAMES = 200;
 const SMALL_INPUT = 2_000;
 
 /**
- * Checks a schema that people write: it describes an object, and a misspelled keyword is an error. Call this where it
- * can be stopped, as `checkArgumentSchema`. Throws ArgumentSchemaError.
+ * Checks a schema that people write: it describes an object, a misspelled keyword is an error, and so is a schema that
+ * plainly no input fits. Call this where it can be stopped, as `checkArgumentSchema`. Throws ArgumentSchemaError.
  */
 export function checkInputSchema(schema: JsonObject): void {
   if (Object.hasOwn(schema, 'type') && schema['type'] !== 'object') {
@@ -38,6 +39,10 @@ export function checkInputSchema(schema: JsonObject): void {
     throw new ArgumentSchemaError(
       `has an unsupported keyword '${name}' at ${place}${meant === '' ? '; remove it' : meant}`,
     );
+  }
+  const contradiction = contradictionIn(schema);
+  if (contradiction !== undefined) {
+    throw new ArgumentSchemaError(`fits no input, since ${contradiction}`);
   }
 }
 

@@ -1,6 +1,7 @@
 import { isIP } from 'node:net';
 import { Agent, fetch as undiciFetch, type RequestInit as UndiciRequestInit } from 'undici';
 import { type AddressPolicy, createAddressPolicy, type ResolveHost } from './addresses.ts';
+import { requestRefusal } from './effects.ts';
 import { type BodyLimits, boundedStream, type Bytes, readBounded } from './body.ts';
 import {
   createGuardedConnector,
@@ -132,6 +133,8 @@ async function exchange(
   init: UndiciRequestInit,
   limits: BodyLimits,
 ) {
+  const refused = requestRefusal((init.method ?? 'GET').toUpperCase());
+  if (refused !== undefined) throw new EgressError('refused', refused);
   checkTarget(url, guard.allowed);
   const headers = new Headers(init.headers);
   if (!headers.has('user-agent')) headers.set('user-agent', USER_AGENT);

@@ -72,7 +72,9 @@ export function openSecrets(
 function open(sealer: Sealer | undefined, sealed: SealedSecrets, name: string): OpenSecret {
   const secret = sealed.get(name);
   if (secret === undefined) {
-    throw new NodeError(`There is no secret '${name}'`, { retryable: false });
+    throw new NodeError(`There is no secret '${name}': create it, and resume the run`, {
+      retryable: false,
+    });
   }
   try {
     if (sealer === undefined) throw new SealError('There is no key');
@@ -126,8 +128,8 @@ const checkHosts =
       throw new EgressError(
         'refused',
         from === undefined
-          ? `The secret '${name}' may not be sent to '${url.host}'`
-          : `'${from.host}' redirects to where the secret '${name}' may not be sent`,
+          ? `The secret '${name}' may not be sent to '${url.host}': allow the host for it, and resume the run`
+          : `'${from.host}' redirects to where the secret '${name}' may not be sent: call the final address, or allow its host`,
       );
     }
   };

@@ -2,10 +2,15 @@ import type { EvaluationCheck, Evals } from '../../contract/graph.ts';
 import type { Policies } from '../../contract/policy.ts';
 import { createBoundedCache } from '../../values/bounded-cache.ts';
 import type { CheckedRun } from '../../graph/checks.ts';
+import type { DryRunAnalysis, DryRunRequest } from '../../graph/dry-run/request.ts';
+import type { NodeState, NodeStateTexts } from '../../graph/forks/node-state.ts';
+import type { ForkPlan, ForkTexts } from '../../graph/forks/plan.ts';
+import type { RehearsalPlan, RehearsalTexts } from '../../graph/forks/rehearsal.ts';
 import type { GraphDiff } from '../../graph/diff.ts';
 import type { CheckedGraph } from '../../graph-check.ts';
 import type { ValidationContext } from '../../graph/validate/validate.ts';
 import type { Json, JsonObject } from '../../json.ts';
+import type { Comparison, RecordedStep } from '../../policy/backtest.ts';
 import type { CompiledPolicies, Judgement, StepToJudge } from '../../policy/judge.ts';
 import type { PolicyPatternProblem } from '../../policy/patterns.ts';
 
@@ -13,6 +18,8 @@ import type { PolicyPatternProblem } from '../../policy/patterns.ts';
 const MAX_CHECKS_MS = 1_000;
 /** High enough for many searches; the limit of a single search applies first. */
 const AMPLE_WORK = 1_000_000_000;
+/** For the judgement of one step. */
+const JUDGING_WORK = 100_000_000;
 /** Workspaces whose compiled policies a thread caches. */
 const MAX_POLICIES = 20;
 
@@ -61,15 +68,33 @@ export const jobs = {
     input: { policies: string; step: StepToJudge },
     report: Report,
   ): Promise<Omit<Judgement, 'fallbackVerdict'>> => {
-    const { compilePolicies, judgeStep } = await import('../../policy/judge.ts');
-    const policies = compiledPolicies(input.policies, () =>
-      compilePolicies(JSON.parse(input.policies) as Policies),
-    );
+    const { judgeStep } = await import('../../policy/judge.ts');
+    const policies = await compiledFrom(input.policies);
     const { fallbackVerdict: _here, ...judgement } = judgeStep(policies, input.step, {
-      budget: { work: 100_000_000 },
+      budget: { work: JUDGING_WORK },
       onRule: report,
     });
     return judgement;
+  },
+
+  /** Compares recorded steps, each a JSON text, with how these policies judge them. `inForce`: see `toTest`. */
+  compareSteps: async (
+    input: { policies: string; inForce: readonly string[]; steps: readonly string[] },
+    report: Report,
+  ): Promise<Comparison[]> => {
+    const { compilePolicies } = await import('../../policy/judge.ts');
+    const { compareStep, toTest } = await import('../../policy/backtest.ts');
+    const policies = JSON.parse(input.policies) as Policies;
+    const compiled = policiesToTest(input.policies, () =>
+      compilePolicies(policies, { keepMarks: true }),
+    );
+    const tested = toTest(policies, compiled, input.inForce);
+    return input.steps.map((text) =>
+      compareStep(tested, JSON.parse(text) as RecordedStep, {
+        budget: { work: JUDGING_WORK },
+        onRule: report,
+      }),
+    );
   },
 
   /** The first invalid RE2 pattern of the policies. */
@@ -95,13 +120,23 @@ export const jobs = {
     return judgedBySchema(() => argumentsProblem(input.schema, input.args));
   },
 
-  /** Whether a schema can validate the input of runs. */
-  inputSchema: async (input: { schema: JsonObject }): Promise<SchemaOutcome> => {
+  /** Whether each schema can validate what people fill in. */
+  inputSchemas: async (
+    input: { schemas: readonly JsonObject[] },
+    report: Report,
+  ): Promise<SchemaOutcome[]> => {
     const { checkInputSchema } = await import('../calls/input-schema.ts');
-    return judgedBySchema(() => {
-      checkInputSchema(input.schema);
-      return undefined;
-    });
+    const outcomes: SchemaOutcome[] = [];
+    for (const [at, schema] of input.schemas.entries()) {
+      report(String(at));
+      outcomes.push(
+        await judgedBySchema(() => {
+          checkInputSchema(schema);
+          return undefined;
+        }),
+      );
+    }
+    return outcomes;
   },
 
   input: async (input: { schema: JsonObject; value: JsonObject }): Promise<SchemaOutcome> => {
@@ -124,6 +159,38 @@ export const jobs = {
     return checkGraph(input.graph, input.context);
   },
 
+  planFork: async (request: ForkTexts): Promise<ForkPlan> => {
+    const { planFork, recordedOf } = await import('../../graph/forks/plan.ts');
+    return planFork({ ...request, recorded: recordedOf(request.recorded) });
+  },
+
+  planRehearsal: async (request: RehearsalTexts): Promise<RehearsalPlan> => {
+    const { recordedOf } = await import('../../graph/forks/plan.ts');
+    const { planRehearsal } = await import('../../graph/forks/rehearsal.ts');
+    const { stepDigest } = await import('../../crypto/step-digest.ts');
+    const recorded = recordedOf(request.recorded);
+    const { others, ...plan } = planRehearsal({ ...request, recorded });
+    const digests = Object.entries(others).map(([key, texts]) => [key, stepDigest(texts)]);
+    return { ...plan, digests: Object.fromEntries(digests) as Record<string, string> };
+  },
+
+  nodeState: async ({ recorded, pins, ...rest }: NodeStateTexts): Promise<NodeState> => {
+    const { recordedOf } = await import('../../graph/forks/plan.ts');
+    const { nodeState } = await import('../../graph/forks/node-state.ts');
+    const outputs = Object.entries(pins).map(([id, text]) => [id, JSON.parse(text) as Json]);
+    return nodeState({
+      ...rest,
+      recorded: recordedOf(recorded),
+      pins: Object.fromEntries(outputs) as Record<string, Json>,
+    });
+  },
+
+  dryRun: async (request: DryRunRequest): Promise<DryRunAnalysis> => {
+    const { dryRun } = await import('../../graph/dry-run/plan.ts');
+    const { judgeStep } = await import('../../policy/judge.ts');
+    return dryRun(request, { policies: await compiledFrom(request.policies), judgeStep });
+  },
+
   diffGraphs: async (input: { from: unknown; to: unknown }): Promise<GraphDiff> => {
     const { diffGraphs } = await import('../../graph/diff.ts');
     return diffGraphs(input.from, input.to);
@@ -135,6 +202,12 @@ export type JobInput<Name extends JobName> = Parameters<(typeof jobs)[Name]>[0];
 export type JobOutput<Name extends JobName> = Awaited<ReturnType<(typeof jobs)[Name]>>;
 
 const compiledPolicies = createBoundedCache<string, CompiledPolicies>(MAX_POLICIES);
+const policiesToTest = createBoundedCache<string, CompiledPolicies>(MAX_POLICIES);
+
+async function compiledFrom(json: string): Promise<CompiledPolicies> {
+  const { compilePolicies } = await import('../../policy/judge.ts');
+  return compiledPolicies(json, () => compilePolicies(JSON.parse(json) as Policies));
+}
 
 async function judgedBySchema(judge: () => string | undefined): Promise<SchemaOutcome> {
   const { ArgumentSchemaError } = await import('../calls/argument-schema.ts');

@@ -4,6 +4,10 @@ import { AppError } from '../../errors.ts';
 import type { CheckedGraph } from '../../graph-check.ts';
 import { type CheckedRun, evaluateChecks, failedChecks } from '../../graph/checks.ts';
 import { diffGraphs, type GraphDiff } from '../../graph/diff.ts';
+import type { DryRunAnalysis, DryRunRequest } from '../../graph/dry-run/request.ts';
+import type { NodeState, NodeStateTexts } from '../../graph/forks/node-state.ts';
+import type { ForkPlan, ForkTexts } from '../../graph/forks/plan.ts';
+import type { RehearsalPlan, RehearsalTexts } from '../../graph/forks/rehearsal.ts';
 import { evaluateExpression, ExpressionError } from '../../graph/expression/expression.ts';
 import { weighJson } from '../../graph/json-value.ts';
 import type { ValidationContext } from '../../graph/validate/validate.ts';
@@ -190,13 +194,26 @@ export async function argumentsUntrusted(
   return bySchema(() => workThreads.run(workspaceId, 'arguments', { schema, args }, waiting));
 }
 
-/** The problem with a schema for the input of runs. Throws WorkBusyError. */
-export async function inputSchemaProblem(
+/**
+ * The problems of schemas for what people fill in, by position: the input of runs, or of decisions. All share the time of
+ * one job, so that a graph of many gates is no way around its limit: the schema that exceeds it has the problem, and
+ * those after it are not checked. Throws WorkBusyError.
+ */
+export async function inputSchemaProblems(
   workspaceId: string,
-  schema: JsonObject,
-): Promise<string | undefined> {
-  return (await bySchema(() => workThreads.run(workspaceId, 'inputSchema', { schema })))
-    .schemaProblem;
+  schemas: readonly JsonObject[],
+): Promise<{ at: number; problem: string }[]> {
+  try {
+    const outcomes = await workThreads.run(workspaceId, 'inputSchemas', { schemas });
+    return outcomes.flatMap(({ schemaProblem: problem }, at) =>
+      problem === undefined ? [] : [{ at, problem }],
+    );
+  } catch (error) {
+    if (!(error instanceof WorkLimitError)) throw error;
+    const at = Number(error.at);
+    const also = at === 0 ? '' : ', with those before it';
+    return [{ at, problem: `takes more than ${error.limit} to check${also}: use a simpler one` }];
+  }
 }
 
 /**
@@ -263,6 +280,39 @@ export async function diffGraphsUntrusted(
     workThreads.run(workspaceId, 'diffGraphs', { from, to }),
   );
 }
+
+/** What a fork takes over; see `planFork`. Throws AppError `invalid` when it takes too long, WorkBusyError. */
+export const planForkUntrusted = (workspaceId: string, request: ForkTexts): Promise<ForkPlan> =>
+  withinLimits('The fork cannot be planned', () =>
+    workThreads.run(workspaceId, 'planFork', request),
+  );
+
+/** What a rehearsal takes over; see `planRehearsal`. Throws as `planForkUntrusted`. */
+export const planRehearsalUntrusted = (
+  workspaceId: string,
+  request: RehearsalTexts,
+): Promise<RehearsalPlan> =>
+  withinLimits('The rehearsal cannot be planned', () =>
+    workThreads.run(workspaceId, 'planRehearsal', request),
+  );
+
+/** The state with which a step begins; see `nodeState`. Throws as `planForkUntrusted`. */
+export const nodeStateUntrusted = (
+  workspaceId: string,
+  request: NodeStateTexts,
+): Promise<NodeState> =>
+  withinLimits('The state of the step cannot be computed', () =>
+    workThreads.run(workspaceId, 'nodeState', request),
+  );
+
+/** What a run can do; see `dryRun`. Throws AppError `invalid` when it takes too long, WorkBusyError. */
+export const dryRunUntrusted = (
+  workspaceId: string,
+  request: DryRunRequest,
+): Promise<DryRunAnalysis> =>
+  withinLimits('The dry run cannot be computed', () =>
+    workThreads.run(workspaceId, 'dryRun', request),
+  );
 
 async function withinLimits<T>(what: string, work: () => Promise<T>): Promise<T> {
   try {

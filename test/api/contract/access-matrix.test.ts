@@ -78,11 +78,28 @@ async function makeNouns(headers: Headers): Promise<Record<string, string>> {
   const create = async (url: string, body: unknown) =>
     (await required.call('POST', url, body, headers)).body.id as string;
   const workflow = await create('/api/workflows', { name: 'x', graph: oneStep });
+  const receive = async (id: string) => {
+    const webhook = await required.call('POST', `/api/workflows/${id}/webhook`, {}, headers);
+    await required.call('POST', new URL(webhook.body.url).pathname, { ticket: 'x' });
+    const url = `/api/workflows/${id}/inbound-events`;
+    return (await required.call('GET', url, undefined, headers)).body.events[0].id as string;
+  };
   const feed = await create('/api/data/feeds', { name: 'x' });
   const [entity = ''] = await addEntities(required, { ...required, id: feed, isDemo: false }, [{}]);
+  const run = await create(`/api/workflows/${workflow}/runs`, { ticket: 'x' });
+  const ended = await create(`/api/workflows/${workflow}/runs`, { ticket: 'x' });
+  await create(`/api/runs/${ended}/cancel`, {});
   return {
     workflows: workflow,
-    runs: await create(`/api/workflows/${workflow}/runs`, { ticket: 'x' }),
+    runs: run,
+    experiments: await create(`/api/workflows/${workflow}/experiments`, {
+      candidate: { version: 1 },
+      runs: [ended],
+    }),
+    'event-replays': await create(`/api/workflows/${workflow}/inbound-events/replay`, {
+      since: '2026-01-01',
+    }),
+    'inbound-events': await receive(workflow),
     budgets: await create('/api/budgets', { name: 'x', limit_usd: 1_000 }),
     members: (await addMember('viewer')).id,
     tools: await create('/api/tools', { name: 'x', endpoint_url: 'http://127.0.0.1:9/' }),
@@ -98,12 +115,17 @@ async function makeNouns(headers: Headers): Promise<Record<string, string>> {
     webhooks: await addEndpoint(required),
     'data/endpoints': await addEndpoint(required),
     'data/sources': await create('/api/data/sources', { name: 'x', type: 'x' }),
+    'workspace/policies/backtest': await create('/api/workspace/policies/backtest', {
+      policies: {},
+      since: '2026-01-01',
+    }),
     templates: await create('/api/templates', { name: 'x', graph: oneStep }),
   };
 }
 
 /** `workflows` of `/api/workflows/{id}`, `data/keys` of `/api/data/keys/{id}`. */
-const nounOf = (path: string) => /^\/api\/((?:data\/)?\w+)/.exec(path)?.[1] ?? '';
+const nounOf = (path: string) =>
+  /^\/api\/((?:data\/)?[\w-]+(?:\/policies\/backtest)?)/.exec(path)?.[1] ?? '';
 const at = (path: string, id: string) =>
   path
     .replace('{id}', id)

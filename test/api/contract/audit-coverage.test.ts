@@ -22,6 +22,7 @@ beforeAll(async () => {
   await app.ready();
   context = {
     workspaceId: engine.actor.workspaceId,
+    db: engine.db,
     call,
     until: async (runId, status) => {
       await engine.until(runId, [status]);
@@ -151,9 +152,13 @@ test('every time in every response is UTC with milliseconds, in any input format
   const drafted = (await call('GET', '/api/workflows'))[0].id;
   await call('PUT', `/api/workflows/${drafted}/draft`, {});
   await call('GET', `/api/workflows/${drafted}/draft`);
-  // The list returns deliveries in the same form, and only some workflows have a draft, some agents messages.
+  await call('GET', `/api/workflows/${drafted}/experiments`);
+  // Experiments, inbound events and their replays are listed by workflow, and gates are read by step. The list returns
+  // deliveries in the same form, and only some workflows have a draft, some agents messages.
   const read = routes.filter((each) =>
-    /^GET (?!.*(\/stream|\{delivery_id\}|\/messages|\/draft)$)/u.test(each),
+    /^GET (?!.*(\/stream|\{delivery_id\}|\/messages|\/draft|gates\/\{step_key\}|experiments\/\{id\}|inbound-events\/\{id\}|event-replays\/\{id\})$)/u.test(
+      each,
+    ),
   );
   for (const route of read) {
     const path = route.slice(4);
@@ -161,9 +166,16 @@ test('every time in every response is UTC with milliseconds, in any input format
     const rows = rest === undefined ? [{ id: '' }] : rowsOf(await call('GET', collection));
     for (const { id, name } of rows.slice(0, 10)) {
       const url = path.replace(/\{\w+\}/u, id ?? name).replace('{version}', '1');
-      await call('GET', url.endsWith('/diff') ? `${url}?from=1&to=1` : url);
+      const query = url.endsWith('/diff') ? '?from=1&to=1' : '';
+      if (url !== '/api/runs/export') await call('GET', `${url}${query}`);
       asked += 1;
     }
+  }
+  for (const format of ['ndjson', 'csv']) {
+    const { body } = await app.inject({ method: 'GET', url: `/api/runs/export?format=${format}` });
+    const times = body.match(/\d{4}-\d\d-\d\d[T ]\d\d:[\w:.+-]+/gu) ?? [];
+    expect(times.length).toBeGreaterThan(2);
+    odd.push(...oddTimes(times, `runs as ${format}`));
   }
   for (const format of ['json', 'csv']) {
     for (const kind of ['entities', 'events']) {

@@ -11,6 +11,7 @@ beforeAll(async () => {
   const { secret } = (await api.call('POST', '/api/data/keys', key)).body;
   context = {
     workspaceId: api.workspaceId,
+    db: api.db,
     call: async (method, url, payload) => {
       const headers: Record<string, string> = url.startsWith('/v1/') ? { 'x-api-key': secret } : {};
       const { status, text, body } = await api.call(method, url, payload, headers);
@@ -24,8 +25,19 @@ beforeAll(async () => {
 });
 afterAll(async () => api.stop());
 
-/** Changes that no one prepares by reading: a revoked key stays revoked. */
-const unconditional = ['DELETE /api/data/keys/{id}', 'DELETE /api/keys/{id}'];
+/** Changes without a condition, each with the reason. */
+const unconditional = [
+  // A key of the data API cannot read or edit one of its endpoints, only create and delete it.
+  'DELETE /v1/webhooks/{id}',
+  // Pins are private to the caller: no one else changes them.
+  'PUT /api/workflows/{id}/pins/{node_id}',
+  'DELETE /api/workflows/{id}/pins/{node_id}',
+  // So are views.
+  'PUT /api/run-views/{name}',
+  'DELETE /api/run-views/{name}',
+];
+/** People send these documents back whole, so their tag is only in the header. */
+const wholeDocuments = ['/api/workspace/policies', '/api/workspace/prices'];
 /** Their record has tests of its own: `test/api/drafts`. */
 const ofDrafts = ['PUT /api/workflows/{id}/draft', 'DELETE /api/workflows/{id}/draft'];
 
@@ -53,7 +65,7 @@ const recordAt = (url: string): string =>
 
 test('every change of a record accepts If-Match', () => {
   const changes = operationsOf(api.app)
-    .filter(({ method, path }) => /^(PUT|PATCH|DELETE)$/.test(method) && path.startsWith('/api/'))
+    .filter(({ method }) => /^(PUT|PATCH|DELETE)$/.test(method))
     .map(({ name }) => name);
   const also = ['POST /api/workflows/{id}/publish', 'POST /api/workspace/plan'];
   expect([...conditional(), ...unconditional].sort()).toEqual([...changes, ...also].sort());
@@ -103,6 +115,31 @@ test('`*` accepts any record that exists, and no tag is needed', async () => {
     expect([route, status]).toEqual([route, route.startsWith('DELETE ') ? 204 : 200]);
   }
 }, 60_000);
+
+test('every record can be read alone, and has its tag there, in changes and in lists', async () => {
+  const routes = conditional().filter((each) => !ofDrafts.includes(each));
+  const reads = operationsOf(api.app).map(({ name }) => name);
+  const paths = new Set(routes.map((route) => recordAt(route.split(' ')[1]!)));
+  for (const path of paths) {
+    const route =
+      routes.find((each) => each.endsWith(` ${path}`)) ??
+      routes.find((each) => each.includes(path))!;
+    const { url, body } = await mutations[route]!(context);
+    if (path === '/api/secrets/{name}') await context.call('PUT', url, body);
+    expect(reads).toContain(`GET ${path}`);
+    const read = await api.call('GET', recordAt(url));
+    const inBody = wholeDocuments.includes(path) ? undefined : read.headers['etag'];
+    expect([path, quoted(read.body.etag)]).toEqual([path, inBody]);
+    const list = path.replace(/\/\{\w+\}$/, '');
+    if (list === path || !reads.includes(`GET ${list}`)) continue;
+    const listed: any[] = (await api.call('GET', list)).body;
+    const same = ({ id, name }: any) => (id ?? name) === (read.body.id ?? read.body.name);
+    expect([path, listed.find(same)?.etag]).toEqual([path, read.body.etag]);
+  }
+}, 60_000);
+
+const quoted = (tag: string | undefined): string | undefined =>
+  tag === undefined ? undefined : `"${tag}"`;
 
 test('figures that change without an edit do not change the tag', async () => {
   const graph = { nodes: [{ id: 'a', kind: 'agent', mock: {} }], edges: [] };

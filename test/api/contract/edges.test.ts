@@ -386,7 +386,8 @@ describe('a slow client', () => {
     }
     await eventually(() => ends.length === clients.length);
     expect(ends.filter(({ taken }) => taken)).toEqual([]);
-    expect(Math.min(...ends.map(({ ms }) => ms))).toBeGreaterThan(exchangeMs - 50);
+    // The deadline begins with the connection, which on a busy machine is well before the request is seen.
+    expect(Math.min(...ends.map(({ ms }) => ms))).toBeGreaterThan(exchangeMs / 2);
     await eventually(async () => (await openSockets(app)) === 0);
   });
 

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import pg from 'pg';
 import { buildApp } from '../../../api/app.ts';
@@ -35,6 +36,7 @@ beforeAll(async () => {
   );
   context = {
     workspaceId: engine.actor.workspaceId,
+    db: engine.db,
     call: (method, url, payload) =>
       ok(call(method, url, payload, url.startsWith('/v1/') ? { 'x-api-key': secret } : {})),
     until: async (runId, status) => {
@@ -178,6 +180,13 @@ const variants: Record<
     await make('POST', request.url.replace('publish', 'webhook'));
     return request;
   },
+  'POST /api/workflows/{id}/inbound-events/replay: all events': async ({ call: make }) => {
+    const { id } = await make('POST', '/api/workflows', { name: 'x', graph: gate });
+    const { url } = await make('POST', `/api/workflows/${id}/webhook`);
+    await make('POST', new URL(url as string).pathname, {});
+    const body = { since: '2026-01-01', outcome: 'all' };
+    return { url: `/api/workflows/${id}/inbound-events/replay`, body };
+  },
   'PUT /api/workflows/{id}: the graph, once published': async ({ call: make }) => {
     const { id } = await make('POST', '/api/workflows', { name: 'x' });
     await make('POST', `/api/workflows/${id}/publish`);
@@ -284,16 +293,30 @@ const aSchedule = async (make: MutationContext['call'], enabled: boolean) => ({
 // Keys call the data API, a secret URL authorizes hooks, and `auth` routes concern the caller's own account.
 const hasCapabilities = (route: string) => !/ (\/v1|\/api\/hooks|\/api\/auth)\//.test(route);
 
-const send = (
+const send = async (
   [method = '']: string[],
   request: Pick<Mutation, 'url' | 'body' | 'headers'>,
   headers = {},
-) =>
-  call(method, request.url, request.body, {
+) => {
+  const answer = await call(method, request.url, request.body, {
     ...request.headers,
     ...headers,
     ...(request.url === '/api/mcp' ? { accept: 'application/json, text/event-stream' } : {}),
   });
+  // The runs that an experiment or a replay starts later are an effect of the request that started it.
+  await jobsStarted();
+  return answer;
+};
+/** Waits until every experiment and replay has started all its runs. Their end can be hours away. */
+const jobsStarted = async (): Promise<void> => {
+  for (;;) {
+    const { rowCount } = await database.query(`
+      SELECT FROM background_jobs WHERE status = 'running' AND (kind = 'event_replay' OR kind = 'experiment'
+        AND (total IS NULL OR total > (SELECT count(*) FROM runs WHERE experiment_id = background_jobs.id)))`);
+    if (rowCount === 0) return;
+    await sleep(50);
+  }
+};
 
 test('every effect of every route is refused without the required capability', async () => {
   const table = [['effect', 'needs', 'routes']];

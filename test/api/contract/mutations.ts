@@ -1,5 +1,7 @@
 import { expect } from '@jest/globals';
-import { randomText } from '../../../shared/crypto/ids.ts';
+import { z } from 'zod';
+import { newId, randomText } from '../../../shared/crypto/ids.ts';
+import { type Pool, sql } from '../../../shared/db/pool.ts';
 import type { Json } from '../../../shared/json.ts';
 import { type ListingServer, startListingServer } from '../../fakes/listing-server.ts';
 
@@ -16,6 +18,7 @@ export interface MutationContext {
   /** Returns the body; throws unless the status is 2xx. Calls to the data API use a data API key. */
   call(method: string, url: string, payload?: unknown): Promise<any>;
   workspaceId: string;
+  db: Pool;
   /** Waits until the run has this status. */
   until(runId: string, status: 'paused' | 'success' | 'failed'): Promise<void>;
 }
@@ -40,7 +43,7 @@ export interface Mutation {
   by?: string;
 }
 
-/** Routes that change nothing, although their method suggests it; each with the reason. */
+/** Routes that change nothing that anyone else sees, although their method suggests it; each with the reason. */
 export const changeNothing: Record<
   string,
   (context: MutationContext) => Promise<Omit<Mutation, 'entry'>>
@@ -49,6 +52,24 @@ export const changeNothing: Record<
   'POST /api/workflows/{id}/validate': async (context) => ({
     url: `/api/workflows/${await workflow(context)}/validate`,
   }),
+  // Executes and reserves nothing.
+  'POST /api/workflows/{id}/dry-run': async (context) => ({
+    url: `/api/workflows/${await workflow(context)}/dry-run`,
+    body: {},
+  }),
+  // Pins are private to the caller, and no run uses them.
+  'PUT /api/workflows/{id}/pins/{node_id}': async (context) => (await pinned(context)).pin,
+  'DELETE /api/workflows/{id}/pins/{node_id}': async (context) => {
+    const { pin } = await pinned(context);
+    await context.call('PUT', pin.url, pin.body);
+    return { url: pin.url };
+  },
+  // Views are private to the caller.
+  'PUT /api/run-views/{name}': async () => runView,
+  'DELETE /api/run-views/{name}': async ({ call }) => {
+    await call('PUT', runView.url, runView.body);
+    return { url: runView.url };
+  },
   // A session is a token that the service does not store.
   'POST /api/auth/login': async (context) => {
     const { email } = await signedIn(context);
@@ -69,6 +90,7 @@ const graphs = {
   },
 } satisfies Record<string, Json>;
 
+const runView = { url: '/api/run-views/Failed', body: { filter: 'status=failed' } };
 const dataKey = { name: 'Example', mode: 'live', scopes: ['usage:read'] };
 const largeBudget = { name: 'Example', limit_usd: 1_000 };
 
@@ -77,6 +99,43 @@ const workflow = async (
   graph: keyof typeof graphs = 'plain',
 ): Promise<string> =>
   (await call('POST', '/api/workflows', { name: 'Example', graph: graphs[graph] })).id;
+
+/** A workflow with a run that has ended, and an experiment that lasts until it is cancelled. */
+const experiment = async (context: MutationContext) => {
+  const id = await workflow(context);
+  const { id: runId } = await context.call('POST', `/api/workflows/${id}/runs`, {});
+  await context.until(runId, 'success');
+  const mock = { output: 'y', delay_ms: 3_600_000 };
+  const graph = { nodes: [{ id: 'a', kind: 'agent', prompt: 'Other', mock }], edges: [] };
+  await context.call('PUT', `/api/workflows/${id}/draft`, { graph });
+  return { id, body: { candidate: 'draft', runs: [runId], allow: ['agent'] } };
+};
+
+/** A workflow with an event that its webhook received. */
+const receivedEvent = async (context: MutationContext) => {
+  const id = await workflow(context);
+  const { url } = await context.call('POST', `/api/workflows/${id}/webhook`);
+  await context.call('POST', new URL(url as string).pathname, { ticket: 'x' });
+  const { events } = await context.call('GET', `/api/workflows/${id}/inbound-events`);
+  return { id, eventId: events[0].id as string };
+};
+/** A background job that lasts, in place of the former one: a copy of one that was started, without an execution. */
+const lastingJob = async (
+  { call, db }: MutationContext,
+  url: string,
+  body: Json,
+): Promise<string> => {
+  const { id } = await call('POST', url, body);
+  return db.oneFirst(sql.type(z.object({ id: z.string() }))`
+    WITH former AS (
+      UPDATE background_jobs SET status = 'cancelled', finished_at = now()
+      WHERE status = 'running' AND id <> ${id} AND kind = (SELECT kind FROM background_jobs WHERE id = ${id}))
+    INSERT INTO background_jobs (id, workspace_id, kind, request, created_by, created_by_name)
+    SELECT ${newId('job')}, workspace_id, kind, request, created_by, created_by_name
+    FROM background_jobs WHERE id = ${id} RETURNING id`);
+};
+
+const refusedEvents = { since: '2026-01-01' };
 
 /** A unique name, and an address where no server listens. */
 const closedTool = () => ({ name: `t${randomText(10)}`, endpoint_url: 'http://127.0.0.1:9/' });
@@ -102,6 +161,20 @@ const mcpServerUrl = async (): Promise<string> => {
 
 const run = async (context: MutationContext, graph: keyof typeof graphs): Promise<string> =>
   (await context.call('POST', `/api/workflows/${await workflow(context, graph)}/runs`, {})).id;
+
+const failed = async (context: MutationContext) => {
+  const workflow_id = await workflow(context, 'failing');
+  const { id } = await context.call('POST', `/api/workflows/${workflow_id}/runs`, {});
+  await context.until(id, 'failed');
+  return { id, workflow_id };
+};
+
+const pinned = async (context: MutationContext) => {
+  const id = await run(context, 'plain');
+  await context.until(id, 'success');
+  const { workflow_id } = await context.call('GET', `/api/runs/${id}`);
+  return { pin: { url: `/api/workflows/${workflow_id}/pins/a`, body: { run_id: id } } };
+};
 
 const schedule = async (context: MutationContext): Promise<{ id: string; workflow_id: string }> =>
   context.call('POST', '/api/schedules', {
@@ -376,6 +449,18 @@ export const mutations: Record<string, (context: MutationContext) => Promise<Mut
       entry: onRun('approve', id),
     };
   },
+  'POST /api/runs/{id}/assign': async (context) => {
+    const id = await run(context, 'gated');
+    await context.until(id, 'paused');
+    const {
+      eligible_members: [member],
+    } = await context.call('GET', `/api/runs/${id}/gates/gate`);
+    return {
+      url: `/api/runs/${id}/assign`,
+      body: { member_id: member?.id },
+      entry: onRun('assign', id),
+    };
+  },
   'POST /api/runs/{id}/cancel': async (context) => {
     const id = await run(context, 'gated');
     await context.until(id, 'paused');
@@ -385,6 +470,26 @@ export const mutations: Record<string, (context: MutationContext) => Promise<Mut
     const id = await run(context, 'failing');
     await context.until(id, 'failed');
     return { url: `/api/runs/${id}/resume`, entry: onRun('resume', id) };
+  },
+  'POST /api/runs/{id}/rerun': async (context) => {
+    const { id, workflow_id } = await failed(context);
+    return { url: `/api/runs/${id}/rerun`, body: {}, entry: onWorkflow('rerun', workflow_id) };
+  },
+  'POST /api/runs/{id}/fork': async (context) => {
+    const { id, workflow_id } = await failed(context);
+    return {
+      url: `/api/runs/${id}/fork`,
+      body: { from_step: 'a' },
+      entry: onWorkflow('fork', workflow_id),
+    };
+  },
+  'POST /api/workflows/{id}/nodes/{node_id}/test': async (context) => {
+    const id = await workflow(context);
+    return {
+      url: `/api/workflows/${id}/nodes/a/test`,
+      body: { state: {}, allow: ['agent'] },
+      entry: onWorkflow('run', id),
+    };
   },
   'PUT /api/workspace': async ({ workspaceId }) => ({
     url: '/api/workspace',
@@ -568,6 +673,63 @@ export const mutations: Record<string, (context: MutationContext) => Promise<Mut
     body: { model_allowlist: null },
     entry: { action: 'policy_update', target_type: 'workspace', target_id: workspaceId },
   }),
+  'POST /api/workspace/policies/backtest': async ({ workspaceId }) => ({
+    url: '/api/workspace/policies/backtest',
+    body: { policies: { model_allowlist: [] }, since: '2026-01-01' },
+    entry: { action: 'policy_backtest', target_type: 'workspace', target_id: workspaceId },
+  }),
+  'POST /api/workspace/policies/backtest/{id}/cancel': async (context) => {
+    const url = '/api/workspace/policies/backtest';
+    const id = await lastingJob(context, url, { policies: {}, since: '2026-01-01' });
+    return {
+      url: `${url}/${id}/cancel`,
+      entry: {
+        action: 'policy_backtest_cancel',
+        target_type: 'workspace',
+        target_id: context.workspaceId,
+      },
+    };
+  },
+  'POST /api/inbound-events/{id}/replay': async (context) => {
+    const { id, eventId } = await receivedEvent(context);
+    return {
+      url: `/api/inbound-events/${eventId}/replay`,
+      body: {},
+      entry: { action: 'webhook_replay', target_type: 'workflow', target_id: id },
+    };
+  },
+  'POST /api/workflows/{id}/inbound-events/replay': async (context) => {
+    const { id } = await receivedEvent(context);
+    return {
+      url: `/api/workflows/${id}/inbound-events/replay`,
+      body: refusedEvents,
+      entry: { action: 'webhook_replay_all', target_type: 'workflow', target_id: id },
+    };
+  },
+  'POST /api/event-replays/{id}/cancel': async (context) => {
+    const { id } = await receivedEvent(context);
+    const url = `/api/workflows/${id}/inbound-events/replay`;
+    return {
+      url: `/api/event-replays/${await lastingJob(context, url, refusedEvents)}/cancel`,
+      entry: { action: 'webhook_replay_cancel', target_type: 'workflow', target_id: id },
+    };
+  },
+  'POST /api/workflows/{id}/experiments': async (context) => {
+    const { id, body } = await experiment(context);
+    return {
+      url: `/api/workflows/${id}/experiments`,
+      body,
+      entry: { action: 'experiment', target_type: 'workflow', target_id: id },
+    };
+  },
+  'POST /api/experiments/{id}/cancel': async (context) => {
+    const { id, body } = await experiment(context);
+    const { id: jobId } = await context.call('POST', `/api/workflows/${id}/experiments`, body);
+    return {
+      url: `/api/experiments/${jobId}/cancel`,
+      entry: { action: 'experiment_cancel', target_type: 'workflow', target_id: id },
+    };
+  },
   'PUT /api/workspace/prices': async ({ workspaceId }) => ({
     url: '/api/workspace/prices',
     body: { prices: [] },

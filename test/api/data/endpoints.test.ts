@@ -48,6 +48,7 @@ describe('registering an endpoint', () => {
       consecutive_failures: 0,
       last_delivery_at: null,
       created_at: expect.any(String),
+      etag: expect.any(String),
       secret: expect.stringMatching(/^whsec_[A-Za-z0-9+/]{43}=$/),
     });
     const { secret, ...shown } = body;
@@ -122,7 +123,7 @@ describe('changing an endpoint', () => {
     const moved = await change(id, { url: 'http://127.0.0.1:9/other' });
     expect([moved.status, moved.body]).toEqual([
       200,
-      { id, ...before, url: 'http://127.0.0.1:9/other' },
+      { id, ...before, url: 'http://127.0.0.1:9/other', etag: expect.any(String) },
     ]);
     const events = ['entity.updated', 'source.failed'];
     expect((await change(id, { events })).body).toMatchObject({ url: moved.body.url, events });

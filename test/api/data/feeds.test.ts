@@ -42,6 +42,7 @@ describe('a feed', () => {
       is_demo: false,
       created_at: expect.any(String),
       updated_at: body.created_at,
+      etag: expect.any(String),
     });
     expect((await api.call('GET', `/api/data/feeds/${body.id}`)).body).toEqual(body);
     const { specification: _left, ...listed } = body;
@@ -151,6 +152,7 @@ describe('a source', () => {
       is_demo: false,
       created_at: expect.any(String),
       updated_at: expect.any(String),
+      etag: expect.any(String),
     });
     const url = `/api/data/sources/${body.id}`;
     expect((await api.call('GET', url)).body).toEqual(body);

@@ -35,6 +35,7 @@ describe('a key', () => {
       revoked: false,
       created_at: expect.stringMatching(/Z$/),
       last_used_at: null,
+      etag: expect.any(String),
     });
     expect(secret).toMatch(/^svc_live_[0-9a-z]{48}$/);
     const read = await api.call('GET', `/api/data/keys/${key.id}`);

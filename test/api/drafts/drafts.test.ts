@@ -42,7 +42,11 @@ describe('a draft', () => {
       saved.body,
       saved.headers['etag'],
     ]);
-    expect(await calls.currentOf(id)).toMatchObject({ version: 1, graph: graphOf('v1') });
+    const workflow = await calls.currentOf(id);
+    expect(workflow).toMatchObject({ version: 1, graph: graphOf('v1'), has_draft: true });
+    await api.call('DELETE', draftAt(id), undefined, ifMatch(saved.body.etag));
+    // A draft is no edit of the workflow.
+    expect(await calls.currentOf(id)).toEqual({ ...workflow, has_draft: false });
   });
 
   test('keeps what a save omits, and its revision when nothing changes', async () => {

@@ -31,6 +31,7 @@ describe('a budget', () => {
       limit_usd: 50,
       reservation_estimate_usd: 0.25,
       created_at: expect.any(String),
+      etag: expect.any(String),
       status: {
         spent_usd: 0,
         reserved_usd: 0,

@@ -125,6 +125,7 @@ describe('a key', () => {
         revoked: false,
         created_at: expect.stringMatching(/^\d{4}-.*Z$/),
         last_used_at: null,
+        etag: expect.any(String),
         secret: expect.stringMatching(/^ops_[0-9a-z]{48}$/),
       },
     ]);

@@ -80,6 +80,7 @@ describe('members', () => {
           invite_code: expect.stringMatching(/^inv_[0-9a-hjkmnp-tv-z]{32}$/),
           invite_expires_at: expect.stringMatching(/Z$/),
           created_at: expect.stringMatching(/Z$/),
+          etag: expect.any(String),
         },
       ]);
       expect(headers['location']).toBe(`/api/members/${body.id}`);
@@ -305,7 +306,7 @@ describe('members', () => {
       const detail = await get(`/api/members/${id}`);
       expect(Object.keys(detail)).toEqual([
         ...['id', 'name', 'email', 'role', 'status', 'is_owner', 'invite_code'],
-        ...['invite_expires_at', 'created_at', 'capabilities', 'api_key_count'],
+        ...['invite_expires_at', 'created_at', 'etag', 'capabilities', 'api_key_count'],
       ]);
       expect(detail.api_key_count).toBe(2);
       expect(Object.keys(detail.capabilities)).toEqual(Object.keys(capabilities));

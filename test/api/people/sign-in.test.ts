@@ -239,13 +239,8 @@ describe('signing up', () => {
     const shape = ({ status, body, headers }: typeof unknown) => [
       status,
       Object.entries(body).map(([name, value]) =>
-        ['id', 'email', 'created_at'].includes(name)
-          ? [
-              name,
-              String(value)
-                .replaceAll(/[0-9a-z]/gi, 'x')
-                .slice(0, 10),
-            ]
+        ['id', 'email', 'created_at', 'etag'].includes(name)
+          ? [name, String(value).replaceAll(/[\w-]/g, 'x').slice(0, 10)]
           : [name, value],
       ),
       Object.keys(headers).sort(),

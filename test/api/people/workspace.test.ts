@@ -27,6 +27,7 @@ describe('the workspace', () => {
         plan: 'free',
         member_count: 1,
         created_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
+        etag: expect.any(String),
       },
     ]);
   });
@@ -74,7 +75,7 @@ describe('the plan', () => {
         const { status, body } = await api.call(method, '/api/workspace/plan', { plan });
         expect([status, Object.keys(body), body.plan]).toEqual([
           200,
-          ['id', 'name', 'plan', 'member_count', 'created_at'],
+          ['id', 'name', 'plan', 'member_count', 'created_at', 'etag'],
           'pro',
         ]);
       }

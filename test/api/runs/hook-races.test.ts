@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { sql } from '../../../shared/db/pool.ts';
-import { echo } from '../../support/engine.ts';
+import { echo, eventually } from '../../support/engine.ts';
 import { expectLedgerToAgree } from '../../support/money.ts';
 import { type Answer, startOne, useApiProcesses } from '../api-processes.ts';
 
@@ -42,12 +42,20 @@ const run = (statement: ReturnType<typeof sql.fragment>) =>
   processes.engine.db.query(sql.type(z.object({}))`${statement}`);
 const traces = () =>
   processes.engine.db.one(sql.type(
-    z.object({ runs: z.number(), audit: z.number(), events: z.number() }),
+    z.object({ runs: z.number(), audit: z.number(), events: z.number(), logged: z.number() }),
   )`
     SELECT (SELECT count(*) FROM runs WHERE workflow_id = ${workflowId}) AS runs,
            (SELECT count(*) FROM audit_log WHERE target_id = ${workflowId} AND action = 'webhook_run') AS audit,
-           (SELECT count(*) FROM webhook_events WHERE workflow_id = ${workflowId}) AS events
+           (SELECT count(*) FROM webhook_events WHERE workflow_id = ${workflowId}) AS events,
+           (SELECT count(DISTINCT e.run_id) FROM inbound_events e JOIN runs r ON r.id = e.run_id AND r.inbound_event_id = e.id
+            WHERE e.workflow_id = ${workflowId} AND e.outcome = 'run') AS logged
   `);
+
+const loggedOutcomes = () =>
+  processes.engine.db.any(sql.type(
+    z.object({ outcome: z.string(), run_id: z.string(), times: z.number() }),
+  )`
+    SELECT outcome, run_id, times FROM inbound_events WHERE workflow_id = ${workflowId} ORDER BY outcome`);
 
 const withStatus = (answers: Answer[], status: string) =>
   answers.filter(({ body }) => body.status === status);
@@ -67,13 +75,29 @@ describe('concurrent copies of one event', () => {
   test('start one run, and all responses name it', async () => {
     for (let round = 1; round <= ROUNDS; round += 1) {
       const id = expectOneRun(await send(COPIES, () => `evt_${round}`));
-      expect(await traces()).toEqual({ runs: round, audit: round, events: round });
+      expect(await traces()).toEqual({ runs: round, audit: round, events: round, logged: round });
       const again = await send(3, () => `evt_${round}`);
       expect(again.map(({ body }) => [body.status, body.run_id])).toEqual(
         Array.from({ length: 3 }, () => ['duplicate', id]),
       );
     }
   }, 120_000);
+
+  test('are in the log, each once', async () => {
+    for (let round = 1; round <= 4; round += 1) {
+      workflowId = await processes.engine.define({ nodes: [echo('a')], edges: [] });
+      path = await enable();
+      await call(processes.apis[0]!, 'PUT', `/api/workflows/${workflowId}/webhook/config`, {
+        dedup_window_seconds: 3_600,
+      });
+      const id = expectOneRun(await send(50, () => `evt_${round}`));
+      await eventually(async () => (await loggedOutcomes()).length >= 50);
+      expect(await loggedOutcomes()).toEqual([
+        ...Array.from({ length: 49 }, () => ({ outcome: 'duplicate', run_id: id, times: 1 })),
+        { outcome: 'run', run_id: id, times: 1 },
+      ]);
+    }
+  }, 60_000);
 
   test('start one more run after each window', async () => {
     let before = expectOneRun(await send(COPIES, () => 'evt'));
@@ -84,7 +108,7 @@ describe('concurrent copies of one event', () => {
       const id = expectOneRun(await send(COPIES, () => 'evt'));
       expect(id).not.toBe(before);
       before = id;
-      expect(await traces()).toEqual({ runs: round, audit: round, events: 1 });
+      expect(await traces()).toEqual({ runs: round, audit: round, events: 1, logged: round });
     }
   }, 120_000);
 
@@ -93,7 +117,7 @@ describe('concurrent copies of one event', () => {
     for (let event = 0; event < 60; event += 1) {
       expectOneRun(answers.filter((_, index) => index % 60 === event));
     }
-    expect(await traces()).toEqual({ runs: 60, audit: 60, events: 60 });
+    expect(await traces()).toEqual({ runs: 60, audit: 60, events: 60, logged: 60 });
   }, 60_000);
 });
 
@@ -117,7 +141,7 @@ describe('with room for one run', () => {
       const [winner, loser] = withStatus(even!, 'pending').length === 1 ? [even, odd] : [odd, even];
       expectOneRun(winner!);
       expect([...new Set(loser!.map((answer) => answer.status))]).toEqual([402]);
-      expect(await traces()).toEqual({ runs: 1, audit: 1, events: 1 });
+      expect(await traces()).toEqual({ runs: 1, audit: 1, events: 1, logged: 1 });
     }
     await expectLedgerToAgree(processes.engine.db);
   }, 120_000);
@@ -141,7 +165,7 @@ test('copies sent before and after the crash of a process start one run', async 
     expect([...new Set(all.map(({ body }) => body.run_id))]).toHaveLength(1);
     expect(withStatus(all, 'pending').length).toBeLessThanOrEqual(1);
     expect(withStatus(later, 'duplicate').length).toBeGreaterThanOrEqual(29);
-    expect(await traces()).toEqual({ runs: round, audit: round, events: round });
+    expect(await traces()).toEqual({ runs: round, audit: round, events: round, logged: round });
   }
 }, 120_000);
 

@@ -35,6 +35,7 @@ beforeAll(async () => {
   lossy = callerOf(app);
   context = {
     workspaceId: engine.actor.workspaceId,
+    db: engine.db,
     call: async (method, url, payload) => {
       const { status, text, body } = await call(method, url, payload, credentialOf(url));
       if (status >= 300) throw new Error(`${method} ${url} answered ${status}: ${text}`);

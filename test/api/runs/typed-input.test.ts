@@ -132,6 +132,11 @@ describe('an input schema', () => {
     ['with one that is no keyword', { example: 1, foo: {} }, /unsupported keyword 'foo'|'example'/],
     ['with a pattern that RE2 lacks', { properties: { a: { pattern: '(?=x)' } } }, /pattern/],
     ['with a reference to elsewhere', { $ref: 'https://example.com/s.json' }, /can't resolve/],
+    [
+      'that no input fits',
+      { required: ['a'], additionalProperties: false },
+      /input_schema fits no input, since input_schema\.required has 'a', which additionalProperties: false forbids: add it/,
+    ],
     ['that is not an object', true, /^Invalid body: input_schema must be a JSON object/],
   ];
   test.each(cases)('%s is refused everywhere it can be saved', async (_, wrong, detail) => {

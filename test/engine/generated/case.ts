@@ -106,7 +106,7 @@ async function resume(running: Running, run: Run): Promise<void> {
 
 /** Decides one open gate or several. Returns whether there was one to decide. */
 async function decide(running: Running, run: Run): Promise<boolean> {
-  const { case: each, failedGates } = running;
+  const { engine, runId, case: each, failedGates } = running;
   const nodes = new Map(each.graph.nodes.map((node) => [node.id, node]));
   const open = run.pending_gates.filter(({ node_id, step_key }) => {
     const node = nodes.get(node_id);
@@ -116,13 +116,18 @@ async function decide(running: Running, run: Run): Promise<boolean> {
   const chosen = open
     .sort((a, b) => hash(`${each.salt} ${a.step_key}`) - hash(`${each.salt} ${b.step_key}`))
     .slice(0, count);
-  await Promise.all(
-    chosen.map(({ step_key, node_id, tool_call }) =>
-      tool_call === undefined
-        ? decideGateOf(running, step_key, node_id)
-        : decideCall(running, step_key, tool_call.digest),
-    ),
+  const decisions = chosen.map(({ step_key, node_id, tool_call }) =>
+    tool_call === undefined
+      ? decideGateOf(running, step_key, node_id)
+      : decideCall(running, step_key, tool_call.digest),
   );
+  for (const result of await Promise.allSettled(decisions)) {
+    if (result.status === 'fulfilled') continue;
+    // Another of the decisions has failed the run: a resume asks again.
+    const refused = result.reason instanceof AppError && result.reason.code === 'conflict';
+    const failed = decisions.length > 1 && (await engine.run(runId)).status === 'failed';
+    if (!refused || !failed) throw result.reason;
+  }
   return chosen.length > 0;
 }
 

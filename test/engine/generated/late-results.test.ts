@@ -45,20 +45,20 @@ function resultIn({ markerRecordedEventAttributes: marker }: HistoryEvent) {
 
 /**
  * The history as it is when the first check of the gate finds it open, after the short step has ended and while the
- * execution writes that it waits. The timer of the gate starts after that.
+ * execution writes that it waits. The timer of the gate starts after that. Undefined when the run did not wait in its last
+ * execution, which a busy machine can begin at another step.
  */
-function withLateCheck({ events }: History): History {
+function withLateCheck({ events }: History): History | undefined {
   const all = events ?? [];
   const first = all.findIndex(({ eventType }) => eventType === completed) + 1;
   const [one, two, pause, shown, again, timer] = all.slice(first, first + 6);
   // Either of them can end first.
   const [check, short] = resultIn(one!).activity_type === 'checkGate' ? [one, two] : [two, one];
   const [firstCheck, secondCheck] = [check, again].map((event) => resultIn(event!));
-  expect(
-    [firstCheck, resultIn(short!), resultIn(pause!), secondCheck].map(
-      (result) => result?.activity_type,
-    ),
-  ).toEqual(['checkGate', 'executeShortStep', 'pauseAtGates', 'checkGate']);
+  const types = [firstCheck, resultIn(short!), resultIn(pause!), secondCheck].map(
+    (result) => result?.activity_type,
+  );
+  if (types.join() !== 'checkGate,executeShortStep,pauseAtGates,checkGate') return undefined;
   // The result of the second check, as that of the first.
   secondCheck!.data!.data = firstCheck!.data!.data!;
   const order = [short!, again!, pause!, shown!, timer!];
@@ -70,9 +70,14 @@ function withLateCheck({ events }: History): History {
 }
 
 test('a check of a deadline that ends after a short step, while the run pauses, replays', async () => {
-  const history = withLateCheck(await runBeside(3));
-  await Worker.runReplayHistory(
+  let history: History | undefined;
+  for (let tries = 0; history === undefined && tries < 10; tries += 1) {
+    history = withLateCheck(await runBeside(3));
+  }
+  if (history === undefined) throw new Error('No run waited in its last execution');
+  const replayed = Worker.runReplayHistory(
     { workflowBundle: { codePath: setting('WORKFLOW_BUNDLE') } },
     history,
   );
+  await expect(replayed).resolves.toBeUndefined();
 }, 60_000);

@@ -9,6 +9,7 @@ import { unrestricted } from '../../../shared/contract/policy.ts';
 import { newId } from '../../../shared/crypto/ids.ts';
 import { replacePolicies } from '../../../shared/db/audit/policies.ts';
 import { sql } from '../../../shared/db/pool.ts';
+import { updateWorkflow } from '../../../shared/db/workflows/workflows.ts';
 import { childWorkflow, randomGraphOf, randomInput } from '../../graph/generated/build.ts';
 import type { Engine } from '../../support/engine.ts';
 import { setting } from '../../support/settings.ts';
@@ -33,7 +34,9 @@ beforeAll(async () => {
     VALUES (${id}, ${engine.actor.workspaceId}, 'Other', 'other@example.com', 'editor', 'active')`);
   other = { ...engine.actor, id, name: 'Other', role: 'editor' };
   const refused = { tool: 'send_email', allowed_workflow_ids: ['wf_other'] };
-  await engine.define(childWorkflow.graph, childWorkflow.name);
+  const { name, graph, input_schema } = childWorkflow;
+  const childId = await engine.define(graph, name);
+  await updateWorkflow(engine.db, engine.actor, childId, { input_schema });
   await replacePolicies(engine.db, engine.actor, { ...unrestricted, tools: [refused] });
 }, 60_000);
 afterAll(async () => {

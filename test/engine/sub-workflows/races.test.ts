@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { sql } from '../../../shared/db/pool.ts';
 import { cancelRun, decideGate, resumeRun } from '../../../shared/operations/runs/runs.ts';
 import { startToolServer, type ToolServer } from '../../fakes/tool-server.ts';
+import { killWorkersAt } from '../../support/crashes.ts';
 import { edge, type Engine, eventually, mock, startEngine } from '../../support/engine.ts';
 import { startWorkerProcess } from '../../support/processes.ts';
 import { call, childrenOf } from '../../support/sub-workflows.ts';
@@ -93,14 +94,7 @@ test('workers killed again and again: each child starts once, and costs what it 
     edges: [edge('map', 'each', 'true'), edge('each', 'map')],
   });
   const runId = await engine.trigger(workflowId, { list: items });
-  for (const calls of [5, 15, 30, 45]) {
-    const worker = await startWorkerProcess(engine.env);
-    try {
-      await eventually(() => tools.calls('call').length >= calls, 60_000);
-    } finally {
-      await worker.kill();
-    }
-  }
+  await killWorkersAt(engine.env, [5, 15, 30, 45], () => tools.calls('call').length);
   const last = await startWorkerProcess(engine.env);
   try {
     const run = await engine.until(runId, ['success', 'failed'], 90_000);

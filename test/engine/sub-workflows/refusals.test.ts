@@ -45,7 +45,8 @@ describe('validation', () => {
       expect(await problems(own)).toEqual([
         {
           code: 'workflow_cycle',
-          message: "The workflow would start itself: 'Self' → 'Self'",
+          message:
+            "Node 'sub': the workflow would start itself, 'Self' → 'Self': remove one of these calls",
           path: 'nodes[0].workflow',
         },
       ]);
@@ -57,7 +58,8 @@ describe('validation', () => {
     expect(await problems(first)).toEqual([
       {
         code: 'workflow_cycle',
-        message: "The workflow would start itself: 'First' → 'Second' → 'Third' → 'First'",
+        message:
+          "Node 'sub': the workflow would start itself, 'First' → 'Second' → 'Third' → 'First': remove one of these calls",
         path: 'nodes[1].workflow',
       },
     ]);
@@ -79,9 +81,9 @@ describe('validation', () => {
       alone(call('a', 'Nobody'), call('b', 'Known', { version: 9 }), call('c', 'Twin')),
     );
     expect((await problems(id)).map(({ message }) => message)).toEqual([
-      "The workspace has no workflow 'Nobody'",
-      "Workflow 'Known' has no version 9",
-      "Several workflows are named 'Twin'; name one by its id",
+      "Node 'a': there is no workflow 'Nobody' in this workspace: create it, or name another one",
+      "Node 'b': workflow 'Known' has no version 9: name one that it has, or leave out the version",
+      "Node 'c': several workflows are named 'Twin': name one by its id",
     ]);
   });
 
@@ -93,7 +95,7 @@ describe('validation', () => {
     for (const workflow of [foreign, 'Foreign']) {
       const id = await engine.define(alone(call('sub', workflow)));
       expect((await problems(id)).map(({ message }) => message)).toEqual([
-        `The workspace has no workflow '${workflow}'`,
+        `Node 'sub': there is no workflow '${workflow}' in this workspace: create it, or name another one`,
       ]);
     }
   });
@@ -117,14 +119,18 @@ describe('at run time', () => {
     const id = await engine.define(alone(echo('a') as never), 'Renamed');
     const run = await meanwhile(catching('Renamed'), () => change(id, { name: 'New name' }));
     expect(run.output).toEqual({
-      handler: { message: "The workspace has no workflow 'Renamed'", kind: 'child', attempts: 1 },
+      handler: {
+        message: expect.stringMatching(/^There is no workflow 'Renamed' in/),
+        kind: 'child',
+        attempts: 1,
+      },
     });
     const other = await engine.define(alone(echo('a') as never), 'Deleted');
     const gone = await meanwhile(catching(other), () =>
       deleteWorkflow(engine.db, engine.actor, other),
     );
     expect(gone.output).toMatchObject({
-      handler: { message: `The workspace has no workflow '${other}'` },
+      handler: { message: expect.stringContaining(`There is no workflow '${other}'`) },
     });
   });
 
@@ -152,6 +158,13 @@ describe('at run time', () => {
     expect(run.error).toMatch(/Invalid input: .*n/);
     expect(run.steps).toMatchObject([{ status: 'failed', error_kind: 'child', attempt: 1 }]);
     expect(await childrenOf(engine, runId)).toEqual([]);
+    // A resume repeats the step from its start, also the attempt that has failed.
+    await change(id, { input_schema: null });
+    await resumeRun(engine.deps, act(runId));
+    expect(await ended(runId)).toMatchObject({
+      ...{ status: 'success', output: { sub: { a: 'a' } } },
+      steps: [{ step_key: 'sub', status: 'success', attempt: 2, error: null }],
+    });
   });
 
   test(`runs are at most ${MAX_RUN_DEPTH} deep`, async () => {

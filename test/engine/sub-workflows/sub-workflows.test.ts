@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import type { GraphInput } from '../../../shared/contract/graph.ts';
-import { updateWorkflow } from '../../../shared/db/workflows/workflows.ts';
+import { findWorkflowId, updateWorkflow } from '../../../shared/db/workflows/workflows.ts';
 import { cancelRun, decideGate, resumeRun } from '../../../shared/operations/runs/runs.ts';
 import type { JsonObject } from '../../../shared/json.ts';
 import { startToolServer, type ToolServer } from '../../fakes/tool-server.ts';
@@ -192,6 +192,80 @@ describe('a paused child', () => {
     const run = await ended(runId);
     expect(run.output).toEqual({ after: true });
     expect(run.steps[0]).not.toHaveProperty('paused_child');
+  });
+
+  test('is announced on the stream of its parent, and so is that it continues', async () => {
+    const answers: (() => void)[] = [];
+    for (const name of ['first', 'second']) {
+      tools.answer(name, { until: new Promise<void>((resolve) => answers.push(resolve)) });
+    }
+    const inner = await define({
+      nodes: [
+        { id: 'one', kind: 'human_gate' } as never,
+        tools.node('first'),
+        { id: 'two', kind: 'human_gate', timeout_seconds: 2, on_timeout: 'approve' } as never,
+        tools.node('second'),
+      ],
+      edges: [edge('one', 'first'), edge('first', 'two'), edge('two', 'second')],
+    });
+    const runId = await start(alone(call('sub', await define(alone(call('inner', inner))))));
+    const child = await onlyChild(runId);
+    const below = await onlyChild(child.id);
+    const movesOf = async (id: string) =>
+      (await engine.frames(id)).filter(({ type }) => type.startsWith('child_'));
+    const hasMoved = (times: number) =>
+      eventually(async () => (await movesOf(child.id)).length === times);
+    await hasMoved(1);
+    await decideGate(engine.deps, { ...act(below.id), approved: true });
+    await hasMoved(2);
+    answers[0]!();
+    // Its second gate times out.
+    await hasMoved(4);
+    expect((await engine.run(child.id)).steps[0]).not.toHaveProperty('paused_child');
+    const of = { run_id: child.id, node_id: 'inner', child_run_id: below.id };
+    expect(await movesOf(child.id)).toEqual([
+      { ...of, type: 'child_paused' },
+      { ...of, type: 'child_continued' },
+      { ...of, type: 'child_paused' },
+      { ...of, type: 'child_continued' },
+    ]);
+    // A child that waits for a paused child is running.
+    expect(await movesOf(runId)).toEqual([]);
+    answers[1]!();
+    expect((await ended(runId)).status).toBe('success');
+  });
+
+  test('of a call of an agent is announced with the step of the call', async () => {
+    const name = await define(alone({ id: 'ok', kind: 'human_gate' } as never));
+    const id = await findWorkflowId(engine.db, { workspaceId: engine.actor.workspaceId, name });
+    await updateWorkflow(engine.db, engine.actor, id, { input_schema: {} } as never);
+    const agent = {
+      ...{ id: 'a', kind: 'agent', tools: [`workflow:${name}`] },
+      mock: { turns: [{ calls: [{ tool: `workflow:${name}` }] }, { output: 'done' }] },
+    };
+    const runId = await start(alone(agent as never));
+    const child = await onlyChild(runId);
+    const moves = async () =>
+      (await engine.frames(runId)).filter(({ type }) => type.startsWith('child_'));
+    await eventually(async () => (await moves()).length === 1);
+    expect(await moves()).toEqual([
+      {
+        ...{ run_id: runId, type: 'child_paused', node_id: 'a', step_key: 'a/1.1' },
+        child_run_id: child.id,
+      },
+    ]);
+    // Once, also after the run was cancelled and resumed.
+    await cancelRun(engine.deps, act(runId));
+    await resumeRun(engine.deps, act(runId));
+    await engine.until(child.id, ['paused']);
+    await eventually(async () => (await moves()).length === 3);
+    expect((await moves()).map(({ type }) => type)).toEqual([
+      'child_paused',
+      'child_continued',
+      'child_paused',
+    ]);
+    await decideGate(engine.deps, { ...act(child.id), approved: true });
+    expect((await ended(runId)).status).toBe('success');
   });
 
   test('lets a gate of its parent open', async () => {

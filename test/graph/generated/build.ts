@@ -9,9 +9,10 @@ type EdgeInput = NonNullable<GraphInput['edges']>[number];
 /** Where tools are; the tests of the engine replace it by a server of their own. */
 export const TOOLS_URL = 'http://tools.test';
 
-/** The workflow that generated graphs run: its output is `{child: at}`. */
+/** The workflow that generated graphs run, and their agents offer: its output is `{child: at}`. */
 export const childWorkflow = {
   name: 'Child',
+  input_schema: { type: 'object', properties: { at: {} } },
   graph: graphSchema.parse({
     nodes: [
       { id: 'child', kind: 'tool', tool_name: 'json_transform', params: { expression: 'at' } },
@@ -93,10 +94,12 @@ function workNode(building: Building, block: Work, ends: readonly End[], caught:
         return { id, kind: 'agent', output_key: key, retry, mock };
       }
       case 'assistant': {
-        const calls = [{ tool: 'json_transform', arguments: { expression: '1' } }];
+        const child = { tool: `workflow:${childWorkflow.name}`, arguments: { at: [id] } };
+        const sum = { tool: 'json_transform', arguments: { expression: '1' } };
+        const calls = attempts > 1 ? [sum, child, child] : [sum];
         const mock = { output: { by: id, at: counters }, turns: [{ calls }] };
         const approval = gate.approvers === 2 ? 'always' : 'never';
-        const tools = [{ name: 'json_transform', approval }];
+        const tools = ['json_transform', child.tool].map((name) => ({ name, approval }));
         return { id, kind: 'agent', output_key: key, mock, tools };
       }
       case 'transform': {

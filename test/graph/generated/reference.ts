@@ -211,7 +211,7 @@ function runNode(reference: Reference, node: GraphNode, scope: Scope, inputs: Js
     case 'agent':
     case 'tool':
     case 'workflow': {
-      const rounds = failedRounds(world, node, key);
+      const rounds = failedRounds(world, node, key, scope.state);
       if (rounds > 0 && isFinal(reference, node, scope)) {
         return fail(reference, node, scope, [workError(node)]);
       }

@@ -7,6 +7,7 @@ import {
   type Scheduler,
   type SchedulerSnapshot,
 } from '../../../shared/graph/schedule/scheduler.ts';
+import { createReplay, type Replay } from '../../../shared/graph/schedule/replay.ts';
 import type { Json, JsonObject } from '../../../shared/json.ts';
 import { failedRounds, gateError, workError, type GateEnd, type World } from './world.ts';
 
@@ -21,13 +22,15 @@ export interface Observed {
   state: JsonObject;
   output: JsonObject;
   restarts: Record<Restart, number>;
+  /** How the engine answered the steps that have ended. */
+  ledger: ReadonlyMap<string, Ended>;
 }
 
 /** `snapshot`: the run continues as new; `ledger`: only finished steps and decisions are known. */
 type Restart = 'snapshot' | 'ledger';
 
 /** How the engine answered a step: an output, a caught error, or a decision. */
-type Ended = { output: Json } | { caught: CaughtError } | { decided: GateEnd };
+export type Ended = { output: Json } | { caught: CaughtError } | { decided: GateEnd };
 
 interface Shell {
   compiled: CompiledGraph;
@@ -46,6 +49,14 @@ interface Shell {
   ledger: Map<string, Ended>;
   unseen: Set<string>;
   observed: Observed;
+  /** Steps that come before others. */
+  replay: Replaying | undefined;
+}
+
+interface Replaying {
+  order: readonly string[];
+  failed: ReadonlySet<string>;
+  known: Replay;
 }
 
 /** How often a run is restarted from a snapshot: at one of so many turns. */
@@ -55,26 +66,39 @@ const MAX_TURNS = 20_000;
 /**
  * Runs a graph on the scheduler as the workflow does, with `picks` as the source of chance: how many steps begin, which
  * ends next, when the run continues as new, and how it resumes. With `resumes` false it ends with its first failures.
+ * The ledger has the `known` results as the run starts; the `replay` of another run comes before other steps.
  */
 export function runInShell(
   compiled: CompiledGraph,
   input: JsonObject,
   world: World,
-  { picks, resumes = true }: { picks: readonly number[]; resumes?: boolean },
+  {
+    picks,
+    resumes = true,
+    known = new Map(),
+    replay,
+  }: {
+    picks: readonly number[];
+    resumes?: boolean;
+    known?: ReadonlyMap<string, Ended>;
+    replay?: { order: readonly string[]; failed: readonly string[] };
+  },
 ): Observed {
+  const ledger = new Map(known);
   const shell: Shell = {
     ...{ compiled, input, world, scheduler: createScheduler(compiled, input) },
+    replay: replayOf(replay && { order: replay.order, failed: new Set(replay.failed) }),
     ...{
       inFlight: [],
       failures: new Set(),
       stopped: new Set(),
       begun: new Set(),
-      ledger: new Map(),
-      unseen: new Set(),
+      ledger,
+      unseen: new Set(known.keys()),
     },
     observed: {
       ...{ failed: false, steps: new Map(), rounds: new Map(), ended: [], state: {}, output: {} },
-      restarts: { snapshot: 0, ledger: 0 },
+      ...{ restarts: { snapshot: 0, ledger: 0 }, ledger },
     },
   };
   let turn = 0;
@@ -104,9 +128,29 @@ export function runInShell(
   return Object.assign(observed, shell.scheduler.result());
 }
 
+const replayOf = (replay: Pick<Replaying, 'order' | 'failed'> | undefined): Replaying | undefined =>
+  replay === undefined ? undefined : { ...replay, known: createReplay(replay.order) };
+
+function takeReady({ scheduler, inFlight, replay, begun }: Shell, limit: number): ReadyNode[] {
+  if (replay === undefined) return scheduler.takeReady(limit);
+  const { known, failed } = replay;
+  const open = (keys: { has: (key: string) => boolean }): boolean =>
+    inFlight.some(({ step }) => keys.has(step.step_key));
+  if (open(known)) return [];
+  const added = scheduler.takeReady(Infinity, known.has);
+  for (const { step_key: key } of added) begun.add(key);
+  known.add(added);
+  const next = known.next();
+  if (next !== undefined) return [next];
+  const again = scheduler.takeReady(limit, (key) => failed.has(key));
+  if (again.length > 0 || open(failed)) return again;
+  return scheduler.takeReady(limit);
+}
+
 /** Begins ready steps. Returns whether anything can continue. */
-function take({ scheduler, inFlight, stopped, begun, compiled }: Shell, limit: number): boolean {
-  const ready = scheduler.takeReady(limit);
+function take(shell: Shell, limit: number): boolean {
+  const { scheduler, inFlight, stopped, begun, compiled } = shell;
+  const ready = takeReady(shell, limit);
   for (const step of ready) {
     const { step_key: key } = step;
     // After a snapshot, steps in flight begin again.
@@ -142,12 +186,14 @@ function restore(shell: Shell): void {
   shell.scheduler = createScheduler(graph, {}, snapshot);
   // It returns the steps in flight again.
   shell.inFlight.length = 0;
+  shell.replay = replayOf(shell.replay);
   shell.observed.restarts.snapshot += 1;
 }
 
 function resume(shell: Shell, how: number): void {
   if (how === 0) {
     shell.scheduler = createScheduler(shell.compiled, shell.input);
+    shell.replay = replayOf(shell.replay);
     shell.unseen = new Set(shell.ledger.keys());
     shell.observed.ended.length = 0;
     shell.stopped.clear();
@@ -175,7 +221,7 @@ function end(shell: Shell, { step, state }: Shell['inFlight'][number]): void {
   observed.rounds.set(key, round);
   if (node.kind === 'human_gate') {
     apply(shell, key, { decided: world.gate(node, key, round) });
-  } else if (round <= failedRounds(world, node, key)) {
+  } else if (round <= failedRounds(world, node, key, state)) {
     fail(shell, key, workError(node));
   } else {
     apply(shell, key, { output: world.result(node, key, state) });

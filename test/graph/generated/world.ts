@@ -8,8 +8,8 @@ export type GateEnd = { approved: boolean; input?: JsonObject } | { failed: true
 
 /** What happens outside of the engine. It depends only on the step and, for results, on the state that the step sees. */
 export interface World {
-  /** How many attempts at the step fail before one succeeds. */
-  failingAttempts: (node: GraphNode, stepKey: string) => number;
+  /** How many attempts at the step fail before one succeeds; `state`: what it sees, where that is known. */
+  failingAttempts: (node: GraphNode, stepKey: string, state?: JsonObject) => number;
   result: (node: GraphNode, stepKey: string, state: JsonObject) => Json;
   /** Rounds count from 1; from the second, every gate is approved. */
   gate: (node: GateNode, stepKey: string, round: number) => GateEnd;
@@ -70,8 +70,13 @@ export function worldOf(salt: number): World {
 }
 
 /** The failed rounds of attempts at a step: each fails the run, or is caught. */
-export function failedRounds(world: World, node: GraphNode, stepKey: string): number {
-  return Math.floor(world.failingAttempts(node, stepKey) / (node.retry?.max_attempts ?? 1));
+export function failedRounds(
+  world: World,
+  node: GraphNode,
+  stepKey: string,
+  state: JsonObject,
+): number {
+  return Math.floor(world.failingAttempts(node, stepKey, state) / (node.retry?.max_attempts ?? 1));
 }
 
 /** The error of a failed round. `*` stands for any text. */

@@ -76,7 +76,7 @@ export const steps: Check = ({ db }) => {
       if (run.status === 'success') {
         finding.expect(
           ['success', 'skipped', 'failed'].includes(step.status) &&
-            (step.status !== 'failed' || step.kind === 'human_gate'),
+            (step.status !== 'failed' || step.kind === 'human_gate' || step.caught === true),
           run.id,
           `step ${step.step_key} of a successful run was successful or skipped`,
           step,

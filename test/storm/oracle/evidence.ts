@@ -56,6 +56,8 @@ export interface StepRow {
   node_id: string;
   kind: string;
   status: string;
+  /** Missing in evidence from before error edges. */
+  caught?: boolean;
   errors: number;
   attempts: number;
   epoch: number;
@@ -193,7 +195,7 @@ const statements: Record<keyof Stored, { text: string; one?: boolean; value?: bo
            FROM runs ORDER BY created_at, id`,
   },
   steps: {
-    text: `SELECT run_id, step_key, node_id, kind, status, errors, attempts, epoch, generation, input->>'at' AS tool,
+    text: `SELECT run_id, step_key, node_id, kind, status, caught, errors, attempts, epoch, generation, input->>'at' AS tool,
              cost_micros::float8 AS cost, ${ms('started_at')} AS started_at, ${ms('finished_at')} AS finished_at
            FROM steps ORDER BY run_id, ordinal, step_key`,
   },

@@ -213,9 +213,10 @@ export const admissions: Check = ({ db }) => {
     mcp: 'run',
     webhook: 'webhook_run',
     schedule: 'schedule_run',
+    workflow: 'workflow_run',
   };
   const entries = groupBy(
-    db.audit.filter(({ action }) => ['run', 'webhook_run', 'schedule_run'].includes(action)),
+    db.audit.filter(({ action }) => Object.values(actions).includes(action)),
     ({ details }) => text(details['run_id']),
   );
   for (const run of db.runs) {

@@ -13,7 +13,7 @@ export const STEP_MICROS = 1_000;
 /** For `capped` and `capped fan`: the run is stopped before its fourth step, however many are ready at once. */
 export const CAP_USD = 0.003;
 
-const edge = (source: string, target: string, condition_value?: 'true' | 'false') => ({
+const edge = (source: string, target: string, condition_value?: 'true' | 'false' | 'error') => ({
   source,
   target,
   ...(condition_value === undefined ? {} : { condition_value }),
@@ -36,6 +36,9 @@ const transform = (id: string, expression: string) =>
   ({ id, kind: 'tool', tool_name: 'json_transform', params: { expression } }) as const;
 
 const gate = (id: string) => ({ id, kind: 'human_gate', prompt: `${id} of {act}?` }) as const;
+
+/** Its runs are those of `called`: only a request has an `{act}`. */
+const childMock = { output: 'thought', cost_usd: STEP_MICROS / 1e6, delay_ms: 100 };
 
 /** All kinds of nodes and endings; inputs have an `{act}` that identifies the request. */
 export const graphs = (outside: Pick<Outside, 'toolUrl'>) =>
@@ -91,6 +94,36 @@ export const graphs = (outside: Pick<Outside, 'toolUrl'>) =>
           edge('again', 'done', 'false'),
         ],
       },
+    },
+    /** Every item takes the error edge of its first step. */
+    mapped: {
+      graph: {
+        nodes: [
+          { id: 'each', kind: 'map', items: '[1, 2, 3]', concurrency: 2 },
+          transform('bad', '1 / 0'),
+          effect('do'),
+          transform('done', "'done'"),
+        ],
+        edges: [
+          edge('each', 'bad', 'true'),
+          edge('bad', 'do', 'error'),
+          edge('bad', 'each'),
+          edge('do', 'each'),
+          edge('each', 'done'),
+        ],
+      },
+    },
+    called: {
+      graph: {
+        nodes: [
+          { id: 'call', kind: 'workflow', workflow: 'child', input: { of: '{act}' } },
+          effect('send'),
+        ],
+        edges: [edge('call', 'send')],
+      },
+    },
+    child: {
+      graph: { nodes: [agent('think', 100, { prompt: '{of}', mock: childMock })], edges: [] },
     },
     flaky: {
       graph: {
@@ -218,6 +251,9 @@ export type GraphName =
   | 'chain'
   | 'fan'
   | 'looped'
+  | 'mapped'
+  | 'called'
+  | 'child'
   | 'flaky'
   | 'waiting'
   | 'large'
@@ -232,4 +268,6 @@ export type GraphName =
   | 'scheduled';
 
 /** Graphs that end without human action. */
-export const selfRunning: readonly GraphName[] = ['chain', 'fan', 'looped', 'waiting', 'large'];
+export const selfRunning: readonly GraphName[] = [
+  ...(['chain', 'fan', 'looped', 'mapped', 'called', 'waiting', 'large'] as const),
+];

@@ -2,7 +2,19 @@ import { type Context, createContext } from 'node:vm';
 import type { EnvironmentContext, JestEnvironment, JestEnvironmentConfig } from '@jest/environment';
 import { ModernFakeTimers } from '@jest/fake-timers';
 import { ModuleMocker } from 'jest-mock';
+import { patiently } from '../patience.ts';
 import { addReports } from './failure-reports.ts';
+
+/** Of jest-circus: a test or a hook, whose own time limit is read after its start was announced. */
+interface Limited {
+  timeout?: number | undefined | null;
+}
+interface TestEvent {
+  name: string;
+  error?: unknown;
+  test?: Limited;
+  hook?: Limited;
+}
 
 /**
  * Test files run in the process itself, not in a separate context: see `NativeRuntime`. Changes that a file or jest
@@ -13,6 +25,7 @@ export default class NativeEnvironment implements JestEnvironment {
   moduleMocker = new ModuleMocker(globalThis);
   fakeTimers = null;
   fakeTimersModern: ModernFakeTimers;
+  private extended = new WeakSet<Limited>();
   private before = { console: globalThis.console, exit: process.exit, env: { ...process.env } };
 
   constructor({ projectConfig }: JestEnvironmentConfig, _context: EnvironmentContext) {
@@ -22,8 +35,17 @@ export default class NativeEnvironment implements JestEnvironment {
   async setup(): Promise<void> {}
 
   /** Jest waits for it, so a report sees the state in which the test failed. */
-  async handleTestEvent(event: { name: string; error?: unknown }): Promise<void> {
+  async handleTestEvent(event: TestEvent): Promise<void> {
+    if (event.name === 'test_fn_start') this.extend(event.test);
+    if (event.name === 'hook_start') this.extend(event.hook);
     if (event.name === 'test_fn_failure') await addReports(event.error);
+  }
+
+  /** Once, also for a hook that runs before each test. */
+  private extend(limited: Limited | undefined): void {
+    if (!limited?.timeout || this.extended.has(limited)) return;
+    this.extended.add(limited);
+    limited.timeout = patiently(limited.timeout);
   }
 
   async teardown(): Promise<void> {

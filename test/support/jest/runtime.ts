@@ -107,6 +107,7 @@ export default class NativeRuntime {
         return self;
       },
       advanceTimersByTime: (ms: number) => fakeTimersModern.advanceTimersByTime(ms),
+      advanceTimersByTimeAsync: (ms: number) => fakeTimersModern.advanceTimersByTimeAsync(ms),
       setTimeout: (ms: number) => {
         globalScope[timeoutSymbol] = ms;
         return self;

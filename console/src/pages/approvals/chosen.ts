@@ -12,6 +12,9 @@ export interface Chosen {
 export const stepOf = ({ kind, step_key }: Pick<PendingGate, 'kind' | 'step_key'>) =>
   kind === 'tool_call' ? step_key : undefined;
 
+/** What the address adds while only the gates of the user are listed. */
+export const mineSearch = (mine: boolean): { mine?: true } => (mine ? { mine } : {});
+
 /** The position of the selected gate in the list; -1 without one. */
 export function chosenIndex(
   gates: readonly Approval[] | undefined,

@@ -1,7 +1,11 @@
 import { Accordion, Box, Group, Paper, SimpleGrid, Stack, Text, Title } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
-import type { PendingGate, Run, Step } from '../../../../client/index.ts';
+import type { Graph, PendingGate, Run, Step } from '../../../../client/index.ts';
+import { gateDetail as texts } from '../../messages/en/approvals.ts';
+import { triggers } from '../../messages/en/parts/values.ts';
+import { words } from '../../messages/en/words.ts';
+import { Message } from '../../messages/message.tsx';
 import { DecisionForm } from '../../parts/forms/decision-form.tsx';
 import { UserText } from '../../parts/text/user-text.tsx';
 import { JsonView } from '../../parts/code/json-view.tsx';
@@ -12,8 +16,10 @@ import { StateBadge } from '../../parts/state-badge.tsx';
 import { durationText } from '../../parts/text/duration.ts';
 import { useNow } from '../../parts/text/now.ts';
 import { When } from '../../parts/text/time.tsx';
-import { runQuery } from '../../queries/runs.ts';
+import { gateQuery, runQuery } from '../../queries/runs.ts';
 import { versionQuery } from '../../queries/workflows.ts';
+import { AskedBefore } from './asked-before.tsx';
+import { Assignee } from './assignee.tsx';
 import type { Chosen } from './chosen.ts';
 import { rejectionOf, stepsBefore } from './upstream.ts';
 import { Undecidable } from './undecidable.tsx';
@@ -22,6 +28,7 @@ const POLL_MS = 5_000;
 
 interface DetailProps extends Omit<Chosen, 'runId'> {
   onDecided: () => void;
+  onUndo: () => void;
 }
 
 /** A gate: its prompt, the steps before it, the cost so far, and the decision form or why there is none. */
@@ -30,7 +37,7 @@ export function GateDetail({ runId, ...detail }: DetailProps & { runId: string }
   return <Loaded query={run}>{(data) => <Gate run={data} {...detail} />}</Loaded>;
 }
 
-function Gate({ run, nodeId, step: key, onDecided }: DetailProps & { run: Run }) {
+function Gate({ run, nodeId, step: key, onDecided, onUndo }: DetailProps & { run: Run }) {
   const version = useQuery(versionQuery(run.workflow_id, run.workflow_version));
   const gate = run.pending_gates.find(
     (each) => each.node_id === nodeId && (key === undefined || each.step_key === key),
@@ -40,48 +47,70 @@ function Gate({ run, nodeId, step: key, onDecided }: DetailProps & { run: Run })
       ? each.node_id === nodeId && (each.kind === 'human_gate' || each.decision !== undefined)
       : each.step_key === key,
   );
+  const stepKey = gate?.step_key ?? step?.step_key;
+  const { data: asked } = useQuery({
+    ...gateQuery(run.id, stepKey ?? ''),
+    enabled: stepKey !== undefined,
+  });
   const label = gate?.label ?? step?.label ?? nodeId;
-  const graph = version.data?.graph;
+  const graph = (run.graph as unknown as Graph | undefined) ?? version.data?.graph;
+  const before = (iteration: readonly number[] | undefined): Step[] | undefined =>
+    graph && stepsBefore(graph, nodeId, run.steps, iteration);
   return (
-    <Stack gap="md" component="section" aria-label={`Gate ${label}`}>
-      <Group justify="space-between" align="flex-start" gap="xs">
-        <Box miw={0}>
-          <Title order={2} size="h4">
-            <UserText>{label}</UserText>
-          </Title>
-          <Text size="sm" c="dimmed">
-            <UserText>{run.workflow_name}</UserText>
-          </Text>
-        </Box>
-        <StateBadge state={run.status} />
-      </Group>
+    <Stack gap="md" component="section" aria-label={texts.label(label)}>
+      <Heading run={run} label={label} />
       {/* A tool call is shown with its arguments, which its prompt repeats. */}
       {gate?.kind !== 'tool_call' && step?.tool_call === undefined && (
         <Prompt text={gate?.prompt ?? promptOf(step)} />
       )}
       {gate !== undefined ? (
-        <DecisionForm
-          shortcuts
-          runId={run.id}
-          gate={gate}
-          rejection={graph && rejectionOf(graph, nodeId)}
-          onDecided={onDecided}
-        />
+        <>
+          {asked !== undefined && (
+            <AskedBefore
+              gate={asked}
+              values={before(asked.iteration) ?? []}
+              earlierValues={before(asked.earlier[0]?.iteration) ?? []}
+            />
+          )}
+          {asked !== undefined && <Assignee gate={asked} />}
+          <DecisionForm
+            inbox
+            runId={run.id}
+            gate={gate}
+            rejection={graph && rejectionOf(graph, nodeId)}
+            onDecided={onDecided}
+            onUndo={onUndo}
+          />
+        </>
       ) : (
         <Undecidable run={run} step={step} />
       )}
       <Facts run={run} gate={gate} />
-      <Before steps={graph === undefined ? undefined : stepsBefore(graph, nodeId, run.steps)} />
+      <Before steps={before(asked?.iteration)} />
       <Payloads run={run} />
     </Stack>
   );
 }
 
+const Heading = ({ run, label }: { run: Run; label: string }) => (
+  <Group justify="space-between" align="flex-start" gap="xs">
+    <Box miw={0}>
+      <Title order={2} size="h4">
+        <UserText>{label}</UserText>
+      </Title>
+      <Text size="sm" c="dimmed">
+        <UserText>{run.workflow_name}</UserText>
+      </Text>
+    </Box>
+    <StateBadge state={run.status} />
+  </Group>
+);
+
 function Prompt({ text }: { text: string }) {
   if (text === '') {
     return (
       <Text size="sm" c="dimmed">
-        This gate has no prompt.
+        {texts.noPrompt}
       </Text>
     );
   }
@@ -92,7 +121,7 @@ function Prompt({ text }: { text: string }) {
       mah={360}
       style={{ overflow: 'auto' }}
       tabIndex={0}
-      aria-label="Prompt"
+      aria-label={texts.prompt}
       role="group"
     >
       <Text style={{ whiteSpace: 'pre-wrap' }} component="div" dir="auto">
@@ -114,19 +143,28 @@ function Facts({ run, gate }: { run: Run; gate: PendingGate | undefined }) {
   return (
     <SimpleGrid cols={{ base: 2, sm: 4 }} spacing="sm" component="dl" m={0}>
       {gate !== undefined && (
-        <Fact name="Waiting since">
-          {' '}
-          <When at={gate.since} /> ({durationText(now - Date.parse(gate.since))})
+        <Fact name={texts.waitingSince}>
+          <Message
+            text={texts.since}
+            values={{
+              at: <When at={gate.since} />,
+              duration: durationText(now - Date.parse(gate.since)),
+            }}
+          />
         </Fact>
       )}
-      <Fact name="Cost so far">
-        {dollarsText(run.cost_usd)}
-        {run.cost_cap_usd !== null && ` of ${dollarsText(run.cost_cap_usd)}`}
+      <Fact name={texts.costSoFar}>
+        {run.cost_cap_usd === null
+          ? dollarsText(run.cost_usd)
+          : texts.costOf(dollarsText(run.cost_usd), dollarsText(run.cost_cap_usd))}
       </Fact>
-      <Fact name="Run started">
-        <When at={run.created_at} ago />, {run.trigger}
+      <Fact name={texts.runStarted}>
+        <Message
+          text={texts.startedBy}
+          values={{ at: <When at={run.created_at} ago />, trigger: triggers[run.trigger] }}
+        />
       </Fact>
-      <Fact name="Run">
+      <Fact name={words.run}>
         <TextLink to="/runs/$runId" params={{ runId: run.id }}>
           {run.id}
         </TextLink>
@@ -153,11 +191,11 @@ function Before({ steps }: { steps: Step[] | undefined }) {
   return (
     <Stack gap="xs">
       <Title order={3} size="h6">
-        Output of previous steps
+        {texts.previous}
       </Title>
       {steps.length === 0 && (
         <Text size="sm" c="dimmed">
-          No previous step has produced output.
+          {texts.noPrevious}
         </Text>
       )}
       {steps.map((step) => (
@@ -171,7 +209,7 @@ function Before({ steps }: { steps: Step[] | undefined }) {
               {dollarsText(step.cost_usd)}
             </Text>
           </Group>
-          <JsonView value={step.output} what={`Output of ${step.label}`} />
+          <JsonView value={step.output} what={texts.outputOf(step.label)} />
         </Stack>
       ))}
     </Stack>
@@ -180,16 +218,16 @@ function Before({ steps }: { steps: Step[] | undefined }) {
 
 function Payloads({ run }: { run: Run }) {
   const payloads = [
-    { name: 'Input', value: run.input },
-    { name: 'State', value: run.state },
+    { name: words.input, what: texts.runInput, value: run.input },
+    { name: texts.state, what: texts.runState, value: run.state },
   ].filter(({ value }) => value !== null);
   return (
     <Accordion multiple variant="contained" order={3} keepMounted={false}>
-      {payloads.map(({ name, value }) => (
+      {payloads.map(({ name, what, value }) => (
         <Accordion.Item key={name} value={name}>
           <Accordion.Control>{name}</Accordion.Control>
           <Accordion.Panel>
-            <JsonView value={value} what={`the run ${name.toLowerCase()}`} />
+            <JsonView value={value} what={what} />
           </Accordion.Panel>
         </Accordion.Item>
       ))}

@@ -1,21 +1,26 @@
 import { Text } from '@mantine/core';
 import { type RefObject, useEffect, useRef } from 'react';
 import type { Approval } from '../../../../client/index.ts';
+import { gateList as texts } from '../../messages/en/approvals.ts';
+import { Message } from '../../messages/message.tsx';
 import { progressOf } from '../../parts/forms/gate-rules.tsx';
 import { UserText } from '../../parts/text/user-text.tsx';
 import { ItemLink } from '../../parts/links.tsx';
 import { durationText } from '../../parts/text/duration.ts';
 import { useNow } from '../../parts/text/now.ts';
-import { stepOf } from './chosen.ts';
+import { mineSearch, stepOf } from './chosen.ts';
 import { gateKey } from './vanished.ts';
 
 /** Pending gates, each linked to its own URL. */
 export function GateList({
   gates,
+  mine,
   chosen,
   focusChosen,
 }: {
   gates: readonly Approval[];
+  /** Whether only the gates of the user are listed. */
+  mine: boolean;
   /** The position of the selected gate; -1 without one. */
   chosen: number;
   /** Set to move the focus, once, to the selected gate. */
@@ -31,7 +36,7 @@ export function GateList({
     current.current?.focus();
   }, [chosenKey, focusChosen]);
   return (
-    <nav aria-label="Pending approvals">
+    <nav aria-label={texts.label}>
       {gates.map((gate, index) => {
         const { run_id: runId, node_id: nodeId } = gate;
         const active = index === chosen;
@@ -41,7 +46,7 @@ export function GateList({
             ref={active ? current : undefined}
             to="/approvals/$runId/$nodeId"
             params={{ runId, nodeId }}
-            search={{ step: stepOf(gate) }}
+            search={{ step: stepOf(gate), ...mineSearch(mine) }}
             active={active}
             aria-current={active ? 'true' : undefined}
             variant="light"
@@ -62,9 +67,19 @@ function Description({ gate, now }: { gate: Approval; now: number }) {
   const progress = progressOf(gate);
   return (
     <Text size="xs" component="span" c="var(--mantine-color-text)" style={{ display: 'block' }}>
-      <UserText>{gate.workflow_name}</UserText> · waiting for{' '}
-      {durationText(now - Date.parse(gate.since))}
+      <UserText>{gate.workflow_name}</UserText>
+      {' · '}
+      {texts.waitingFor(durationText(now - Date.parse(gate.since)))}
       {progress !== undefined && ` · ${progress}`}
+      {gate.assignee !== undefined && (
+        <>
+          {' · '}
+          <Message
+            text={texts.assignedTo}
+            values={{ name: <UserText>{gate.assignee.name}</UserText> }}
+          />
+        </>
+      )}
       <Text size="xs" component="span" lineClamp={2} c="dimmed">
         <UserText>{gate.prompt}</UserText>
       </Text>

@@ -6,6 +6,6 @@ const route = getRouteApi('/inside/approvals/$runId/$nodeId');
 /** A gate by its URL, which alerts link to. */
 export function GatePage() {
   const { runId, nodeId } = route.useParams();
-  const { step } = route.useSearch();
-  return <Inbox chosen={{ runId, nodeId, step }} />;
+  const { step, mine = false } = route.useSearch();
+  return <Inbox chosen={{ runId, nodeId, step }} mine={mine} />;
 }

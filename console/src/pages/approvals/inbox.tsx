@@ -1,38 +1,49 @@
-import { Grid, Paper, Stack, Text } from '@mantine/core';
+import { Affix, Box, Grid, Paper, Stack, Switch, Text } from '@mantine/core';
 import { useMediaQuery } from '@mantine/hooks';
 import { useInfiniteQuery } from '@tanstack/react-query';
-import { useNavigate } from '@tanstack/react-router';
+import { getRouteApi, useNavigate } from '@tanstack/react-router';
 import { useCallback, useEffect, useRef } from 'react';
 import type { Approval } from '../../../../client/index.ts';
+import { inbox as text } from '../../messages/en/approvals.ts';
 import { Empty } from '../../parts/empty.tsx';
 import { Loaded } from '../../parts/loaded.tsx';
 import { LoadMore } from '../../parts/data/load-more.tsx';
+import { roundOf } from '../../parts/gates/drafts.ts';
+import { Undo } from '../../parts/gates/undo.tsx';
+import { sendNow, undoDecision, useWaitingDecision } from '../../parts/gates/waiting-decision.ts';
 import { Page, Section } from '../../parts/page.tsx';
 import { useShortcuts } from '../../parts/shortcuts.ts';
 import { approvalsQuery } from '../../queries/runs.ts';
+import { pollMs } from '../../queries/stream-state.ts';
 import { GateDetail } from './gate-detail.tsx';
 import { GateList } from './gate-list.tsx';
 import { ShortcutHelp } from './shortcut-help.tsx';
-import { type Chosen, chosenIndex, stepOf } from './chosen.ts';
+import { type Chosen, chosenIndex, mineSearch, stepOf } from './chosen.ts';
 import { gateKey, useVanishedNotices } from './vanished.ts';
 
 const POLL_MS = 5_000;
 /** Minimum width to show the list and the gate side by side. */
 const WIDE = '(min-width: 62em)';
 
+const route = getRouteApi('/inside/approvals');
+
 export function InboxPage() {
-  return <Inbox chosen={undefined} />;
+  const { mine = false } = route.useSearch();
+  return <Inbox chosen={undefined} mine={mine} />;
 }
 
 /**
  * Pending approvals, beside the selected gate. On a narrow screen the gate comes first, then the list. The URL contains
  * the gate, so that it can be shared.
  */
-export function Inbox({ chosen }: { chosen: Chosen | undefined }) {
-  const query = useInfiniteQuery({ ...approvalsQuery, refetchInterval: POLL_MS });
+export function Inbox({ chosen, mine }: { chosen: Chosen | undefined; mine: boolean }) {
+  const query = useInfiniteQuery({
+    ...approvalsQuery({ mine }),
+    refetchInterval: () => pollMs(POLL_MS),
+  });
   const waiting = query.data?.pages.flatMap((page) => page.approvals);
   const wide = useMediaQuery(WIDE, true, { getInitialValueInEffect: false });
-  const { at, go, decided, keyed } = useMoves(waiting, chosen, wide);
+  const { at, go, decided, undone, keyed } = useMoves(waiting, { chosen, mine }, wide);
   const first = waiting?.[0];
   useEffect(() => {
     // On a wide screen, a gate is always selected.
@@ -43,10 +54,10 @@ export function Inbox({ chosen }: { chosen: Chosen | undefined }) {
     <Loaded query={query}>
       {() =>
         nothing ? (
-          <NoApprovals />
+          <NoApprovals mine={mine} />
         ) : (
           <Stack gap="sm">
-            <GateList gates={waiting ?? []} chosen={at} focusChosen={keyed} />
+            <GateList gates={waiting ?? []} mine={mine} chosen={at} focusChosen={keyed} />
             <LoadMore query={query} />
           </Stack>
         )
@@ -55,14 +66,19 @@ export function Inbox({ chosen }: { chosen: Chosen | undefined }) {
   );
   const detail = chosen !== undefined && (
     <Paper withBorder p={{ base: 'sm', sm: 'lg' }}>
-      <GateDetail key={Object.values(chosen).join(' ')} {...chosen} onDecided={decided} />
+      <GateDetail
+        key={Object.values(chosen).join(' ')}
+        {...chosen}
+        onDecided={decided}
+        onUndo={undone}
+      />
     </Paper>
   );
   return (
     <Page
-      title="Approvals"
-      about="Runs waiting for a decision, longest wait first."
-      actions={wide && !nothing && <ShortcutHelp />}
+      title={text.title}
+      about={text.about}
+      actions={<Actions mine={mine} keys={wide && !nothing} />}
     >
       {detail === false ? (
         list
@@ -74,15 +90,36 @@ export function Inbox({ chosen }: { chosen: Chosen | undefined }) {
       ) : (
         <>
           {detail}
-          <Section title="Pending approvals">{list}</Section>
+          <Section title={text.pending}>{list}</Section>
         </>
       )}
+      <UndoElsewhere gate={waiting?.[at]} />
     </Page>
   );
 }
 
+function Actions({ mine, keys }: { mine: boolean; keys: boolean }) {
+  const navigate = useNavigate();
+  return (
+    <>
+      <Switch
+        label={text.mine}
+        checked={mine}
+        onChange={(event) =>
+          void navigate({ to: '/approvals', search: mineSearch(event.currentTarget.checked) })
+        }
+      />
+      {keys && <ShortcutHelp />}
+    </>
+  );
+}
+
 /** Moves through the list, by key and after a decision. */
-function useMoves(waiting: Approval[] | undefined, chosen: Chosen | undefined, wide: boolean) {
+function useMoves(
+  waiting: Approval[] | undefined,
+  { chosen, mine }: { chosen: Chosen | undefined; mine: boolean },
+  wide: boolean,
+) {
   const navigate = useNavigate();
   /** Whether the focus must follow the selection. */
   const keyed = useRef(false);
@@ -93,11 +130,11 @@ function useMoves(waiting: Approval[] | undefined, chosen: Chosen | undefined, w
       void navigate({
         to: '/approvals/$runId/$nodeId',
         params: { runId, nodeId },
-        search: { step: stepOf(gate) },
+        search: { step: stepOf(gate), ...mineSearch(mine) },
         replace: true,
       });
     },
-    [navigate],
+    [navigate, mine],
   );
   const at = chosenIndex(waiting, chosen);
   const step = (by: number): void => {
@@ -106,7 +143,9 @@ function useMoves(waiting: Approval[] | undefined, chosen: Chosen | undefined, w
     keyed.current = true;
     go(next);
   };
-  useShortcuts({ j: () => step(1), k: () => step(-1) });
+  useShortcuts({ j: () => step(1), k: () => step(-1), z: undoDecision });
+  // Leaving the page sends what waits.
+  useEffect(() => () => sendNow(), []);
   const decided = (): void => {
     const gate = waiting?.[at];
     if (gate !== undefined) own.add(gateKey(gate));
@@ -117,13 +156,37 @@ function useMoves(waiting: Approval[] | undefined, chosen: Chosen | undefined, w
       if (next !== undefined) go(next);
     }
   };
-  return { at, go, decided, keyed };
+  const undone = (): void => {
+    const gate = waiting?.[at];
+    if (gate === undefined) return;
+    own.delete(gateKey(gate));
+    keyed.current = true;
+    go(gate);
+  };
+  return { at, go, decided, undone, keyed };
 }
 
-const NoApprovals = () => (
-  <Empty title="No pending approvals">
+/** The decision that can still be undone, when the page has gone on to another gate. */
+function UndoElsewhere({ gate }: { gate: Approval | undefined }) {
+  const decision = useWaitingDecision();
+  if (decision === undefined || (gate && roundOf(gate.run_id, gate) === decision.key)) return null;
+  return (
+    <Affix
+      withinPortal={false}
+      position={{ bottom: 16, left: 16, right: 16 }}
+      style={{ pointerEvents: 'none' }}
+    >
+      <Box maw={480} mx="auto" style={{ pointerEvents: 'auto' }}>
+        <Undo decision={decision} />
+      </Box>
+    </Affix>
+  );
+}
+
+const NoApprovals = ({ mine }: { mine: boolean }) => (
+  <Empty title={mine ? text.noneMine : text.none}>
     <Text size="sm" c="dimmed">
-      Runs appear here when they reach a human gate, or a tool call that needs approval.
+      {mine ? text.noneMineAbout : text.noneAbout}
     </Text>
   </Empty>
 );

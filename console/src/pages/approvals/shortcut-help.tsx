@@ -1,4 +1,6 @@
 import { Group, Kbd, Switch, Text } from '@mantine/core';
+import { inbox as text } from '../../messages/en/approvals.ts';
+import { Message } from '../../messages/message.tsx';
 import { useShortcutsOn } from '../../parts/shortcuts.ts';
 
 /** The keyboard shortcuts, and a switch to disable them. */
@@ -8,16 +10,26 @@ export function ShortcutHelp() {
     <Group gap="sm">
       {on && (
         <Text size="xs" c="dimmed">
-          <Kbd size="xs">j</Kbd> next, <Kbd size="xs">k</Kbd> previous, <Kbd size="xs">a</Kbd>{' '}
-          approve, <Kbd size="xs">r</Kbd> reject
+          <Message
+            text={text.keys}
+            values={{
+              next: key('j'),
+              previous: key('k'),
+              approve: key('a'),
+              reject: key('r'),
+              undo: key('z'),
+            }}
+          />
         </Text>
       )}
       <Switch
         size="xs"
-        label="Keyboard shortcuts"
+        label={text.shortcuts}
         checked={on}
         onChange={(event) => setOn(event.currentTarget.checked)}
       />
     </Group>
   );
 }
+
+const key = (name: string) => <Kbd size="xs">{name}</Kbd>;

@@ -1,38 +1,67 @@
-import { Alert, Text } from '@mantine/core';
+import { Alert, Stack, Text } from '@mantine/core';
 import type { Run, Step } from '../../../../client/index.ts';
-import { DeciderText } from '../../parts/forms/gate-rules.tsx';
+import { undecidable as text } from '../../messages/en/approvals.ts';
+import { Message } from '../../messages/message.tsx';
+import { JsonView } from '../../parts/code/json-view.tsx';
+import { ByText } from '../../parts/forms/gate-rules.tsx';
+import { type Draft, useUnsent } from '../../parts/gates/drafts.ts';
 import { UserText } from '../../parts/text/user-text.tsx';
 import { TextLink } from '../../parts/links.tsx';
 import { When } from '../../parts/text/time.tsx';
 
 /** Why a gate cannot be decided now: it was decided, or its run is not waiting at it. */
 export function Undecidable({ run, step }: { run: Run; step: Step | undefined }) {
+  const unsent = useUnsent(run.id, step?.step_key ?? '');
   return (
-    <Alert color="gray" title={titleOf(run, step)}>
-      {step?.decision !== undefined && <Decided decision={step.decision} />}
-      <Text size="sm">
-        {stateOf(run)}{' '}
-        <TextLink to="/runs/$runId" params={{ runId: run.id }}>
-          Open run
-        </TextLink>
-      </Text>
-    </Alert>
+    <>
+      <Alert variant="default" title={titleOf(run, step)}>
+        {step?.decision !== undefined && <Decided decision={step.decision} />}
+        <Text size="sm">
+          {stateOf(run)}{' '}
+          <TextLink to="/runs/$runId" params={{ runId: run.id }}>
+            {text.openRun}
+          </TextLink>
+        </Text>
+      </Alert>
+      {unsent !== undefined && <Unsent draft={unsent} />}
+    </>
+  );
+}
+
+/** What the user had entered when the gate was decided elsewhere. */
+function Unsent({ draft: { reason, ...others } }: { draft: Draft }) {
+  const values = Object.values(others);
+  return (
+    <Stack gap="xs" role="group" aria-label={text.notSent}>
+      <Text size="sm">{text.notSentAbout}</Text>
+      {reason !== undefined && reason !== '' && <JsonView value={reason} what={text.reason} />}
+      {values.map((value, at) => (
+        <JsonView key={at} value={value} what={text.input} />
+      ))}
+    </Stack>
   );
 }
 
 function titleOf(run: Run, step: Step | undefined): string {
   if (step?.decision !== undefined) {
-    return step.decision.approved ? 'Already approved' : 'Already rejected';
+    return step.decision.approved ? text.approved : text.rejected;
   }
-  if (step === undefined) return 'Not reached yet';
-  return run.status === 'running' ? 'Not waiting right now' : 'No longer waiting';
+  if (step === undefined) return text.notReached;
+  return run.status === 'running' ? text.notRightNow : text.noLonger;
 }
 
 function Decided({ decision }: { decision: NonNullable<Step['decision']> }) {
   return (
     <>
       <Text size="sm">
-        Decided <DeciderText decision={decision} />, <When at={decision.at} />.
+        {decision.timed_out === undefined ? (
+          <Message
+            text={text.decidedBy}
+            values={{ by: <ByText by={decision.by} />, at: <When at={decision.at} /> }}
+          />
+        ) : (
+          <Message text={text.decidedAtDeadline} values={{ at: <When at={decision.at} /> }} />
+        )}
       </Text>
       {decision.reason !== null && (
         <Text size="sm" className="pre" component="div">
@@ -43,17 +72,5 @@ function Decided({ decision }: { decision: NonNullable<Step['decision']> }) {
   );
 }
 
-function stateOf({ status, failure }: Run): string {
-  switch (status) {
-    case 'pending':
-      return 'The run has not started.';
-    case 'running':
-      return 'The run is in progress.';
-    case 'paused':
-      return 'The run is waiting at another gate.';
-    case 'success':
-      return 'The run completed.';
-    case 'failed':
-      return failure?.kind === 'cancelled' ? 'The run was cancelled.' : 'The run failed.';
-  }
-}
+const stateOf = ({ status, failure }: Run): string =>
+  status === 'failed' && failure?.kind === 'cancelled' ? text.runCancelled : text.run[status];

@@ -1,5 +1,6 @@
 import type { Graph, Step } from '../../../../client/index.ts';
 import type { EdgeCondition, NodeKind } from '../../../../shared/contract/graph.ts';
+import { rejection as text } from '../../messages/en/approvals.ts';
 import { drawingOf } from '../../graph/drawn.ts';
 
 /** Whether nodes of a kind only pass on the output of others. */
@@ -16,9 +17,15 @@ const passesOn: Record<NodeKind, boolean> = {
 
 /**
  * The latest successful steps of the nodes before a gate, which the decision is about. Conditions, loops and merges are
- * replaced by the nodes before them. In run order.
+ * replaced by the nodes before them. In run order. `iteration`: only those of this iteration of the loops and maps around
+ * the gate; by default the latest.
  */
-export function stepsBefore(graph: Graph, nodeId: string, steps: readonly Step[]): Step[] {
+export function stepsBefore(
+  graph: Graph,
+  nodeId: string,
+  steps: readonly Step[],
+  iteration: readonly number[] = [],
+): Step[] {
   const { nodes, edges } = drawingOf(graph);
   const kinds = new Map(nodes.map(({ id, kind }) => [id, kind]));
   const makers = new Set<string>();
@@ -37,18 +44,20 @@ export function stepsBefore(graph: Graph, nodeId: string, steps: readonly Step[]
   for (const step of steps) {
     // An agent's output is that of its own step.
     if (step.parent_step_key !== undefined) continue;
-    if (makers.has(step.node_id) && step.status === 'success') latest.set(step.node_id, step);
+    if (!makers.has(step.node_id) || step.status !== 'success') continue;
+    if (isWithin(step.iteration, iteration)) latest.set(step.node_id, step);
   }
   return steps.filter((step) => latest.get(step.node_id) === step);
 }
+
+const isWithin = (one: readonly number[], other: readonly number[]): boolean =>
+  one.every((number, at) => at >= other.length || number === other[at]);
 
 /** Describes what a rejection does to the run. */
 export function rejectionOf(graph: Graph, nodeId: string): string {
   const { edges } = drawingOf(graph);
   const answered = (result: EdgeCondition): boolean =>
     edges.some(({ source, conditionValue }) => source === nodeId && conditionValue === result);
-  if (answered('false')) return 'Takes the "rejected" path.';
-  return answered('error')
-    ? 'Takes the "error" path.'
-    : 'The run fails: the workflow has no "rejected" path. Resume the run to ask again.';
+  if (answered('false')) return text.takesRejected;
+  return answered('error') ? text.takesError : text.fails;
 }

@@ -1,6 +1,7 @@
 import { notifications } from '@mantine/notifications';
 import { useEffect, useRef } from 'react';
 import type { Approval } from '../../../../client/index.ts';
+import { inbox as text } from '../../messages/en/approvals.ts';
 
 export const gateKey = ({ run_id, step_key, since }: Approval): string =>
   `${run_id} ${step_key} ${since}`;
@@ -23,8 +24,8 @@ export function useVanishedNotices(waiting: readonly Approval[] | undefined): Se
     if (first === undefined) return;
     notifications.show({
       color: 'gray',
-      title: others.length === 0 ? first.label : `${gone.length} gates`,
-      message: 'No longer waiting. Someone else decided, or the run ended.',
+      title: others.length === 0 ? first.label : text.goneGates(gone.length),
+      message: text.gone,
     });
   }, [waiting, own]);
   return own;

@@ -2,6 +2,7 @@ import { Box, Text } from '@mantine/core';
 import { useIntersection } from '@mantine/hooks';
 import type { UseInfiniteQueryResult } from '@tanstack/react-query';
 import { useEffect } from 'react';
+import { infiniteList as text } from '../../messages/en/data/data.ts';
 import { LoadMore } from '../../parts/data/load-more.tsx';
 import { countText } from '../../parts/text/numbers.ts';
 
@@ -36,7 +37,7 @@ export function InfiniteList({
     <Box ref={ref}>
       <LoadMore query={query} />
       <Text size="xs" c="dimmed" ta="center" role="status">
-        {countText(shown)} shown{hasNextPage ? '' : ' (end of list)'}
+        {hasNextPage ? text.shown(countText(shown)) : text.allShown(countText(shown))}
       </Text>
     </Box>
   );

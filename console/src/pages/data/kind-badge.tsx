@@ -1,6 +1,7 @@
+import { kindBadge as text } from '../../messages/en/data/data.ts';
 import { Tag } from '../../parts/tag.tsx';
 
 /** Whether records are live or demo. Live keys read live records, test keys demo records. */
 export function KindBadge({ isDemo }: { isDemo: boolean }) {
-  return <Tag color={isDemo ? 'grape' : 'teal'}>{isDemo ? 'Demo' : 'Live'}</Tag>;
+  return <Tag color={isDemo ? 'trial' : 'success'}>{isDemo ? text.demo : text.live}</Tag>;
 }

@@ -2,6 +2,12 @@ import { Button, Card, Group, Stack, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import type { GovernanceEvent } from '../../../../client/index.ts';
+import {
+  decisionTexts,
+  eventCard as text,
+  eventTexts,
+} from '../../messages/en/governance/decisions.ts';
+import { Message } from '../../messages/message.tsx';
 import { UserText } from '../../parts/text/user-text.tsx';
 import { JsonView } from '../../parts/code/json-view.tsx';
 import { TextLink } from '../../parts/links.tsx';
@@ -9,8 +15,7 @@ import { Tag } from '../../parts/tag.tsx';
 import { When } from '../../parts/text/time.tsx';
 import { membersQuery } from '../../queries/members.ts';
 import { workflowsQuery } from '../../queries/workflows.ts';
-import { decisionColours, eventTexts } from './event-texts.ts';
-import { sentenceCase } from '../../parts/text/sentence-case.ts';
+import { decisionColours } from './event-texts.ts';
 
 /** A decision: its type, reason and origin, with its evidence on demand. */
 export function EventCard({ event }: { event: GovernanceEvent }) {
@@ -21,7 +26,7 @@ export function EventCard({ event }: { event: GovernanceEvent }) {
       <Stack gap={6}>
         <Group justify="space-between" gap="xs">
           <Group gap="xs">
-            <Tag color={decisionColours[event.decision]}>{sentenceCase(event.decision)}</Tag>
+            <Tag color={decisionColours[event.decision]}>{decisionTexts[event.decision]}</Tag>
             <Text fw={600} size="sm">
               {what}
             </Text>
@@ -43,10 +48,10 @@ export function EventCard({ event }: { event: GovernanceEvent }) {
             aria-expanded={opened}
             onClick={() => setOpened(!opened)}
           >
-            {opened ? 'Hide evidence' : 'Show evidence'}
+            {opened ? text.hideEvidence : text.showEvidence}
           </Button>
         </Group>
-        {opened && <JsonView value={event.evidence} what="the evidence" />}
+        {opened && <JsonView value={event.evidence} what={text.theEvidence} />}
       </Stack>
     </Card>
   );
@@ -64,12 +69,12 @@ function Where({ event }: { event: GovernanceEvent }) {
           params={{ runId: run_id }}
           search={{ step: node_id ?? undefined, tab: undefined }}
         >
-          Run <UserText>{run_id}</UserText>
+          <Message text={text.run} values={{ id: <UserText>{run_id}</UserText> }} />
         </TextLink>
       )}
       {node_id !== null && (
         <span>
-          Step <UserText>{node_id}</UserText>
+          <Message text={text.step} values={{ id: <UserText>{node_id}</UserText> }} />
         </span>
       )}
       {actor_id !== null && <ActorName id={actor_id} />}
@@ -79,6 +84,7 @@ function Where({ event }: { event: GovernanceEvent }) {
 
 function WorkflowName({ id, version }: { id: string; version: number | null }) {
   const { data } = useQuery(workflowsQuery);
+  const name = <UserText>{data?.find((each) => each.id === id)?.name ?? id}</UserText>;
   return (
     <TextLink
       size="xs"
@@ -86,17 +92,17 @@ function WorkflowName({ id, version }: { id: string; version: number | null }) {
       params={{ workflowId: id }}
       search={{ tab: undefined }}
     >
-      <UserText>{data?.find((each) => each.id === id)?.name ?? id}</UserText>
-      {version !== null && ` v${version}`}
+      {version === null ? name : <Message text={text.workflowVersion} values={{ name, version }} />}
     </TextLink>
   );
 }
 
 function ActorName({ id }: { id: string }) {
   const { data } = useQuery(membersQuery);
+  const name = data?.find((each) => each.id === id)?.name ?? id;
   return (
     <span>
-      by <UserText>{data?.find((each) => each.id === id)?.name ?? id}</UserText>
+      <Message text={text.by} values={{ name: <UserText>{name}</UserText> }} />
     </span>
   );
 }

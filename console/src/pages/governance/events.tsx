@@ -1,18 +1,26 @@
-import { Button, Group, NativeSelect, Stack, Text } from '@mantine/core';
+import { Button, Group, NativeSelect, Stack } from '@mantine/core';
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
+import { words } from '../../messages/en/words.ts';
+import {
+  decisionTexts,
+  events as text,
+  eventTexts,
+} from '../../messages/en/governance/decisions.ts';
+import { Message } from '../../messages/message.tsx';
 import { Empty } from '../../parts/empty.tsx';
 import { FilterText } from '../../parts/forms/filter-text.tsx';
 import { LoadMore } from '../../parts/data/load-more.tsx';
 import { Loaded } from '../../parts/loaded.tsx';
+import { LoadingCards } from '../../parts/loading.tsx';
 import { Page } from '../../parts/page.tsx';
 import { TextLink } from '../../parts/links.tsx';
 import { type DecisionFilter, decisionsQuery } from '../../queries/policies.ts';
 import { workflowsQuery } from '../../queries/workflows.ts';
+import { pollMs } from '../../queries/stream-state.ts';
 import { EventCard } from './event-card.tsx';
-import { decisionColours, eventTexts, isDecision, isEventType } from './event-texts.ts';
+import { isDecision, isEventType } from './event-texts.ts';
 import { NamedFilter } from './named-filter.tsx';
-import { sentenceCase } from '../../parts/text/sentence-case.ts';
 
 const route = getRouteApi('/inside/governance');
 const DECISIONS_EVERY_MS = 10_000;
@@ -22,16 +30,13 @@ export function EventsPage() {
   const filter = useFilter();
   const events = useInfiniteQuery({
     ...decisionsQuery(filter),
-    refetchInterval: DECISIONS_EVERY_MS,
+    refetchInterval: () => pollMs(DECISIONS_EVERY_MS),
   });
   const filtered = Object.values(filter).some(Boolean);
   return (
-    <Page
-      title="Decisions"
-      about="Actions that policies and budgets blocked, redacted or allowed by override. Evidence contains counts and names, never the data found."
-    >
+    <Page title={text.title} about={text.about}>
       <Filters />
-      <Loaded query={events}>
+      <Loaded query={events} loading={<LoadingCards cards={5} height={120} />}>
         {(rows) =>
           rows.length === 0 ? (
             <Nothing filtered={filtered} />
@@ -67,41 +72,41 @@ function Filters() {
   const set = (part: Partial<typeof search>): void =>
     void navigate({ search: { ...search, ...part }, replace: true });
   return (
-    <Group gap="sm" align="flex-end" role="search" aria-label="Decisions">
+    <Group gap="sm" align="flex-end" role="search" aria-label={text.search}>
       <NativeSelect
-        label="Kind"
+        label={text.kind}
         value={search.event_type ?? ''}
         onChange={(event) => set({ event_type: event.currentTarget.value || undefined })}
         data={[
-          { value: '', label: 'All kinds' },
+          { value: '', label: text.allKinds },
           ...Object.entries(eventTexts).map(([value, label]) => ({ value, label })),
         ]}
       />
       <NativeSelect
-        label="Decision"
+        label={text.decision}
         value={search.decision ?? ''}
         onChange={(event) => set({ decision: event.currentTarget.value || undefined })}
         data={[
-          { value: '', label: 'All decisions' },
-          ...Object.keys(decisionColours).map((value) => ({ value, label: sentenceCase(value) })),
+          { value: '', label: text.allDecisions },
+          ...Object.entries(decisionTexts).map(([value, label]) => ({ value, label })),
         ]}
       />
       <NamedFilter
-        label="Workflow"
-        all="All workflows"
+        label={words.workflow}
+        all={text.allWorkflows}
         named={workflows}
         value={search.workflow_id}
         onChange={(workflow_id) => set({ workflow_id })}
       />
       <FilterText
-        label="Run"
-        placeholder="Run ID"
+        label={words.run}
+        placeholder={text.runPlaceholder}
         value={search.run_id}
         onChange={(run_id) => set({ run_id })}
       />
       {Object.values(search).some(Boolean) && (
         <Button variant="subtle" onClick={() => void navigate({ search: {} })}>
-          Clear filters
+          {text.clear}
         </Button>
       )}
     </Group>
@@ -109,20 +114,29 @@ function Filters() {
 }
 
 function Nothing({ filtered }: { filtered: boolean }) {
-  if (filtered) return <Empty title="No matching decisions" />;
+  if (filtered) {
+    return <Empty title={text.noMatch.title} about={text.noMatch.about} />;
+  }
   return (
-    <Empty title="No decisions yet">
-      <Text size="sm" c="dimmed">
-        Decisions appear when runs are subject to{' '}
-        <TextLink to="/policies" underline="always">
-          policies
-        </TextLink>{' '}
-        and{' '}
-        <TextLink to="/budgets" underline="always">
-          budgets
-        </TextLink>
-        .
-      </Text>
-    </Empty>
+    <Empty
+      title={text.empty.title}
+      about={
+        <Message
+          text={text.empty.about}
+          values={{
+            policies: (
+              <TextLink to="/policies" underline="always">
+                {text.empty.policies}
+              </TextLink>
+            ),
+            budgets: (
+              <TextLink to="/budgets" underline="always">
+                {text.empty.budgets}
+              </TextLink>
+            ),
+          }}
+        />
+      }
+    />
   );
 }

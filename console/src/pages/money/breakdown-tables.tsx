@@ -1,5 +1,8 @@
 import { Alert, Group, Stack, Table, Text } from '@mantine/core';
 import type { UsageBreakdown } from '../../../../client/index.ts';
+import { words } from '../../messages/en/words.ts';
+import { breakdown as text } from '../../messages/en/usage.ts';
+import { Message } from '../../messages/message.tsx';
 import { UserText } from '../../parts/text/user-text.tsx';
 import { countText, dollarsText } from '../../parts/text/numbers.ts';
 import { TextLink } from '../../parts/links.tsx';
@@ -11,15 +14,19 @@ export function WorkflowTable({ rows }: { rows: UsageBreakdown['by_workflow'] })
   if (rows.length === 0) return <Nothing />;
   return (
     <RowTable
-      label="Usage by workflow"
+      label={text.byWorkflow}
       minWidth={340}
-      columns={['Workflow', { label: 'Runs', numbers: true }, { label: 'Cost', numbers: true }]}
+      columns={[
+        words.workflow,
+        { label: words.runs, numbers: true },
+        { label: words.cost, numbers: true },
+      ]}
     >
       {rows.map(({ workflow_id, name, runs, cost_usd }) => (
         <Table.Tr key={workflow_id ?? 'other'}>
           <Table.Td>
             {workflow_id === null ? (
-              'All others'
+              text.otherWorkflows
             ) : (
               <TextLink
                 to="/workflows/$workflowId"
@@ -46,24 +53,24 @@ export function ModelTable({ rows }: { rows: UsageBreakdown['by_model'] }) {
     <Stack gap="sm">
       {unpriced.length > 0 && <Unpriced rows={unpriced} />}
       <RowTable
-        label="Usage by model"
+        label={text.byModel}
         minWidth={560}
         columns={[
-          'Model',
-          { label: 'Steps', numbers: true },
-          { label: 'Tokens in', numbers: true },
-          { label: 'Tokens out', numbers: true },
-          { label: 'Cost', numbers: true },
+          words.model,
+          { label: words.steps, numbers: true },
+          { label: text.tokensIn, numbers: true },
+          { label: text.tokensOut, numbers: true },
+          { label: words.cost, numbers: true },
         ]}
       >
         {rows.map((row) => (
           <Table.Tr key={row.model ?? 'none'}>
             <Table.Td>
               <Group gap="xs">
-                {row.model === null ? 'Failed attempts' : <UserText>{row.model}</UserText>}
+                {row.model === null ? text.failedAttempts : <UserText>{row.model}</UserText>}
                 {row.unpriced_steps > 0 && (
-                  <Tag size="sm" color="orange">
-                    {countText(row.unpriced_steps)} unpriced
+                  <Tag size="sm" color="caution">
+                    {text.unpriced(countText(row.unpriced_steps))}
                   </Tag>
                 )}
               </Group>
@@ -82,22 +89,28 @@ export function ModelTable({ rows }: { rows: UsageBreakdown['by_model'] }) {
 function Unpriced({ rows }: { rows: UsageBreakdown['by_model'] }) {
   const named = rows.flatMap(({ model }) => (model === null ? [] : [model]));
   return (
-    <Alert color="orange" title="Some steps have no price">
-      Their cost is unknown, so the totals here are too low. Budgets and caps refuse steps without a
-      price. {named.length > 0 && 'Add prices for these models below: '}
-      {named.map((model, index) => (
-        <span key={model}>
-          {index > 0 && ', '}
-          <UserText>{model}</UserText>
-        </span>
-      ))}
-      {named.length > 0 && '.'}
+    <Alert color="caution" title={text.unpricedTitle}>
+      {named.length === 0 ? (
+        text.unpricedAbout
+      ) : (
+        <Message
+          text={text.unpricedModels}
+          values={{
+            models: named.map((model, index) => (
+              <span key={model}>
+                {index > 0 && ', '}
+                <UserText>{model}</UserText>
+              </span>
+            )),
+          }}
+        />
+      )}
     </Alert>
   );
 }
 
 const Nothing = () => (
   <Text size="sm" c="dimmed">
-    No usage in this period.
+    {text.none}
   </Text>
 );

@@ -1,6 +1,7 @@
 import { Box, Group, Progress, Text } from '@mantine/core';
 import type { ReactNode } from 'react';
 import type { BudgetStatus } from '../../../../client/index.ts';
+import { budgetBar as text } from '../../messages/en/budgets.ts';
 import { dollarsText } from '../../parts/text/numbers.ts';
 
 /**
@@ -11,38 +12,43 @@ export function BudgetBar({ limit, status }: { limit: number; status: BudgetStat
   const whole = Math.max(limit, status.committed_usd, status.projected_usd);
   const share = (dollars: number): number => (whole === 0 ? 0 : (100 * dollars) / whole);
   const { spent_usd, reserved_usd, remaining_usd, projected_usd } = status;
+  const sums = {
+    spent: dollarsText(spent_usd),
+    reserved: dollarsText(reserved_usd),
+    projected: dollarsText(projected_usd),
+    limit: dollarsText(limit),
+  };
   const summary =
-    `Spent ${dollarsText(spent_usd)}, reserved ${dollarsText(reserved_usd)}, ${rest(remaining_usd)}, ` +
-    `projected ${dollarsText(projected_usd)} of ${dollarsText(limit)}`;
+    remaining_usd >= 0
+      ? text.summary({ ...sums, remaining: dollarsText(remaining_usd) })
+      : text.summaryOver({ ...sums, over: dollarsText(-remaining_usd) });
   return (
     <Box>
       <Box pos="relative" role="img" aria-label={summary} py={4}>
         <Progress.Root size={18} radius="sm" aria-hidden>
-          <Progress.Section withAria={false} value={share(spent_usd)} color="indigo" />
-          <Progress.Section withAria={false} value={share(reserved_usd)} color="cyan" striped />
+          <Progress.Section withAria={false} value={share(spent_usd)} color="accent" />
+          <Progress.Section withAria={false} value={share(reserved_usd)} color="info" striped />
         </Progress.Root>
-        {whole > limit && <Mark at={share(limit)} line="2px solid var(--mantine-color-red-6)" />}
+        {whole > limit && <Mark at={share(limit)} line="2px solid var(--mantine-color-danger-6)" />}
         {projected_usd > 0 && (
           <Mark at={share(projected_usd)} line="2px dashed var(--mantine-color-text)" />
         )}
       </Box>
       <Group gap="2px var(--mantine-spacing-md)" aria-hidden>
-        <Entry swatch="var(--mantine-color-indigo-filled)">Spent {dollarsText(spent_usd)}</Entry>
-        <Entry swatch="var(--mantine-color-cyan-filled)">
-          Reserved {dollarsText(reserved_usd)}
-        </Entry>
+        <Entry swatch="var(--mantine-color-accent-filled)">{text.spent(sums.spent)}</Entry>
+        <Entry swatch="var(--mantine-color-info-filled)">{text.reserved(sums.reserved)}</Entry>
         <Entry swatch="var(--mantine-color-default-border)">{rest(remaining_usd)}</Entry>
-        <Entry line="2px dashed var(--mantine-color-text)">
-          Projected {dollarsText(projected_usd)}
-        </Entry>
-        {whole > limit && <Entry line="2px solid var(--mantine-color-red-6)">Limit</Entry>}
+        <Entry line="2px dashed var(--mantine-color-text)">{text.projected(sums.projected)}</Entry>
+        {whole > limit && (
+          <Entry line="2px solid var(--mantine-color-danger-6)">{text.limit}</Entry>
+        )}
       </Group>
     </Box>
   );
 }
 
 const rest = (remaining: number): string =>
-  remaining >= 0 ? `Remaining ${dollarsText(remaining)}` : `Over by ${dollarsText(-remaining)}`;
+  remaining >= 0 ? text.remaining(dollarsText(remaining)) : text.overBy(dollarsText(-remaining));
 
 function Mark({ at, line }: { at: number; line: string }) {
   return (

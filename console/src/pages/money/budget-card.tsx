@@ -3,6 +3,9 @@ import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import type { Budget } from '../../../../client/index.ts';
 import { api } from '../../api.ts';
+import { budgetCard as text } from '../../messages/en/budgets.ts';
+import { words } from '../../messages/en/words.ts';
+import { Message } from '../../messages/message.tsx';
 import { useAction } from '../../parts/forms/action.ts';
 import { confirm } from '../../parts/forms/confirm.tsx';
 import { UserText } from '../../parts/text/user-text.tsx';
@@ -10,18 +13,11 @@ import { dollarsText, percentText } from '../../parts/text/numbers.ts';
 import { TextLink } from '../../parts/links.tsx';
 import { Tag } from '../../parts/tag.tsx';
 import { When } from '../../parts/text/time.tsx';
-import { budgetsQuery } from '../../queries/budgets.ts';
+import { budgetHistoryQuery, budgetsQuery } from '../../queries/budgets.ts';
 import { useMay } from '../../queries/identity.ts';
 import { workflowsQuery } from '../../queries/workflows.ts';
 import { BudgetBar } from './budget-bar.tsx';
 import { BurnDown } from './burn-down.tsx';
-
-const windowNames = {
-  day: 'per day',
-  week: 'per week',
-  month: 'per month',
-  total: 'in total',
-} as const satisfies Record<Budget['window'], string>;
 
 /** A budget: its usage, its scope, its burn-down and its actions. */
 export function BudgetCard({ budget, onEdit }: { budget: Budget; onEdit: () => void }) {
@@ -40,29 +36,27 @@ export function BudgetCard({ budget, onEdit }: { budget: Budget; onEdit: () => v
           <Actions budget={budget} onEdit={onEdit} />
         </Group>
         <Text size="sm">
-          {dollarsText(budget.limit_usd)} {windowNames[budget.window]}, <Scope budget={budget} />
+          <Message
+            text={text.perWindow[budget.window]}
+            values={{
+              limit: dollarsText(budget.limit_usd),
+              scope: <Scope budget={budget} />,
+            }}
+          />
+          {' · '}
           {budget.reservation_estimate_usd === null
-            ? ' · no reservations'
-            : ` · reserves ${dollarsText(budget.reservation_estimate_usd)} per run`}
+            ? text.noReservations
+            : text.reserves(dollarsText(budget.reservation_estimate_usd))}
         </Text>
         <BudgetBar limit={budget.limit_usd} status={status} />
         {status.over && (
           <Text size="sm">
-            Limit reached. New runs are refused until you raise the limit
-            {status.window_end === null ? '' : ' or the window ends'}.
+            {status.window_end === null ? text.limitReached : text.limitReachedInWindow}
           </Text>
         )}
         <Group justify="space-between" gap="xs">
           <Text size="xs" c="dimmed">
-            {status.window_start !== null && status.window_end !== null ? (
-              <>
-                Window <When at={status.window_start} /> to <When at={status.window_end} />
-              </>
-            ) : (
-              <>
-                Counting since <When at={budget.created_at} />
-              </>
-            )}
+            <Period budget={budget} />
           </Text>
           <Button
             variant="subtle"
@@ -70,7 +64,7 @@ export function BudgetCard({ budget, onEdit }: { budget: Budget; onEdit: () => v
             aria-expanded={opened}
             onClick={() => setOpened(!opened)}
           >
-            {opened ? 'Hide daily spend' : 'Show daily spend'}
+            {opened ? text.hideDays : text.showDays}
           </Button>
         </Group>
         <Collapse expanded={opened}>{opened && <BurnDown budget={budget} />}</Collapse>
@@ -79,66 +73,80 @@ export function BudgetCard({ budget, onEdit }: { budget: Budget; onEdit: () => v
   );
 }
 
+function Period({ budget: { status, created_at } }: { budget: Budget }) {
+  const { window_start: start, window_end: end } = status;
+  if (start === null || end === null) {
+    return <Message text={text.countingSince} values={{ start: <When at={created_at} /> }} />;
+  }
+  return (
+    <Message text={text.window} values={{ start: <When at={start} />, end: <When at={end} /> }} />
+  );
+}
+
 function Pressure({ budget: { status, limit_usd } }: { budget: Budget }) {
   if (status.over) {
-    return <Tag color="red">Over limit</Tag>;
+    return <Tag color="danger">{text.over}</Tag>;
   }
   if (status.projected_usd > limit_usd) {
-    return <Tag color="orange">On track to exceed</Tag>;
+    return <Tag color="caution">{text.onTrackToExceed}</Tag>;
   }
-  return <Tag color="gray">{percentText(status.pct)} used</Tag>;
+  return <Tag color="gray">{text.used(percentText(status.pct))}</Tag>;
 }
 
 function Scope({ budget: { workflow_id } }: { budget: Budget }) {
   const { data } = useQuery({ ...workflowsQuery, enabled: workflow_id !== null });
-  if (workflow_id === null) return 'all workflows';
+  if (workflow_id === null) return text.allWorkflows;
   const name = data?.find(({ id }) => id === workflow_id)?.name ?? workflow_id;
   return (
-    <>
-      workflow{' '}
-      <TextLink
-        to="/workflows/$workflowId"
-        params={{ workflowId: workflow_id }}
-        search={{ tab: undefined }}
-      >
-        <UserText>{name}</UserText>
-      </TextLink>
-    </>
+    <Message
+      text={text.oneWorkflow}
+      values={{
+        name: (
+          <TextLink
+            to="/workflows/$workflowId"
+            params={{ workflowId: workflow_id }}
+            search={{ tab: undefined }}
+          >
+            <UserText>{name}</UserText>
+          </TextLink>
+        ),
+      }}
+    />
   );
 }
 
 function Actions({ budget, onEdit }: { budget: Budget; onEdit: () => void }) {
-  const remove = useAction((id: string) => api().deleteBudget(id), {
-    // Do not refetch the history: it is still displayed, but no longer exists.
+  const remove = useAction(({ id, etag }: Budget) => api().deleteBudget(id, { ifMatch: etag }), {
     changes: [budgetsQuery.queryKey],
-    done: 'Budget deleted',
+    done: text.deleted,
+    removes: [budgetHistoryQuery(budget.id).queryKey],
   });
   if (!useMay('manage_workspace')) return null;
   const ask = (): void =>
     confirm({
-      title: 'Delete this budget?',
+      title: text.deleteTitle,
       consequence: (
-        <>
-          <UserText>{budget.name}</UserText> will no longer limit the cost of runs. Past spend stays
-          in usage.
-        </>
+        <Message
+          text={text.deleteConsequence}
+          values={{ name: <UserText>{budget.name}</UserText> }}
+        />
       ),
-      confirmLabel: 'Delete budget',
-      onConfirm: () => remove.mutate(budget.id),
+      confirmLabel: text.deleteConfirm,
+      onConfirm: () => remove.mutate(budget),
     });
   return (
     <Group gap="xs">
       <Button size="compact-sm" variant="default" onClick={onEdit}>
-        Edit
+        {words.edit}
       </Button>
       <Button
         size="compact-sm"
         variant="light"
-        color="red"
+        color="danger"
         onClick={ask}
         loading={remove.isPending}
       >
-        Delete
+        {words.delete}
       </Button>
     </Group>
   );

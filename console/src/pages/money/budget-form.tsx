@@ -3,7 +3,9 @@ import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import type { BodyOf, Budget } from '../../../../client/index.ts';
 import { api } from '../../api.ts';
-import { useAction } from '../../parts/forms/action.ts';
+import { budgetForm as text } from '../../messages/en/budgets.ts';
+import { words } from '../../messages/en/words.ts';
+import { Edited, type Editing, useEdit } from '../../parts/forms/edited.tsx';
 import { Form } from '../../parts/forms/form.tsx';
 import { budgetsKey } from '../../queries/budgets.ts';
 import { workflowsQuery } from '../../queries/workflows.ts';
@@ -12,7 +14,8 @@ type NewBudget = BodyOf<'POST /api/budgets'>;
 
 const LEAST = 0.000001;
 
-function useBudgetForm({ budget, onClose }: { budget: Budget | undefined; onClose: () => void }) {
+function useBudgetForm({ editing, onClose }: FormProps) {
+  const budget = editing?.record;
   const [name, setName] = useState(budget?.name ?? '');
   const [limit, setLimit] = useState<number | string>(budget?.limit_usd ?? '');
   const [estimate, setEstimate] = useState<number | string>(budget?.reservation_estimate_usd ?? '');
@@ -20,30 +23,31 @@ function useBudgetForm({ budget, onClose }: { budget: Budget | undefined; onClos
   const [window, setWindow] = useState<Budget['window']>(budget?.window ?? 'month');
   const [workflowId, setWorkflowId] = useState(budget?.workflow_id ?? null);
 
-  const save = useAction(
-    (body: NewBudget) =>
-      budget === undefined ? api().createBudget(body) : api().updateBudget(budget.id, body),
+  const fields: NewBudget = {
+    name,
+    limit_usd: Number(limit),
+    reservation_estimate_usd: holds ? Number(estimate) : null,
+    window,
+    scope: workflowId === null ? 'workspace' : 'workflow',
+    workflow_id: workflowId,
+  };
+  const save = useEdit(
+    editing,
+    fields,
+    (known) =>
+      budget === undefined
+        ? api().createBudget(fields)
+        : api().updateBudget(budget.id, fields, known),
     {
       changes: [budgetsKey],
-      done: budget === undefined ? 'Budget created' : 'Budget saved',
+      done: budget === undefined ? text.created : text.saved,
       onDone: onClose,
-      quiet: true,
     },
   );
   const ready =
     name.trim() !== '' && Number(limit) >= LEAST && (!holds || Number(estimate) >= LEAST);
-  const send = (): void =>
-    save.mutate({
-      name,
-      limit_usd: Number(limit),
-      reservation_estimate_usd: holds ? Number(estimate) : null,
-      window,
-      scope: workflowId === null ? 'workspace' : 'workflow',
-      workflow_id: workflowId,
-    });
   return {
     save,
-    send,
     ready,
     name,
     setName,
@@ -70,10 +74,23 @@ export function BudgetForm({
   budget: Budget | undefined;
   onClose: () => void;
 }) {
-  const state = useBudgetForm({ budget, onClose });
+  return (
+    <Edited<Budget> record={budget}>
+      {(editing) => <BudgetFields editing={editing} onClose={onClose} />}
+    </Edited>
+  );
+}
+
+interface FormProps {
+  editing: Editing<Budget> | undefined;
+  onClose: () => void;
+}
+
+function BudgetFields({ editing, onClose }: FormProps) {
+  const budget = editing?.record;
+  const state = useBudgetForm({ editing, onClose });
   const {
     save,
-    send,
     ready,
     name,
     setName,
@@ -88,13 +105,13 @@ export function BudgetForm({
   return (
     <Form
       action={save}
-      submit={budget === undefined ? 'Create budget' : 'Save changes'}
-      onSubmit={send}
+      submit={budget === undefined ? text.create : words.saveChanges}
+      onSubmit={() => save.mutate(undefined)}
       onCancel={onClose}
       ready={ready}
     >
       <TextInput
-        label="Name"
+        label={words.name}
         value={name}
         onChange={(event) => setName(event.currentTarget.value)}
         maxLength={200}
@@ -106,7 +123,7 @@ export function BudgetForm({
         {...{ window, setWindow, workflowId, setWorkflowId }}
       />
       <NumberInput
-        label="Limit (USD)"
+        label={text.limit}
         value={limit}
         onChange={setLimit}
         min={LEAST}
@@ -125,14 +142,14 @@ function Reservation({ holds, setHolds, estimate, setEstimate }: BudgetFormState
   return (
     <>
       <Switch
-        label="Reserve an estimate for active runs"
-        description="Each run reserves an estimate until it ends, so concurrent runs cannot exceed the limit together."
+        label={text.reserve}
+        description={text.aboutReserve}
         checked={holds}
         onChange={(event) => setHolds(event.currentTarget.checked)}
       />
       {holds && (
         <NumberInput
-          label="Estimate per run (USD)"
+          label={text.estimate}
           value={estimate}
           onChange={setEstimate}
           min={LEAST}
@@ -162,32 +179,32 @@ function WindowAndScope({
   return (
     <>
       <NativeSelect
-        label="Window"
-        description="In UTC. Weeks start on Monday."
+        label={text.window}
+        description={text.aboutWindow}
         value={window}
         onChange={(event) => setWindow(event.currentTarget.value as Budget['window'])}
         disabled={fixed}
         data={[
-          { value: 'day', label: 'Day' },
-          { value: 'week', label: 'Week' },
-          { value: 'month', label: 'Month' },
-          { value: 'total', label: 'Total (never resets)' },
+          { value: 'day', label: text.windows.day },
+          { value: 'week', label: text.windows.week },
+          { value: 'month', label: text.windows.month },
+          { value: 'total', label: text.windows.total },
         ]}
       />
       <Select
-        label="Workflow"
-        placeholder="All workflows"
+        label={words.workflow}
+        placeholder={text.allWorkflows}
         value={workflowId}
         onChange={setWorkflowId}
         disabled={fixed}
         searchable
         clearable
-        clearButtonProps={{ 'aria-label': 'All workflows' }}
+        clearButtonProps={{ 'aria-label': text.allWorkflows }}
         data={workflows.map(({ id, name }) => ({ value: id, label: name }))}
       />
       {fixed && (
         <Text size="xs" c="dimmed">
-          You cannot change the window or the workflow. Create another budget instead.
+          {text.fixed}
         </Text>
       )}
     </>

@@ -2,6 +2,7 @@ import { ScrollArea, Skeleton, Stack, Table, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { lazy, Suspense } from 'react';
 import type { Budget, BudgetHistory } from '../../../../client/index.ts';
+import { burnDown as text } from '../../messages/en/budgets.ts';
 import { Loaded } from '../../parts/loaded.tsx';
 import { dollarsText } from '../../parts/text/numbers.ts';
 import { useNow } from '../../parts/text/now.ts';
@@ -30,7 +31,7 @@ function Days({ budget, history }: { budget: Budget; history: BudgetHistory }) {
       )}
       {budget.window === 'total' && (
         <Text size="xs" c="dimmed">
-          Last 90 days. Earlier spend is deducted at the start.
+          {text.lastDays}
         </Text>
       )}
       <DaysTable days={past} name={budget.name} />
@@ -42,14 +43,14 @@ function DaysTable({ days, name }: { days: BurnDownDay[]; name: string }) {
   return (
     <ScrollArea.Autosize
       mah={240}
-      viewportProps={{ tabIndex: 0, role: 'region', 'aria-label': 'Days' }}
+      viewportProps={{ tabIndex: 0, role: 'region', 'aria-label': text.days }}
     >
-      <Table aria-label={`Days of ${name}`} verticalSpacing={4}>
+      <Table aria-label={text.daysOf(name)} verticalSpacing={4}>
         <Table.Thead>
           <Table.Tr>
-            <Table.Th>Day (UTC)</Table.Th>
-            <Table.Th className="numbers">Spent</Table.Th>
-            <Table.Th className="numbers">Remaining</Table.Th>
+            <Table.Th>{text.day}</Table.Th>
+            <Table.Th className="numbers">{text.spent}</Table.Th>
+            <Table.Th className="numbers">{text.remaining}</Table.Th>
           </Table.Tr>
         </Table.Thead>
         <Table.Tbody>

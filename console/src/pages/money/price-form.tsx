@@ -2,67 +2,97 @@ import { NumberInput, Text, TextInput } from '@mantine/core';
 import { useState } from 'react';
 import type { Price } from '../../../../client/index.ts';
 import { api } from '../../api.ts';
-import { useAction } from '../../parts/forms/action.ts';
+import { words } from '../../messages/en/words.ts';
+import { priceForm as text } from '../../messages/en/prices.ts';
+import { Edited, type Editing, useEdit } from '../../parts/forms/edited.tsx';
 import { Form } from '../../parts/forms/form.tsx';
 import { pricesKey } from '../../queries/prices.ts';
+import type { Tagged } from '../../queries/tagged.ts';
 
-/** One price of the workspace. The whole list is saved, with `others` unchanged. */
+/** The whole list is saved. After a reload it has the price as entered, and the others as someone else saved them. */
+interface EnteredPrices {
+  prices: Price[];
+  entered?: Price;
+}
+
+/** Adds a price to the list of the workspace, or changes the one of `model`. */
 export function PriceForm({
-  price,
-  others,
+  list,
+  model,
   onClose,
 }: {
-  price: Price | undefined;
-  others: Price[];
+  list: EnteredPrices & Tagged;
+  model: string | undefined;
   onClose: () => void;
 }) {
+  return (
+    <Edited<EnteredPrices> record={list}>
+      {(editing) => editing && <PriceFields editing={editing} edited={model} onClose={onClose} />}
+    </Edited>
+  );
+}
+
+interface FormProps {
+  editing: Editing<EnteredPrices>;
+  edited: string | undefined;
+  onClose: () => void;
+}
+
+function usePriceForm({ editing, edited, onClose }: FormProps) {
+  const { base, record } = editing;
+  const price = record.entered ?? base.prices.find((each) => each.model === edited);
+  const others = base.prices.filter((each) => each.model !== edited);
   const [model, setModel] = useState(price?.model ?? '');
   const [input, setInput] = useState<number | string>(price?.input_usd_per_million ?? '');
   const [output, setOutput] = useState<number | string>(price?.output_usd_per_million ?? '');
-  const save = useAction((prices: Price[]) => api().setPrices({ prices }), {
-    changes: [pricesKey],
-    done: 'Price saved. It applies to steps from now on',
-    onDone: onClose,
-    quiet: true,
-  });
+  const entered = {
+    model: model.trim(),
+    input_usd_per_million: Number(input),
+    output_usd_per_million: Number(output),
+  };
+  const save = useEdit(
+    editing,
+    { entered },
+    (known) => api().setPrices({ prices: [...others, entered] }, known),
+    {
+      changes: [pricesKey],
+      done: text.saved,
+      onDone: onClose,
+    },
+  );
   const taken = others.some((each) => each.model === model.trim());
   const ready = model.trim() !== '' && !taken && input !== '' && output !== '';
-  const send = (): void =>
-    save.mutate([
-      ...others,
-      {
-        model: model.trim(),
-        input_usd_per_million: Number(input),
-        output_usd_per_million: Number(output),
-      },
-    ]);
-  const dollars = { min: 0, max: 10_000_000, decimalScale: 6, hideControls: true, required: true };
+  return { save, ready, taken, model, setModel, input, setInput, output, setOutput };
+}
+
+const dollars = { min: 0, max: 10_000_000, decimalScale: 6, hideControls: true, required: true };
+
+function PriceFields(props: FormProps) {
+  const { onClose } = props;
+  const { save, ready, taken, model, setModel, input, setInput, output, setOutput } =
+    usePriceForm(props);
   return (
-    <Form action={save} submit="Save price" onSubmit={send} onCancel={onClose} ready={ready}>
+    <Form
+      action={save}
+      submit={text.save}
+      onSubmit={() => save.mutate(undefined)}
+      onCancel={onClose}
+      ready={ready}
+    >
       <TextInput
-        label="Model"
-        description="Use the same name as in workflows: provider/model"
+        label={words.model}
+        description={text.aboutModel}
         value={model}
         onChange={(event) => setModel(event.currentTarget.value)}
-        error={taken ? 'This model already has a price' : undefined}
+        error={taken ? text.taken : undefined}
         maxLength={200}
         required
         data-autofocus
       />
-      <NumberInput
-        label="Input price (USD per million tokens)"
-        value={input}
-        onChange={setInput}
-        {...dollars}
-      />
-      <NumberInput
-        label="Output price (USD per million tokens)"
-        value={output}
-        onChange={setOutput}
-        {...dollars}
-      />
+      <NumberInput label={text.input} value={input} onChange={setInput} {...dollars} />
+      <NumberInput label={text.output} value={output} onChange={setOutput} {...dollars} />
       <Text size="xs" c="dimmed">
-        Recorded costs do not change.
+        {text.about}
       </Text>
     </Form>
   );

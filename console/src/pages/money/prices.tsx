@@ -3,6 +3,9 @@ import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import type { Price } from '../../../../client/index.ts';
 import { api } from '../../api.ts';
+import { words } from '../../messages/en/words.ts';
+import { prices as text } from '../../messages/en/prices.ts';
+import { Message } from '../../messages/message.tsx';
 import { useAction } from '../../parts/forms/action.ts';
 import { confirm } from '../../parts/forms/confirm.tsx';
 import { UserText } from '../../parts/text/user-text.tsx';
@@ -12,21 +15,30 @@ import { Section } from '../../parts/page.tsx';
 import { RowTable } from '../../parts/data/row-table.tsx';
 import { useMay } from '../../queries/identity.ts';
 import { pricesKey, pricesQuery } from '../../queries/prices.ts';
+import type { Tagged } from '../../queries/tagged.ts';
 import { priceTable } from '../../../../shared/prices.ts';
 import { PriceForm } from './price-form.tsx';
 
+interface Prices extends Tagged {
+  prices: Price[];
+}
+
 /** The model prices of the workspace that override the built-in table, and that table. */
-export function Prices() {
+export function ModelPrices() {
   const prices = useQuery(pricesQuery);
   const mayManage = useMay('manage_workspace');
-  const [edited, setEdited] = useState<{ price: Price | undefined }>();
+  const [edited, setEdited] = useState<{ price: Price | undefined; list: Prices }>();
   return (
     <Section
-      title="Model prices"
+      title={text.title}
       actions={
         mayManage && (
-          <Button size="compact-sm" onClick={() => setEdited({ price: undefined })}>
-            Add price{' '}
+          <Button
+            size="compact-sm"
+            disabled={prices.data === undefined}
+            onClick={() => prices.data && setEdited({ price: undefined, list: prices.data })}
+          >
+            {text.add}
           </Button>
         )
       }
@@ -36,24 +48,25 @@ export function Prices() {
           <>
             {own.prices.length === 0 ? (
               <Text size="sm" c="dimmed">
-                No custom prices. Built-in prices apply.
+                {text.none}
               </Text>
             ) : (
               <PriceTable
-                label="Workspace prices"
+                label={text.own}
                 prices={own.prices}
-                {...(mayManage && { onEdit: (price: Price) => setEdited({ price }) })}
+                list={own}
+                {...(mayManage && { onEdit: (price: Price) => setEdited({ price, list: own }) })}
               />
             )}
             <Modal
               opened={edited !== undefined}
               onClose={() => setEdited(undefined)}
-              title={edited?.price === undefined ? 'Add price' : 'Edit price'}
+              title={edited?.price === undefined ? text.add : text.editTitle}
             >
               {edited !== undefined && (
                 <PriceForm
-                  price={edited.price}
-                  others={own.prices.filter((each) => each !== edited.price)}
+                  list={edited.list}
+                  model={edited.price?.model}
                   onClose={() => setEdited(undefined)}
                 />
               )}
@@ -76,15 +89,15 @@ function BuiltInPrices() {
         aria-expanded={builtIn}
         onClick={() => setBuiltIn(!builtIn)}
       >
-        {builtIn ? 'Hide built-in prices' : 'Show built-in prices'}
+        {builtIn ? text.hideBuiltIn : text.showBuiltIn}
       </Button>
       <Collapse expanded={builtIn} w="100%">
         {builtIn && (
           <Stack gap="xs">
             <Text size="xs" c="dimmed">
-              List prices as of {priceTable.date}. Custom prices override them.
+              {text.aboutBuiltIn(priceTable.date)}
             </Text>
-            <PriceTable label="Built-in prices" prices={builtInPrices()} />
+            <PriceTable label={text.builtIn} prices={builtInPrices()} />
           </Stack>
         )}
       </Collapse>
@@ -103,10 +116,13 @@ function builtInPrices(): Price[] {
 function PriceTable({
   label,
   prices,
+  list,
   onEdit,
 }: {
   label: string;
   prices: Price[];
+  /** The list to edit. */
+  list?: Prices;
   onEdit?: (price: Price) => void;
 }) {
   return (
@@ -114,10 +130,10 @@ function PriceTable({
       label={label}
       minWidth={380}
       columns={[
-        'Model',
-        { label: 'Input, per million', numbers: true },
-        { label: 'Output, per million', numbers: true },
-        ...(onEdit === undefined ? [] : ['Actions']),
+        words.model,
+        { label: text.input, numbers: true },
+        { label: text.output, numbers: true },
+        ...(onEdit === undefined ? [] : [text.actions]),
       ]}
     >
       {prices.map((price) => (
@@ -127,9 +143,9 @@ function PriceTable({
           </Table.Td>
           <Table.Td className="numbers">{dollarsText(price.input_usd_per_million)}</Table.Td>
           <Table.Td className="numbers">{dollarsText(price.output_usd_per_million)}</Table.Td>
-          {onEdit !== undefined && (
+          {onEdit !== undefined && list !== undefined && (
             <Table.Td>
-              <PriceActions price={price} all={prices} onEdit={() => onEdit(price)} />
+              <PriceActions price={price} list={list} onEdit={() => onEdit(price)} />
             </Table.Td>
           )}
         </Table.Tr>
@@ -138,22 +154,26 @@ function PriceTable({
   );
 }
 
-function PriceActions({ price, all, onEdit }: { price: Price; all: Price[]; onEdit: () => void }) {
+function PriceActions({ price, list, onEdit }: { price: Price; list: Prices; onEdit: () => void }) {
   const remove = useAction(
-    (model: string) => api().setPrices({ prices: all.filter((each) => each.model !== model) }),
-    { changes: [pricesKey], done: 'Price removed' },
+    ({ prices, etag }: Prices) =>
+      api().setPrices(
+        { prices: prices.filter(({ model }) => model !== price.model) },
+        { ifMatch: etag },
+      ),
+    { changes: [pricesKey], done: text.removed },
   );
   const ask = (): void =>
     confirm({
-      title: 'Remove this price?',
+      title: text.removeTitle,
       consequence: (
-        <>
-          Steps of <UserText>{price.model}</UserText> will use the built-in price, or have an
-          unknown cost if there is none. Recorded costs do not change.
-        </>
+        <Message
+          text={text.removeConsequence}
+          values={{ model: <UserText>{price.model}</UserText> }}
+        />
       ),
-      confirmLabel: 'Remove price',
-      onConfirm: () => remove.mutate(price.model),
+      confirmLabel: text.removeConfirm,
+      onConfirm: () => remove.mutate(list),
     });
   return (
     <Group gap={4} wrap="nowrap">
@@ -161,19 +181,19 @@ function PriceActions({ price, all, onEdit }: { price: Price; all: Price[]; onEd
         size="compact-xs"
         variant="default"
         onClick={onEdit}
-        aria-label={`Edit price of ${price.model}`}
+        aria-label={text.editPrice(price.model)}
       >
-        Edit
+        {words.edit}
       </Button>
       <Button
         size="compact-xs"
         variant="light"
-        color="red"
+        color="danger"
         onClick={ask}
         loading={remove.isPending}
-        aria-label={`Remove price of ${price.model}`}
+        aria-label={text.removePrice(price.model)}
       >
-        Remove
+        {words.remove}
       </Button>
     </Group>
   );

@@ -2,17 +2,21 @@ import { Alert, Progress, SegmentedControl, SimpleGrid, Stack, Text } from '@man
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import type { Usage, UsageBreakdown } from '../../../../client/index.ts';
+import { words } from '../../messages/en/words.ts';
+import { usage as text } from '../../messages/en/usage.ts';
+import { planTexts } from '../../messages/en/parts/plans.ts';
+import { Message } from '../../messages/message.tsx';
 import { DayBars } from '../../parts/data/day-bars.tsx';
 import { Empty } from '../../parts/empty.tsx';
 import { Loaded } from '../../parts/loaded.tsx';
+import { LoadingCards, LoadingRows } from '../../parts/loading.tsx';
 import { countText, dollarsText, percentText } from '../../parts/text/numbers.ts';
-import { sentenceCase } from '../../parts/text/sentence-case.ts';
 import { Page, Section } from '../../parts/page.tsx';
 import { When } from '../../parts/text/time.tsx';
 import { breakdownQuery } from '../../queries/usage.ts';
 import { usageQuery } from '../../queries/workspace.ts';
 import { ModelTable, WorkflowTable } from './breakdown-tables.tsx';
-import { Prices } from './prices.tsx';
+import { ModelPrices } from './prices.tsx';
 
 const route = getRouteApi('/inside/usage');
 const DEFAULT_DAYS = 30;
@@ -21,10 +25,10 @@ const CLOSE_PERCENT = 80;
 
 export function UsagePage() {
   return (
-    <Page title="Usage" about="Runs, tokens and cost of this workspace.">
+    <Page title={text.title} about={text.about}>
       <Quota />
       <LastDays />
-      <Prices />
+      <ModelPrices />
     </Page>
   );
 }
@@ -32,8 +36,10 @@ export function UsagePage() {
 function Quota() {
   const usage = useQuery(usageQuery);
   return (
-    <Section title="This month">
-      <Loaded query={usage}>{(month) => <Month usage={month} />}</Loaded>
+    <Section title={text.month.title}>
+      <Loaded query={usage} loading={<LoadingRows rows={2} />}>
+        {(month) => <Month usage={month} />}
+      </Loaded>
     </Section>
   );
 }
@@ -44,23 +50,34 @@ function Month({ usage }: { usage: Usage }) {
   return (
     <Stack gap="xs">
       <Text>
-        {countText(runs_used)} {runs_limit === null ? 'runs' : `of ${countText(runs_limit)} runs`}{' '}
-        on the {sentenceCase(plan)} plan · {dollarsText(usage.cost_usd)}
+        {runs_limit === null
+          ? text.month.runs(countText(runs_used), planTexts[plan])
+          : text.month.runsOf({
+              used: countText(runs_used),
+              limit: countText(runs_limit),
+              plan: planTexts[plan],
+            })}
+        {' · '}
+        {dollarsText(usage.cost_usd)}
       </Text>
       {runs_limit !== null && (
         <Progress
           value={Math.min(percent, 100)}
-          color={percent >= 100 ? 'red' : percent >= CLOSE_PERCENT ? 'orange' : 'indigo'}
-          aria-label={`Quota: ${percentText(percent)} used`}
+          color={percent >= 100 ? 'danger' : percent >= CLOSE_PERCENT ? 'caution' : 'accent'}
+          aria-label={text.month.quota(percentText(percent))}
         />
       )}
       {runs_limit !== null && runs_used >= runs_limit && (
-        <Alert color="red">
-          Quota used up. New runs are refused until the month ends or you change the plan.
-        </Alert>
+        <Alert color="danger">{text.month.quotaUsedUp}</Alert>
       )}
       <Text size="xs" c="dimmed">
-        <When at={usage.period_start} /> to <When at={usage.period_end} />
+        <Message
+          text={text.month.period}
+          values={{
+            start: <When at={usage.period_start} />,
+            end: <When at={usage.period_end} />,
+          }}
+        />
       </Text>
     </Stack>
   );
@@ -75,25 +92,36 @@ function LastDays() {
   return (
     <>
       <Section
-        title="By day"
+        title={text.byDay}
         actions={
           <SegmentedControl
             size="xs"
-            aria-label="Period"
+            aria-label={text.period}
             value={String(days)}
             onChange={choose}
-            data={[7, 30, 90].map((each) => ({ value: String(each), label: `${each} days` }))}
+            data={[7, 30, 90].map((each) => ({ value: String(each), label: text.days(each) }))}
           />
         }
       >
-        <Loaded query={breakdown}>{(data) => <Days data={data} />}</Loaded>
+        <Loaded
+          query={breakdown}
+          loading={
+            <>
+              <LoadingCards cards={2} height={245} cols={{ base: 1, md: 2 }} />
+              {/* The tables by workflow and by model. */}
+              <LoadingRows rows={8} />
+            </>
+          }
+        >
+          {(data) => <Days data={data} />}
+        </Loaded>
       </Section>
       {breakdown.data !== undefined && (
         <>
-          <Section title="By workflow">
+          <Section title={text.byWorkflow}>
             <WorkflowTable rows={breakdown.data.by_workflow} />
           </Section>
-          <Section title="By model">
+          <Section title={text.byModel}>
             <ModelTable rows={breakdown.data.by_model} />
           </Section>
         </>
@@ -106,30 +134,24 @@ function Days({ data }: { data: UsageBreakdown }) {
   const runs = data.by_day.reduce((sum, day) => sum + day.runs, 0);
   const cost = data.by_day.reduce((sum, day) => sum + day.cost_usd, 0);
   if (runs === 0) {
-    return (
-      <Empty title="No runs in this period">
-        <Text size="sm" c="dimmed">
-          Run a workflow, or select a longer period.
-        </Text>
-      </Empty>
-    );
+    return <Empty title={text.empty.title} about={text.empty.about} />;
   }
   return (
     <SimpleGrid cols={{ base: 1, md: 2 }}>
       <Stack gap="xs">
-        <Text size="sm">Cost: {dollarsText(cost)}</Text>
+        <Text size="sm">{text.cost(dollarsText(cost))}</Text>
         <DayBars
-          label="Cost by day"
+          label={text.costByDay}
           rows={data.by_day}
-          series={{ name: 'cost_usd', label: 'Cost', colour: 'indigo.6', text: dollarsText }}
+          series={{ name: 'cost_usd', label: words.cost, colour: 'accent.6', text: dollarsText }}
         />
       </Stack>
       <Stack gap="xs">
-        <Text size="sm">Runs: {countText(runs)}</Text>
+        <Text size="sm">{text.runs(countText(runs))}</Text>
         <DayBars
-          label="Runs by day"
+          label={text.runsByDay}
           rows={data.by_day}
-          series={{ name: 'runs', label: 'Runs', colour: 'teal.6', text: countText }}
+          series={{ name: 'runs', label: words.runs, colour: 'accent.6', text: countText }}
         />
       </Stack>
     </SimpleGrid>

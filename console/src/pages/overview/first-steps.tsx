@@ -1,5 +1,6 @@
 import { Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
+import { firstSteps as text } from '../../messages/en/overview.ts';
 import { TextLink } from '../../parts/links.tsx';
 import { Loaded } from '../../parts/loaded.tsx';
 import { Section } from '../../parts/page.tsx';
@@ -16,18 +17,14 @@ export function FirstSteps() {
   const mayRun = useMay('run_workflows') && mayMake;
   return (
     <Section
-      title="No runs yet"
+      title={text.title}
       actions={
         <Text size="sm">
-          <TextLink to="/templates">View all templates</TextLink>
+          <TextLink to="/templates">{text.all}</TextLink>
         </Text>
       }
     >
-      <Text size="sm">
-        {mayRun
-          ? 'Start from a template. One click creates a workflow from it and runs it.'
-          : 'You need the create_edit_workflows and run_workflows permissions to run a template.'}
-      </Text>
+      <Text size="sm">{mayRun ? text.about : text.mayNotRun}</Text>
       <Loaded query={templates}>
         {(all) => <TemplateCards templates={all.slice(0, SHOWN)} />}
       </Loaded>

@@ -1,15 +1,19 @@
-import { SimpleGrid } from '@mantine/core';
+import { SimpleGrid, Stack } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import type { MetricsOverview } from '../../../../client/index.ts';
+import { words } from '../../messages/en/words.ts';
+import { overview as text } from '../../messages/en/overview.ts';
 import { DayBars } from '../../parts/data/day-bars.tsx';
 import { ButtonLink } from '../../parts/links.tsx';
 import { Loaded } from '../../parts/loaded.tsx';
+import { LoadingCards } from '../../parts/loading.tsx';
 import { countText, dollarsText } from '../../parts/text/numbers.ts';
 import { Page, Section } from '../../parts/page.tsx';
 import { useMay } from '../../queries/identity.ts';
 import { metricsQuery } from '../../queries/workspace.ts';
+import { pollMs } from '../../queries/stream-state.ts';
 import { FirstSteps } from './first-steps.tsx';
-import { Metrics } from './metrics.tsx';
+import { figureColumns, Metrics } from './metrics.tsx';
 import { Quota } from './quota.tsx';
 import { RecentFailures } from './recent-failures.tsx';
 import { WaitingGates } from './waiting-gates.tsx';
@@ -18,20 +22,20 @@ const POLL_MS = 10_000;
 
 /** The state of the workspace, and what needs attention. */
 export function OverviewPage() {
-  const metrics = useQuery({ ...metricsQuery, refetchInterval: POLL_MS });
+  const metrics = useQuery({ ...metricsQuery, refetchInterval: () => pollMs(POLL_MS) });
   const mayMake = useMay('create_edit_workflows');
   return (
     <Page
-      title="Overview"
+      title={text.title}
       actions={
         mayMake && (
           <ButtonLink to="/templates" variant="default">
-            Use a template
+            {text.useTemplate}
           </ButtonLink>
         )
       }
     >
-      <Loaded query={metrics}>
+      <Loaded query={metrics} loading={<Coming />}>
         {(data) => (
           <>
             {data.total_runs === 0 && <FirstSteps />}
@@ -46,6 +50,17 @@ export function OverviewPage() {
   );
 }
 
+/** As high as what comes, so that the quota below does not move. */
+function Coming() {
+  return (
+    <Stack gap="lg">
+      <LoadingCards cards={5} height={100} cols={figureColumns} />
+      <LoadingCards cards={2} height={130} cols={{ base: 1, lg: 2 }} />
+      <LoadingCards cards={2} height={245} cols={{ base: 1, lg: 2 }} />
+    </Stack>
+  );
+}
+
 function Attention() {
   return (
     <SimpleGrid cols={{ base: 1, lg: 2 }} spacing="lg">
@@ -56,15 +71,15 @@ function Attention() {
 }
 
 function Days({ days }: { days: MetricsOverview['runs_by_day'] }) {
-  const runs = { name: 'count', label: 'Runs', colour: 'indigo.6', text: countText };
-  const cost = { name: 'cost_usd', label: 'Cost', colour: 'teal.6', text: dollarsText };
+  const runs = { name: 'count', label: words.runs, colour: 'accent.6', text: countText };
+  const cost = { name: 'cost_usd', label: words.cost, colour: 'accent.6', text: dollarsText };
   return (
     <SimpleGrid cols={{ base: 1, lg: 2 }} spacing="lg">
-      <Section title="Runs, last 14 days">
-        <DayBars label="Runs per day" rows={days} series={runs} />
+      <Section title={text.runs}>
+        <DayBars label={text.runsPerDay} rows={days} series={runs} />
       </Section>
-      <Section title="Cost, last 14 days">
-        <DayBars label="Cost per day" rows={days} series={cost} />
+      <Section title={text.cost}>
+        <DayBars label={text.costPerDay} rows={days} series={cost} />
       </Section>
     </SimpleGrid>
   );

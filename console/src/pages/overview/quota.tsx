@@ -1,34 +1,41 @@
 import { Progress, Stack, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import type { Usage } from '../../../../client/index.ts';
+import { locale } from '../../messages/en/locale.ts';
+import { quota as text } from '../../messages/en/overview.ts';
+import { planTexts } from '../../messages/en/parts/plans.ts';
 import { Loaded } from '../../parts/loaded.tsx';
+import { LoadingRows } from '../../parts/loading.tsx';
 import { countText, dollarsText } from '../../parts/text/numbers.ts';
-import { sentenceCase } from '../../parts/text/sentence-case.ts';
 import { Section } from '../../parts/page.tsx';
 import { usageQuery } from '../../queries/workspace.ts';
+import { pollMs } from '../../queries/stream-state.ts';
 
 const POLL_MS = 30_000;
 /** Usage in percent at which the bar warns about the plan limit. */
 const NEAR = 80;
 /** Quotas count by UTC month. */
-const day = new Intl.DateTimeFormat('en', { day: 'numeric', month: 'long', timeZone: 'UTC' });
+const day = new Intl.DateTimeFormat(locale, { day: 'numeric', month: 'long', timeZone: 'UTC' });
 
 export function Quota() {
-  const usage = useQuery({ ...usageQuery, refetchInterval: POLL_MS });
+  const usage = useQuery({ ...usageQuery, refetchInterval: () => pollMs(POLL_MS) });
   return (
-    <Section title="This month">
-      <Loaded query={usage}>{(data) => <Used usage={data} />}</Loaded>
+    <Section title={text.title}>
+      <Loaded query={usage} loading={<LoadingRows rows={1} />}>
+        {(data) => <Used usage={data} />}
+      </Loaded>
     </Section>
   );
 }
 
 function Used({ usage }: { usage: Usage }) {
   const { runs_used: used, runs_limit: limit } = usage;
-  const cost = `Cost: ${dollarsText(usage.cost_usd)}.`;
+  const cost = text.cost(dollarsText(usage.cost_usd));
+  const plan = planTexts[usage.plan];
   if (limit === null) {
     return (
       <Text size="sm">
-        {countText(used)} runs on the {sentenceCase(usage.plan)} plan (unlimited). {cost}
+        {text.unlimited(countText(used), plan)} {cost}
       </Text>
     );
   }
@@ -38,14 +45,14 @@ function Used({ usage }: { usage: Usage }) {
       <Progress.Root size="lg">
         <Progress.Section
           value={percent}
-          color={percent >= 100 ? 'red' : percent >= NEAR ? 'yellow' : 'indigo'}
-          aria-label="Monthly run quota used"
+          color={percent >= 100 ? 'danger' : percent >= NEAR ? 'warning' : 'accent'}
+          aria-label={text.label}
         />
       </Progress.Root>
       <Text size="sm">
-        {countText(used)} of {countText(limit)} runs on the {sentenceCase(usage.plan)} plan. {cost}{' '}
-        {used >= limit && 'You cannot start more runs this month. '}
-        Resets after {day.format(new Date(usage.period_end))} (UTC).
+        {text.used(countText(used), countText(limit), plan)} {cost}{' '}
+        {used >= limit && `${text.reached} `}
+        {text.resets(day.format(new Date(usage.period_end)))}
       </Text>
     </Stack>
   );

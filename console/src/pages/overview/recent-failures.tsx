@@ -1,39 +1,42 @@
 import { Badge, Group, Paper, Stack, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import type { RunSummary } from '../../../../client/index.ts';
+import { recentFailures as text } from '../../messages/en/overview.ts';
 import { Empty } from '../../parts/empty.tsx';
 import { UserText } from '../../parts/text/user-text.tsx';
 import { TextLink } from '../../parts/links.tsx';
 import { Loaded } from '../../parts/loaded.tsx';
+import { LoadingCards } from '../../parts/loading.tsx';
 import { dollarsText } from '../../parts/text/numbers.ts';
 import { Section } from '../../parts/page.tsx';
 import { When } from '../../parts/text/time.tsx';
 import { recentFailuresQuery } from '../../queries/failures.ts';
 import { useMay } from '../../queries/identity.ts';
+import { pollMs } from '../../queries/stream-state.ts';
 
 const POLL_MS = 10_000;
 
 /** Failed runs except cancelled and rejected ones, and which of them can be resumed. */
 export function RecentFailures() {
-  const query = useQuery({ ...recentFailuresQuery, refetchInterval: POLL_MS });
+  const query = useQuery({ ...recentFailuresQuery, refetchInterval: () => pollMs(POLL_MS) });
   return (
     <Section
-      title="Recent failures"
+      title={text.title}
       actions={
         <Text size="sm">
           <TextLink
             to="/runs"
             search={{ status: 'failed', trigger: undefined, workflow_id: undefined }}
           >
-            View all failed runs
+            {text.all}
           </TextLink>
         </Text>
       }
     >
-      <Loaded query={query}>
+      <Loaded query={query} loading={<LoadingCards cards={1} height={90} />}>
         {(runs) =>
           runs.length === 0 ? (
-            <Empty title="No recent failures" />
+            <Empty title={text.none} about={text.noneAbout} />
           ) : (
             <Stack gap="xs" component="ul" p={0} m={0} style={{ listStyle: 'none' }}>
               {runs.map((run) => (
@@ -64,18 +67,18 @@ function Failed({ run }: { run: RunSummary }) {
         </Text>
       </Group>
       <Text size="sm" lineClamp={2}>
-        <UserText>{run.error ?? 'No error message.'}</UserText>
+        <UserText>{run.error ?? text.noMessage}</UserText>
       </Text>
       <Group gap="xs" mt={4}>
         {run.failure?.kind === 'budget' && (
-          <Badge variant="light" color="orange" c="bright" tt="none">
-            Stopped by a budget
+          <Badge variant="light" color="caution" c="bright" tt="none">
+            {text.byBudget}
           </Badge>
         )}
         {run.resumable && mayResume && (
           <Text size="xs">
             <TextLink to="/runs/$runId" params={{ runId: run.id }}>
-              View run
+              {text.view}
             </TextLink>
           </Text>
         )}

@@ -1,9 +1,11 @@
 import { Paper, Text } from '@mantine/core';
 import { useInfiniteQuery } from '@tanstack/react-query';
+import { waitingGates as text } from '../../messages/en/overview.ts';
 import { Empty } from '../../parts/empty.tsx';
 import { UserText } from '../../parts/text/user-text.tsx';
 import { ItemLink, TextLink } from '../../parts/links.tsx';
 import { Loaded } from '../../parts/loaded.tsx';
+import { LoadingCards } from '../../parts/loading.tsx';
 import { Section } from '../../parts/page.tsx';
 import { durationText } from '../../parts/text/duration.ts';
 import { useNow } from '../../parts/text/now.ts';
@@ -14,23 +16,25 @@ const SHOWN = 5;
 
 /** The gates that have waited longest. The frame around the page refreshes them. */
 export function WaitingGates() {
-  const query = useInfiniteQuery(approvalsQuery);
+  const query = useInfiniteQuery(approvalsQuery());
   const now = useNow();
   return (
     <Section
-      title="Pending approvals"
+      title={text.title}
       actions={
         <Text size="sm">
-          <TextLink to="/approvals">View all approvals</TextLink>
+          <TextLink to="/approvals">{text.all}</TextLink>
         </Text>
       }
     >
-      <Loaded query={query}>
+      <Loaded query={query} loading={<LoadingCards cards={1} height={90} />}>
         {({ pages }) => {
           const gates = pages.flatMap((page) => page.approvals).slice(0, SHOWN);
-          if (gates.length === 0) return <Empty title="No pending approvals" />;
+          if (gates.length === 0) {
+            return <Empty title={text.none} about={text.noneAbout} />;
+          }
           return (
-            <Paper withBorder component="nav" aria-label="Longest waiting gates">
+            <Paper withBorder component="nav" aria-label={text.label}>
               {gates.map(({ run_id: runId, node_id: nodeId, ...gate }) => (
                 <ItemLink
                   key={`${runId} ${gate.step_key}`}
@@ -40,8 +44,9 @@ export function WaitingGates() {
                   label={<UserText>{gate.label}</UserText>}
                   description={
                     <>
-                      <UserText>{gate.workflow_name}</UserText> · waiting for{' '}
-                      {durationText(now - Date.parse(gate.since))}
+                      <UserText>{gate.workflow_name}</UserText>
+                      {' · '}
+                      {text.waitingFor(durationText(now - Date.parse(gate.since)))}
                     </>
                   }
                 />

@@ -1,12 +1,20 @@
 import { Code, NativeSelect, Stack, Table, Text } from '@mantine/core';
 import type { Capability, MemberDetail } from '../../../../client/index.ts';
 import { api } from '../../api.ts';
+import { words } from '../../messages/en/words.ts';
+import {
+  capabilityMatrix as text,
+  capabilityTexts,
+  permission,
+} from '../../messages/en/people/permissions.ts';
+import { roleNamesInText } from '../../messages/en/parts/roles.ts';
+import { people } from '../../messages/en/people/shared.ts';
 import { useAction } from '../../parts/forms/action.ts';
 import { RowTable } from '../../parts/data/row-table.tsx';
 import { Tag } from '../../parts/tag.tsx';
 import { identityQuery, useIdentity, useMay } from '../../queries/identity.ts';
 import { membersKey } from '../../queries/members.ts';
-import { capabilityNames, capabilityTexts } from './capability-texts.ts';
+import { capabilityNames } from './capability-texts.ts';
 
 type Setting = MemberDetail['capabilities'][Capability];
 type Choice = 'inherit' | 'allow' | 'deny';
@@ -15,34 +23,32 @@ const overrideOf = { inherit: null, allow: true, deny: false } as const satisfie
   Choice,
   boolean | null
 >;
-const choiceTexts = {
-  inherit: 'Same as role',
-  allow: 'Allow',
-  deny: 'Deny',
-} as const satisfies Record<Choice, string>;
 
 /** The ten capabilities: the role's default, the member's override, and the result. A choice is saved immediately. */
 export function CapabilityMatrix({ member }: { member: MemberDetail }) {
   const mayManage = useMay('manage_members');
   const change = useAction(
     (overrides: Partial<Record<Capability, boolean | null>>) =>
-      api().changePermissions(member.id, overrides),
+      api().changePermissions(member.id, overrides, { ifMatch: member.etag }),
     {
       changes: [membersKey, identityQuery.queryKey],
-      done: 'Permission saved. It applies from the next request',
+      done: text.saved,
     },
   );
   return (
     <Stack gap="xs">
       <Text size="sm" c="dimmed">
-        {mayManage
-          ? 'An override takes precedence over the role. You can only grant permissions that you have.'
-          : 'An override takes precedence over the role. You need the manage_members permission to change overrides.'}
+        {mayManage ? text.aboutChange : text.about}
       </Text>
       <RowTable
-        label="Permissions"
+        label={people.permissions}
         minWidth={560}
-        columns={['Permission', `Role: ${member.role}`, 'Override', 'Result']}
+        columns={[
+          text.permission,
+          text.role(roleNamesInText[member.role]),
+          text.override,
+          words.result,
+        ]}
       >
         {capabilityNames.map((name) => (
           <Table.Tr key={name}>
@@ -52,7 +58,7 @@ export function CapabilityMatrix({ member }: { member: MemberDetail }) {
                 {capabilityTexts[name]}
               </Text>
             </Table.Td>
-            <Table.Td>{member.capabilities[name].default ? 'yes' : 'no'}</Table.Td>
+            <Table.Td>{member.capabilities[name].default ? text.yes : text.no}</Table.Td>
             <Table.Td>
               {mayManage ? (
                 <Override
@@ -62,7 +68,7 @@ export function CapabilityMatrix({ member }: { member: MemberDetail }) {
                   onChoose={(choice) => change.mutate({ [name]: overrideOf[choice] })}
                 />
               ) : (
-                choiceTexts[choiceOf(member.capabilities[name])]
+                text.choices[choiceOf(member.capabilities[name])]
               )}
             </Table.Td>
             <Table.Td>
@@ -93,13 +99,13 @@ function Override({
   return (
     <NativeSelect
       size="xs"
-      aria-label={`Override ${name}`}
+      aria-label={text.overrideOf(name)}
       value={choiceOf(setting)}
       disabled={busy}
       onChange={(event) => onChoose(event.currentTarget.value as Choice)}
-      data={(Object.keys(choiceTexts) as Choice[]).map((choice) => ({
+      data={(Object.keys(overrideOf) as Choice[]).map((choice) => ({
         value: choice,
-        label: choiceTexts[choice],
+        label: text.choices[choice],
         disabled: refused(choice),
       }))}
     />
@@ -110,5 +116,5 @@ const choiceOf = ({ override }: Setting): Choice =>
   override === null ? 'inherit' : override ? 'allow' : 'deny';
 
 const Effective = ({ held }: { held: boolean }) => (
-  <Tag color={held ? 'teal' : 'gray'}>{held ? 'Allowed' : 'Not allowed'}</Tag>
+  <Tag color={held ? 'success' : 'gray'}>{held ? permission.allowed : permission.notAllowed}</Tag>
 );

@@ -2,6 +2,10 @@ import { Button, Group, NativeSelect, Stack, Text, TextInput } from '@mantine/co
 import { useState } from 'react';
 import type { Member, Role } from '../../../../client/index.ts';
 import { api } from '../../api.ts';
+import { words } from '../../messages/en/words.ts';
+import { inviteForm as text, inviteLink } from '../../messages/en/people/invitations.ts';
+import { people } from '../../messages/en/people/shared.ts';
+import { Message } from '../../messages/message.tsx';
 import { useAction } from '../../parts/forms/action.ts';
 import { UserText } from '../../parts/text/user-text.tsx';
 import { Form } from '../../parts/forms/form.tsx';
@@ -24,13 +28,13 @@ export function InviteForm({ onClose }: { onClose: () => void }) {
   return (
     <Form
       action={invite}
-      submit="Send invitation"
+      submit={text.send}
       onSubmit={() => invite.mutate({ name, email, role })}
       onCancel={onClose}
       ready={name.trim() !== '' && email.includes('@')}
     >
       <TextInput
-        label="Name"
+        label={words.name}
         value={name}
         onChange={(event) => setName(event.currentTarget.value)}
         maxLength={200}
@@ -40,7 +44,7 @@ export function InviteForm({ onClose }: { onClose: () => void }) {
       />
       <TextInput
         type="email"
-        label="Email"
+        label={people.email}
         value={email}
         onChange={(event) => setEmail(event.currentTarget.value)}
         maxLength={254}
@@ -48,8 +52,8 @@ export function InviteForm({ onClose }: { onClose: () => void }) {
         required
       />
       <NativeSelect
-        label="Role"
-        description="You can only assign roles up to your own permissions."
+        label={people.role}
+        description={text.aboutRole}
         value={role}
         onChange={(event) => setRole(event.currentTarget.value as Role)}
         data={roleOptions}
@@ -62,22 +66,20 @@ function Invited({ member, onClose }: { member: Member; onClose: () => void }) {
   return (
     <Stack gap="sm">
       <Text size="sm">
-        Send <UserText>{member.name}</UserText> this link. If an email provider is configured, they
-        also get it by email.
+        <Message text={text.sendLink} values={{ name: <UserText>{member.name}</UserText> }} />
       </Text>
       {member.invite_code !== null && (
         <>
-          <Snippet text={inviteUrl(member.invite_code)} what="the invitation link" />
-          <Text size="sm">Or send only the code:</Text>
-          <Snippet text={member.invite_code} what="the invitation code" />
+          <Snippet text={inviteUrl(member.invite_code)} what={inviteLink.whatLink} />
+          <Text size="sm">{text.orSendCode}</Text>
+          <Snippet text={member.invite_code} what={inviteLink.whatCode} />
           <Text size="xs" c="dimmed">
-            Anyone with the code can join as this member. It works once and expires after a few
-            days. The member list shows the expiry date and can create a new code.
+            {text.aboutCode}
           </Text>
         </>
       )}
       <Group justify="flex-end">
-        <Button onClick={onClose}>Done</Button>
+        <Button onClick={onClose}>{words.done}</Button>
       </Group>
     </Stack>
   );

@@ -1,4 +1,5 @@
 import { Group, Text } from '@mantine/core';
+import { inviteLink as texts } from '../../messages/en/people/invitations.ts';
 import { Copy } from '../../parts/code/copy.tsx';
 
 /** The URL to accept an invitation. */
@@ -10,13 +11,13 @@ export function InviteLink({ code }: { code: string }) {
   return (
     <Group gap={4} wrap="nowrap">
       <Text size="xs" c="dimmed">
-        Link
+        {texts.link}
       </Text>
-      <Copy text={inviteUrl(code)} what="the invitation link" />
+      <Copy text={inviteUrl(code)} what={texts.whatLink} />
       <Text size="xs" c="dimmed">
-        Code
+        {texts.code}
       </Text>
-      <Copy text={code} what="the invitation code" />
+      <Copy text={code} what={texts.whatCode} />
     </Group>
   );
 }

@@ -4,6 +4,10 @@ import { useState } from 'react';
 import type { BodyOf, CreatedApiKey, Role } from '../../../../client/index.ts';
 import { api } from '../../api.ts';
 import { apiUrl } from '../../document.ts';
+import { words } from '../../messages/en/words.ts';
+import { keyForm as text } from '../../messages/en/people/keys.ts';
+import { roleNamesInText } from '../../messages/en/parts/roles.ts';
+import { people } from '../../messages/en/people/shared.ts';
 import { useAction } from '../../parts/forms/action.ts';
 import { Form } from '../../parts/forms/form.tsx';
 import { showSecretOnce } from '../../parts/forms/secret-once.tsx';
@@ -30,14 +34,14 @@ export function KeyForm({ onClose }: { onClose: () => void }) {
   return (
     <Form
       action={create}
-      submit="Create key"
+      submit={text.create}
       onSubmit={send}
       onCancel={onClose}
       ready={name.trim() !== ''}
     >
       <TextInput
-        label="Name"
-        description="The program that will use this key"
+        label={words.name}
+        description={text.aboutName}
         value={name}
         onChange={(event) => setName(event.currentTarget.value)}
         maxLength={200}
@@ -45,21 +49,24 @@ export function KeyForm({ onClose }: { onClose: () => void }) {
         data-autofocus
       />
       <Select
-        label="Member"
-        description="The key always has the permissions of its member and is revoked when the member is removed."
-        placeholder="None (use a role instead)"
+        label={words.member}
+        description={text.aboutMember}
+        placeholder={text.noMember}
         value={memberId}
         onChange={setMemberId}
         data={members
           .filter(({ status }) => status === 'active')
-          .map((member) => ({ value: member.id, label: `${member.name}, ${member.role}` }))}
+          .map((member) => ({
+            value: member.id,
+            label: `${member.name}, ${roleNamesInText[member.role]}`,
+          }))}
         searchable
         clearable
-        clearButtonProps={{ 'aria-label': 'Clear member' }}
+        clearButtonProps={{ 'aria-label': text.clearMember }}
       />
       {memberId === null && (
         <NativeSelect
-          label="Role"
+          label={people.role}
           value={role}
           onChange={(event) => setRole(event.currentTarget.value as Role)}
           data={roleOptions}
@@ -71,7 +78,7 @@ export function KeyForm({ onClose }: { onClose: () => void }) {
 
 function showKey({ name, secret }: CreatedApiKey): void {
   showSecretOnce({
-    title: `API key for ${name}`,
+    title: text.created(name),
     secret,
     use: `curl -s ${apiUrl}/api/auth/me -H 'X-API-Key: ${secret}'`,
   });

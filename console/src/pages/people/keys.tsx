@@ -1,9 +1,14 @@
-import { Button, Code, Modal, Switch, Table, Text } from '@mantine/core';
+import { Button, Code, Modal, Switch, Table } from '@mantine/core';
 import { IconPlus } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import type { ApiKey } from '../../../../client/index.ts';
 import { api } from '../../api.ts';
+import { words } from '../../messages/en/words.ts';
+import { keys as text } from '../../messages/en/people/keys.ts';
+import { roleNamesInText } from '../../messages/en/parts/roles.ts';
+import { people } from '../../messages/en/people/shared.ts';
+import { Message } from '../../messages/message.tsx';
 import { useAction } from '../../parts/forms/action.ts';
 import { confirm } from '../../parts/forms/confirm.tsx';
 import { Empty } from '../../parts/empty.tsx';
@@ -17,27 +22,24 @@ import { When } from '../../parts/text/time.tsx';
 import { useMay } from '../../queries/identity.ts';
 import { keysKey, keysQuery } from '../../queries/keys.ts';
 import { membersKey, membersQuery } from '../../queries/members.ts';
+import { pollMs } from '../../queries/stream-state.ts';
 import { KeyForm } from './key-form.tsx';
 
 const KEYS_EVERY_MS = 10_000;
 
 /** API keys, the credentials of programs. */
 export function KeysPage() {
-  const keys = useQuery({ ...keysQuery, refetchInterval: KEYS_EVERY_MS });
+  const keys = useQuery({ ...keysQuery, refetchInterval: () => pollMs(KEYS_EVERY_MS) });
   const mayManage = useMay('manage_api_keys');
   const [creating, setCreating] = useState(false);
   const [withRevoked, setWithRevoked] = useState(false);
   const create = mayManage && (
     <Button leftSection={<IconPlus size={16} />} onClick={() => setCreating(true)}>
-      New API key
+      {text.new}
     </Button>
   );
   return (
-    <Page
-      title="API keys"
-      about="Credentials for programs, sent in the X-API-Key header. Only a hash is stored."
-      actions={create}
-    >
+    <Page title={people.apiKeys} about={text.about} actions={create}>
       <Loaded query={keys}>
         {(all) => {
           const shown = all.filter((key) => withRevoked || !key.revoked);
@@ -45,18 +47,20 @@ export function KeysPage() {
             <>
               {all.some((key) => key.revoked) && (
                 <Switch
-                  label="Show revoked keys"
+                  label={text.showRevoked}
                   checked={withRevoked}
                   onChange={(event) => setWithRevoked(event.currentTarget.checked)}
                 />
               )}
               {shown.length === 0 ? (
-                <Empty title="No API keys yet">
-                  <Text size="sm" c="dimmed">
-                    {mayManage
-                      ? 'Create an API key so that programs can start runs and read results.'
-                      : 'You need the manage_api_keys permission to create one.'}
-                  </Text>
+                <Empty
+                  title={text.empty.title}
+                  about={text.empty.about}
+                  missing={!mayManage && 'manage_api_keys'}
+                >
+                  {mayManage && (
+                    <Button onClick={() => setCreating(true)}>{text.empty.create}</Button>
+                  )}
                 </Empty>
               ) : (
                 <KeyTable keys={shown} />
@@ -65,7 +69,7 @@ export function KeysPage() {
           );
         }}
       </Loaded>
-      <Modal opened={creating} onClose={() => setCreating(false)} title="New API key">
+      <Modal opened={creating} onClose={() => setCreating(false)} title={text.new}>
         <KeyForm onClose={() => setCreating(false)} />
       </Modal>
     </Page>
@@ -75,8 +79,8 @@ export function KeysPage() {
 function KeyTable({ keys }: { keys: ApiKey[] }) {
   return (
     <RowTable
-      label="API keys"
-      columns={['Name', 'Prefix', 'Acts as', 'Created', 'Last used', 'Actions']}
+      label={people.apiKeys}
+      columns={[words.name, text.prefix, text.actor, words.created, text.lastUsed, people.actions]}
     >
       {keys.map((key) => (
         <Table.Tr key={key.id}>
@@ -93,10 +97,10 @@ function KeyTable({ keys }: { keys: ApiKey[] }) {
             <When at={key.created_at} ago />
           </Table.Td>
           <Table.Td>
-            {key.last_used_at === null ? 'never' : <When at={key.last_used_at} ago />}
+            {key.last_used_at === null ? text.never : <When at={key.last_used_at} ago />}
           </Table.Td>
           <Table.Td>
-            {key.revoked ? <Tag color="gray">Revoked</Tag> : <Revoke apiKey={key} />}
+            {key.revoked ? <Tag color="gray">{text.isRevoked}</Tag> : <Revoke apiKey={key} />}
           </Table.Td>
         </Table.Tr>
       ))}
@@ -106,46 +110,47 @@ function KeyTable({ keys }: { keys: ApiKey[] }) {
 
 function KeyActor({ apiKey: { member_id, role } }: { apiKey: ApiKey }) {
   const { data: members = [] } = useQuery(membersQuery);
-  if (member_id === null) return role;
+  const roleName = roleNamesInText[role];
+  if (member_id === null) return roleName;
   const name = members.find(({ id }) => id === member_id)?.name ?? member_id;
   return (
     <>
       <TextLink size="sm" to="/members/$memberId" params={{ memberId: member_id }}>
         <UserText>{name}</UserText>
       </TextLink>
-      , {role}
+      , {roleName}
     </>
   );
 }
 
 function Revoke({ apiKey }: { apiKey: ApiKey }) {
-  const revoke = useAction((id: string) => api().revokeApiKey(id), {
+  const revoke = useAction(({ id, etag }: ApiKey) => api().revokeApiKey(id, { ifMatch: etag }), {
     changes: [keysKey, membersKey],
-    done: 'API key revoked',
+    done: text.revoked,
   });
   if (!useMay('manage_api_keys')) return null;
   const ask = (): void =>
     confirm({
-      title: 'Revoke this API key?',
+      title: text.revokeTitle,
       consequence: (
-        <>
-          Requests with <UserText>{apiKey.name}</UserText> will fail immediately. You cannot undo
-          this.
-        </>
+        <Message
+          text={text.revokeConsequence}
+          values={{ name: <UserText>{apiKey.name}</UserText> }}
+        />
       ),
-      confirmLabel: 'Revoke key',
-      onConfirm: () => revoke.mutate(apiKey.id),
+      confirmLabel: text.revokeConfirm,
+      onConfirm: () => revoke.mutate(apiKey),
     });
   return (
     <Button
       size="compact-xs"
       variant="light"
-      color="red"
+      color="danger"
       loading={revoke.isPending}
       onClick={ask}
-      aria-label={`Revoke ${apiKey.name}`}
+      aria-label={text.revokeKey(apiKey.name)}
     >
-      Revoke
+      {text.revoke}
     </Button>
   );
 }

@@ -1,8 +1,11 @@
-import { Code, Stack, Table, Text } from '@mantine/core';
+import { Stack, Table, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import type { MemberStats } from '../../../../client/index.ts';
+import { words } from '../../messages/en/words.ts';
+import { memberActivity as text } from '../../messages/en/people/members.ts';
 import { DayBars } from '../../parts/data/day-bars.tsx';
 import { Facts } from '../../parts/data/facts.tsx';
+import { actionText, targetText } from '../../parts/text/audit-texts.ts';
 import { UserText } from '../../parts/text/user-text.tsx';
 import { Loaded } from '../../parts/loaded.tsx';
 import { countText, dollarsText } from '../../parts/text/numbers.ts';
@@ -22,17 +25,17 @@ function Stats({ stats }: { stats: MemberStats }) {
     <Stack gap="md">
       <Facts
         of={[
-          ['Runs started', countText(stats.runs_triggered)],
-          ['Run cost', dollarsText(stats.total_cost_usd)],
-          ['Approved', countText(stats.approvals)],
-          ['Rejected', countText(stats.rejections)],
-          ['Workflows created', countText(stats.workflows_created)],
+          [text.runsStarted, countText(stats.runs_triggered)],
+          [text.runCost, dollarsText(stats.total_cost_usd)],
+          [text.approved, countText(stats.approvals)],
+          [text.rejected, countText(stats.rejections)],
+          [text.workflowsCreated, countText(stats.workflows_created)],
         ]}
       />
       <DayBars
-        label="Actions in the last 30 days"
+        label={text.perDay}
         rows={stats.activity}
-        series={{ name: 'count', label: 'Actions', colour: 'indigo.6', text: countText }}
+        series={{ name: 'count', label: text.actions, colour: 'accent.6', text: countText }}
       />
       <Recent stats={stats} />
     </Stack>
@@ -43,29 +46,29 @@ function Recent({ stats }: { stats: MemberStats }) {
   if (stats.recent_actions.length === 0) {
     return (
       <Text size="sm" c="dimmed">
-        No activity in the audit log.
+        {text.none}
       </Text>
     );
   }
   return (
     <>
-      <RowTable label="Recent actions" minWidth={420} columns={['Time', 'Action', 'Target']}>
+      <RowTable label={text.recent} minWidth={420} columns={[words.time, text.action, text.target]}>
         {stats.recent_actions.map((entry) => (
           <Table.Tr key={entry.id}>
             <Table.Td>
               <When at={entry.created_at} ago />
             </Table.Td>
             <Table.Td>
-              <Code>{entry.action}</Code>
+              <span title={entry.action}>{actionText(entry.action)}</span>
             </Table.Td>
             <Table.Td>
-              {entry.target_type} <UserText>{entry.target_id}</UserText>
+              {targetText(entry.target_type)} <UserText>{entry.target_id}</UserText>
             </Table.Td>
           </Table.Tr>
         ))}
       </RowTable>
       <TextLink size="sm" to="/audit" search={{ actor_id: stats.member_id }}>
-        View all actions in the audit log
+        {text.all}
       </TextLink>
     </>
   );

@@ -4,23 +4,29 @@ import { getRouteApi } from '@tanstack/react-router';
 import { useState } from 'react';
 import type { MemberDetail, Role } from '../../../../client/index.ts';
 import { api } from '../../api.ts';
+import { words } from '../../messages/en/words.ts';
+import {
+  member as text,
+  memberStatusNames,
+  removalTexts,
+} from '../../messages/en/people/members.ts';
+import { roleNames } from '../../messages/en/parts/roles.ts';
+import { people } from '../../messages/en/people/shared.ts';
 import { useAction } from '../../parts/forms/action.ts';
 import { Facts } from '../../parts/data/facts.tsx';
 import { UserText } from '../../parts/text/user-text.tsx';
 import { Loaded } from '../../parts/loaded.tsx';
 import { countText } from '../../parts/text/numbers.ts';
 import { Page, Section } from '../../parts/page.tsx';
-import { TextLink } from '../../parts/links.tsx';
 import { Tag } from '../../parts/tag.tsx';
 import { When } from '../../parts/text/time.tsx';
 import { identityQuery, useIdentity, useMay } from '../../queries/identity.ts';
-import { memberQuery, membersKey } from '../../queries/members.ts';
+import { memberQuery, membersKey, memberStatsQuery } from '../../queries/members.ts';
 import { workspaceQuery } from '../../queries/workspace.ts';
 import { CapabilityMatrix } from './capability-matrix.tsx';
-import { confirmRemoval, removalTexts } from './confirm-removal.tsx';
+import { confirmRemoval } from './confirm-removal.tsx';
 import { MemberActivity } from './member-activity.tsx';
 import { roleOptions, statusColours } from './roles.ts';
-import { sentenceCase } from '../../parts/text/sentence-case.ts';
 
 const route = getRouteApi('/inside/members/$memberId');
 
@@ -28,21 +34,20 @@ const route = getRouteApi('/inside/members/$memberId');
 export function MemberPage() {
   const { memberId } = route.useParams();
   const member = useQuery(memberQuery(memberId));
-  const name = member.data?.name ?? 'Member';
+  const name = member.data?.name ?? words.member;
   return (
     <Page
       title={name}
-      about={<TextLink to="/members">Back to members</TextLink>}
       actions={member.data !== undefined && <MemberActions member={member.data} />}
     >
       <Loaded query={member}>
         {(loaded) => (
           <>
             <Profile member={loaded} />
-            <Section title="Permissions">
+            <Section title={people.permissions}>
               <CapabilityMatrix member={loaded} />
             </Section>
-            <Section title="Activity">
+            <Section title={text.activity}>
               <MemberActivity memberId={loaded.id} />
             </Section>
           </>
@@ -55,26 +60,22 @@ export function MemberPage() {
 function Profile({ member }: { member: MemberDetail }) {
   const mayManage = useMay('manage_members');
   return (
-    <Section title="Profile">
+    <Section title={people.profile}>
       <Facts
         of={[
-          ['Email', <UserText key="email">{member.email}</UserText>],
+          [people.email, <UserText key="email">{member.email}</UserText>],
           [
-            'Status',
+            words.status,
             <Tag key="status" color={statusColours[member.status]}>
-              {sentenceCase(member.status)}
+              {memberStatusNames[member.status]}
             </Tag>,
           ],
-          ['Role', mayManage ? undefined : sentenceCase(member.role)],
-          ['API keys', countText(member.api_key_count)],
-          ['Joined', <When key="since" at={member.created_at} />],
+          [people.role, mayManage ? undefined : roleNames[member.role]],
+          [people.apiKeys, countText(member.api_key_count)],
+          [text.joined, <When key="since" at={member.created_at} />],
         ]}
       />
-      {member.is_owner && (
-        <Alert>
-          Workspace owner. In open mode, requests without credentials act as this member.
-        </Alert>
-      )}
+      {member.is_owner && <Alert>{text.owner}</Alert>}
       {mayManage && <RoleChange key={member.role} member={member} />}
     </Section>
   );
@@ -82,21 +83,24 @@ function Profile({ member }: { member: MemberDetail }) {
 
 function RoleChange({ member }: { member: MemberDetail }) {
   const [role, setRole] = useState(member.role);
-  const change = useAction((next: Role) => api().changeRole(member.id, next), {
-    changes: [membersKey, identityQuery.queryKey],
-    done: 'Role changed. It applies from the next request',
-  });
+  const change = useAction(
+    (next: Role) => api().changeRole(member.id, next, { ifMatch: member.etag }),
+    {
+      changes: [membersKey, identityQuery.queryKey],
+      done: text.roleChanged,
+    },
+  );
   return (
     <Group align="flex-end" gap="xs">
       <NativeSelect
-        label="Role"
+        label={people.role}
         value={role}
         onChange={(event) => setRole(event.currentTarget.value as Role)}
         data={roleOptions}
       />
       {role !== member.role && (
         <Button loading={change.isPending} onClick={() => change.mutate(role)}>
-          Change role
+          {text.changeRole}
         </Button>
       )}
     </Group>
@@ -109,34 +113,36 @@ function MemberActions({ member }: { member: MemberDetail }) {
   const changes = [membersKey, workspaceQuery.queryKey];
   const approve = useAction((memberId: string) => api().approveMember(memberId), {
     changes,
-    done: 'Member approved',
+    done: text.approved,
   });
-  const remove = useAction((memberId: string) => api().removeMember(memberId), {
-    changes: [],
-    done: removalTexts[member.status].done,
-    // Refetch only the list: reading the removed member would fail.
-    onDone: () => void navigate({ to: '/members' }),
-  });
+  const remove = useAction(
+    ({ id, etag }: MemberDetail) => api().removeMember(id, { ifMatch: etag }),
+    {
+      changes,
+      done: removalTexts[member.status].done,
+      removes: [memberQuery(member.id).queryKey, memberStatsQuery(member.id).queryKey],
+      onDone: () => navigate({ to: '/members' }),
+    },
+  );
   if (!useMay('manage_members')) return null;
-  const { verb } = removalTexts[member.status];
   return (
     <>
       {member.status === 'pending' && (
         <Button loading={approve.isPending} onClick={() => approve.mutate(member.id)}>
-          Approve
+          {text.approve}
         </Button>
       )}
       <Button
         variant="light"
-        color="red"
+        color="danger"
         loading={remove.isPending}
-        onClick={() => confirmRemoval(member, () => remove.mutate(member.id))}
+        onClick={() => confirmRemoval(member, () => remove.mutate(member))}
       >
-        {verb}
+        {removalTexts[member.status].remove}
       </Button>
       {member.id === id && (
         <Text size="xs" c="dimmed">
-          This is you.
+          {text.you}
         </Text>
       )}
     </>

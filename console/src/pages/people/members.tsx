@@ -4,6 +4,15 @@ import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import type { Member } from '../../../../client/index.ts';
 import { api } from '../../api.ts';
+import { words } from '../../messages/en/words.ts';
+import {
+  members as text,
+  memberStatusNames,
+  removalTexts,
+} from '../../messages/en/people/members.ts';
+import { roleNames, roleNamesInText } from '../../messages/en/parts/roles.ts';
+import { people } from '../../messages/en/people/shared.ts';
+import { Message } from '../../messages/message.tsx';
 import { useAction } from '../../parts/forms/action.ts';
 import { UserText } from '../../parts/text/user-text.tsx';
 import { Loaded } from '../../parts/loaded.tsx';
@@ -15,27 +24,27 @@ import { When } from '../../parts/text/time.tsx';
 import { useIdentity, useMay } from '../../queries/identity.ts';
 import { membersKey, membersQuery } from '../../queries/members.ts';
 import { workspaceQuery } from '../../queries/workspace.ts';
-import { confirmRemoval, removalTexts } from './confirm-removal.tsx';
+import { pollMs } from '../../queries/stream-state.ts';
+import { confirmRemoval } from './confirm-removal.tsx';
 import { InviteForm } from './invite-form.tsx';
 import { InviteLink } from './invite-link.tsx';
 import { statusColours } from './roles.ts';
-import { sentenceCase } from '../../parts/text/sentence-case.ts';
 
 const MEMBERS_EVERY_MS = 10_000;
 
 /** The members of the workspace, invited users and pending sign-ups. */
 export function MembersPage() {
-  const members = useQuery({ ...membersQuery, refetchInterval: MEMBERS_EVERY_MS });
+  const members = useQuery({ ...membersQuery, refetchInterval: () => pollMs(MEMBERS_EVERY_MS) });
   const mayManage = useMay('manage_members');
   const [inviting, setInviting] = useState(false);
   return (
     <Page
-      title="Members"
-      about="People with access to this workspace. Select a member to see their permissions and activity."
+      title={text.title}
+      about={text.about}
       actions={
         mayManage && (
           <Button leftSection={<IconUserPlus size={16} />} onClick={() => setInviting(true)}>
-            Invite member
+            {text.invite}
           </Button>
         )
       }
@@ -48,7 +57,7 @@ export function MembersPage() {
           </>
         )}
       </Loaded>
-      <Modal opened={inviting} onClose={() => setInviting(false)} title="Invite member">
+      <Modal opened={inviting} onClose={() => setInviting(false)} title={text.invite}>
         <InviteForm onClose={() => setInviting(false)} />
       </Modal>
     </Page>
@@ -58,15 +67,14 @@ export function MembersPage() {
 function Pending({ members }: { members: Member[] }) {
   if (members.length === 0) return null;
   return (
-    <Section title="Pending requests">
+    <Section title={text.pending.title}>
       <Text size="sm" c="dimmed">
-        Anyone can sign up with any email address. Without an email provider, addresses are not
-        verified. Only approve people you expect.
+        {text.pending.about}
       </Text>
       <RowTable
-        label="Members to approve"
+        label={text.pending.table}
         minWidth={480}
-        columns={['Name', 'Email', 'Requested', 'Actions']}
+        columns={[words.name, people.email, text.pending.requested, people.actions]}
       >
         {members.map((member) => (
           <Table.Tr key={member.id}>
@@ -92,7 +100,7 @@ function Pending({ members }: { members: Member[] }) {
 function PendingActions({ member }: { member: Member }) {
   const approve = useAction((id: string) => api().approveMember(id), {
     changes: [membersKey, workspaceQuery.queryKey],
-    done: `Approved ${member.name} as ${member.role}`,
+    done: text.approved(member.name, roleNamesInText[member.role]),
   });
   if (!useMay('manage_members')) return null;
   return (
@@ -101,9 +109,9 @@ function PendingActions({ member }: { member: Member }) {
         size="compact-xs"
         loading={approve.isPending}
         onClick={() => approve.mutate(member.id)}
-        aria-label={`Approve ${member.name}`}
+        aria-label={text.approveMember(member.name)}
       >
-        Approve
+        {text.approve}
       </Button>
       <Remove member={member} />
     </Group>
@@ -112,8 +120,11 @@ function PendingActions({ member }: { member: Member }) {
 
 function MemberTable({ members }: { members: Member[] }) {
   return (
-    <Section title="Members and invitations">
-      <RowTable label="Members" columns={['Name', 'Email', 'Role', 'Status', 'Added', 'Actions']}>
+    <Section title={text.all}>
+      <RowTable
+        label={text.table}
+        columns={[words.name, people.email, people.role, words.status, text.added, people.actions]}
+      >
         {members.map((member) => (
           <Table.Tr key={member.id}>
             <Table.Td>
@@ -122,14 +133,17 @@ function MemberTable({ members }: { members: Member[] }) {
             <Table.Td>
               <UserText>{member.email}</UserText>
             </Table.Td>
-            <Table.Td>{sentenceCase(member.role)}</Table.Td>
+            <Table.Td>{roleNames[member.role]}</Table.Td>
             <Table.Td>
               <Stack gap={4} align="flex-start">
-                <Tag color={statusColours[member.status]}>{sentenceCase(member.status)}</Tag>
+                <Tag color={statusColours[member.status]}>{memberStatusNames[member.status]}</Tag>
                 {member.invite_code !== null && <InviteLink code={member.invite_code} />}
                 {member.invite_expires_at !== null && (
                   <Text size="xs" c="dimmed" component="div">
-                    Code expires <When at={member.invite_expires_at} ago />
+                    <Message
+                      text={text.codeExpires}
+                      values={{ when: <When at={member.invite_expires_at} ago /> }}
+                    />
                   </Text>
                 )}
               </Stack>
@@ -159,12 +173,12 @@ function MemberName({ member }: { member: Member }) {
       </TextLink>
       {member.is_owner && (
         <Tag size="sm" variant="default">
-          Owner
+          {text.owner}
         </Tag>
       )}
       {member.id === id && (
         <Text size="xs" c="dimmed">
-          You
+          {text.you}
         </Text>
       )}
     </Group>
@@ -174,7 +188,7 @@ function MemberName({ member }: { member: Member }) {
 function Renew({ member }: { member: Member }) {
   const renew = useAction((id: string) => api().renewInvite(id), {
     changes: [membersKey],
-    done: ({ invite_code: code }) => (code === null ? 'New code created' : `New code: ${code}`),
+    done: ({ invite_code: code }) => (code === null ? text.newCodeCreated : text.newCodeIs(code)),
   });
   if (!useMay('manage_members')) return null;
   return (
@@ -183,30 +197,30 @@ function Renew({ member }: { member: Member }) {
       variant="default"
       loading={renew.isPending}
       onClick={() => renew.mutate(member.id)}
-      aria-label={`New code for ${member.name}`}
+      aria-label={text.newCodeFor(member.name)}
     >
-      New code
+      {text.newCode}
     </Button>
   );
 }
 
 function Remove({ member }: { member: Member }) {
-  const { verb, done } = removalTexts[member.status];
-  const remove = useAction((id: string) => api().removeMember(id), {
+  const removal = removalTexts[member.status];
+  const remove = useAction(({ id, etag }: Member) => api().removeMember(id, { ifMatch: etag }), {
     changes: [membersKey, workspaceQuery.queryKey],
-    done,
+    done: removal.done,
   });
   if (!useMay('manage_members')) return null;
   return (
     <Button
       size="compact-xs"
       variant="light"
-      color="red"
+      color="danger"
       loading={remove.isPending}
-      onClick={() => confirmRemoval(member, () => remove.mutate(member.id))}
-      aria-label={`${verb} ${member.name}`}
+      onClick={() => confirmRemoval(member, () => remove.mutate(member))}
+      aria-label={removal.removeNamed(member.name)}
     >
-      {verb}
+      {removal.remove}
     </Button>
   );
 }

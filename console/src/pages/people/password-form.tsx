@@ -1,6 +1,7 @@
 import { Box, PasswordInput, Text } from '@mantine/core';
 import { useState } from 'react';
 import { api } from '../../api.ts';
+import { passwordForm as text } from '../../messages/en/people/account.ts';
 import { useAction } from '../../parts/forms/action.ts';
 import { Form } from '../../parts/forms/form.tsx';
 import { useIdentity } from '../../queries/identity.ts';
@@ -17,7 +18,7 @@ function usePasswordForm() {
     (body: { current_password: string; new_password: string }) => api().changePassword(body),
     {
       changes: [],
-      done: 'Password changed. You are signed out everywhere else',
+      done: text.changed,
       onDone: ({ token }) => {
         signIn(token);
         setCurrent('');
@@ -43,12 +44,12 @@ export function PasswordForm() {
     <Box maw={420}>
       <Form
         action={change}
-        submit="Change password"
+        submit={text.change}
         onSubmit={() => change.mutate({ current_password: current, new_password: next })}
         ready={current !== '' && next.length >= LEAST_CHARACTERS && again === next}
       >
         <Text size="sm" c="dimmed">
-          This signs you out of all other sessions.
+          {text.about}
         </Text>
         {/* Password managers need the username. */}
         <input type="text" autoComplete="username" value={email ?? ''} readOnly hidden />
@@ -71,7 +72,7 @@ function PasswordFields({
   return (
     <>
       <PasswordInput
-        label="Current password"
+        label={text.current}
         autoComplete="current-password"
         value={current}
         onChange={(event) => setCurrent(event.currentTarget.value)}
@@ -79,21 +80,21 @@ function PasswordFields({
         required
       />
       <PasswordInput
-        label="New password"
-        description={`At least ${LEAST_CHARACTERS} characters`}
+        label={text.new}
+        description={text.atLeast(LEAST_CHARACTERS)}
         autoComplete="new-password"
         value={next}
         onChange={(event) => setNext(event.currentTarget.value)}
-        error={short ? `At least ${LEAST_CHARACTERS} characters` : undefined}
+        error={short ? text.atLeast(LEAST_CHARACTERS) : undefined}
         maxLength={MOST_CHARACTERS}
         required
       />
       <PasswordInput
-        label="Confirm new password"
+        label={text.confirm}
         autoComplete="new-password"
         value={again}
         onChange={(event) => setAgain(event.currentTarget.value)}
-        error={differs ? 'The passwords do not match' : undefined}
+        error={differs ? text.differs : undefined}
         maxLength={MOST_CHARACTERS}
         required
       />

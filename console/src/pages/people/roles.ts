@@ -1,10 +1,5 @@
 import type { Member, Role } from '../../../../client/index.ts';
-
-const roleTexts = {
-  viewer: 'Viewer: can view everything, cannot change anything',
-  editor: 'Editor: can build, run and approve workflows',
-  admin: 'Admin: can do everything, including managing members and budgets',
-} as const satisfies Record<Role, string>;
+import { roleTexts } from '../../messages/en/people/roles.ts';
 
 /** Options of a select, fewest capabilities first. */
 export const roleOptions = Object.entries(roleTexts).map(([value, label]) => ({
@@ -13,7 +8,7 @@ export const roleOptions = Object.entries(roleTexts).map(([value, label]) => ({
 }));
 
 export const statusColours = {
-  active: 'teal',
-  invited: 'blue',
-  pending: 'yellow',
+  active: 'success',
+  invited: 'info',
+  pending: 'warning',
 } as const satisfies Record<Member['status'], string>;

@@ -3,6 +3,8 @@ import { Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useMemo } from 'react';
 import type { Run, RunEvent, Step } from '../../../../client/index.ts';
+import { locale } from '../../messages/en/locale.ts';
+import { eventLog as texts } from '../../messages/en/runs/run.ts';
 import { Empty } from '../../parts/empty.tsx';
 import { UserText } from '../../parts/text/user-text.tsx';
 import { Loaded } from '../../parts/loaded.tsx';
@@ -14,7 +16,7 @@ import { PickList } from './pick-list.tsx';
 import type { Selection } from './use-selection.ts';
 
 const ROW_HEIGHT = 30;
-const clock = new Intl.DateTimeFormat('en', {
+const clock = new Intl.DateTimeFormat(locale, {
   hour: '2-digit',
   minute: '2-digit',
   second: '2-digit',
@@ -47,16 +49,12 @@ function Events({ events, run, chosen, select }: EventLogProps & { events: RunEv
   }, [events, run.steps]);
   const keys = useMemo(() => stepKeys(events, run.steps), [events, run.steps]);
   if (lines.length === 0) {
-    return (
-      <Empty title="No events yet">
-        <Text c="dimmed">Events appear here as the run progresses.</Text>
-      </Empty>
-    );
+    return <Empty title={texts.empty.title} about={texts.empty.about} />;
   }
   const picked = chosen === undefined ? -1 : keys.indexOf(chosen);
   return (
     <PickList
-      label="Event log"
+      label={texts.label}
       count={lines.length}
       rowHeight={ROW_HEIGHT}
       maxHeight={16 * ROW_HEIGHT}
@@ -102,7 +100,7 @@ function LineRow({ line: { event, time, text, userText } }: { line: Line }) {
       <Text span size="xs" c="dimmed" className="numbers" title={event.at}>
         {time}
       </Text>
-      <Text span size="sm" fw={600} inherit={!failed} {...(failed && { c: 'red' })}>
+      <Text span size="sm" fw={600} inherit={!failed} {...(failed && { c: 'danger' })}>
         {text}
       </Text>
       {userText !== undefined && (

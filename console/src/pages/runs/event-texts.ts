@@ -1,4 +1,6 @@
 import type { RunEvent, Step } from '../../../../client/index.ts';
+import { events as texts } from '../../messages/en/runs/run.ts';
+import { countText } from '../../parts/text/numbers.ts';
 
 /**
  * The text of a frame. `userText` is text from users and models. Nodes are named by their labels, and calls of an agent,
@@ -11,31 +13,36 @@ export function eventText(
   const label = 'node_id' in frame ? labelOf(frame.step_key ?? frame.node_id) : '';
   switch (frame.type) {
     case 'step_started':
-      return { text: 'Step started', userText: frame.label };
+      return { text: texts.stepStarted, userText: frame.label };
     case 'step_completed':
-      return { text: 'Step completed', userText: label };
+      return { text: texts.stepCompleted, userText: label };
     case 'step_failed':
-      return { text: 'Step failed', userText: `${label}: ${frame.error}` };
+      return { text: texts.stepFailed, userText: `${label}: ${frame.error}` };
     case 'run_paused':
       return {
-        text: 'Waiting for approval',
+        text: texts.runPaused,
         userText: `${label}: ${frame.prompt}`,
       };
     case 'agent_turn':
-      return { text: `Turn ${frame.turn}`, userText: `${label}, ${callsText(frame.calls)}` };
+      return { text: texts.turn(frame.turn), userText: callsText(label, frame.calls) };
+    case 'child_paused':
+      return { text: texts.childPaused, userText: label };
+    case 'child_continued':
+      return { text: texts.childContinued, userText: label };
     case 'run_completed':
-      return { text: 'Run completed', userText: undefined };
+      return { text: texts.runCompleted, userText: undefined };
     case 'run_failed':
-      return { text: 'Run failed', userText: frame.error };
+      return { text: texts.runFailed, userText: frame.error };
     case 'run_evaluated':
-      return { text: `Checks passed: ${frame.passed} of ${frame.total}`, userText: undefined };
+      return {
+        text: texts.checksPassed(countText(frame.passed), countText(frame.total)),
+        userText: undefined,
+      };
   }
 }
 
-function callsText(calls: number): string {
-  if (calls === 0) return 'answered';
-  return calls === 1 ? '1 call' : `${calls} calls`;
-}
+const callsText = (agent: string, calls: number): string =>
+  calls === 0 ? texts.answered(agent) : texts.calls(agent, calls);
 
 /**
  * The step of a frame. Frames name the node, not its iteration, so it is the step of that node whose start or end is

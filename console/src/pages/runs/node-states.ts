@@ -1,5 +1,6 @@
 import { repeats } from '../../../../shared/graph/kinds.ts';
 import type { Run, Step } from '../../../../client/index.ts';
+import { stepNames } from '../../messages/en/runs/steps.ts';
 import { isNodeStep } from './steps/agent-steps.ts';
 import type { DrawnEdge, Drawing } from '../../graph/drawn.ts';
 
@@ -84,7 +85,7 @@ function byRound(a: readonly number[], b: readonly number[]): number {
 
 /** `iteration 3`, in nested loops `iteration 3.2`; undefined outside of loops. */
 export function iterationText({ iteration }: Pick<Step, 'iteration'>): string | undefined {
-  return iteration.length === 0 ? undefined : `iteration ${iteration.join('.')}`;
+  return iteration.length === 0 ? undefined : stepNames.iteration(iteration.join('.'));
 }
 
 /** `#3` for the third iteration, for narrow places; undefined outside of loops. */
@@ -95,5 +96,5 @@ export function iterationMark({ iteration }: Pick<Step, 'iteration'>): string | 
 /** The name of a step, for screen readers and sentences. */
 export function stepName(step: Pick<Step, 'label' | 'iteration'>): string {
   const iteration = iterationText(step);
-  return iteration === undefined ? step.label : `${step.label}, ${iteration}`;
+  return iteration === undefined ? step.label : stepNames.withIteration(step.label, iteration);
 }

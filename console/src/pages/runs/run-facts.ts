@@ -1,5 +1,7 @@
 import { repeats } from '../../../../shared/graph/kinds.ts';
 import type { Run, Step } from '../../../../client/index.ts';
+import { stepNames } from '../../messages/en/runs/steps.ts';
+import { countText } from '../../parts/text/numbers.ts';
 import { stepName } from './node-states.ts';
 import { isNodeStep } from './steps/agent-steps.ts';
 
@@ -13,12 +15,33 @@ export interface ResumeFacts {
   after: 'budget' | 'rejected' | 'cancelled' | 'other';
 }
 
+/**
+ * The key of the step where a run has failed: of the node that the failure names, or else the last one that failed and was
+ * not caught. A loop or map also fails because of a step in it.
+ */
+export function failingStep({
+  steps,
+  failure,
+}: Pick<Run, 'steps' | 'failure'>): string | undefined {
+  const failed = steps
+    .filter(isNodeStep)
+    .filter(({ status, caught }) => status === 'failed' && caught !== true);
+  const step =
+    failed.findLast(({ node_id: nodeId }) => nodeId === failure?.node_id) ??
+    failed.findLast(({ kind }) => !repeats({ kind })) ??
+    failed.at(-1);
+  return step?.step_key;
+}
+
 const unfinished: readonly Step['status'][] = ['failed', 'cancelled', 'running'];
 
-export function resumeFacts(run: Pick<Run, 'steps' | 'failure'>): ResumeFacts {
+export function resumeFacts(
+  run: Pick<Run, 'steps' | 'failure'> & { step_counts?: Run['step_counts'] },
+): ResumeFacts {
   const kind = run.failure?.kind;
   const after =
     kind === 'budget' || kind === 'rejected' || kind === 'cancelled' ? kind : ('other' as const);
+  if (run.step_counts != null) return { ...countedFacts(run.step_counts), after };
   // A loop that failed in its body continues its iteration, and does no work itself.
   const again = run.steps
     .filter(isNodeStep)
@@ -29,6 +52,19 @@ export function resumeFacts(run: Pick<Run, 'steps' | 'failure'>): ResumeFacts {
   return { again: again.map(stepName), kept: finishedSteps(run), after };
 }
 
+/** Of a run with more steps than its record has: by node. */
+const countedFacts = (counts: NonNullable<Run['step_counts']>) => ({
+  again: counts.flatMap(({ label, kind, caught, by_status }) => {
+    const open = unfinished.reduce((sum, status) => sum + (by_status[status] ?? 0), 0) - caught;
+    if (open === 0 || repeats({ kind })) return [];
+    return [open === 1 ? label : stepNames.withCount(label, open)];
+  }),
+  kept: finishedCount(counts),
+});
+
+const finishedCount = (counts: NonNullable<Run['step_counts']>): number =>
+  counts.reduce((sum, { by_status }) => sum + (by_status.success ?? 0), 0);
+
 /** The effect of a cancel on a run that has not ended. */
 export interface CancelFacts {
   /** Names of the steps that are cancelled. */
@@ -38,13 +74,15 @@ export interface CancelFacts {
   gates: number;
 }
 
-export function cancelFacts(run: Pick<Run, 'steps' | 'pending_gates'>): CancelFacts {
+export function cancelFacts(
+  run: Pick<Run, 'steps' | 'pending_gates'> & { step_counts?: Run['step_counts'] },
+): CancelFacts {
   const stopped = run.steps
     .filter(isNodeStep)
     .filter(({ status, kind }) => status === 'running' && !repeats({ kind }));
   return {
     stopped: stopped.map(stepName),
-    kept: finishedSteps(run),
+    kept: run.step_counts == null ? finishedSteps(run) : finishedCount(run.step_counts),
     gates: run.pending_gates.length,
   };
 }
@@ -54,11 +92,11 @@ const finishedSteps = ({ steps }: Pick<Run, 'steps'>): number =>
 
 /** `'a'`, `'a' and 'b'`, `'a', 'b' and 3 more`. */
 export function namesText(names: readonly string[], most = 3): string {
-  const shown = names.slice(0, most).map((name) => `'${name}'`);
+  const shown = names.slice(0, most).map(stepNames.quoted);
   const more = names.length - shown.length;
-  const all = more > 0 ? [...shown, `${more} more`] : shown;
+  const all = more > 0 ? [...shown, stepNames.more(countText(more))] : shown;
   const last = all.at(-1) ?? '';
-  return all.length < 2 ? last : `${all.slice(0, -1).join(', ')} and ${last}`;
+  return all.length < 2 ? last : stepNames.listed(all.slice(0, -1), last);
 }
 
 /** Whether the run has ended and nothing happens until a user acts. */

@@ -1,18 +1,21 @@
-import { useQuery } from '@tanstack/react-query';
+import { Skeleton } from '@mantine/core';
 import { useCallback, useMemo, useState } from 'react';
 import type { Graph, Run, Step } from '../../../../client/index.ts';
 import type { EdgeCondition } from '../../../../shared/contract/graph.ts';
-import { drawingOf } from '../../graph/drawn.ts';
+import type { Drawing } from '../../graph/drawn.ts';
 import { type CardOf, GraphView } from '../../graph/graph-view.tsx';
 import type { NodeCardData } from '../../graph/node-card.tsx';
-import { Loaded } from '../../parts/loaded.tsx';
+import { runGraph as text } from '../../messages/en/runs/run.ts';
+import { statuses } from '../../messages/en/parts/values.ts';
+import { Failure } from '../../parts/failure.tsx';
 import { StateBadge } from '../../parts/state-badge.tsx';
-import { versionQuery } from '../../queries/workflows.ts';
+import { countText } from '../../parts/text/numbers.ts';
 import { stateColours } from '../../theme.ts';
 import { nodeStates, type NodeStates, iterationMark, iterationText } from './node-states.ts';
 import { hasEnded } from './run-facts.ts';
 import { nodeKeyOf } from './steps/agent-steps.ts';
 import { shownState } from './steps/step-state.ts';
+import { useRunGraph } from './use-run-graph.ts';
 import type { Selection } from './use-selection.ts';
 
 interface RunGraphProps {
@@ -20,24 +23,29 @@ interface RunGraphProps {
   /** The selected step, if it has started. */
   chosen: Step | undefined;
   selection: Selection;
+  height: string;
 }
 
-/** The graph of the run's version, with the progress of the run. */
+/** The graph of the run's version or draft, with the progress of the run. */
 export function RunGraph(props: RunGraphProps) {
-  const { workflow_id: workflowId, workflow_version: version } = props.run;
-  const query = useQuery(versionQuery(workflowId, version));
-  return <Loaded query={query}>{({ graph }) => <LiveGraph graph={graph} {...props} />}</Loaded>;
+  const { graph, drawing, error, refetch } = useRunGraph(props.run);
+  if (graph !== undefined && drawing !== undefined) {
+    return <LiveGraph graph={graph} drawing={drawing} {...props} />;
+  }
+  if (error !== null) return <Failure error={error} onRetry={() => void refetch()} />;
+  return <Skeleton h={props.height} />;
 }
 
 function LiveGraph({
   graph,
+  drawing,
   run,
   chosen: selected,
   selection: { step, select },
-}: RunGraphProps & { graph: Graph }) {
+  height,
+}: RunGraphProps & { graph: Graph; drawing: Drawing }) {
   // Of a turn or a call, the graph shows the agent.
   const chosen = selected && run.steps.find(({ step_key }) => step_key === nodeKeyOf(selected));
-  const drawing = useMemo(() => drawingOf(graph), [graph]);
   const states = useMemo(() => nodeStates(run, drawing), [run, drawing]);
   const ended = hasEnded(run);
   const [cards] = useState(createCards);
@@ -62,13 +70,13 @@ function LiveGraph({
       takenEdge={takenEdge}
       selected={chosen?.node_id ?? step}
       onSelect={onSelect}
-      height="clamp(260px, 42vh, 480px)"
+      height={height}
     />
   );
 }
 
-const notReached: Partial<NodeCardData> = { faded: true, spoken: 'not reached' };
-const toCome: Partial<NodeCardData> = { spoken: 'not reached yet' };
+const notReached: Partial<NodeCardData> = { faded: true, spoken: text.notReached };
+const toCome: Partial<NodeCardData> = { spoken: text.notReachedYet };
 
 /** Caches cards by node: a node without changes keeps the same card object and is not rendered again. */
 function createCards() {
@@ -93,7 +101,7 @@ function createCards() {
       faded: state === 'skipped',
       mark: <StateBadge state={state} size="xs" />,
       detail,
-      spoken: spoken === undefined ? state : `${state}, ${spoken}`,
+      spoken: [statuses[state], spoken].filter(Boolean).join(', '),
     };
     made.set(nodeId, { what, card });
     return card;
@@ -107,7 +115,9 @@ function detailOf(
   iterations: number | undefined,
 ): string | undefined {
   if (iterations !== undefined) {
-    return iterations === 1 ? '1 iteration' : `${iterations} iterations`;
+    return text.iterations(iterations);
   }
-  return iteration === undefined || count < 2 ? iteration : `${iteration} of ${count}`;
+  return iteration === undefined || count < 2
+    ? iteration
+    : text.lastOf(iteration, countText(count));
 }

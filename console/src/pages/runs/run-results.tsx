@@ -1,9 +1,13 @@
 import { Anchor, Badge, Box, Stack, Table, Text } from '@mantine/core';
 import { IconCheck, IconX } from '@tabler/icons-react';
 import type { Run } from '../../../../client/index.ts';
+import { words } from '../../messages/en/words.ts';
+import { runCheckpoints, runChecks, runData } from '../../messages/en/runs/run.ts';
+import { Message } from '../../messages/message.tsx';
 import { Empty } from '../../parts/empty.tsx';
 import { UserText } from '../../parts/text/user-text.tsx';
 import { JsonView } from '../../parts/code/json-view.tsx';
+import { ValueView } from '../../parts/json/value-view.tsx';
 import { When } from '../../parts/text/time.tsx';
 import { useWindowed } from '../../parts/data/windowed.ts';
 import { Part } from './part.tsx';
@@ -14,19 +18,19 @@ import type { Selection } from './use-selection.ts';
 export function RunData({ run }: { run: Run }) {
   return (
     <Stack gap="md">
-      <Part title="Input">
-        <JsonView value={run.input} what="the input" />
+      <Part title={words.input}>
+        <ValueView value={run.input} what={runData.theInput} />
       </Part>
-      <Part title={hasEnded(run) ? 'State' : 'State so far'}>
-        <JsonView value={run.state} what="the state" />
+      <Part title={hasEnded(run) ? runData.state : runData.stateSoFar}>
+        <ValueView value={run.state} what={runData.theState} />
       </Part>
-      <Part title="Output">
+      <Part title={words.output}>
         {run.output === null ? (
           <Text size="sm" c="dimmed">
-            The output appears when the run succeeds.
+            {runData.noOutput}
           </Text>
         ) : (
-          <JsonView value={run.output} what="the output" />
+          <ValueView value={run.output} what={runData.theOutput} />
         )}
       </Part>
     </Stack>
@@ -37,25 +41,21 @@ export function RunData({ run }: { run: Run }) {
 export function RunChecks({ run: { evals, status } }: { run: Run }) {
   if (evals === null) {
     return (
-      <Empty title="No check results">
-        <Text c="dimmed">
-          {status === 'success'
-            ? 'The workflow had no checks when the run ended.'
-            : 'Checks run after a run succeeds.'}
-        </Text>
+      <Empty title={runChecks.empty}>
+        <Text c="dimmed">{status === 'success' ? runChecks.hadNone : runChecks.later}</Text>
       </Empty>
     );
   }
   return (
     <Table.ScrollContainer minWidth={640}>
-      <Table aria-label="Checks">
+      <Table aria-label={runChecks.table}>
         <Table.Thead>
           <Table.Tr>
-            <Table.Th>Check</Table.Th>
-            <Table.Th>Result</Table.Th>
-            <Table.Th>Type</Table.Th>
-            <Table.Th>Expected</Table.Th>
-            <Table.Th>Actual</Table.Th>
+            <Table.Th>{runChecks.check}</Table.Th>
+            <Table.Th>{words.result}</Table.Th>
+            <Table.Th>{runChecks.type}</Table.Th>
+            <Table.Th>{runChecks.expected}</Table.Th>
+            <Table.Th>{runChecks.actual}</Table.Th>
           </Table.Tr>
         </Table.Thead>
         <Table.Tbody>
@@ -73,18 +73,18 @@ export function RunChecks({ run: { evals, status } }: { run: Run }) {
                 <Badge
                   tt="none"
                   variant="light"
-                  color={passed ? 'teal' : 'red'}
+                  color={passed ? 'success' : 'danger'}
                   leftSection={passed ? <IconCheck size={12} /> : <IconX size={12} />}
                 >
-                  {passed ? 'passed' : 'failed'}
+                  {passed ? runChecks.passed : runChecks.failed}
                 </Badge>
               </Table.Td>
               <Table.Td>{type}</Table.Td>
               <Table.Td>
-                <JsonView value={expected} what="the expected value" />
+                <JsonView value={expected} what={runChecks.theExpected} />
               </Table.Td>
               <Table.Td>
-                <JsonView value={actual} what="the actual value" />
+                <JsonView value={actual} what={runChecks.theActual} />
               </Table.Td>
             </Table.Tr>
           ))}
@@ -102,23 +102,22 @@ export function RunCheckpoints({ run, select }: { run: Run; select: Selection['s
   const { frame, rows, before, after } = useWindowed(checkpoints.length, CHECKPOINT_ROW_HEIGHT);
   const history = webAddress(temporal.url);
   if (checkpoints.length === 0) {
-    return (
-      <Empty title="No checkpoints yet">
-        <Text c="dimmed">
-          Each completed step is a checkpoint. A resumed run continues from there.
-        </Text>
-      </Empty>
-    );
+    return <Empty title={runCheckpoints.empty.title} about={runCheckpoints.empty.about} />;
   }
   return (
     <Stack gap="xs">
       {history !== undefined && (
         <Text size="sm">
-          Event numbers refer to the{' '}
-          <Anchor href={history} target="_blank" rel="noreferrer">
-            execution history
-          </Anchor>
-          .
+          <Message
+            text={runCheckpoints.eventNumbers}
+            values={{
+              history: (
+                <Anchor href={history} target="_blank" rel="noreferrer">
+                  {runCheckpoints.history}
+                </Anchor>
+              ),
+            }}
+          />
         </Text>
       )}
       <Box
@@ -127,7 +126,7 @@ export function RunCheckpoints({ run, select }: { run: Run; select: Selection['s
         style={{ overflow: 'auto' }}
         tabIndex={0}
         role="region"
-        aria-label="Checkpoints, scrollable"
+        aria-label={runCheckpoints.scrollable}
       >
         <CheckpointTable
           checkpoints={checkpoints}
@@ -155,12 +154,16 @@ function CheckpointTable({
   after: number;
 }) {
   return (
-    <Table className="steps-table" aria-label="Checkpoints" aria-rowcount={checkpoints.length + 1}>
+    <Table
+      className="steps-table"
+      aria-label={runCheckpoints.table}
+      aria-rowcount={checkpoints.length + 1}
+    >
       <Table.Thead>
         <Table.Tr>
-          <Table.Th>Step</Table.Th>
-          <Table.Th className="numbers">Event</Table.Th>
-          <Table.Th>When</Table.Th>
+          <Table.Th>{words.step}</Table.Th>
+          <Table.Th className="numbers">{runCheckpoints.event}</Table.Th>
+          <Table.Th>{runCheckpoints.when}</Table.Th>
         </Table.Tr>
       </Table.Thead>
       <Table.Tbody>
@@ -175,7 +178,9 @@ function CheckpointTable({
                     <UserText>{checkpoint.step_key}</UserText>
                   </Anchor>
                 </Table.Td>
-                <Table.Td className="numbers">{checkpoint.event_id ?? 'Not recorded'}</Table.Td>
+                <Table.Td className="numbers">
+                  {checkpoint.event_id ?? runCheckpoints.notRecorded}
+                </Table.Td>
                 <Table.Td>
                   <When at={checkpoint.at} />
                 </Table.Td>

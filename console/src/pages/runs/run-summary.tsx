@@ -2,50 +2,52 @@ import { Anchor, Badge, Box, Group, Progress, Text, Tooltip } from '@mantine/cor
 import { IconExternalLink } from '@tabler/icons-react';
 import type { ReactNode } from 'react';
 import type { Run } from '../../../../client/index.ts';
+import { words } from '../../messages/en/words.ts';
+import { runSummary as text } from '../../messages/en/runs/run.ts';
+import { triggers } from '../../messages/en/parts/values.ts';
+import { Message } from '../../messages/message.tsx';
 import { Copy } from '../../parts/code/copy.tsx';
 import { TextLink } from '../../parts/links.tsx';
 import { countText, dollarsText, percentText } from '../../parts/text/numbers.ts';
 import { UserText } from '../../parts/text/user-text.tsx';
 import { useMoment } from '../../parts/text/now.ts';
+import { RehearsalTag } from '../../parts/rehearsal-tag.tsx';
 import { StateBadge } from '../../parts/state-badge.tsx';
 import { stateColours } from '../../theme.ts';
 import { durationText } from '../../parts/text/duration.ts';
 import { When } from '../../parts/text/time.tsx';
-import type { Liveness } from '../../queries/run-stream.ts';
+import type { Liveness } from '../../queries/follow.ts';
 import { hasEnded, webAddress } from './run-facts.ts';
 import { rejectedGates } from './steps/step-state.ts';
-import { sentenceCase } from '../../parts/text/sentence-case.ts';
 
 /** The run in one line: its state, whether it is updated live, and its origin. */
 export function RunLine({ run, liveness }: { run: Run; liveness: Liveness }) {
   return (
     <Group gap="xs">
       <StateBadge state={run.status} />
+      <RehearsalTag mode={run.mode} />
       <RejectedBadge run={run} />
       <LiveBadge liveness={hasEnded(run) ? 'ended' : liveness} />
       <Text span size="sm" className="pre">
         {run.id}
       </Text>
-      <Copy text={run.id} what="the run ID" />
+      <Copy text={run.id} what={text.runId} />
       <TextLink
         to="/workflows/$workflowId"
         params={{ workflowId: run.workflow_id }}
         search={{ tab: undefined }}
         size="sm"
       >
-        Workflow version {run.workflow_version}
+        {run.of_draft ? text.draft : text.version(run.workflow_version)}
       </TextLink>
     </Group>
   );
 }
 
-const livenessTexts: Record<Liveness, { colour: string; text: string }> = {
-  live: { colour: 'teal', text: 'Updates appear as they happen' },
-  reconnecting: {
-    colour: 'yellow',
-    text: 'Connecting to live updates. Refreshes every 5 s until then.',
-  },
-  ended: { colour: 'gray', text: 'The run has ended. If you resume it, updates appear here.' },
+const livenessColours: Record<Liveness, string> = {
+  live: 'success',
+  reconnecting: 'warning',
+  ended: 'gray',
 };
 
 /** A run with a rejected gate can still succeed, if its graph has a branch for that. */
@@ -54,17 +56,17 @@ function RejectedBadge({ run }: { run: Run }) {
   if (gates.length === 0) return null;
   return (
     <Badge variant="light" color={stateColours.rejected} c="bright" tt="none" fw={600}>
-      rejected at <UserText>{gates.join(', ')}</UserText>
+      <Message text={text.rejectedAt} values={{ gates: <UserText>{gates.join(', ')}</UserText> }} />
     </Badge>
   );
 }
 
 function LiveBadge({ liveness }: { liveness: Liveness }) {
-  const { colour, text } = livenessTexts[liveness];
+  const { name, about } = text.liveness[liveness];
   return (
-    <Tooltip label={text} events={{ hover: true, focus: true, touch: true }}>
-      <Badge variant="dot" color={colour} tt="none" tabIndex={0} role="status">
-        {sentenceCase(liveness)}
+    <Tooltip label={about} events={{ hover: true, focus: true, touch: true }}>
+      <Badge variant="dot" color={livenessColours[liveness]} tt="none" tabIndex={0} role="status">
+        {name}
       </Badge>
     </Tooltip>
   );
@@ -77,24 +79,34 @@ export function RunFigures({ run, readAt }: { run: Run; readAt: number }) {
   const waited = run.waiting_ms + (paused ? Math.max(0, now - readAt) : 0);
   const history = webAddress(run.temporal.url);
   const facts: [string, ReactNode][] = [
-    ['Started by', <StartedBy run={run} />],
-    ['Created', <When at={run.created_at} />],
-    ['Working time', durationText(run.duration_ms)],
+    [text.startedBy, <StartedBy run={run} />],
+    ...(run.forked_from === null
+      ? []
+      : [
+          [
+            run.mode === null ? text.startedFrom : text.rehearses,
+            <StartedFrom run={run} />,
+          ] satisfies [string, ReactNode],
+        ]),
+    [words.created, <When at={run.created_at} ago />],
+    [text.workingTime, durationText(run.duration_ms)],
+    // Also without a wait or a cost, so that what is below does not move when the run continues.
+    [text.waitingTime, durationText(waited)],
+    [words.cost, <Cost run={run} />],
   ];
-  if (waited > 0) facts.push(['Waiting time', durationText(waited)]);
-  if (run.resumed_count > 0) facts.push(['Resumed', timesText(run.resumed_count)]);
-  facts.push(['Cost', <Cost run={run} />]);
+  if (run.resumed_count > 0) facts.push([text.resumed, text.times(run.resumed_count)]);
   if (run.children_cost_usd > 0) {
-    facts.push(['Cost of child runs', dollarsText(run.children_cost_usd)]);
+    facts.push([text.childCost, dollarsText(run.children_cost_usd)]);
   }
   if (run.evals !== null) {
-    facts.push(['Checks passed', `${run.evals.passed} of ${run.evals.total}`]);
+    const { passed, total } = run.evals;
+    facts.push([text.checksPassed, text.passed(countText(passed), countText(total))]);
   }
   if (history !== undefined) {
     facts.push([
-      'Execution',
+      text.execution,
       <Anchor href={history} target="_blank" rel="noreferrer" size="sm">
-        Temporal UI <IconExternalLink size={12} aria-hidden />
+        {text.temporal} <IconExternalLink size={12} aria-hidden />
       </Anchor>,
     ]);
   }
@@ -110,10 +122,8 @@ export function RunFigures({ run, readAt }: { run: Run; readAt: number }) {
   );
 }
 
-const timesText = (times: number): string => (times === 1 ? 'once' : `${countText(times)} times`);
-
 function StartedBy({ run: { trigger, parent_run_id, parent_step_key } }: { run: Run }) {
-  if (parent_run_id === null) return trigger;
+  if (parent_run_id === null) return triggers[trigger];
   return (
     <TextLink
       to="/runs/$runId"
@@ -121,7 +131,21 @@ function StartedBy({ run: { trigger, parent_run_id, parent_step_key } }: { run: 
       search={{ step: parent_step_key ?? undefined, tab: undefined }}
       size="sm"
     >
-      Parent run
+      {text.parentRun}
+    </TextLink>
+  );
+}
+
+/** The run that was run again, and the step from which. */
+function StartedFrom({ run: { forked_from: runId, forked_from_step: step } }: { run: Run }) {
+  return (
+    <TextLink
+      to="/runs/$runId"
+      params={{ runId: runId ?? '' }}
+      search={{ step: step ?? undefined, tab: undefined }}
+      size="sm"
+    >
+      {step === null ? text.anotherRun : text.stepOfAnotherRun}
     </TextLink>
   );
 }
@@ -134,13 +158,13 @@ function Cost({ run }: { run: Run }) {
   const percent = cap === 0 ? 100 : (cost / cap) * 100;
   return (
     <Box>
-      {dollarsText(cost)} of {dollarsText(cap)}
+      {text.costOfCap(dollarsText(cost), dollarsText(cap))}
       <Progress
         mt={4}
         maw={160}
         value={Math.min(percent, 100)}
-        color={percent >= 100 ? 'red' : percent >= 80 ? 'yellow' : 'teal'}
-        aria-label={`Cost: ${percentText(percent)} of the cap`}
+        color={percent >= 100 ? 'danger' : percent >= 80 ? 'warning' : 'success'}
+        aria-label={text.shareOfCap(percentText(percent))}
       />
     </Box>
   );

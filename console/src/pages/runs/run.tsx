@@ -1,40 +1,49 @@
 import './runs.css';
-import { Alert, Box, CloseButton, Drawer, Stack, Tabs, Text } from '@mantine/core';
+import { Alert, Box, Button, CloseButton, Drawer, Group, Stack, Tabs, Text } from '@mantine/core';
 import { useMediaQuery } from '@mantine/hooks';
 import { IconAlertTriangle } from '@tabler/icons-react';
-import { lazy, type ReactNode, Suspense, useMemo } from 'react';
-import type { Run, Step } from '../../../../client/index.ts';
+import { useQuery } from '@tanstack/react-query';
+import { type ReactNode, useEffect, useMemo } from 'react';
+import { ApiError, type Run, type Step } from '../../../../client/index.ts';
+import { words } from '../../messages/en/words.ts';
+import { run as text } from '../../messages/en/runs/run.ts';
+import { Message } from '../../messages/message.tsx';
 import { UserText } from '../../parts/text/user-text.tsx';
 import { Loaded } from '../../parts/loaded.tsx';
 import { LoadingPage } from '../../parts/loading.tsx';
 import { Page, Section } from '../../parts/page.tsx';
-import { type Liveness, useRunStream } from '../../queries/run-stream.ts';
+import type { Liveness } from '../../queries/follow.ts';
+import { useRunStream } from '../../queries/run-stream.ts';
 import type { LiveAnswers } from '../../queries/live-answers.ts';
-import { ChildRuns } from './child-runs.tsx';
 import { EventLog } from './event-log.tsx';
+import { RunMap } from './run-map.tsx';
 import { ActionHints, RunActions } from './actions/run-actions.tsx';
-import { hasEnded } from './run-facts.ts';
+import { MissingRun } from './missing-run.tsx';
+import { failingStep, hasEnded } from './run-facts.ts';
 import { RunChecks, RunCheckpoints, RunData } from './run-results.tsx';
 import { RunFigures, RunLine } from './run-summary.tsx';
-import { StepDetail } from './steps/step-detail.tsx';
-import { StepTable } from './steps/step-table.tsx';
-import { TimelineChart } from './timeline/timeline-chart.tsx';
+import { useMay } from '../../queries/identity.ts';
+import { runStepQuery } from '../../queries/runs.ts';
+import { ButtonLink } from '../../parts/links.tsx';
+import { NodeCounts } from './steps/node-counts.tsx';
+import { Inspector } from './inspector/inspector.tsx';
+import { Trace } from './trace/trace.tsx';
 import { type Selection, useRunId, useSelection, useTab } from './use-selection.ts';
 import { WaitingGates } from './waiting-gates.tsx';
-
-const RunGraph = lazy(async () => ({ default: (await import('./run-graph.tsx')).RunGraph }));
 
 /** Minimum width to show the step beside the run. */
 const WIDE = '(min-width: 75em)';
 
 /** One run, updated live. */
 export function RunPage() {
-  const { query, ...stream } = useRunStream(useRunId());
+  const runId = useRunId();
+  const { query, ...stream } = useRunStream(runId);
+  if (isMissing(query.error)) return <MissingRun runId={runId} />;
   return (
     <Loaded
       query={query}
       loading={
-        <Page title="Run">
+        <Page title={words.run}>
           <LoadingPage />
         </Page>
       }
@@ -43,6 +52,8 @@ export function RunPage() {
     </Loaded>
   );
 }
+
+const isMissing = (error: unknown): boolean => error instanceof ApiError && error.status === 404;
 
 interface RunViewProps {
   run: Run;
@@ -56,12 +67,18 @@ function RunView({ run, readAt, liveness, answers }: RunViewProps) {
   const { step: key, select } = selection;
   const chosen = useChosenStep(run, key);
   const wide = useMediaQuery(WIDE, undefined, { getInitialValueInEffect: false });
+  const failing = useMemo(() => (run.status === 'failed' ? failingStep(run) : undefined), [run]);
+  useEffect(() => {
+    if (wide && key === undefined && failing !== undefined) select(failing);
+    // Only when the run is opened: a selection that is closed stays closed.
+    // oxlint-disable-next-line react/exhaustive-deps
+  }, [run.id]);
   const detail = key !== undefined && (
     <Selected run={run} step={chosen} id={key} answers={answers} select={select} />
   );
   const close = (
     <CloseButton
-      aria-label="Close step"
+      aria-label={text.closeStep}
       style={{ float: 'right' }}
       onClick={() => select(undefined)}
     />
@@ -74,26 +91,20 @@ function RunView({ run, readAt, liveness, answers }: RunViewProps) {
       wide
     >
       <RunFigures run={run} readAt={readAt} />
-      <RunError run={run} />
+      <RunError run={run} failing={failing} chosen={key} select={select} />
       <WaitingGates run={run} chosen={key} />
       <div
         className="run-columns"
         data-two={wide && detail !== false ? layoutOf(run, chosen) : undefined}
       >
         <Stack gap="lg" miw={0}>
-          <Section title="Graph">
-            <Suspense fallback={<Box h="clamp(260px, 42vh, 480px)" />}>
-              <RunGraph run={run} chosen={chosen} selection={selection} />
-            </Suspense>
-          </Section>
-          <Section title="Timeline">
-            <TimelineChart run={run} chosen={key} select={select} />
-          </Section>
-          <ChildRuns run={run} />
+          <RunMap run={run} chosen={chosen} selection={selection} />
+          {run.step_counts !== null && <NodeCounts run={run} chosen={key} select={select} />}
+          <Trace run={run} chosen={key} select={select} follows={wide && detail !== false} />
           <RunTabs run={run} selection={selection} />
         </Stack>
         {wide && detail !== false && (
-          <Box component="aside" aria-label="Selected step" className="run-aside" tabIndex={0}>
+          <Box component="aside" aria-label={text.selectedStep} className="run-aside" tabIndex={0}>
             {close}
             {detail}
           </Box>
@@ -104,11 +115,17 @@ function RunView({ run, readAt, liveness, answers }: RunViewProps) {
   );
 }
 
-const useChosenStep = ({ steps }: Run, key: string | undefined): Step | undefined =>
-  useMemo(
+/** The selected step. Of a run with many steps it may not be in the record. */
+function useChosenStep(run: Run, key: string | undefined): Step | undefined {
+  const { steps } = run;
+  const here = useMemo(
     () => (key === undefined ? undefined : steps.find(({ step_key }) => step_key === key)),
     [steps, key],
   );
+  const elsewhere = key !== undefined && here === undefined && run.steps_next_cursor !== null;
+  const read = useQuery({ ...runStepQuery(run.id, key ?? ''), enabled: elsewhere });
+  return here ?? (elsewhere ? (read.data ?? undefined) : undefined);
+}
 
 /** A conversation gets half of the page, other steps a column beside the run. */
 const layoutOf = ({ steps }: Run, chosen: Step | undefined): 'detail' | 'conversation' =>
@@ -116,20 +133,55 @@ const layoutOf = ({ steps }: Run, chosen: Step | undefined): 'detail' | 'convers
     ? 'conversation'
     : 'detail';
 
-function RunError({ run }: { run: Run }) {
+function RunError({
+  run,
+  failing,
+  chosen,
+  select,
+}: {
+  run: Run;
+  /** The key of the step where the run has failed. */
+  failing: string | undefined;
+  chosen: string | undefined;
+  select: Selection['select'];
+}) {
+  const mayEdit = useMay('create_edit_workflows');
+  if (run.error === null) return null;
   return (
-    run.error !== null && (
-      <Alert
-        color="red"
-        icon={<IconAlertTriangle size={18} aria-hidden />}
-        title={run.failure?.kind === 'cancelled' ? 'Cancelled' : 'Failed'}
-      >
-        <Text size="sm" className="pre">
-          <UserText>{run.error}</UserText>
-        </Text>
-        <ActionHints run={run} />
-      </Alert>
-    )
+    <Alert
+      color="danger"
+      icon={<IconAlertTriangle size={18} aria-hidden />}
+      title={run.failure?.kind === 'cancelled' ? text.cancelled : text.failed}
+    >
+      <Group justify="space-between" align="flex-end" gap="xs">
+        <Box flex="1 1 16rem" miw={0}>
+          <Text size="sm" className="pre">
+            <UserText>{run.error}</UserText>
+          </Text>
+          <ActionHints run={run} />
+        </Box>
+        {failing !== undefined && (
+          <Group gap="xs">
+            {chosen !== failing && (
+              <Button size="compact-sm" variant="default" onClick={() => select(failing)}>
+                {text.showFailed}
+              </Button>
+            )}
+            {mayEdit && (
+              <ButtonLink
+                to="/workflows/$workflowId/edit"
+                params={{ workflowId: run.workflow_id }}
+                search={{ node: run.steps.find(({ step_key }) => step_key === failing)?.node_id }}
+                size="compact-sm"
+                variant="default"
+              >
+                {text.fix}
+              </ButtonLink>
+            )}
+          </Group>
+        )}
+      </Group>
+    </Alert>
   );
 }
 
@@ -154,7 +206,7 @@ function StepDrawer({
         size="75%"
       >
         <Drawer.Overlay />
-        <Drawer.Content aria-label="Selected step">
+        <Drawer.Content aria-label={text.selectedStep}>
           <Drawer.Body>
             {close}
             {detail}
@@ -179,11 +231,14 @@ function Selected({
   select: Selection['select'];
 }) {
   if (step !== undefined) {
-    return <StepDetail run={run} step={step} answers={answers} select={select} />;
+    return <Inspector run={run} step={step} answers={answers} select={select} />;
   }
   return (
     <Text size="sm">
-      <UserText>{id}</UserText> {hasEnded(run) ? 'was not reached.' : 'has not been reached yet.'}
+      <Message
+        text={hasEnded(run) ? text.notReached : text.notReachedYet}
+        values={{ step: <UserText>{id}</UserText> }}
+      />
     </Text>
   );
 }
@@ -191,18 +246,14 @@ function Selected({
 function RunTabs({ run, selection: { step, select } }: { run: Run; selection: Selection }) {
   const { tab, show } = useTab();
   return (
-    <Section title="Details">
+    <Section title={text.details}>
       <Tabs value={tab} onChange={show} keepMounted={false}>
         <Tabs.List mb="sm">
-          <Tabs.Tab value="steps">Steps</Tabs.Tab>
-          <Tabs.Tab value="log">Event log</Tabs.Tab>
-          <Tabs.Tab value="data">Input and output</Tabs.Tab>
-          <Tabs.Tab value="checks">Checks</Tabs.Tab>
-          <Tabs.Tab value="checkpoints">Checkpoints</Tabs.Tab>
+          <Tabs.Tab value="data">{text.tabs.data}</Tabs.Tab>
+          <Tabs.Tab value="log">{text.tabs.log}</Tabs.Tab>
+          <Tabs.Tab value="checks">{text.tabs.checks}</Tabs.Tab>
+          <Tabs.Tab value="checkpoints">{text.tabs.checkpoints}</Tabs.Tab>
         </Tabs.List>
-        <Tabs.Panel value="steps">
-          <StepTable steps={run.steps} chosen={step} select={select} />
-        </Tabs.Panel>
         <Tabs.Panel value="log">
           <EventLog run={run} chosen={step} select={select} />
         </Tabs.Panel>

@@ -25,15 +25,15 @@ export function useSelection(): Selection {
   return { step, select };
 }
 
-const runTabs = ['steps', 'log', 'data', 'checks', 'checkpoints'] as const;
+const runTabs = ['data', 'log', 'checks', 'checkpoints'] as const;
 export type RunTab = (typeof runTabs)[number];
 
-/** The selected tab below the timeline. */
+/** The selected tab below the steps. */
 export function useTab(): { tab: RunTab; show: (tab: string | null) => void } {
   const { tab } = route.useSearch();
   const navigate = route.useNavigate();
   return {
-    tab: runTabs.find((each) => each === tab) ?? 'steps',
+    tab: runTabs.find((each) => each === tab) ?? 'data',
     show: (chosen) =>
       void navigate({
         search: (search) => ({ ...search, tab: chosen ?? undefined }),

@@ -1,6 +1,8 @@
 import { Group, Paper, Stack, Text, Title } from '@mantine/core';
 import { IconHandStop } from '@tabler/icons-react';
 import type { Run } from '../../../../client/index.ts';
+import { waitingGates as text } from '../../messages/en/runs/run.ts';
+import { Message } from '../../messages/message.tsx';
 import { DecisionForm } from '../../parts/forms/decision-form.tsx';
 import { UserText } from '../../parts/text/user-text.tsx';
 import { TextLink } from '../../parts/links.tsx';
@@ -25,7 +27,7 @@ export function WaitingGates({
       key={gate.step_key}
       withBorder
       p="md"
-      style={{ borderColor: 'var(--mantine-color-yellow-filled)' }}
+      style={{ borderColor: 'var(--mantine-color-warning-filled)' }}
     >
       <Stack gap="xs">
         <Group gap="xs">
@@ -34,7 +36,7 @@ export function WaitingGates({
             <UserText>{gate.label}</UserText>
           </Title>
           <Text size="sm" c="dimmed">
-            opened <When at={gate.since} ago />
+            <Message text={text.opened} values={{ time: <When at={gate.since} ago /> }} />
           </Text>
         </Group>
         {gate.kind === 'human_gate' && (
@@ -49,7 +51,7 @@ export function WaitingGates({
           search={{ step: stepOf(gate) }}
           size="sm"
         >
-          Open full approval
+          {text.open}
         </TextLink>
       </Stack>
     </Paper>

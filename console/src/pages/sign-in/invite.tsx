@@ -2,6 +2,9 @@ import { Button, Stack, Text, TextInput } from '@mantine/core';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
 import { api } from '../../api.ts';
+import { words } from '../../messages/en/words.ts';
+import { invite as text } from '../../messages/en/sign-in.ts';
+import { Message } from '../../messages/message.tsx';
 import { useAction } from '../../parts/forms/action.ts';
 import { Failure } from '../../parts/failure.tsx';
 import { TextLink } from '../../parts/links.tsx';
@@ -41,12 +44,9 @@ export function InvitePage() {
   const state = useInviteForm();
   const { join, password, setPassword } = state;
   return (
-    <SignInFrame
-      title="Join the workspace"
-      about="Your invitation works once. Choose a password to join."
-    >
+    <SignInFrame title={text.title} about={text.about}>
       <form
-        aria-label="Join the workspace"
+        aria-label={text.title}
         onSubmit={(event) => {
           event.preventDefault();
           join.mutate(undefined);
@@ -57,16 +57,21 @@ export function InvitePage() {
           <NewPassword value={password} onChange={setPassword} />
           {join.error !== null && <Failure error={join.error} />}
           <Button type="submit" loading={join.isPending}>
-            Join
+            {text.submit}
           </Button>
         </Stack>
       </form>
       <Text size="sm">
-        Already joined?{' '}
-        <TextLink to="/login" underline="always">
-          Sign in
-        </TextLink>
-        .
+        <Message
+          text={text.joined}
+          values={{
+            signIn: (
+              <TextLink to="/login" underline="always">
+                {text.signIn}
+              </TextLink>
+            ),
+          }}
+        />
       </Text>
     </SignInFrame>
   );
@@ -76,7 +81,7 @@ function InviteFields({ code, setCode, name, setName }: InviteFormState) {
   return (
     <>
       <TextInput
-        label="Invite code"
+        label={text.code}
         autoComplete="off"
         required
         maxLength={200}
@@ -84,8 +89,8 @@ function InviteFields({ code, setCode, name, setName }: InviteFormState) {
         onChange={(event) => setCode(event.currentTarget.value)}
       />
       <TextInput
-        label="Name"
-        description="Leave empty to keep the name from your invitation."
+        label={words.name}
+        description={text.nameAbout}
         autoComplete="name"
         maxLength={200}
         value={name}

@@ -1,6 +1,7 @@
 import { Button, PasswordInput, Stack, TextInput } from '@mantine/core';
 import { useState } from 'react';
 import { api } from '../../api.ts';
+import { loginForm as text } from '../../messages/en/sign-in.ts';
 import { useAction } from '../../parts/forms/action.ts';
 import { Failure } from '../../parts/failure.tsx';
 import { signIn } from '../../session.ts';
@@ -15,7 +16,7 @@ export function LoginForm() {
   });
   return (
     <form
-      aria-label="Sign in"
+      aria-label={text.label}
       onSubmit={(event) => {
         event.preventDefault();
         login.mutate(undefined);
@@ -23,7 +24,7 @@ export function LoginForm() {
     >
       <Stack gap="md">
         <TextInput
-          label="Email"
+          label={text.email}
           type="email"
           autoComplete="username"
           required
@@ -33,7 +34,7 @@ export function LoginForm() {
           onChange={(event) => setEmail(event.currentTarget.value)}
         />
         <PasswordInput
-          label="Password"
+          label={text.password}
           autoComplete="current-password"
           required
           value={password}
@@ -41,7 +42,7 @@ export function LoginForm() {
         />
         {login.error !== null && <Failure error={login.error} />}
         <Button type="submit" loading={login.isPending}>
-          Sign in
+          {text.submit}
         </Button>
       </Stack>
     </form>

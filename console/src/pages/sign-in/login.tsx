@@ -3,6 +3,8 @@ import { useQuery } from '@tanstack/react-query';
 import { useRouter, useSearch } from '@tanstack/react-router';
 import { useEffect, useState } from 'react';
 import type { Identity } from '../../../../client/index.ts';
+import { login as text } from '../../messages/en/sign-in.ts';
+import { Message } from '../../messages/message.tsx';
 import { UserText } from '../../parts/text/user-text.tsx';
 import { TextLink } from '../../parts/links.tsx';
 import { Loaded } from '../../parts/loaded.tsx';
@@ -23,10 +25,10 @@ export function LoginPage() {
     if (signedIn) router.history.replace(nextPath(next, window.location.origin));
   }, [signedIn, next, router]);
   return (
-    <SignInFrame title="Sign in">
+    <SignInFrame title={text.title}>
       {sessionEnded() && (
-        <Alert color="yellow" role="status" title="Your session has ended">
-          Sign in again to continue where you left off.
+        <Alert color="warning" role="status" title={text.ended}>
+          {text.endedAbout}
         </Alert>
       )}
       <Loaded query={identity}>
@@ -41,8 +43,13 @@ function SignIn() {
     <>
       <LoginForm />
       <Text size="sm">
-        No account yet? <TextLink to="/signup">Sign up</TextLink> or{' '}
-        <TextLink to="/invite">use an invite code</TextLink>.
+        <Message
+          text={text.noAccount}
+          values={{
+            signUp: <TextLink to="/signup">{text.signUp}</TextLink>,
+            useCode: <TextLink to="/invite">{text.useCode}</TextLink>,
+          }}
+        />
       </Text>
     </>
   );
@@ -55,17 +62,19 @@ function OpenMode({ owner, next }: { owner: Identity; next: string | undefined }
   return (
     <>
       <Text size="sm">
-        This service is in open mode, so sign-in is not required. You act as{' '}
-        <UserText>{owner.name ?? 'the owner'}</UserText>, the workspace owner.
+        <Message
+          text={text.openMode}
+          values={{ owner: <UserText>{owner.name ?? text.owner}</UserText> }}
+        />
       </Text>
       <Button onClick={() => router.history.push(nextPath(next, window.location.origin))}>
-        Continue
+        {text.continue}
       </Button>
       {form ? (
         <LoginForm />
       ) : (
         <Button variant="subtle" onClick={() => setForm(true)}>
-          Sign in anyway
+          {text.anyway}
         </Button>
       )}
     </>

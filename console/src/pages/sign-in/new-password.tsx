@@ -1,11 +1,13 @@
 import { PasswordInput } from '@mantine/core';
 import { MAX_PASSWORD_LENGTH, MIN_PASSWORD_LENGTH } from '../../../../shared/password-length.ts';
+import { newPassword as text } from '../../messages/en/sign-in.ts';
+import { countText } from '../../parts/text/numbers.ts';
 
 /** A field for a new password. The browser rejects one that is too short before it is sent. */
 export function NewPassword({
   value,
   onChange,
-  label = 'Password',
+  label = text.label,
 }: {
   value: string;
   onChange: (value: string) => void;
@@ -14,7 +16,7 @@ export function NewPassword({
   return (
     <PasswordInput
       label={label}
-      description={`At least ${MIN_PASSWORD_LENGTH} characters. A few words are easier to remember than symbols.`}
+      description={text.about(countText(MIN_PASSWORD_LENGTH))}
       autoComplete="new-password"
       required
       minLength={MIN_PASSWORD_LENGTH}

@@ -1,6 +1,8 @@
-import { Center, Paper, Stack, Text, Title } from '@mantine/core';
+import { Center, Group, Paper, Stack, Text, Title } from '@mantine/core';
 import { useDocumentTitle } from '@mantine/hooks';
 import type { ReactNode } from 'react';
+import { product } from '../../messages/en/parts/page.ts';
+import { Logo } from '../../parts/logo.tsx';
 
 /** The frame of the pages before sign-in. */
 export function SignInFrame({
@@ -12,11 +14,15 @@ export function SignInFrame({
   about?: ReactNode;
   children: ReactNode;
 }) {
-  useDocumentTitle(`${title} · Workflows`);
+  useDocumentTitle(product.titleOf(title));
   return (
     <Center component="main" mih="100vh" p="md">
       <Paper withBorder p={{ base: 'lg', sm: 'xl' }} w="100%" maw={440}>
         <Stack gap="md">
+          <Group gap="xs" fw={650}>
+            <Logo size={32} />
+            {product.name}
+          </Group>
           <div>
             <Title order={1} size="h3">
               {title}

@@ -1,6 +1,9 @@
 import { Button, Stack, Text, TextInput } from '@mantine/core';
 import { useState } from 'react';
 import { api } from '../../api.ts';
+import { words } from '../../messages/en/words.ts';
+import { signup as text } from '../../messages/en/sign-in.ts';
+import { Message } from '../../messages/message.tsx';
 import { useAction } from '../../parts/forms/action.ts';
 import { Failure } from '../../parts/failure.tsx';
 import { UserText } from '../../parts/text/user-text.tsx';
@@ -18,12 +21,9 @@ export function SignupPage() {
   });
   if (signup.data !== undefined) return <Pending email={signup.data.email} />;
   return (
-    <SignInFrame
-      title="Sign up"
-      about="An administrator must approve your account before you can sign in."
-    >
+    <SignInFrame title={text.title} about={text.about}>
       <form
-        aria-label="Sign up"
+        aria-label={text.title}
         onSubmit={(event) => {
           event.preventDefault();
           signup.mutate(undefined);
@@ -31,7 +31,7 @@ export function SignupPage() {
       >
         <Stack gap="md">
           <TextInput
-            label="Name"
+            label={words.name}
             autoComplete="name"
             required
             autoFocus
@@ -40,7 +40,7 @@ export function SignupPage() {
             onChange={(event) => setName(event.currentTarget.value)}
           />
           <TextInput
-            label="Email"
+            label={text.email}
             type="email"
             autoComplete="username"
             required
@@ -51,12 +51,12 @@ export function SignupPage() {
           <NewPassword value={password} onChange={setPassword} />
           {signup.error !== null && <Failure error={signup.error} />}
           <Button type="submit" loading={signup.isPending}>
-            Sign up
+            {text.submit}
           </Button>
         </Stack>
       </form>
       <Text size="sm">
-        Already have an account? <ToSignIn>Sign in</ToSignIn>.
+        <Message text={text.haveAccount} values={{ signIn: <ToSignIn>{text.signIn}</ToSignIn> }} />
       </Text>
     </SignInFrame>
   );
@@ -64,21 +64,23 @@ export function SignupPage() {
 
 function Pending({ email }: { email: string }) {
   return (
-    <SignInFrame title="Waiting for approval">
+    <SignInFrame title={text.waiting}>
       <div role="status">
         <Text size="sm">
-          An administrator must approve <UserText>{email}</UserText> on the Members page. You will
-          not get an email about it. If it takes too long, ask an administrator.
+          <Message text={text.mustApprove} values={{ email: <UserText>{email}</UserText> }} />
         </Text>
       </div>
       <Text size="sm">
-        Once approved, <ToSignIn /> with your email and password.
+        <Message
+          text={text.onceApproved}
+          values={{ signIn: <ToSignIn>{text.signInThen}</ToSignIn> }}
+        />
       </Text>
     </SignInFrame>
   );
 }
 
-const ToSignIn = ({ children = 'sign in' }: { children?: string }) => (
+const ToSignIn = ({ children }: { children: string }) => (
   <TextLink to="/login" underline="always">
     {children}
   </TextLink>

@@ -1,32 +1,32 @@
-import { SimpleGrid, Text } from '@mantine/core';
+import { SimpleGrid } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import type { Template } from '../../../../client/index.ts';
+import { gallery as text } from '../../messages/en/templates.ts';
 import { Empty } from '../../parts/empty.tsx';
 import { Loaded } from '../../parts/loaded.tsx';
+import { LoadingCards } from '../../parts/loading.tsx';
 import { Page, Section } from '../../parts/page.tsx';
 import { useMay } from '../../queries/identity.ts';
 import { templatesQuery } from '../../queries/templates.ts';
 import { TemplateCard } from './template-card.tsx';
 
+const cardColumns = { base: 1, sm: 2, lg: 3, xl: 4 };
+
 export function GalleryPage() {
   const templates = useQuery(templatesQuery);
   const mayMake = useMay('create_edit_workflows');
   return (
-    <Page
-      title="Templates"
-      about={
-        mayMake
-          ? 'Start a workflow from a template. Built-in templates run without setup and make no external calls.'
-          : 'You need the create_edit_workflows permission to create a workflow from a template.'
-      }
-    >
-      <Loaded query={templates}>
+    <Page title={text.title} about={mayMake ? text.about : text.mayNotCreate}>
+      <Loaded
+        query={templates}
+        loading={<LoadingCards cards={6} height={260} cols={cardColumns} />}
+      >
         {(all) => (
           <>
-            <Section title="Built-in templates">
+            <Section title={text.builtIn}>
               <TemplateCards templates={all.filter((template) => template.built_in)} />
             </Section>
-            <Section title="Your templates">
+            <Section title={text.own}>
               <Own templates={all.filter((template) => !template.built_in)} />
             </Section>
           </>
@@ -38,7 +38,7 @@ export function GalleryPage() {
 
 export function TemplateCards({ templates }: { templates: readonly Template[] }) {
   return (
-    <SimpleGrid cols={{ base: 1, sm: 2, lg: 3 }} spacing="md">
+    <SimpleGrid cols={cardColumns} spacing="md">
       {templates.map((template) => (
         <TemplateCard key={template.id} template={template} />
       ))}
@@ -48,11 +48,5 @@ export function TemplateCards({ templates }: { templates: readonly Template[] })
 
 function Own({ templates }: { templates: readonly Template[] }) {
   if (templates.length > 0) return <TemplateCards templates={templates} />;
-  return (
-    <Empty title="No custom templates yet">
-      <Text size="sm" c="dimmed">
-        To create one, open the settings of a workflow and select “Save as template”.
-      </Text>
-    </Empty>
-  );
+  return <Empty title={text.noOwn} about={text.noOwnAbout} />;
 }

@@ -2,30 +2,40 @@ import type { MantineColor } from '@mantine/core';
 import { useMemo } from 'react';
 import type { NodeKind } from '../../../../shared/contract/graph.ts';
 import type { Graph } from '../../../../client/index.ts';
+import { miniature as text } from '../../messages/en/templates.ts';
 import { box, pictureOf } from './picture.ts';
 
 const colours: Record<NodeKind, MantineColor> = {
-  agent: 'indigo',
-  tool: 'cyan',
-  condition: 'grape',
-  loop: 'grape',
-  map: 'grape',
-  workflow: 'teal',
-  human_gate: 'yellow',
+  agent: 'accent',
+  tool: 'info',
+  condition: 'trial',
+  loop: 'trial',
+  map: 'trial',
+  workflow: 'success',
+  human_gate: 'warning',
   merge: 'gray',
 };
+
+/** In boxes. */
+const LEAST_WIDE = 7;
+const LEAST_TALL = 3;
 
 /** The shape of a graph, without loading the full graph view. */
 export function Miniature({ graph, height = 96 }: { graph: Graph; height?: number }) {
   const { boxes, lines, width, height: tall } = useMemo(() => pictureOf(graph), [graph]);
+  // A graph of two nodes is not drawn larger than one of five.
+  const w = Math.max(width, LEAST_WIDE * box.width);
+  const h = Math.max(tall, LEAST_TALL * box.height);
   const kinds = new Set(boxes.map(({ kind }) => kind));
   return (
     <svg
-      viewBox={`0 0 ${width} ${tall}`}
+      viewBox={`${(width - w) / 2} ${(tall - h) / 2} ${w} ${h}`}
       width="100%"
       height={height}
       role="img"
-      aria-label={`Graph of ${boxes.length} nodes${kinds.has('human_gate') ? ', with a human gate' : ''}`}
+      aria-label={
+        kinds.has('human_gate') ? text.labelWithGate(boxes.length) : text.label(boxes.length)
+      }
     >
       {lines.map(({ id, from, to }) => (
         <line

@@ -1,6 +1,8 @@
 import { Button, Card, Group, Stack, Text, Title } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import type { Template } from '../../../../client/index.ts';
+import { words } from '../../messages/en/words.ts';
+import { templateCard as text } from '../../messages/en/templates.ts';
 import { confirm } from '../../parts/forms/confirm.tsx';
 import { UserText } from '../../parts/text/user-text.tsx';
 import { Miniature } from './miniature.tsx';
@@ -34,7 +36,7 @@ export function TemplateCard({ template }: { template: Template }) {
               disabled={busy}
               onClick={() => makeAndRun.mutate(undefined)}
             >
-              Use and run
+              {text.useAndRun}
             </Button>
           )}
           {make !== undefined && (
@@ -45,11 +47,11 @@ export function TemplateCard({ template }: { template: Template }) {
               disabled={busy}
               onClick={() => make.mutate(undefined)}
             >
-              Use
+              {text.use}
             </Button>
           )}
           <Button size="xs" variant="subtle" onClick={open}>
-            Preview
+            {text.preview}
           </Button>
           <RemoveButton remove={remove} template={template} />
         </Group>
@@ -74,14 +76,14 @@ function RemoveButton({
         loading={remove.isPending}
         onClick={() =>
           confirm({
-            title: `Delete “${template.name}”?`,
-            consequence: 'Workflows created from it are not affected.',
-            confirmLabel: 'Delete template',
-            onConfirm: () => remove.mutate(undefined),
+            title: text.deleteTitle(template.name),
+            consequence: text.deleteConsequence,
+            confirmLabel: text.deleteConfirm,
+            onConfirm: () => remove.mutate(template),
           })
         }
       >
-        Delete
+        {words.delete}
       </Button>
     )
   );

@@ -1,6 +1,7 @@
 import { List, Modal, Skeleton, Stack, Text, Title } from '@mantine/core';
 import { lazy, Suspense } from 'react';
 import type { Template } from '../../../../client/index.ts';
+import { templatePreview as text } from '../../messages/en/templates.ts';
 import { UserText } from '../../parts/text/user-text.tsx';
 import { JsonView } from '../../parts/code/json-view.tsx';
 
@@ -32,7 +33,7 @@ export function TemplatePreview({
         {checks.length > 0 && (
           <div>
             <Title order={3} size="h6">
-              Checks
+              {text.checks}
             </Title>
             <List size="sm">
               {checks.map((name) => (
@@ -45,9 +46,9 @@ export function TemplatePreview({
         )}
         <div>
           <Title order={3} size="h6">
-            Sample input
+            {text.sampleInput}
           </Title>
-          <JsonView value={template.sample_input} what="the sample input" />
+          <JsonView value={template.sample_input} what={text.theSampleInput} />
         </div>
       </Stack>
     </Modal>

@@ -2,6 +2,7 @@ import { notifications } from '@mantine/notifications';
 import { useNavigate } from '@tanstack/react-router';
 import type { Run, Template, Workflow } from '../../../../client/index.ts';
 import { api } from '../../api.ts';
+import { templateCard as text } from '../../messages/en/templates.ts';
 import { useAction } from '../../parts/forms/action.ts';
 import { describeError } from '../../parts/text/describe-error.ts';
 import { useMay } from '../../queries/identity.ts';
@@ -20,7 +21,7 @@ export function useTemplateActions(template: Template) {
 
   const make = useAction(() => api().instantiateTemplate(template.id), {
     changes: [workflowsKey],
-    done: `Workflow created from “${template.name}”`,
+    done: text.created(template.name),
     onDone: toEditor,
   });
   const makeAndRun = useAction(() => instantiateAndRun(template), {
@@ -29,15 +30,21 @@ export function useTemplateActions(template: Template) {
       if (run !== undefined) {
         return void navigate({ to: '/runs/$runId', params: { runId: run.id } });
       }
-      const title = 'The workflow was created but did not run';
-      notifications.show({ color: 'red', title, message: describeError(refusal) });
+      notifications.show({
+        color: 'danger',
+        title: text.notRun,
+        message: describeError(refusal),
+      });
       toEditor(workflow);
     },
   });
-  const remove = useAction(() => api().deleteTemplate(template.id), {
-    changes: [templatesQuery.queryKey],
-    done: `Template “${template.name}” deleted`,
-  });
+  const remove = useAction(
+    ({ id, etag }: Template) => api().deleteTemplate(id, { ifMatch: etag }),
+    {
+      changes: [templatesQuery.queryKey],
+      done: text.deleted(template.name),
+    },
+  );
   return {
     make: mayMake ? make : undefined,
     makeAndRun: mayRun ? makeAndRun : undefined,

@@ -2,6 +2,8 @@ import { Select, Stack, Text } from '@mantine/core';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import type { WebhookDelivery } from '../../../../client/index.ts';
+import { words } from '../../messages/en/words.ts';
+import { deliveryLog as text } from '../../messages/en/webhooks.ts';
 import { Empty } from '../../parts/empty.tsx';
 import { LoadMore } from '../../parts/data/load-more.tsx';
 import { Loaded } from '../../parts/loaded.tsx';
@@ -10,10 +12,10 @@ import { deliveriesQuery } from '../../queries/data.ts';
 import { useMay } from '../../queries/identity.ts';
 import { DeliveryRow } from './delivery-row.tsx';
 import { deliveryStatuses, deliveryStatusText } from './endpoint-status.tsx';
-import { RetryAllFailed } from './redeliver-all.tsx';
+import { RetryAllFailed, RetryPeriod } from './redeliver-all.tsx';
 import { RowTable } from '../../parts/data/row-table.tsx';
 
-const columns = ['Delivery', 'Event', 'Status', 'Attempts', 'Created'];
+const columns = [text.delivery, text.event, words.status, text.attempts, words.created];
 
 /** The deliveries to an endpoint, newest first, with their attempts. */
 export function DeliveryLog({ endpointId }: { endpointId: string }) {
@@ -23,12 +25,12 @@ export function DeliveryLog({ endpointId }: { endpointId: string }) {
   const deliveries = useInfiniteQuery(deliveriesQuery(endpointId, { status }));
   const mayChange = useMay('manage_workspace');
   return (
-    <Section title="Deliveries" actions={mayChange && <RetryAllFailed endpointId={endpointId} />}>
+    <Section title={text.title} actions={mayChange && <Retries endpointId={endpointId} />}>
       <Select
-        label="Status"
-        placeholder="All"
+        label={words.status}
+        placeholder={text.all}
         clearable
-        clearButtonProps={{ 'aria-label': 'All statuses' }}
+        clearButtonProps={{ 'aria-label': text.allStatuses }}
         maw={220}
         data={deliveryStatuses.map((value) => ({ value, label: deliveryStatusText(value) }))}
         value={status ?? null}
@@ -43,8 +45,8 @@ export function DeliveryLog({ endpointId }: { endpointId: string }) {
           return (
             <Stack gap="sm">
               <RowTable
-                label="Deliveries"
-                columns={[...columns, { label: 'Actions', hidden: true }]}
+                label={text.title}
+                columns={[...columns, { label: text.actions, hidden: true }]}
                 minWidth={860}
               >
                 {rows.map((delivery) => (
@@ -62,21 +64,22 @@ export function DeliveryLog({ endpointId }: { endpointId: string }) {
         }}
       </Loaded>
       <Text size="xs" c="dimmed">
-        Deliveries are kept for 30 days.
+        {text.kept}
       </Text>
     </Section>
   );
 }
 
+const Retries = ({ endpointId }: { endpointId: string }) => (
+  <>
+    <RetryPeriod endpointId={endpointId} />
+    <RetryAllFailed endpointId={endpointId} />
+  </>
+);
+
 function NoDeliveries({ status }: { status: WebhookDelivery['status'] | undefined }) {
   if (status !== undefined) {
-    return <Empty title={`No ${deliveryStatusText(status).toLowerCase()} deliveries`} />;
+    return <Empty title={text.noneOf[status]} about={text.noneOfAbout} />;
   }
-  return (
-    <Empty title="No deliveries yet">
-      <Text size="sm" c="dimmed">
-        Send a test event to check that the URL is reachable.
-      </Text>
-    </Empty>
-  );
+  return <Empty title={text.empty.title} about={text.empty.about} />;
 }

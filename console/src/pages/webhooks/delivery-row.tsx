@@ -3,7 +3,11 @@ import { useDisclosure } from '@mantine/hooks';
 import { useId } from 'react';
 import type { WebhookDelivery } from '../../../../client/index.ts';
 import { api } from '../../api.ts';
+import { words } from '../../messages/en/words.ts';
+import { deliveryRow as text } from '../../messages/en/webhooks.ts';
+import { Message } from '../../messages/message.tsx';
 import { useAction } from '../../parts/forms/action.ts';
+import { countText } from '../../parts/text/numbers.ts';
 import { UserText } from '../../parts/text/user-text.tsx';
 import { durationText } from '../../parts/text/duration.ts';
 import { When } from '../../parts/text/time.tsx';
@@ -52,11 +56,13 @@ export function DeliveryRow({
               variant="default"
               aria-expanded={opened}
               aria-controls={id}
-              aria-label={`${opened ? 'Hide' : 'Show'} attempts of ${delivery.id}`}
+              aria-label={
+                opened ? text.hideAttemptsOf(delivery.id) : text.showAttemptsOf(delivery.id)
+              }
               disabled={delivery.log.length === 0}
               onClick={toggle}
             >
-              {opened ? 'Hide attempts' : 'Show attempts'}
+              {opened ? text.hideAttempts : text.showAttempts}
             </Button>
             {mayRedeliver && delivery.status !== 'pending' && (
               <Retry endpointId={endpointId} of={delivery} />
@@ -76,9 +82,7 @@ function Outlook({ of: { next_attempt_at, reason } }: { of: WebhookDelivery }) {
   return (
     <Text size="xs" c="dimmed" component="div">
       {next_attempt_at !== null && (
-        <>
-          Next attempt <When at={next_attempt_at} ago />
-        </>
+        <Message text={text.nextAttempt} values={{ when: <When at={next_attempt_at} ago /> }} />
       )}
       {reason !== null && <UserText>{reason}</UserText>}
     </Text>
@@ -89,20 +93,19 @@ function Attempts({ of: { id, log } }: { of: WebhookDelivery }) {
   const rounds = (log.at(-1)?.round ?? 1) > 1;
   return (
     <RowTable
-      label={`Attempts of ${id}`}
-      columns={['Attempt', 'Started', 'Response', 'Duration', 'Error']}
+      label={text.attemptsOf(id)}
+      columns={[text.attempt, words.started, text.response, words.duration, words.error]}
       minWidth={600}
     >
       {log.map(({ round, attempt, started_at, status_code, duration_ms, error }) => (
         <Table.Tr key={`${round}.${attempt}`}>
           <Table.Td>
-            {attempt}
-            {rounds && ` of cycle ${round}`}
+            {rounds ? text.attemptOfCycle(countText(attempt), countText(round)) : attempt}
           </Table.Td>
           <Table.Td>
             <When at={started_at} />
           </Table.Td>
-          <Table.Td>{status_code ?? 'None'}</Table.Td>
+          <Table.Td>{status_code ?? words.none}</Table.Td>
           <Table.Td>{durationText(duration_ms)}</Table.Td>
           <Table.Td>{error !== null && <UserText>{error}</UserText>}</Table.Td>
         </Table.Tr>
@@ -114,17 +117,17 @@ function Attempts({ of: { id, log } }: { of: WebhookDelivery }) {
 function Retry({ endpointId, of: { id } }: { endpointId: string; of: WebhookDelivery }) {
   const redeliver = useAction(() => api().redeliverDelivery(endpointId, id), {
     changes: [endpointsKey],
-    done: 'Delivery scheduled for retry',
+    done: text.scheduled,
   });
   return (
     <Button
       size="compact-sm"
       variant="default"
-      aria-label={`Retry ${id}`}
+      aria-label={text.retryOf(id)}
       loading={redeliver.isPending}
       onClick={() => redeliver.mutate(undefined)}
     >
-      Retry
+      {text.retry}
     </Button>
   );
 }

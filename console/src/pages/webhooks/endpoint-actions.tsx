@@ -3,10 +3,13 @@ import { useDisclosure } from '@mantine/hooks';
 import { useNavigate } from '@tanstack/react-router';
 import type { DataEndpoint } from '../../../../client/index.ts';
 import { api } from '../../api.ts';
+import { words } from '../../messages/en/words.ts';
+import { endpointActions as text } from '../../messages/en/webhooks.ts';
+import { Message } from '../../messages/message.tsx';
 import { useAction } from '../../parts/forms/action.ts';
 import { confirm } from '../../parts/forms/confirm.tsx';
 import { UserText } from '../../parts/text/user-text.tsx';
-import { endpointsKey } from '../../queries/data.ts';
+import { endpointQuery, endpointsKey } from '../../queries/data.ts';
 import { useMay } from '../../queries/identity.ts';
 import { EndpointForm, showEndpointSecret } from './endpoint-form.tsx';
 
@@ -15,16 +18,16 @@ export function EndpointActions({ endpoint }: { endpoint: DataEndpoint }) {
   const [editing, { open, close }] = useDisclosure(false);
   const ping = useAction(() => api().pingEndpoint(endpoint.id), {
     changes: [endpointsKey],
-    done: 'Test event sent',
+    done: text.testSent,
   });
   if (!mayChange) return null;
   return (
     <>
       <Button variant="default" loading={ping.isPending} onClick={() => ping.mutate(undefined)}>
-        Send test event
+        {text.sendTest}
       </Button>
       <Button variant="default" onClick={open}>
-        Edit
+        {words.edit}
       </Button>
       <Rotate endpoint={endpoint} />
       <Delete endpoint={endpoint} />
@@ -44,47 +47,50 @@ function Rotate({ endpoint }: { endpoint: DataEndpoint }) {
       loading={rotate.isPending}
       onClick={() =>
         confirm({
-          title: 'Roll this secret?',
-          consequence:
-            'Deliveries are signed with the new secret immediately, and also with the current one for 24 hours. The new secret is shown once.',
-          confirmLabel: 'Roll secret',
+          title: text.rollTitle,
+          consequence: text.rollConsequence,
+          confirmLabel: text.roll,
           dangerous: false,
           onConfirm: () => rotate.mutate(undefined),
         })
       }
     >
-      Roll secret
+      {text.roll}
     </Button>
   );
 }
 
 function Delete({ endpoint }: { endpoint: DataEndpoint }) {
   const navigate = useNavigate();
-  const remove = useAction(() => api().deleteEndpoint(endpoint.id), {
-    changes: [[...endpointsKey, 'list']],
-    done: 'Endpoint deleted',
-    onDone: () => void navigate({ to: '/webhooks' }),
-  });
+  const remove = useAction(
+    ({ id, etag }: DataEndpoint) => api().deleteEndpoint(id, { ifMatch: etag }),
+    {
+      changes: [[...endpointsKey, 'list']],
+      done: text.deleted,
+      removes: [endpointQuery(endpoint.id).queryKey],
+      onDone: () => navigate({ to: '/webhooks' }),
+    },
+  );
   return (
     <Button
       variant="light"
-      color="red"
+      color="danger"
       loading={remove.isPending}
       onClick={() =>
         confirm({
-          title: 'Delete this endpoint?',
+          title: text.deleteTitle,
           consequence: (
-            <>
-              <UserText>{endpoint.url}</UserText> will receive no more events. Pending deliveries
-              and the delivery log are deleted.
-            </>
+            <Message
+              text={text.deleteConsequence}
+              values={{ url: <UserText>{endpoint.url}</UserText> }}
+            />
           ),
-          confirmLabel: 'Delete endpoint',
-          onConfirm: () => remove.mutate(undefined),
+          confirmLabel: text.deleteConfirm,
+          onConfirm: () => remove.mutate(endpoint),
         })
       }
     >
-      Delete
+      {words.delete}
     </Button>
   );
 }

@@ -2,29 +2,34 @@ import { Checkbox, Stack, TextInput } from '@mantine/core';
 import { useState } from 'react';
 import type { DataEndpoint } from '../../../../client/index.ts';
 import { api } from '../../api.ts';
-import { useAction } from '../../parts/forms/action.ts';
+import { words } from '../../messages/en/words.ts';
+import { endpointForm as text } from '../../messages/en/webhooks.ts';
+import { Edited, type Editing, useEdit } from '../../parts/forms/edited.tsx';
 import { showSecretOnce } from '../../parts/forms/secret-once.tsx';
 import { endpointsKey } from '../../queries/data.ts';
-import { endpointEvents } from './endpoint-events.ts';
+import { endpointEvents } from '../../messages/en/webhooks.ts';
 import { FormModal } from '../data/form-modal.tsx';
 
 type Events = DataEndpoint['events'];
 
-function useEndpointForm({ endpoint, onClose }: { endpoint?: DataEndpoint; onClose: () => void }) {
+function useEndpointForm({ editing, onClose }: FormProps) {
+  const endpoint = editing?.record;
   const [url, setUrl] = useState(endpoint?.url ?? '');
   const [events, setEvents] = useState<Events>(
     endpoint?.events ?? ['run.failed', 'approval.requested'],
   );
   const [isDemo, setIsDemo] = useState(false);
-  const save = useAction(
-    () =>
+  const fields = { url, events };
+  const save = useEdit<DataEndpoint, DataEndpoint>(
+    editing,
+    fields,
+    (known) =>
       endpoint === undefined
-        ? api().createEndpoint({ url, events, is_demo: isDemo })
-        : api().updateEndpoint(endpoint.id, { url, events }),
+        ? api().createEndpoint({ ...fields, is_demo: isDemo })
+        : api().updateEndpoint(endpoint.id, fields, known),
     {
       changes: [endpointsKey],
-      ...(endpoint !== undefined && { done: 'Endpoint saved' }),
-      quiet: true,
+      ...(endpoint !== undefined && { done: text.saved }),
       onDone: (saved) => {
         onClose();
         if ('secret' in saved && typeof saved.secret === 'string') showEndpointSecret(saved.secret);
@@ -44,19 +49,33 @@ export function EndpointForm({
   endpoint?: DataEndpoint;
   onClose: () => void;
 }) {
-  const state = useEndpointForm({ endpoint, onClose });
+  return (
+    <Edited<DataEndpoint> record={endpoint}>
+      {(editing) => <EndpointFields editing={editing} onClose={onClose} />}
+    </Edited>
+  );
+}
+
+interface FormProps {
+  editing: Editing<DataEndpoint> | undefined;
+  onClose: () => void;
+}
+
+function EndpointFields({ editing, onClose }: FormProps) {
+  const endpoint = editing?.record;
+  const state = useEndpointForm({ editing, onClose });
   const { save, url, setUrl, isDemo, setIsDemo } = state;
   return (
     <FormModal
-      title={endpoint === undefined ? 'New endpoint' : 'Edit endpoint'}
-      submit={endpoint === undefined ? 'Add endpoint' : 'Save changes'}
+      title={endpoint === undefined ? text.new : text.edit}
+      submit={endpoint === undefined ? text.add : words.saveChanges}
       action={save}
       onSubmit={() => save.mutate(undefined)}
       onClose={onClose}
     >
       <TextInput
-        label="URL"
-        description="Events are sent to this URL. The service must be able to reach it."
+        label={text.url}
+        description={text.urlAbout}
         placeholder="https://example.com/hooks"
         type="url"
         required
@@ -68,8 +87,8 @@ export function EndpointForm({
       <SubscribedEvents {...state} />
       {endpoint === undefined && (
         <Checkbox
-          label="Demo mode: send events of demo records instead of live records"
-          description="You cannot change this later."
+          label={text.demo}
+          description={text.demoAbout}
           checked={isDemo}
           onChange={(event) => setIsDemo(event.currentTarget.checked)}
         />
@@ -81,8 +100,8 @@ export function EndpointForm({
 function SubscribedEvents({ events, setEvents }: EndpointFormState) {
   return (
     <Checkbox.Group
-      label="Subscribed events"
-      description="Select the events to send."
+      label={text.events}
+      description={text.eventsAbout}
       value={events}
       onChange={(value) => setEvents(value as Events)}
     >
@@ -97,5 +116,5 @@ function SubscribedEvents({ events, setEvents }: EndpointFormState) {
 
 /** Shows the secret that receivers use to verify deliveries. */
 export function showEndpointSecret(secret: string): void {
-  showSecretOnce({ title: 'Signing secret', secret });
+  showSecretOnce({ title: text.secret, secret });
 }

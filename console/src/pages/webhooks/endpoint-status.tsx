@@ -1,15 +1,15 @@
-import { sentenceCase } from '../../parts/text/sentence-case.ts';
+import { deliveryStatuses as deliveryTexts, endpointStatuses } from '../../messages/en/webhooks.ts';
 import { Tag } from '../../parts/tag.tsx';
 import type { WebhookDelivery, DataEndpoint } from '../../../../client/index.ts';
 
 export function EndpointStatus({ of: { status } }: { of: DataEndpoint }) {
-  return <Tag color={status === 'active' ? 'teal' : 'red'}>{sentenceCase(status)}</Tag>;
+  return <Tag color={status === 'active' ? 'success' : 'danger'}>{endpointStatuses[status]}</Tag>;
 }
 
 const deliveryLooks = {
-  pending: { text: 'Pending', color: 'blue' },
-  delivered: { text: 'Delivered', color: 'teal' },
-  dead: { text: 'Failed', color: 'red' },
+  pending: { text: deliveryTexts.pending, color: 'info' },
+  delivered: { text: deliveryTexts.delivered, color: 'success' },
+  dead: { text: deliveryTexts.dead, color: 'danger' },
 } as const satisfies Record<WebhookDelivery['status'], object>;
 
 export const deliveryStatuses = Object.keys(deliveryLooks) as WebhookDelivery['status'][];

@@ -1,6 +1,8 @@
 import { Group } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useParams } from '@tanstack/react-router';
+import { words } from '../../messages/en/words.ts';
+import { endpointPage as text } from '../../messages/en/webhooks.ts';
 import { Loaded } from '../../parts/loaded.tsx';
 import { Page } from '../../parts/page.tsx';
 import { When } from '../../parts/text/time.tsx';
@@ -22,24 +24,24 @@ export function EndpointPage() {
           <Facts
             of={[
               [
-                'Status',
+                words.status,
                 <Group key="status" gap="xs">
                   <EndpointStatus of={loaded} />
                   {loaded.consecutive_failures > 0 &&
-                    `${loaded.consecutive_failures} consecutive failures`}
+                    text.consecutiveFailures(loaded.consecutive_failures)}
                 </Group>,
               ],
-              ['Mode', <KindBadge key="kind" isDemo={loaded.is_demo} />],
-              ['Subscribed events', loaded.events.join(', ')],
+              [text.mode, <KindBadge key="kind" isDemo={loaded.is_demo} />],
+              [text.events, loaded.events.join(', ')],
               [
-                'Last delivery',
+                text.lastDelivery,
                 loaded.last_delivery_at === null ? (
-                  'Never'
+                  text.never
                 ) : (
                   <When key="last" at={loaded.last_delivery_at} ago />
                 ),
               ],
-              ['Created', <When key="made" at={loaded.created_at} />],
+              [words.created, <When key="made" at={loaded.created_at} />],
             ]}
           />
           <DeliveryLog endpointId={endpointId} />

@@ -3,6 +3,8 @@ import { useDisclosure } from '@mantine/hooks';
 import { IconPlus } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import type { DataEndpoint } from '../../../../client/index.ts';
+import { words } from '../../messages/en/words.ts';
+import { endpoints as text } from '../../messages/en/webhooks.ts';
 import { Empty } from '../../parts/empty.tsx';
 import { UserText } from '../../parts/text/user-text.tsx';
 import { Loaded } from '../../parts/loaded.tsx';
@@ -23,12 +25,12 @@ export function EndpointsPage() {
   const [creating, { open, close }] = useDisclosure(false);
   return (
     <Page
-      title="Webhooks"
-      about="Endpoints that receive signed events about your runs and records."
+      title={text.title}
+      about={text.about}
       actions={
         mayChange && (
           <Button leftSection={<IconPlus size={16} />} onClick={open}>
-            Add endpoint
+            {text.add}
           </Button>
         )
       }
@@ -36,18 +38,17 @@ export function EndpointsPage() {
       <Loaded query={endpoints}>
         {(all) =>
           all.length === 0 ? (
-            <Empty title="No endpoints yet">
-              <Text size="sm" c="dimmed">
-                {mayChange
-                  ? 'Add an endpoint to receive events about runs and records.'
-                  : 'You need the manage_workspace permission to add one.'}
-              </Text>
-              {mayChange && <Button onClick={open}>Add endpoint</Button>}
+            <Empty
+              title={text.empty.title}
+              about={text.empty.about}
+              missing={!mayChange && 'manage_workspace'}
+            >
+              {mayChange && <Button onClick={open}>{text.add}</Button>}
             </Empty>
           ) : (
             <RowTable
-              label="Endpoints"
-              columns={['URL', 'Mode', 'Status', 'Subscribed events', 'Last delivery']}
+              label={text.label}
+              columns={[text.url, text.mode, words.status, text.events, text.lastDelivery]}
             >
               {all.map((endpoint) => (
                 <EndpointRow key={endpoint.id} of={endpoint} />
@@ -76,13 +77,17 @@ function EndpointRow({ of: endpoint }: { of: DataEndpoint }) {
         <EndpointStatus of={endpoint} />
         {endpoint.consecutive_failures > 0 && (
           <Text size="xs" c="dimmed">
-            {endpoint.consecutive_failures} consecutive failures
+            {text.consecutiveFailures(endpoint.consecutive_failures)}
           </Text>
         )}
       </Table.Td>
       <Table.Td>{endpoint.events.join(', ')}</Table.Td>
       <Table.Td>
-        {endpoint.last_delivery_at === null ? 'never' : <When at={endpoint.last_delivery_at} ago />}
+        {endpoint.last_delivery_at === null ? (
+          text.never
+        ) : (
+          <When at={endpoint.last_delivery_at} ago />
+        )}
       </Table.Td>
     </Table.Tr>
   );

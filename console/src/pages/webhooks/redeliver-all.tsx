@@ -1,23 +1,29 @@
-import { Button } from '@mantine/core';
+import { Button, Modal, Select, Text, TextInput } from '@mantine/core';
+import { useDisclosure } from '@mantine/hooks';
+import { useState } from 'react';
+import type { Redelivered } from '../../../../client/index.ts';
 import { api } from '../../api.ts';
+import { redeliverAll as text } from '../../messages/en/webhooks.ts';
 import { useAction } from '../../parts/forms/action.ts';
 import { confirm } from '../../parts/forms/confirm.tsx';
-import { countText } from '../../parts/text/numbers.ts';
+import { Form } from '../../parts/forms/form.tsx';
+import { localTime } from '../../parts/text/times.ts';
 import { endpointsKey } from '../../queries/data.ts';
 
 /** Deliveries are kept for 30 days; one more day includes all of them. */
 const KEPT_MS = 31 * 86_400_000;
+
+function doneText({ redelivered, left }: Redelivered, none: string): string {
+  if (left > 0) return text.scheduledInPart(redelivered, left);
+  return redelivered === 0 ? none : text.scheduled(redelivered);
+}
 
 export function RetryAllFailed({ endpointId }: { endpointId: string }) {
   const redeliver = useAction(
     () => api().redeliverDeadLetters(endpointId, new Date(Date.now() - KEPT_MS).toISOString()),
     {
       changes: [endpointsKey],
-      done: ({ redelivered, left }) =>
-        redelivered === 0 && left === 0
-          ? 'No failed deliveries'
-          : `${countText(redelivered)} deliveries scheduled for retry` +
-            (left > 0 ? `. ${countText(left)} did not fit in the queue. Retry them later` : ''),
+      done: (redelivered) => doneText(redelivered, text.noneFailed),
     },
   );
   return (
@@ -27,16 +33,86 @@ export function RetryAllFailed({ endpointId }: { endpointId: string }) {
       loading={redeliver.isPending}
       onClick={() =>
         confirm({
-          title: 'Retry all failed deliveries?',
-          consequence:
-            'Failed deliveries of the last 30 days are sent again with the same IDs, oldest first.',
-          confirmLabel: 'Retry all',
+          title: text.retryAllTitle,
+          consequence: text.retryAllConsequence,
+          confirmLabel: text.retryAllConfirm,
           dangerous: false,
           onConfirm: () => redeliver.mutate(undefined),
         })
       }
     >
-      Retry all failed
+      {text.retryAllFailed}
     </Button>
+  );
+}
+
+/** Sends the deliveries of a period again: those that failed, or all. */
+export function RetryPeriod({ endpointId }: { endpointId: string }) {
+  const [opened, { open, close }] = useDisclosure(false);
+  return (
+    <>
+      <Button size="compact-sm" variant="default" onClick={open}>
+        {text.retryPeriod}
+      </Button>
+      <Modal opened={opened} onClose={close} title={text.retry} size="md">
+        <PeriodForm endpointId={endpointId} onClose={close} />
+      </Modal>
+    </>
+  );
+}
+
+const DAY_MS = 86_400_000;
+
+function PeriodForm({ endpointId, onClose }: { endpointId: string; onClose: () => void }) {
+  const [since, setSince] = useState(() => localTime(Date.now() - DAY_MS));
+  const [until, setUntil] = useState('');
+  const [status, setStatus] = useState<'dead' | 'all'>('dead');
+  const redeliver = useAction(
+    () =>
+      api().redeliverDeadLetters(endpointId, {
+        since: new Date(since).toISOString(),
+        ...(until === '' ? {} : { until: new Date(until).toISOString() }),
+        status,
+      }),
+    {
+      changes: [endpointsKey],
+      done: (redelivered) => doneText(redelivered, text.noneInPeriod),
+      quiet: true,
+      onDone: onClose,
+    },
+  );
+  return (
+    <Form
+      action={redeliver}
+      submit={text.retry}
+      ready={since !== ''}
+      onSubmit={() => redeliver.mutate(undefined)}
+      onCancel={onClose}
+    >
+      <Text size="sm">{text.periodAbout}</Text>
+      <Select
+        label={text.deliveries}
+        data={[
+          { value: 'dead', label: text.failed },
+          { value: 'all', label: text.failedAndDelivered },
+        ]}
+        value={status}
+        allowDeselect={false}
+        onChange={(chosen) => setStatus(chosen === 'all' ? 'all' : 'dead')}
+      />
+      <TextInput
+        label={text.since}
+        type="datetime-local"
+        value={since}
+        onChange={(event) => setSince(event.currentTarget.value)}
+      />
+      <TextInput
+        label={text.until}
+        description={text.untilAbout}
+        type="datetime-local"
+        value={until}
+        onChange={(event) => setUntil(event.currentTarget.value)}
+      />
+    </Form>
   );
 }

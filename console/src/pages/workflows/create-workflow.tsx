@@ -3,6 +3,7 @@ import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import type { Graph } from '../../../../client/index.ts';
 import { api } from '../../api.ts';
+import { createWorkflow as text } from '../../messages/en/workflows/workflow-list.ts';
 import { useAction } from '../../parts/forms/action.ts';
 import { Form } from '../../parts/forms/form.tsx';
 import { workflowsKey } from '../../queries/workflows.ts';
@@ -15,7 +16,7 @@ const EMPTY: Graph = { nodes: [], edges: [] };
 /** Creates a workflow, empty or from JSON, and opens it in the editor. */
 export function CreateWorkflow({ opened, onClose }: { opened: boolean; onClose: () => void }) {
   return (
-    <Modal opened={opened} onClose={onClose} title="New workflow" size="lg">
+    <Modal opened={opened} onClose={onClose} title={text.title} size="lg">
       <CreateForm onClose={onClose} />
     </Modal>
   );
@@ -74,7 +75,7 @@ function CreateForm({ onClose }: { onClose: () => void }) {
   return (
     <Form
       action={create}
-      submit="Create"
+      submit={text.create}
       ready={name.trim() !== '' && (from === 'empty' || (graph !== undefined && !broken))}
       onSubmit={() => create.mutate(undefined)}
       onCancel={onClose}
@@ -88,18 +89,18 @@ function CreateForm({ onClose }: { onClose: () => void }) {
         maxRows={6}
       />
       <SegmentedControl
-        aria-label="Start from"
+        aria-label={text.startFrom}
         data={[
-          { value: 'empty', label: 'Empty' },
-          { value: 'json', label: 'From JSON' },
+          { value: 'empty', label: text.empty },
+          { value: 'json', label: text.fromJson },
         ]}
         value={from}
         onChange={setFrom}
       />
       {from === 'json' ? (
         <JsonField
-          label="Graph"
-          description="A JSON object with nodes and edges"
+          label={text.graph}
+          description={text.graphAbout}
           value={graph}
           judge={aGraph}
           onBroken={setBroken}
@@ -108,7 +109,7 @@ function CreateForm({ onClose }: { onClose: () => void }) {
         />
       ) : (
         <Text size="sm" c="dimmed">
-          The editor opens with an empty graph.
+          {text.startsEmpty}
         </Text>
       )}
     </Form>

@@ -2,6 +2,8 @@ import { Alert, Box, Group, Stack, Text } from '@mantine/core';
 import { useCallback, useMemo, useState } from 'react';
 import type { Workflow } from '../../../../client/index.ts';
 import { GraphView } from '../../graph/graph-view.tsx';
+import { words } from '../../messages/en/words.ts';
+import { graphTab as text } from '../../messages/en/workflows/workflow.ts';
 import { Empty } from '../../parts/empty.tsx';
 import { JsonView } from '../../parts/code/json-view.tsx';
 import { TextLink } from '../../parts/links.tsx';
@@ -21,7 +23,7 @@ function useMistakeCards({ graph, input_schema: schema }: Workflow) {
       new Map(
         [...counts].map(([nodeId, count]) => [
           nodeId,
-          { colour: count.errors > 0 ? 'red' : 'yellow', spoken: countWords(count) ?? '' },
+          { colour: count.errors > 0 ? 'danger' : 'warning', spoken: countWords(count) ?? '' },
         ]),
       ),
     [counts],
@@ -38,10 +40,10 @@ export function GraphTab({ workflow }: { workflow: Workflow }) {
   const mayEdit = useMay('create_edit_workflows');
   if (graph.nodes.length === 0) {
     return (
-      <Empty title="The graph is empty">
+      <Empty title={text.empty.title} about={text.empty.about}>
         {mayEdit && (
           <TextLink to="/workflows/$workflowId/edit" params={{ workflowId: id }}>
-            Open the editor
+            {text.empty.openEditor}
           </TextLink>
         )}
       </Empty>
@@ -51,7 +53,7 @@ export function GraphTab({ workflow }: { workflow: Workflow }) {
   return (
     <Stack gap="md">
       {mistakes?.some(({ severity }) => severity === 'error') === true && (
-        <Alert color="red" title="Fix these errors to run">
+        <Alert color="danger" title={text.fixToRun}>
           <MistakeList mistakes={mistakes} onChoose={({ nodeId }) => setSelected(nodeId)} />
         </Alert>
       )}
@@ -67,15 +69,15 @@ export function GraphTab({ workflow }: { workflow: Workflow }) {
         </Box>
         {node !== undefined && (
           <Box flex="1 1 300px" miw={0}>
-            <Section title="Node">
-              <JsonView value={node} what="the node" />
+            <Section title={words.node}>
+              <JsonView value={node} what={text.theNode} />
             </Section>
           </Box>
         )}
       </Group>
       {node === undefined && (
         <Text size="sm" c="dimmed">
-          Select a node to see its settings.
+          {text.selectNode}
         </Text>
       )}
     </Stack>

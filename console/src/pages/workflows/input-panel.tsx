@@ -1,6 +1,7 @@
 import { Button, Stack, Text } from '@mantine/core';
 import { useState } from 'react';
 import type { Graph, JsonObject } from '../../../../client/index.ts';
+import { inputPanel as text } from '../../messages/en/workflows/workflow.ts';
 import { anObject, JsonField } from '../../parts/forms/json-field.tsx';
 import { fieldsOfSchema, startOfSchema } from '../../parts/forms/schema-fields.ts';
 import { SchemaForm } from '../../parts/forms/schema-form.tsx';
@@ -17,8 +18,8 @@ export function InputPanel({ graph, schema, onChange }: InputPanelProps) {
   return (
     <Stack gap="sm">
       <JsonField
-        label="Input schema"
-        description="JSON Schema that the input of every run must fit. Leave empty to accept any input."
+        label={text.schema}
+        description={text.schemaAbout}
         value={schema ?? undefined}
         judge={anObject}
         minHeight={200}
@@ -45,7 +46,7 @@ function FromGraph({ graph, onMade }: { graph: Graph; onMade: (schema: JsonObjec
     });
   return (
     <Button variant="default" size="compact-sm" w="fit-content" onClick={make}>
-      Create from the graph
+      {text.fromGraph}
     </Button>
   );
 }
@@ -56,14 +57,14 @@ function Preview({ schema }: { schema: JsonObject }) {
   return (
     <>
       <Text size="sm" fw={500}>
-        Preview of the form
+        {text.previewTitle}
       </Text>
       <SchemaForm
         schema={schema}
         value={value}
         onChange={setValue}
         onBroken={() => undefined}
-        label="Preview"
+        label={text.preview}
       />
     </>
   );

@@ -1,4 +1,5 @@
 import { Textarea, TextInput } from '@mantine/core';
+import { words } from '../../messages/en/words.ts';
 
 /** The name and description of a workflow or template. */
 export function NameFields({
@@ -20,7 +21,7 @@ export function NameFields({
   return (
     <>
       <TextInput
-        label="Name"
+        label={words.name}
         required
         maxLength={200}
         data-autofocus={first || undefined}
@@ -28,7 +29,7 @@ export function NameFields({
         onChange={(event) => onName(event.currentTarget.value)}
       />
       <Textarea
-        label="Description"
+        label={words.description}
         autosize
         minRows={2}
         maxRows={maxRows}

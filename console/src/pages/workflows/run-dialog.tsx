@@ -1,31 +1,37 @@
 import { Modal } from '@mantine/core';
-import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
-import type { JsonObject, Workflow } from '../../../../client/index.ts';
+import type { JsonObject, Run, Workflow } from '../../../../client/index.ts';
 import { api } from '../../api.ts';
+import { words } from '../../messages/en/words.ts';
+import { runDialog as text } from '../../messages/en/workflows/workflow.ts';
 import { useAction } from '../../parts/forms/action.ts';
 import { Form } from '../../parts/forms/form.tsx';
 import { describeError } from '../../parts/text/describe-error.ts';
 import { runsKey } from '../../queries/runs.ts';
 import { workflowsKey } from '../../queries/workflows.ts';
+import { DryRunPanel } from './dry-run-panel.tsx';
 import { RunInput, useSuggestedInput } from './run-input.tsx';
+import { useOpenRun } from '../../parts/open-run.ts';
 
 /** Asks for the input of a run, starts the run and opens it. */
 export function RunDialog({
   workflow,
   input,
+  again,
   opened,
   onClose,
 }: {
   workflow: Workflow;
   /** The initial input; by default the keys that the graph reads. */
   input?: JsonObject;
+  /** The run that is run again. */
+  again?: string;
   opened: boolean;
   onClose: () => void;
 }) {
   return (
-    <Modal opened={opened} onClose={onClose} title="Run workflow" size="lg">
-      <RunForm workflow={workflow} given={input} onClose={onClose} />
+    <Modal opened={opened} onClose={onClose} title={text.title} size="lg">
+      <RunForm workflow={workflow} given={input} again={again} onClose={onClose} />
     </Modal>
   );
 }
@@ -33,43 +39,49 @@ export function RunDialog({
 function RunForm({
   workflow,
   given,
+  again,
   onClose,
 }: {
   workflow: Workflow;
   given: JsonObject | undefined;
+  again: string | undefined;
   onClose: () => void;
 }) {
-  const navigate = useNavigate();
+  const openRun = useOpenRun();
   const suggested = useSuggestedInput(workflow);
   const [typed, setTyped] = useState(given);
   const [broken, setBroken] = useState(false);
   const input = typed ?? suggested;
-  const start = useAction(() => api().triggerRun(workflow.id, input), {
+  const send = (): Promise<Run> =>
+    again === undefined
+      ? api().triggerRun(workflow.id, input)
+      : api().rerun(again, { input, version: workflow.version });
+  const start = useAction(send, {
     changes: [runsKey, workflowsKey],
     quiet: true,
-    onDone: ({ id }) =>
-      void navigate({
-        to: '/runs/$runId',
-        params: { runId: id },
-        search: { step: undefined, tab: undefined },
-      }),
+    onDone: ({ id }) => openRun(id),
   });
   return (
     <Form
       action={start}
-      submit="Run"
+      submit={text.run}
       ready={!broken}
       onSubmit={() => start.mutate(undefined)}
       onCancel={onClose}
     >
       <RunInput
-        label="Input"
+        label={words.input}
         schema={workflow.input_schema}
         refusal={start.error === null ? undefined : describeError(start.error)}
         value={input}
         suggested={suggested}
         onChange={setTyped}
         onBroken={setBroken}
+      />
+      <DryRunPanel
+        workflow={workflow}
+        input={input}
+        version={again === undefined ? undefined : workflow.version}
       />
     </Form>
   );

@@ -1,6 +1,7 @@
 import { Text } from '@mantine/core';
 import { useMemo } from 'react';
 import type { JsonObject, Workflow } from '../../../../client/index.ts';
+import { runInput as text } from '../../messages/en/workflows/workflow.ts';
 import { JsonField } from '../../parts/forms/json-field.tsx';
 import { startOfSchema } from '../../parts/forms/schema-fields.ts';
 import { SchemaForm } from '../../parts/forms/schema-form.tsx';
@@ -48,7 +49,7 @@ export function RunInput({
     <>
       <JsonField
         label={label}
-        description="A JSON object. Prompts and expressions can use its keys."
+        description={text.about}
         value={value}
         judge={anInput}
         onBroken={onBroken}
@@ -57,12 +58,12 @@ export function RunInput({
       />
       <Text size="sm" c="dimmed">
         {Object.keys(suggested).length === 0
-          ? 'This workflow expects no inputs.'
-          : `Inputs this workflow expects: ${Object.keys(suggested).join(', ')}`}
+          ? text.noneExpected
+          : text.expected(Object.keys(suggested).join(', '))}
       </Text>
     </>
   );
 }
 
 const anInput = (value: unknown): string | undefined =>
-  isRecord(value) ? undefined : 'Enter a JSON object, like {}';
+  isRecord(value) ? undefined : text.notAnObject;

@@ -1,19 +1,23 @@
 import { Table } from '@mantine/core';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import type { RunSummary, Workflow } from '../../../../client/index.ts';
+import { words } from '../../messages/en/words.ts';
+import { triggers } from '../../messages/en/parts/values.ts';
+import { runsTab as text } from '../../messages/en/workflows/workflow.ts';
 import { Empty } from '../../parts/empty.tsx';
 import { TextLink } from '../../parts/links.tsx';
 import { Loaded } from '../../parts/loaded.tsx';
 import { LoadMore } from '../../parts/data/load-more.tsx';
 import { dollarsText } from '../../parts/text/numbers.ts';
 import { Section } from '../../parts/page.tsx';
+import { RehearsalTag } from '../../parts/rehearsal-tag.tsx';
 import { StateBadge } from '../../parts/state-badge.tsx';
 import { durationText } from '../../parts/text/duration.ts';
 import { When } from '../../parts/text/time.tsx';
 import { runsQuery } from '../../queries/runs.ts';
+import { NO_SELECTION } from '../../parts/open-run.ts';
 
 const READ_EVERY_MS = 5_000;
-const NO_SEARCH = { step: undefined, tab: undefined };
 
 /** The runs of a workflow, newest first. */
 export function RunsTab({ workflow }: { workflow: Workflow }) {
@@ -23,14 +27,14 @@ export function RunsTab({ workflow }: { workflow: Workflow }) {
   });
   return (
     <Section
-      title="Runs"
+      title={words.runs}
       actions={
         <TextLink
           to="/runs"
           search={{ workflow_id: workflow.id, status: undefined, trigger: undefined }}
           size="sm"
         >
-          View in Runs
+          {text.viewInRuns}
         </TextLink>
       }
     >
@@ -38,7 +42,7 @@ export function RunsTab({ workflow }: { workflow: Workflow }) {
         {({ pages }) => {
           const runs = pages.flatMap((page) => page.runs);
           return runs.length === 0 ? (
-            <Empty title="No runs yet" />
+            <Empty title={text.empty.title} about={text.empty.about} />
           ) : (
             <>
               <RunTable runs={runs} />
@@ -53,17 +57,17 @@ export function RunsTab({ workflow }: { workflow: Workflow }) {
 
 function RunTable({ runs }: { runs: readonly RunSummary[] }) {
   return (
-    <Table.ScrollContainer minWidth={640} tabIndex={0} aria-label="Runs, scrollable">
-      <Table aria-label="Runs of the workflow">
+    <Table.ScrollContainer minWidth={640} tabIndex={0} aria-label={text.scrollable}>
+      <Table aria-label={text.table}>
         <Table.Thead style={{ whiteSpace: 'nowrap' }}>
           <Table.Tr>
-            <Table.Th>Run</Table.Th>
-            <Table.Th>Status</Table.Th>
-            <Table.Th>Started</Table.Th>
-            <Table.Th>Started by</Table.Th>
-            <Table.Th className="numbers">Version</Table.Th>
-            <Table.Th className="numbers">Duration</Table.Th>
-            <Table.Th className="numbers">Cost</Table.Th>
+            <Table.Th>{words.run}</Table.Th>
+            <Table.Th>{words.status}</Table.Th>
+            <Table.Th>{words.started}</Table.Th>
+            <Table.Th>{text.startedBy}</Table.Th>
+            <Table.Th className="numbers">{words.version}</Table.Th>
+            <Table.Th className="numbers">{words.duration}</Table.Th>
+            <Table.Th className="numbers">{words.cost}</Table.Th>
           </Table.Tr>
         </Table.Thead>
         <Table.Tbody>
@@ -73,7 +77,7 @@ function RunTable({ runs }: { runs: readonly RunSummary[] }) {
                 <TextLink
                   to="/runs/$runId"
                   params={{ runId: run.id }}
-                  search={NO_SEARCH}
+                  search={NO_SELECTION}
                   ff="monospace"
                   size="sm"
                 >
@@ -81,12 +85,12 @@ function RunTable({ runs }: { runs: readonly RunSummary[] }) {
                 </TextLink>
               </Table.Td>
               <Table.Td>
-                <StateBadge state={run.status} />
+                <StateBadge state={run.status} /> <RehearsalTag mode={run.mode} />
               </Table.Td>
               <Table.Td>
                 <When at={run.created_at} ago />
               </Table.Td>
-              <Table.Td>{run.trigger}</Table.Td>
+              <Table.Td>{triggers[run.trigger]}</Table.Td>
               <Table.Td className="numbers">{run.workflow_version}</Table.Td>
               <Table.Td className="numbers">
                 {run.started_at === null ? '–' : durationText(run.duration_ms)}

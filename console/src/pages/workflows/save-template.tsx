@@ -4,6 +4,7 @@ import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import type { JsonObject, Workflow } from '../../../../client/index.ts';
 import { api } from '../../api.ts';
+import { saveTemplate as text } from '../../messages/en/workflows/workflow.ts';
 import { useAction } from '../../parts/forms/action.ts';
 import { Form } from '../../parts/forms/form.tsx';
 import { templatesQuery } from '../../queries/templates.ts';
@@ -16,9 +17,9 @@ export function SaveTemplate({ workflow }: { workflow: Workflow }) {
   return (
     <>
       <Button variant="default" onClick={open}>
-        Save as template
+        {text.open}
       </Button>
-      <Modal opened={opened} onClose={close} title="Save as template" size="lg">
+      <Modal opened={opened} onClose={close} title={text.title} size="lg">
         <TemplateForm workflow={workflow} onClose={close} />
       </Modal>
     </>
@@ -43,7 +44,7 @@ function TemplateForm({ workflow, onClose }: { workflow: Workflow; onClose: () =
       }),
     {
       changes: [templatesQuery.queryKey],
-      done: 'Template saved',
+      done: text.saved,
       quiet: true,
       onDone: () => void navigate({ to: '/templates' }),
     },
@@ -51,7 +52,7 @@ function TemplateForm({ workflow, onClose }: { workflow: Workflow; onClose: () =
   return (
     <Form
       action={save}
-      submit="Save template"
+      submit={text.save}
       ready={!broken && name.trim() !== ''}
       onSubmit={() => save.mutate(undefined)}
       onCancel={onClose}
@@ -63,7 +64,7 @@ function TemplateForm({ workflow, onClose }: { workflow: Workflow; onClose: () =
         onDescription={setDescription}
       />
       <RunInput
-        label="Sample input"
+        label={text.sampleInput}
         schema={workflow.input_schema}
         value={sample}
         suggested={suggested}

@@ -1,19 +1,23 @@
-import { Box, Button, NumberInput, Stack, Text } from '@mantine/core';
+import { Box, Button, NumberInput, Stack, Switch, Text } from '@mantine/core';
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import type { Workflow } from '../../../../client/index.ts';
 import { api } from '../../api.ts';
+import { words } from '../../messages/en/words.ts';
+import { settingsTab as text } from '../../messages/en/workflows/workflow.ts';
+import { Message } from '../../messages/message.tsx';
 import { useAction } from '../../parts/forms/action.ts';
+import { Edited, type Editing, useEdit } from '../../parts/forms/edited.tsx';
 import { confirm } from '../../parts/forms/confirm.tsx';
 import { Copy } from '../../parts/code/copy.tsx';
 import { UserText } from '../../parts/text/user-text.tsx';
 import { Form } from '../../parts/forms/form.tsx';
-import { countText, dollarsText } from '../../parts/text/numbers.ts';
+import { dollarsText } from '../../parts/text/numbers.ts';
 import { Section } from '../../parts/page.tsx';
 import { useMay } from '../../queries/identity.ts';
 import { runsKey } from '../../queries/runs.ts';
 import { schedulesKey } from '../../queries/schedules.ts';
-import { workflowsKey, workflowsQuery } from '../../queries/workflows.ts';
+import { workflowQuery, workflowsKey, workflowsQuery } from '../../queries/workflows.ts';
 import { SaveTemplate } from './save-template.tsx';
 import { NameFields } from './name-fields.tsx';
 
@@ -23,27 +27,27 @@ export function SettingsTab({ workflow }: { workflow: Workflow }) {
   const mayDelete = useMay('delete_workflows');
   return (
     <Stack gap="xl" maw={560}>
-      <Section title="General">
-        {mayEdit ? <AboutForm workflow={workflow} /> : <AboutText workflow={workflow} />}
+      <Section title={text.general}>
+        {mayEdit ? (
+          <AboutForm key={workflow.id} workflow={workflow} />
+        ) : (
+          <AboutText workflow={workflow} />
+        )}
         <Text size="sm" c="dimmed">
-          Workflow ID: {workflow.id} <Copy text={workflow.id} what="the workflow ID" />
+          {text.id(workflow.id)} <Copy text={workflow.id} what={text.theId} />
         </Text>
       </Section>
       {mayEdit && (
-        <Section title="Template">
-          <Text size="sm">
-            Save the current graph and checks as a template that others can start from.
-          </Text>
+        <Section title={text.template}>
+          <Text size="sm">{text.templateAbout}</Text>
           <Box>
             <SaveTemplate workflow={workflow} />
           </Box>
         </Section>
       )}
       {mayDelete && (
-        <Section title="Delete">
-          <Text size="sm">
-            Deletes the workflow with its versions and runs. You cannot undo this.
-          </Text>
+        <Section title={words.delete}>
+          <Text size="sm">{text.deleteAbout}</Text>
           <DeleteButton workflow={workflow} />
         </Section>
       )}
@@ -54,29 +58,46 @@ export function SettingsTab({ workflow }: { workflow: Workflow }) {
 function AboutText({ workflow: { run_cap_usd: cap } }: { workflow: Workflow }) {
   return (
     <Text size="sm">
-      {cap === null ? 'Runs have no cost cap.' : `Cost cap per run: ${dollarsText(cap)}.`} You need
-      the create_edit_workflows permission to change it.
+      {cap === null ? text.noCap : text.capIs(dollarsText(cap))} {text.missingPermission}
     </Text>
   );
 }
 
 function AboutForm({ workflow }: { workflow: Workflow }) {
+  return (
+    <Edited<Workflow> record={workflow}>
+      {(editing) => editing && <AboutFields editing={editing} latest={workflow} />}
+    </Edited>
+  );
+}
+
+function AboutFields({ editing, latest }: { editing: Editing<Workflow>; latest: Workflow }) {
+  const workflow = editing.record;
   const [name, setName] = useState(workflow.name);
   const [description, setDescription] = useState(workflow.description);
   const [cap, setCap] = useState<number | string>(workflow.run_cap_usd ?? '');
-  const save = useAction(
-    () =>
-      api().updateWorkflow(workflow.id, {
-        name,
-        description,
-        run_cap_usd: cap === '' ? null : Number(cap),
-      }),
-    { changes: [workflowsKey], done: 'Settings saved', quiet: true },
+  const [required, setRequired] = useState(workflow.requires_experiment);
+  const fields = {
+    name,
+    description,
+    run_cap_usd: cap === '' ? null : Number(cap),
+    requires_experiment: required,
+  };
+  const save = useEdit(
+    editing,
+    fields,
+    (known) => api().updateWorkflow(workflow.id, fields, known),
+    {
+      changes: [workflowsKey],
+      done: text.saved,
+      onDone: (saved) => editing.reload(saved, {}),
+    },
+    latest,
   );
   return (
     <Form
       action={save}
-      submit="Save changes"
+      submit={words.saveChanges}
       ready={name.trim() !== ''}
       onSubmit={() => save.mutate(undefined)}
     >
@@ -87,12 +108,18 @@ function AboutForm({ workflow }: { workflow: Workflow }) {
         onDescription={setDescription}
       />
       <NumberInput
-        label="Cost cap per run (USD)"
-        description="A run that would cost more fails. Leave empty for no cap."
+        label={text.cap}
+        description={text.capAbout}
         min={0}
         decimalScale={6}
         value={cap}
         onChange={setCap}
+      />
+      <Switch
+        label={text.requiresExperiment}
+        description={text.requiresExperimentAbout}
+        checked={required}
+        onChange={(event) => setRequired(event.currentTarget.checked)}
       />
     </Form>
   );
@@ -100,33 +127,39 @@ function AboutForm({ workflow }: { workflow: Workflow }) {
 
 function DeleteButton({ workflow }: { workflow: Workflow }) {
   const navigate = useNavigate();
-  const remove = useAction(() => api().deleteWorkflow(workflow.id), {
-    changes: [runsKey, schedulesKey, workflowsQuery.queryKey],
-    done: 'Workflow deleted',
-    onDone: () => void navigate({ to: '/workflows' }),
-  });
+  const remove = useAction(
+    ({ id, etag }: Workflow) => api().deleteWorkflow(id, { ifMatch: etag }),
+    {
+      changes: [runsKey, schedulesKey, workflowsQuery.queryKey],
+      done: text.deleted,
+      removes: [workflowQuery(workflow.id).queryKey],
+      onDone: () => navigate({ to: '/workflows' }),
+    },
+  );
   return (
     <Box>
       <Button
-        color="red"
+        color="danger"
         variant="light"
         loading={remove.isPending}
         onClick={() =>
           confirm({
-            title: 'Delete this workflow?',
+            title: text.deleteTitle,
             consequence: (
-              <>
-                This deletes <UserText>{workflow.name}</UserText> with its{' '}
-                {countText(workflow.stats.total)} runs, its versions, schedules and webhook. You
-                cannot undo this.
-              </>
+              <Message
+                text={text.deleteConsequence}
+                values={{
+                  name: <UserText>{workflow.name}</UserText>,
+                  runs: text.runs(workflow.stats.total),
+                }}
+              />
             ),
-            confirmLabel: 'Delete workflow',
-            onConfirm: () => remove.mutate(undefined),
+            confirmLabel: text.delete,
+            onConfirm: () => remove.mutate(workflow),
           })
         }
       >
-        Delete workflow
+        {text.delete}
       </Button>
     </Box>
   );

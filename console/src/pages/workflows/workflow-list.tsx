@@ -4,6 +4,8 @@ import { useQuery } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
 import type { Workflow } from '../../../../client/index.ts';
+import { words } from '../../messages/en/words.ts';
+import { workflowList as text, workflowStates } from '../../messages/en/workflows/workflow-list.ts';
 import { Empty } from '../../parts/empty.tsx';
 import { UserText } from '../../parts/text/user-text.tsx';
 import { ButtonLink, TextLink } from '../../parts/links.tsx';
@@ -15,7 +17,6 @@ import { When } from '../../parts/text/time.tsx';
 import { useMay } from '../../queries/identity.ts';
 import { workflowsQuery } from '../../queries/workflows.ts';
 import { CreateWorkflow } from './create-workflow.tsx';
-import { sentenceCase } from '../../parts/text/sentence-case.ts';
 
 const READ_EVERY_MS = 10_000;
 const SHOWN_AT_FIRST = 100;
@@ -29,15 +30,15 @@ export function WorkflowListPage() {
   const [creating, setCreating] = useState(false);
   return (
     <Page
-      title="Workflows"
-      about="All workflows and their recent results"
+      title={text.title}
+      about={text.about}
       actions={
         mayEdit && (
           <Button
             leftSection={<IconPlus size={16} aria-hidden />}
             onClick={() => setCreating(true)}
           >
-            New workflow
+            {text.new}
           </Button>
         )
       }
@@ -50,8 +51,8 @@ export function WorkflowListPage() {
           ) : (
             <>
               <TextInput
-                label="Search"
-                placeholder="Name, description or ID"
+                label={words.search}
+                placeholder={text.searchIn}
                 leftSection={<IconSearch size={16} aria-hidden />}
                 maw={360}
                 value={q ?? ''}
@@ -74,14 +75,13 @@ export function WorkflowListPage() {
 
 function NoWorkflows({ mayEdit }: { mayEdit: boolean }) {
   return (
-    <Empty title="No workflows yet">
-      <Text size="sm">
-        {mayEdit
-          ? 'Start from a template, or create a workflow from scratch.'
-          : 'You need the create_edit_workflows permission to create one.'}
-      </Text>
+    <Empty
+      title={text.empty.title}
+      about={text.empty.about}
+      missing={!mayEdit && 'create_edit_workflows'}
+    >
       <ButtonLink to="/templates" variant="default">
-        Browse templates
+        {text.empty.browseTemplates}
       </ButtonLink>
     </Empty>
   );
@@ -90,26 +90,28 @@ function NoWorkflows({ mayEdit }: { mayEdit: boolean }) {
 function found(workflows: readonly Workflow[], q: string | undefined): Workflow[] {
   const word = (q ?? '').trim().toLowerCase();
   return workflows.filter(({ name, description, id }) =>
-    [name, description, id].some((text) => text.toLowerCase().includes(word)),
+    [name, description, id].some((each) => each.toLowerCase().includes(word)),
   );
 }
 
 function WorkflowTable({ workflows }: { workflows: readonly Workflow[] }) {
   const [shown, setShown] = useState(SHOWN_AT_FIRST);
-  if (workflows.length === 0) return <Empty title="No matching workflows" />;
+  if (workflows.length === 0) {
+    return <Empty title={text.noMatch.title} about={text.noMatch.about} />;
+  }
   return (
     <>
-      <Table.ScrollContainer minWidth={820} tabIndex={0} aria-label="Workflows, scrollable">
-        <Table aria-label="Workflows" verticalSpacing="sm">
+      <Table.ScrollContainer minWidth={820} tabIndex={0} aria-label={text.scrollable}>
+        <Table aria-label={text.title} verticalSpacing="sm">
           <Table.Thead style={{ whiteSpace: 'nowrap' }}>
             <Table.Tr>
-              <Table.Th>Workflow</Table.Th>
-              <Table.Th>Status</Table.Th>
-              <Table.Th className="numbers">Runs</Table.Th>
-              <Table.Th className="numbers">Success rate</Table.Th>
-              <Table.Th className="numbers">Average cost</Table.Th>
-              <Table.Th className="numbers">Average duration</Table.Th>
-              <Table.Th>Last run</Table.Th>
+              <Table.Th>{words.workflow}</Table.Th>
+              <Table.Th>{words.status}</Table.Th>
+              <Table.Th className="numbers">{words.runs}</Table.Th>
+              <Table.Th className="numbers">{text.successRate}</Table.Th>
+              <Table.Th className="numbers">{text.averageCost}</Table.Th>
+              <Table.Th className="numbers">{text.averageDuration}</Table.Th>
+              <Table.Th>{text.lastRun}</Table.Th>
             </Table.Tr>
           </Table.Thead>
           <Table.Tbody>
@@ -122,7 +124,7 @@ function WorkflowTable({ workflows }: { workflows: readonly Workflow[] }) {
       {workflows.length > shown && (
         <Group justify="center">
           <Button variant="default" onClick={() => setShown(shown + SHOWN_AT_FIRST)}>
-            Show more
+            {words.showMore}
           </Button>
         </Group>
       )}
@@ -162,7 +164,7 @@ function WorkflowRow({
         {stats.avg_duration_ms === null ? '–' : durationText(stats.avg_duration_ms)}
       </Table.Td>
       <Table.Td style={{ whiteSpace: 'nowrap' }}>
-        {stats.last_run_at === null ? 'never' : <When at={stats.last_run_at} ago />}
+        {stats.last_run_at === null ? text.neverRun : <When at={stats.last_run_at} ago />}
       </Table.Td>
     </Table.Tr>
   );
@@ -177,9 +179,9 @@ export function WorkflowState({ status }: { status: Workflow['status'] }) {
       tt="none"
       flex="none"
       miw="max-content"
-      color={status === 'published' ? 'teal' : 'gray'}
+      color={status === 'published' ? 'success' : 'gray'}
     >
-      {sentenceCase(status)}
+      {workflowStates[status]}
     </Badge>
   );
 }

@@ -2,9 +2,11 @@ import { Badge, Button, Group, Tabs, Text, Tooltip } from '@mantine/core';
 import { IconPencil, IconPlayerPlay, IconRocket } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate, useParams, useSearch } from '@tanstack/react-router';
-import { type ReactNode, useState } from 'react';
+import type { ReactNode } from 'react';
 import type { Workflow } from '../../../../client/index.ts';
 import { api } from '../../api.ts';
+import { words } from '../../messages/en/words.ts';
+import { workflowPage as text } from '../../messages/en/workflows/workflow.ts';
 import { useAction } from '../../parts/forms/action.ts';
 import { UserText } from '../../parts/text/user-text.tsx';
 import { Failure } from '../../parts/failure.tsx';
@@ -15,6 +17,7 @@ import { Page } from '../../parts/page.tsx';
 import { useMay } from '../../queries/identity.ts';
 import { workflowQuery, workflowsKey } from '../../queries/workflows.ts';
 import { ChecksTab } from './checks/checks-tab.tsx';
+import { ExperimentsTab } from './experiments/experiments-tab.tsx';
 import { GraphTab } from './graph-tab.tsx';
 import { RunDialog } from './run-dialog.tsx';
 import { RunsTab } from './runs-tab.tsx';
@@ -27,12 +30,29 @@ import { WorkflowState } from './workflow-list.tsx';
 const READ_EVERY_MS = 10_000;
 
 const tabs: readonly { id: string; label: string; show: (workflow: Workflow) => ReactNode }[] = [
-  { id: 'graph', label: 'Graph', show: (workflow) => <GraphTab workflow={workflow} /> },
-  { id: 'runs', label: 'Runs', show: (workflow) => <RunsTab workflow={workflow} /> },
-  { id: 'versions', label: 'Versions', show: (workflow) => <VersionsTab workflow={workflow} /> },
-  { id: 'triggers', label: 'Triggers', show: (workflow) => <TriggersTab workflow={workflow} /> },
-  { id: 'checks', label: 'Checks', show: (workflow) => <ChecksTab workflow={workflow} /> },
-  { id: 'settings', label: 'Settings', show: (workflow) => <SettingsTab workflow={workflow} /> },
+  { id: 'graph', label: text.tabs.graph, show: (workflow) => <GraphTab workflow={workflow} /> },
+  { id: 'runs', label: text.tabs.runs, show: (workflow) => <RunsTab workflow={workflow} /> },
+  {
+    id: 'versions',
+    label: text.tabs.versions,
+    show: (workflow) => <VersionsTab workflow={workflow} />,
+  },
+  {
+    id: 'experiments',
+    label: text.tabs.experiments,
+    show: (workflow) => <ExperimentsTab workflow={workflow} />,
+  },
+  {
+    id: 'triggers',
+    label: text.tabs.triggers,
+    show: (workflow) => <TriggersTab workflow={workflow} />,
+  },
+  { id: 'checks', label: text.tabs.checks, show: (workflow) => <ChecksTab workflow={workflow} /> },
+  {
+    id: 'settings',
+    label: text.tabs.settings,
+    show: (workflow) => <SettingsTab workflow={workflow} />,
+  },
 ];
 
 /** One workflow: its graph, its runs and its triggers. */
@@ -41,7 +61,7 @@ export function WorkflowPage() {
   const query = useQuery({ ...workflowQuery(workflowId), refetchInterval: READ_EVERY_MS });
   if (query.data === undefined && query.error !== null) {
     return (
-      <Page title="Workflow">
+      <Page title={text.title}>
         <Failure error={query.error} onRetry={() => void query.refetch()} />
       </Page>
     );
@@ -71,7 +91,7 @@ function OneWorkflow({ workflow }: { workflow: Workflow }) {
           <Group gap="xs">
             <WorkflowState status={status} />
             <Badge variant="default" tt="none">
-              Version {version}
+              {text.version(String(version))}
             </Badge>
           </Group>
         </>
@@ -111,12 +131,15 @@ function WorkflowActions({ workflow }: { workflow: Workflow }) {
   const mayRun = useMay('run_workflows');
   const mayEdit = useMay('create_edit_workflows');
   const mayPublish = useMay('publish_workflows');
-  const [running, setRunning] = useState(false);
+  const { run } = useSearch({ from: '/inside/workflows/$workflowId' });
+  const navigate = useNavigate({ from: '/workflows/$workflowId' });
+  const setRunning = (opened: boolean): void =>
+    void navigate({ search: (before) => ({ ...before, run: opened || undefined }), replace: true });
   const { mistakes } = useMistakes(workflow.graph, workflow.input_schema);
   const invalid = mistakes?.some(({ severity }) => severity === 'error') === true;
-  const publish = useAction(() => api().publishWorkflow(workflow.id), {
+  const publish = useAction(() => api().publishWorkflow(workflow.id, { ifMatch: workflow.etag }), {
     changes: [workflowsKey],
-    done: 'Workflow published',
+    done: text.published,
   });
   return (
     <>
@@ -127,7 +150,7 @@ function WorkflowActions({ workflow }: { workflow: Workflow }) {
           variant="default"
           leftSection={<IconPencil size={16} aria-hidden />}
         >
-          Edit
+          {words.edit}
         </ButtonLink>
       )}
       {mayPublish && workflow.status === 'draft' && (
@@ -137,21 +160,25 @@ function WorkflowActions({ workflow }: { workflow: Workflow }) {
           loading={publish.isPending}
           onClick={() => publish.mutate(undefined)}
         >
-          Publish
+          {text.publish}
         </Button>
       )}
       {mayRun && (
-        <Tooltip label="Fix the errors in the graph to run it" disabled={!invalid}>
+        <Tooltip label={text.fixToRun} disabled={!invalid}>
           <Button
             leftSection={<IconPlayerPlay size={16} aria-hidden />}
             disabled={invalid}
             onClick={() => setRunning(true)}
           >
-            Run
+            {text.run}
           </Button>
         </Tooltip>
       )}
-      <RunDialog workflow={workflow} opened={running} onClose={() => setRunning(false)} />
+      <RunDialog
+        workflow={workflow}
+        opened={run === true && mayRun && !invalid}
+        onClose={() => setRunning(false)}
+      />
     </>
   );
 }

@@ -2,6 +2,7 @@ import { Button, Card, Group, SimpleGrid, Stack, Text, Title } from '@mantine/co
 import { useQuery } from '@tanstack/react-query';
 import type { AlertChannel } from '../../../../client/index.ts';
 import { api } from '../../api.ts';
+import { alerts as text, channelNames, eventTexts } from '../../messages/en/workspace/alerts.ts';
 import { useAction } from '../../parts/forms/action.ts';
 import { Loaded } from '../../parts/loaded.tsx';
 import { Section } from '../../parts/page.tsx';
@@ -9,25 +10,14 @@ import { Tag } from '../../parts/tag.tsx';
 import { alertsQuery } from '../../queries/alerts.ts';
 import { useMay } from '../../queries/identity.ts';
 
-const channelNames = {
-  chat: 'Chat message',
-  email: 'Email',
-} as const satisfies Record<AlertChannel['channel'], string>;
-
-const eventTexts = {
-  failed: 'failed runs',
-  paused: 'runs waiting at a gate',
-} as const satisfies Record<AlertChannel['events'][number], string>;
-
 /** Alerts about runs that need a person. The operator of the service configures the channels. */
 export function Alerts() {
   const alerts = useQuery(alertsQuery);
   const configured = alerts.data?.channels.filter((channel) => channel.configured) ?? [];
   return (
-    <Section title="Alerts" actions={configured.length > 0 && <SendTest />}>
+    <Section title={text.title} actions={configured.length > 0 && <SendTest />}>
       <Text size="sm" c="dimmed">
-        Sent when a run fails or waits for approval, with a link to the run. Addresses and
-        credentials are part of the service configuration.
+        {text.about}
       </Text>
       <Loaded query={alerts}>
         {({ channels }) => (
@@ -47,6 +37,7 @@ function ChannelCard({
 }: {
   channel: AlertChannel;
 }) {
+  const names = events.map((event) => eventTexts[event]);
   return (
     <Card withBorder>
       <Stack gap="xs">
@@ -54,14 +45,11 @@ function ChannelCard({
           <Title order={3} size="h6">
             {channelNames[channel]}
           </Title>
-          <Tag color={configured ? 'teal' : 'gray'}>
-            {configured ? 'Configured' : 'Not configured'}
+          <Tag color={configured ? 'success' : 'gray'}>
+            {configured ? text.configured : text.notConfigured}
           </Tag>
         </Group>
-        <Text size="sm">
-          {configured ? 'Sends alerts for' : 'Can send alerts for'}{' '}
-          {events.map((event) => eventTexts[event]).join(' and ')}.
-        </Text>
+        <Text size="sm">{configured ? text.sendsFor(names) : text.canSendFor(names)}</Text>
         <Text size="xs" c="dimmed">
           {hint}
         </Text>
@@ -73,8 +61,7 @@ function ChannelCard({
 function SendTest() {
   const test = useAction(() => api().testAlerts(), {
     changes: [],
-    done: ({ channels }) =>
-      `Test alert sent: ${channels.map((channel) => channelNames[channel]).join(', ')}`,
+    done: ({ channels }) => text.testSent(channels.map((channel) => channelNames[channel])),
   });
   if (!useMay('manage_workspace')) return null;
   return (
@@ -84,7 +71,7 @@ function SendTest() {
       loading={test.isPending}
       onClick={() => test.mutate(undefined)}
     >
-      Send test alert
+      {text.test}
     </Button>
   );
 }

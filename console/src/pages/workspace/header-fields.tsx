@@ -8,6 +8,8 @@ import {
   Text,
   TextInput,
 } from '@mantine/core';
+import { words } from '../../messages/en/words.ts';
+import { headerFields as text } from '../../messages/en/workspace/tools.ts';
 import { type HeaderDraft, newHeader } from './tool-draft.ts';
 
 /** Headers of a tool. Encrypted values are never shown; they are kept until replaced. */
@@ -23,10 +25,10 @@ export function HeaderFields({
   const replace = (key: number, part: Partial<HeaderDraft>): void =>
     onChange(headers.map((header) => (header.key === key ? { ...header, ...part } : header)));
   return (
-    <Fieldset legend="Headers" variant="default">
+    <Fieldset legend={text.title} variant="default">
       <Stack gap="sm">
         <Text size="xs" c="dimmed">
-          Use headers for credentials. Values are encrypted and never shown again.
+          {text.about}
         </Text>
         {headers.map((header) => (
           <HeaderRow
@@ -42,9 +44,9 @@ export function HeaderFields({
           <Button
             size="compact-sm"
             variant="subtle"
-            onClick={() => onChange([...headers, newHeader()])}
+            onClick={() => onChange([...headers, newHeader('', '')])}
           >
-            Add header
+            {text.add}
           </Button>
         </Group>
       </Stack>
@@ -66,7 +68,7 @@ function HeaderRow({
   return (
     <Group align="flex-end" gap="xs">
       <TextInput
-        label="Header"
+        label={text.header}
         placeholder="Authorization"
         value={header.name}
         onChange={(event) => replace(header.key, { name: event.currentTarget.value })}
@@ -75,8 +77,8 @@ function HeaderRow({
         miw={140}
       />
       <PasswordInput
-        label="Value"
-        placeholder={header.value === undefined ? 'Unchanged' : ''}
+        label={text.value}
+        placeholder={header.value === undefined ? text.unchanged : ''}
         autoComplete="off"
         value={header.value ?? ''}
         onChange={(event) => replace(header.key, { value: event.currentTarget.value })}
@@ -86,11 +88,11 @@ function HeaderRow({
       />
       <Button
         variant="light"
-        color="red"
+        color="danger"
         onClick={() => onChange(headers.filter(({ key }) => key !== header.key))}
-        aria-label={`Remove header ${header.name}`}
+        aria-label={text.removeHeader(header.name)}
       >
-        Remove
+        {words.remove}
       </Button>
     </Group>
   );

@@ -1,11 +1,12 @@
 import { Button, Table, Text } from '@mantine/core';
 import type { Workspace } from '../../../../client/index.ts';
 import { api } from '../../api.ts';
+import { planTexts } from '../../messages/en/parts/plans.ts';
+import { plans as text } from '../../messages/en/workspace/plans.ts';
 import { useAction } from '../../parts/forms/action.ts';
 import { confirm } from '../../parts/forms/confirm.tsx';
 import { countText } from '../../parts/text/numbers.ts';
 import { Section } from '../../parts/page.tsx';
-import { sentenceCase } from '../../parts/text/sentence-case.ts';
 import { RowTable } from '../../parts/data/row-table.tsx';
 import { Tag } from '../../parts/tag.tsx';
 import { useMay } from '../../queries/identity.ts';
@@ -15,58 +16,63 @@ import { type PlanName, planNames, plans } from '../../../../shared/plans.ts';
 const numbers = true;
 
 /** The limits of each plan, the current plan, and actions to change it. */
-export function Plans({ plan: current }: { plan: Workspace['plan'] }) {
+export function Plans({ workspace }: { workspace: Workspace }) {
+  const current = workspace.plan;
   const mayManage = useMay('manage_workspace');
   return (
-    <Section title="Plan">
+    <Section title={text.title}>
       <RowTable
-        label="Plans"
+        label={text.table}
         minWidth={640}
         columns={[
-          'Plan',
-          { label: 'Runs per month', numbers },
-          { label: 'Run retention', numbers },
-          { label: 'Audit log retention', numbers },
-          { label: 'Data API calls per month', numbers },
-          ...(mayManage ? ['Actions'] : []),
+          text.plan,
+          { label: text.runsPerMonth, numbers },
+          { label: text.runRetention, numbers },
+          { label: text.auditRetention, numbers },
+          { label: text.dataRequestsPerMonth, numbers },
+          ...(mayManage ? [text.actions] : []),
         ]}
       >
         {planNames.map((name) => (
           <Table.Tr key={name} aria-current={name === current ? 'true' : undefined}>
             <Table.Td>
-              {sentenceCase(name)} {name === current && <Tag size="sm">Current</Tag>}
+              {planTexts[name]} {name === current && <Tag size="sm">{text.current}</Tag>}
             </Table.Td>
             <Table.Td className="numbers">{limitText(plans[name].runsPerMonth)}</Table.Td>
             <Table.Td className="numbers">{days(plans[name].runsKeptDays)}</Table.Td>
             <Table.Td className="numbers">{days(plans[name].auditKeptDays)}</Table.Td>
             <Table.Td className="numbers">{limitText(plans[name].dataRequestsPerMonth)}</Table.Td>
             {mayManage && (
-              <Table.Td>{name !== current && <Change from={current} to={name} />}</Table.Td>
+              <Table.Td>{name !== current && <Change workspace={workspace} to={name} />}</Table.Td>
             )}
           </Table.Tr>
         ))}
       </RowTable>
       <Text size="xs" c="dimmed">
-        Months are in UTC. A plan limit never stops an active run.
+        {text.about}
       </Text>
     </Section>
   );
 }
 
-function Change({ from, to }: { from: PlanName; to: PlanName }) {
-  const change = useAction((plan: PlanName) => api().setPlan(plan), {
+function Change({ workspace, to }: { workspace: Workspace; to: PlanName }) {
+  const { plan: from } = workspace;
+  const change = useAction(({ etag }: Workspace) => api().setPlan(to, { ifMatch: etag }), {
     changes: [workspaceQuery.queryKey, usageQuery.queryKey],
-    done: `Plan changed to ${sentenceCase(to)}`,
+    done: text.changed(planTexts[to]),
   });
   const ask = (): void =>
     confirm({
-      title: `Change to the ${sentenceCase(to)} plan?`,
+      title: text.changeTitle(planTexts[to]),
       consequence: losesRecords(from, to)
-        ? `Runs are kept for ${days(plans[to].runsKeptDays)} and audit entries for ${days(plans[to].auditKeptDays)}. Older ones are permanently deleted within a day.`
-        : 'The new limits apply immediately.',
-      confirmLabel: 'Change plan',
+        ? text.losesRecords({
+            runs: days(plans[to].runsKeptDays),
+            audit: days(plans[to].auditKeptDays),
+          })
+        : text.appliesImmediately,
+      confirmLabel: text.change,
       dangerous: losesRecords(from, to),
-      onConfirm: () => change.mutate(to),
+      onConfirm: () => change.mutate(workspace),
     });
   return (
     <Button
@@ -74,9 +80,9 @@ function Change({ from, to }: { from: PlanName; to: PlanName }) {
       variant="default"
       loading={change.isPending}
       onClick={ask}
-      aria-label={`Change plan to ${sentenceCase(to)}`}
+      aria-label={text.changeTo(planTexts[to])}
     >
-      Change plan
+      {text.change}
     </Button>
   );
 }
@@ -92,6 +98,5 @@ function losesRecords(from: PlanName, to: PlanName): boolean {
 }
 
 const limitText = (count: number | null): string =>
-  count === null ? 'Unlimited' : countText(count);
-const days = (count: number | null): string =>
-  count === null ? 'Unlimited' : `${countText(count)} days`;
+  count === null ? text.unlimited : countText(count);
+const days = (count: number | null): string => (count === null ? text.unlimited : text.days(count));

@@ -2,9 +2,14 @@ import { PasswordInput, TagsInput, TextInput } from '@mantine/core';
 import { useState } from 'react';
 import type { Secret } from '../../../../client/index.ts';
 import { api } from '../../api.ts';
-import { useAction } from '../../parts/forms/action.ts';
+import { words } from '../../messages/en/words.ts';
+import { secretForm as text } from '../../messages/en/workspace/secrets.ts';
+import { Edited, type Editing, useEdit } from '../../parts/forms/edited.tsx';
 import { Form } from '../../parts/forms/form.tsx';
 import { secretsKey } from '../../queries/secrets.ts';
+
+/** No secret has its value when it is read. The one that a person has entered survives a reload of the form. */
+type EnteredSecret = Secret & { value?: string };
 
 /** Creates a secret, or replaces the value and the hosts of one. */
 export function SecretForm({
@@ -14,30 +19,47 @@ export function SecretForm({
   secret: Secret | undefined;
   onClose: () => void;
 }) {
+  return (
+    <Edited<EnteredSecret> record={secret}>
+      {(editing) => <SecretFields editing={editing} onClose={onClose} />}
+    </Edited>
+  );
+}
+
+function SecretFields({
+  editing,
+  onClose,
+}: {
+  editing: Editing<EnteredSecret> | undefined;
+  onClose: () => void;
+}) {
+  const secret = editing?.record;
   const [name, setName] = useState(secret?.name ?? '');
-  const [value, setValue] = useState('');
+  const [value, setValue] = useState(secret?.value ?? '');
   const [hosts, setHosts] = useState(secret?.allowed_hosts ?? []);
   const [description, setDescription] = useState(secret?.description ?? '');
-  const save = useAction(
-    () => api().putSecret(name, { value, allowed_hosts: hosts, description }),
+  const fields = { value, allowed_hosts: hosts, description };
+  const save = useEdit<EnteredSecret, Secret>(
+    editing,
+    fields,
+    (known) => api().putSecret(name, fields, known),
     {
       changes: [secretsKey],
-      done: secret === undefined ? 'Secret created' : 'Secret replaced',
+      done: secret === undefined ? text.created : text.replaced,
       onDone: onClose,
-      quiet: true,
     },
   );
   return (
     <Form
       action={save}
-      submit={secret === undefined ? 'Create secret' : 'Replace secret'}
+      submit={secret === undefined ? text.create : text.replace}
       onSubmit={() => save.mutate(undefined)}
       onCancel={onClose}
       ready={name !== '' && value !== '' && hosts.length > 0}
     >
       <TextInput
-        label="Name"
-        description="Capital letters, digits and _. Workflows refer to it as {secrets.NAME}."
+        label={words.name}
+        description={text.aboutName}
         placeholder="CRM_API_KEY"
         value={name}
         onChange={(event) => setName(event.currentTarget.value)}
@@ -48,15 +70,15 @@ export function SecretForm({
       />
       <ValueInput value={value} onChange={setValue} focused={secret !== undefined} />
       <TagsInput
-        label="Allowed hosts"
-        description="The only hosts that receive the value. Press Enter after each."
+        label={text.allowedHosts}
+        description={text.aboutAllowedHosts}
         placeholder="api.example.com"
         value={hosts}
         onChange={setHosts}
         required
       />
       <TextInput
-        label="Description"
+        label={words.description}
         value={description}
         onChange={(event) => setDescription(event.currentTarget.value)}
         maxLength={1_000}
@@ -76,8 +98,8 @@ function ValueInput({
 }) {
   return (
     <PasswordInput
-      label="Value"
-      description="At least 8 characters. It is never shown again."
+      label={text.value}
+      description={text.aboutValue}
       value={value}
       onChange={(event) => onChange(event.currentTarget.value)}
       autoComplete="off"

@@ -1,9 +1,11 @@
-import { Button, Code, Group, Modal, Table, Text } from '@mantine/core';
+import { Button, Code, Group, Modal, Table } from '@mantine/core';
 import { IconPlus } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import type { Secret } from '../../../../client/index.ts';
 import { api } from '../../api.ts';
+import { words } from '../../messages/en/words.ts';
+import { secrets as text } from '../../messages/en/workspace/secrets.ts';
 import { RowTable } from '../../parts/data/row-table.tsx';
 import { Empty } from '../../parts/empty.tsx';
 import { useAction } from '../../parts/forms/action.ts';
@@ -24,12 +26,12 @@ export function SecretsPage() {
   const close = (): void => setEdited(undefined);
   return (
     <Page
-      title="Secrets"
-      about="Values that workflows send to allowed hosts, as {secrets.NAME}. No one can read them here."
+      title={text.title}
+      about={text.about}
       actions={
         mayManage && (
           <Button leftSection={<IconPlus size={16} />} onClick={() => setEdited('new')}>
-            New secret
+            {text.new}
           </Button>
         )
       }
@@ -37,12 +39,12 @@ export function SecretsPage() {
       <Loaded query={secrets}>
         {(all) =>
           all.length === 0 ? (
-            <Empty title="No secrets yet">
-              <Text size="sm" c="dimmed">
-                {mayManage
-                  ? 'Create a secret to use it in headers, query and body of requests.'
-                  : 'You need the manage_workspace permission to create one.'}
-              </Text>
+            <Empty
+              title={text.empty.title}
+              about={text.empty.about}
+              missing={!mayManage && 'manage_workspace'}
+            >
+              {mayManage && <Button onClick={() => setEdited('new')}>{text.empty.create}</Button>}
             </Empty>
           ) : (
             <SecretTable secrets={all} onReplace={mayManage ? setEdited : undefined} />
@@ -52,7 +54,7 @@ export function SecretsPage() {
       <Modal
         opened={edited !== undefined}
         onClose={close}
-        title={edited === 'new' ? 'New secret' : `Replace ${edited?.name ?? ''}`}
+        title={edited === 'new' ? text.new : text.replaceSecret(edited?.name ?? '')}
       >
         <SecretForm secret={edited === 'new' ? undefined : edited} onClose={close} />
       </Modal>
@@ -60,7 +62,7 @@ export function SecretsPage() {
   );
 }
 
-const COLUMNS = ['Name', 'Allowed hosts', 'Description', 'Updated', 'Last used'];
+const COLUMNS = [words.name, text.allowedHosts, words.description, text.updated, text.lastUsed];
 
 function SecretTable({
   secrets,
@@ -70,7 +72,10 @@ function SecretTable({
   onReplace: ((secret: Secret) => void) | undefined;
 }) {
   return (
-    <RowTable label="Secrets" columns={onReplace === undefined ? COLUMNS : [...COLUMNS, 'Actions']}>
+    <RowTable
+      label={text.table}
+      columns={onReplace === undefined ? COLUMNS : [...COLUMNS, text.actions]}
+    >
       {secrets.map((secret) => (
         <Table.Tr key={secret.name}>
           <Table.Td>
@@ -84,7 +89,7 @@ function SecretTable({
             <When at={secret.updated_at} ago />
           </Table.Td>
           <Table.Td>
-            {secret.last_used_at === null ? 'never' : <When at={secret.last_used_at} ago />}
+            {secret.last_used_at === null ? text.never : <When at={secret.last_used_at} ago />}
           </Table.Td>
           {onReplace !== undefined && (
             <Table.Td>
@@ -93,11 +98,11 @@ function SecretTable({
                   size="compact-xs"
                   variant="light"
                   onClick={() => onReplace(secret)}
-                  aria-label={`Replace ${secret.name}`}
+                  aria-label={text.replaceSecret(secret.name)}
                 >
-                  Replace
+                  {text.replace}
                 </Button>
-                <DeleteSecret name={secret.name} />
+                <DeleteSecret secret={secret} />
               </Group>
             </Table.Td>
           )}
@@ -107,28 +112,29 @@ function SecretTable({
   );
 }
 
-function DeleteSecret({ name }: { name: string }) {
-  const remove = useAction(() => api().deleteSecret(name), {
+function DeleteSecret({ secret }: { secret: Secret }) {
+  const { name } = secret;
+  const remove = useAction(({ etag }: Secret) => api().deleteSecret(name, { ifMatch: etag }), {
     changes: [secretsKey],
-    done: 'Secret deleted',
+    done: text.deleted,
   });
   const ask = (): void =>
     confirm({
-      title: 'Delete this secret?',
-      consequence: `Steps that send ${name} will fail. You cannot undo this.`,
-      confirmLabel: 'Delete secret',
-      onConfirm: () => remove.mutate(undefined),
+      title: text.deleteTitle,
+      consequence: text.deleteConsequence(name),
+      confirmLabel: text.deleteConfirm,
+      onConfirm: () => remove.mutate(secret),
     });
   return (
     <Button
       size="compact-xs"
       variant="light"
-      color="red"
+      color="danger"
       loading={remove.isPending}
       onClick={ask}
-      aria-label={`Delete ${name}`}
+      aria-label={text.deleteSecret(name)}
     >
-      Delete
+      {words.delete}
     </Button>
   );
 }

@@ -3,12 +3,15 @@ import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import type { Workspace } from '../../../../client/index.ts';
 import { api } from '../../api.ts';
-import { useAction } from '../../parts/forms/action.ts';
+import { words } from '../../messages/en/words.ts';
+import { settings as text } from '../../messages/en/workspace/settings.ts';
+import { Edited, type Editing, useEdit } from '../../parts/forms/edited.tsx';
 import { Copy } from '../../parts/code/copy.tsx';
 import { Facts } from '../../parts/data/facts.tsx';
 import { UserText } from '../../parts/text/user-text.tsx';
 import { Form } from '../../parts/forms/form.tsx';
 import { Loaded } from '../../parts/loaded.tsx';
+import { LoadingRows } from '../../parts/loading.tsx';
 import { countText } from '../../parts/text/numbers.ts';
 import { Page, Section } from '../../parts/page.tsx';
 import { TextLink } from '../../parts/links.tsx';
@@ -22,12 +25,12 @@ import { Plans } from './plans.tsx';
 export function SettingsPage() {
   const workspace = useQuery(workspaceQuery);
   return (
-    <Page title="Settings" about="Name, plan and alerts of this workspace.">
-      <Loaded query={workspace}>
+    <Page title={text.title} about={text.about}>
+      <Loaded query={workspace} loading={<LoadingRows rows={11} />}>
         {(loaded) => (
           <>
             <General workspace={loaded} />
-            <Plans plan={loaded.plan} />
+            <Plans workspace={loaded} />
           </>
         )}
       </Loaded>
@@ -39,53 +42,68 @@ export function SettingsPage() {
 function General({ workspace }: { workspace: Workspace }) {
   const mayManage = useMay('manage_workspace');
   return (
-    <Section title="Workspace">
+    <Section title={text.general}>
       <Facts
         of={[
-          ['Name', mayManage ? undefined : <UserText key="name">{workspace.name}</UserText>],
+          [words.name, mayManage ? undefined : <UserText key="name">{workspace.name}</UserText>],
           [
-            'ID',
+            text.id,
             <span key="id">
-              {workspace.id} <Copy text={workspace.id} what="the workspace ID" />
+              {workspace.id} <Copy text={workspace.id} what={text.whatId} />
             </span>,
           ],
           [
-            'Members',
+            text.members,
             <TextLink key="members" size="sm" to="/members">
               {countText(workspace.member_count)}
             </TextLink>,
           ],
-          ['Created', <When key="since" at={workspace.created_at} />],
+          [words.created, <When key="since" at={workspace.created_at} />],
         ]}
       />
       {mayManage ? (
-        <NameForm key={workspace.name} name={workspace.name} />
+        <NameForm workspace={workspace} />
       ) : (
         <Text size="xs" c="dimmed">
-          You need the manage_workspace permission to change settings.
+          {text.permissionNeeded}
         </Text>
       )}
     </Section>
   );
 }
 
-function NameForm({ name: current }: { name: string }) {
-  const [name, setName] = useState(current);
-  const rename = useAction((next: string) => api().updateWorkspace({ name: next }), {
-    changes: [workspaceQuery.queryKey],
-    done: 'Workspace renamed',
-    quiet: true,
-  });
+function NameForm({ workspace }: { workspace: Workspace }) {
+  return (
+    <Edited<Workspace> record={workspace}>
+      {(editing) => editing && <NameFields editing={editing} latest={workspace} />}
+    </Edited>
+  );
+}
+
+function NameFields({ editing, latest }: { editing: Editing<Workspace>; latest: Workspace }) {
+  const current = editing.base.name;
+  const [name, setName] = useState(editing.record.name);
+  const rename = useEdit(
+    editing,
+    { name },
+    (known) => api().updateWorkspace({ name }, known),
+    {
+      changes: [workspaceQuery.queryKey],
+      done: text.renamed,
+      onDone: (saved) => editing.reload(saved, {}),
+    },
+    latest,
+  );
   return (
     <Stack maw={420}>
       <Form
         action={rename}
-        submit="Rename"
-        onSubmit={() => rename.mutate(name)}
+        submit={text.rename}
+        onSubmit={() => rename.mutate(undefined)}
         ready={name.trim() !== '' && name.trim() !== current}
       >
         <TextInput
-          label="Name"
+          label={words.name}
           value={name}
           onChange={(event) => setName(event.currentTarget.value)}
           maxLength={200}

@@ -2,11 +2,15 @@ import { Button, Card, Code, Collapse, Group, Stack, Text, Title } from '@mantin
 import { useState } from 'react';
 import type { CustomTool } from '../../../../client/index.ts';
 import { api } from '../../api.ts';
+import { words } from '../../messages/en/words.ts';
+import { toolCard as text } from '../../messages/en/workspace/tools.ts';
+import { Message } from '../../messages/message.tsx';
 import { useAction } from '../../parts/forms/action.ts';
 import { confirm } from '../../parts/forms/confirm.tsx';
 import { Copy } from '../../parts/code/copy.tsx';
 import { UserText } from '../../parts/text/user-text.tsx';
 import { JsonView } from '../../parts/code/json-view.tsx';
+import { countText } from '../../parts/text/numbers.ts';
 import { Tag } from '../../parts/tag.tsx';
 import { When } from '../../parts/text/time.tsx';
 import { useMay } from '../../queries/identity.ts';
@@ -26,7 +30,7 @@ export function ToolCard({ tool, onEdit }: { tool: CustomTool; onEdit: () => voi
             <Title order={3} size="h5">
               <UserText>{tool.label === '' ? tool.name : tool.label}</UserText>
             </Title>
-            <Tag>{tool.kind === 'mcp' ? 'MCP' : tool.method}</Tag>
+            <Tag>{tool.kind === 'mcp' ? text.mcp : tool.method}</Tag>
           </Group>
           <ToolActions tool={tool} onEdit={onEdit} />
         </Group>
@@ -36,24 +40,23 @@ export function ToolCard({ tool, onEdit }: { tool: CustomTool; onEdit: () => voi
           </Text>
         )}
         <Text size="sm" component="div">
-          <Code>{called}</Code> <Copy text={called} what="the tool name" /> calls{' '}
-          <UserText>{tool.endpoint_url}</UserText>
-          {tool.mcp_tool !== null && (
-            <>
-              , tool <UserText>{tool.mcp_tool}</UserText>
-            </>
-          )}
+          <Calls tool={tool} called={called} />
         </Text>
         <Text size="xs" c="dimmed">
-          Timeout {tool.timeout_seconds} s · up to {tool.retry_count}{' '}
-          {tool.retry_count === 1 ? 'retry' : 'retries'}
+          {text.timeout(countText(tool.timeout_seconds))}
+          {' · '}
+          {text.retries(tool.retry_count)}
           {headers.length > 0 && (
             <>
-              {' '}
-              · sends <UserText>{headers.join(', ')}</UserText>
+              {' · '}
+              <Message
+                text={text.sends}
+                values={{ headers: <UserText>{headers.join(', ')}</UserText> }}
+              />
             </>
-          )}{' '}
-          · updated <When at={tool.updated_at} ago />
+          )}
+          {' · '}
+          <Message text={text.updated} values={{ when: <When at={tool.updated_at} ago /> }} />
         </Text>
         <Group>
           <Button
@@ -62,12 +65,25 @@ export function ToolCard({ tool, onEdit }: { tool: CustomTool; onEdit: () => voi
             aria-expanded={opened}
             onClick={() => setOpened(!opened)}
           >
-            {opened ? 'Hide details' : 'Show schema and test'}
+            {opened ? text.hideDetails : text.showDetails}
           </Button>
         </Group>
         <Collapse expanded={opened}>{opened && <Details tool={tool} />}</Collapse>
       </Stack>
     </Card>
+  );
+}
+
+function Calls({ tool: { endpoint_url, mcp_tool }, called }: { tool: CustomTool; called: string }) {
+  const name = (
+    <>
+      <Code>{called}</Code> <Copy text={called} what={text.whatName} />
+    </>
+  );
+  const url = <UserText>{endpoint_url}</UserText>;
+  if (mcp_tool === null) return <Message text={text.calls} values={{ name, url }} />;
+  return (
+    <Message text={text.callsTool} values={{ name, url, tool: <UserText>{mcp_tool}</UserText> }} />
   );
 }
 
@@ -77,10 +93,10 @@ function Details({ tool }: { tool: CustomTool }) {
     <Stack gap="sm">
       {tool.input_schema === null ? (
         <Text size="sm" c="dimmed">
-          No schema. The tool accepts any arguments.
+          {text.noSchema}
         </Text>
       ) : (
-        <JsonView value={tool.input_schema} what={`the schema of ${tool.name}`} />
+        <JsonView value={tool.input_schema} what={text.whatSchema(tool.name)} />
       )}
       {mayEdit && <ToolTrial tool={tool} />}
     </Stack>
@@ -88,37 +104,42 @@ function Details({ tool }: { tool: CustomTool }) {
 }
 
 function ToolActions({ tool, onEdit }: { tool: CustomTool; onEdit: () => void }) {
-  const remove = useAction((id: string) => api().deleteTool(id), {
+  const remove = useAction(({ id, etag }: CustomTool) => api().deleteTool(id, { ifMatch: etag }), {
     changes: [toolsKey],
-    done: 'Tool deleted',
+    done: text.deleted,
   });
   if (!useMay('create_edit_workflows')) return null;
   const ask = (): void =>
     confirm({
-      title: 'Delete this tool?',
+      title: text.deleteTitle,
       consequence: (
-        <>
-          Workflows that call <UserText>custom:{tool.name}</UserText> can no longer start, and runs
-          that reach it fail. To fix them, create a tool with the same name.
-        </>
+        <Message
+          text={text.deleteConsequence}
+          values={{ name: <UserText>{`custom:${tool.name}`}</UserText> }}
+        />
       ),
-      confirmLabel: 'Delete tool',
-      onConfirm: () => remove.mutate(tool.id),
+      confirmLabel: text.deleteConfirm,
+      onConfirm: () => remove.mutate(tool),
     });
   return (
     <Group gap="xs">
-      <Button size="compact-sm" variant="default" onClick={onEdit} aria-label={`Edit ${tool.name}`}>
-        Edit
+      <Button
+        size="compact-sm"
+        variant="default"
+        onClick={onEdit}
+        aria-label={text.editTool(tool.name)}
+      >
+        {words.edit}
       </Button>
       <Button
         size="compact-sm"
         variant="light"
-        color="red"
+        color="danger"
         onClick={ask}
         loading={remove.isPending}
-        aria-label={`Delete ${tool.name}`}
+        aria-label={text.deleteTool(tool.name)}
       >
-        Delete
+        {words.delete}
       </Button>
     </Group>
   );

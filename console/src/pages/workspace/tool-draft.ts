@@ -1,4 +1,5 @@
 import type { BodyOf, CustomTool } from '../../../../client/index.ts';
+import { toolProblems as texts } from '../../messages/en/workspace/tools.ts';
 import { parsedObject } from './parsed-object.ts';
 
 /** A tool as edited in the form. */
@@ -37,7 +38,7 @@ export const methods = [
 ] as const satisfies readonly CustomTool['method'][];
 
 let lastKey = 0;
-export const newHeader = (name = '', value: string | undefined = ''): HeaderDraft => ({
+export const newHeader = (name: string, value: string | undefined): HeaderDraft => ({
   key: ++lastKey,
   name,
   value,
@@ -51,10 +52,9 @@ export const draftOf = (tool: CustomTool | undefined): ToolDraft => ({
   method: tool?.method ?? 'POST',
   url: tool?.endpoint_url ?? '',
   mcpTool: tool?.mcp_tool ?? '',
-  headers: Object.keys(tool?.headers ?? {}).map((name) => ({
-    ...newHeader(name),
-    value: undefined,
-  })),
+  headers: Object.entries(tool?.headers ?? {}).map(([name, value]) =>
+    newHeader(name, value === KEPT ? undefined : value),
+  ),
   schema: tool?.input_schema == null ? '' : JSON.stringify(tool.input_schema, null, 2),
   timeout: tool?.timeout_seconds ?? 60,
   retries: tool?.retry_count ?? 1,
@@ -87,16 +87,16 @@ export type ToolProblems = Partial<
 export function toolProblems(draft: ToolDraft): ToolProblems {
   const problems: ToolProblems = {};
   if (draft.name !== '' && !NAME.test(draft.name)) {
-    problems.name = 'Start with a letter. Use only a-z, 0-9, _ and -';
+    problems.name = texts.name;
   }
   if (draft.url !== '' && !/^https?:\/\/./.test(draft.url.trim())) {
-    problems.url = 'Start with https:// or http://';
+    problems.url = texts.url;
   }
-  if (draft.kind === 'mcp' && draft.mcpTool.trim() === '') problems.mcpTool = 'Enter the tool name';
+  if (draft.kind === 'mcp' && draft.mcpTool.trim() === '') problems.mcpTool = texts.mcpTool;
   const names = draft.headers.map(({ name }) => name.trim().toLowerCase());
-  if (names.includes('')) problems.headers = 'Enter a name for each header';
-  if (new Set(names).size < names.length) problems.headers = 'Use each header name once';
+  if (names.includes('')) problems.headers = texts.headerWithoutName;
+  if (new Set(names).size < names.length) problems.headers = texts.headerTwice;
   const schema = draft.schema.trim() === '' ? { value: {} } : parsedObject(draft.schema);
-  if ('problem' in schema) problems.schema = `The schema ${schema.problem}`;
+  if ('problem' in schema) problems.schema = texts.schema[schema.problem];
   return problems;
 }

@@ -1,26 +1,31 @@
 import { Group, NativeSelect, NumberInput, Textarea, TextInput } from '@mantine/core';
 import { useState } from 'react';
-import type { BodyOf, CustomTool } from '../../../../client/index.ts';
+import type { CustomTool } from '../../../../client/index.ts';
 import { api } from '../../api.ts';
-import { useAction } from '../../parts/forms/action.ts';
+import { words } from '../../messages/en/words.ts';
+import { toolForm as text, toolKinds } from '../../messages/en/workspace/tools.ts';
+import { Edited, type Editing, useEdit } from '../../parts/forms/edited.tsx';
 import { CodeEditor } from '../../parts/code/code-editor.tsx';
 import { Form } from '../../parts/forms/form.tsx';
 import { toolsKey } from '../../queries/tools.ts';
 import { HeaderFields } from './header-fields.tsx';
 import { draftOf, methods, toolOf, type ToolDraft, toolProblems } from './tool-draft.ts';
 
-function useToolForm({ tool, onClose }: { tool: CustomTool | undefined; onClose: () => void }) {
+function useToolForm({ editing, onClose }: FormProps) {
+  const tool = editing?.record;
   const [draft, setDraft] = useState(() => draftOf(tool));
   const change = (part: Partial<ToolDraft>): void => setDraft({ ...draft, ...part });
   const problems = toolProblems(draft);
-  const save = useAction(
-    (body: BodyOf<'POST /api/tools'>) =>
-      tool === undefined ? api().registerTool(body) : api().updateTool(tool.id, body),
+  const fields = toolOf(draft);
+  const save = useEdit<CustomTool, CustomTool>(
+    editing,
+    fields,
+    (known) =>
+      tool === undefined ? api().registerTool(fields) : api().updateTool(tool.id, fields, known),
     {
       changes: [toolsKey],
-      done: tool === undefined ? 'Tool created' : 'Tool saved',
+      done: tool === undefined ? text.created : text.saved,
       onDone: onClose,
-      quiet: true,
     },
   );
   return { save, draft, problems, change };
@@ -30,19 +35,33 @@ type ToolFormState = ReturnType<typeof useToolForm>;
 
 /** Registers or edits a tool. Its name cannot change, because graphs call the tool by it. */
 export function ToolForm({ tool, onClose }: { tool: CustomTool | undefined; onClose: () => void }) {
-  const state = useToolForm({ tool, onClose });
+  return (
+    <Edited<CustomTool> record={tool}>
+      {(editing) => <ToolFields editing={editing} onClose={onClose} />}
+    </Edited>
+  );
+}
+
+interface FormProps {
+  editing: Editing<CustomTool> | undefined;
+  onClose: () => void;
+}
+
+function ToolFields({ editing, onClose }: FormProps) {
+  const tool = editing?.record;
+  const state = useToolForm({ editing, onClose });
   const { save, draft, problems, change } = state;
   return (
     <Form
       action={save}
-      submit={tool === undefined ? 'Create tool' : 'Save changes'}
-      onSubmit={() => save.mutate(toolOf(draft))}
+      submit={tool === undefined ? text.create : words.saveChanges}
+      onSubmit={() => save.mutate(undefined)}
       onCancel={onClose}
       ready={Object.keys(problems).length === 0 && draft.name !== '' && draft.url !== ''}
     >
       <Naming {...state} tool={tool} />
       <Textarea
-        label="Description"
+        label={words.description}
         value={draft.description}
         onChange={(event) => change({ description: event.currentTarget.value })}
         autosize
@@ -55,8 +74,8 @@ export function ToolForm({ tool, onClose }: { tool: CustomTool | undefined; onCl
         problem={problems.headers}
       />
       <CodeEditor
-        label="Input schema (JSON Schema)"
-        description="Arguments are validated against it before each call. Leave empty to accept any arguments."
+        label={text.schema}
+        description={text.aboutSchema}
         language="json"
         value={draft.schema}
         onChange={(schema) => change({ schema })}
@@ -78,8 +97,8 @@ function Naming({
   return (
     <Group grow align="flex-start">
       <TextInput
-        label="Name"
-        description="Workflows call it as custom:name"
+        label={words.name}
+        description={text.aboutName}
         value={draft.name}
         onChange={(event) => change({ name: event.currentTarget.value })}
         error={problems.name}
@@ -89,8 +108,8 @@ function Naming({
         data-autofocus
       />
       <TextInput
-        label="Label"
-        description="Display name"
+        label={text.label}
+        description={text.aboutLabel}
         value={draft.label}
         onChange={(event) => change({ label: event.currentTarget.value })}
         maxLength={200}
@@ -103,7 +122,7 @@ function Limits({ draft, change }: ToolFormState) {
   return (
     <Group grow align="flex-start">
       <NumberInput
-        label="Timeout (seconds)"
+        label={text.timeout}
         value={draft.timeout}
         onChange={(value) => change({ timeout: Number(value) })}
         min={1}
@@ -111,7 +130,7 @@ function Limits({ draft, change }: ToolFormState) {
         allowDecimal={false}
       />
       <NumberInput
-        label="Retries"
+        label={text.retries}
         value={draft.retries}
         onChange={(value) => change({ retries: Number(value) })}
         min={0}
@@ -135,17 +154,17 @@ function Target({
     <>
       <Group grow align="flex-start">
         <NativeSelect
-          label="Kind"
+          label={text.kind}
           value={draft.kind}
           onChange={(event) => change({ kind: event.currentTarget.value as ToolDraft['kind'] })}
           data={[
-            { value: 'http', label: 'HTTP endpoint' },
-            { value: 'mcp', label: 'MCP server tool' },
+            { value: 'http', label: toolKinds.http },
+            { value: 'mcp', label: toolKinds.mcp },
           ]}
         />
         {draft.kind === 'http' ? (
           <NativeSelect
-            label="Method"
+            label={text.method}
             value={draft.method}
             onChange={(event) =>
               change({ method: event.currentTarget.value as ToolDraft['method'] })
@@ -154,7 +173,7 @@ function Target({
           />
         ) : (
           <TextInput
-            label="Tool name on the server"
+            label={text.mcpTool}
             value={draft.mcpTool}
             onChange={(event) => change({ mcpTool: event.currentTarget.value })}
             maxLength={200}
@@ -164,8 +183,8 @@ function Target({
       </Group>
       <TextInput
         type="url"
-        label="URL"
-        description="Called exactly as entered. Do not put secrets in the URL: use headers."
+        label={text.url}
+        description={text.aboutUrl}
         placeholder="https://tools.example.com/crm/lookup"
         value={draft.url}
         onChange={(event) => change({ url: event.currentTarget.value })}

@@ -2,6 +2,7 @@ import { Alert, Stack, Text } from '@mantine/core';
 import { useState } from 'react';
 import type { CustomTool, JsonObject, ToolTest } from '../../../../client/index.ts';
 import { api } from '../../api.ts';
+import { toolTrial as texts } from '../../messages/en/workspace/tools.ts';
 import { useAction } from '../../parts/forms/action.ts';
 import { CodeEditor } from '../../parts/code/code-editor.tsx';
 import { UserText } from '../../parts/text/user-text.tsx';
@@ -25,20 +26,20 @@ export function ToolTrial({ tool }: { tool: CustomTool }) {
     <Stack gap="sm">
       <Form
         action={trial}
-        submit="Test tool"
+        submit={texts.test}
         onSubmit={() => {
           if ('value' in parsed) trial.mutate(parsed.value);
         }}
         ready={'value' in parsed}
       >
         <CodeEditor
-          label="Arguments (JSON)"
-          description="Makes one real call without retries. Policies apply, and the call is logged in the audit log."
+          label={texts.arguments}
+          description={texts.aboutArguments}
           language="json"
           value={text}
           onChange={setText}
           minHeight={80}
-          error={'problem' in parsed ? parsed.problem : undefined}
+          error={'problem' in parsed ? texts.problems[parsed.problem] : undefined}
         />
       </Form>
       {trial.data !== undefined && <Outcome test={trial.data} />}
@@ -47,22 +48,22 @@ export function ToolTrial({ tool }: { tool: CustomTool }) {
 }
 
 function Outcome({ test }: { test: ToolTest }) {
-  const status = test.status === null ? '' : `, status ${test.status}`;
-  const took = `${durationText(test.duration_ms)}${status}`;
+  const duration = durationText(test.duration_ms);
+  const took = test.status === null ? duration : texts.tookWithStatus(duration, test.status);
   if (!test.ok) {
     return (
-      <Alert color="red" title="Test failed" role="status">
-        <UserText>{test.error ?? 'No error message'}</UserText>
+      <Alert color="danger" title={texts.failed} role="status">
+        <UserText>{test.error ?? texts.noError}</UserText>
         <Text size="xs">{took}</Text>
       </Alert>
     );
   }
   return (
-    <Alert color="teal" title="Test succeeded" role="status">
+    <Alert color="success" title={texts.succeeded} role="status">
       <Text size="xs" mb="xs">
         {took}
       </Text>
-      <JsonView value={test.result} what="the result" />
+      <JsonView value={test.result} what={texts.whatResult} />
     </Alert>
   );
 }

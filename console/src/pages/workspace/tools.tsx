@@ -4,8 +4,11 @@ import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import type { CustomTool } from '../../../../client/index.ts';
 import { apiUrl } from '../../document.ts';
+import { tools as text } from '../../messages/en/workspace/tools.ts';
+import { Message } from '../../messages/message.tsx';
 import { Empty } from '../../parts/empty.tsx';
 import { Loaded } from '../../parts/loaded.tsx';
+import { LoadingCards } from '../../parts/loading.tsx';
 import { Page, Section } from '../../parts/page.tsx';
 import { TextLink } from '../../parts/links.tsx';
 import { Snippet } from '../../parts/code/snippet.tsx';
@@ -21,25 +24,23 @@ export function ToolsPage() {
   const [form, setForm] = useState<{ tool: CustomTool | undefined }>();
   const create = mayEdit && (
     <Button leftSection={<IconPlus size={16} />} onClick={() => setForm({ tool: undefined })}>
-      New tool
+      {text.new}
     </Button>
   );
   return (
-    <Page
-      title="Tools"
-      about="Custom tools that workflows call as custom:name, in addition to the built-in tools."
-      actions={create}
-    >
-      <Section title="Custom tools">
-        <Loaded query={tools}>
+    <Page title={text.title} about={text.about} actions={create}>
+      <Section title={text.custom}>
+        <Loaded query={tools} loading={<LoadingCards cards={2} height={130} />}>
           {(list) =>
             list.length === 0 ? (
-              <Empty title="No custom tools yet">
-                <Text size="sm" c="dimmed">
-                  {mayEdit
-                    ? 'Add an HTTP endpoint or an MCP server tool. Its secrets are encrypted.'
-                    : 'You need the create_edit_workflows permission to add one.'}
-                </Text>
+              <Empty
+                title={text.empty.title}
+                about={text.empty.about}
+                missing={!mayEdit && 'create_edit_workflows'}
+              >
+                {mayEdit && (
+                  <Button onClick={() => setForm({ tool: undefined })}>{text.empty.create}</Button>
+                )}
               </Empty>
             ) : (
               <Stack gap="md">
@@ -55,7 +56,7 @@ export function ToolsPage() {
       <Modal
         opened={form !== undefined}
         onClose={() => setForm(undefined)}
-        title={form?.tool === undefined ? 'New tool' : 'Edit tool'}
+        title={form?.tool === undefined ? text.new : text.editTitle}
         size="lg"
         closeOnClickOutside={false}
       >
@@ -69,12 +70,11 @@ function McpAddress() {
   const { credential } = useIdentity();
   const url = `${apiUrl}/api/mcp`;
   return (
-    <Section title="MCP server">
+    <Section title={text.mcp.title}>
       <Text size="sm" c="dimmed">
-        Models can find, run and monitor the workflows of this workspace with the Model Context
-        Protocol. Use any MCP client that supports streamable HTTP.
+        {text.mcp.about}
       </Text>
-      <Snippet text={url} what="the MCP URL" />
+      <Snippet text={url} what={text.mcp.whatUrl} />
       <Snippet
         text={JSON.stringify(
           {
@@ -89,15 +89,20 @@ function McpAddress() {
           null,
           2,
         )}
-        what="the configuration of an MCP client"
+        what={text.mcp.whatConfiguration}
       />
       {credential !== 'none' && (
         <Text size="sm">
-          Use an{' '}
-          <TextLink to="/keys" underline="always">
-            API key
-          </TextLink>
-          . Its role limits what the model can do.
+          <Message
+            text={text.mcp.useKey}
+            values={{
+              key: (
+                <TextLink to="/keys" underline="always">
+                  {text.mcp.key}
+                </TextLink>
+              ),
+            }}
+          />
         </Text>
       )}
     </Section>

@@ -1,25 +1,31 @@
-import { json, jsonParseLinter } from '@codemirror/lang-json';
 import { syntaxHighlighting } from '@codemirror/language';
-import { type Diagnostic, linter, lintGutter } from '@codemirror/lint';
+import { type Diagnostic, linter } from '@codemirror/lint';
 import { Compartment, EditorState, type Extension } from '@codemirror/state';
 import { EditorView } from '@codemirror/view';
 import { useComputedColorScheme } from '@mantine/core';
-import { basicSetup } from 'codemirror';
 import { useEffect, useRef, useState } from 'react';
 import { styleNonce } from '../../document.ts';
 import { darkCodeColours } from './code-colours.ts';
+import { codeLook } from './code-look.ts';
+import { type Completable, completion } from './completion.ts';
+import { type CodeLanguage, languageOf } from './languages.ts';
 
 export interface CodeSurfaceProps {
   /** The label for screen readers. */
   label: string;
   value: string;
   onChange?: (value: string) => void;
-  language: 'json' | 'expression';
+  language: CodeLanguage;
   readOnly?: boolean;
   minHeight?: number;
   maxHeight?: number;
   /** Diagnostics, by zero-based offset. */
   marks?: readonly { from: number; to: number; message: string; severity: 'error' | 'warning' }[];
+  /** The ids of the texts that describe the field. */
+  describedBy?: string | undefined;
+  invalid?: boolean;
+  /** The names that are offered while the member types; without it, none. */
+  completable?: Completable | undefined;
 }
 
 /** CodeMirror in the colors of the console. */
@@ -32,15 +38,21 @@ export function CodeSurface({
   minHeight = 120,
   maxHeight = 480,
   marks,
+  describedBy,
+  invalid = false,
+  completable,
 }: CodeSurfaceProps) {
   const holder = useRef<HTMLDivElement>(null);
   const view = useRef<EditorView>(undefined);
   const change = useRef(onChange);
+  const known = useRef(completable);
   const [marked] = useState(() => new Compartment());
+  const [described] = useState(() => new Compartment());
   const dark = useComputedColorScheme('light') === 'dark';
   useEffect(() => {
     change.current = onChange;
-  }, [onChange]);
+    known.current = completable;
+  }, [onChange, completable]);
 
   useEffect(() => {
     if (holder.current === null) return;
@@ -49,14 +61,9 @@ export function CodeSurface({
       state: EditorState.create({
         doc: value,
         extensions: [
-          basicSetup,
-          ...(styleNonce === undefined ? [] : [EditorView.cspNonce.of(styleNonce)]),
-          EditorView.lineWrapping,
-          EditorView.contentAttributes.of({ 'aria-label': label }),
-          EditorState.readOnly.of(readOnly),
-          look(dark, minHeight, maxHeight),
-          dark ? syntaxHighlighting(darkCodeColours) : [],
-          ...languageOf(language),
+          fixedParts({ label, language, readOnly, dark, minHeight, maxHeight }),
+          readOnly ? [] : completion(language, () => known.current),
+          described.of(describedAs(describedBy, invalid)),
           marked.of(markedWith(marks)),
           EditorView.updateListener.of((update) => {
             if (update.docChanged) change.current?.(update.state.doc.toString());
@@ -68,11 +75,16 @@ export function CodeSurface({
     return () => editor.destroy();
     // The editor owns the text after its creation; the effect below applies external changes.
     // oxlint-disable-next-line react/exhaustive-deps
-  }, [label, readOnly, dark, minHeight, maxHeight, language, marked]);
+  }, [label, readOnly, dark, minHeight, maxHeight, language, marked, described]);
 
   useEffect(() => {
-    view.current?.dispatch({ effects: marked.reconfigure(markedWith(marks)) });
-  }, [marks, marked]);
+    view.current?.dispatch({
+      effects: [
+        marked.reconfigure(markedWith(marks)),
+        described.reconfigure(describedAs(describedBy, invalid)),
+      ],
+    });
+  }, [marks, marked, describedBy, invalid, described]);
 
   useEffect(() => {
     const editor = view.current;
@@ -80,19 +92,34 @@ export function CodeSurface({
     editor.dispatch({ changes: { from: 0, to: editor.state.doc.length, insert: value } });
   }, [value]);
 
-  return <div ref={holder} />;
+  return <div ref={holder} style={{ marginBlock: 4 }} />;
 }
 
-function languageOf(language: CodeSurfaceProps['language']): Extension[] {
-  if (language === 'expression') return [];
-  const parse = jsonParseLinter();
-  // An empty document is valid here; required values are checked on save.
-  return [
-    json(),
-    lintGutter(),
-    linter((editor) => (editor.state.doc.length === 0 ? [] : parse(editor))),
-  ];
-}
+/** What does not change while the editor exists. */
+const fixedParts = ({
+  label,
+  language,
+  readOnly,
+  ...sizes
+}: Required<
+  Pick<CodeSurfaceProps, 'label' | 'language' | 'readOnly' | 'minHeight' | 'maxHeight'>
+> & {
+  dark: boolean;
+}): Extension => [
+  ...languageOf(language),
+  ...(styleNonce === undefined ? [] : [EditorView.cspNonce.of(styleNonce)]),
+  EditorView.lineWrapping,
+  EditorView.contentAttributes.of({ 'aria-label': label }),
+  EditorState.readOnly.of(readOnly),
+  codeLook(language, sizes),
+  sizes.dark ? syntaxHighlighting(darkCodeColours) : [],
+];
+
+const describedAs = (ids: string | undefined, invalid: boolean): Extension =>
+  EditorView.contentAttributes.of({
+    ...(ids !== undefined && { 'aria-describedby': ids }),
+    ...(invalid && { 'aria-invalid': 'true' }),
+  });
 
 /** The current marks. They change while the user types, so the editor is not recreated for them. */
 function markedWith(marks: CodeSurfaceProps['marks']): Extension {
@@ -104,34 +131,5 @@ function markedWith(marks: CodeSurfaceProps['marks']): Extension {
         to: Math.min(mark.to, editor.state.doc.length),
       })),
     { delay: 0 },
-  );
-}
-
-function look(dark: boolean, minHeight: number, maxHeight: number): Extension {
-  return EditorView.theme(
-    {
-      '&': {
-        fontSize: 'var(--mantine-font-size-xs)',
-        border: '1px solid var(--mantine-color-default-border)',
-        borderRadius: 'var(--mantine-radius-default)',
-        backgroundColor: 'var(--mantine-color-body)',
-        color: 'var(--mantine-color-text)',
-      },
-      '&.cm-focused': { outline: '2px solid var(--mantine-primary-color-filled)' },
-      '.cm-scroller': {
-        fontFamily: 'var(--mantine-font-family-monospace)',
-        minHeight: `${minHeight}px`,
-        maxHeight: `${maxHeight}px`,
-        overflow: 'auto',
-      },
-      '.cm-gutters': {
-        backgroundColor: 'transparent',
-        color: 'var(--mantine-color-dimmed)',
-        border: 'none',
-      },
-      '.cm-activeLine, .cm-activeLineGutter': { backgroundColor: 'transparent' },
-      '.cm-content': { caretColor: 'var(--mantine-color-text)' },
-    },
-    { dark },
   );
 }

@@ -1,20 +1,22 @@
 import { ActionIcon, CopyButton, Tooltip } from '@mantine/core';
-import { IconCheck, IconCopy } from '@tabler/icons-react';
+import { IconCheck, IconCopy, IconRoute } from '@tabler/icons-react';
+import { code } from '../../messages/en/parts/code.ts';
 
 /** Copies a text to the clipboard. `what` names it in the tooltip and for screen readers. */
-export function Copy({ text, what }: { text: string; what: string }) {
+export function Copy({ text, what, path = false }: { text: string; what: string; path?: boolean }) {
+  const CopySign = path ? IconRoute : IconCopy;
   return (
     <CopyButton value={text} timeout={1_500}>
       {({ copied, copy }) => (
-        <Tooltip label={copied ? 'Copied' : `Copy ${what}`}>
+        <Tooltip label={copied ? code.copied : code.copy(what)}>
           <ActionIcon
             size="sm"
             variant="subtle"
-            color={copied ? 'teal' : 'gray'}
-            aria-label={copied ? 'Copied' : `Copy ${what}`}
+            color={copied ? 'success' : 'gray'}
+            aria-label={copied ? code.copied : code.copy(what)}
             onClick={copy}
           >
-            {copied ? <IconCheck size={14} /> : <IconCopy size={14} />}
+            {copied ? <IconCheck size={14} /> : <CopySign size={14} />}
           </ActionIcon>
         </Tooltip>
       )}

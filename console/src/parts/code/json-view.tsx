@@ -1,5 +1,8 @@
 import { Box, Button, Code, Group, Text } from '@mantine/core';
 import { useMemo, useState } from 'react';
+import { words } from '../../messages/en/words.ts';
+import { code } from '../../messages/en/parts/code.ts';
+import { countText } from '../text/numbers.ts';
 import { Copy } from './copy.tsx';
 
 /** Longer text is drawn only on request, so that the page stays fast for any tool output. */
@@ -8,7 +11,7 @@ const SHOWN_CHARACTERS = 4_000;
 const MOST_CHARACTERS = 200_000;
 
 /** Any JSON as text, never as markup; a string is shown without quotes. */
-export function JsonView({ value, what = 'the value' }: { value: unknown; what?: string }) {
+export function JsonView({ value, what = code.theValue }: { value: unknown; what?: string }) {
   const text = useMemo(
     () => (typeof value === 'string' ? value : JSON.stringify(value ?? null, null, 2)),
     [value],
@@ -36,11 +39,11 @@ export function JsonView({ value, what = 'the value' }: { value: unknown; what?:
       {cut && (
         <Group gap="xs" mt={4}>
           <Text size="xs" c="dimmed">
-            {bound.toLocaleString('en')} of {text.length.toLocaleString('en')} characters
+            {code.shown(countText(bound), countText(text.length))}
           </Text>
           {!whole && (
             <Button size="compact-xs" variant="subtle" onClick={() => setWhole(true)}>
-              Show more
+              {words.showMore}
             </Button>
           )}
         </Group>

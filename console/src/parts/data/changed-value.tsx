@@ -1,17 +1,18 @@
 import { Text, VisuallyHidden } from '@mantine/core';
 import type { ReactNode } from 'react';
+import { changedValue as text } from '../../messages/en/parts/data.ts';
 
 /** Old and new side by side, distinguished by more than color. */
 export function ChangedValue({ before, after }: { before: ReactNode; after: ReactNode }) {
   return (
     <>
       <Text component="del" inherit c="dimmed">
-        <VisuallyHidden>from </VisuallyHidden>
+        <VisuallyHidden>{text.from} </VisuallyHidden>
         {before}
       </Text>{' '}
       <span aria-hidden>→</span>{' '}
       <Text component="ins" inherit td="none">
-        <VisuallyHidden>to </VisuallyHidden>
+        <VisuallyHidden>{text.to} </VisuallyHidden>
         {after}
       </Text>
     </>

@@ -1,6 +1,7 @@
 import '@mantine/charts/styles.css';
 import { BarChart } from '@mantine/charts';
 import { Box } from '@mantine/core';
+import { dayBars as text } from '../../messages/en/parts/data.ts';
 import type { DayRow, DaySeries } from './day-bars.tsx';
 
 /** The chart, loaded on demand. */
@@ -14,7 +15,7 @@ export function DayBarsChart({
   series: DaySeries;
 }) {
   return (
-    <Box role="img" aria-label={`${label}, as bars`}>
+    <Box role="img" aria-label={text.bars(label)}>
       <BarChart
         h={180}
         data={rows}

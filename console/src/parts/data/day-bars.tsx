@@ -1,5 +1,6 @@
 import { Button, Skeleton, Stack, Table } from '@mantine/core';
 import { lazy, Suspense, useState } from 'react';
+import { dayBars as text } from '../../messages/en/parts/data.ts';
 import { pageAtRest } from '../at-rest.ts';
 
 // The chart library is half as large as all other scripts, so the page is drawn first.
@@ -44,7 +45,7 @@ export function DayBars({
         onClick={() => setAsTable(!asTable)}
         style={{ alignSelf: 'flex-end' }}
       >
-        {asTable ? 'Show as bars' : 'Show as a table'}
+        {asTable ? text.asBars : text.asTable}
       </Button>
     </Stack>
   );
@@ -55,7 +56,7 @@ function DayTable({ label, rows, series }: { label: string; rows: DayRow[]; seri
     <Table aria-label={label} withRowBorders={false} verticalSpacing={2} maw={360}>
       <Table.Thead>
         <Table.Tr>
-          <Table.Th>Day (UTC)</Table.Th>
+          <Table.Th>{text.day}</Table.Th>
           <Table.Th className="numbers">{series.label}</Table.Th>
         </Table.Tr>
       </Table.Thead>

@@ -1,5 +1,6 @@
 import { Button, Center } from '@mantine/core';
 import type { UseInfiniteQueryResult } from '@tanstack/react-query';
+import { page as text } from '../../messages/en/parts/page.ts';
 
 /** Loads the next page of a list. Hidden after the last page. */
 export function LoadMore({
@@ -15,7 +16,7 @@ export function LoadMore({
         loading={query.isFetchingNextPage}
         onClick={() => void query.fetchNextPage()}
       >
-        Load more
+        {text.loadMore}
       </Button>
     </Center>
   );

@@ -15,10 +15,14 @@ export interface Windowed<Frame extends HTMLElement> {
   scrollTo: (row: number) => void;
 }
 
-/** Draws only the visible rows of a long list. All rows have the same height, in pixels. */
+/**
+ * Draws only the visible rows of a long list. All rows have the same height, in pixels. `head` is that of a heading that
+ * stays in view above them.
+ */
 export function useWindowed<Frame extends HTMLElement = HTMLDivElement>(
   count: number,
   rowHeight: number,
+  head = 0,
 ): Windowed<Frame> {
   const frame = useRef<Frame>(null);
   const few = count <= ALL_ROWS;
@@ -27,6 +31,7 @@ export function useWindowed<Frame extends HTMLElement = HTMLDivElement>(
     getScrollElement: () => frame.current,
     estimateSize: () => rowHeight,
     overscan: 12,
+    scrollPaddingEnd: head,
     enabled: !few,
   });
   if (few) {
@@ -35,7 +40,7 @@ export function useWindowed<Frame extends HTMLElement = HTMLDivElement>(
       rows: Array.from({ length: count }, (_, row) => row),
       before: 0,
       after: 0,
-      scrollTo: (row) => scrollInto(frame.current, row, rowHeight),
+      scrollTo: (row) => scrollInto(frame.current, row * rowHeight, rowHeight + head),
     };
   }
   const drawn = virtualizer.getVirtualItems();
@@ -48,10 +53,9 @@ export function useWindowed<Frame extends HTMLElement = HTMLDivElement>(
   };
 }
 
-function scrollInto(frame: HTMLElement | null, row: number, rowHeight: number): void {
+function scrollInto(frame: HTMLElement | null, top: number, height: number): void {
   if (frame === null) return;
-  const top = row * rowHeight;
-  const bottom = top + rowHeight;
+  const bottom = top + height;
   if (top < frame.scrollTop) frame.scrollTop = top;
   else if (bottom > frame.scrollTop + frame.clientHeight) {
     frame.scrollTop = bottom - frame.clientHeight;

@@ -1,6 +1,20 @@
 import { notifications } from '@mantine/notifications';
 import { type QueryKey, useMutation, useQueryClient } from '@tanstack/react-query';
+import { ApiError } from '../../../../client/index.ts';
+import { action as text } from '../../messages/en/forms.ts';
 import { describeError } from '../text/describe-error.ts';
+
+export interface ActionOptions<Input, Answer> {
+  /** Keys of the queries to invalidate. */
+  changes: readonly QueryKey[];
+  /** The success message; none by default. */
+  done?: string | ((answer: Answer) => string);
+  /** The action is in progress until it resolves. */
+  onDone?: (answer: Answer, input: Input) => void | Promise<void>;
+  /** Keys of the queries that show only what the action removes. They are not read while it is in progress. */
+  removes?: readonly QueryKey[];
+  quiet?: boolean;
+}
 
 /**
  * An action of the user: sends it once, reports the result, and refetches what it changed. Errors show as a
@@ -8,33 +22,41 @@ import { describeError } from '../text/describe-error.ts';
  */
 export function useAction<Input, Answer>(
   send: (input: Input) => Promise<Answer>,
-  {
-    changes,
-    done,
-    onDone,
-    quiet = false,
-  }: {
-    /** Keys of the queries to invalidate. */
-    changes: readonly QueryKey[];
-    /** The success message; none by default. */
-    done?: string | ((answer: Answer) => string);
-    onDone?: (answer: Answer, input: Input) => void;
-    quiet?: boolean;
-  },
+  { changes, done, onDone, removes = [], quiet = false }: ActionOptions<Input, Answer>,
 ) {
   const queries = useQueryClient();
   return useMutation({
     mutationFn: send,
+    meta: { removes },
+    onMutate: () => Promise.all(removes.map((queryKey) => queries.cancelQueries({ queryKey }))),
     onSuccess: (answer, input) => {
       const message = typeof done === 'function' ? done(answer) : done;
-      if (message !== undefined) notifications.show({ color: 'teal', message });
-      onDone?.(answer, input);
+      if (message !== undefined) notifications.show({ color: 'success', message });
+      return onDone?.(answer, input);
     },
     onError: (error) => {
       if (quiet) return;
-      notifications.show({ color: 'red', title: 'Request failed', message: describeError(error) });
+      if (isStale(error)) return notifyStale();
+      notifications.show({
+        color: 'danger',
+        title: text.failed,
+        message: describeError(error),
+      });
     },
     onSettled: () =>
       Promise.all(changes.map((queryKey) => queries.invalidateQueries({ queryKey }))),
+  });
+}
+
+/** The record is not as the request required. */
+export const isStale = (error: unknown): error is ApiError =>
+  error instanceof ApiError && error.status === 412;
+
+/** For actions without a form: the page has the current state when this shows, and the person can decide again. */
+function notifyStale(): void {
+  notifications.show({
+    color: 'warning',
+    title: text.stale,
+    message: text.staleAbout,
   });
 }

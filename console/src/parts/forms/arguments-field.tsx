@@ -1,75 +1,90 @@
 import { Box, Button, Stack, Text } from '@mantine/core';
-import type { JsonObject } from '../../../../client/index.ts';
-import { CodeEditor } from '../code/code-editor.tsx';
+import type { Gate, JsonObject } from '../../../../client/index.ts';
+import { argumentsField as texts } from '../../messages/en/gates.ts';
+import { Message } from '../../messages/message.tsx';
 import { exactJson } from '../code/exact-json.ts';
 import { changedFields } from '../data/changed-fields.ts';
 import { ChangedValue } from '../data/changed-value.tsx';
 import { UserText } from '../text/user-text.tsx';
-import { readObject } from './read-object.ts';
+import { SchemaForm } from './schema-form.tsx';
 
-/** Edits the arguments of a tool call as JSON, and shows what the text changes. */
+/** Edits the arguments of a tool call in a form by the schema of the tool, and shows what differs from the call. */
 export function ArgumentsField({
   given,
-  text,
-  onText,
-  error,
+  tool,
+  edited,
+  onEdited,
+  onBroken,
+  refusal,
 }: {
   /** As the model gave them. */
   given: JsonObject;
+  /** Null if the tool is not known: then the arguments are edited as JSON. */
+  tool: Gate['tool'];
   /** Undefined until the approver edits them. */
-  text: string | undefined;
-  onText: (text: string | undefined) => void;
-  error: string | undefined;
+  edited: JsonObject | undefined;
+  onEdited: (edited: JsonObject | undefined) => void;
+  onBroken: (broken: boolean) => void;
+  refusal: string | undefined;
 }) {
-  if (text === undefined) {
-    return (
-      <Button
-        variant="subtle"
-        size="compact-sm"
-        w="fit-content"
-        onClick={() => onText(exactJson(given))}
-      >
-        Edit arguments
-      </Button>
-    );
+  if (edited === undefined) {
+    return <TextButton onClick={() => onEdited({ ...given })}>{texts.edit}</TextButton>;
   }
-  const read = readObject(text);
+  const fixed = new Set(tool?.fixed);
+  const part = (of: JsonObject, isFixed: boolean): JsonObject =>
+    Object.fromEntries(Object.entries(of).filter(([name]) => fixed.has(name) === isFixed));
   return (
     <Stack gap="xs">
-      <CodeEditor
-        label="Arguments to send"
-        description="A JSON object. The tool is called with it, and your changes are recorded."
-        language="json"
-        minHeight={80}
-        maxHeight={320}
-        value={text}
-        onChange={onText}
-        error={'mistake' in read ? read.mistake : error}
+      <SchemaForm
+        schema={tool?.schema ?? {}}
+        value={part(edited, false)}
+        onChange={(next) => onEdited({ ...next, ...part(given, true) })}
+        onBroken={onBroken}
+        refusal={refusal?.replace(/^Invalid body: /, '')}
+        name="arguments"
+        label={texts.label}
       />
-      {'value' in read && <Changes given={given} wanted={read.value} />}
-      <Button variant="subtle" size="compact-sm" w="fit-content" onClick={() => onText(undefined)}>
-        Discard changes
-      </Button>
+      {fixed.size > 0 && (
+        <Text size="sm" c="dimmed">
+          <Message
+            text={texts.fixed}
+            values={{ names: <UserText>{[...fixed].join(', ')}</UserText> }}
+          />
+        </Text>
+      )}
+      <Changes given={given} wanted={edited} />
+      <TextButton
+        onClick={() => {
+          onBroken(false);
+          onEdited(undefined);
+        }}
+      >
+        {texts.discard}
+      </TextButton>
     </Stack>
   );
 }
+
+const TextButton = (props: { onClick: () => void; children: string }) => (
+  <Button variant="subtle" size="compact-sm" w="fit-content" {...props} />
+);
 
 function Changes({ given, wanted }: { given: JsonObject; wanted: JsonObject }) {
   const changes = changedFields(given, wanted);
   if (changes.length === 0) {
     return (
       <Text size="sm" c="dimmed" role="status">
-        No changes yet
+        {texts.unchanged}
       </Text>
     );
   }
   return (
-    <Box role="status" aria-label="Changes">
+    <Box role="status" aria-label={texts.changes}>
       {changes.map(({ name, before, after }) => (
         <Text key={name} size="sm" style={{ overflowWrap: 'anywhere' }}>
-          <b>
+          <strong>
             <UserText>{name}</UserText>
-          </b>
+          </strong>
           : <ChangedValue before={<Value of={before} />} after={<Value of={after} />} />
         </Text>
       ))}
@@ -81,7 +96,7 @@ function Changes({ given, wanted }: { given: JsonObject; wanted: JsonObject }) {
 const SHOWN_CHARACTERS = 300;
 
 function Value({ of: value }: { of: unknown }) {
-  if (value === undefined) return <i>none</i>;
+  if (value === undefined) return <i>{texts.none}</i>;
   const text = exactJson(value);
   return (
     <UserText>

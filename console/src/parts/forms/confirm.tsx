@@ -1,13 +1,14 @@
 import { Text } from '@mantine/core';
 import { modals } from '@mantine/modals';
 import type { ReactNode } from 'react';
+import { words } from '../../messages/en/words.ts';
 
 /** Asks for a confirmation of an irreversible action. Says what will happen, and names the action on its button. */
 export function confirm({
   title,
   consequence,
   confirmLabel,
-  cancelLabel = 'Cancel',
+  cancelLabel = words.cancel,
   dangerous = true,
   onConfirm,
 }: {
@@ -28,7 +29,8 @@ export function confirm({
       </Text>
     ),
     labels: { confirm: confirmLabel, cancel: cancelLabel },
-    confirmProps: dangerous ? { color: 'red' } : {},
+    // Enter confirms only what does no harm.
+    confirmProps: dangerous ? { color: 'danger' } : { 'data-autofocus': true },
     onConfirm,
   });
 }

@@ -1,10 +1,21 @@
 import { Button, Group, Stack } from '@mantine/core';
 import type { ReactNode, SubmitEvent } from 'react';
+import { words } from '../../messages/en/words.ts';
 import { Failure } from '../failure.tsx';
+import { Changed } from './changed.tsx';
+import type { ChangedMeanwhile } from './edited.tsx';
+
+interface FormAction {
+  isPending: boolean;
+  error: Error | null;
+  /** What someone else did to the record meanwhile; from `useEdit`. */
+  changed?: ChangedMeanwhile | undefined;
+}
 
 /**
  * A form that sends one request: its fields, the error of the service, and its buttons. Enter submits it, unless a
- * request is in flight. Make the action `quiet`, since the form shows its error.
+ * request is in flight, or someone else has changed the record meanwhile. Make the action `quiet`, since the form shows its
+ * error.
  */
 export function Form({
   action,
@@ -14,7 +25,7 @@ export function Form({
   ready = true,
   children,
 }: {
-  action: { isPending: boolean; error: Error | null };
+  action: FormAction;
   /** The verb on the button. */
   submit: string;
   onSubmit: () => void;
@@ -23,28 +34,36 @@ export function Form({
   ready?: boolean;
   children: ReactNode;
 }) {
+  const sendable = ready && action.changed === undefined;
   const send = (event: SubmitEvent): void => {
     event.preventDefault();
     // A form in a dialog must not submit the form that opened the dialog.
     event.stopPropagation();
-    if (ready && !action.isPending) onSubmit();
+    if (sendable && !action.isPending) onSubmit();
   };
   return (
     <form onSubmit={send}>
       <Stack gap="sm">
         {children}
-        {action.error !== null && <Failure error={action.error} />}
+        <Refusal action={action} />
         <Group justify="flex-end" gap="xs">
           {onCancel !== undefined && (
             <Button variant="default" onClick={onCancel}>
-              Cancel
+              {words.cancel}
             </Button>
           )}
-          <Button type="submit" loading={action.isPending} disabled={!ready}>
+          <Button type="submit" loading={action.isPending} disabled={!sendable}>
             {submit}
           </Button>
         </Group>
       </Stack>
     </form>
   );
+}
+
+/** Why the last request was refused, or the next one would be. */
+export function Refusal({ action }: { action: FormAction }) {
+  const { changed, error, isPending } = action;
+  if (changed !== undefined) return !isPending && <Changed {...changed} />;
+  return error !== null && <Failure error={error} />;
 }

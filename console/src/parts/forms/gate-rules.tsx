@@ -1,14 +1,22 @@
 import { Stack, Text } from '@mantine/core';
 import type { PendingGate, Step } from '../../../../client/index.ts';
+import { decision as decisionText, gateRules as text } from '../../messages/en/gates.ts';
+import { roleNamesInText } from '../../messages/en/parts/roles.ts';
+import { Message } from '../../messages/message.tsx';
+import { durationText } from '../text/duration.ts';
+import { useMoment } from '../text/now.ts';
+import { countText } from '../text/numbers.ts';
 import { UserText } from '../text/user-text.tsx';
 import { When } from '../text/time.tsx';
 
 type GateDecision = NonNullable<PendingGate['decisions']>[number];
+type StepDecision = NonNullable<Step['decision']>;
 
 /** `2 of 3 approved`; undefined for a gate that one approval decides. */
 export function progressOf({ required, decisions = [] }: PendingGate): string | undefined {
   if (required === undefined || required === 1) return undefined;
-  return `${decisions.filter(({ approved }) => approved).length} of ${required} approved`;
+  const approved = decisions.filter((decision) => decision.approved).length;
+  return text.progress(countText(approved), countText(required));
 }
 
 /** What an open gate asks of its approvers: how many, who, until when. Nothing for a gate without such rules. */
@@ -20,7 +28,7 @@ export function GateRules({ gate }: { gate: PendingGate }) {
   );
   if (!shown) return null;
   return (
-    <Stack gap={2} role="group" aria-label="Approval rules">
+    <Stack gap={2} role="group" aria-label={text.label}>
       {progress !== undefined && (
         <Text size="sm" fw={600} role="status">
           {progress}
@@ -28,63 +36,116 @@ export function GateRules({ gate }: { gate: PendingGate }) {
       )}
       <Decisions decisions={decisions} />
       {approvers !== undefined && <Approvers approvers={approvers} />}
-      {not_the_starter === true && (
-        <Text size="sm">The member who started the run cannot decide.</Text>
-      )}
+      {not_the_starter === true && <Text size="sm">{text.notTheStarter}</Text>}
+      <Deciders gate={gate} />
       {expires_at !== undefined && on_timeout !== undefined && (
-        <Text size="sm">
-          Deadline <When at={expires_at} />, then the {timeoutTexts[on_timeout]}.
-        </Text>
+        <Deadline at={expires_at} then={on_timeout} />
       )}
     </Stack>
   );
 }
 
-const timeoutTexts = {
-  approve: 'gate is approved',
-  reject: 'gate is rejected',
-  fail: 'run fails',
-} as const satisfies Record<NonNullable<PendingGate['on_timeout']>, string>;
+/** A deadline this close is marked. */
+const SOON_MS = 600_000;
+
+/** The time that is left, and what happens then. */
+function Deadline({ at, then }: { at: string; then: NonNullable<PendingGate['on_timeout']> }) {
+  const left = Date.parse(at) - useMoment(true);
+  return (
+    <Text size="sm" c={left < SOON_MS ? 'var(--mantine-color-error)' : undefined}>
+      {left > 0 ? (
+        <Message
+          text={text.deadline[then]}
+          values={{ left: durationText(Math.ceil(left / 1_000) * 1_000), at: <When at={at} /> }}
+        />
+      ) : (
+        <Message text={text.deadlinePassed[then]} values={{ at: <When at={at} /> }} />
+      )}
+    </Text>
+  );
+}
+
+/** Says when the approvers that a gate asks for are no longer there. */
+function Deciders({ gate }: { gate: PendingGate }) {
+  const { deciders, admins_stand_in, required = 1, decisions = [] } = gate;
+  if (deciders === undefined) return null;
+  const missing = required - decisions.length;
+  return (
+    <>
+      {admins_stand_in === true && <Text size="sm">{text.adminsStandIn}</Text>}
+      {deciders < missing && (
+        <Text size="sm" c="var(--mantine-color-error)" role="alert">
+          {deciders === 0
+            ? text.noDecider
+            : text.fewDeciders(countText(deciders), countText(missing))}{' '}
+          {text.giveAnother}
+        </Text>
+      )}
+    </>
+  );
+}
 
 function Approvers({ approvers }: { approvers: NonNullable<PendingGate['approvers']> }) {
   const { roles = [], members = [] } = approvers;
+  const list = [
+    ...roles.map((role) => ({ key: role, name: text.role(roleNamesInText[role]) })),
+    ...members.map(named),
+  ].map(({ key, name }, at) => (
+    <span key={key}>
+      {at > 0 && ', '}
+      <UserText>{name}</UserText>
+    </span>
+  ));
   return (
     <Text size="sm">
-      Can be decided by:{' '}
-      {[...roles.map((role) => ({ key: role, name: `role ${role}` })), ...members.map(named)].map(
-        ({ key, name }, at) => (
-          <span key={key}>
-            {at > 0 && ', '}
-            <UserText>{name}</UserText>
-          </span>
-        ),
-      )}
+      <Message text={text.approvers} values={{ approvers: list }} />
     </Text>
   );
 }
 
 const named = ({ id, name }: { id: string; name: string | null }) => ({
   key: id,
-  name: name ?? `${id} (removed)`,
+  name: name ?? text.removed(id),
 });
 
 /** Who has decided what at a gate, oldest first. */
 export const Decisions = ({ decisions }: { decisions: readonly GateDecision[] }) =>
-  decisions.map(({ member_id, by, approved, at, reason }) => (
-    <Text size="sm" key={`${member_id} ${at}`}>
-      {approved ? 'Approved' : 'Rejected'} by <UserText>{by ?? 'an API key'}</UserText>,{' '}
-      <When at={at} />
-      {reason !== null && (
-        <>
-          : <UserText>{reason}</UserText>
-        </>
-      )}
+  decisions.map((decision) => (
+    <Text size="sm" key={`${decision.member_id} ${decision.at}`}>
+      <DecisionText decision={decision} />
     </Text>
   ));
 
-/** `Approved by Ann`, without the time. A decision by a deadline names it instead of a person. */
-export function DeciderText({ decision }: { decision: NonNullable<Step['decision']> }) {
-  const { by, timed_out: timedOut } = decision;
-  if (timedOut !== undefined) return <>at its deadline</>;
-  return <>by {by === null ? 'an API key' : <UserText>{by}</UserText>}</>;
+/** `Approved by Ann, 5 minutes ago: looks good`. A decision by a deadline names it instead of a person. */
+export function DecisionText({
+  decision: { approved, by, at, reason, timed_out: timedOut },
+  ago = false,
+}: {
+  decision: Pick<StepDecision, 'approved' | 'by' | 'at' | 'reason' | 'timed_out'>;
+  ago?: boolean;
+}) {
+  const when = <When at={at} ago={ago} />;
+  const decided =
+    timedOut === undefined ? (
+      <Message
+        text={approved ? decisionText.approvedBy : decisionText.rejectedBy}
+        values={{ by: <ByText by={by} />, at: when }}
+      />
+    ) : (
+      <Message
+        text={approved ? decisionText.approvedAtDeadline : decisionText.rejectedAtDeadline}
+        values={{ at: when }}
+      />
+    );
+  if (reason === null) return decided;
+  return (
+    <Message
+      text={decisionText.withReason}
+      values={{ decision: decided, reason: <UserText>{reason}</UserText> }}
+    />
+  );
 }
+
+/** The person who decided, or what else. */
+export const ByText = ({ by }: { by: string | null }) =>
+  by === null ? decisionText.apiKey : <UserText>{by}</UserText>;

@@ -1,3 +1,5 @@
+import { jsonMistakes } from '../../messages/en/parts/fields.ts';
+import type { Completable } from '../code/completion.ts';
 import { CodeEditor } from '../code/code-editor.tsx';
 import { type Judge, useJsonText } from './json-text.ts';
 import { isRecord } from '../data/record.ts';
@@ -14,6 +16,7 @@ export function JsonField({
   minHeight = 80,
   maxHeight = 320,
   readOnly = false,
+  completable,
 }: {
   label: string;
   description?: string | undefined;
@@ -26,6 +29,8 @@ export function JsonField({
   minHeight?: number;
   maxHeight?: number;
   readOnly?: boolean;
+  /** The names that are offered in braces within strings. */
+  completable?: Completable | undefined;
 }) {
   const { text, error, onText } = useJsonText(value, onChange, judge, onBroken);
   return (
@@ -39,10 +44,11 @@ export function JsonField({
       minHeight={minHeight}
       maxHeight={maxHeight}
       readOnly={readOnly}
+      completable={completable}
     />
   );
 }
 
 /** Accepts only an object or undefined. */
 export const anObject: Judge = (value) =>
-  value === undefined || isRecord(value) ? undefined : 'Enter a JSON object';
+  value === undefined || isRecord(value) ? undefined : jsonMistakes.noObject;

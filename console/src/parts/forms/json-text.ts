@@ -1,4 +1,5 @@
 import { useState } from 'react';
+import { jsonMistakes } from '../../messages/en/parts/fields.ts';
 
 /** The error text for a value; undefined if the value is valid. */
 export type Judge = (value: unknown) => string | undefined;
@@ -41,6 +42,6 @@ function parsed(text: string, judge: Judge): { value: unknown } | { error: strin
     const error = judge(value);
     return error === undefined ? { value } : { error };
   } catch (error) {
-    return { error: `Invalid JSON: ${error instanceof Error ? error.message : String(error)}` };
+    return { error: jsonMistakes.invalid(error instanceof Error ? error.message : String(error)) };
   }
 }

@@ -1,4 +1,5 @@
 import type { JsonObject } from '../../../../client/index.ts';
+import { jsonMistakes } from '../../messages/en/parts/fields.ts';
 
 /** Parses a text as a JSON object. */
 export function readObject(text: string): { value: JsonObject } | { mistake: string } {
@@ -7,8 +8,8 @@ export function readObject(text: string): { value: JsonObject } | { mistake: str
     if (typeof value === 'object' && value !== null && !Array.isArray(value)) {
       return { value: value as JsonObject };
     }
-    return { mistake: 'Enter a JSON object, like {"note": "fine"}' };
+    return { mistake: jsonMistakes.noObjectLike };
   } catch (error) {
-    return { mistake: `Invalid JSON: ${(error as Error).message}` };
+    return { mistake: jsonMistakes.invalid((error as Error).message) };
   }
 }

@@ -1,4 +1,5 @@
 import type { JsonObject } from '../../../../client/index.ts';
+import { schemaForm as texts } from '../../messages/en/parts/fields.ts';
 import { isRecord } from '../data/record.ts';
 
 /** How a property of a JSON Schema is entered. `json` is for all others. */
@@ -124,10 +125,10 @@ export function problemOfField(
   if (refusal === undefined) return undefined;
   const name = path.at(-1) ?? '';
   const missing = `${path.slice(0, -1).join('.')} must have required property '${name}'`;
-  if (refusal.includes(missing)) return 'This field is required';
+  if (refusal.includes(missing)) return texts.required;
   const place = path.join('.');
   const at = ` ${refusal}`.indexOf(` ${place}`);
   const [after = ''] = at < 0 ? [] : refusal.slice(at + place.length).split('; ');
-  if (after.startsWith(' is missing')) return 'This field is required';
+  if (after.startsWith(' is missing')) return texts.required;
   return after.startsWith(' ') || after.startsWith('.') ? `${name}${after}` : undefined;
 }

@@ -10,6 +10,8 @@ import {
 } from '@mantine/core';
 import { type ReactNode, useState } from 'react';
 import type { JsonObject } from '../../../../client/index.ts';
+import { words } from '../../messages/en/words.ts';
+import { jsonMistakes, schemaForm as texts } from '../../messages/en/parts/fields.ts';
 import { isRecord } from '../data/record.ts';
 import { UserText } from '../text/user-text.tsx';
 import { anObject, JsonField } from './json-field.tsx';
@@ -40,7 +42,7 @@ export function SchemaForm({
   onBroken,
   refusal,
   name = 'input',
-  label = 'Input',
+  label = words.input,
 }: SchemaFormProps) {
   const [asJson, setAsJson] = useState(false);
   const fields = fieldsOfSchema(schema);
@@ -49,7 +51,7 @@ export function SchemaForm({
       <Stack gap="xs">
         <JsonField
           label={label}
-          description="A JSON object"
+          description={texts.about}
           value={value}
           judge={requireObject}
           onBroken={onBroken}
@@ -63,7 +65,7 @@ export function SchemaForm({
               setAsJson(false);
             }}
           >
-            Edit as form
+            {texts.asForm}
           </Switch>
         )}
       </Stack>
@@ -72,13 +74,13 @@ export function SchemaForm({
   return (
     <Stack gap="sm" role="group" aria-label={label}>
       <Fields {...{ fields, value, onChange, onBroken, refusal }} path={[name]} />
-      <Switch onClick={() => setAsJson(true)}>Edit as JSON</Switch>
+      <Switch onClick={() => setAsJson(true)}>{texts.asJson}</Switch>
     </Stack>
   );
 }
 
 const requireObject = (value: unknown): string | undefined =>
-  value === undefined ? 'Enter a JSON object' : anObject(value);
+  value === undefined ? jsonMistakes.noObject : anObject(value);
 
 const Switch = (props: { onClick: () => void; children: string }) => (
   <Button variant="subtle" size="compact-sm" w="fit-content" {...props} />

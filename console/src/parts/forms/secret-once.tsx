@@ -1,5 +1,6 @@
 import { Alert, Stack, Text } from '@mantine/core';
 import { modals } from '@mantine/modals';
+import { secretOnce as text } from '../../messages/en/parts/fields.ts';
 import { Snippet } from '../code/snippet.tsx';
 
 /** Shows a secret that cannot be read again. Only the close button closes it, so that a stray click cannot lose it. */
@@ -18,12 +19,12 @@ export function showSecretOnce({
     closeOnEscape: false,
     children: (
       <Stack gap="sm">
-        <Alert color="yellow">Copy this secret now. You will not be able to see it again.</Alert>
-        <Snippet text={secret} what="the secret" />
+        <Alert color="warning">{text.copyNow}</Alert>
+        <Snippet text={secret} what={text.secret} />
         {use !== undefined && (
           <>
-            <Text size="sm">Example:</Text>
-            <Snippet text={use} what="the command" />
+            <Text size="sm">{text.example}</Text>
+            <Snippet text={use} what={text.command} />
           </>
         )}
       </Stack>

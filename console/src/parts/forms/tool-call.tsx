@@ -1,6 +1,8 @@
 import { Box, Group, Stack, Text } from '@mantine/core';
 import type { ReactNode } from 'react';
 import type { PendingGate } from '../../../../client/index.ts';
+import { words } from '../../messages/en/words.ts';
+import { toolCall as text } from '../../messages/en/gates.ts';
 import { exactJson } from '../code/exact-json.ts';
 import { JsonView } from '../code/json-view.tsx';
 import { UserText } from '../text/user-text.tsx';
@@ -10,15 +12,15 @@ export type PendingToolCall = NonNullable<PendingGate['tool_call']>;
 /** The tool call that a gate is about: what is called, by which agent, and the exact arguments. */
 export function ToolCall({ gate, call }: { gate: PendingGate; call: PendingToolCall }) {
   return (
-    <Stack gap="xs" role="group" aria-label={`Tool call ${call.tool}`}>
+    <Stack gap="xs" role="group" aria-label={text.label(call.tool)}>
       <Group component="dl" gap="lg" m={0}>
-        <Fact name="Tool">
+        <Fact name={words.tool}>
           <UserText>{call.tool}</UserText>
         </Fact>
-        <Fact name="Agent">
+        <Fact name={text.agent}>
           <UserText>{gate.node_id}</UserText>
         </Fact>
-        <Fact name="Turn">{call.turn}</Fact>
+        <Fact name={text.turn}>{call.turn}</Fact>
       </Group>
       {call.arguments === null ? (
         <>
@@ -26,15 +28,15 @@ export function ToolCall({ gate, call }: { gate: PendingGate; call: PendingToolC
             <UserText>{gate.prompt}</UserText>
           </Text>
           <Text size="sm" c="dimmed">
-            You need the approve_gates permission to view the arguments.
+            {text.mayNotView}
           </Text>
         </>
       ) : (
         <Stack gap={4}>
           <Text size="xs" c="dimmed">
-            Arguments
+            {text.arguments}
           </Text>
-          <JsonView value={exactJson(call.arguments)} what={`the arguments of ${call.tool}`} />
+          <JsonView value={exactJson(call.arguments)} what={text.argumentsOf(call.tool)} />
         </Stack>
       )}
     </Stack>

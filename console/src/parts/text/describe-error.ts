@@ -1,13 +1,12 @@
 import { ApiError, ConnectionError } from '../../../../client/index.ts';
+import { failure as text } from '../../messages/en/parts/page.ts';
 import { sentenceCase } from './sentence-case.ts';
 
 /** The message of an error for users: the detail of the API's response if there is one. */
 export function describeError(error: unknown): string {
   if (error instanceof ApiError) return sentenceOf(error.detail);
   if (error instanceof ConnectionError) {
-    return error.timedOut
-      ? 'The request timed out. Try again.'
-      : 'Cannot reach the service. Check your connection and try again.';
+    return error.timedOut ? text.timedOut : text.unreachable;
   }
   return error instanceof Error ? error.message : String(error);
 }

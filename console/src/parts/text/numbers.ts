@@ -1,4 +1,10 @@
-const whole = new Intl.NumberFormat('en');
+import { locale } from '../../messages/en/locale.ts';
+
+const whole = new Intl.NumberFormat(locale);
+const inPercent = new Intl.NumberFormat(locale, {
+  ...{ style: 'unit', unit: 'percent' },
+  maximumFractionDigits: 1,
+});
 
 export const countText = (count: number): string => whole.format(count);
 
@@ -6,7 +12,7 @@ export const countText = (count: number): string => whole.format(count);
 export function dollarsText(dollars: number): string {
   const size = Math.abs(dollars);
   const digits = size === 0 || size >= 1 ? 2 : size >= 0.01 ? 4 : 6;
-  return new Intl.NumberFormat('en', {
+  return new Intl.NumberFormat(locale, {
     style: 'currency',
     currency: 'USD',
     minimumFractionDigits: 2,
@@ -15,4 +21,6 @@ export function dollarsText(dollars: number): string {
 }
 
 /** Percent with at most one decimal. */
-export const percentText = (percent: number): string => `${Math.round(percent * 10) / 10}%`;
+export const percentText = (percent: number): string =>
+  // Adding 0 turns -0 into 0.
+  inPercent.format(Math.round(percent * 10) / 10 + 0);

@@ -2,39 +2,26 @@ import { Accordion, Checkbox, Select, Stack, TagsInput, Textarea, TextInput } fr
 import { useState } from 'react';
 import type { Feed, FeedDetail } from '../../../../../client/index.ts';
 import { api } from '../../../api.ts';
-import { useAction } from '../../../parts/forms/action.ts';
+import { words } from '../../../messages/en/words.ts';
+import { feedForm as texts } from '../../../messages/en/data/feeds.ts';
+import { Edited, type Editing, useEdit } from '../../../parts/forms/edited.tsx';
 import { CodeEditor } from '../../../parts/code/code-editor.tsx';
 import { feedsKey } from '../../../queries/data.ts';
 import { feedStatuses } from './feed-status.tsx';
 import { FormModal } from '../form-modal.tsx';
 import { draftOf, parseDraft } from './json-draft.ts';
 
-const objects = {
-  specification: {
-    label: 'Specification',
-    description: 'What the feed monitors, how and how often.',
-  },
-  geography: {
-    label: 'Geography',
-    description: 'The area that its records cover, such as {"country": "US", "region": "TX"}.',
-  },
-  schema: {
-    label: 'Schema',
-    description: 'The attributes of its records, as JSON Schema or a description.',
-  },
-} as const;
-type ObjectField = keyof typeof objects;
-const objectFields = Object.keys(objects) as ObjectField[];
+const objectFields = ['specification', 'geography', 'schema'] as const;
+type ObjectField = (typeof objectFields)[number];
 
-function useFeedForm({
-  feed,
-  onClose,
-  onSaved,
-}: {
-  feed?: FeedDetail;
+interface FormProps {
+  editing: Editing<FeedDetail> | undefined;
   onClose: () => void;
-  onSaved?: (feed: FeedDetail) => void;
-}) {
+  onSaved?: ((feed: FeedDetail) => void) | undefined;
+}
+
+function useFeedForm({ editing, onClose, onSaved }: FormProps) {
+  const feed = editing?.record;
   const [name, setName] = useState(feed?.name ?? '');
   const [description, setDescription] = useState(feed?.description ?? '');
   const [status, setStatus] = useState<Feed['status']>(feed?.status ?? 'active');
@@ -51,17 +38,17 @@ function useFeedForm({
     schema: parseDraft(drafts.schema),
   };
 
-  const save = useAction(
-    () => {
-      const body = { name, description, status, entity_types: types, ...valuesOf(parsed) };
-      return feed === undefined
-        ? api().createFeed({ ...body, is_demo: isDemo })
-        : api().updateFeed(feed.id, body);
-    },
+  const fields = { name, description, status, entity_types: types, ...valuesOf(parsed) };
+  const save = useEdit<FeedDetail, FeedDetail>(
+    editing,
+    fields,
+    (known) =>
+      feed === undefined
+        ? api().createFeed({ ...fields, is_demo: isDemo })
+        : api().updateFeed(feed.id, fields, known),
     {
       changes: [feedsKey],
-      done: feed === undefined ? 'Feed created' : 'Feed saved',
-      quiet: true,
+      done: feed === undefined ? texts.created : texts.saved,
       onDone: (saved) => {
         onClose();
         onSaved?.(saved);
@@ -100,12 +87,22 @@ export function FeedForm({
   onClose: () => void;
   onSaved?: (feed: FeedDetail) => void;
 }) {
-  const state = useFeedForm({ feed, onClose, onSaved });
+  return (
+    <Edited<FeedDetail> record={feed}>
+      {(editing) => <FeedDialog editing={editing} onClose={onClose} onSaved={onSaved} />}
+    </Edited>
+  );
+}
+
+function FeedDialog(props: FormProps) {
+  const { editing, onClose } = props;
+  const feed = editing?.record;
+  const state = useFeedForm(props);
   const { save, sound } = state;
   return (
     <FormModal
-      title={feed === undefined ? 'New feed' : 'Edit feed'}
-      submit={feed === undefined ? 'Create feed' : 'Save changes'}
+      title={feed === undefined ? texts.newTitle : texts.editTitle}
+      submit={feed === undefined ? texts.create : words.saveChanges}
       action={save}
       ready={sound}
       onSubmit={() => save.mutate(undefined)}
@@ -133,7 +130,7 @@ function FeedFields({
   return (
     <>
       <TextInput
-        label="Name"
+        label={words.name}
         required
         data-autofocus
         maxLength={200}
@@ -141,7 +138,7 @@ function FeedFields({
         onChange={(event) => setName(event.currentTarget.value)}
       />
       <Textarea
-        label="Description"
+        label={words.description}
         autosize
         minRows={2}
         maxLength={5_000}
@@ -149,14 +146,14 @@ function FeedFields({
         onChange={(event) => setDescription(event.currentTarget.value)}
       />
       <TagsInput
-        label="Record types"
-        description="The record types that the feed accepts. Leave empty to accept any. Press Enter after each."
-        placeholder="project"
+        label={texts.recordTypes}
+        description={texts.recordTypesAbout}
+        placeholder={texts.recordTypesPlaceholder}
         value={types}
         onChange={setTypes}
       />
       <Select
-        label="Status"
+        label={words.status}
         data={feedStatuses}
         allowDeselect={false}
         value={status}
@@ -164,8 +161,8 @@ function FeedFields({
       />
       {feed === undefined && (
         <Checkbox
-          label="Demo feed"
-          description="Only test keys can read its records. You cannot change this later."
+          label={texts.demo}
+          description={texts.demoAbout}
           checked={isDemo}
           onChange={(event) => setIsDemo(event.currentTarget.checked)}
         />
@@ -178,7 +175,7 @@ function FeedObjects({ sound, parsed, drafts, setDrafts }: FeedFormState) {
   return (
     <Accordion variant="contained" defaultValue={sound ? null : 'more'}>
       <Accordion.Item value="more">
-        <Accordion.Control>Specification (JSON)</Accordion.Control>
+        <Accordion.Control>{texts.objects}</Accordion.Control>
         <Accordion.Panel>
           <Stack gap="sm">
             {objectFields.map((field) => {
@@ -186,7 +183,7 @@ function FeedObjects({ sound, parsed, drafts, setDrafts }: FeedFormState) {
               return (
                 <CodeEditor
                   key={field}
-                  {...objects[field]}
+                  {...texts[field]}
                   language="json"
                   minHeight={80}
                   maxHeight={240}

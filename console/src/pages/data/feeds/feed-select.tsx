@@ -1,5 +1,6 @@
 import { Select } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
+import { feedSelect as text } from '../../../messages/en/data/feeds.ts';
 import { UserText } from '../../../parts/text/user-text.tsx';
 import { feedsQuery } from '../../../queries/data.ts';
 
@@ -14,11 +15,11 @@ export function FeedSelect({
   const { data = [] } = useQuery(feedsQuery);
   return (
     <Select
-      label="Feed"
-      placeholder="All feeds"
+      label={text.label}
+      placeholder={text.all}
       clearable
       searchable={data.length > 8}
-      clearButtonProps={{ 'aria-label': 'All feeds' }}
+      clearButtonProps={{ 'aria-label': text.all }}
       data={data.map(({ id, name }) => ({ value: id, label: name }))}
       renderOption={({ option }) => <UserText>{option.label}</UserText>}
       value={value ?? null}

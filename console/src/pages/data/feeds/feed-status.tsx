@@ -1,20 +1,20 @@
-import { sentenceCase } from '../../../parts/text/sentence-case.ts';
+import { feedStatus as text } from '../../../messages/en/data/feeds.ts';
 import { Tag } from '../../../parts/tag.tsx';
 import type { MantineColor } from '@mantine/core';
 import type { Feed } from '../../../../../client/index.ts';
 
 const colours: Record<Feed['status'], MantineColor> = {
-  active: 'teal',
+  active: 'success',
   paused: 'gray',
-  degraded: 'orange',
+  degraded: 'caution',
   archived: 'gray',
 };
 
 export const feedStatuses = (Object.keys(colours) as Feed['status'][]).map((value) => ({
   value,
-  label: sentenceCase(value),
+  label: text[value],
 }));
 
 export function FeedStatus({ status }: { status: Feed['status'] }) {
-  return <Tag color={colours[status]}>{sentenceCase(status)}</Tag>;
+  return <Tag color={colours[status]}>{text[status]}</Tag>;
 }

@@ -1,5 +1,7 @@
 import { Badge, Group, Table, Text } from '@mantine/core';
 import type { Feed } from '../../../../../client/index.ts';
+import { words } from '../../../messages/en/words.ts';
+import { feedTable as text } from '../../../messages/en/data/feeds.ts';
 import { UserText } from '../../../parts/text/user-text.tsx';
 import { When } from '../../../parts/text/time.tsx';
 import { FeedStatus } from './feed-status.tsx';
@@ -10,8 +12,15 @@ import { RowTable } from '../../../parts/data/row-table.tsx';
 export function FeedTable({ feeds }: { feeds: readonly Feed[] }) {
   return (
     <RowTable
-      label="Feeds"
-      columns={['Feed', 'Mode', 'Status', 'Record types', 'Latest record', 'Last received']}
+      label={text.label}
+      columns={[
+        text.feed,
+        text.mode,
+        words.status,
+        text.recordTypes,
+        text.latestRecord,
+        text.lastReceived,
+      ]}
     >
       {feeds.map((feed) => (
         <FeedRow key={feed.id} feed={feed} />
@@ -44,7 +53,7 @@ function FeedRow({ feed }: { feed: Feed }) {
         <Group gap={4}>
           {feed.entity_types.length === 0 && (
             <Text size="sm" c="dimmed">
-              Any
+              {text.anyType}
             </Text>
           )}
           {feed.entity_types.map((type) => (
@@ -54,8 +63,12 @@ function FeedRow({ feed }: { feed: Feed }) {
           ))}
         </Group>
       </Table.Td>
-      <Table.Td>{last_event_at === null ? 'None yet' : <When at={last_event_at} ago />}</Table.Td>
-      <Table.Td>{last_checked_at === null ? 'never' : <When at={last_checked_at} ago />}</Table.Td>
+      <Table.Td>
+        {last_event_at === null ? text.noRecord : <When at={last_event_at} ago />}
+      </Table.Td>
+      <Table.Td>
+        {last_checked_at === null ? text.neverReceived : <When at={last_checked_at} ago />}
+      </Table.Td>
     </Table.Tr>
   );
 }

@@ -4,6 +4,9 @@ import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { useNavigate, useParams } from '@tanstack/react-router';
 import type { FeedDetail } from '../../../../../client/index.ts';
 import { api } from '../../../api.ts';
+import { words } from '../../../messages/en/words.ts';
+import { feed as text } from '../../../messages/en/data/feeds.ts';
+import { Message } from '../../../messages/message.tsx';
 import { useAction } from '../../../parts/forms/action.ts';
 import { confirm } from '../../../parts/forms/confirm.tsx';
 import { Empty } from '../../../parts/empty.tsx';
@@ -37,18 +40,18 @@ export function FeedPage() {
         >
           <FeedFacts feed={loaded} />
           <NewestRecords feedId={feedId} />
-          <Section title="Latest events">
+          <Section title={text.latestEvents}>
             <EventList filter={{ feed_id: feedId }} limit={10} />
           </Section>
           <IngestHint feed={loaded} />
-          <Section title="Specification">
+          <Section title={text.specification}>
             <JsonView
               value={{
                 specification: loaded.specification,
                 geography: loaded.geography,
                 schema: loaded.schema,
               }}
-              what="the specification"
+              what={text.theSpecification}
             />
           </Section>
         </Page>
@@ -63,46 +66,52 @@ function FeedActions({ feed }: { feed: FeedDetail }) {
   const navigate = useNavigate();
   const archived = feed.status === 'archived';
   const archive = useAction(
-    () => api().updateFeed(feed.id, { status: archived ? 'active' : 'archived' }),
-    { changes: [feedsKey], done: archived ? 'Feed reactivated' : 'Feed archived' },
+    () =>
+      api().updateFeed(
+        feed.id,
+        { status: archived ? 'active' : 'archived' },
+        { ifMatch: feed.etag },
+      ),
+    { changes: [feedsKey], done: archived ? text.reactivated : text.archived },
   );
-  const remove = useAction(() => api().deleteFeed(feed.id), {
+  const remove = useAction(({ id, etag }: FeedDetail) => api().deleteFeed(id, { ifMatch: etag }), {
     changes: [[...feedsKey, 'list']],
-    done: 'Feed deleted',
-    onDone: () => void navigate({ to: '/data' }),
+    done: text.deleted,
+    removes: [feedQuery(feed.id).queryKey],
+    onDone: () => navigate({ to: '/data' }),
   });
   if (!mayChange) return null;
   return (
     <>
       <Button variant="default" onClick={open}>
-        Edit
+        {words.edit}
       </Button>
       <Button
         variant="default"
         loading={archive.isPending}
         onClick={() => archive.mutate(undefined)}
       >
-        {archived ? 'Reactivate' : 'Archive'}
+        {archived ? text.reactivate : text.archive}
       </Button>
       <Button
         variant="light"
-        color="red"
+        color="danger"
         loading={remove.isPending}
         onClick={() =>
           confirm({
-            title: 'Delete this feed?',
+            title: text.deleteTitle,
             consequence: (
-              <>
-                This deletes <UserText>{feed.name}</UserText> with all its records, their history
-                and their events. You cannot undo this. To keep the data, archive the feed instead.
-              </>
+              <Message
+                text={text.deleteConsequence}
+                values={{ name: <UserText>{feed.name}</UserText> }}
+              />
             ),
-            confirmLabel: 'Delete feed',
-            onConfirm: () => remove.mutate(undefined),
+            confirmLabel: text.deleteConfirm,
+            onConfirm: () => remove.mutate(feed),
           })
         }
       >
-        Delete
+        {words.delete}
       </Button>
       {editing && <FeedForm feed={feed} onClose={close} />}
     </>
@@ -114,12 +123,21 @@ function FeedFacts({ feed }: { feed: FeedDetail }) {
   return (
     <Facts
       of={[
-        ['Mode', <KindBadge key="kind" isDemo={feed.is_demo} />],
-        ['Status', <FeedStatus key="status" status={feed.status} />],
-        ['Latest record', last_event_at === null ? 'None yet' : <When at={last_event_at} ago />],
-        ['Last received', last_checked_at === null ? 'Never' : <When at={last_checked_at} ago />],
-        ['Record types', feed.entity_types.length === 0 ? 'Any' : feed.entity_types.join(', ')],
-        ['Created', <When key="made" at={feed.created_at} />],
+        [text.mode, <KindBadge key="kind" isDemo={feed.is_demo} />],
+        [words.status, <FeedStatus key="status" status={feed.status} />],
+        [
+          text.latestRecord,
+          last_event_at === null ? text.noRecord : <When at={last_event_at} ago />,
+        ],
+        [
+          text.lastReceived,
+          last_checked_at === null ? text.neverReceived : <When at={last_checked_at} ago />,
+        ],
+        [
+          text.recordTypes,
+          feed.entity_types.length === 0 ? text.anyType : feed.entity_types.join(', '),
+        ],
+        [words.created, <When key="made" at={feed.created_at} />],
       ]}
     />
   );
@@ -131,14 +149,14 @@ function NewestRecords({ feedId }: { feedId: string }) {
   const records = useInfiniteQuery(entitiesQuery({ feed_id: feedId }, NEWEST));
   return (
     <Section
-      title="Latest records"
+      title={text.latestRecords}
       actions={
         <>
           <TextLink size="sm" to="/data/entities" search={{ feed_id: feedId }}>
-            View all records
+            {text.viewRecords}
           </TextLink>
           <TextLink size="sm" to="/data/changes" search={{ feed_id: feedId }}>
-            View changes{' '}
+            {text.viewChanges}{' '}
           </TextLink>
         </>
       }
@@ -146,8 +164,10 @@ function NewestRecords({ feedId }: { feedId: string }) {
       <Loaded query={records}>
         {({ pages }) => {
           const rows = pages.flatMap(({ entities }) => entities);
-          if (rows.length === 0) return <Empty title="No records yet" />;
-          return <RecordTable label="Latest records" records={rows} />;
+          if (rows.length === 0) {
+            return <Empty title={text.empty.title} about={text.empty.about} />;
+          }
+          return <RecordTable label={text.latestRecords} records={rows} />;
         }}
       </Loaded>
     </Section>

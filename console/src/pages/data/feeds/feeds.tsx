@@ -1,9 +1,10 @@
-import { Button, Switch, Text } from '@mantine/core';
+import { Button, Switch } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { IconPlus } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
+import { feeds as text } from '../../../messages/en/data/feeds.ts';
 import { Empty } from '../../../parts/empty.tsx';
 import { Loaded } from '../../../parts/loaded.tsx';
 import { Page, Section } from '../../../parts/page.tsx';
@@ -22,22 +23,22 @@ export function FeedsPage() {
   const navigate = useNavigate();
   return (
     <Page
-      title="Feeds"
-      about="Streams of records. Workflows and programs write to them. Data keys read them."
+      title={text.title}
+      about={text.about}
       actions={
         mayChange && (
           <Button leftSection={<IconPlus size={16} />} onClick={open}>
-            New feed
+            {text.new}
           </Button>
         )
       }
     >
       <Section
-        title="Feeds"
+        title={text.list}
         actions={
           feeds.data?.some(({ status }) => status === 'archived') === true && (
             <Switch
-              label="Show archived"
+              label={text.showArchived}
               checked={withArchived}
               onChange={(event) => setWithArchived(event.currentTarget.checked)}
             />
@@ -49,13 +50,12 @@ export function FeedsPage() {
             const shown = all.filter(({ status }) => withArchived || status !== 'archived');
             if (shown.length > 0) return <FeedTable feeds={shown} />;
             return (
-              <Empty title="No feeds yet">
-                <Text size="sm" c="dimmed">
-                  {mayChange
-                    ? 'Create a feed to receive records from programs and workflows.'
-                    : 'You need the manage_workspace permission to create one.'}
-                </Text>
-                {mayChange && <Button onClick={open}>Create feed</Button>}
+              <Empty
+                title={text.empty.title}
+                about={text.empty.about}
+                missing={!mayChange && 'manage_workspace'}
+              >
+                {mayChange && <Button onClick={open}>{text.empty.create}</Button>}
               </Empty>
             );
           }}

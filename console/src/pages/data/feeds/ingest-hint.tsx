@@ -1,6 +1,8 @@
 import { Text } from '@mantine/core';
 import type { Feed } from '../../../../../client/index.ts';
 import { apiUrl } from '../../../document.ts';
+import { ingestHint as text } from '../../../messages/en/data/feeds.ts';
+import { Message } from '../../../messages/message.tsx';
 import { Section } from '../../../parts/page.tsx';
 import { Snippet } from '../../../parts/code/snippet.tsx';
 import { useMay } from '../../../queries/identity.ts';
@@ -12,26 +14,30 @@ export function IngestHint({ feed }: { feed: Feed }) {
   const openMode = useSessionToken() === undefined;
   if (!useMay('manage_workspace')) return null;
   return (
-    <Section title="Send records">
+    <Section title={text.title}>
       <Text size="sm">
-        Workflows send records with the tools <code>entity_upsert</code> and <code>event_emit</code>
-        . Programs send them over HTTP, up to 1,000 at once
+        <Message
+          text={text.workflows}
+          values={{ entityTool: <code>entity_upsert</code>, eventTool: <code>event_emit</code> }}
+        />{' '}
         {openMode ? (
-          '.'
+          text.programs
         ) : (
-          <>
-            , with an{' '}
-            <TextLink inherit to="/keys">
-              API key
-            </TextLink>{' '}
-            that has the manage_workspace permission.
-          </>
+          <Message
+            text={text.programsWithKey}
+            values={{
+              apiKey: (
+                <TextLink inherit to="/keys">
+                  {text.apiKey}
+                </TextLink>
+              ),
+            }}
+          />
         )}
       </Text>
-      <Snippet text={ingestCommand(feed, openMode)} what="the command" />
+      <Snippet text={ingestCommand(feed, openMode)} what={text.theCommand} />
       <Text size="sm" c="dimmed">
-        The external key identifies a record. Always send the whole record. If nothing changed,
-        sending it again has no effect. If something changed, it creates a new version.
+        {text.wholeRecords}
       </Text>
     </Section>
   );
@@ -53,7 +59,7 @@ function ingestCommand({ id, entity_types }: Feed, openMode: boolean): string {
   return [
     `curl -X POST ${apiUrl}/api/data/ingest`,
     "-H 'Content-Type: application/json'",
-    ...(openMode ? [] : ["-H 'X-API-Key: <an API key>'"]),
+    ...(openMode ? [] : [`-H 'X-API-Key: <${text.keyPlaceholder}>'`]),
     `-d '${JSON.stringify({ feed_id: id, records }, null, 2)}'`,
   ].join(' \\\n  ');
 }

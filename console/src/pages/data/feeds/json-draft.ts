@@ -1,4 +1,5 @@
 import type { JsonObject } from '../../../../../client/index.ts';
+import { feedForm as texts } from '../../../messages/en/data/feeds.ts';
 
 /** An object as editable text; empty for an empty object. */
 export const draftOf = (value: JsonObject): string =>
@@ -12,7 +13,7 @@ export function parseDraft(text: string): { value: JsonObject } | { problem: str
     if (typeof value === 'object' && value !== null && !Array.isArray(value)) {
       return { value: value as JsonObject };
     }
-    return { problem: 'Enter a JSON object.' };
+    return { problem: texts.notAnObject };
   } catch (error) {
     return { problem: error instanceof Error ? error.message : String(error) };
   }

@@ -11,6 +11,8 @@ import {
 import { useState } from 'react';
 import type { DataKey } from '../../../../../client/index.ts';
 import { api } from '../../../api.ts';
+import { words } from '../../../messages/en/words.ts';
+import { dataKeyForm as text } from '../../../messages/en/data/keys.ts';
 import { useAction } from '../../../parts/forms/action.ts';
 import { showSecretOnce } from '../../../parts/forms/secret-once.tsx';
 import { apiUrl } from '../../../document.ts';
@@ -18,17 +20,6 @@ import { dataKeysKey } from '../../../queries/data.ts';
 import { FormModal } from '../form-modal.tsx';
 
 type Scope = DataKey['scopes'][number];
-
-const scopes: Record<Scope, string> = {
-  'feeds:read': 'Read feeds and their specifications',
-  'entities:read': 'Read records and their changes',
-  'events:read': 'Read intelligence events',
-  'sources:read': 'Read sources and their health',
-  'usage:read': 'Read monthly usage and allowances',
-  'exports:create': 'Create exports',
-  'webhooks:read': 'Read webhook endpoints',
-  'webhooks:write': 'Create, change and delete webhook endpoints',
-};
 
 /** The first request to test a key, by scope. */
 const firstCalls: Record<Scope, string> = {
@@ -69,7 +60,7 @@ function useDataKeyForm({ onClose }: { onClose: () => void }) {
       quiet: true,
       onDone: ({ secret, scopes: granted }) => {
         onClose();
-        showSecretOnce({ title: `Data key for ${name}`, secret, use: commandOf(secret, granted) });
+        showSecretOnce({ title: text.secretTitle(name), secret, use: commandOf(secret, granted) });
       },
     },
   );
@@ -100,15 +91,15 @@ export function DataKeyForm({ onClose }: { onClose: () => void }) {
   const { create, name, setName } = state;
   return (
     <FormModal
-      title="New data key"
-      submit="Create key"
+      title={text.title}
+      submit={text.submit}
       action={create}
       onSubmit={() => create.mutate(undefined)}
       onClose={onClose}
     >
       <TextInput
-        label="Name"
-        description="The person or program that will use this key."
+        label={words.name}
+        description={text.nameAbout}
         required
         data-autofocus
         maxLength={200}
@@ -126,23 +117,23 @@ function Permissions({ mode, setMode, chosen, setChosen }: DataKeyFormState) {
   return (
     <>
       <Radio.Group
-        label="Mode"
+        label={text.mode}
         value={mode}
         onChange={(value) => setMode(value as DataKey['mode'])}
       >
         <Group mt={4}>
-          <Radio value="live" label="Live: reads live data" />
-          <Radio value="test" label="Test: reads demo data" />
+          <Radio value="live" label={text.live} />
+          <Radio value="test" label={text.test} />
         </Group>
       </Radio.Group>
       <Checkbox.Group
-        label="Scopes"
-        description="The key can only do what you select here."
+        label={text.scopes}
+        description={text.scopesAbout}
         value={chosen}
         onChange={(value) => setChosen(value as Scope[])}
       >
         <Stack gap="xs" mt="xs">
-          {Object.entries(scopes).map(([scope, about]) => (
+          {Object.entries(text.scopeAbout).map(([scope, about]) => (
             <Checkbox key={scope} value={scope} label={scope} description={about} />
           ))}
         </Stack>
@@ -166,8 +157,8 @@ function Limits({
     <>
       <SimpleGrid cols={{ base: 1, xs: 2 }}>
         <NumberInput
-          label="Requests per month"
-          description="Leave empty to use the plan limit."
+          label={text.requests}
+          description={text.allowanceAbout}
           min={0}
           allowDecimal={false}
           thousandSeparator=","
@@ -175,8 +166,8 @@ function Limits({
           onChange={setRequests}
         />
         <NumberInput
-          label="Credits per month"
-          description="Leave empty to use the plan limit."
+          label={text.credits}
+          description={text.allowanceAbout}
           min={0}
           allowDecimal={false}
           thousandSeparator=","
@@ -186,14 +177,14 @@ function Limits({
       </SimpleGrid>
       <TextInput
         type="datetime-local"
-        label="Expires"
-        description="The key stops working at this time. Leave empty for no expiry."
+        label={text.expires}
+        description={text.expiresAbout}
         value={expires}
         onChange={(event) => setExpires(event.currentTarget.value)}
       />
       <TagsInput
-        label="Allowed IP addresses"
-        description="IP addresses and CIDR ranges that can use the key. Leave empty to allow any. Press Enter after each."
+        label={text.addresses}
+        description={text.addressesAbout}
         placeholder="192.0.2.0/24"
         value={addresses}
         onChange={setAddresses}

@@ -3,6 +3,8 @@ import { Badge, Button, Code, Group, Stack, Table, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import type { DataKey, WorkspaceDataUsage } from '../../../../../client/index.ts';
 import { api } from '../../../api.ts';
+import { dataKeyTable as text } from '../../../messages/en/data/keys.ts';
+import { Message } from '../../../messages/message.tsx';
 import { useAction } from '../../../parts/forms/action.ts';
 import { confirm } from '../../../parts/forms/confirm.tsx';
 import { UserText } from '../../../parts/text/user-text.tsx';
@@ -10,11 +12,10 @@ import { countText } from '../../../parts/text/numbers.ts';
 import { When } from '../../../parts/text/time.tsx';
 import { dataKeysKey, dataUsageQuery } from '../../../queries/data.ts';
 import { RowTable } from '../../../parts/data/row-table.tsx';
-import { sentenceCase } from '../../../parts/text/sentence-case.ts';
 
 type KeyUsage = WorkspaceDataUsage['keys'][number];
 
-const columns = ['Key', 'Mode', 'Scopes', 'Requests this month', 'Credits this month', 'Last used'];
+const columns = [text.key, text.mode, text.scopes, text.requests, text.credits, text.lastUsed];
 
 export function DataKeyTable({
   keys,
@@ -26,8 +27,8 @@ export function DataKeyTable({
   const usage = useQuery(dataUsageQuery).data?.keys;
   return (
     <RowTable
-      label="Data keys"
-      columns={mayRevoke ? [...columns, { label: 'Actions', hidden: true }] : columns}
+      label={text.label}
+      columns={mayRevoke ? [...columns, { label: text.actions, hidden: true }] : columns}
       minWidth={940}
     >
       {keys.map((key) => (
@@ -61,7 +62,7 @@ function DataKeyRow({
         <KeyBounds of={key} />
       </Table.Td>
       <Table.Td>
-        <Tag color={key.mode === 'live' ? 'teal' : 'grape'}>{sentenceCase(key.mode)}</Tag>
+        <Tag color={key.mode === 'live' ? 'success' : 'trial'}>{text.modes[key.mode]}</Tag>
       </Table.Td>
       <Table.Td>
         <Group gap={4} maw={260}>
@@ -75,7 +76,7 @@ function DataKeyRow({
       <Table.Td>{allowanceText(usage?.requests.used, key.monthly_request_allowance)}</Table.Td>
       <Table.Td>{allowanceText(usage?.credits.used, key.monthly_credit_allowance)}</Table.Td>
       <Table.Td>
-        {key.last_used_at === null ? 'Never' : <When at={key.last_used_at} ago />}
+        {key.last_used_at === null ? text.neverUsed : <When at={key.last_used_at} ago />}
       </Table.Td>
       {mayRevoke && <Table.Td>{!key.revoked && <Revoke of={key} />}</Table.Td>}
     </Table.Tr>
@@ -83,20 +84,23 @@ function DataKeyRow({
 }
 
 const allowanceText = (used = 0, allowance: number | null): string =>
-  allowance === null ? countText(used) : `${countText(used)} of ${countText(allowance)}`;
+  allowance === null ? countText(used) : text.usedOf(countText(used), countText(allowance));
 
 function KeyBounds({ of: { revoked, expires_at, ip_allowlist } }: { of: DataKey }) {
   return (
     <Stack gap={0}>
-      {revoked && <Tag color="gray">Revoked</Tag>}
+      {revoked && <Tag color="gray">{text.isRevoked}</Tag>}
       {expires_at !== null && (
         <Text size="xs" c="dimmed">
-          {Date.parse(expires_at) < Date.now() ? 'Expired' : 'Expires'} <When at={expires_at} ago />
+          <Message
+            text={Date.parse(expires_at) < Date.now() ? text.expired : text.expires}
+            values={{ time: <When at={expires_at} ago /> }}
+          />
         </Text>
       )}
       {ip_allowlist.length > 0 && (
         <Text size="xs" c="dimmed">
-          From {ip_allowlist.join(', ')}
+          {text.from(ip_allowlist.join(', '))}
         </Text>
       )}
     </Stack>
@@ -104,32 +108,32 @@ function KeyBounds({ of: { revoked, expires_at, ip_allowlist } }: { of: DataKey 
 }
 
 function Revoke({ of: key }: { of: DataKey }) {
-  const revoke = useAction(() => api().revokeDataKey(key.id), {
+  const revoke = useAction(({ id, etag }: DataKey) => api().revokeDataKey(id, { ifMatch: etag }), {
     changes: [dataKeysKey],
-    done: 'Data key revoked',
+    done: text.revoked,
   });
   return (
     <Button
       size="compact-sm"
       variant="light"
-      color="red"
-      aria-label={`Revoke ${key.name}`}
+      color="danger"
+      aria-label={text.revokeKey(key.name)}
       loading={revoke.isPending}
       onClick={() =>
         confirm({
-          title: 'Revoke this data key?',
+          title: text.revokeTitle,
           consequence: (
-            <>
-              Requests with <UserText>{key.name}</UserText> will fail immediately. You cannot undo
-              this.
-            </>
+            <Message
+              text={text.revokeConsequence}
+              values={{ name: <UserText>{key.name}</UserText> }}
+            />
           ),
-          confirmLabel: 'Revoke key',
-          onConfirm: () => revoke.mutate(undefined),
+          confirmLabel: text.revokeConfirm,
+          onConfirm: () => revoke.mutate(key),
         })
       }
     >
-      Revoke
+      {text.revoke}
     </Button>
   );
 }

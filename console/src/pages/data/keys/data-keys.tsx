@@ -1,8 +1,9 @@
-import { Button, Switch, Text } from '@mantine/core';
+import { Button, Switch } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { IconPlus } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
+import { dataKeys as text } from '../../../messages/en/data/keys.ts';
 import { Empty } from '../../../parts/empty.tsx';
 import { Loaded } from '../../../parts/loaded.tsx';
 import { Page, Section } from '../../../parts/page.tsx';
@@ -20,23 +21,23 @@ export function DataKeysPage() {
   const [withRevoked, setWithRevoked] = useState(false);
   return (
     <Page
-      title="Data keys"
-      about="Credentials for the data API under /v1. API keys do not work there, and data keys work nowhere else."
+      title={text.title}
+      about={text.about}
       actions={
         mayChange && (
           <Button leftSection={<IconPlus size={16} />} onClick={open}>
-            New data key
+            {text.new}
           </Button>
         )
       }
     >
       <DataUsage />
       <Section
-        title="Keys"
+        title={text.list}
         actions={
           keys.data?.some(({ revoked }) => revoked) === true && (
             <Switch
-              label="Show revoked"
+              label={text.showRevoked}
               checked={withRevoked}
               onChange={(event) => setWithRevoked(event.currentTarget.checked)}
             />
@@ -48,13 +49,12 @@ export function DataKeysPage() {
             const shown = all.filter(({ revoked }) => withRevoked || !revoked);
             if (shown.length > 0) return <DataKeyTable keys={shown} mayRevoke={mayChange} />;
             return (
-              <Empty title="No data keys yet">
-                <Text size="sm" c="dimmed">
-                  {mayChange
-                    ? 'Create a live key to read live data, or a test key to read demo data.'
-                    : 'You need the manage_api_keys permission to create one.'}
-                </Text>
-                {mayChange && <Button onClick={open}>Create data key</Button>}
+              <Empty
+                title={text.empty.title}
+                about={text.empty.about}
+                missing={!mayChange && 'manage_api_keys'}
+              >
+                {mayChange && <Button onClick={open}>{text.empty.create}</Button>}
               </Empty>
             );
           }}

@@ -1,9 +1,10 @@
 import { Box, Group, Progress, SimpleGrid, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import type { WorkspaceDataUsage } from '../../../../../client/index.ts';
+import { dataUsage as text } from '../../../messages/en/data/keys.ts';
+import { planTexts } from '../../../messages/en/parts/plans.ts';
 import { Loaded } from '../../../parts/loaded.tsx';
 import { countText, percentText } from '../../../parts/text/numbers.ts';
-import { sentenceCase } from '../../../parts/text/sentence-case.ts';
 import { Section } from '../../../parts/page.tsx';
 import { When } from '../../../parts/text/time.tsx';
 import { dataUsageQuery } from '../../../queries/data.ts';
@@ -15,21 +16,21 @@ type Metered = WorkspaceDataUsage['requests'];
 export function DataUsage() {
   const usage = useQuery(dataUsageQuery);
   return (
-    <Section title="This month">
+    <Section title={text.title}>
       <Loaded query={usage}>
         {(month) => (
           <>
             <SimpleGrid cols={{ base: 1, sm: 2 }}>
-              <Meter name="Requests" of={month.requests} />
-              <Meter name="Credits" of={month.credits} />
+              <Meter texts={text.requests} of={month.requests} />
+              <Meter texts={text.credits} of={month.credits} />
             </SimpleGrid>
             <Facts
               of={[
-                ['Plan', sentenceCase(month.plan)],
-                ['Billed rows', countText(month.records)],
-                ['Webhook deliveries', countText(month.webhook_deliveries)],
-                ['Source checks', countText(month.source_checks)],
-                ['Resets', <When key="end" at={month.period_end} />],
+                [text.plan, planTexts[month.plan]],
+                [text.billedRows, countText(month.records)],
+                [text.webhookDeliveries, countText(month.webhook_deliveries)],
+                [text.sourceChecks, countText(month.source_checks)],
+                [text.resets, <When key="end" at={month.period_end} />],
               ]}
             />
           </>
@@ -39,25 +40,32 @@ export function DataUsage() {
   );
 }
 
-function Meter({ name, of: { used, limit } }: { name: string; of: Metered }) {
+function Meter({
+  texts,
+  of: { used, limit },
+}: {
+  texts: { name: string; used: string };
+  of: Metered;
+}) {
   const share = limit === null ? undefined : limit === 0 ? 100 : (used / limit) * 100;
   return (
     <Box>
       <Group justify="space-between" gap="xs">
         <Text size="sm" fw={600}>
-          {name}
+          {texts.name}
         </Text>
         <Text size="sm">
-          {countText(used)} {limit === null ? '(unlimited)' : `of ${countText(limit)}`}
-          {share !== undefined && ` (${percentText(share)})`}
+          {limit === null || share === undefined
+            ? text.unlimited(countText(used))
+            : text.limited(countText(used), countText(limit), percentText(share))}
         </Text>
       </Group>
       {share !== undefined && (
         <Progress
           mt={4}
           value={Math.min(100, share)}
-          color={share >= 100 ? 'red' : share >= 80 ? 'orange' : 'teal'}
-          aria-label={`${name} used`}
+          color={share >= 100 ? 'danger' : share >= 80 ? 'caution' : 'success'}
+          aria-label={texts.used}
         />
       )}
     </Box>

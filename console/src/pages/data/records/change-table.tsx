@@ -2,6 +2,8 @@ import { Table, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useMemo } from 'react';
 import type { NamedChange, Source } from '../../../../../client/index.ts';
+import { words } from '../../../messages/en/words.ts';
+import { changeTable as text } from '../../../messages/en/data/records.ts';
 import { UserText } from '../../../parts/text/user-text.tsx';
 import { When } from '../../../parts/text/time.tsx';
 import { feedsQuery, sourcesQuery } from '../../../queries/data.ts';
@@ -17,8 +19,8 @@ export function ChangeTable({ changes }: { changes: readonly NamedChange[] }) {
   const sources = useNames(useQuery(sourcesQuery).data);
   return (
     <RowTable
-      label="Changes"
-      columns={['Time', 'Record', 'Feed', 'Attribute', 'Change', 'Source']}
+      label={text.label}
+      columns={[words.time, text.record, text.feed, text.attribute, text.change, text.source]}
       minWidth={860}
     >
       {changes.map((change) => (
@@ -47,7 +49,7 @@ function ChangeRow({
           <UserText>{change.entity_name ?? change.entity_id}</UserText>
         </TextLink>
         <Text size="xs" c="dimmed">
-          {change.entity_type} · version {change.version}
+          {change.entity_type} · {text.version(change.version)}
         </Text>
       </Table.Td>
       <Table.Td>

@@ -1,6 +1,7 @@
 import { Button, Group, SimpleGrid, Stack, Text } from '@mantine/core';
 import { useInfiniteQuery, useQueryClient } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
+import { changes as text } from '../../../messages/en/data/records.ts';
 import { Empty } from '../../../parts/empty.tsx';
 import { Loaded } from '../../../parts/loaded.tsx';
 import { Page } from '../../../parts/page.tsx';
@@ -9,7 +10,7 @@ import { ChangeTable } from './change-table.tsx';
 import { InfiniteList } from '../infinite-list.tsx';
 import { FeedSelect } from '../feeds/feed-select.tsx';
 import { FilterText } from '../../../parts/forms/filter-text.tsx';
-import { TextLink } from '../../../parts/links.tsx';
+import { ButtonLink } from '../../../parts/links.tsx';
 
 /** Changes in records, updated live. */
 export function ChangesPage() {
@@ -21,18 +22,18 @@ export function ChangesPage() {
   const narrow = (by: Partial<typeof search>): void =>
     void navigate({ search: { ...search, ...by }, replace: true });
   return (
-    <Page title="Changes" about="Attribute changes in existing records, newest first." wide>
+    <Page title={text.title} about={text.about} wide>
       <SimpleGrid cols={{ base: 1, xs: 2, md: 3 }} spacing="sm" role="search">
         <FeedSelect value={search.feed_id} onChange={(feed_id) => narrow({ feed_id })} />
         <FilterText
-          label="Type"
-          placeholder="project"
+          label={text.type}
+          placeholder={text.typePlaceholder}
           maxLength={100}
           value={search.entity_type}
           onChange={(entity_type) => narrow({ entity_type })}
         />
         <FilterText
-          label="Record ID"
+          label={text.recordId}
           maxLength={100}
           value={search.entity_id}
           onChange={(entity_id) => narrow({ entity_id })}
@@ -62,11 +63,11 @@ function Freshness({ paused, onReset }: { paused: boolean; onReset: () => void }
   return (
     <Group gap="sm" role="status">
       <Text size="sm" c="dimmed">
-        {paused ? 'Paused while you read older changes.' : 'Refreshes every 5 s.'}
+        {paused ? text.paused : text.refreshes}
       </Text>
       {paused && (
         <Button size="compact-sm" variant="default" onClick={onReset}>
-          Back to latest
+          {text.backToLatest}
         </Button>
       )}
     </Group>
@@ -75,14 +76,10 @@ function Freshness({ paused, onReset }: { paused: boolean; onReset: () => void }
 
 function NoChanges() {
   return (
-    <Empty title="No changes yet">
-      <Text size="sm" c="dimmed">
-        A change appears when you send an existing record with a different attribute. See{' '}
-        <TextLink inherit to="/data">
-          Feeds{' '}
-        </TextLink>{' '}
-        for instructions.
-      </Text>
+    <Empty title={text.empty.title} about={text.empty.about}>
+      <ButtonLink to="/data" variant="default">
+        {text.empty.openFeeds}
+      </ButtonLink>
     </Empty>
   );
 }

@@ -1,7 +1,9 @@
-import { Button, Group, Stack, Text } from '@mantine/core';
+import { Button, Group, Stack } from '@mantine/core';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
+import { entities as text } from '../../../messages/en/data/records.ts';
 import { Empty } from '../../../parts/empty.tsx';
+import { ButtonLink } from '../../../parts/links.tsx';
 import { Loaded } from '../../../parts/loaded.tsx';
 import { Page } from '../../../parts/page.tsx';
 import { entitiesQuery, type RecordFilter } from '../../../queries/data.ts';
@@ -19,11 +21,7 @@ export function EntitiesPage() {
     void navigate({ search: { ...search, ...by }, replace: true });
   const narrowed = Object.values<unknown>(search).some((value) => value !== undefined);
   return (
-    <Page
-      title="Records"
-      about="Records of all feeds, newest first. Reading them here costs no credits."
-      wide
-    >
+    <Page title={text.title} about={text.about} wide>
       <RecordFilters search={search} onChange={narrow} />
       <Loaded query={records}>
         {({ pages }) => {
@@ -33,7 +31,7 @@ export function EntitiesPage() {
           }
           return (
             <Stack gap="sm">
-              <RecordTable label="Records" records={rows} />
+              <RecordTable label={text.table} records={rows} />
               <InfiniteList query={records} shown={rows.length} />
             </Stack>
           );
@@ -46,18 +44,18 @@ export function EntitiesPage() {
 function NoRecords({ narrowed, onClear }: { narrowed: boolean; onClear: () => void }) {
   if (!narrowed) {
     return (
-      <Empty title="No records yet">
-        <Text size="sm" c="dimmed">
-          Open a feed to see how to send records.
-        </Text>
+      <Empty title={text.empty.title} about={text.empty.about}>
+        <ButtonLink to="/data" variant="default">
+          {text.empty.openFeeds}
+        </ButtonLink>
       </Empty>
     );
   }
   return (
-    <Empty title="No matching records">
+    <Empty title={text.noMatch.title} about={text.noMatch.about}>
       <Group>
         <Button variant="default" onClick={onClear}>
-          Clear filters
+          {text.noMatch.clear}
         </Button>
       </Group>
     </Empty>

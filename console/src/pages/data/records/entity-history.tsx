@@ -2,6 +2,7 @@ import { Button, Collapse, Group, Paper, Stack, Table, Text, Title } from '@mant
 import { useDisclosure } from '@mantine/hooks';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import type { Change, EntityHistory as HistoryPage } from '../../../../../client/index.ts';
+import { entityHistory as text } from '../../../messages/en/data/records.ts';
 import { UserText } from '../../../parts/text/user-text.tsx';
 import { JsonView } from '../../../parts/code/json-view.tsx';
 import { LoadMore } from '../../../parts/data/load-more.tsx';
@@ -38,27 +39,26 @@ export function EntityHistory({ entityId }: { entityId: string }) {
 
 function VersionCard({ version, changes }: { version: Version; changes: readonly Change[] }) {
   const [opened, { toggle }] = useDisclosure(false);
-  const name = `Version ${version.version}`;
   return (
     <Paper withBorder p="sm">
       <Stack gap="xs">
         <Group justify="space-between" gap="xs">
           <Title order={3} size="h6">
-            {name}
+            {text.version(version.version)}
           </Title>
           <Group gap="xs">
             <Text size="sm" c="dimmed">
               <When at={version.changed_at} />
             </Text>
             <Button size="compact-xs" variant="default" aria-expanded={opened} onClick={toggle}>
-              {opened ? 'Hide attributes' : 'Show all attributes'}
+              {opened ? text.hideAttributes : text.showAttributes}
             </Button>
           </Group>
         </Group>
         {changes.length > 0 ? (
           <RowTable
-            label={`Changes in version ${version.version}`}
-            columns={['Attribute', 'Before', 'After']}
+            label={text.changesIn(version.version)}
+            columns={[text.attribute, text.before, text.after]}
             minWidth={420}
           >
             {changes.map((change) => (
@@ -68,14 +68,16 @@ function VersionCard({ version, changes }: { version: Version; changes: readonly
         ) : (
           <Text size="sm" c="dimmed">
             {version.version === 1
-              ? 'Created.'
+              ? text.created
               : version.changed.length > 0
-                ? `Changed ${version.changed.join(', ')}.`
-                : 'No attributes changed.'}
+                ? text.changed(version.changed.join(', '))
+                : text.unchanged}
           </Text>
         )}
         <Collapse expanded={opened}>
-          {opened && <JsonView value={version.attributes} what={`the attributes of ${name}`} />}
+          {opened && (
+            <JsonView value={version.attributes} what={text.attributesOf(version.version)} />
+          )}
         </Collapse>
       </Stack>
     </Paper>
@@ -89,10 +91,10 @@ function ChangeRow({ change }: { change: Change }) {
         <UserText>{change.attribute}</UserText>
       </Table.Th>
       <Table.Td w="38%">
-        <Value of={change.old_value} what={`${change.attribute} before`} />
+        <Value of={change.old_value} what={text.attributeBefore(change.attribute)} />
       </Table.Td>
       <Table.Td w="38%">
-        <Value of={change.new_value} what={`${change.attribute} after`} />
+        <Value of={change.new_value} what={text.attributeAfter(change.attribute)} />
       </Table.Td>
     </Table.Tr>
   );

@@ -1,7 +1,10 @@
-import { Group, Table, Text } from '@mantine/core';
+import { Group, Skeleton, Table, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useParams } from '@tanstack/react-router';
 import type { Entity } from '../../../../../client/index.ts';
+import { words } from '../../../messages/en/words.ts';
+import { entity as text, verificationTexts } from '../../../messages/en/data/records.ts';
+import { Message } from '../../../messages/message.tsx';
 import { UserText } from '../../../parts/text/user-text.tsx';
 import { Loaded } from '../../../parts/loaded.tsx';
 import { percentText } from '../../../parts/text/numbers.ts';
@@ -17,7 +20,6 @@ import { placeText } from './place.ts';
 import { TextLink } from '../../../parts/links.tsx';
 import { RowTable } from '../../../parts/data/row-table.tsx';
 import { Value } from './value.tsx';
-import { verificationTexts } from './verification.ts';
 
 /** A record: its attributes, sources, history and events. */
 export function EntityPage() {
@@ -28,27 +30,27 @@ export function EntityPage() {
       {(record) => (
         <Page title={record.canonical_name} about={<About record={record} />}>
           <EntityFacts record={record} />
-          <Section title="Attributes">
-            <Pairs of={record.attributes} label="Attributes" none="No attributes." />
+          <Section title={text.attributes}>
+            <Pairs of={record.attributes} label={text.attributes} none={text.noAttributes} />
           </Section>
           {Object.keys(record.external_ids).length > 0 && (
-            <Section title="External IDs">
-              <Pairs of={record.external_ids} label="External IDs" none="" />
+            <Section title={text.externalIds}>
+              <Pairs of={record.external_ids} label={text.externalIds} none="" />
             </Section>
           )}
-          <Section title="Sources">
+          <Section title={text.sources}>
             {record.source_evidence.length === 0 ? (
               <Text size="sm" c="dimmed">
-                No sources. The sender did not name any.
+                {text.noSources}
               </Text>
             ) : (
               <Evidence of={record.source_evidence} />
             )}
           </Section>
-          <Section title="Events">
+          <Section title={text.events}>
             <EventList filter={{ entity_id: entityId }} />
           </Section>
-          <Section title="History">
+          <Section title={text.history}>
             <EntityHistory entityId={entityId} />
           </Section>
         </Page>
@@ -61,10 +63,19 @@ function About({ record }: { record: Entity }) {
   const feed = useQuery(feedQuery(record.feed_id));
   return (
     <Group gap="xs">
-      <span>{record.entity_type} in</span>
-      <TextLink inherit to="/data/feeds/$feedId" params={{ feedId: record.feed_id }}>
-        <UserText>{feed.data?.name ?? record.feed_id}</UserText>
-      </TextLink>
+      <Message
+        text={text.about}
+        values={{
+          type: record.entity_type,
+          feed: feed.isPending ? (
+            <Skeleton component="span" h={14} w={120} />
+          ) : (
+            <TextLink inherit to="/data/feeds/$feedId" params={{ feedId: record.feed_id }}>
+              <UserText>{feed.data?.name ?? record.feed_id}</UserText>
+            </TextLink>
+          ),
+        }}
+      />
       <KindBadge isDemo={record.is_demo} />
     </Group>
   );
@@ -76,20 +87,23 @@ function EntityFacts({ record }: { record: Entity }) {
   return (
     <Facts
       of={[
-        ['Status', <UserText key="status">{record.status}</UserText>],
-        ['Confidence', percentText(record.confidence * 100)],
-        ['Verified', verificationTexts[record.verification_status]],
-        ['Version', record.version],
-        ['Location', place === undefined ? undefined : <UserText>{place}</UserText>],
-        ['Aliases', aliases.length === 0 ? undefined : <UserText>{aliases.join(', ')}</UserText>],
-        ['First seen', <When key="first" at={record.first_observed_at} />],
-        ['Last seen', <When key="last" at={record.last_observed_at} />],
-        ['Updated', <When key="updated" at={record.updated_at} />],
+        [words.status, <UserText key="status">{record.status}</UserText>],
+        [text.confidence, percentText(record.confidence * 100)],
+        [text.verified, verificationTexts[record.verification_status]],
+        [words.version, record.version],
+        [text.location, place === undefined ? undefined : <UserText>{place}</UserText>],
         [
-          'Last verified',
+          text.aliases,
+          aliases.length === 0 ? undefined : <UserText>{aliases.join(', ')}</UserText>,
+        ],
+        [text.firstSeen, <When key="first" at={record.first_observed_at} />],
+        [text.lastSeen, <When key="last" at={record.last_observed_at} />],
+        [text.updated, <When key="updated" at={record.updated_at} />],
+        [
+          text.lastVerified,
           record.last_verified_at === null ? undefined : <When at={record.last_verified_at} />,
         ],
-        ['ID', record.id],
+        [text.id, record.id],
       ]}
     />
   );
@@ -105,7 +119,7 @@ function Pairs({ of, label, none }: { of: Entity['attributes']; label: string; n
     );
   }
   return (
-    <RowTable label={label} columns={['Name', 'Value']} minWidth={320}>
+    <RowTable label={label} columns={[words.name, text.value]} minWidth={320}>
       {pairs.map(([name, value]) => (
         <Table.Tr key={name}>
           <Table.Th scope="row" fw={500} w="35%">

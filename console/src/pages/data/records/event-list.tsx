@@ -1,6 +1,8 @@
 import { Group, Stack, Table, Text } from '@mantine/core';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import type { IntelligenceEvent } from '../../../../../client/index.ts';
+import { words } from '../../../messages/en/words.ts';
+import { eventList as text, verificationTexts } from '../../../messages/en/data/records.ts';
 import { Empty } from '../../../parts/empty.tsx';
 import { UserText } from '../../../parts/text/user-text.tsx';
 import { LoadMore } from '../../../parts/data/load-more.tsx';
@@ -11,7 +13,6 @@ import { type EventFilter, eventsQuery } from '../../../queries/data.ts';
 import { Evidence } from './evidence.tsx';
 import { TextLink } from '../../../parts/links.tsx';
 import { RowTable } from '../../../parts/data/row-table.tsx';
-import { verificationTexts } from './verification.ts';
 
 /** The events of records, newest first. The events of one record do not repeat its name. */
 export function EventList({ filter, limit }: { filter: EventFilter; limit?: number }) {
@@ -20,12 +21,19 @@ export function EventList({ filter, limit }: { filter: EventFilter; limit?: numb
     <Loaded query={events}>
       {({ pages }) => {
         const rows = pages.flatMap((page) => page.events);
-        if (rows.length === 0) return <Empty title="No events yet" />;
+        if (rows.length === 0) {
+          return <Empty title={text.empty.title} about={text.empty.about} />;
+        }
         return (
           <Stack gap="sm">
             <RowTable
-              label="Events"
-              columns={['Time', 'Event', 'Verified', { label: 'Confidence', numbers: true }]}
+              label={text.label}
+              columns={[
+                words.time,
+                text.event,
+                text.verified,
+                { label: text.confidence, numbers: true },
+              ]}
             >
               {rows.map((event) => (
                 <EventRow key={event.id} event={event} named={filter.entity_id === undefined} />
@@ -59,7 +67,7 @@ function EventRow({ event, named }: { event: IntelligenceEvent; named: boolean }
               to="/data/entities/$entityId"
               params={{ entityId: event.primary_entity_id }}
             >
-              View record
+              {text.viewRecord}
             </TextLink>
           )}
         </Group>

@@ -1,5 +1,7 @@
 import { Anchor, Group, Stack, Text } from '@mantine/core';
 import type { Entity } from '../../../../../client/index.ts';
+import { evidence as text } from '../../../messages/en/data/records.ts';
+import { Message } from '../../../messages/message.tsx';
 import { UserText } from '../../../parts/text/user-text.tsx';
 import { When } from '../../../parts/text/time.tsx';
 
@@ -21,7 +23,7 @@ export function Evidence({ of }: { of: Entity['source_evidence'] }) {
 
 function EvidenceLine({ item }: { item: Evidence }) {
   const { source_name, source_id, url, retrieved_at, synthetic } = item;
-  const name = textOf(source_name) ?? textOf(source_id) ?? textOf(url) ?? 'Unnamed source';
+  const name = textOf(source_name) ?? textOf(source_id) ?? textOf(url) ?? text.unnamed;
   const link = textOf(url);
   const isLink = link !== undefined && /^https?:/i.test(link);
   return (
@@ -36,10 +38,10 @@ function EvidenceLine({ item }: { item: Evidence }) {
       {link !== undefined && !isLink && name !== link && <UserText>{link}</UserText>}
       {typeof retrieved_at === 'string' && !Number.isNaN(Date.parse(retrieved_at)) && (
         <span>
-          retrieved <When at={retrieved_at} />
+          <Message text={text.retrieved} values={{ time: <When at={retrieved_at} /> }} />
         </span>
       )}
-      {synthetic === true && <span>Demo</span>}
+      {synthetic === true && <span>{text.demo}</span>}
     </Group>
   );
 }

@@ -1,6 +1,8 @@
 import { Select, SimpleGrid, TextInput } from '@mantine/core';
+import { recordFilters as text } from '../../../messages/en/data/records.ts';
 import { FeedSelect } from '../feeds/feed-select.tsx';
 import { FilterText } from '../../../parts/forms/filter-text.tsx';
+import { percentText } from '../../../parts/text/numbers.ts';
 import type { RecordSearch } from './search.ts';
 
 const confidences = [0.5, 0.7, 0.8, 0.9, 0.95];
@@ -21,34 +23,34 @@ export function RecordFilters({
     <SimpleGrid cols={{ base: 1, xs: 2, md: 5 }} spacing="sm" role="search">
       <FeedSelect value={search.feed_id} onChange={(feed_id) => onChange({ feed_id })} />
       <FilterText
-        label="Type"
-        placeholder="project"
+        label={text.type}
+        placeholder={text.typePlaceholder}
         maxLength={100}
         value={search.entity_type}
         onChange={(entity_type) => onChange({ entity_type })}
       />
       <FilterText
-        label="City, region or country"
-        placeholder="Austin"
+        label={text.place}
+        placeholder={text.placePlaceholder}
         maxLength={200}
         value={search.geography}
         onChange={(geography) => onChange({ geography })}
       />
       <Select
-        label="Confidence"
-        placeholder="Any"
+        label={text.confidence}
+        placeholder={text.any}
         clearable
-        clearButtonProps={{ 'aria-label': 'Any confidence' }}
+        clearButtonProps={{ 'aria-label': text.anyConfidence }}
         data={offered.map((least) => ({
           value: String(least),
-          label: `At least ${Math.round(least * 100)}%`,
+          label: text.atLeast(percentText(Math.round(least * 100))),
         }))}
         value={chosen === undefined ? null : String(chosen)}
         onChange={(least) => onChange({ confidence_min: least === null ? undefined : +least })}
       />
       <TextInput
         type="date"
-        label="Updated since"
+        label={text.updatedSince}
         value={search.updated_since ?? ''}
         onChange={({ currentTarget: { value } }) => onChange({ updated_since: value || undefined })}
       />

@@ -1,5 +1,7 @@
 import { Group, Table } from '@mantine/core';
 import type { Entity } from '../../../../../client/index.ts';
+import { words } from '../../../messages/en/words.ts';
+import { recordTable as text, verificationTexts } from '../../../messages/en/data/records.ts';
 import { UserText } from '../../../parts/text/user-text.tsx';
 import { percentText } from '../../../parts/text/numbers.ts';
 import { When } from '../../../parts/text/time.tsx';
@@ -7,16 +9,15 @@ import { KindBadge } from '../kind-badge.tsx';
 import { placeText } from './place.ts';
 import { TextLink } from '../../../parts/links.tsx';
 import { RowTable } from '../../../parts/data/row-table.tsx';
-import { verificationTexts } from './verification.ts';
 
 const columns = [
-  'Record',
-  'Type',
-  'Location',
-  { label: 'Confidence', numbers: true },
-  'Verified',
-  { label: 'Version', numbers: true },
-  'Updated',
+  text.record,
+  text.type,
+  text.location,
+  { label: text.confidence, numbers: true },
+  text.verified,
+  { label: words.version, numbers: true },
+  text.updated,
 ] as const;
 
 export function RecordTable({ label, records }: { label: string; records: readonly Entity[] }) {

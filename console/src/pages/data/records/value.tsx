@@ -1,4 +1,5 @@
 import { Text } from '@mantine/core';
+import { value as texts } from '../../../messages/en/data/records.ts';
 import { UserText } from '../../../parts/text/user-text.tsx';
 import { JsonView } from '../../../parts/code/json-view.tsx';
 
@@ -11,7 +12,7 @@ export function Value({ of, what }: { of: unknown; what: string }) {
   if (short === '') {
     return (
       <Text span inherit c="dimmed">
-        {of === '' ? 'empty' : 'none'}
+        {of === '' ? texts.empty : texts.none}
       </Text>
     );
   }

@@ -2,20 +2,17 @@ import { Checkbox, NumberInput, SimpleGrid, TextInput } from '@mantine/core';
 import { useState } from 'react';
 import type { Source } from '../../../../../client/index.ts';
 import { api } from '../../../api.ts';
-import { useAction } from '../../../parts/forms/action.ts';
+import { words } from '../../../messages/en/words.ts';
+import { sourceForm as text } from '../../../messages/en/data/sources.ts';
+import { Edited, type Editing, useEdit } from '../../../parts/forms/edited.tsx';
 import { sourcesKey } from '../../../queries/data.ts';
 import { FormModal } from '../form-modal.tsx';
 
-const optional = {
-  jurisdiction: ['Jurisdiction', 'The area that the source covers, such as Austin, TX.'],
-  cadence: ['Check frequency', 'How often the source is checked, such as daily.'],
-  permission_status: ['Permission', 'Whether you are allowed to read the source.'],
-  license_status: ['License', 'Whether you are allowed to share its data.'],
-} as const;
-type Optional = keyof typeof optional;
-const optionalFields = Object.keys(optional) as Optional[];
+const optionalFields = ['jurisdiction', 'cadence', 'permission_status', 'license_status'] as const;
+type Optional = (typeof optionalFields)[number];
 
-function useSourceForm({ source, onClose }: { source?: Source; onClose: () => void }) {
+function useSourceForm({ editing, onClose }: FormProps) {
+  const source = editing?.record;
   const [name, setName] = useState(source?.name ?? '');
   const [type, setType] = useState(source?.type ?? '');
   const [texts, setTexts] = useState<Record<Optional, string>>({
@@ -26,26 +23,26 @@ function useSourceForm({ source, onClose }: { source?: Source; onClose: () => vo
   });
   const [reliability, setReliability] = useState<string | number>(source?.reliability_score ?? '');
   const [isDemo, setIsDemo] = useState(false);
-  const save = useAction(
-    () => {
-      const orNull = (field: Optional): string | null => texts[field].trim() || null;
-      const body = {
-        name,
-        type,
-        jurisdiction: orNull('jurisdiction'),
-        cadence: orNull('cadence'),
-        permission_status: orNull('permission_status'),
-        license_status: orNull('license_status'),
-        reliability_score: typeof reliability === 'number' ? reliability : null,
-      };
-      return source === undefined
-        ? api().createSource({ ...body, is_demo: isDemo })
-        : api().updateSource(source.id, body);
-    },
+  const orNull = (field: Optional): string | null => texts[field].trim() || null;
+  const fields = {
+    name,
+    type,
+    jurisdiction: orNull('jurisdiction'),
+    cadence: orNull('cadence'),
+    permission_status: orNull('permission_status'),
+    license_status: orNull('license_status'),
+    reliability_score: typeof reliability === 'number' ? reliability : null,
+  };
+  const save = useEdit(
+    editing,
+    fields,
+    (known) =>
+      source === undefined
+        ? api().createSource({ ...fields, is_demo: isDemo })
+        : api().updateSource(source.id, fields, known),
     {
       changes: [sourcesKey],
-      done: source === undefined ? 'Source added' : 'Source saved',
-      quiet: true,
+      done: source === undefined ? text.added : text.saved,
       onDone: onClose,
     },
   );
@@ -68,18 +65,32 @@ type SourceFormState = ReturnType<typeof useSourceForm>;
 
 /** Creates a source, or edits the given one. */
 export function SourceForm({ source, onClose }: { source?: Source; onClose: () => void }) {
-  const state = useSourceForm({ source, onClose });
+  return (
+    <Edited<Source> record={source}>
+      {(editing) => <SourceFields editing={editing} onClose={onClose} />}
+    </Edited>
+  );
+}
+
+interface FormProps {
+  editing: Editing<Source> | undefined;
+  onClose: () => void;
+}
+
+function SourceFields({ editing, onClose }: FormProps) {
+  const source = editing?.record;
+  const state = useSourceForm({ editing, onClose });
   const { save, name, setName, type, setType, isDemo, setIsDemo } = state;
   return (
     <FormModal
-      title={source === undefined ? 'New source' : 'Edit source'}
-      submit={source === undefined ? 'Add source' : 'Save changes'}
+      title={source === undefined ? text.newTitle : text.editTitle}
+      submit={source === undefined ? text.add : words.saveChanges}
       action={save}
       onSubmit={() => save.mutate(undefined)}
       onClose={onClose}
     >
       <TextInput
-        label="Name"
+        label={words.name}
         required
         data-autofocus
         maxLength={200}
@@ -87,8 +98,8 @@ export function SourceForm({ source, onClose }: { source?: Source; onClose: () =
         onChange={(event) => setName(event.currentTarget.value)}
       />
       <TextInput
-        label="Type"
-        description="The kind of source, such as permit_portal."
+        label={text.type}
+        description={text.typeAbout}
         required
         maxLength={200}
         value={type}
@@ -97,8 +108,8 @@ export function SourceForm({ source, onClose }: { source?: Source; onClose: () =
       <OptionalFields {...state} />
       {source === undefined && (
         <Checkbox
-          label="Demo source"
-          description="Only test keys can see it. You cannot change this later."
+          label={text.demo}
+          description={text.demoAbout}
           checked={isDemo}
           onChange={(event) => setIsDemo(event.currentTarget.checked)}
         />
@@ -113,8 +124,7 @@ function OptionalFields({ texts, setTexts, reliability, setReliability }: Source
       {optionalFields.map((field) => (
         <TextInput
           key={field}
-          label={optional[field][0]}
-          description={optional[field][1]}
+          {...text[field]}
           maxLength={200}
           value={texts[field]}
           onChange={({ currentTarget: { value } }) =>
@@ -123,8 +133,8 @@ function OptionalFields({ texts, setTexts, reliability, setReliability }: Source
         />
       ))}
       <NumberInput
-        label="Reliability"
-        description="From 0 to 1. Leave empty if unknown."
+        label={text.reliability}
+        description={text.reliabilityAbout}
         min={0}
         max={1}
         step={0.05}

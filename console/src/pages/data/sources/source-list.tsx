@@ -1,7 +1,8 @@
-import { Button, Text } from '@mantine/core';
+import { Button } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import type { Source } from '../../../../../client/index.ts';
+import { sourceList as text } from '../../../messages/en/data/sources.ts';
 import { Empty } from '../../../parts/empty.tsx';
 import { Loaded } from '../../../parts/loaded.tsx';
 import { Section } from '../../../parts/page.tsx';
@@ -14,7 +15,14 @@ import { SourceRow } from './source-row.tsx';
 
 type Open = { form: 'new' } | { form: 'edit' | 'report'; source: Source } | undefined;
 
-const columns = ['Source', 'Mode', 'Health', 'Last check', 'Check frequency', 'Reliability'];
+const columns = [
+  text.source,
+  text.mode,
+  text.health,
+  text.lastCheck,
+  text.checkFrequency,
+  text.reliability,
+];
 
 /** The sources of records, with the latest check results. */
 export function SourceList() {
@@ -25,11 +33,11 @@ export function SourceList() {
   const create = (): void => setOpened({ form: 'new' });
   return (
     <Section
-      title="Sources"
+      title={text.title}
       actions={
         mayChange && (
           <Button variant="default" size="compact-sm" onClick={create}>
-            Add source
+            {text.add}
           </Button>
         )
       }
@@ -37,17 +45,17 @@ export function SourceList() {
       <Loaded query={sources}>
         {(all) =>
           all.length === 0 ? (
-            <Empty title="No sources yet">
-              <Text size="sm" c="dimmed">
-                A source is where records come from. Workflows and programs report the result of
-                each check.
-              </Text>
-              {mayChange && <Button onClick={create}>Add source</Button>}
+            <Empty
+              title={text.empty.title}
+              about={text.empty.about}
+              missing={!mayChange && 'manage_workspace'}
+            >
+              {mayChange && <Button onClick={create}>{text.add}</Button>}
             </Empty>
           ) : (
             <RowTable
-              label="Sources"
-              columns={mayChange ? [...columns, { label: 'Actions', hidden: true }] : columns}
+              label={text.title}
+              columns={mayChange ? [...columns, { label: text.actions, hidden: true }] : columns}
             >
               {all.map((source) => (
                 <SourceRow

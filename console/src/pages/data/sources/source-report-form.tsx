@@ -2,6 +2,9 @@ import { Radio, Group, Text, Textarea } from '@mantine/core';
 import { useState } from 'react';
 import type { Source } from '../../../../../client/index.ts';
 import { api } from '../../../api.ts';
+import { words } from '../../../messages/en/words.ts';
+import { sourceReportForm as text } from '../../../messages/en/data/sources.ts';
+import { Message } from '../../../messages/message.tsx';
 import { useAction } from '../../../parts/forms/action.ts';
 import { UserText } from '../../../parts/text/user-text.tsx';
 import { sourcesKey } from '../../../queries/data.ts';
@@ -14,30 +17,29 @@ export function SourceReportForm({ source, onClose }: { source: Source; onClose:
   const ok = outcome === 'worked';
   const report = useAction(
     () => api().reportSource(source.id, ok ? { ok } : { ok, error: reason.trim() || null }),
-    { changes: [sourcesKey], done: 'Check result reported', quiet: true, onDone: onClose },
+    { changes: [sourcesKey], done: text.reported, quiet: true, onDone: onClose },
   );
   return (
     <FormModal
-      title="Report check result"
-      submit="Report result"
+      title={text.title}
+      submit={text.submit}
       action={report}
       onSubmit={() => report.mutate(undefined)}
       onClose={onClose}
     >
       <Text size="sm">
-        Report the result of a check of <UserText>{source.name}</UserText>. Subscribed endpoints are
-        notified when the source fails or recovers.
+        <Message text={text.about} values={{ name: <UserText>{source.name}</UserText> }} />
       </Text>
-      <Radio.Group label="Result" value={outcome} onChange={setOutcome}>
+      <Radio.Group label={words.result} value={outcome} onChange={setOutcome}>
         <Group mt={4}>
-          <Radio value="worked" label="Succeeded" />
-          <Radio value="failed" label="Failed" />
+          <Radio value="worked" label={text.succeeded} />
+          <Radio value="failed" label={text.failed} />
         </Group>
       </Radio.Group>
       {!ok && (
         <Textarea
-          label="Error"
-          placeholder="The portal returned 503"
+          label={words.error}
+          placeholder={text.errorPlaceholder}
           autosize
           minRows={2}
           maxLength={2_000}

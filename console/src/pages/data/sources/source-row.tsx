@@ -3,6 +3,9 @@ import { ActionIcon, Menu, Stack, Table, Text, type MantineColor } from '@mantin
 import { IconDots } from '@tabler/icons-react';
 import type { Source } from '../../../../../client/index.ts';
 import { api } from '../../../api.ts';
+import { words } from '../../../messages/en/words.ts';
+import { sourceRow as text } from '../../../messages/en/data/sources.ts';
+import { Message } from '../../../messages/message.tsx';
 import { useAction } from '../../../parts/forms/action.ts';
 import { confirm } from '../../../parts/forms/confirm.tsx';
 import { UserText } from '../../../parts/text/user-text.tsx';
@@ -10,12 +13,11 @@ import { percentText } from '../../../parts/text/numbers.ts';
 import { When } from '../../../parts/text/time.tsx';
 import { sourcesKey } from '../../../queries/data.ts';
 import { KindBadge } from '../kind-badge.tsx';
-import { sentenceCase } from '../../../parts/text/sentence-case.ts';
 
 const healthColours: Record<Source['health']['status'], MantineColor> = {
   unknown: 'gray',
-  healthy: 'teal',
-  failed: 'red',
+  healthy: 'success',
+  failed: 'danger',
 };
 
 export function SourceRow({
@@ -44,10 +46,10 @@ export function SourceRow({
         <KindBadge isDemo={source.is_demo} />
       </Table.Td>
       <Table.Td>
-        <Tag color={healthColours[status]}>{sentenceCase(status)}</Tag>
+        <Tag color={healthColours[status]}>{text.health[status]}</Tag>
         {failures > 1 && (
           <Text size="xs" c="dimmed">
-            {failures} consecutive failures
+            {text.failures(failures)}
           </Text>
         )}
       </Table.Td>
@@ -69,19 +71,19 @@ export function SourceRow({
 
 function LastReport({ health }: { health: Source['health'] }) {
   const { last_success_at: worked, last_failure_at: failed, last_error } = health;
-  if (worked === null && failed === null) return 'None yet';
+  if (worked === null && failed === null) return text.noCheck;
   // Health changes only after several failures; the first failure is shown anyway.
   const failing = health.consecutive_failures > 0;
   return (
     <Stack gap={2} maw={320}>
       {worked !== null && (
         <span>
-          Succeeded <When at={worked} ago />
+          <Message text={text.succeeded} values={{ time: <When at={worked} ago /> }} />
         </span>
       )}
       {failing && failed !== null && (
         <span>
-          Failed <When at={failed} ago />
+          <Message text={text.failed} values={{ time: <When at={failed} ago /> }} />
         </span>
       )}
       {failing && last_error !== null && (
@@ -102,37 +104,37 @@ function SourceMenu({
   onEdit: () => void;
   onReport: () => void;
 }) {
-  const remove = useAction(() => api().deleteSource(source.id), {
+  const remove = useAction(({ id, etag }: Source) => api().deleteSource(id, { ifMatch: etag }), {
     changes: [sourcesKey],
-    done: 'Source deleted',
+    done: text.deleted,
   });
   return (
     <Menu position="bottom-end">
       <Menu.Target>
-        <ActionIcon variant="subtle" color="gray" aria-label={`Actions for ${source.name}`}>
+        <ActionIcon variant="subtle" color="gray" aria-label={text.actionsFor(source.name)}>
           <IconDots size={18} />
         </ActionIcon>
       </Menu.Target>
       <Menu.Dropdown>
-        <Menu.Item onClick={onReport}>Report check result</Menu.Item>
-        <Menu.Item onClick={onEdit}>Edit</Menu.Item>
+        <Menu.Item onClick={onReport}>{text.report}</Menu.Item>
+        <Menu.Item onClick={onEdit}>{words.edit}</Menu.Item>
         <Menu.Item
-          color="red"
+          color="danger"
           onClick={() =>
             confirm({
-              title: 'Delete this source?',
+              title: text.deleteTitle,
               consequence: (
-                <>
-                  This deletes <UserText>{source.name}</UserText> and its check results. Records
-                  that refer to it do not change.
-                </>
+                <Message
+                  text={text.deleteConsequence}
+                  values={{ name: <UserText>{source.name}</UserText> }}
+                />
               ),
-              confirmLabel: 'Delete source',
-              onConfirm: () => remove.mutate(undefined),
+              confirmLabel: text.deleteConfirm,
+              onConfirm: () => remove.mutate(source),
             })
           }
         >
-          Delete
+          {words.delete}
         </Menu.Item>
       </Menu.Dropdown>
     </Menu>

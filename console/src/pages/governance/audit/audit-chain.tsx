@@ -2,6 +2,7 @@ import { Alert, Button, Stack, Text } from '@mantine/core';
 import { IconShieldCheck } from '@tabler/icons-react';
 import type { AuditVerification } from '../../../../../client/index.ts';
 import { api } from '../../../api.ts';
+import { auditChain as text } from '../../../messages/en/governance/audit.ts';
 import { useAction } from '../../../parts/forms/action.ts';
 import { Failure } from '../../../parts/failure.tsx';
 import { countText } from '../../../parts/text/numbers.ts';
@@ -20,7 +21,7 @@ export function AuditChain() {
   });
   return (
     <Section
-      title="Integrity"
+      title={text.title}
       actions={
         <Button
           size="compact-sm"
@@ -29,13 +30,12 @@ export function AuditChain() {
           loading={check.isPending}
           onClick={() => check.mutate(undefined)}
         >
-          Verify chain
+          {text.verify}
         </Button>
       }
     >
       <Text size="sm" c="dimmed">
-        Each entry includes the hash of the previous entry. Any changed, removed or inserted entry
-        breaks the chain.
+        {text.about}
       </Text>
       {check.error !== null && <Failure error={check.error} />}
       {check.data !== undefined && <Outcome found={check.data} />}
@@ -47,26 +47,16 @@ function Outcome({ found }: { found: AuditVerification }) {
   return (
     <Stack gap="sm" role="status">
       {found.valid ? (
-        <Alert color="teal" title="The log is intact">
-          {countText(found.sealed)} entries and {countText(found.tool_calls.made)} approved tool
-          calls verified.
+        <Alert color="success" title={text.intact}>
+          {text.verified(countText(found.sealed), countText(found.tool_calls.made))}
           <Unsealed count={found.unsealed} />
         </Alert>
       ) : (
-        <Alert color="red" title="The log was tampered with">
-          {found.first_problem !== undefined && (
-            <>
-              {found.first_problem.position === null
-                ? 'An entry is not part of the chain: '
-                : `At position ${countText(found.first_problem.position)}: `}
-              {found.first_problem.problem}
-              {found.first_problem.audit_id !== undefined &&
-                ` (entry ${found.first_problem.audit_id})`}
-            </>
-          )}
+        <Alert color="danger" title={text.tampered}>
+          {found.first_problem !== undefined && problemText(found.first_problem)}
           {found.tool_calls.problems.map(({ run_id, step_key, problem }, place) => (
             <Text key={place} size="sm">
-              Tool call {step_key} of run {run_id}: {problem}
+              {text.toolCall(step_key, run_id, problem)}
             </Text>
           ))}
           <Unsealed count={found.unsealed} />
@@ -77,9 +67,21 @@ function Outcome({ found }: { found: AuditVerification }) {
   );
 }
 
+function problemText({
+  position,
+  problem,
+  audit_id: entry,
+}: NonNullable<AuditVerification['first_problem']>): string {
+  if (position === null) {
+    return entry === undefined ? text.outside(problem) : text.entryOutside(problem, entry);
+  }
+  const at = countText(position);
+  return entry === undefined ? text.at(at, problem) : text.entryAt(at, problem, entry);
+}
+
 function Unsealed({ count }: { count: number }) {
   if (count === 0) return null;
-  return ` ${countText(count)} not sealed yet. This takes about a second.`;
+  return ` ${text.unsealed(countText(count))}`;
 }
 
 function Head({ head }: { head: NonNullable<AuditVerification['head']> }) {
@@ -87,12 +89,11 @@ function Head({ head }: { head: NonNullable<AuditVerification['head']> }) {
   return (
     <Stack gap={4}>
       <Text size="sm" fw={600}>
-        Latest hash, at position {countText(head.position)}
+        {text.latestHash(countText(head.position))}
       </Text>
-      <Snippet text={`${workspace_id}:${head.position}:${head.hash}`} what="the latest hash" />
+      <Snippet text={`${workspace_id}:${head.position}:${head.hash}`} what={text.theLatestHash} />
       <Text size="xs" c="dimmed">
-        Store this line outside the database. Someone with full database access could rewrite the
-        whole log. To detect that, run npm run audit:verify -- --head followed by this line.
+        {text.store}
       </Text>
     </Stack>
   );

@@ -2,50 +2,14 @@ import { Button, Group, TextInput } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import { useId } from 'react';
+import { auditActions, auditTargets } from '../../../../../shared/contract/audit.ts';
+import { auditFilters } from '../../../messages/en/governance/audit.ts';
 import { FilterText } from '../../../parts/forms/filter-text.tsx';
 import { membersQuery } from '../../../queries/members.ts';
 import { NamedFilter } from '../named-filter.tsx';
+import { localTime } from '../../../parts/text/times.ts';
 
 const route = getRouteApi('/inside/audit');
-
-/** The most common actions; users can type any other. */
-const actions = [
-  'create',
-  'update',
-  'delete',
-  'publish',
-  'run',
-  'approve',
-  'reject',
-  'decision_refused',
-  'gate_timeout',
-  'cancel',
-  'resume',
-  'budget_override',
-  'invite',
-  'revoke',
-  'plan_change',
-  'policy_update',
-  'price_update',
-  'retention_sweep',
-];
-const targets = [
-  'run',
-  'workflow',
-  'member',
-  'api_key',
-  'budget',
-  'workspace',
-  'tool',
-  'secret',
-  'template',
-  'schedule',
-  'feed',
-  'source',
-  'data_key',
-  'data_webhook',
-  'export',
-];
 
 /** The filters of the log. The URL contains them, so that a view can be shared. */
 export function AuditFilters() {
@@ -55,51 +19,55 @@ export function AuditFilters() {
   const set = (part: Partial<typeof search>): void =>
     void navigate({ search: { ...search, ...part }, replace: true });
   return (
-    <Group gap="sm" align="flex-end" role="search" aria-label="Audit log">
+    <Group gap="sm" align="flex-end" role="search" aria-label={auditFilters.search}>
       <Suggested
-        label="Action"
-        suggestions={actions}
+        label={auditFilters.action}
+        texts={auditActions}
         value={search.action}
         onChange={(action) => set({ action })}
       />
       <NamedFilter
-        label="Actor"
-        all="Anyone"
+        label={auditFilters.actor}
+        all={auditFilters.anyone}
         named={members}
         value={search.actor_id}
         onChange={(actor_id) => set({ actor_id })}
       />
       <Suggested
-        label="Target type"
-        suggestions={targets}
+        label={auditFilters.targetType}
+        texts={auditTargets}
         value={search.target_type}
         onChange={(target_type) => set({ target_type })}
       />
       <FilterText
-        label="Target ID"
+        label={auditFilters.targetId}
         value={search.target_id}
         onChange={(target_id) => set({ target_id })}
       />
-      <Instant label="From" value={search.since} onChange={(since) => set({ since })} />
-      <Instant label="To" value={search.until} onChange={(until) => set({ until })} />
+      <Instant
+        label={auditFilters.from}
+        value={search.since}
+        onChange={(since) => set({ since })}
+      />
+      <Instant label={auditFilters.to} value={search.until} onChange={(until) => set({ until })} />
       {Object.values(search).some(Boolean) && (
         <Button variant="subtle" onClick={() => void navigate({ search: {} })}>
-          Clear filters
+          {auditFilters.clear}
         </Button>
       )}
     </Group>
   );
 }
 
-/** A text field with the most common values as browser suggestions. */
+/** A text field with the names and texts of all values as browser suggestions. */
 function Suggested({
   label,
-  suggestions,
+  texts,
   value,
   onChange,
 }: {
   label: string;
-  suggestions: readonly string[];
+  texts: Readonly<Record<string, string>>;
   value: string | undefined;
   onChange: (value: string | undefined) => void;
 }) {
@@ -108,8 +76,8 @@ function Suggested({
     <>
       <FilterText label={label} list={id} value={value} onChange={onChange} />
       <datalist id={id}>
-        {suggestions.map((suggestion) => (
-          <option key={suggestion} value={suggestion} />
+        {Object.entries(texts).map(([name, text]) => (
+          <option key={name} value={name} label={text} />
         ))}
       </datalist>
     </>
@@ -131,17 +99,11 @@ function Instant({
     <TextInput
       type="datetime-local"
       label={label}
-      value={Number.isNaN(time) ? '' : localMinute(time)}
+      value={Number.isNaN(time) ? '' : localTime(time)}
       onChange={(event) => {
         const chosen = event.currentTarget.value;
         onChange(chosen === '' ? undefined : new Date(chosen).toISOString());
       }}
     />
   );
-}
-
-/** `2026-11-21T09:30` in the viewer's time zone, the format of the browser's field. */
-function localMinute(time: number): string {
-  const offset = new Date(time).getTimezoneOffset() * 60_000;
-  return new Date(time - offset).toISOString().slice(0, 16);
 }

@@ -1,10 +1,13 @@
-import { Button, Code, Table } from '@mantine/core';
+import { Button, Table } from '@mantine/core';
 import { useState } from 'react';
 import type { AuditEntry } from '../../../../../client/index.ts';
+import { auditRow as text } from '../../../messages/en/governance/audit.ts';
+import { actionText, targetText } from '../../../parts/text/audit-texts.ts';
 import { UserText } from '../../../parts/text/user-text.tsx';
 import { JsonView } from '../../../parts/code/json-view.tsx';
 import { TextLink } from '../../../parts/links.tsx';
 import { When } from '../../../parts/text/time.tsx';
+import { NO_SELECTION } from '../../../parts/open-run.ts';
 
 /** One entry, with its details on demand. */
 export function AuditRow({ entry }: { entry: AuditEntry }) {
@@ -20,10 +23,10 @@ export function AuditRow({ entry }: { entry: AuditEntry }) {
           <Actor entry={entry} />
         </Table.Td>
         <Table.Td>
-          <Code>{entry.action}</Code>
+          <span title={entry.action}>{actionText(entry.action)}</span>
         </Table.Td>
         <Table.Td>
-          {entry.target_type} <Target entry={entry} />
+          {targetText(entry.target_type)} <Target entry={entry} />
         </Table.Td>
         <Table.Td>
           {!empty && (
@@ -31,10 +34,10 @@ export function AuditRow({ entry }: { entry: AuditEntry }) {
               size="compact-xs"
               variant="subtle"
               aria-expanded={opened}
-              aria-label={`${opened ? 'Hide' : 'Show'} details of ${entry.action}`}
+              aria-label={(opened ? text.hideDetails : text.showDetails)(actionText(entry.action))}
               onClick={() => setOpened(!opened)}
             >
-              {opened ? 'Hide' : 'Show'}
+              {opened ? text.hide : text.show}
             </Button>
           )}
         </Table.Td>
@@ -42,7 +45,7 @@ export function AuditRow({ entry }: { entry: AuditEntry }) {
       {opened && (
         <Table.Tr>
           <Table.Td colSpan={5}>
-            <JsonView value={entry.details} what="the details" />
+            <JsonView value={entry.details} what={text.theDetails} />
           </Table.Td>
         </Table.Tr>
       )}
@@ -51,7 +54,7 @@ export function AuditRow({ entry }: { entry: AuditEntry }) {
 }
 
 function Actor({ entry: { actor_id, actor_name } }: { entry: AuditEntry }) {
-  if (actor_name === null) return 'System';
+  if (actor_name === null) return text.system;
   // A removed member has no page, and the linked page reports that.
   if (actor_id === null) return <UserText>{actor_name}</UserText>;
   return (
@@ -70,12 +73,7 @@ function Target({ entry: { target_type, target_id, target_name } }: { entry: Aud
   );
   if (target_type === 'run') {
     return (
-      <TextLink
-        size="sm"
-        to="/runs/$runId"
-        params={{ runId: target_id }}
-        search={{ step: undefined, tab: undefined }}
-      >
+      <TextLink size="sm" to="/runs/$runId" params={{ runId: target_id }} search={NO_SELECTION}>
         {id}
       </TextLink>
     );

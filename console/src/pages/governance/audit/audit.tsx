@@ -1,6 +1,8 @@
 import { Text } from '@mantine/core';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
+import { words } from '../../../messages/en/words.ts';
+import { audit as text } from '../../../messages/en/governance/audit.ts';
 import { Empty } from '../../../parts/empty.tsx';
 import { LoadMore } from '../../../parts/data/load-more.tsx';
 import { Loaded } from '../../../parts/loaded.tsx';
@@ -19,25 +21,22 @@ export function AuditPage() {
   const filter = route.useSearch();
   const log = useInfiniteQuery(auditQuery(filter));
   return (
-    <Page
-      title="Audit log"
-      about="Every change is logged in the same transaction as the change itself."
-    >
+    <Page title={text.title} about={text.about}>
       <AuditChain />
-      <Section title="Entries">
+      <Section title={text.entries}>
         <AuditFilters />
         <Loaded query={log}>
           {({ entries, total }) =>
             entries.length === 0 ? (
-              <Empty title="No matching entries" />
+              <Empty title={text.noMatch.title} about={text.noMatch.about} />
             ) : (
               <>
                 <Text size="sm" c="dimmed" role="status">
-                  {countText(entries.length)} of {countText(total)} entries
+                  {text.shown(countText(entries.length), countText(total))}
                 </Text>
                 <RowTable
-                  label="Audit entries"
-                  columns={['Time', 'Actor', 'Action', 'Target', 'Details']}
+                  label={text.table}
+                  columns={[words.time, text.actor, text.action, text.target, text.details]}
                 >
                   {entries.map((entry) => (
                     <AuditRow key={entry.id} entry={entry} />

@@ -7,9 +7,12 @@ import {
   truthy,
 } from '../../../../../shared/graph/expression/expression.ts';
 import type { Json, JsonObject } from '../../../../../shared/json.ts';
+import { expressionBench as texts } from '../../../messages/en/governance/expressions.ts';
+import { Message } from '../../../messages/message.tsx';
 import { CodeEditor } from '../../../parts/code/code-editor.tsx';
 import { JsonView } from '../../../parts/code/json-view.tsx';
 import { Tag } from '../../../parts/tag.tsx';
+import { countText } from '../../../parts/text/numbers.ts';
 
 type Outcome = { value: Json; roots: string[] } | { problem: string; position: number | undefined };
 
@@ -28,7 +31,7 @@ export function ExpressionBench({
   return (
     <Stack gap="sm">
       <CodeEditor
-        label="Expression"
+        label={texts.expression}
         language="expression"
         value={expression}
         onChange={onExpression}
@@ -36,7 +39,7 @@ export function ExpressionBench({
         marks={marks}
       />
       {'problem' in outcome ? (
-        <Alert color="red" role="status" title={titleOf(outcome)}>
+        <Alert color="danger" role="status" title={titleOf(outcome)}>
           {outcome.problem}
         </Alert>
       ) : (
@@ -47,29 +50,33 @@ export function ExpressionBench({
 }
 
 const titleOf = ({ position }: { position: number | undefined }): string =>
-  position === undefined ? 'Invalid state' : `Error at position ${position + 1}`;
+  position === undefined ? texts.invalidState : texts.errorAt(countText(position + 1));
 
 function Value({ value, roots }: { value: Json; roots: string[] }) {
   return (
     <Stack gap="xs" role="status">
       <Group gap="xs">
         <Text size="sm" fw={600}>
-          Value
+          {texts.value}
         </Text>
-        <Tag color={truthy(value) ? 'teal' : 'gray'}>
-          Evaluates to {truthy(value) ? 'true' : 'false'} in a condition
+        <Tag color={truthy(value) ? 'success' : 'gray'}>
+          {truthy(value) ? texts.isTrue : texts.isFalse}
         </Tag>
       </Group>
-      <JsonView value={value === '' ? '""' : value} what="the value" />
+      <JsonView value={value === '' ? '""' : value} what={texts.theValue} />
       {roots.length > 0 && (
         <Text size="xs" c="dimmed">
-          Reads{' '}
-          {roots.map((root, index) => (
-            <span key={root}>
-              {index > 0 && ', '}
-              <Code>{root}</Code>
-            </span>
-          ))}
+          <Message
+            text={texts.reads}
+            values={{
+              names: roots.map((root, index) => (
+                <span key={root}>
+                  {index > 0 && ', '}
+                  <Code>{root}</Code>
+                </span>
+              )),
+            }}
+          />
         </Text>
       )}
     </Stack>
@@ -94,7 +101,7 @@ function parsedState(text: string): { state: JsonObject } | { problem: string } 
   try {
     const state = JSON.parse(text) as unknown;
     if (typeof state !== 'object' || state === null || Array.isArray(state)) {
-      return { problem: 'Enter a JSON object.' };
+      return { problem: texts.notAnObject };
     }
     return { state: state as JsonObject };
   } catch (error) {

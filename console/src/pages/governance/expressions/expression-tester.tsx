@@ -1,5 +1,6 @@
 import { SimpleGrid, Skeleton, Stack, Text } from '@mantine/core';
 import { lazy, Suspense, useState } from 'react';
+import { expressionTester as text } from '../../../messages/en/governance/expressions.ts';
 import { CodeEditor } from '../../../parts/code/code-editor.tsx';
 
 const ExpressionBench = lazy(async () => ({
@@ -19,12 +20,11 @@ export function ExpressionTester() {
   return (
     <Stack gap="sm">
       <Text size="sm" c="dimmed">
-        Evaluate an expression of a condition or loop against a state. This runs in your browser and
-        sends no data.
+        {text.about}
       </Text>
       <SimpleGrid cols={{ base: 1, md: 2 }}>
         <CodeEditor
-          label="State (JSON)"
+          label={text.state}
           language="json"
           value={state}
           onChange={setState}

@@ -1,4 +1,6 @@
 import { Button, Group, NativeSelect, Stack, Textarea, TextInput } from '@mantine/core';
+import { words } from '../../../messages/en/words.ts';
+import { argumentRule as text } from '../../../messages/en/governance/policies.ts';
 import type { RuleDraft } from './policy-draft.ts';
 
 /** A rule that blocks values of one tool argument: listed values, or matches of a pattern. */
@@ -11,13 +13,18 @@ export function ArgumentRule({
   onChange: (part: Partial<RuleDraft>) => void;
   onRemove: () => void;
 }) {
-  const name = rule.argument.trim() === '' ? 'this argument' : rule.argument;
+  const unnamed = rule.argument.trim() === '';
   return (
-    <Stack gap="xs" role="group" aria-label={`Block ${name}`} pl="md">
+    <Stack
+      gap="xs"
+      role="group"
+      aria-label={unnamed ? text.blockUnnamed : text.block(rule.argument)}
+      pl="md"
+    >
       <Group align="flex-end" gap="xs">
         <TextInput
-          label="Blocked argument"
-          description="Path to the parameter, like body.country"
+          label={text.argument}
+          description={text.argumentAbout}
           value={rule.argument}
           onChange={(event) => onChange({ argument: event.currentTarget.value })}
           flex={1}
@@ -26,21 +33,21 @@ export function ArgumentRule({
           required
         />
         <NativeSelect
-          label="Condition"
+          label={text.condition}
           value={rule.by}
           onChange={(event) => onChange({ by: event.currentTarget.value as RuleDraft['by'] })}
           data={[
-            { value: 'values', label: 'is one of' },
-            { value: 'pattern', label: 'matches a pattern' },
+            { value: 'values', label: text.isOneOf },
+            { value: 'pattern', label: text.matches },
           ]}
         />
         <Button
           variant="subtle"
-          color="red"
+          color="danger"
           onClick={onRemove}
-          aria-label={`Remove rule for ${name}`}
+          aria-label={unnamed ? text.removeRuleUnnamed : text.removeRule(rule.argument)}
         >
-          Remove
+          {words.remove}
         </Button>
       </Group>
       <BlockedContent rule={rule} onChange={onChange} />
@@ -58,8 +65,8 @@ function BlockedContent({
 }) {
   return rule.by === 'values' ? (
     <Textarea
-      label="Values"
-      description="One per line. Numbers, true, false, null, lists and objects are read as JSON. Put quotes around them to match text."
+      label={text.values}
+      description={text.valuesAbout}
       value={rule.values}
       onChange={(event) => onChange({ values: event.currentTarget.value })}
       autosize
@@ -68,8 +75,8 @@ function BlockedContent({
     />
   ) : (
     <TextInput
-      label="Pattern"
-      description="RE2. Matches anywhere in the value. Start with (?i) to ignore case."
+      label={text.pattern}
+      description={text.patternAbout}
       value={rule.pattern}
       onChange={(event) => onChange({ pattern: event.currentTarget.value })}
       maxLength={500}

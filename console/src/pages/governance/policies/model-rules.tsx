@@ -1,5 +1,6 @@
 import { Radio, Stack, TagsInput } from '@mantine/core';
 import { priceTable } from '../../../../../shared/prices.ts';
+import { modelRules as text } from '../../../messages/en/governance/policies.ts';
 import type { PolicyDraft } from './policy-draft.ts';
 
 /** Common models; users can type any other. */
@@ -16,33 +17,27 @@ export function ModelRules({
   return (
     <Stack gap="sm">
       <Radio.Group
-        aria-label="Models that agents can use"
+        aria-label={text.label}
         value={draft.restrictModels ? 'listed' : 'all'}
         onChange={(value) => change({ restrictModels: value === 'listed' })}
       >
         <Stack gap="xs">
-          <Radio value="all" label="All models" />
-          <Radio
-            value="listed"
-            label="Only listed models"
-            description="A step that uses another model fails immediately. Fallback models that are not listed are skipped."
-          />
+          <Radio value="all" label={text.all} />
+          <Radio value="listed" label={text.listed} description={text.listedAbout} />
         </Stack>
       </Radio.Group>
       {draft.restrictModels && (
         <TagsInput
-          label="Allowed models"
-          description="Use provider/model. Press Enter after each."
+          label={text.allowed}
+          description={text.allowedAbout}
           value={draft.models}
           onChange={(models) => change({ models })}
           data={suggestions}
           limit={20}
           acceptValueOnBlur
           clearable
-          clearButtonProps={{ 'aria-label': 'Remove all models' }}
-          error={
-            draft.models.length === 0 ? 'Add at least one model, or no agent can run.' : undefined
-          }
+          clearButtonProps={{ 'aria-label': text.removeAll }}
+          error={draft.models.length === 0 ? text.none : undefined}
         />
       )}
     </Stack>

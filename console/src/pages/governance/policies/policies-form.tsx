@@ -1,12 +1,15 @@
 import { Button, Group, Paper, Text } from '@mantine/core';
 import { useBlocker } from '@tanstack/react-router';
-import { useMemo, useState } from 'react';
+import { type ComponentProps, useMemo, useState } from 'react';
 import type { Policies } from '../../../../../client/index.ts';
 import { api } from '../../../api.ts';
-import { useAction } from '../../../parts/forms/action.ts';
-import { Failure } from '../../../parts/failure.tsx';
+import { policiesForm as text } from '../../../messages/en/governance/policies.ts';
+import { type Editing, useEdit } from '../../../parts/forms/edited.tsx';
+import { Refusal } from '../../../parts/forms/form.tsx';
 import { Section } from '../../../parts/page.tsx';
 import { policiesKey } from '../../../queries/policies.ts';
+import { type Tagged, tagged } from '../../../queries/tagged.ts';
+import { HistoryTrial } from '../backtests/history-trial.tsx';
 import { ModelRules } from './model-rules.tsx';
 import { draftOf, policiesOf, type PolicyDraft, sameValue } from './policy-draft.ts';
 import { RedactionRules } from './redaction-rules.tsx';
@@ -14,49 +17,50 @@ import { RedactionTester } from './redaction-tester.tsx';
 import { ToolRules } from './tool-rules.tsx';
 
 /** All policies in one form, saved together, with a test of the unsaved redaction rules. */
-export function PoliciesForm({ loaded }: { loaded: Policies }) {
-  const [saved, setSaved] = useState(loaded);
-  const [draft, setDraft] = useState(() => draftOf(loaded));
+export function PoliciesForm({
+  editing,
+  latest,
+}: {
+  editing: Editing<Policies>;
+  latest: Policies & Tagged;
+}) {
+  const { base, record } = editing;
+  const [draft, setDraft] = useState(() => draftOf(record));
   const drafted = useMemo(() => policiesOf(draft), [draft]);
-  const changed = !sameValue(drafted, policiesOf(draftOf(saved)));
+  const unsaved = !sameValue(drafted, policiesOf(draftOf(base)));
   const change = (part: Partial<PolicyDraft>): void => setDraft({ ...draft, ...part });
-  const take = (policies: Policies): void => {
-    setSaved(policies);
-    setDraft(draftOf(policies));
-  };
-  const elsewhere = !sameValue(loaded, saved);
-  // Show policies that another user saved, unless this form has unsaved changes.
-  if (elsewhere && !changed) take(loaded);
-  useKeep(changed);
+  useKeep(unsaved);
 
-  const save = useAction((policies: Policies) => api().setPolicies(policies), {
-    changes: [policiesKey],
-    done: 'Policies saved',
-    onDone: take,
-    quiet: true,
-  });
+  const save = useEdit(
+    editing,
+    // The form writes the same policies in another way: what it would write without a change is not entered.
+    unsaved ? drafted : {},
+    (known) => api().setPolicies(drafted, known),
+    {
+      changes: [policiesKey],
+      done: text.saved,
+      onDone: (saved) => editing.reload(tagged(saved), {}),
+    },
+    latest,
+  );
   return (
     <>
-      <Section title="Models">
+      <Section title={text.models}>
         <ModelRules draft={draft} change={change} />
       </Section>
-      <Section title="Tools">
+      <Section title={text.tools}>
         <ToolRules draft={draft} change={change} />
       </Section>
-      <Section title="Redaction">
+      <Section title={text.redaction}>
         <RedactionRules draft={draft} change={change} />
       </Section>
       <RedactionTester redaction={drafted.redaction} />
-      {changed && (
+      <HistoryTrial policies={drafted} />
+      {unsaved && (
         <SaveBar
-          saving={save.isPending}
-          overwrites={elsewhere}
-          error={save.error}
-          onSave={() => save.mutate(drafted)}
-          onDiscard={() => {
-            save.reset();
-            take(loaded);
-          }}
+          save={save}
+          onSave={() => save.mutate(undefined)}
+          onDiscard={() => editing.reload(latest, {})}
         />
       )}
     </>
@@ -64,16 +68,11 @@ export function PoliciesForm({ loaded }: { loaded: Policies }) {
 }
 
 function SaveBar({
-  saving,
-  overwrites,
-  error,
+  save,
   onSave,
   onDiscard,
 }: {
-  saving: boolean;
-  /** Another user has saved since this form was filled. */
-  overwrites: boolean;
-  error: Error | null;
+  save: ComponentProps<typeof Refusal>['action'];
   onSave: () => void;
   onDiscard: () => void;
 }) {
@@ -86,21 +85,22 @@ function SaveBar({
       bottom={16}
       style={{ zIndex: 10 }}
       role="region"
-      aria-label="Unsaved changes"
+      aria-label={text.unsaved}
     >
-      {error !== null && <Failure error={error} />}
+      <Refusal action={save} />
       <Group justify="space-between" gap="xs">
-        <Text size="sm">
-          {overwrites
-            ? 'Someone else saved the policies. Saving overwrites their changes.'
-            : 'You have unsaved changes.'}
-        </Text>
+        <Text size="sm">{text.unsavedAbout}</Text>
         <Group gap="xs">
           <Button variant="default" size="compact-sm" onClick={onDiscard}>
-            Discard changes
+            {text.discard}
           </Button>
-          <Button size="compact-sm" loading={saving} onClick={onSave}>
-            Save policies
+          <Button
+            size="compact-sm"
+            disabled={save.changed !== undefined}
+            loading={save.isPending}
+            onClick={onSave}
+          >
+            {text.save}
           </Button>
         </Group>
       </Group>
@@ -111,7 +111,7 @@ function SaveBar({
 /** Asks before leaving with unsaved changes. */
 function useKeep(changed: boolean): void {
   useBlocker({
-    shouldBlockFn: () => changed && !window.confirm('Leave without saving the policies?'),
+    shouldBlockFn: () => changed && !window.confirm(text.leave),
     enableBeforeUnload: () => changed,
   });
 }

@@ -1,10 +1,15 @@
 import { Code, List, Stack, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
+import type { ReactNode } from 'react';
 import type { Policies } from '../../../../../client/index.ts';
+import {
+  detectorTexts,
+  policiesSummary as text,
+} from '../../../messages/en/governance/policies.ts';
+import { Message } from '../../../messages/message.tsx';
 import { UserText } from '../../../parts/text/user-text.tsx';
 import { Section } from '../../../parts/page.tsx';
 import { workflowsQuery } from '../../../queries/workflows.ts';
-import { detectorTexts } from './detector-texts.ts';
 
 type ToolPolicy = Policies['tools'][number];
 
@@ -13,14 +18,12 @@ export function PoliciesSummary({ policies }: { policies: Policies }) {
   const { model_allowlist: models, tools, redaction } = policies;
   return (
     <Stack gap="lg">
-      <Section title="Models">
+      <Section title={text.models}>
         {models === null ? (
-          <Text size="sm">Agents can use all models.</Text>
+          <Text size="sm">{text.allModels}</Text>
         ) : (
           <>
-            <Text size="sm">
-              {models.length === 0 ? 'No model is allowed.' : 'Agents can only use these models:'}
-            </Text>
+            <Text size="sm">{models.length === 0 ? text.noModel : text.listedModels}</Text>
             <List size="sm">
               {models.map((model) => (
                 <List.Item key={model}>
@@ -31,9 +34,9 @@ export function PoliciesSummary({ policies }: { policies: Policies }) {
           </>
         )}
       </Section>
-      <Section title="Tools">
+      <Section title={text.tools}>
         {tools.length === 0 ? (
-          <Text size="sm">Every workflow can use every tool.</Text>
+          <Text size="sm">{text.allTools}</Text>
         ) : (
           <List size="sm">
             {tools.map((tool) => (
@@ -44,9 +47,9 @@ export function PoliciesSummary({ policies }: { policies: Policies }) {
           </List>
         )}
       </Section>
-      <Section title="Redaction">
+      <Section title={text.redaction}>
         {redaction.detectors.length + redaction.patterns.length === 0 ? (
-          <Text size="sm">No data is redacted.</Text>
+          <Text size="sm">{text.noRedaction}</Text>
         ) : (
           <List size="sm">
             {redaction.detectors.map((name) => (
@@ -71,27 +74,44 @@ function ToolSummary({ tool }: { tool: ToolPolicy }) {
   );
   return (
     <>
-      <UserText>{tool.tool}</UserText>
-      {allowed !== undefined && (
-        <>
-          {' '}
-          only in <UserText>{allowed.length === 0 ? 'no workflow' : allowed.join(', ')}</UserText>
-        </>
-      )}
+      <AllowedIn tool={<UserText>{tool.tool}</UserText>} workflows={allowed} />
       {(tool.blocked_arguments ?? []).map((rule, index) => (
         <Text key={index} size="sm">
-          Blocked: <Code>{rule.argument}</Code>{' '}
-          {rule.pattern === undefined ? (
-            <>
-              is one of <Code>{JSON.stringify(rule.values ?? [])}</Code>
-            </>
-          ) : (
-            <>
-              matches <Code>{rule.pattern}</Code>
-            </>
-          )}
+          <Blocked rule={rule} />
         </Text>
       ))}
     </>
+  );
+}
+
+function AllowedIn({
+  tool,
+  workflows,
+}: {
+  tool: ReactNode;
+  workflows: readonly string[] | undefined;
+}) {
+  if (workflows === undefined) return tool;
+  if (workflows.length === 0) return <Message text={text.onlyInNone} values={{ tool }} />;
+  return (
+    <Message
+      text={text.onlyIn}
+      values={{ tool, workflows: <UserText>{workflows.join(', ')}</UserText> }}
+    />
+  );
+}
+
+function Blocked({ rule }: { rule: NonNullable<ToolPolicy['blocked_arguments']>[number] }) {
+  const argument = <Code>{rule.argument}</Code>;
+  return rule.pattern === undefined ? (
+    <Message
+      text={text.blockedValues}
+      values={{ argument, values: <Code>{JSON.stringify(rule.values ?? [])}</Code> }}
+    />
+  ) : (
+    <Message
+      text={text.blockedPattern}
+      values={{ argument, pattern: <Code>{rule.pattern}</Code> }}
+    />
   );
 }

@@ -1,10 +1,15 @@
 import { Alert } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
+import type { Policies } from '../../../../../client/index.ts';
+import { policies as text } from '../../../messages/en/governance/policies.ts';
+import { Edited } from '../../../parts/forms/edited.tsx';
 import { Loaded } from '../../../parts/loaded.tsx';
+import { LoadingRows } from '../../../parts/loading.tsx';
 import { Page, Section } from '../../../parts/page.tsx';
 import { useMay } from '../../../queries/identity.ts';
 import { policiesQuery } from '../../../queries/policies.ts';
 import { ExpressionTester } from '../expressions/expression-tester.tsx';
+import { PastTrial } from '../backtests/history-trial.tsx';
 import { PoliciesForm } from './policies-form.tsx';
 import { PoliciesSummary } from './policies-summary.tsx';
 import { RedactionTester } from './redaction-tester.tsx';
@@ -14,24 +19,24 @@ export function PoliciesPage() {
   const policies = useQuery(policiesQuery);
   const mayManage = useMay('manage_workspace');
   return (
-    <Page
-      title="Policies"
-      about="Which models and tools workflows can use, and which data is redacted before it leaves the service. Changes apply from the next step, including in active runs."
-    >
-      <Loaded query={policies}>
+    <Page title={text.title} about={text.about}>
+      <Loaded query={policies} loading={<LoadingRows rows={24} />}>
         {(loaded) =>
           mayManage ? (
-            <PoliciesForm loaded={loaded} />
+            <Edited<Policies> record={loaded}>
+              {(editing) => editing && <PoliciesForm editing={editing} latest={loaded} />}
+            </Edited>
           ) : (
             <>
-              <Alert>You need the manage_workspace permission to change policies.</Alert>
+              <Alert>{text.missing}</Alert>
               <PoliciesSummary policies={loaded} />
               <RedactionTester redaction={loaded.redaction} />
+              <PastTrial />
             </>
           )
         }
       </Loaded>
-      <Section title="Test an expression">
+      <Section title={text.testExpression}>
         <ExpressionTester />
       </Section>
     </Page>

@@ -2,7 +2,9 @@ import { Alert, Box, Group, Mark, Stack, Text } from '@mantine/core';
 import { useMemo } from 'react';
 import { PatternError } from '../../../../../shared/values/pattern.ts';
 import { compileRedaction, RedactionError } from '../../../../../shared/policy/redaction.ts';
+import { redactionOutcome as texts } from '../../../messages/en/governance/policies.ts';
 import { Tag } from '../../../parts/tag.tsx';
+import { countText } from '../../../parts/text/numbers.ts';
 import type { Redaction } from './policy-draft.ts';
 
 type Outcome = { text: string; counts: [string, number][] } | { problem: string };
@@ -12,7 +14,7 @@ export function RedactionOutcome({ redaction, text }: { redaction: Redaction; te
   const outcome = useMemo(() => redacted(redaction, text), [redaction, text]);
   if ('problem' in outcome) {
     return (
-      <Alert color="red" title="Redaction failed" role="alert">
+      <Alert color="danger" title={texts.failed} role="alert">
         {outcome.problem}
       </Alert>
     );
@@ -21,14 +23,14 @@ export function RedactionOutcome({ redaction, text }: { redaction: Redaction; te
     <Stack gap="xs" aria-live="polite">
       <Group gap="xs">
         <Text size="sm" fw={600}>
-          Redacted text
+          {texts.redacted}
         </Text>
         {outcome.counts.length === 0 ? (
-          <Tag color="gray">Nothing found</Tag>
+          <Tag color="gray">{texts.nothingFound}</Tag>
         ) : (
           outcome.counts.map(([name, count]) => (
-            <Tag key={name} color="orange">
-              {name}: {count}
+            <Tag key={name} color="caution">
+              {texts.found(name, countText(count))}
             </Tag>
           ))
         )}
@@ -40,10 +42,10 @@ export function RedactionOutcome({ redaction, text }: { redaction: Redaction; te
         mah={320}
         tabIndex={0}
         role="region"
-        aria-label="Redacted text"
+        aria-label={texts.redacted}
         style={{
           overflow: 'auto',
-          border: '1px solid var(--mantine-color-default-border)',
+          border: 'var(--border)',
           borderRadius: 'var(--mantine-radius-default)',
         }}
       >

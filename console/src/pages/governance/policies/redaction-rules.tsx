@@ -1,5 +1,7 @@
 import { Button, Checkbox, Group, SimpleGrid, Stack, Text, TextInput } from '@mantine/core';
-import { detectorNames, detectorTexts } from './detector-texts.ts';
+import { words } from '../../../messages/en/words.ts';
+import { detectorTexts, redactionRules as text } from '../../../messages/en/governance/policies.ts';
+import { detectorNames } from './detector-texts.ts';
 import {
   type DetectorName,
   newPattern,
@@ -22,11 +24,10 @@ export function RedactionRules({
   return (
     <Stack gap="md">
       <Text size="sm" c="dimmed">
-        Matches in prompts and parameters are replaced with [REDACTED:name] before they leave the
-        service. If matches overlap, the longest one gives the name.
+        {text.about}
       </Text>
       <Checkbox.Group
-        label="Detectors"
+        label={text.detectors}
         value={draft.detectors}
         onChange={(detectors) => change({ detectors: detectors as DetectorName[] })}
       >
@@ -56,7 +57,7 @@ export function RedactionRules({
           variant="default"
           onClick={() => change({ patterns: [...draft.patterns, newPattern()] })}
         >
-          Add pattern
+          {text.addPattern}
         </Button>
       </Group>
     </Stack>
@@ -72,18 +73,23 @@ function PatternFields({
   onChange: (part: Partial<PatternDraft>) => void;
   onRemove: () => void;
 }) {
-  const name = pattern.name === '' ? 'this pattern' : pattern.name;
+  const { name } = pattern;
   return (
-    <Group align="flex-end" gap="xs" role="group" aria-label={`Pattern ${name}`}>
+    <Group
+      align="flex-end"
+      gap="xs"
+      role="group"
+      aria-label={name === '' ? text.patternUnnamed : text.pattern(name)}
+    >
       <TextInput
-        label="Name"
-        value={pattern.name}
+        label={words.name}
+        value={name}
         onChange={(event) => onChange({ name: event.currentTarget.value })}
         maxLength={50}
         required
       />
       <TextInput
-        label="RE2 pattern"
+        label={text.regex}
         value={pattern.regex}
         onChange={(event) => onChange({ regex: event.currentTarget.value })}
         maxLength={500}
@@ -91,8 +97,13 @@ function PatternFields({
         miw={200}
         required
       />
-      <Button variant="light" color="red" onClick={onRemove} aria-label={`Remove ${name}`}>
-        Remove
+      <Button
+        variant="light"
+        color="danger"
+        onClick={onRemove}
+        aria-label={name === '' ? text.removePatternUnnamed : text.removePattern(name)}
+      >
+        {words.remove}
       </Button>
     </Group>
   );

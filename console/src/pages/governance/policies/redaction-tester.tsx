@@ -1,5 +1,6 @@
 import { Skeleton, Text, Textarea } from '@mantine/core';
 import { lazy, Suspense, useDeferredValue, useState } from 'react';
+import { redactionTester as texts } from '../../../messages/en/governance/policies.ts';
 import { Section } from '../../../parts/page.tsx';
 import type { Redaction } from './policy-draft.ts';
 
@@ -14,14 +15,13 @@ export function RedactionTester({ redaction }: { redaction: Redaction }) {
   const [text, setText] = useState('');
   const settled = useDeferredValue(text);
   return (
-    <Section title="Test redaction">
+    <Section title={texts.title}>
       <Text size="sm" c="dimmed">
-        Uses the rules above, including unsaved changes. This runs in your browser and sends no
-        data.
+        {texts.about}
       </Text>
       <Textarea
-        label="Sample text"
-        placeholder="Paste a prompt or an email"
+        label={texts.sample}
+        placeholder={texts.samplePlaceholder}
         value={text}
         onChange={(event) => setText(event.currentTarget.value)}
         maxLength={MOST_CHARACTERS}

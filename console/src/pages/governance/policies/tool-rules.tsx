@@ -1,9 +1,11 @@
-import { Autocomplete, Button, Card, Group, MultiSelect, Stack, Switch, Text } from '@mantine/core';
+import { Autocomplete, Button, Card, Group, MultiSelect, Stack, Switch } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
+import { words } from '../../../messages/en/words.ts';
+import { toolRules as text } from '../../../messages/en/governance/policies.ts';
 import { Empty } from '../../../parts/empty.tsx';
 import { toolsQuery } from '../../../queries/tools.ts';
 import { workflowsQuery } from '../../../queries/workflows.ts';
-import { builtinTools } from '../../../../../shared/tools.ts';
+import { asTool, builtinTools, isTimer } from '../../../../../shared/tools.ts';
 import { ArgumentRule } from './argument-rule.tsx';
 import {
   newRule,
@@ -12,9 +14,6 @@ import {
   type RuleDraft,
   type ToolDraft,
 } from './policy-draft.ts';
-
-/** A tool that only waits inside the run; the service rejects rules for it. */
-const UNJUDGED = 'delay';
 
 /** Which workflows can use a tool, and which argument values are blocked. */
 export function ToolRules({
@@ -25,9 +24,12 @@ export function ToolRules({
   change: (part: Partial<PolicyDraft>) => void;
 }) {
   const { data: custom = [] } = useQuery(toolsQuery);
+  const { data: workflows = [] } = useQuery(workflowsQuery);
   const known = [
-    ...[...builtinTools].filter((tool) => tool !== UNJUDGED),
+    // The service rejects rules for a tool that only waits.
+    ...[...builtinTools].filter((tool) => !isTimer(tool)),
     ...custom.map(({ name }) => `custom:${name}`),
+    ...new Set(workflows.map(({ name }) => asTool(name))),
   ];
   const replace = (key: number, part: Partial<ToolDraft>): void =>
     change({
@@ -35,14 +37,7 @@ export function ToolRules({
     });
   return (
     <Stack gap="sm" align="stretch">
-      {draft.tools.length === 0 && (
-        <Empty title="No tool rules yet">
-          <Text size="sm" c="dimmed">
-            Every workflow can use every tool. Add a tool to limit the workflows that can use it or
-            the arguments it accepts.
-          </Text>
-        </Empty>
-      )}
+      {draft.tools.length === 0 && <Empty title={text.empty.title} about={text.empty.about} />}
       {draft.tools.map((tool) => (
         <ToolCard
           key={tool.key}
@@ -57,7 +52,7 @@ export function ToolRules({
       ))}
       <Group>
         <Button variant="default" onClick={() => change({ tools: [...draft.tools, newTool()] })}>
-          Add tool
+          {text.add}
         </Button>
       </Group>
     </Stack>
@@ -77,11 +72,15 @@ function ToolCard({
   onChange: (part: Partial<ToolDraft>) => void;
   onRemove: () => void;
 }) {
-  const name = tool.tool.trim() === '' ? 'this tool' : tool.tool;
+  const unnamed = tool.tool.trim() === '';
   const replace = (key: number, part: Partial<RuleDraft>): void =>
     onChange({ rules: tool.rules.map((rule) => (rule.key === key ? { ...rule, ...part } : rule)) });
   return (
-    <Card withBorder role="group" aria-label={`Rules for ${name}`}>
+    <Card
+      withBorder
+      role="group"
+      aria-label={unnamed ? text.rulesForUnnamed : text.rulesFor(tool.tool)}
+    >
       <Stack gap="sm">
         <ToolName
           tool={tool}
@@ -89,7 +88,7 @@ function ToolCard({
           known={known}
           taken={taken}
           onRemove={onRemove}
-          name={name}
+          unnamed={unnamed}
         />
         <AllowedWorkflows
           workflowIds={tool.workflowIds}
@@ -109,7 +108,7 @@ function ToolCard({
             variant="subtle"
             onClick={() => onChange({ rules: [...tool.rules, newRule()] })}
           >
-            Block argument
+            {text.blockArgument}
           </Button>
         </Group>
       </Stack>
@@ -123,23 +122,23 @@ function ToolName({
   known,
   taken,
   onRemove,
-  name,
+  unnamed,
 }: {
   tool: ToolDraft;
   onChange: (part: Partial<ToolDraft>) => void;
   known: string[];
   taken: boolean;
   onRemove: () => void;
-  name: string;
+  unnamed: boolean;
 }) {
   return (
     <Group align="flex-end" gap="xs">
       <Autocomplete
-        label="Tool"
+        label={words.tool}
         value={tool.tool}
         onChange={(value) => onChange({ tool: value })}
         data={known}
-        error={taken ? 'This tool already has rules' : undefined}
+        error={taken ? text.taken : undefined}
         flex={1}
         miw={200}
         maxLength={200}
@@ -147,11 +146,11 @@ function ToolName({
       />
       <Button
         variant="light"
-        color="red"
+        color="danger"
         onClick={onRemove}
-        aria-label={`Remove rules for ${name}`}
+        aria-label={unnamed ? text.removeRulesForUnnamed : text.removeRulesFor(tool.tool)}
       >
-        Remove
+        {words.remove}
       </Button>
     </Group>
   );
@@ -170,13 +169,13 @@ function AllowedWorkflows({
   return (
     <>
       <Switch
-        label="Limit to selected workflows"
+        label={text.limit}
         checked={workflowIds !== undefined}
         onChange={(event) => onChange(event.currentTarget.checked ? [] : undefined)}
       />
       {workflowIds !== undefined && (
         <MultiSelect
-          label="Allowed workflows"
+          label={text.allowedWorkflows}
           value={workflowIds}
           onChange={onChange}
           searchable
@@ -185,7 +184,7 @@ function AllowedWorkflows({
             ...gone.map((id) => ({ value: id, label: id })),
           ]}
           {...(workflowIds.length === 0 && {
-            description: 'With no workflow selected, no workflow can use it.',
+            description: text.noWorkflow,
           })}
         />
       )}

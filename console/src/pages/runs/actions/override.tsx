@@ -4,6 +4,8 @@ import { IconCoin } from '@tabler/icons-react';
 import { useState } from 'react';
 import type { Run } from '../../../../../client/index.ts';
 import { api } from '../../../api.ts';
+import { words } from '../../../messages/en/words.ts';
+import { override as text } from '../../../messages/en/runs/actions.ts';
 import { useAction } from '../../../parts/forms/action.ts';
 import { Failure } from '../../../parts/failure.tsx';
 import { dollarsText } from '../../../parts/text/numbers.ts';
@@ -20,9 +22,9 @@ export function OverrideButton({ run }: { run: Run }) {
   return (
     <>
       <Button variant="default" leftSection={<IconCoin size={16} aria-hidden />} onClick={open}>
-        Override budget
+        {text.button}
       </Button>
-      <Modal opened={opened} onClose={close} title="Override the budget for this run?">
+      <Modal opened={opened} onClose={close} title={text.title}>
         <OverrideForm run={run} onDone={close} />
       </Modal>
     </>
@@ -39,7 +41,7 @@ function OverrideForm({ run, onDone }: { run: Run; onDone: () => void }) {
         ...(typeof cap === 'number' && { cap_usd: cap }),
         ...(reason.trim() !== '' && { reason: reason.trim() }),
       }),
-    { changes: [runsKey, ['budgets']], done: 'Run resumed', onDone, quiet: true },
+    { changes: [runsKey, ['budgets']], done: text.done, onDone, quiet: true },
   );
   const tooLow = typeof cap === 'number' && cap <= run.cost_usd;
   return (
@@ -51,22 +53,19 @@ function OverrideForm({ run, onDone }: { run: Run; onDone: () => void }) {
     >
       <Stack gap="sm">
         <ResumeEffect facts={{ ...resumeFacts(run), after: 'other' }} />
-        <Text size="sm">
-          Budgets will not stop this run again, but its cost still counts toward them. Cost so far:{' '}
-          {dollarsText(run.cost_usd)}.
-        </Text>
+        <Text size="sm">{text.about(dollarsText(run.cost_usd))}</Text>
         <NumberInput
-          label="New run cap (USD)"
-          description="Maximum total cost of the run. Leave empty for no cap."
+          label={text.cap}
+          description={text.aboutCap}
           min={0}
           decimalScale={6}
           value={cap}
           onChange={setCap}
-          error={tooLow && `Enter more than the cost so far: ${dollarsText(run.cost_usd)}`}
+          error={tooLow && text.tooLow(dollarsText(run.cost_usd))}
         />
         <Textarea
-          label="Reason"
-          description="Saved in the audit log and with the decision."
+          label={words.reason}
+          description={text.aboutReason}
           maxLength={MAX_REASON_LENGTH}
           autosize
           minRows={2}
@@ -76,10 +75,10 @@ function OverrideForm({ run, onDone }: { run: Run; onDone: () => void }) {
         {override.error !== null && <Failure error={override.error} />}
         <Group gap="sm">
           <Button type="submit" loading={override.isPending}>
-            Override and resume
+            {text.confirm}
           </Button>
           <Button variant="default" onClick={onDone}>
-            Cancel
+            {words.cancel}
           </Button>
         </Group>
       </Stack>

@@ -1,12 +1,11 @@
 import { List } from '@mantine/core';
+import { resumeEffect as text } from '../../../messages/en/runs/actions.ts';
+import { Message } from '../../../messages/message.tsx';
 import { UserText } from '../../../parts/text/user-text.tsx';
-import { countText } from '../../../parts/text/numbers.ts';
 import { namesText, type ResumeFacts } from '../run-facts.ts';
 
 const expectations: Record<ResumeFacts['after'], string | undefined> = {
-  budget: 'The budget is checked again. If it has no room, the run stops at the same step.',
-  rejected: 'The gate asks for a decision again.',
-  cancelled: 'The run continues from where it was cancelled.',
+  ...text.expect,
   other: undefined,
 };
 
@@ -16,12 +15,12 @@ export function ResumeEffect({ facts: { again, kept, after } }: { facts: ResumeF
     <List size="sm" spacing={4}>
       <List.Item>
         {again.length === 0 ? (
-          'The remaining steps start.'
+          text.starts
         ) : (
-          <>
-            <UserText>{namesText(again)}</UserText> {again.length === 1 ? 'runs' : 'run'} again,
-            followed by the remaining steps.
-          </>
+          <Message
+            text={text.again(again.length)}
+            values={{ names: <UserText>{namesText(again)}</UserText> }}
+          />
         )}
       </List.Item>
       <List.Item>{keptText(kept)}</List.Item>
@@ -30,9 +29,4 @@ export function ResumeEffect({ facts: { again, kept, after } }: { facts: ResumeF
   );
 }
 
-export function keptText(kept: number): string {
-  if (kept === 0) return 'No step has completed yet.';
-  return kept === 1
-    ? '1 completed step is kept and not charged again.'
-    : `${countText(kept)} completed steps are kept and not charged again.`;
-}
+export const keptText = (kept: number): string => (kept === 0 ? text.noneKept : text.kept(kept));

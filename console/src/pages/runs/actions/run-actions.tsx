@@ -4,6 +4,8 @@ import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import type { Run } from '../../../../../client/index.ts';
 import { api } from '../../../api.ts';
+import { runActions as text } from '../../../messages/en/runs/actions.ts';
+import { Message } from '../../../messages/message.tsx';
 import { useAction } from '../../../parts/forms/action.ts';
 import { confirm } from '../../../parts/forms/confirm.tsx';
 import { UserText } from '../../../parts/text/user-text.tsx';
@@ -11,7 +13,10 @@ import { useMay } from '../../../queries/identity.ts';
 import { runsKey } from '../../../queries/runs.ts';
 import { workflowQuery } from '../../../queries/workflows.ts';
 import { RunDialog } from '../../workflows/run-dialog.tsx';
+import { useShortcuts } from '../../../parts/shortcuts.ts';
+import { CompareButton } from './compare-button.tsx';
 import { OverrideButton } from './override.tsx';
+import { RehearseButton } from './rehearse.tsx';
 import { keptText, ResumeEffect } from './resume-texts.tsx';
 import { cancelFacts, hasEnded, namesText, resumeFacts } from '../run-facts.ts';
 
@@ -25,7 +30,9 @@ export function RunActions({ run }: { run: Run }) {
       {run.failure?.kind === 'budget' && mayOverride && <OverrideButton run={run} />}
       {run.resumable && mayCancelOrResume && <ResumeButton run={run} />}
       {!hasEnded(run) && mayCancelOrResume && <CancelButton run={run} />}
+      {hasEnded(run) && mayRun && <RehearseButton run={run} />}
       {hasEnded(run) && mayRun && <RunAgainButton run={run} />}
+      <CompareButton run={run} />
     </>
   );
 }
@@ -42,12 +49,13 @@ function RunAgainButton({ run }: { run: Run }) {
         loading={opened && workflow === undefined}
         onClick={() => setOpened(true)}
       >
-        Run again
+        {text.runAgain}
       </Button>
       {workflow !== undefined && (
         <RunDialog
           workflow={workflow}
           input={run.input}
+          again={run.id}
           opened={opened}
           onClose={() => setOpened(false)}
         />
@@ -59,23 +67,24 @@ function RunAgainButton({ run }: { run: Run }) {
 function ResumeButton({ run }: { run: Run }) {
   const resume = useAction(() => api().resume(run.id), {
     changes: [runsKey],
-    done: 'Run resumed',
+    done: text.resume.done,
   });
   const ask = (): void =>
     confirm({
-      title: 'Resume this run?',
+      title: text.resume.title,
       consequence: <ResumeEffect facts={resumeFacts(run)} />,
-      confirmLabel: 'Resume',
+      confirmLabel: text.resume.confirm,
       dangerous: false,
       onConfirm: () => resume.mutate(undefined),
     });
+  useShortcuts({ r: ask });
   return (
     <Button
       leftSection={<IconPlayerPlay size={16} aria-hidden />}
       loading={resume.isPending}
       onClick={ask}
     >
-      Resume
+      {text.resume.button}
     </Button>
   );
 }
@@ -83,14 +92,14 @@ function ResumeButton({ run }: { run: Run }) {
 function CancelButton({ run }: { run: Run }) {
   const cancel = useAction(() => api().cancel(run.id), {
     changes: [runsKey],
-    done: 'Run cancelled',
+    done: text.cancel.done,
   });
   const ask = (): void =>
     confirm({
-      title: 'Cancel this run?',
+      title: text.cancel.title,
       consequence: <CancelEffect run={run} />,
-      confirmLabel: 'Cancel run',
-      cancelLabel: 'Keep running',
+      confirmLabel: text.cancel.confirm,
+      cancelLabel: text.cancel.keep,
       onConfirm: () => cancel.mutate(undefined),
     });
   return (
@@ -100,7 +109,7 @@ function CancelButton({ run }: { run: Run }) {
       loading={cancel.isPending}
       onClick={ask}
     >
-      Cancel run
+      {text.cancel.button}
     </Button>
   );
 }
@@ -109,20 +118,18 @@ function CancelEffect({ run }: { run: Run }) {
   const { stopped, kept, gates } = cancelFacts(run);
   return (
     <List size="sm" spacing={4}>
-      <List.Item>The run fails now and starts no new steps.</List.Item>
+      <List.Item>{text.cancel.fails}</List.Item>
       {stopped.length > 0 && (
         <List.Item>
-          <UserText>{namesText(stopped)}</UserText> {stopped.length === 1 ? 'stops' : 'stop'}.
-          Changes already made in other systems are not undone.
+          <Message
+            text={text.cancel.stops(stopped.length)}
+            values={{ names: <UserText>{namesText(stopped)}</UserText> }}
+          />
         </List.Item>
       )}
-      {gates > 0 && (
-        <List.Item>
-          {gates === 1 ? 'The open gate closes' : 'The open gates close'} without a decision.
-        </List.Item>
-      )}
+      {gates > 0 && <List.Item>{text.cancel.gatesClose(gates)}</List.Item>}
       <List.Item>{keptText(kept)}</List.Item>
-      <List.Item>You can resume the run later.</List.Item>
+      <List.Item>{text.cancel.resumable}</List.Item>
     </List>
   );
 }
@@ -135,11 +142,10 @@ export function ActionHints({ run }: { run: Run }) {
   if (run.failure?.kind === 'budget' && !mayOverride) {
     return (
       <Text size="sm">
-        {mayCancelOrResume ? 'You can resume this run once the budget has room. ' : ''} To override
-        the budget, you need the manage_workspace permission.
+        {mayCancelOrResume ? text.hints.mayOnlyResume : text.hints.mayNotOverride}
       </Text>
     );
   }
   if (mayCancelOrResume) return null;
-  return <Text size="sm">To resume this run, you need the cancel_resume permission.</Text>;
+  return <Text size="sm">{text.hints.mayNotResume}</Text>;
 }

@@ -1,6 +1,7 @@
 import { Stack } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import type { Message, Run, Step } from '../../../../../client/index.ts';
+import { conversation as texts } from '../../../messages/en/runs/conversation.ts';
 import { Loaded } from '../../../parts/loaded.tsx';
 import { type LiveAnswers, useLiveAnswer } from '../../../queries/live-answers.ts';
 import { messagesQuery } from '../../../queries/runs.ts';
@@ -22,7 +23,7 @@ interface ConversationProps {
 export function Conversation(props: ConversationProps) {
   const query = useQuery(messagesQuery(props.run.id, props.agent.step_key));
   return (
-    <Part title="Conversation">
+    <Part title={texts.title}>
       <Loaded query={query}>{(messages) => <Turns messages={messages} {...props} />}</Loaded>
     </Part>
   );
@@ -40,7 +41,7 @@ function Turns({
   return (
     <Stack gap="sm">
       {prompts.map(({ role, text }) => (
-        <Bubble key={role} title={role === 'system' ? 'System prompt' : 'Prompt'}>
+        <Bubble key={role} title={role === 'system' ? texts.systemPrompt : texts.prompt}>
           <Said text={text} />
         </Bubble>
       ))}
@@ -61,7 +62,7 @@ function LiveTurn({
   const live = useLiveAnswer(answers, agent.step_key);
   if (live === undefined || live.turn <= last) return null;
   return (
-    <Bubble title={`Turn ${live.turn}`} note="Answering…">
+    <Bubble title={texts.turn(live.turn)} note={texts.answering}>
       <div aria-busy>
         <Said text={live.text} />
       </div>

@@ -1,5 +1,7 @@
 import { Group, SimpleGrid, Stack, Text, UnstyledButton } from '@mantine/core';
 import type { Message } from '../../../../../client/index.ts';
+import { words } from '../../../messages/en/words.ts';
+import { call as callText, conversation as text } from '../../../messages/en/runs/conversation.ts';
 import { exactJson } from '../../../parts/code/exact-json.ts';
 import { JsonView } from '../../../parts/code/json-view.tsx';
 import { changedFields } from '../../../parts/data/changed-fields.ts';
@@ -8,7 +10,8 @@ import { StateBadge } from '../../../parts/state-badge.tsx';
 import { Tag } from '../../../parts/tag.tsx';
 import { countText, dollarsText } from '../../../parts/text/numbers.ts';
 import { UserText } from '../../../parts/text/user-text.tsx';
-import { Decided } from '../steps/decided.tsx';
+import { ChildLink } from '../inspector/child-link.tsx';
+import { Decided } from '../inspector/decided.tsx';
 import { shownState } from '../steps/step-state.ts';
 import type { Selection } from '../use-selection.ts';
 import { Bubble, Said } from './bubble.tsx';
@@ -26,7 +29,7 @@ interface TurnProps {
 /** One answer of the model: its text, and the calls that it requested. */
 export function Turn({ runId, message, calls, select }: TurnProps) {
   return (
-    <Bubble title={`Turn ${message.turn}`} note={figuresOf(message)}>
+    <Bubble title={text.turn(message.turn)} note={figuresOf(message)}>
       <Said text={message.text} />
       {calls.map((call) => (
         <Call key={call.call.index} runId={runId} select={select} {...call} />
@@ -39,7 +42,7 @@ function figuresOf({ model, usage, cost_usd: cost }: Assistant): string {
   const tokens =
     usage === null
       ? undefined
-      : `${countText(usage.input_tokens)} tokens in, ${countText(usage.output_tokens)} out`;
+      : text.tokens(countText(usage.input_tokens), countText(usage.output_tokens));
   return [model, tokens, dollarsText(cost)].filter(Boolean).join(' · ');
 }
 
@@ -52,7 +55,7 @@ function Call({
   gate,
 }: ConversationCall & Pick<TurnProps, 'runId' | 'select'>) {
   return (
-    <Stack gap="xs" role="group" aria-label={`Call ${call.tool}`}>
+    <Stack gap="xs" role="group" aria-label={callText.label(call.tool)}>
       <Group gap="xs">
         {step === undefined ? (
           <Text size="sm" fw={600}>
@@ -64,8 +67,8 @@ function Call({
           </UnstyledButton>
         )}
         {call.refusal !== null && (
-          <Tag color="red" size="sm">
-            Refused
+          <Tag color="danger" size="sm">
+            {callText.refused}
           </Tag>
         )}
         {step !== undefined && <StateBadge state={shownState(step)} size="sm" />}
@@ -78,6 +81,7 @@ function Call({
       ) : (
         <DecisionForm runId={runId} gate={gate} />
       )}
+      {step !== undefined && <ChildLink step={step} />}
       {step?.decision !== undefined && <Decided decision={step.decision} />}
     </Stack>
   );
@@ -89,15 +93,15 @@ function Arguments({ call, step }: Pick<ConversationCall, 'call' | 'step'>) {
   return (
     <Stack gap={4} miw={0}>
       <Text size="xs" c="dimmed">
-        Arguments
+        {callText.arguments}
       </Text>
-      <JsonView value={shown} what={`the arguments of ${call.tool}`} />
+      <JsonView value={shown} what={callText.argumentsOf(call.tool)} />
       {sent !== undefined && (
         <>
           <Text size="xs" c="dimmed">
-            Sent instead
+            {callText.sentInstead}
           </Text>
-          <JsonView value={exactJson(sent)} what={`what was sent to ${call.tool}`} />
+          <JsonView value={exactJson(sent)} what={callText.sentTo(call.tool)} />
         </>
       )}
     </Stack>
@@ -118,14 +122,14 @@ function Result({ call, result }: Pick<ConversationCall, 'call' | 'result'>) {
   return (
     <Stack gap={4} miw={0}>
       <Text size="xs" {...(failed ? { fw: 600 } : { c: 'dimmed' })}>
-        {failed ? 'Error' : 'Result'}
+        {failed ? words.error : words.result}
       </Text>
       {result === undefined ? (
         <Text size="sm" c="dimmed">
-          No result yet
+          {callText.noResult}
         </Text>
       ) : (
-        <JsonView value={result.content} what={`the result of ${call.tool}`} />
+        <JsonView value={result.content} what={callText.resultOf(call.tool)} />
       )}
     </Stack>
   );

@@ -8,7 +8,7 @@ export type Phase = 'working' | 'retrying' | 'queued' | 'waiting' | 'iterations'
 
 /** The activity of a run at a time: the first of these phases that any step is in, or else `idle`. */
 export const wallParts = ['working', 'retrying', 'queued', 'waiting', 'idle'] as const;
-export type WallPart = (typeof wallParts)[number];
+type WallPart = (typeof wallParts)[number];
 
 /** A time span, in milliseconds since 1970. */
 interface Span {

@@ -9,6 +9,8 @@ import {
   TextInput,
 } from '@mantine/core';
 import { IconTrash } from '@tabler/icons-react';
+import { words } from '../../../messages/en/words.ts';
+import { checkFields as text } from '../../../messages/en/workflows/checks.ts';
 import { CodeEditor } from '../../../parts/code/code-editor.tsx';
 import {
   type Check,
@@ -19,6 +21,7 @@ import {
   subjectOf,
 } from './check.ts';
 import { NumberField } from '../../../parts/forms/number-field.tsx';
+import { countText } from '../../../parts/text/numbers.ts';
 
 /** The form of one check, by its type. */
 export function CheckFields({
@@ -34,18 +37,18 @@ export function CheckFields({
 }) {
   const problem = checkProblem(check);
   return (
-    <Fieldset legend={`Check ${number}`}>
+    <Fieldset legend={text.title(countText(number))}>
       <Stack gap="sm">
         <Group grow align="flex-start" wrap="wrap" preventGrowOverflow={false}>
           <TextInput
-            label="Name"
+            label={words.name}
             required
             maxLength={200}
             value={check.name}
             onChange={(event) => onChange({ ...check, name: event.currentTarget.value })}
           />
           <NativeSelect
-            label="Passes when"
+            label={text.passesWhen}
             data={Object.entries(checkTypes).map(([value, { label }]) => ({ value, label }))}
             value={check.type}
             onChange={(event) => onChange(retyped(check, event.currentTarget.value as CheckType))}
@@ -59,12 +62,12 @@ export function CheckFields({
           </Text>
           <Button
             variant="subtle"
-            color="red"
+            color="danger"
             leftSection={<IconTrash size={16} aria-hidden />}
-            aria-label={`Remove check ${number}`}
+            aria-label={text.remove(countText(number))}
             onClick={onRemove}
           >
-            Remove
+            {words.remove}
           </Button>
         </Group>
       </Stack>
@@ -89,7 +92,7 @@ function CheckValue({ check, onChange }: { check: Check; onChange: (check: Check
       return (
         <CodeEditor
           label={label}
-          description="Can use the state, output, cost_usd and duration_ms. Up to 2,000 characters."
+          description={text.expressionAbout}
           language="expression"
           minHeight={44}
           value={String(check.value ?? '')}
@@ -115,8 +118,8 @@ function TextFields({ check, onChange }: { check: Check; onChange: (check: Check
   return (
     <>
       <TextInput
-        label="Field"
-        description="State key or dotted path, like triage.category. Leave empty to check the run output."
+        label={text.target}
+        description={text.targetAbout}
         maxLength={500}
         value={check.target ?? ''}
         onChange={(event) => {
@@ -125,7 +128,7 @@ function TextFields({ check, onChange }: { check: Check; onChange: (check: Check
         }}
       />
       <Switch
-        label="Case-sensitive"
+        label={text.caseSensitive}
         checked={check.case_sensitive === true}
         onChange={(event) =>
           onChange({ ...check, case_sensitive: event.currentTarget.checked || undefined })

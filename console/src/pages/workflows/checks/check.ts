@@ -1,5 +1,7 @@
 import type { EvaluationCheck } from '../../../../../shared/contract/graph.ts';
+import { check as texts, checkTypes as labels } from '../../../messages/en/workflows/checks.ts';
 import { isRecord } from '../../../parts/data/record.ts';
+import { countText } from '../../../parts/text/numbers.ts';
 
 export type CheckType = EvaluationCheck['type'];
 
@@ -14,21 +16,13 @@ export interface Check {
 
 /** The labels and subject of each check type, in display order. */
 export const checkTypes: Record<CheckType, { label: string; value: string; about: Subject }> = {
-  contains: { label: 'Text contains', value: 'Expected text', about: 'text' },
-  not_contains: {
-    label: 'Text does not contain',
-    value: 'Forbidden text',
-    about: 'text',
-  },
-  equals: { label: 'Text equals', value: 'Expected text', about: 'text' },
-  regex: { label: 'Text matches a pattern', value: 'Pattern (RE2)', about: 'text' },
-  max_cost_usd: { label: 'Run cost is at most', value: 'Maximum cost (USD)', about: 'number' },
-  max_duration_ms: {
-    label: 'Run duration is at most',
-    value: 'Maximum duration (ms)',
-    about: 'number',
-  },
-  expression: { label: 'Expression is true', value: 'Expression', about: 'expression' },
+  contains: { ...labels.contains, about: 'text' },
+  not_contains: { ...labels.not_contains, about: 'text' },
+  equals: { ...labels.equals, about: 'text' },
+  regex: { ...labels.regex, about: 'text' },
+  max_cost_usd: { ...labels.max_cost_usd, about: 'number' },
+  max_duration_ms: { ...labels.max_duration_ms, about: 'number' },
+  expression: { ...labels.expression, about: 'expression' },
 };
 
 /** Text checks have a target and a case sensitivity option. */
@@ -37,7 +31,7 @@ export type Subject = 'text' | 'number' | 'expression';
 export const subjectOf = (type: CheckType): Subject => checkTypes[type].about;
 
 export const newCheck = (number: number): Check => ({
-  name: `check ${number}`,
+  name: texts.newName(countText(number)),
   type: 'contains',
 });
 
@@ -65,11 +59,11 @@ export function retyped({ name, type: old, value, ...text }: Check, type: CheckT
 
 /** What is missing; undefined if the check can be saved. */
 export function checkProblem({ name, type, value }: Check): string | undefined {
-  if (name.trim() === '') return 'Enter a name';
-  if (value === undefined) return 'Enter a value';
+  if (name.trim() === '') return texts.enterName;
+  if (value === undefined) return texts.enterValue;
   if (subjectOf(type) === 'number' && !(typeof value === 'number' && value >= 0)) {
-    return 'Enter a number of 0 or more';
+    return texts.enterNumber;
   }
-  if (subjectOf(type) === 'expression' && value === '') return 'Enter an expression';
+  if (subjectOf(type) === 'expression' && value === '') return texts.enterExpression;
   return undefined;
 }

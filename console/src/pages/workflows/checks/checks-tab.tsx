@@ -1,9 +1,10 @@
-import { Alert, Button, Group, Stack, Text } from '@mantine/core';
+import { Button, Group, Stack, Text } from '@mantine/core';
 import { IconPlus } from '@tabler/icons-react';
 import { useState } from 'react';
 import type { BodyOf, Workflow } from '../../../../../client/index.ts';
 import { api } from '../../../api.ts';
-import { useAction } from '../../../parts/forms/action.ts';
+import { checksTab as text } from '../../../messages/en/workflows/checks.ts';
+import { Edited, type Editing, useEdit } from '../../../parts/forms/edited.tsx';
 import { Empty } from '../../../parts/empty.tsx';
 import { Form } from '../../../parts/forms/form.tsx';
 import { JsonView } from '../../../parts/code/json-view.tsx';
@@ -21,57 +22,47 @@ const MOST_CHECKS = 100;
 export function ChecksTab({ workflow }: { workflow: Workflow }) {
   const mayEdit = useMay('create_edit_workflows');
   return (
-    <Section title="Checks">
+    <Section title={text.title}>
       <Text size="sm" c="dimmed">
-        Checks run after every successful run. Results appear on the run and do not change its
-        status.
+        {text.about}
       </Text>
       {mayEdit ? (
-        <ChecksForm workflow={workflow} />
+        <Edited<Workflow> key={workflow.id} record={workflow}>
+          {(editing) => editing && <ChecksForm editing={editing} latest={workflow} />}
+        </Edited>
       ) : workflow.checks.length === 0 ? (
-        <Empty title="No checks yet" />
+        <Empty title={text.empty.title} about={text.empty.about} />
       ) : (
-        <JsonView value={workflow.checks} what="the checks" />
+        <JsonView value={workflow.checks} what={text.theChecks} />
       )}
     </Section>
   );
 }
 
-function useChecksForm(workflow: Workflow) {
-  const [saved, setSaved] = useState(workflow.checks);
-  const [checks, setChecks] = useState<readonly Check[]>(() => workflow.checks.map(checkFrom));
-  const [touched, setTouched] = useState(false);
-  const save = useAction(() => api().setChecks(workflow.id, checks as Checks), {
-    changes: [workflowsKey],
-    done: 'Checks saved',
-    quiet: true,
-    onDone: (answer) => {
-      setSaved(answer.checks);
-      setTouched(false);
+function ChecksForm({ editing, latest }: { editing: Editing<Workflow>; latest: Workflow }) {
+  const { record: workflow, base } = editing;
+  const [checks, set] = useState<readonly Check[]>(() => workflow.checks.map(checkFrom));
+  const fields = { checks: checks as Checks };
+  const save = useEdit<Workflow, Workflow>(
+    editing,
+    fields,
+    (known) => api().setChecks(workflow.id, fields.checks, known),
+    {
+      changes: [workflowsKey],
+      done: text.saved,
+      onDone: (saved) => editing.reload(saved, {}),
     },
-  });
-  const set = (next: readonly Check[]): void => {
-    setChecks(next);
-    setTouched(true);
-  };
-  const elsewhere = JSON.stringify(saved) !== JSON.stringify(workflow.checks);
-  return { save, touched, checks, elsewhere, setSaved, setChecks, setTouched, set };
-}
-
-type ChecksFormState = ReturnType<typeof useChecksForm>;
-
-function ChecksForm({ workflow }: { workflow: Workflow }) {
-  const state = useChecksForm(workflow);
-  const { save, touched, checks, set } = state;
+    latest,
+  );
+  const touched = JSON.stringify(checks) !== JSON.stringify(base.checks.map(checkFrom));
   return (
     <Form
       action={save}
-      submit="Save checks"
+      submit={text.save}
       ready={touched && checks.every((check) => checkProblem(check) === undefined)}
       onSubmit={() => save.mutate(undefined)}
     >
-      <ChangedElsewhere {...state} workflow={workflow} />
-      {checks.length === 0 && <Empty title="No checks yet" />}
+      {checks.length === 0 && <Empty title={text.empty.title} about={text.empty.about} />}
       <Stack gap="sm">
         {checks.map((check, at) => (
           <CheckFields
@@ -91,37 +82,9 @@ function ChecksForm({ workflow }: { workflow: Workflow }) {
           disabled={checks.length >= MOST_CHECKS}
           onClick={() => set([...checks, newCheck(checks.length + 1)])}
         >
-          Add check
+          {text.add}
         </Button>
       </Group>
     </Form>
-  );
-}
-
-function ChangedElsewhere({
-  elsewhere,
-  save,
-  setSaved,
-  setChecks,
-  setTouched,
-  workflow,
-}: ChecksFormState & { workflow: Workflow }) {
-  return (
-    elsewhere &&
-    !save.isPending && (
-      <Alert color="yellow" role="status" title="Someone else changed the checks">
-        <Button
-          size="compact-sm"
-          variant="default"
-          onClick={() => {
-            setSaved(workflow.checks);
-            setChecks(workflow.checks.map(checkFrom));
-            setTouched(false);
-          }}
-        >
-          Load their version
-        </Button>
-      </Alert>
-    )
   );
 }

@@ -1,4 +1,6 @@
 import { notForAgents } from '../../../../../shared/agents/builtin-tools.ts';
+import type { Workflow } from '../../../../../client/index.ts';
+import { asTool } from '../../../../../shared/tools.ts';
 import { isRecord, type JsonRecord, valueAt, withAt } from '../../../parts/data/record.ts';
 
 /** An entry of an agent's tools as an object: a name alone is one without options. */
@@ -23,6 +25,23 @@ export const freeTools = (tools: readonly string[], entries: readonly unknown[])
   const taken = new Set(entries.map(toolNameOf));
   return tools.filter((name) => !taken.has(name) && !Object.hasOwn(notForAgents, name));
 };
+
+type Named = Pick<Workflow, 'id' | 'name'>;
+
+/** How a node refers to each workflow: by its name, or by its id where several have the name. In the same order. */
+export function workflowReferences(workflows: readonly Named[]): string[] {
+  const counts = new Map<string, number>();
+  for (const { name } of workflows) counts.set(name, (counts.get(name) ?? 0) + 1);
+  return workflows.map(({ id, name }) => (counts.get(name) === 1 ? name : id));
+}
+
+/** The workflows that an agent can offer as tools: those with an input schema. */
+export const workflowTools = (
+  workflows: readonly (Named & Pick<Workflow, 'input_schema'>)[],
+): string[] =>
+  workflowReferences(workflows)
+    .filter((_, at) => workflows[at]?.input_schema !== null)
+    .map(asTool);
 
 export type ApprovalMode = 'never' | 'always' | 'expression';
 

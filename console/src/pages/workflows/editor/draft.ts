@@ -1,7 +1,14 @@
 import type { Graph } from '../../../../../client/index.ts';
 import type { EdgeCondition, NodeKind } from '../../../../../shared/contract/graph.ts';
-import { branchingKinds, failingKinds } from '../../../../../shared/graph/kinds.ts';
+import type { Place } from '../../../graph/places.ts';
+import {
+  branchingKinds,
+  failingKinds,
+  nodeKinds,
+  repeats,
+} from '../../../../../shared/graph/kinds.ts';
 import { isRecord, type JsonRecord, valueAt, withAt } from '../../../parts/data/record.ts';
+import { idOf } from './ids.ts';
 
 /** A graph being edited, with its undo and redo history. */
 export interface Draft {
@@ -14,11 +21,10 @@ export interface Draft {
   touched: string | undefined;
 }
 
-export type Place = { x: number; y: number };
 export type Branch = EdgeCondition;
 
 export type DraftAction =
-  | { type: 'add'; id: string; kind: NodeKind; position?: Place | undefined; after?: string }
+  | ({ type: 'add'; id: string; kind: NodeKind } & Addition)
   /** Sets a field by its path in the node, like `retry.max_attempts`; undefined removes it. */
   | { type: 'set'; id: string; field: string; value: unknown }
   | { type: 'rename'; id: string; to: string }
@@ -33,6 +39,21 @@ export type DraftAction =
   | { type: 'redo' }
   /** Starts over, without undo history. */
   | { type: 'load'; graph: Graph };
+
+/** Where a new node goes, and what else it begins with. */
+export interface Addition {
+  position?: Place | undefined;
+  /** Fields besides the required ones of its kind. */
+  fields?: JsonRecord | undefined;
+  /** The node that an edge to the new one comes from. */
+  after?: string | undefined;
+  /** The node that an edge from the new one goes to. */
+  before?: string | undefined;
+  /** The edge that it is inserted into, by its index in the graph. */
+  into?: number | undefined;
+  /** New positions of other nodes, which make room. */
+  moved?: ReadonlyMap<string, Place> | undefined;
+}
 
 /** Limit of undo steps. */
 const MOST_STEPS = 200;
@@ -111,6 +132,8 @@ function changed(graph: Graph, action: Change): Graph {
   }
 }
 
+const repeatingKinds = nodeKinds.filter((kind) => repeats({ kind }));
+
 /** The required fields of a new node, by kind. */
 const beginnings: Record<NodeKind, JsonRecord> = {
   agent: { prompt: '', model: 'mock' },
@@ -123,26 +146,40 @@ const beginnings: Record<NodeKind, JsonRecord> = {
   merge: {},
 };
 
-/** An unused node ID: the kind and a number. */
-export function freeId(graph: Graph, kind: NodeKind): string {
-  const taken = new Set(graph.nodes.map(idOf));
-  const stem = kind === 'human_gate' ? 'gate' : kind;
-  for (let number = 1; ; number += 1) {
-    const id = `${stem}_${number}`;
-    if (!taken.has(id)) return id;
-  }
-}
-
 function withNode(
   graph: Graph,
-  { id, kind, position, after }: Extract<DraftAction, { type: 'add' }>,
+  { id, kind, position, fields, after, before, into, moved }: Extract<DraftAction, { type: 'add' }>,
 ): Graph {
   if (nodeOf(graph, id) !== undefined) return graph;
-  const node = { id, kind, ...structuredCopy(beginnings[kind]), ...(position && { position }) };
-  const added = { ...graph, nodes: [...graph.nodes, node] };
-  return after === undefined
-    ? added
-    : connected(added, { source: after, target: id, branch: freeBranch(graph, after) });
+  const node = {
+    ...{ id, kind },
+    ...structuredCopy(beginnings[kind]),
+    ...fields,
+    ...(position && { position }),
+  };
+  const rest = moved === undefined ? graph : placed(graph, moved);
+  let next: Graph = { ...rest, nodes: [...rest.nodes, node] };
+  if (into !== undefined) next = insertedInto(next, into, id);
+  if (after !== undefined) {
+    next = connected(next, { source: after, target: id, branch: freeBranch(graph, after) });
+  }
+  if (before === undefined) return next;
+  return connected(next, { source: id, target: before, branch: onwardBranch(next, id) });
+}
+
+/** The edge leads to the node, and another one from there to where it led. */
+function insertedInto(graph: Graph, at: number, id: string): Graph {
+  const edge = graph.edges[at];
+  if (!isRecord(edge)) return graph;
+  const target = edge['target'];
+  const led = { ...graph, edges: graph.edges.with(at, { ...edge, target: id }) };
+  return connected(led, { source: id, target: String(target), branch: onwardBranch(led, id) });
+}
+
+/** The branch of the edge that leaves a new node: a loop or map continues where its body ends. */
+function onwardBranch(graph: Graph, id: string): Branch | undefined {
+  const node = nodeOf(graph, id);
+  return hasKindIn(node, repeatingKinds) ? undefined : freeBranch(graph, id);
 }
 
 const structuredCopy = (fields: JsonRecord): JsonRecord =>
@@ -222,8 +259,6 @@ function withNodes(graph: Graph, change: (node: JsonRecord) => JsonRecord): Grap
   const nodes = graph.nodes.map((node) => (isRecord(node) ? change(node) : node));
   return nodes.some((node, at) => node !== graph.nodes[at]) ? { ...graph, nodes } : graph;
 }
-
-const idOf = (node: unknown): unknown => (isRecord(node) ? node['id'] : undefined);
 
 /** The node, not validated; the first one if an ID is duplicated. */
 export function nodeOf(graph: Graph, id: string): JsonRecord | undefined {

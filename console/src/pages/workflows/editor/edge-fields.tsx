@@ -3,18 +3,19 @@ import { IconArrowRight, IconTrash } from '@tabler/icons-react';
 import { useRef, useState } from 'react';
 import type { Graph } from '../../../../../client/index.ts';
 import { type DrawnEdge, drawingOf } from '../../../graph/drawn.ts';
+import { edgeFields as texts } from '../../../messages/en/workflows/editor.ts';
 import { UserText } from '../../../parts/text/user-text.tsx';
 import { type Branch, branchesOf, type DraftAction, freeBranch, nodeOf } from './draft.ts';
 
 /** The results of a node that an edge can require. Without one, it is always taken, unless the node fails. */
 function branchOptions(branches: readonly Branch[], current?: Branch) {
   const known = current === undefined || branches.includes(current);
-  const unlessFailed = branches.includes('true') ? 'any decision' : 'on success';
+  const unlessFailed = branches.includes('true') ? texts.anyDecision : texts.onSuccess;
   return [
-    { value: '', label: branches.includes('error') ? unlessFailed : 'always' },
+    { value: '', label: branches.includes('error') ? unlessFailed : texts.always },
     ...[...branches, ...(known ? [] : [current])].map((branch) => ({
       value: branch,
-      label: branch === 'error' ? 'on error' : branch,
+      label: texts.branches[branch],
     })),
   ];
 }
@@ -35,14 +36,14 @@ export function EdgeFields({
   const outgoing = edges.filter(({ source }) => source === id);
   const incoming = edges.filter(({ target }) => target === id);
   return (
-    <Fieldset legend="Connections" data-field="edges">
+    <Fieldset legend={texts.title} data-field="edges">
       <Stack gap="xs">
         {[...outgoing, ...incoming.filter(({ source }) => source !== id)].map((edge) => (
           <EdgeRow key={edge.id} graph={graph} edge={edge} change={change} />
         ))}
         {outgoing.length + incoming.length === 0 && (
           <Text size="sm" c="dimmed">
-            No connections yet
+            {texts.empty}
           </Text>
         )}
         <ConnectForm graph={graph} id={id} change={change} />
@@ -61,13 +62,12 @@ export function EdgeRow({
   edge: DrawnEdge;
   change: (action: DraftAction) => void;
 }) {
-  const name = `${source} to ${target}`;
   const branches = branchesOf(nodeOf(graph, source));
   return (
     <Group gap="xs" wrap="nowrap" justify="space-between">
       <Text size="sm" miw={0} style={{ overflowWrap: 'anywhere' }}>
         <UserText>{source}</UserText>{' '}
-        <IconArrowRight size={12} aria-label="to" style={{ verticalAlign: 'middle' }} />{' '}
+        <IconArrowRight size={12} aria-label={texts.arrow} style={{ verticalAlign: 'middle' }} />{' '}
         <UserText>{target}</UserText>
       </Text>
       <Group gap={4} wrap="nowrap">
@@ -75,7 +75,7 @@ export function EdgeRow({
           <NativeSelect
             size="xs"
             w={92}
-            aria-label={`Branch of ${name}`}
+            aria-label={texts.branchOf(source, target)}
             data={branchOptions(branches, conditionValue)}
             value={conditionValue ?? ''}
             onChange={(event) =>
@@ -85,8 +85,8 @@ export function EdgeRow({
         )}
         <ActionIcon
           variant="subtle"
-          color="red"
-          aria-label={`Delete edge ${name}`}
+          color="danger"
+          aria-label={texts.delete(source, target)}
           onClick={() => change({ type: 'remove', nodes: [], edges: [at] })}
         >
           <IconTrash size={16} />
@@ -118,12 +118,12 @@ function ConnectForm({
     <Group gap="xs" align="flex-end" wrap="wrap">
       <NativeSelect
         size="xs"
-        label="Connect to"
+        label={texts.connectTo}
         ref={targets}
         flex={1}
         miw={120}
         data={[
-          { value: '', label: 'Select a node' },
+          { value: '', label: texts.selectNode },
           ...others.map((node) => ({ value: node.id, label: node.label })),
         ]}
         value={target}
@@ -132,7 +132,7 @@ function ConnectForm({
       {branches.length > 0 && (
         <NativeSelect
           size="xs"
-          label="Branch"
+          label={texts.branch}
           w={92}
           data={branchOptions(branches)}
           value={shownBranch}
@@ -151,7 +151,7 @@ function ConnectForm({
           targets.current?.focus();
         }}
       >
-        Connect
+        {texts.connect}
       </Button>
     </Group>
   );

@@ -1,79 +1,115 @@
-import { Badge, Button, Group, Menu } from '@mantine/core';
+import { ActionIcon, Badge, Button, Group, Tooltip } from '@mantine/core';
+import { useDisclosure } from '@mantine/hooks';
 import {
   IconArrowBackUp,
   IconArrowForwardUp,
   IconDeviceFloppy,
+  IconPlayerPlay,
   IconPlus,
   IconSitemap,
 } from '@tabler/icons-react';
-import { useState } from 'react';
-import type { NodeKind } from '../../../../../shared/contract/graph.ts';
+import { type ReactNode, useState } from 'react';
 import type { Drawing } from '../../../graph/drawn.ts';
-import { nodeKinds } from '../../../../../shared/graph/kinds.ts';
-import { layOut, type Places } from '../../../graph/layout.ts';
-import { kindIcons, kindNames } from '../../../graph/node-card.tsx';
-import { UserText } from '../../../parts/text/user-text.tsx';
-import { type Draft, type DraftAction, freeId } from './draft.ts';
-import { besides } from './use-draft-places.ts';
+import { layOut } from '../../../graph/layout.ts';
+import { editorToolbar as text } from '../../../messages/en/workflows/editor.ts';
+import { useMay } from '../../../queries/identity.ts';
+import { isRunnable } from '../mistakes/mistakes.ts';
 import type { Saving } from '../publishing/use-saving.tsx';
+import type { DraftAction } from './draft.ts';
+import { RunDraft } from './run/run-form.tsx';
+import { useRunKey } from './run/use-run-key.ts';
+import type { EditorState } from './use-editor.ts';
 
-/** Actions on the drawing as a whole. */
-export function EditorToolbar({
-  draft,
-  drawing,
-  places,
-  selected,
-  change,
-  onAdded,
-  saving,
-}: {
-  draft: Draft;
-  drawing: Drawing;
-  places: Places | undefined;
-  /** The only selected node; a new node is placed after it. */
-  selected: string | undefined;
-  change: (action: DraftAction) => void;
-  onAdded: (id: string) => void;
-  saving: Saving;
-}) {
-  const add = (kind: NodeKind): void => {
-    const id = freeId(draft.graph, kind);
-    // If all nodes have a fixed position, a new one needs one too; otherwise the graph would be laid out again.
-    const placed = drawing.nodes.every(({ position }) => position !== undefined);
-    const position = placed ? besides(places ?? new Map(), selected) : undefined;
-    change({ type: 'add', id, kind, position, ...(selected !== undefined && { after: selected }) });
-    onAdded(id);
-  };
+/** Actions on the draft as a whole. */
+export function EditorToolbar({ state }: { state: EditorState }) {
+  const { draft, drawing, change, saving } = state;
   return (
-    <Group gap="xs" role="toolbar" aria-label="Editing">
-      <AddMenu selected={drawing.nodes.find(({ id }) => id === selected)?.label} onAdd={add} />
-      <Button
-        variant="default"
-        leftSection={<IconArrowBackUp size={16} aria-hidden />}
+    <Group gap="xs" role="toolbar" aria-label={text.title}>
+      <AddButton state={state} />
+      <IconAction
+        label={text.undo}
         disabled={draft.past.length === 0}
         onClick={() => change({ type: 'undo' })}
       >
-        Undo
-      </Button>
-      <Button
-        variant="default"
-        leftSection={<IconArrowForwardUp size={16} aria-hidden />}
+        <IconArrowBackUp size={18} />
+      </IconAction>
+      <IconAction
+        label={text.redo}
         disabled={draft.future.length === 0}
         onClick={() => change({ type: 'redo' })}
       >
-        Redo
-      </Button>
+        <IconArrowForwardUp size={18} />
+      </IconAction>
       <LayOutButton drawing={drawing} change={change} />
+      <SavingState saving={saving} />
       <Button
+        variant="default"
         leftSection={<IconDeviceFloppy size={16} aria-hidden />}
         disabled={!saving.unsaved}
         loading={saving.pending}
         onClick={saving.save}
       >
-        Save
+        {text.save}
       </Button>
-      <SavingState saving={saving} />
+      <RunButton state={state} />
     </Group>
+  );
+}
+
+function IconAction({
+  label,
+  children,
+  ...action
+}: {
+  label: string;
+  disabled?: boolean;
+  loading?: boolean;
+  onClick: () => void;
+  children: ReactNode;
+}) {
+  return (
+    <Tooltip label={label} withinPortal={false}>
+      <ActionIcon variant="default" size={36} aria-label={label} {...action}>
+        {children}
+      </ActionIcon>
+    </Tooltip>
+  );
+}
+
+/** Runs what the editor has, and shows the run beside the drawing. */
+function RunButton({ state }: { state: EditorState }) {
+  const { draftRun, saving, content, mistakes, setPanel } = state;
+  const [asking, { open, close }] = useDisclosure(false);
+  const mayRun = useMay('run_workflows');
+  const runnable = isRunnable(mistakes);
+  const ready = mayRun && runnable && !saving.pending && !draftRun.start.isPending;
+  const ask = (): void => {
+    draftRun.start.reset();
+    open();
+  };
+  useRunKey(ask, { ready: ready && !asking, inDialog: false });
+  if (!mayRun) return null;
+  return (
+    <>
+      <Tooltip label={text.fixToRun} disabled={runnable} withinPortal={false}>
+        <Button
+          leftSection={<IconPlayerPlay size={16} aria-hidden />}
+          disabled={!runnable || saving.pending}
+          loading={draftRun.start.isPending}
+          onClick={ask}
+        >
+          {text.run}
+        </Button>
+      </Tooltip>
+      <RunDraft
+        content={content}
+        draftRun={draftRun}
+        saving={saving}
+        opened={asking}
+        onClose={close}
+        onStarted={() => setPanel('run')}
+      />
+    </>
   );
 }
 
@@ -84,47 +120,26 @@ function SavingState({ saving }: { saving: Saving }) {
       variant="light"
       c="bright"
       tt="none"
-      color={saving.unsaved ? 'yellow' : 'gray'}
+      color={saving.unsaved ? 'warning' : 'gray'}
     >
-      {saving.unsaved ? 'Unsaved changes' : 'Saved'}
+      {saving.unsaved ? text.unsaved : text.saved}
     </Badge>
   );
 }
 
-function AddMenu({
-  selected,
-  onAdd,
-}: {
-  selected: string | undefined;
-  onAdd: (kind: NodeKind) => void;
-}) {
+function AddButton({ state: { adding, setAdding, selection } }: { state: EditorState }) {
+  const after = selection.nodes.length === 1 ? selection.nodes[0] : undefined;
   return (
-    <Menu position="bottom-start" width={220} returnFocus={false}>
-      <Menu.Target>
-        <Button variant="default" leftSection={<IconPlus size={16} aria-hidden />}>
-          Add node
-        </Button>
-      </Menu.Target>
-      <Menu.Dropdown>
-        {selected !== undefined && (
-          <Menu.Label>
-            Connects after <UserText>{selected}</UserText>
-          </Menu.Label>
-        )}
-        {nodeKinds.map((kind) => {
-          const KindIcon = kindIcons[kind];
-          return (
-            <Menu.Item
-              key={kind}
-              leftSection={<KindIcon size={16} aria-hidden />}
-              onClick={() => onAdd(kind)}
-            >
-              {kindNames[kind]}
-            </Menu.Item>
-          );
-        })}
-      </Menu.Dropdown>
-    </Menu>
+    <Tooltip label={text.addNodeKey} withinPortal={false}>
+      <Button
+        variant="default"
+        leftSection={<IconPlus size={16} aria-hidden />}
+        aria-expanded={adding !== undefined}
+        onClick={() => setAdding(adding === undefined ? { after } : undefined)}
+      >
+        {text.addNode}
+      </Button>
+    </Tooltip>
   );
 }
 
@@ -150,14 +165,13 @@ function LayOutButton({
     }
   };
   return (
-    <Button
-      variant="default"
-      leftSection={<IconSitemap size={16} aria-hidden />}
+    <IconAction
+      label={text.layOut}
       loading={busy}
       disabled={drawing.nodes.length === 0}
       onClick={() => void layOutAll()}
     >
-      Auto-layout
-    </Button>
+      <IconSitemap size={18} />
+    </IconAction>
   );
 }

@@ -1,6 +1,7 @@
 import { Alert } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
-import { useParams } from '@tanstack/react-router';
+import { useParams, useSearch } from '@tanstack/react-router';
+import { editorPage as text } from '../../../messages/en/workflows/editor.ts';
 import { Failure } from '../../../parts/failure.tsx';
 import { Loaded } from '../../../parts/loaded.tsx';
 import { LoadingPage } from '../../../parts/loading.tsx';
@@ -14,19 +15,20 @@ const LOOK_EVERY_MS = 10_000;
 /** The graph editor of a workflow. Polls the workflow and its draft to detect when another user saves. */
 export function EditorPage() {
   const { workflowId } = useParams({ from: '/inside/workflows/$workflowId/edit' });
+  const { node } = useSearch({ from: '/inside/workflows/$workflowId/edit' });
   const query = useQuery({ ...workflowQuery(workflowId), refetchInterval: LOOK_EVERY_MS });
   const mayEdit = useMay('create_edit_workflows');
   const draft = useQuery({ ...draftQuery(workflowId), refetchInterval: LOOK_EVERY_MS });
   if (!mayEdit) {
     return (
-      <Page title="Editor">
-        <Alert>You need the create_edit_workflows permission to edit workflows.</Alert>
+      <Page title={text.title}>
+        <Alert>{text.missingPermission}</Alert>
       </Page>
     );
   }
   if (query.data === undefined && query.error !== null) {
     return (
-      <Page title="Editor">
+      <Page title={text.title}>
         <Failure error={query.error} onRetry={() => void query.refetch()} />
       </Page>
     );
@@ -35,7 +37,9 @@ export function EditorPage() {
     <Loaded query={query} loading={<LoadingPage />}>
       {(workflow) => (
         <Loaded query={draft} loading={<LoadingPage />}>
-          {(saved) => <EditorBench key={workflow.id} workflow={workflow} saved={saved} />}
+          {(saved) => (
+            <EditorBench key={workflow.id} workflow={workflow} saved={saved} opening={node} />
+          )}
         </Loaded>
       )}
     </Loaded>

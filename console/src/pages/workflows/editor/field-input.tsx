@@ -4,34 +4,32 @@ import {
   MultiSelect,
   NativeSelect,
   TagsInput,
-  Textarea,
   TextInput,
 } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
-import { useMemo } from 'react';
-import { CodeEditor } from '../../../parts/code/code-editor.tsx';
-import { anObject, JsonField } from '../../../parts/forms/json-field.tsx';
 import { membersQuery } from '../../../queries/members.ts';
 import { jsonText } from '../../../parts/forms/json-text.ts';
+import type { JsonRecord } from '../../../parts/data/record.ts';
+import { ParamsField } from './authoring/params-field.tsx';
+import { JsonInState, TextInState } from './authoring/text-in-state.tsx';
 import { type FieldMark, marksText } from './field-marks.ts';
 import type { NodeField } from './node-fields.ts';
 import { NumberField } from '../../../parts/forms/number-field.tsx';
 import { ToolsField } from './tools-field.tsx';
+import { VersionInput, WorkflowInput } from './workflow-fields.tsx';
 
-/** One field of a node. A draft is not validated, so the value can have any type. */
-export function FieldInput({
-  field,
-  value,
-  onChange,
-  marks,
-  tools,
-}: {
+interface FieldInputProps {
   field: NodeField;
   value: unknown;
   onChange: (value: unknown) => void;
   marks: readonly FieldMark[];
   tools: readonly string[];
-}) {
+  /** The node, for fields that depend on others. */
+  node?: JsonRecord;
+}
+
+/** One field of a node. A draft is not validated, so the value can have any type. */
+export function FieldInput({ field, value, onChange, marks, tools, node }: FieldInputProps) {
   const error = marksText(marks);
   const common = { label: field.label, description: field.hint, error };
   const onText = (text: string): void => onChange(text === '' ? undefined : text);
@@ -39,9 +37,8 @@ export function FieldInput({
     case 'line':
       return <LineInput common={common} value={value} onText={onText} />;
     case 'template':
-      return <TemplateInput common={common} value={value} onText={onText} />;
     case 'expression':
-      return <ExpressionInput {...{ field, value, onChange, marks, error }} />;
+      return <TextInState {...{ field, language: field.input, value, onText, marks }} />;
     case 'number':
       return (
         <NumberField
@@ -55,11 +52,17 @@ export function FieldInput({
       );
     case 'object':
     case 'json':
-      return <JsonInput field={field} error={error} value={value} onChange={onChange} />;
+      return <JsonInState {...{ field, value, onChange, error }} />;
+    case 'params':
+      return <ParamsField {...{ field, tool: node?.['tool_name'], value, onChange, marks }} />;
     case 'names':
       return <NamesInput {...{ common, value, onChange }} choices={field.choices} />;
     case 'members':
       return <MembersInput {...{ common, value, onChange }} />;
+    case 'workflow':
+      return <WorkflowInput common={common} value={textOf(value)} onText={onText} />;
+    case 'version':
+      return <VersionInput {...{ common, workflow: node?.['workflow'], value, onChange }} />;
     case 'flag':
       return <FlagInput {...{ common, value, onChange }} />;
     case 'choice':
@@ -89,28 +92,6 @@ const LineInput = ({
     onChange={(event) => onText(event.currentTarget.value)}
   />
 );
-
-function TemplateInput({
-  common,
-  value,
-  onText,
-}: {
-  common: { label: string; description: string | undefined; error: string | undefined };
-  value: unknown;
-  onText: (text: string) => void;
-}) {
-  return (
-    <Textarea
-      {...common}
-      autosize
-      minRows={2}
-      maxRows={12}
-      dir="auto"
-      value={textOf(value)}
-      onChange={(event) => onText(event.currentTarget.value)}
-    />
-  );
-}
 
 function ChoiceInput({
   common,
@@ -210,70 +191,5 @@ function MembersInput({ common, value, onChange }: ValueProps) {
 
 const textsOf = (value: unknown): string[] =>
   Array.isArray(value) ? value.filter((each) => typeof each === 'string') : [];
-
-function JsonInput({
-  field,
-  error,
-  value,
-  onChange,
-}: {
-  field: NodeField;
-  error: string | undefined;
-  value: unknown;
-  onChange: (value: unknown) => void;
-}) {
-  return (
-    <JsonField
-      label={field.label}
-      description={field.hint}
-      error={error}
-      value={value}
-      onChange={onChange}
-      {...(field.input === 'object' && { judge: anObject })}
-    />
-  );
-}
-
-/** Underlined characters of an invalid expression: the service reports only where the error starts. */
-const MARKED_CHARACTERS = 1;
-
-function ExpressionInput({
-  field,
-  value,
-  onChange,
-  marks,
-  error,
-}: {
-  field: NodeField;
-  value: unknown;
-  onChange: (value: unknown) => void;
-  marks: readonly FieldMark[];
-  error: string | undefined;
-}) {
-  const placed = useMemo(
-    () =>
-      marks.flatMap(({ message, position, severity }) =>
-        position === undefined
-          ? []
-          : [{ from: position, to: position + MARKED_CHARACTERS, message, severity }],
-      ),
-    [marks],
-  );
-  return (
-    <CodeEditor
-      label={field.label}
-      {...(field.hint !== undefined && { description: field.hint })}
-      error={error}
-      language="expression"
-      value={textOf(value)}
-      marks={placed}
-      minHeight={44}
-      maxHeight={200}
-      onChange={(text) => {
-        if (text !== textOf(value)) onChange(text);
-      }}
-    />
-  );
-}
 
 const textOf = (value: unknown): string => (typeof value === 'string' ? value : jsonText(value));

@@ -1,5 +1,6 @@
 import { Text } from '@mantine/core';
 import type { Graph } from '../../../../../client/index.ts';
+import { jsonPanel as text } from '../../../messages/en/workflows/editor.ts';
 import type { DraftAction } from './draft.ts';
 import { JsonField } from '../../../parts/forms/json-field.tsx';
 import type { Judge } from '../../../parts/forms/json-text.ts';
@@ -12,7 +13,7 @@ const TYPING = 'json';
 export const aGraph: Judge = (value) =>
   isRecord(value) && Array.isArray(value['nodes']) && Array.isArray(value['edges'])
     ? undefined
-    : 'A graph is an object with the lists `nodes` and `edges`. The graph has not changed.';
+    : text.notAGraph;
 
 /** The graph as JSON. Changes in either are applied to the other. */
 export function JsonPanel({
@@ -25,7 +26,7 @@ export function JsonPanel({
   return (
     <>
       <JsonField
-        label="Graph as JSON"
+        label={text.label}
         value={graph}
         judge={aGraph}
         minHeight={320}
@@ -33,7 +34,7 @@ export function JsonPanel({
         onChange={(value) => change({ type: 'replace', graph: value as Graph, touched: TYPING })}
       />
       <Text size="xs" c="dimmed" mt="xs">
-        The graph updates once the JSON is valid.
+        {text.about}
       </Text>
     </>
   );

@@ -1,5 +1,9 @@
 import { roles } from '../../../../../shared/capabilities.ts';
 import { MAX_TURNS, type NodeKind } from '../../../../../shared/contract/graph.ts';
+import {
+  moreNodeFields as more,
+  nodeFields as text,
+} from '../../../messages/en/workflows/node-fields.ts';
 
 /** One field of a node's form. */
 export interface NodeField {
@@ -9,7 +13,7 @@ export interface NodeField {
   hint?: string;
   /**
    * `template` is a text with references, `expression` an expression over the state, `names` a list of texts, `members`
-   * a list of ids, `tool` the name of a tool, `tools` those of an agent. The first of `choices` is the default, which is not saved.
+   * a list of ids, `workflow` a name or an id, `version` a number of that workflow's, `tool` the name of a tool, `params` its parameters, `tools` those of an agent. The first of `choices` is the default, which is not saved.
    */
   input:
     | 'line'
@@ -18,8 +22,11 @@ export interface NodeField {
     | 'number'
     | 'object'
     | 'json'
+    | 'params'
     | 'names'
     | 'members'
+    | 'workflow'
+    | 'version'
     | 'flag'
     | 'tool'
     | 'tools'
@@ -28,6 +35,10 @@ export interface NodeField {
   least?: number;
   most?: number;
   whole?: boolean;
+  /** Strings in its JSON are templates over the state. */
+  templates?: boolean;
+  /** Names that its expression reads besides the state, so that it has no value before the node runs. */
+  locals?: readonly string[];
 }
 
 /** Fields under a collapsible heading. */
@@ -38,54 +49,47 @@ export interface FieldGroup {
 
 const outputKey: NodeField = {
   name: 'output_key',
-  label: 'Output key',
-  hint: 'State key for the output. Default: the node ID.',
+  ...text.outputKey,
   input: 'line',
 };
 
-const prompt: NodeField = { name: 'prompt', label: 'Prompt', input: 'template' };
+const prompt = { name: 'prompt', input: 'template' } as const;
 
 const expression: NodeField = {
   name: 'expression',
-  label: 'Expression',
-  hint: 'Uses the state, like score >= 0.8 and not blocked',
+  ...text.expression,
   input: 'expression',
 };
 
 /** The fields that each kind always shows, after ID and label. */
 export const mainFields: Record<NodeKind, readonly NodeField[]> = {
   agent: [
-    {
-      ...prompt,
-      hint: 'Supports references like {ticket}. Leave empty to send the whole state as JSON.',
-    },
-    { name: 'system_prompt', label: 'System prompt', input: 'template' },
-    { name: 'model', label: 'Model', hint: 'provider/model, or mock', input: 'line' },
+    { ...prompt, ...text.agentPrompt },
+    { name: 'system_prompt', ...text.systemPrompt, input: 'template' },
+    { name: 'model', ...text.model, input: 'line' },
     {
       name: 'fallback_models',
-      label: 'Fallback models',
-      hint: 'Tried in this order when a provider fails. Press Enter after each.',
+      ...text.fallbackModels,
       input: 'names',
     },
     outputKey,
   ],
   tool: [
-    { name: 'tool_name', label: 'Tool', input: 'tool' },
+    { name: 'tool_name', ...text.tool, input: 'tool' },
     {
       name: 'params',
-      label: 'Parameters',
-      hint: 'A JSON object. Strings can contain references like {ticket}.',
-      input: 'object',
+      ...text.params,
+      input: 'params',
+      templates: true,
     },
     outputKey,
   ],
   condition: [expression],
   loop: [
-    { ...expression, hint: 'Repeats while true' },
+    { ...expression, ...text.loopExpression },
     {
       name: 'max_iterations',
-      label: 'Max iterations',
-      hint: 'Default: 5',
+      ...text.maxIterations,
       input: 'number',
       least: 1,
       most: 10_000,
@@ -95,14 +99,12 @@ export const mainFields: Record<NodeKind, readonly NodeField[]> = {
   map: [
     {
       name: 'items',
-      label: 'Items',
-      hint: 'A list of the state, like order.lines. The body reads {<node ID>.item} and {<node ID>.index}.',
+      ...text.items,
       input: 'expression',
     },
     {
       name: 'concurrency',
-      label: 'Concurrency',
-      hint: 'Items in progress at the same time. Default: 10',
+      ...text.concurrency,
       input: 'number',
       least: 1,
       most: 100,
@@ -110,11 +112,11 @@ export const mainFields: Record<NodeKind, readonly NodeField[]> = {
     },
     {
       name: 'on_item_error',
-      label: 'When an item fails',
+      ...text.onItemError,
       input: 'choice',
       choices: [
-        { value: 'fail', label: 'Fail the node' },
-        { value: 'collect', label: 'Continue, with the error in the output' },
+        { value: 'fail', label: text.onItemErrorChoices.fail },
+        { value: 'collect', label: text.onItemErrorChoices.collect },
       ],
     },
     outputKey,
@@ -122,32 +124,27 @@ export const mainFields: Record<NodeKind, readonly NodeField[]> = {
   workflow: [
     {
       name: 'workflow',
-      label: 'Workflow',
-      hint: 'Name or ID of the workflow to run',
-      input: 'line',
+      ...text.workflow,
+      input: 'workflow',
     },
     {
       name: 'input',
-      label: 'Input',
-      hint: 'JSON of its input. Texts support references like {order.id}.',
+      ...text.workflowInput,
       input: 'object',
+      templates: true,
     },
     {
       name: 'version',
-      label: 'Version',
-      hint: 'Default: the current version when the step starts',
-      input: 'number',
-      least: 1,
-      whole: true,
+      ...text.workflowVersion,
+      input: 'version',
     },
     outputKey,
   ],
   human_gate: [
-    { ...prompt, hint: 'The question for the approver. Supports references like {draft}.' },
+    { ...prompt, ...text.gatePrompt },
     {
       name: 'input_schema',
-      label: 'Input schema',
-      hint: 'JSON Schema of an object: the form that approvers fill in. Its keys are added to the run state.',
+      ...text.gateInputSchema,
       input: 'object',
     },
   ],
@@ -159,8 +156,7 @@ const seconds = { input: 'number', least: 0 } as const;
 const retryFields: readonly NodeField[] = [
   {
     name: 'retry.max_attempts',
-    label: 'Max attempts',
-    hint: 'Default: 1',
+    ...more.maxAttempts,
     input: 'number',
     least: 1,
     most: 100,
@@ -168,15 +164,13 @@ const retryFields: readonly NodeField[] = [
   },
   {
     name: 'retry.initial_interval_seconds',
-    label: 'Initial retry delay (seconds)',
-    hint: 'Default: 1',
+    ...more.initialInterval,
     ...seconds,
     most: 3600,
   },
   {
     name: 'retry.backoff',
-    label: 'Backoff multiplier',
-    hint: 'Default: 2',
+    ...more.backoff,
     input: 'number',
     least: 1,
     most: 10,
@@ -184,11 +178,11 @@ const retryFields: readonly NodeField[] = [
 ];
 
 const limits: FieldGroup = {
-  label: 'Timeout and retries',
+  label: more.groups.limits,
   fields: [
     {
       name: 'timeout_seconds',
-      label: 'Timeout per attempt (seconds)',
+      ...more.timeoutPerAttempt,
       ...seconds,
       most: 604_800,
     },
@@ -196,53 +190,50 @@ const limits: FieldGroup = {
   ],
 };
 
-const retries: FieldGroup = { label: 'Retries', fields: retryFields };
+const retries: FieldGroup = { label: more.groups.retries, fields: retryFields };
 
 const approval: FieldGroup = {
-  label: 'Approvers',
+  label: more.groups.approval,
   fields: [
     {
       name: 'approvers.roles',
-      label: 'Roles that can decide',
-      hint: 'Without roles and members, everyone with the approve_gates permission.',
+      ...more.approverRoles,
       input: 'names',
       choices: roles.map((role) => ({ value: role, label: role })),
     },
-    { name: 'approvers.members', label: 'Members who can decide', input: 'members' },
+    { name: 'approvers.members', ...more.approverMembers, input: 'members' },
     {
       name: 'required',
-      label: 'Required approvals',
-      hint: 'Different members. One rejection rejects. Default: 1',
+      ...more.required,
       input: 'number',
       least: 1,
       most: 5,
       whole: true,
     },
-    { name: 'not_the_starter', label: 'Not by the member who started the run', input: 'flag' },
+    { name: 'not_the_starter', ...more.notTheStarter, input: 'flag' },
   ],
 };
 
 const MOST_SECONDS = 31_536_000;
 
 const deadline: FieldGroup = {
-  label: 'Deadline and reminders',
+  label: more.groups.deadline,
   fields: [
-    { name: 'timeout_seconds', label: 'Timeout (seconds)', ...seconds, most: MOST_SECONDS },
+    { name: 'timeout_seconds', ...more.timeout, ...seconds, most: MOST_SECONDS },
     {
       name: 'on_timeout',
-      label: 'After the timeout',
+      ...more.onTimeout,
       input: 'choice',
       choices: [
         { value: '', label: '' },
-        { value: 'reject', label: 'Reject' },
-        { value: 'approve', label: 'Approve' },
-        { value: 'fail', label: 'Fail the run' },
+        { value: 'reject', label: more.onTimeoutChoices.reject },
+        { value: 'approve', label: more.onTimeoutChoices.approve },
+        { value: 'fail', label: more.onTimeoutChoices.fail },
       ],
     },
     {
       name: 'remind_seconds',
-      label: 'Remind every (seconds)',
-      hint: 'Sends the alert of a paused run again.',
+      ...more.remind,
       input: 'number',
       least: 1,
       most: MOST_SECONDS,
@@ -251,18 +242,17 @@ const deadline: FieldGroup = {
 };
 
 const answer: FieldGroup = {
-  label: 'Response',
+  label: more.groups.answer,
   fields: [
     {
       name: 'response_schema',
-      label: 'Response schema',
-      hint: 'JSON Schema of the response. The parsed object becomes the output.',
+      ...more.responseSchema,
       input: 'object',
     },
-    { name: 'temperature', label: 'Temperature', input: 'number', least: 0, most: 2 },
+    { name: 'temperature', ...more.temperature, input: 'number', least: 0, most: 2 },
     {
       name: 'max_output_tokens',
-      label: 'Max output tokens',
+      ...more.maxOutputTokens,
       input: 'number',
       least: 1,
       most: 10_000_000,
@@ -272,18 +262,16 @@ const answer: FieldGroup = {
 };
 
 const tools: FieldGroup = {
-  label: 'Tools',
+  label: more.groups.tools,
   fields: [
     {
       name: 'tools',
-      label: 'Tools',
-      hint: 'The model calls them in turns until it answers.',
+      ...more.tools,
       input: 'tools',
     },
     {
       name: 'max_turns',
-      label: 'Max turns',
-      hint: 'Default: 10',
+      ...more.maxTurns,
       input: 'number',
       least: 1,
       most: MAX_TURNS,
@@ -291,44 +279,44 @@ const tools: FieldGroup = {
     },
     {
       name: 'on_max_turns',
-      label: 'After the last turn',
+      ...more.onMaxTurns,
       input: 'choice',
       choices: [
-        { value: 'fail', label: 'Fail the node' },
-        { value: 'answer', label: 'Answer in one more turn, without tools' },
+        { value: 'fail', label: more.onMaxTurnsChoices.fail },
+        { value: 'answer', label: more.onMaxTurnsChoices.answer },
       ],
     },
     {
       name: 'tool_choice',
-      label: 'Tool choice',
+      ...more.toolChoice,
       input: 'choice',
       choices: [
-        { value: 'auto', label: 'The model decides' },
-        { value: 'required', label: 'The first turn must call a tool' },
+        { value: 'auto', label: more.toolChoices.auto },
+        { value: 'required', label: more.toolChoices.required },
       ],
     },
   ],
 };
 
 const mock: FieldGroup = {
-  label: 'Mock model',
+  label: more.groups.mock,
   fields: [
     {
       name: 'mock.output',
-      label: 'Output',
-      hint: 'Any JSON. Strings can contain references like {ticket}.',
+      ...more.mockOutput,
       input: 'json',
+      templates: true,
     },
     {
       name: 'mock.cost_usd',
-      label: 'Cost (USD)',
+      ...more.mockCost,
       input: 'number',
       least: 0,
       most: 1_000_000,
     },
     {
       name: 'mock.delay_ms',
-      label: 'Delay (ms)',
+      ...more.mockDelay,
       input: 'number',
       least: 0,
       most: 3_600_000,
@@ -336,7 +324,7 @@ const mock: FieldGroup = {
     },
     {
       name: 'mock.fail_times',
-      label: 'Failures before success',
+      ...more.mockFailures,
       input: 'number',
       least: 0,
       most: 1000,
@@ -344,8 +332,7 @@ const mock: FieldGroup = {
     },
     {
       name: 'mock.turns',
-      label: 'Turns',
-      hint: 'Of an agent with tools: a JSON list, like [{"calls": [{"tool": "json_transform", "arguments": {}}]}, {"output": "done"}]',
+      ...more.mockTurns,
       input: 'json',
     },
   ],

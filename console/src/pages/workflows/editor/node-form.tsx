@@ -3,6 +3,7 @@ import { IconTrash } from '@tabler/icons-react';
 import { type ReactNode, useState } from 'react';
 import type { Graph } from '../../../../../client/index.ts';
 import { drawingOf } from '../../../graph/drawn.ts';
+import { nodeForm as text } from '../../../messages/en/workflows/editor.ts';
 import { type DraftAction, nodeOf } from './draft.ts';
 import { EdgeFields } from './edge-fields.tsx';
 import { FieldInput } from './field-input.tsx';
@@ -47,6 +48,7 @@ export function NodeForm({
         onChange={(value) => change({ type: 'set', id, field: field.name, value })}
         marks={marks.get(field.name) ?? NO_MARKS}
         tools={tools}
+        node={node}
       />
     </div>
   );
@@ -71,11 +73,11 @@ export function NodeForm({
       <EdgeFields graph={graph} id={id} change={change} />
       <Button
         variant="light"
-        color="red"
+        color="danger"
         leftSection={<IconTrash size={16} aria-hidden />}
         onClick={() => change({ type: 'remove', nodes: [id], edges: [] })}
       >
-        Delete node
+        {text.delete}
       </Button>
     </Stack>
   );
@@ -94,8 +96,8 @@ function LabelInput({
 }) {
   return (
     <TextInput
-      label="Label"
-      description="Display name. Default: the node ID."
+      label={text.label}
+      description={text.labelAbout}
       data-field="label"
       value={labelOf(node)}
       error={marksText(marks.get('label'))}
@@ -161,11 +163,11 @@ function IdInput({
   };
   return (
     <TextInput
-      label="ID"
-      description="Used in prompts and expressions"
+      label={text.id}
+      description={text.idAbout}
       data-field="id"
       value={typed ?? id}
-      error={taken ? 'Another node already has this ID' : error}
+      error={taken ? text.idTaken : error}
       onChange={(event) => setTyped(event.currentTarget.value)}
       onBlur={take}
       onKeyDown={(event) => {

@@ -1,11 +1,14 @@
 import { Button, NativeSelect, Stack, Text, Title } from '@mantine/core';
 import { IconTrash } from '@tabler/icons-react';
+import type { ReactNode } from 'react';
 import type { Graph } from '../../../../../client/index.ts';
 import type { Drawing } from '../../../graph/drawn.ts';
-import { kindNames } from '../../../graph/node-card.tsx';
+import { kindNames } from '../../../messages/en/graph.ts';
+import { words } from '../../../messages/en/words.ts';
+import { selectionPanel as text } from '../../../messages/en/workflows/editor.ts';
 import type { DraftAction } from './draft.ts';
 import { EdgeRow } from './edge-fields.tsx';
-import type { Selection } from './editor-canvas.tsx';
+import type { Selection } from './canvas/editor-canvas.tsx';
 import type { Mistake } from '../mistakes/mistakes.ts';
 import { NodeForm } from './node-form.tsx';
 import { isRecord } from '../../../parts/data/record.ts';
@@ -18,6 +21,7 @@ export function SelectionPanel({
   mistakes,
   tools,
   focused,
+  values,
   change,
   onChoose,
 }: {
@@ -27,6 +31,8 @@ export function SelectionPanel({
   mistakes: readonly Mistake[];
   tools: readonly string[];
   focused: string | undefined;
+  /** Shown above the fields of a node. */
+  values: ReactNode;
   change: (action: DraftAction) => void;
   onChoose: (selection: Selection) => void;
 }) {
@@ -39,6 +45,7 @@ export function SelectionPanel({
     <Stack gap="sm">
       <PanelTitle node={node} edge={edge} nodes={nodes} />
       <NodeChoice drawing={drawing} node={node} onChoose={onChoose} />
+      {node !== undefined && values}
       {node !== undefined && (
         <NodeForm
           key={placeOf(graph, node.id)}
@@ -59,8 +66,7 @@ export function SelectionPanel({
       <SeveralSelected nodes={nodes} edges={edges} change={change} />
       {nodes.length + edges.length === 0 && (
         <Text size="sm" c="dimmed">
-          Select a node or an edge in the graph, or add a node. To connect two nodes, drag from the
-          right side of one to the left side of the other. Press Delete to remove the selection.
+          {text.nothing}
         </Text>
       )}
     </Stack>
@@ -81,10 +87,10 @@ function PanelTitle({
       {node !== undefined
         ? kindNames[node.kind]
         : edge !== undefined
-          ? 'Edge'
+          ? text.edge
           : nodes.length > 1
-            ? 'Multiple selection'
-            : 'No selection'}
+            ? text.several
+            : text.none}
     </Title>
   );
 }
@@ -100,9 +106,9 @@ function NodeChoice({
 }) {
   return (
     <NativeSelect
-      label="Node"
+      label={words.node}
       data={[
-        { value: '', label: 'None' },
+        { value: '', label: words.none },
         ...drawing.nodes.map(({ id, label }) => ({
           value: id,
           label: label === id ? id : `${label} (${id})`,
@@ -129,12 +135,10 @@ function SeveralSelected({
   return (
     nodes.length > 1 && (
       <>
-        <Text size="sm">
-          {nodes.length} nodes and {edges.length} edges selected.
-        </Text>
+        <Text size="sm">{text.selected(nodes.length, edges.length)}</Text>
         <Button
           variant="light"
-          color="red"
+          color="danger"
           leftSection={<IconTrash size={16} aria-hidden />}
           onClick={() =>
             change({
@@ -144,7 +148,7 @@ function SeveralSelected({
             })
           }
         >
-          Delete selection
+          {text.delete}
         </Button>
       </>
     )

@@ -1,5 +1,6 @@
 import { Input, NativeSelect } from '@mantine/core';
 import { Fragment, type ReactNode } from 'react';
+import { toolOptions as text } from '../../../messages/en/workflows/node-fields.ts';
 import {
   approvalMode,
   type ApprovalMode,
@@ -12,16 +13,15 @@ import type { NodeField } from './node-fields.ts';
 
 const expression: NodeField = {
   name: 'approval',
-  label: 'Expression',
-  hint: 'A person must approve the call while it is true. Uses args and the state, like args.amount > 100',
+  ...text.expression,
   input: 'expression',
+  locals: ['args'],
 };
 
 const options: readonly NodeField[] = [
   {
     name: 'max_calls',
-    label: 'Max calls',
-    hint: 'Over all turns. Default: no limit.',
+    ...text.maxCalls,
     input: 'number',
     least: 1,
     most: 1_000,
@@ -29,37 +29,35 @@ const options: readonly NodeField[] = [
   },
   {
     name: 'on_error',
-    label: 'When a call fails',
+    ...text.onError,
     input: 'choice',
     choices: [
-      { value: 'tell', label: 'Send the error to the model' },
-      { value: 'fail', label: 'Fail the node' },
+      { value: 'tell', label: text.onErrorChoices.send },
+      { value: 'fail', label: text.onErrorChoices.fail },
     ],
   },
   {
     name: 'fixed',
-    label: 'Fixed arguments',
-    hint: 'A JSON object that the model neither sees nor sets. Strings can contain references like {ticket}.',
+    ...text.fixed,
     input: 'object',
+    templates: true,
   },
   {
     name: 'description',
-    label: 'Description',
-    hint: 'For the model. Default: the description of the tool.',
+    ...text.description,
     input: 'template',
   },
   {
     name: 'parameters',
-    label: 'Argument schema',
-    hint: 'JSON Schema of the arguments, for a tool that has none.',
+    ...text.parameters,
     input: 'object',
   },
 ];
 
 const modes: readonly { value: ApprovalMode; label: string }[] = [
-  { value: 'never', label: 'Never' },
-  { value: 'always', label: 'Always' },
-  { value: 'expression', label: 'If an expression is true' },
+  { value: 'never', label: text.approvalModes.never },
+  { value: 'always', label: text.approvalModes.always },
+  { value: 'expression', label: text.approvalModes.expression },
 ];
 
 /** Renders one field; given to these options, because the form's fields include them. */
@@ -99,8 +97,8 @@ export function ToolOptions({
   return (
     <>
       <NativeSelect
-        label="Approval"
-        description="Whether a person must approve a call before it is made"
+        label={text.approval}
+        description={text.approvalAbout}
         data={[...modes]}
         value={mode}
         onChange={({ currentTarget: { value } }) => {

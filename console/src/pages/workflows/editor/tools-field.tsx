@@ -1,7 +1,10 @@
 import { Accordion, Button, Input, Select, Stack, Text } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
+import { toolsField as text } from '../../../messages/en/workflows/node-fields.ts';
 import { UserText } from '../../../parts/text/user-text.tsx';
-import { approvalMode, freeTools, optionOf, toolNameOf } from './agent-tools.ts';
+import { workflowsQuery } from '../../../queries/workflows.ts';
+import { approvalMode, freeTools, optionOf, toolNameOf, workflowTools } from './agent-tools.ts';
 import { type FieldMark, marksText } from './field-marks.ts';
 import { type RenderField, ToolOptions } from './tool-options.tsx';
 
@@ -11,7 +14,7 @@ interface ToolsFieldProps {
   value: unknown;
   onChange: (value: unknown) => void;
   marks: readonly FieldMark[];
-  /** The names of all tools. */
+  /** The names of all tools, without the workflows that can be offered. */
   tools: readonly string[];
   /** The form's own fields, for the options. */
   input: RenderField;
@@ -28,6 +31,7 @@ export function ToolsField({
   input,
 }: ToolsFieldProps) {
   const entries: readonly unknown[] = Array.isArray(value) ? value : [];
+  const workflows = useQuery(workflowsQuery).data ?? [];
   const [open, setOpen] = useState<string[]>([]);
   const save = (next: readonly unknown[]): void => onChange(next.length === 0 ? undefined : next);
   const marked = entries.flatMap((_, at) => (marksAt(marks, at).length > 0 ? [String(at)] : []));
@@ -65,7 +69,10 @@ export function ToolsField({
             />
           ))}
         </Accordion>
-        <AddTool free={freeTools(tools, entries)} onAdd={(name) => save([...entries, name])} />
+        <AddTool
+          free={freeTools([...tools, ...workflowTools(workflows)], entries)}
+          onAdd={(name) => save([...entries, name])}
+        />
       </Stack>
     </Input.Wrapper>
   );
@@ -73,15 +80,15 @@ export function ToolsField({
 
 const AddTool = ({ free, onAdd }: { free: string[]; onAdd: (name: string) => void }) => (
   <Select
-    label="Add tool"
-    placeholder="Select a tool"
+    label={text.add}
+    placeholder={text.select}
     searchable
     data={free}
     value={null}
     onChange={(name) => {
       if (name !== null) onAdd(name);
     }}
-    nothingFoundMessage="No more tools"
+    nothingFoundMessage={text.noMore}
   />
 );
 
@@ -105,14 +112,14 @@ function ToolItem({
       <Accordion.Control>
         <UserText>{toolNameOf(entry)}</UserText>
         <Text size="xs" c="dimmed">
-          Approval: {approvalMode(optionOf(entry, 'approval'))}
+          {text.approval[approvalMode(optionOf(entry, 'approval'))]}
         </Text>
       </Accordion.Control>
       <Accordion.Panel>
         <Stack gap="sm">
           <ToolOptions entry={entry} onChange={onChange} marks={marks} input={input} />
-          <Button variant="light" color="red" size="xs" onClick={onRemove}>
-            Remove tool
+          <Button variant="light" color="danger" size="xs" onClick={onRemove}>
+            {text.remove}
           </Button>
         </Stack>
       </Accordion.Panel>

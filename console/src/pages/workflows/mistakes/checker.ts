@@ -3,7 +3,7 @@ import type { CustomToolDefinition } from '../../../../../shared/agents/offered-
 import { graphNodeSchema, type GraphNode } from '../../../../../shared/contract/graph.ts';
 import { checkGraph } from '../../../../../shared/graph-check.ts';
 import { outputKey } from '../../../../../shared/graph/compile.ts';
-import { nodeTexts, type NodeText, textRoots } from '../../../../../shared/graph/node-texts.ts';
+import { nodeTexts, type NodeText, textReads } from '../../../../../shared/graph/node-texts.ts';
 import { builtinTools, calledAs } from '../../../../../shared/tools.ts';
 import type { JsonObject as JsonSchema } from '../../../../../shared/json.ts';
 import { inputKeysOf } from '../../../../../shared/graph/input-keys.ts';
@@ -53,7 +53,7 @@ export function inputKeys(graph: Graph): string[] {
 
 function rootsOf(text: NodeText): string[] {
   try {
-    return textRoots(text);
+    return textReads(text).map(({ key }) => key);
   } catch {
     // The graph check reports the error.
     return [];

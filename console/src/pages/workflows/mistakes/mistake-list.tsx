@@ -1,4 +1,5 @@
 import { Badge, Box, Group, Text, UnstyledButton } from '@mantine/core';
+import { mistakeList as text } from '../../../messages/en/workflows/mistakes.ts';
 import { UserText } from '../../../parts/text/user-text.tsx';
 import type { Mistake } from './mistakes.ts';
 
@@ -16,14 +17,14 @@ export function MistakeList({
   if (mistakes === undefined) {
     return (
       <Text size="sm" c="dimmed">
-        Checking…
+        {text.checking}
       </Text>
     );
   }
   if (mistakes.length === 0) {
     return (
       <Text size="sm" c="dimmed">
-        No problems. Ready to run.
+        {text.none}
       </Text>
     );
   }
@@ -40,9 +41,9 @@ export function MistakeList({
                   c="bright"
                   tt="none"
                   flex="none"
-                  color={mistake.severity === 'error' ? 'red' : 'yellow'}
+                  color={mistake.severity === 'error' ? 'danger' : 'warning'}
                 >
-                  {mistake.severity}
+                  {text.severities[mistake.severity]}
                 </Badge>
                 <Text size="sm" miw={0}>
                   <UserText>{mistake.message}</UserText>
@@ -54,7 +55,7 @@ export function MistakeList({
       </Box>
       {mistakes.length > SHOWN && (
         <Text size="xs" c="dimmed">
-          and {mistakes.length - SHOWN} more
+          {text.more(mistakes.length - SHOWN)}
         </Text>
       )}
     </>

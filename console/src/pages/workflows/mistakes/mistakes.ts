@@ -1,4 +1,5 @@
 import type { GraphIssue, GraphReport } from '../../../../../shared/contract/graph.ts';
+import { mistakeCounts as text } from '../../../messages/en/workflows/mistakes.ts';
 
 /** An error, which keeps a graph from running, or a warning. */
 export interface Mistake {
@@ -51,8 +52,12 @@ export function countByNode(mistakes: readonly Mistake[]): Map<string, MistakeCo
 /** `2 errors, 1 warning`, or undefined if there are none. */
 export function countWords({ errors, warnings }: MistakeCount): string | undefined {
   const words = [
-    ...(errors === 0 ? [] : [`${errors} ${errors === 1 ? 'error' : 'errors'}`]),
-    ...(warnings === 0 ? [] : [`${warnings} ${warnings === 1 ? 'warning' : 'warnings'}`]),
+    ...(errors === 0 ? [] : [text.errors(errors)]),
+    ...(warnings === 0 ? [] : [text.warnings(warnings)]),
   ];
   return words.length === 0 ? undefined : words.join(', ');
 }
+
+/** Whether nothing that is known keeps the graph from running. */
+export const isRunnable = (mistakes: readonly Mistake[] | undefined): boolean =>
+  mistakes?.some(({ severity }) => severity === 'error') !== true;

@@ -1,50 +1,108 @@
-import { Alert, Button, Group, Stack, Text } from '@mantine/core';
+import { Alert, Button, Group, Modal, Stack, Text } from '@mantine/core';
+import { useDisclosure } from '@mantine/hooks';
 import type { Workflow, WorkflowDraft } from '../../../../../client/index.ts';
+import { words } from '../../../messages/en/words.ts';
+import { conflict as text } from '../../../messages/en/workflows/publishing.ts';
+import { Message } from '../../../messages/message.tsx';
 import { When } from '../../../parts/text/time.tsx';
 import { UserText } from '../../../parts/text/user-text.tsx';
+import { DiffView } from '../versions/diff-view.tsx';
+import type { VersionContent } from '../versions/version-diff.ts';
 
-/** Someone else changed the draft or the version meanwhile. The member decides which content counts. */
-export function Conflict({
-  workflow,
-  draft,
-  behind,
-  reason,
-  onTake,
-  onKeep,
-}: {
+interface Choice {
   workflow: Workflow;
   draft: WorkflowDraft | null;
   /** The draft is the known one, and a newer version is current. */
   behind: boolean;
-  /** Why the last request was refused, if one was. */
-  reason: string | undefined;
+  /** What the editor has. */
+  mine: VersionContent;
   onTake: () => void;
   onKeep: () => void;
+}
+
+/**
+ * Someone else changed the draft or the version meanwhile. The member compares both contents, and decides which one
+ * counts.
+ */
+export function Conflict({
+  reason,
+  ...choice
+}: Choice & {
+  /** Why the last request was refused, if one was. */
+  reason: string | undefined;
 }) {
+  const { workflow, draft, behind } = choice;
+  const [comparing, { open, close }] = useDisclosure(false);
   const title = behind
-    ? `Version ${workflow.version} is current now`
+    ? text.newVersion(workflow.version)
     : draft === null
-      ? 'The draft was published or discarded'
-      : 'Someone else changed this draft';
+      ? text.draftGone
+      : text.draftChanged;
   return (
-    <Alert color="yellow" role="status" title={title}>
+    <Alert color="warning" role="status" title={title}>
       <Stack gap="xs">
         {reason !== undefined && <Text size="sm">{reason}</Text>}
         <Text size="sm" component="div">
           <Explanation workflow={workflow} draft={draft} behind={behind} />
         </Text>
         <Group>
-          {!behind && (
-            <Button size="compact-sm" variant="default" onClick={onTake}>
-              {draft === null ? `Load version ${workflow.version}` : 'Load their draft'}
-            </Button>
-          )}
-          <Button size="compact-sm" variant="default" onClick={onKeep}>
-            Keep mine
+          <Button size="compact-sm" variant="default" onClick={open}>
+            {text.compare}
           </Button>
         </Group>
       </Stack>
+      <Comparison {...choice} opened={comparing} onClose={close} />
     </Alert>
+  );
+}
+
+const textsOfVersion = ({ version }: Workflow) => ({
+  title: text.compareVersion(version),
+  changes: text.changesInVersion(version),
+  load: text.loadVersion(version),
+});
+
+const textsOfDraft = {
+  title: text.compareDraft,
+  changes: text.changesInDraft,
+  load: text.loadDraft,
+};
+
+/** What the member's content changes in the other one, and the choice. */
+function Comparison({
+  workflow,
+  draft,
+  behind,
+  mine,
+  onTake,
+  onKeep,
+  opened,
+  onClose,
+}: Choice & { opened: boolean; onClose: () => void }) {
+  const theirs = behind || draft === null ? workflow : draft;
+  const named = theirs === workflow ? textsOfVersion(workflow) : textsOfDraft;
+  const choose = (act: () => void) => (): void => {
+    onClose();
+    act();
+  };
+  return (
+    <Modal opened={opened} onClose={onClose} title={named.title} size="xl">
+      <Stack gap="md">
+        <Text size="sm">{named.changes}</Text>
+        <DiffView from={theirs} to={mine} />
+        <Group justify="flex-end">
+          <Button variant="default" onClick={onClose}>
+            {words.cancel}
+          </Button>
+          {!behind && (
+            <Button variant="default" onClick={choose(onTake)}>
+              {named.load}
+            </Button>
+          )}
+          <Button onClick={choose(onKeep)}>{text.keepMine}</Button>
+        </Group>
+      </Stack>
+    </Modal>
   );
 }
 
@@ -58,15 +116,18 @@ function Explanation({
   behind: boolean;
 }) {
   if (behind) {
-    return `The draft began at an earlier version. “Keep mine” saves it on top of version ${version}, so that it replaces that version when it is published. Compare them first.`;
+    return text.behind(version);
   }
   if (draft === null) {
-    return `“Keep mine” saves your content as a new draft, based on version ${version}.`;
+    return text.keepAsNewDraft(version);
   }
   return (
-    <>
-      <UserText>{draft.saved_by_name ?? 'Someone'}</UserText> saved it{' '}
-      <When at={draft.saved_at} ago />. “Keep mine” replaces their content with yours.
-    </>
+    <Message
+      text={text.savedMeanwhile}
+      values={{
+        author: <UserText>{draft.saved_by_name ?? text.someone}</UserText>,
+        when: <When at={draft.saved_at} ago />,
+      }}
+    />
   );
 }

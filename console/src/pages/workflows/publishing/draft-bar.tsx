@@ -1,9 +1,12 @@
 import { Box, Button, Group, Text } from '@mantine/core';
 import { useState } from 'react';
 import type { Workflow, WorkflowDraft } from '../../../../../client/index.ts';
+import { draftBar as text } from '../../../messages/en/workflows/publishing.ts';
+import { Message } from '../../../messages/message.tsx';
 import { When } from '../../../parts/text/time.tsx';
 import { UserText } from '../../../parts/text/user-text.tsx';
 import { useMay } from '../../../queries/identity.ts';
+import { StartExperiment } from '../experiments/start-experiment.tsx';
 import { PublishDialog } from './publish-dialog.tsx';
 import type { Content, Saving } from './use-saving.tsx';
 
@@ -19,32 +22,43 @@ export function DraftBar({ content, ...shown }: Shown & { content: Content }) {
   const mayPublish = useMay('publish_workflows');
   const [publishing, setPublishing] = useState(false);
   return (
-    <Group gap="sm" justify="space-between">
-      <Box>
+    <Group gap={8} justify="space-between" w="100%">
+      <Box flex="1 1 240px" miw={0}>
         <DraftState {...shown} />
-        <Text size="sm" c="dimmed">
-          Runs, webhooks and schedules use version {workflow.version} until a draft is published.
-          {!mayPublish &&
-            ' You need the publish_workflows permission to publish: save the draft and ask someone who has it.'}
+        <Text size="xs" c="dimmed" visibleFrom="sm">
+          {text.usedVersion(workflow.version)}
+          {!mayPublish && ` ${text.mayNotPublish}`}
         </Text>
       </Box>
       {saving.etag !== undefined && (
         <Group gap="xs">
-          <Button variant="default" disabled={saving.pending} onClick={saving.discard}>
-            Discard draft
+          <Button
+            size="compact-sm"
+            variant="default"
+            disabled={saving.pending}
+            onClick={saving.discard}
+          >
+            {text.discard}
           </Button>
+          <StartExperiment
+            workflow={workflow}
+            size="compact-sm"
+            disabled={saving.unsaved || saving.pending}
+          />
           {mayPublish && (
             <Button
+              size="compact-sm"
               disabled={saving.unsaved || saving.pending || saving.conflict !== null}
               onClick={() => setPublishing(true)}
             >
-              Publish
+              {text.publish}
             </Button>
           )}
         </Group>
       )}
       <PublishDialog
         workflow={workflow}
+        draft={shown.draft}
         content={content}
         saving={saving}
         opened={publishing}
@@ -56,16 +70,21 @@ export function DraftBar({ content, ...shown }: Shown & { content: Content }) {
 
 function DraftState({ workflow, draft, saving }: Shown) {
   if (saving.etag === undefined) {
-    return <Text size="sm">Version {workflow.version}, without a draft</Text>;
+    return <Text size="xs">{text.withoutDraft(workflow.version)}</Text>;
   }
   return (
-    <Text size="sm" component="div">
-      Draft, based on version {saving.baseVersion}
-      {draft !== null && (
-        <>
-          , saved by <UserText>{draft.saved_by_name ?? 'an API key'}</UserText>{' '}
-          <When at={draft.saved_at} ago />
-        </>
+    <Text size="xs" component="div">
+      {draft === null ? (
+        text.draft(saving.baseVersion)
+      ) : (
+        <Message
+          text={text.draftSaved}
+          values={{
+            version: saving.baseVersion,
+            author: <UserText>{draft.saved_by_name ?? text.anApiKey}</UserText>,
+            when: <When at={draft.saved_at} ago />,
+          }}
+        />
       )}
     </Text>
   );

@@ -1,6 +1,11 @@
 import { Button, Group, Modal, Stack, Text, Textarea } from '@mantine/core';
 import { useState } from 'react';
-import type { Workflow } from '../../../../../client/index.ts';
+import type { Workflow, WorkflowDraft } from '../../../../../client/index.ts';
+import { words } from '../../../messages/en/words.ts';
+import { publishDialog as text } from '../../../messages/en/workflows/publishing.ts';
+import { Message } from '../../../messages/message.tsx';
+import { When } from '../../../parts/text/time.tsx';
+import { UserText } from '../../../parts/text/user-text.tsx';
 import { DiffView } from '../versions/diff-view.tsx';
 import type { Content, Saving } from './use-saving.tsx';
 
@@ -9,12 +14,14 @@ const MAX_NOTE = 1_000;
 /** What publishing the draft changes, and a note about it. */
 export function PublishDialog({
   workflow,
+  draft,
   content,
   saving,
   opened,
   onClose,
 }: {
   workflow: Workflow;
+  draft: WorkflowDraft | null;
   content: Content;
   saving: Saving;
   opened: boolean;
@@ -22,19 +29,21 @@ export function PublishDialog({
 }) {
   const [note, setNote] = useState('');
   return (
-    <Modal opened={opened} onClose={onClose} title="Publish this draft?" size="xl">
+    <Modal opened={opened} onClose={onClose} title={text.title} size="xl">
       <Stack gap="md">
-        <Text size="sm">
-          It becomes version {workflow.version + 1}. New runs, webhooks and schedules use it
-          immediately.
-        </Text>
+        <Text size="sm">{text.consequence(workflow.version + 1)}</Text>
+        {draft !== null && (
+          <Text size="sm" component="div">
+            <Author of={draft} />
+          </Text>
+        )}
         <DiffView
           from={workflow}
           to={{ graph: content.graph, input_schema: content.inputSchema }}
         />
         <Textarea
-          label="Note"
-          description="What this version changes. Everyone who can see the workflow can read it."
+          label={text.note}
+          description={text.noteAbout}
           maxLength={MAX_NOTE}
           autosize
           minRows={2}
@@ -43,7 +52,7 @@ export function PublishDialog({
         />
         <Group justify="flex-end">
           <Button variant="default" onClick={onClose}>
-            Cancel
+            {words.cancel}
           </Button>
           <Button
             onClick={() => {
@@ -52,10 +61,20 @@ export function PublishDialog({
               onClose();
             }}
           >
-            Publish draft
+            {text.publish}
           </Button>
         </Group>
       </Stack>
     </Modal>
   );
 }
+
+const Author = ({ of: draft }: { of: WorkflowDraft }) => (
+  <Message
+    text={text.author}
+    values={{
+      author: <UserText>{draft.saved_by_name ?? text.anApiKey}</UserText>,
+      when: <When at={draft.saved_at} ago />,
+    }}
+  />
+);

@@ -7,6 +7,7 @@ import {
   type WorkflowDraft,
 } from '../../../../../client/index.ts';
 import { api } from '../../../api.ts';
+import { saving as text } from '../../../messages/en/workflows/publishing.ts';
 import { useAction } from '../../../parts/forms/action.ts';
 import { confirm } from '../../../parts/forms/confirm.tsx';
 import { describeError } from '../../../parts/text/describe-error.ts';
@@ -23,12 +24,16 @@ export interface Saving {
   unsaved: boolean;
   pending: boolean;
   save: () => void;
+  /** Saves what is not saved yet. Resolves to whether the workflow has a draft then. Throws what the save throws. */
+  saveFirst: () => Promise<boolean>;
   /** The tag of the saved draft; undefined without one. */
   etag: string | undefined;
   /** The version that the draft began at. */
   baseVersion: number;
   publish: (note: string) => void;
   discard: () => void;
+  /** Continues from another state than the one that was read: that of changes which were kept. */
+  continueFrom: (state: { etag: string | undefined; version: number }) => void;
   /** A notice if another member has changed the draft or the version. */
   conflict: ReactNode;
 }
@@ -75,7 +80,7 @@ function useDraftActions(
       ),
     {
       changes: [workflowsKey],
-      done: 'Draft saved',
+      done: text.saved,
       onDone: (saved, sent) => setBase({ ...sent, etag: saved.etag, version: saved.base_version }),
     },
   );
@@ -83,13 +88,13 @@ function useDraftActions(
     (note: string) => api().publishDraft(workflow.id, note.trim() === '' ? {} : { note }, known),
     {
       changes: [workflowsKey],
-      done: ({ version }) => `Version ${version} published`,
+      done: ({ version }) => text.published(version),
       onDone: ({ version }) => setBase({ ...base, etag: undefined, version }),
     },
   );
   const discard = useAction(() => api().discardDraft(workflow.id, known), {
     changes: [workflowsKey],
-    done: 'Draft discarded',
+    done: text.discarded,
     onDone: () => {
       load(contentOf(workflow));
       setBase(baseOf(workflow, null));
@@ -138,12 +143,19 @@ export function useSaving(
     save: () => {
       if (unsaved && !pending) put.mutate({ ...base, ...content });
     },
+    saveFirst: async () => {
+      if (!unsaved) return base.etag !== undefined;
+      await put.mutateAsync({ ...base, ...content });
+      return true;
+    },
     publish: (note) => publish.mutate(note),
     discard: () => confirmDiscard(workflow, () => discard.mutate(undefined)),
+    continueFrom: (state) => setBase({ ...base, ...state }),
     conflict:
       difference === undefined ? null : (
         <Conflict
           {...known}
+          mine={{ graph: content.graph, input_schema: content.inputSchema }}
           behind={difference === 'version'}
           reason={refused === undefined ? undefined : describeError(refused)}
           onTake={() => (unsaved ? confirmLoad(take) : take())}
@@ -158,16 +170,16 @@ export function useSaving(
 
 const confirmDiscard = ({ version }: Workflow, onConfirm: () => void): void =>
   confirm({
-    title: 'Discard this draft?',
-    consequence: `The editor returns to version ${version}. You cannot undo this.`,
-    confirmLabel: 'Discard draft',
+    title: text.discardTitle,
+    consequence: text.discardConsequence(version),
+    confirmLabel: text.discardConfirm,
     onConfirm,
   });
 
 const confirmLoad = (onConfirm: () => void): void =>
   confirm({
-    title: 'Load their changes?',
-    consequence: 'You lose your unsaved changes.',
-    confirmLabel: 'Discard my changes',
+    title: text.loadTitle,
+    consequence: text.loadConsequence,
+    confirmLabel: text.loadConfirm,
     onConfirm,
   });

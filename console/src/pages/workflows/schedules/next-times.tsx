@@ -1,6 +1,7 @@
 import { Box, Text } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { useEffect, useState } from 'react';
+import { nextTimes as text } from '../../../messages/en/workflows/schedules.ts';
 import { When } from '../../../parts/text/time.tsx';
 
 const SHOWN = 5;
@@ -27,15 +28,15 @@ export function NextTimes({ cron, timezone }: { cron: string; timezone: string }
   return (
     <Box aria-live="polite">
       <Text size="sm" fw={500}>
-        Next runs
+        {text.title}
       </Text>
       {times === undefined ? (
-        <Text size="sm" c="red" role="alert">
-          Enter a valid cron expression and time zone, such as 0 9 * * 1-5 in Europe/Berlin.
+        <Text size="sm" c="danger" role="alert">
+          {text.invalid}
         </Text>
       ) : times.length === 0 ? (
         <Text size="sm" c="dimmed">
-          No upcoming runs
+          {text.none}
         </Text>
       ) : (
         <Box component="ul" m={0} pl="md">

@@ -10,7 +10,9 @@ import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import type { JsonObject, Schedule, Workflow } from '../../../../../client/index.ts';
 import { api } from '../../../api.ts';
-import { useAction } from '../../../parts/forms/action.ts';
+import { words } from '../../../messages/en/words.ts';
+import { scheduleDialog as text } from '../../../messages/en/workflows/schedules.ts';
+import { Edited, type Editing, useEdit } from '../../../parts/forms/edited.tsx';
 import { Form } from '../../../parts/forms/form.tsx';
 import { useMay } from '../../../queries/identity.ts';
 import { schedulesKey } from '../../../queries/schedules.ts';
@@ -41,10 +43,12 @@ export function ScheduleDialog({
     <Modal
       opened={opened}
       onClose={onClose}
-      title={'schedule' in target ? 'Edit schedule' : 'New schedule'}
+      title={'schedule' in target ? text.edit : text.new}
       size="lg"
     >
-      <ScheduleForm target={target} onClose={onClose} />
+      <Edited<Schedule> record={'schedule' in target ? target.schedule : undefined}>
+        {(editing) => <ScheduleForm target={target} editing={editing} onClose={onClose} />}
+      </Edited>
     </Modal>
   );
 }
@@ -52,8 +56,14 @@ export function ScheduleDialog({
 const zones = (): string[] => ['UTC', ...Intl.supportedValuesOf('timeZone')];
 const ownZone = (): string => new Intl.DateTimeFormat().resolvedOptions().timeZone;
 
-function useScheduleForm({ target, onClose }: { target: ScheduleTarget; onClose: () => void }) {
-  const given = 'schedule' in target ? target.schedule : undefined;
+interface FormProps {
+  target: ScheduleTarget;
+  editing: Editing<Schedule> | undefined;
+  onClose: () => void;
+}
+
+function useScheduleForm({ target, editing, onClose }: FormProps) {
+  const given = editing?.record;
   const [chosen, setChosen] = useState('');
   const [name, setName] = useState(given?.name ?? '');
   const [cron, setCron] = useState(given?.cron ?? '0 9 * * 1-5');
@@ -65,16 +75,17 @@ function useScheduleForm({ target, onClose }: { target: ScheduleTarget; onClose:
   const enabled = useMay('run_workflows');
   const workflowId = 'workflowId' in target ? target.workflowId : chosen;
   const fields = { name: name.trim() === '' ? null : name, cron, timezone, overlap, input };
-  const save = useAction(
-    () =>
+  const save = useEdit<Schedule, Schedule>(
+    editing,
+    fields,
+    (known) =>
       given === undefined
         ? api().createSchedule({ workflow_id: workflowId, enabled, ...fields })
-        : api().updateSchedule(given.id, fields),
+        : api().updateSchedule(given.id, fields, known),
     {
       changes: [schedulesKey],
-      done: given === undefined ? 'Schedule created' : 'Schedule saved',
+      done: given === undefined ? text.created : text.saved,
       onDone: onClose,
-      quiet: true,
     },
   );
   return {
@@ -100,28 +111,29 @@ function useScheduleForm({ target, onClose }: { target: ScheduleTarget; onClose:
 
 type ScheduleFormState = ReturnType<typeof useScheduleForm>;
 
-function ScheduleForm({ target, onClose }: { target: ScheduleTarget; onClose: () => void }) {
-  const state = useScheduleForm({ target, onClose });
+function ScheduleForm(props: FormProps) {
+  const { target, onClose } = props;
+  const state = useScheduleForm(props);
   const { save, given, cron, broken, workflowId, name, setName, setCron, timezone, setTimezone } =
     state;
   return (
     <Form
       action={save}
-      submit={given === undefined ? 'Create schedule' : 'Save changes'}
+      submit={given === undefined ? text.create : words.saveChanges}
       ready={cron.trim() !== '' && !broken && (given !== undefined || workflowId !== '')}
       onSubmit={() => save.mutate(undefined)}
       onCancel={onClose}
     >
       <WorkflowChoice {...state} target={target} />
       <TextInput
-        label="Name"
+        label={words.name}
         maxLength={200}
         value={name}
         onChange={(event) => setName(event.currentTarget.value)}
       />
       <TextInput
-        label="Cron expression"
-        description="Minute, hour, day of month, month, day of week; or @hourly, @daily, @weekly, @monthly, @yearly"
+        label={text.cron}
+        description={text.cronAbout}
         required
         maxLength={200}
         ff="monospace"
@@ -154,8 +166,8 @@ function InputField({ given, workflowId, save, input, setInput, setBroken }: Sch
   }
   return (
     <JsonField
-      label="Input"
-      description="A JSON object passed to each run"
+      label={words.input}
+      description={text.inputAbout}
       value={input}
       judge={anObject}
       onBroken={setBroken}
@@ -173,8 +185,8 @@ function TimeZone({
 }) {
   return (
     <Autocomplete
-      label="Time zone"
-      description="The schedule runs in this time zone"
+      label={text.timezone}
+      description={text.timezoneAbout}
       required
       data={zones()}
       limit={30}
@@ -192,10 +204,10 @@ function WorkflowChoice({
   return (
     'workflows' in target && (
       <NativeSelect
-        label="Workflow"
+        label={words.workflow}
         required
         data={[
-          { value: '', label: 'Select a workflow' },
+          { value: '', label: text.selectWorkflow },
           ...target.workflows.map((each) => ({ value: each.id, label: each.name })),
         ]}
         value={chosen}
@@ -209,13 +221,13 @@ function OverlapChoice({ overlap, setOverlap }: ScheduleFormState) {
   return (
     <div>
       <Text size="sm" fw={500} id="overlap-label">
-        If the previous run is still active
+        {text.overlap}
       </Text>
       <SegmentedControl
         aria-labelledby="overlap-label"
         data={[
-          { value: 'skip', label: 'Skip the new run' },
-          { value: 'allow', label: 'Start a new run' },
+          { value: 'skip', label: text.overlapSkip },
+          { value: 'allow', label: text.overlapAllow },
         ]}
         value={overlap}
         onChange={(value) => setOverlap(value === 'allow' ? 'allow' : 'skip')}

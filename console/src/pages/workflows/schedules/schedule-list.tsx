@@ -1,8 +1,10 @@
-import { Button, Text } from '@mantine/core';
+import { Button } from '@mantine/core';
 import { IconPlus } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { useMemo, useState } from 'react';
+import { scheduleList as text } from '../../../messages/en/workflows/schedules.ts';
 import { Empty } from '../../../parts/empty.tsx';
+import { ButtonLink } from '../../../parts/links.tsx';
 import { Loaded } from '../../../parts/loaded.tsx';
 import { Page } from '../../../parts/page.tsx';
 import { useMay } from '../../../queries/identity.ts';
@@ -26,15 +28,15 @@ export function ScheduleListPage() {
   const mayCreate = mayEdit && workflows !== undefined && workflows.length > 0;
   return (
     <Page
-      title="Schedules"
-      about="Runs started on a schedule"
+      title={text.title}
+      about={text.about}
       actions={
         mayCreate && (
           <Button
             leftSection={<IconPlus size={16} aria-hidden />}
             onClick={() => setCreating(true)}
           >
-            New schedule
+            {text.new}
           </Button>
         )
       }
@@ -49,11 +51,15 @@ export function ScheduleListPage() {
       <Loaded query={query}>
         {(schedules) =>
           schedules.length === 0 ? (
-            <Empty title="No schedules yet">
-              <Text size="sm">
-                A schedule starts runs of a workflow at set times. Create one to run a workflow
-                automatically.
-              </Text>
+            <Empty
+              title={text.empty.title}
+              about={mayEdit && !mayCreate ? text.empty.aboutWithoutWorkflows : text.empty.about}
+              missing={!mayEdit && 'create_edit_workflows'}
+            >
+              {mayCreate && <Button onClick={() => setCreating(true)}>{text.empty.create}</Button>}
+              {mayEdit && workflows?.length === 0 && (
+                <ButtonLink to="/templates">{text.empty.browseTemplates}</ButtonLink>
+              )}
             </Empty>
           ) : (
             <ScheduleTable schedules={schedules} workflowNames={names} />

@@ -1,7 +1,8 @@
-import { Button, Text } from '@mantine/core';
+import { Button } from '@mantine/core';
 import { IconPlus } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
+import { schedulePanel as text } from '../../../messages/en/workflows/schedules.ts';
 import { Empty } from '../../../parts/empty.tsx';
 import { Loaded } from '../../../parts/loaded.tsx';
 import { Section } from '../../../parts/page.tsx';
@@ -19,7 +20,7 @@ export function SchedulePanel({ workflowId }: { workflowId: string }) {
   const [creating, setCreating] = useState(false);
   return (
     <Section
-      title="Schedules"
+      title={text.title}
       actions={
         mayEdit && (
           <Button
@@ -28,7 +29,7 @@ export function SchedulePanel({ workflowId }: { workflowId: string }) {
             leftSection={<IconPlus size={16} aria-hidden />}
             onClick={() => setCreating(true)}
           >
-            New schedule
+            {text.new}
           </Button>
         )
       }
@@ -42,8 +43,12 @@ export function SchedulePanel({ workflowId }: { workflowId: string }) {
         {(schedules) => {
           const own = schedules.filter((each) => each.workflow_id === workflowId);
           return own.length === 0 ? (
-            <Empty title="No schedules yet">
-              <Text size="sm">Create a schedule to run this workflow at set times.</Text>
+            <Empty
+              title={text.empty.title}
+              about={text.empty.about}
+              missing={!mayEdit && 'create_edit_workflows'}
+            >
+              {mayEdit && <Button onClick={() => setCreating(true)}>{text.empty.create}</Button>}
             </Empty>
           ) : (
             <ScheduleTable schedules={own} />

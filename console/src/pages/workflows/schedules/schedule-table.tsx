@@ -1,9 +1,11 @@
 import { ActionIcon, Code, Menu, Stack, Switch, Table, Text } from '@mantine/core';
 import { IconDots } from '@tabler/icons-react';
-import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import type { Schedule } from '../../../../../client/index.ts';
 import { api } from '../../../api.ts';
+import { words } from '../../../messages/en/words.ts';
+import { scheduleTable as text } from '../../../messages/en/workflows/schedules.ts';
+import { Message } from '../../../messages/message.tsx';
 import { useAction } from '../../../parts/forms/action.ts';
 import { confirm } from '../../../parts/forms/confirm.tsx';
 import { UserText } from '../../../parts/text/user-text.tsx';
@@ -13,8 +15,7 @@ import { useMay } from '../../../queries/identity.ts';
 import { runsKey } from '../../../queries/runs.ts';
 import { schedulesKey } from '../../../queries/schedules.ts';
 import { ScheduleDialog } from './schedule-dialog.tsx';
-
-const NO_SEARCH = { step: undefined, tab: undefined };
+import { NO_SELECTION, useOpenRun } from '../../../parts/open-run.ts';
 
 /** Schedules with their last and next runs. `workflowNames` adds a column with the workflow. */
 export function ScheduleTable({
@@ -35,17 +36,17 @@ export function ScheduleTable({
           target={{ schedule: edited }}
         />
       )}
-      <Table.ScrollContainer minWidth={860} tabIndex={0} aria-label="Schedules, scrollable">
-        <Table aria-label="Schedules" verticalSpacing="sm">
+      <Table.ScrollContainer minWidth={860} tabIndex={0} aria-label={text.labelScrollable}>
+        <Table aria-label={text.label} verticalSpacing="sm">
           <Table.Thead style={{ whiteSpace: 'nowrap' }}>
             <Table.Tr>
-              <Table.Th>Schedule</Table.Th>
-              {workflowNames !== undefined && <Table.Th>Workflow</Table.Th>}
-              <Table.Th>Runs at</Table.Th>
-              <Table.Th>Next run</Table.Th>
-              <Table.Th>Last run</Table.Th>
-              <Table.Th>Enabled</Table.Th>
-              <Table.Th>Actions</Table.Th>
+              <Table.Th>{text.schedule}</Table.Th>
+              {workflowNames !== undefined && <Table.Th>{words.workflow}</Table.Th>}
+              <Table.Th>{text.runsAt}</Table.Th>
+              <Table.Th>{text.nextRun}</Table.Th>
+              <Table.Th>{text.lastRun}</Table.Th>
+              <Table.Th>{text.enabled}</Table.Th>
+              <Table.Th>{text.actions}</Table.Th>
             </Table.Tr>
           </Table.Thead>
           <Table.Tbody>
@@ -86,8 +87,7 @@ function ScheduleRow({
       <Table.Td>
         <Code>{schedule.cron}</Code>
         <Text size="xs" c="dimmed">
-          {schedule.timezone}
-          {schedule.overlap === 'allow' && ', allows overlapping runs'}
+          {schedule.overlap === 'allow' ? text.overlapping(schedule.timezone) : schedule.timezone}
         </Text>
       </Table.Td>
       <Table.Td>
@@ -132,7 +132,7 @@ function LastTick({ schedule }: { schedule: Schedule }) {
   return (
     <Stack gap={2}>
       {at === null ? (
-        <Text size="sm">Never</Text>
+        <Text size="sm">{text.never}</Text>
       ) : (
         <Text size="sm" component="div">
           <When at={at} ago />
@@ -142,11 +142,11 @@ function LastTick({ schedule }: { schedule: Schedule }) {
               <TextLink
                 to="/runs/$runId"
                 params={{ runId }}
-                search={NO_SEARCH}
+                search={NO_SELECTION}
                 size="sm"
-                aria-label={`Last run of ${nameOf(schedule)}`}
+                aria-label={text.lastRunOf(nameOf(schedule))}
               >
-                View run
+                {text.viewRun}
               </TextLink>
             </>
           )}
@@ -154,7 +154,13 @@ function LastTick({ schedule }: { schedule: Schedule }) {
       )}
       {skip !== null && (at === null || skip.at > at) && (
         <Text size="xs" component="div">
-          Skipped <When at={skip.at} ago />: <UserText>{skip.reason}</UserText>
+          <Message
+            text={text.skipped}
+            values={{
+              when: <When at={skip.at} ago />,
+              reason: <UserText>{skip.reason}</UserText>,
+            }}
+          />
         </Text>
       )}
     </Stack>
@@ -164,14 +170,18 @@ function LastTick({ schedule }: { schedule: Schedule }) {
 function EnabledSwitch({ schedule }: { schedule: Schedule }) {
   const mayEdit = useMay('create_edit_workflows');
   const mayRun = useMay('run_workflows');
-  const set = useAction((enabled: boolean) => api().updateSchedule(schedule.id, { enabled }), {
-    changes: [schedulesKey],
-    done: ({ enabled }) => (enabled ? 'Schedule enabled' : 'Schedule disabled'),
-  });
-  if (!mayEdit) return schedule.enabled ? 'yes' : 'no';
+  const set = useAction(
+    (enabled: boolean) =>
+      api().updateSchedule(schedule.id, { enabled }, { ifMatch: schedule.etag }),
+    {
+      changes: [schedulesKey],
+      done: ({ enabled }) => (enabled ? text.nowEnabled : text.nowDisabled),
+    },
+  );
+  if (!mayEdit) return schedule.enabled ? text.yes : text.no;
   return (
     <Switch
-      aria-label={`${nameOf(schedule)} enabled`}
+      aria-label={text.isEnabled(nameOf(schedule))}
       checked={set.isPending ? set.variables : schedule.enabled}
       disabled={set.isPending || (!schedule.enabled && !mayRun)}
       onChange={(event) => set.mutate(event.currentTarget.checked)}
@@ -182,46 +192,48 @@ function EnabledSwitch({ schedule }: { schedule: Schedule }) {
 function ScheduleMenu({ schedule, onEdit }: { schedule: Schedule; onEdit: () => void }) {
   const mayEdit = useMay('create_edit_workflows');
   const mayRun = useMay('run_workflows');
-  const navigate = useNavigate();
+  const openRun = useOpenRun();
   const trigger = useAction(() => api().triggerSchedule(schedule.id), {
     changes: [schedulesKey, runsKey],
-    onDone: ({ id }) =>
-      void navigate({ to: '/runs/$runId', params: { runId: id }, search: NO_SEARCH }),
+    onDone: ({ id }) => openRun(id),
   });
-  const remove = useAction(() => api().deleteSchedule(schedule.id), {
-    changes: [schedulesKey],
-    done: 'Schedule deleted',
-  });
+  const remove = useAction(
+    ({ id, etag }: Schedule) => api().deleteSchedule(id, { ifMatch: etag }),
+    {
+      changes: [schedulesKey],
+      done: text.deleted,
+    },
+  );
   if (!mayEdit) return '–';
   return (
     <Menu position="bottom-end">
       <Menu.Target>
-        <ActionIcon variant="subtle" color="gray" aria-label={`Actions for ${nameOf(schedule)}`}>
+        <ActionIcon variant="subtle" color="gray" aria-label={text.actionsFor(nameOf(schedule))}>
           <IconDots size={18} />
         </ActionIcon>
       </Menu.Target>
       <Menu.Dropdown>
         <Menu.Item disabled={!mayRun} onClick={() => trigger.mutate(undefined)}>
-          Run now
+          {text.runNow}
         </Menu.Item>
-        <Menu.Item onClick={onEdit}>Edit</Menu.Item>
+        <Menu.Item onClick={onEdit}>{words.edit}</Menu.Item>
         <Menu.Item
-          c="red"
+          c="danger"
           onClick={() =>
             confirm({
-              title: 'Delete this schedule?',
+              title: text.deleteTitle,
               consequence: (
-                <>
-                  <UserText>{nameOf(schedule)}</UserText> will not start any more runs. Active runs
-                  continue.
-                </>
+                <Message
+                  text={text.deleteConsequence}
+                  values={{ name: <UserText>{nameOf(schedule)}</UserText> }}
+                />
               ),
-              confirmLabel: 'Delete schedule',
-              onConfirm: () => remove.mutate(undefined),
+              confirmLabel: text.deleteConfirm,
+              onConfirm: () => remove.mutate(schedule),
             })
           }
         >
-          Delete
+          {words.delete}
         </Menu.Item>
       </Menu.Dropdown>
     </Menu>

@@ -2,27 +2,43 @@ import { Fieldset, NumberInput, Stack, Switch, TextInput } from '@mantine/core';
 import { useState } from 'react';
 import type { Webhook } from '../../../../../client/index.ts';
 import { api } from '../../../api.ts';
-import { useAction } from '../../../parts/forms/action.ts';
+import { webhookConfig as text } from '../../../messages/en/workflows/triggers.ts';
+import { Edited, type Editing, useEdit } from '../../../parts/forms/edited.tsx';
 import { Form } from '../../../parts/forms/form.tsx';
 import { webhooksKey } from '../../../queries/webhooks.ts';
 
 const MOST_TOLERANCE_SECONDS = 86_400;
 const MOST_WINDOW_SECONDS = 2_592_000;
 
-function useWebhookSettings({ webhook, workflowId }: { webhook: Webhook; workflowId: string }) {
+interface FormProps {
+  editing: Editing<Webhook>;
+  /** As the page knows them by now. */
+  latest: Webhook;
+  workflowId: string;
+}
+
+function useWebhookSettings({ editing, latest, workflowId }: FormProps) {
+  const webhook = editing.record;
   const [requireSignature, setRequireSignature] = useState(webhook.require_signature);
   const [tolerance, setTolerance] = useState<number | string>(webhook.timestamp_tolerance_seconds);
   const [window, setWindow] = useState<number | string>(webhook.dedup_window_seconds);
   const [field, setField] = useState(webhook.event_id_field);
-  const save = useAction(
-    () =>
-      api().configureWebhook(workflowId, {
-        require_signature: requireSignature,
-        timestamp_tolerance_seconds: Number(tolerance),
-        dedup_window_seconds: Number(window),
-        event_id_field: field,
-      }),
-    { changes: [webhooksKey], done: 'Webhook settings saved', quiet: true },
+  const fields = {
+    require_signature: requireSignature,
+    timestamp_tolerance_seconds: Number(tolerance),
+    dedup_window_seconds: Number(window),
+    event_id_field: field,
+  };
+  const save = useEdit(
+    editing,
+    fields,
+    (known) => api().configureWebhook(workflowId, fields, known),
+    {
+      changes: [webhooksKey],
+      done: text.saved,
+      onDone: (saved) => editing.reload(saved, {}),
+    },
+    latest,
   );
   return {
     save,
@@ -39,6 +55,16 @@ function useWebhookSettings({ webhook, workflowId }: { webhook: Webhook; workflo
 
 /** What a webhook requires of its senders. Disabling the webhook keeps these settings. */
 export function WebhookConfig({ workflowId, webhook }: { workflowId: string; webhook: Webhook }) {
+  return (
+    <Edited<Webhook> record={webhook}>
+      {(editing) =>
+        editing && <WebhookSettings editing={editing} latest={webhook} workflowId={workflowId} />
+      }
+    </Edited>
+  );
+}
+
+function WebhookSettings(props: FormProps) {
   const {
     save,
     tolerance,
@@ -49,25 +75,25 @@ export function WebhookConfig({ workflowId, webhook }: { workflowId: string; web
     setTolerance,
     setWindow,
     setField,
-  } = useWebhookSettings({ webhook, workflowId });
+  } = useWebhookSettings(props);
   return (
-    <Fieldset legend="Settings" maw={560}>
+    <Fieldset legend={text.legend} maw={560}>
       <Form
         action={save}
-        submit="Save settings"
+        submit={text.save}
         ready={tolerance !== '' && window !== '' && field !== ''}
         onSubmit={() => save.mutate(undefined)}
       >
         <Stack gap="sm">
           <Switch
-            label="Require signatures"
-            description="Reject requests that are not signed with the secret"
+            label={text.requireSignatures}
+            description={text.requireSignaturesAbout}
             checked={requireSignature}
             onChange={(event) => setRequireSignature(event.currentTarget.checked)}
           />
           <NumberInput
-            label="Signature tolerance (seconds)"
-            description="Maximum clock difference, past or future"
+            label={text.tolerance}
+            description={text.toleranceAbout}
             min={1}
             max={MOST_TOLERANCE_SECONDS}
             allowDecimal={false}
@@ -76,8 +102,8 @@ export function WebhookConfig({ workflowId, webhook }: { workflowId: string; web
             onChange={setTolerance}
           />
           <NumberInput
-            label="Deduplication window (seconds)"
-            description="0: every request starts a run"
+            label={text.window}
+            description={text.windowAbout}
             min={0}
             max={MOST_WINDOW_SECONDS}
             allowDecimal={false}
@@ -85,8 +111,8 @@ export function WebhookConfig({ workflowId, webhook }: { workflowId: string; web
             onChange={setWindow}
           />
           <TextInput
-            label="Event ID field"
-            description="Used when the request has no X-Service-Event-Id header"
+            label={text.eventIdField}
+            description={text.eventIdFieldAbout}
             maxLength={200}
             value={field}
             onChange={(event) => setField(event.currentTarget.value)}

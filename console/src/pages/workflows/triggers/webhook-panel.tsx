@@ -1,8 +1,8 @@
 import { Badge, Button, Group, Stack, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
-import { useMemo } from 'react';
 import type { Webhook, Workflow } from '../../../../../client/index.ts';
 import { api } from '../../../api.ts';
+import { webhookPanel as text } from '../../../messages/en/workflows/triggers.ts';
 import { useAction } from '../../../parts/forms/action.ts';
 import { confirm } from '../../../parts/forms/confirm.tsx';
 import { Loaded } from '../../../parts/loaded.tsx';
@@ -10,9 +10,8 @@ import { Section } from '../../../parts/page.tsx';
 import { Snippet } from '../../../parts/code/snippet.tsx';
 import { useMay } from '../../../queries/identity.ts';
 import { webhookQuery, webhooksKey } from '../../../queries/webhooks.ts';
-import { useChecker } from '../mistakes/use-mistakes.ts';
 import { WebhookConfig } from './webhook-config.tsx';
-import { curlOf, exampleEvent, signedCurlOf } from './webhook-curl.ts';
+import { useExampleCommand } from './use-example-command.ts';
 
 /** The URL that starts a run for each event sent to it. */
 export function WebhookPanel({ workflow }: { workflow: Workflow }) {
@@ -20,11 +19,16 @@ export function WebhookPanel({ workflow }: { workflow: Workflow }) {
   const mayEdit = useMay('create_edit_workflows');
   return (
     <Section
-      title="Webhook"
+      title={text.title}
       actions={
         query.data !== undefined && (
-          <Badge variant="light" c="bright" tt="none" color={query.data.enabled ? 'teal' : 'gray'}>
-            {query.data.enabled ? 'enabled' : 'disabled'}
+          <Badge
+            variant="light"
+            c="bright"
+            tt="none"
+            color={query.data.enabled ? 'success' : 'gray'}
+          >
+            {query.data.enabled ? text.enabled : text.disabled}
           </Badge>
         )
       }
@@ -43,42 +47,22 @@ export function WebhookPanel({ workflow }: { workflow: Workflow }) {
 }
 
 function Address({ workflow, webhook }: { workflow: Workflow; webhook: Webhook }) {
-  const checker = useChecker();
-  const body = useMemo(
-    () => exampleEvent(webhook.event_id_field, checker?.inputKeys(workflow.graph) ?? []),
-    [checker, webhook.event_id_field, workflow.graph],
-  );
+  const command = useExampleCommand(workflow, webhook);
   if (webhook.url === null) {
-    return (
-      <Text size="sm">
-        Enable webhook to get a URL. Programs without an API key can start runs by sending JSON to
-        it.
-      </Text>
-    );
+    return <Text size="sm">{text.enableToGetUrl}</Text>;
   }
-  if (webhook.url.endsWith('*')) {
-    return (
-      <Text size="sm">
-        You need the create_edit_workflows and run_workflows permissions to see the URL, because it
-        starts runs.
-      </Text>
-    );
+  if (command === undefined) {
+    return <Text size="sm">{text.urlHidden}</Text>;
   }
   const signed = webhook.require_signature;
   return (
     <>
-      <Snippet text={webhook.url} what="the URL" />
+      <Snippet text={webhook.url} what={text.theUrl} />
       <Text size="sm" c="dimmed">
-        Anyone with this URL can start runs
-        {signed
-          ? ' with requests signed with the last part of the URL.'
-          : '. Keep it secret, like a password.'}
+        {signed ? text.anyoneSigned : text.anyone}
       </Text>
-      <Text size="sm">{signed ? 'Example signed request:' : 'Example request:'}</Text>
-      <Snippet
-        text={signed ? signedCurlOf(webhook.url, body) : curlOf(webhook.url, body)}
-        what="the command"
-      />
+      <Text size="sm">{signed ? text.exampleSigned : text.example}</Text>
+      <Snippet text={command} what={text.theCommand} />
     </>
   );
 }
@@ -87,11 +71,7 @@ function WebhookActions({ workflowId, webhook }: { workflowId: string; webhook: 
   const mayRun = useMay('run_workflows');
   const enable = useAction(() => api().enableWebhook(workflowId), {
     changes: [webhooksKey],
-    done: webhook.enabled ? 'Webhook URL changed' : 'Webhook enabled',
-  });
-  const disable = useAction(() => api().disableWebhook(workflowId), {
-    changes: [webhooksKey],
-    done: 'Webhook disabled',
+    done: webhook.enabled ? text.urlChanged : text.nowEnabled,
   });
   if (!webhook.enabled) {
     return (
@@ -101,7 +81,7 @@ function WebhookActions({ workflowId, webhook }: { workflowId: string; webhook: 
           loading={enable.isPending}
           onClick={() => enable.mutate(undefined)}
         >
-          Enable webhook
+          {text.enable}
         </Button>
       </Group>
     );
@@ -114,32 +94,43 @@ function WebhookActions({ workflowId, webhook }: { workflowId: string; webhook: 
         loading={enable.isPending}
         onClick={() =>
           confirm({
-            title: 'Change the webhook URL?',
-            consequence:
-              'The webhook gets a new secret. Requests to the old URL return 404 immediately.',
-            confirmLabel: 'Change webhook URL',
+            title: text.changeUrlTitle,
+            consequence: text.changeUrlConsequence,
+            confirmLabel: text.changeUrlConfirm,
             onConfirm: () => enable.mutate(undefined),
           })
         }
       >
-        Change URL{' '}
+        {text.changeUrl}{' '}
       </Button>
-      <Button
-        variant="light"
-        color="red"
-        loading={disable.isPending}
-        onClick={() =>
-          confirm({
-            title: 'Disable this webhook?',
-            consequence:
-              'Requests to the URL return 404, and the secret is deleted. If you enable the webhook again, it gets a new URL.',
-            confirmLabel: 'Disable webhook',
-            onConfirm: () => disable.mutate(undefined),
-          })
-        }
-      >
-        Disable
-      </Button>
+      <Disable workflowId={workflowId} webhook={webhook} />
     </Group>
+  );
+}
+
+function Disable({ workflowId, webhook }: { workflowId: string; webhook: Webhook }) {
+  const disable = useAction(
+    ({ etag }: Webhook) => api().disableWebhook(workflowId, { ifMatch: etag }),
+    {
+      changes: [webhooksKey],
+      done: text.nowDisabled,
+    },
+  );
+  return (
+    <Button
+      variant="light"
+      color="danger"
+      loading={disable.isPending}
+      onClick={() =>
+        confirm({
+          title: text.disableTitle,
+          consequence: text.disableConsequence,
+          confirmLabel: text.disableConfirm,
+          onConfirm: () => disable.mutate(webhook),
+        })
+      }
+    >
+      {text.disable}
+    </Button>
   );
 }

@@ -1,6 +1,8 @@
 import { Badge, Box, Group, SimpleGrid, Stack, Text } from '@mantine/core';
 import { useCallback, useMemo } from 'react';
 import { GraphView } from '../../../graph/graph-view.tsx';
+import { diffView as text } from '../../../messages/en/workflows/versions.ts';
+import { Message } from '../../../messages/message.tsx';
 import { Empty } from '../../../parts/empty.tsx';
 import { UserText } from '../../../parts/text/user-text.tsx';
 import { JsonView } from '../../../parts/code/json-view.tsx';
@@ -12,7 +14,7 @@ import {
   type VersionContent,
 } from './version-diff.ts';
 
-const colours: Record<Fate, string> = { added: 'teal', removed: 'red', changed: 'yellow' };
+const colours: Record<Fate, string> = { added: 'success', removed: 'danger', changed: 'warning' };
 
 /** Limit of listed changes; the picture shows all of them. */
 const SHOWN = 100;
@@ -26,7 +28,7 @@ export function DiffView({ from, to }: { from: VersionContent; to: VersionConten
       new Map(
         [...merged.nodes].map(([id, fate]) => [
           id,
-          { colour: colours[fate], mark: <FateMark fate={fate} />, spoken: fate },
+          { colour: colours[fate], mark: <FateMark fate={fate} />, spoken: text.fates[fate] },
         ]),
       ),
     [merged],
@@ -44,17 +46,17 @@ export function DiffView({ from, to }: { from: VersionContent; to: VersionConten
     (source: string, target: string) => ends.get(JSON.stringify([source, target])),
     [ends],
   );
-  if (changes.length === 0) return <Empty title="No differences" />;
+  if (changes.length === 0) return <Empty title={text.none} />;
   return (
     <Stack gap="md">
       <Group gap="xs">
         {(['added', 'removed', 'changed'] as const).map((fate) => (
           <Badge key={fate} color={colours[fate]} variant="light" c="bright" tt="none">
-            {changes.filter((change) => change.fate === fate).length} {fate}
+            {text.counts[fate](changes.filter((change) => change.fate === fate).length)}
           </Badge>
         ))}
         <Text size="sm" c="dimmed">
-          Added edges are thick. Removed edges are faded.
+          {text.legend}
         </Text>
       </Group>
       <GraphView graph={merged.graph} cardOf={cardOf} takenEdge={takenEdge} height={420} />
@@ -63,7 +65,7 @@ export function DiffView({ from, to }: { from: VersionContent; to: VersionConten
       ))}
       {changes.length > SHOWN && (
         <Text size="sm" c="dimmed">
-          and {changes.length - SHOWN} more
+          {text.more(changes.length - SHOWN)}
         </Text>
       )}
     </Stack>
@@ -74,7 +76,7 @@ const NOTHING = {};
 
 const FateMark = ({ fate }: { fate: Fate }) => (
   <Badge size="xs" variant="filled" autoContrast color={colours[fate]} tt="none">
-    {fate}
+    {text.fates[fate]}
   </Badge>
 );
 
@@ -84,12 +86,12 @@ function Change({ change: { part, name, fate, before, after } }: { change: PartC
       <Group gap="xs" mb={4}>
         <FateMark fate={fate} />
         <Text size="sm" fw={600}>
-          {part} <UserText>{name}</UserText>
+          <Message text={text.parts[part]} values={{ name: <UserText>{name}</UserText> }} />
         </Text>
       </Group>
       <SimpleGrid cols={{ base: 1, sm: fate === 'changed' ? 2 : 1 }} spacing="xs">
-        {before !== undefined && <JsonView value={before} what={`${name} before`} />}
-        {after !== undefined && <JsonView value={after} what={`${name} after`} />}
+        {before !== undefined && <JsonView value={before} what={text.before(name)} />}
+        {after !== undefined && <JsonView value={after} what={text.after(name)} />}
       </SimpleGrid>
     </Box>
   );

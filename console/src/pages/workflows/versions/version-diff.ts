@@ -1,5 +1,6 @@
 import type { Graph, JsonObject, WorkflowVersion } from '../../../../../client/index.ts';
 import { diffGraphs } from '../../../../../shared/graph/diff.ts';
+import { partNames as text } from '../../../messages/en/workflows/versions.ts';
 import { changedFields } from '../../../parts/data/changed-fields.ts';
 import type { Json } from '../../../../../shared/json.ts';
 import { isRecord } from '../../../parts/data/record.ts';
@@ -66,7 +67,7 @@ export function schemaChange(
   { input_schema: before }: VersionContent,
   { input_schema: after }: VersionContent,
 ): PartChange[] {
-  const schema = { part: 'input', name: 'schema' } as const;
+  const schema = { part: 'input', name: text.schema } as const;
   if (before === null) {
     return after === null ? [] : [{ ...schema, fate: 'added', before: undefined, after }];
   }
@@ -120,7 +121,9 @@ function nameOf(part: unknown): string {
   const { id, source, target, condition_value: branch } = part;
   if (typeof id === 'string') return id;
   if (typeof source !== 'string' || typeof target !== 'string') return JSON.stringify(part);
-  return `${source} to ${target}${typeof branch === 'string' ? ` (${branch})` : ''}`;
+  return typeof branch === 'string'
+    ? text.edgeOfBranch(source, target, branch)
+    : text.edge(source, target);
 }
 
 const keyOf = (edge: unknown): string =>

@@ -1,9 +1,15 @@
 import { Badge, Button, Group, NativeSelect, Stack, Table, Text } from '@mantine/core';
-import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
+import { useInfiniteQuery, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import type { AnswerOf, Workflow } from '../../../../../client/index.ts';
 import { api } from '../../../api.ts';
 import { GraphView } from '../../../graph/graph-view.tsx';
+import { words } from '../../../messages/en/words.ts';
+import {
+  restoreVersion,
+  shownVersion,
+  versionsTab as text,
+} from '../../../messages/en/workflows/versions.ts';
 import { useAction } from '../../../parts/forms/action.ts';
 import { confirm } from '../../../parts/forms/confirm.tsx';
 import { Empty } from '../../../parts/empty.tsx';
@@ -36,7 +42,18 @@ export function VersionsTab({ workflow }: { workflow: Workflow }) {
         const versions = pages.flatMap((page) => page.versions);
         return (
           <Stack gap="lg">
-            <Section title="Versions">
+            <Section
+              title={text.title}
+              actions={
+                workflow.version > 1 && (
+                  <Restore
+                    workflow={workflow}
+                    version={workflow.version - 1}
+                    label={restoreVersion.rollBack(workflow.version - 1)}
+                  />
+                )
+              }
+            >
               <VersionTable workflow={workflow} versions={versions} shown={version} />
               <LoadMore query={query} />
             </Section>
@@ -67,17 +84,17 @@ function VersionTable({
   const params = { workflowId: workflow.id };
   const to = '/workflows/$workflowId';
   return (
-    <Table.ScrollContainer minWidth={560} tabIndex={0} aria-label="Versions, scrollable">
-      <Table aria-label="Versions of the workflow">
+    <Table.ScrollContainer minWidth={560} tabIndex={0} aria-label={text.labelScrollable}>
+      <Table aria-label={text.label}>
         <Table.Thead style={{ whiteSpace: 'nowrap' }}>
           <Table.Tr>
-            <Table.Th>Version</Table.Th>
-            <Table.Th>Saved</Table.Th>
-            <Table.Th>Author</Table.Th>
-            <Table.Th>Note</Table.Th>
-            <Table.Th className="numbers">Nodes</Table.Th>
-            <Table.Th className="numbers">Edges</Table.Th>
-            <Table.Th>View</Table.Th>
+            <Table.Th>{words.version}</Table.Th>
+            <Table.Th>{text.saved}</Table.Th>
+            <Table.Th>{text.author}</Table.Th>
+            <Table.Th>{text.note}</Table.Th>
+            <Table.Th className="numbers">{text.nodes}</Table.Th>
+            <Table.Th className="numbers">{text.edges}</Table.Th>
+            <Table.Th>{text.view}</Table.Th>
           </Table.Tr>
         </Table.Thead>
         <Table.Tbody>
@@ -135,7 +152,7 @@ function VersionRow({
           {version === workflow.version && (
             <Badge size="sm" variant="light" c="bright" tt="none">
               {' '}
-              Latest{' '}
+              {text.latest}{' '}
             </Badge>
           )}
         </Group>
@@ -143,9 +160,9 @@ function VersionRow({
       <Table.Td>
         <When at={at} ago />
       </Table.Td>
-      <Table.Td>{author === null ? 'Unknown' : <UserText>{author}</UserText>}</Table.Td>
+      <Table.Td>{author === null ? text.unknownAuthor : <UserText>{author}</UserText>}</Table.Td>
       <Table.Td maw={320} style={{ overflowWrap: 'anywhere' }}>
-        {note === null ? <Text c="dimmed">No note</Text> : <UserText>{note}</UserText>}
+        {note === null ? <Text c="dimmed">{text.noNote}</Text> : <UserText>{note}</UserText>}
       </Table.Td>
       <Table.Td className="numbers">{nodes}</Table.Td>
       <Table.Td className="numbers">{edges}</Table.Td>
@@ -172,9 +189,9 @@ function VersionLinks({
         params={params}
         search={{ tab: 'versions', version }}
         size="sm"
-        aria-label={`Graph of version ${version}`}
+        aria-label={text.graphOf(version)}
       >
-        Graph
+        {text.graph}
       </TextLink>
       {version > 1 && (
         <TextLink
@@ -182,14 +199,17 @@ function VersionLinks({
           params={params}
           search={{ tab: 'versions', version, against: version - 1 }}
           size="sm"
-          aria-label={`Changes from version ${version - 1} to ${version}`}
+          aria-label={text.changesBetween(version - 1, version)}
         >
-          Changes
+          {text.changes}
         </TextLink>
       )}
     </Group>
   );
 }
+
+const titleOf = (version: number, against: number | undefined): string =>
+  against === undefined ? shownVersion.title(version) : shownVersion.titleBetween(against, version);
 
 function ShownVersion({
   workflow,
@@ -211,17 +231,21 @@ function ShownVersion({
   });
   const others = [...new Set([...known, ...(against === undefined ? [] : [against])])]
     .filter((each) => each !== version)
-    .map((each) => ({ value: String(each), label: `Version ${each}` }));
+    .map((each) => ({ value: String(each), label: shownVersion.title(each) }));
   return (
     <Section
-      title={against === undefined ? `Version ${version}` : `Version ${against} to ${version}`}
-      actions={<Restore workflow={workflow} version={version} content={query.data} />}
+      title={titleOf(version, against)}
+      actions={
+        query.data !== undefined && (
+          <Restore workflow={workflow} version={version} label={restoreVersion.restore(version)} />
+        )
+      }
     >
       {others.length > 0 && (
         <NativeSelect
-          label="Compare with"
+          label={shownVersion.compareWith}
           maw={220}
-          data={[{ value: '', label: 'nothing' }, ...others]}
+          data={[{ value: '', label: shownVersion.nothing }, ...others]}
           value={against === undefined ? '' : String(against)}
           onChange={(event) =>
             void navigate({
@@ -253,61 +277,65 @@ function OneVersion({ content: { graph, input_schema: schema } }: { content: Ver
   return (
     <>
       {graph.nodes.length === 0 ? (
-        <Empty title="This version has an empty graph" />
+        <Empty title={shownVersion.empty} />
       ) : (
         <>
           <GraphView graph={graph} height={380} />
-          <JsonView value={graph} what="the graph" />
+          <JsonView value={graph} what={shownVersion.theGraph} />
         </>
       )}
       {schema !== null && (
         <>
           <Text size="sm" fw={600}>
-            Input schema
+            {shownVersion.inputSchema}
           </Text>
-          <JsonView value={schema} what="the input schema" />
+          <JsonView value={schema} what={shownVersion.theInputSchema} />
         </>
       )}
     </>
   );
 }
 
+/** Makes an earlier version the latest one again. */
 function Restore({
   workflow,
   version,
-  content,
+  label,
 }: {
   workflow: Workflow;
   version: number;
-  content: VersionContent | undefined;
+  label: string;
 }) {
+  const queries = useQueryClient();
   const mayPublish = useMay('publish_workflows');
   const mayEdit =
     useMay('create_edit_workflows') && (workflow.status !== 'published' || mayPublish);
   const restore = useAction(
-    ({ graph, input_schema }: VersionContent) =>
-      api().updateWorkflow(workflow.id, { graph, input_schema }, { ifMatch: workflow.etag }),
+    async (ifMatch: string) => {
+      const { graph, input_schema } = await queries.query(versionQuery(workflow.id, version));
+      return api().updateWorkflow(workflow.id, { graph, input_schema }, { ifMatch });
+    },
     {
       changes: [workflowsKey],
-      done: (saved) => `Version ${version} restored as version ${saved.version}`,
+      done: (saved) => restoreVersion.restored(version, saved.version),
     },
   );
-  if (!mayEdit || content === undefined || version === workflow.version) return null;
+  if (!mayEdit || version === workflow.version) return null;
   return (
     <Button
       variant="default"
       loading={restore.isPending}
       onClick={() =>
         confirm({
-          title: `Restore version ${version}?`,
-          consequence: `Its graph and its input schema become the latest version. Version ${workflow.version} stays in the list.`,
-          confirmLabel: 'Restore',
+          title: restoreVersion.title(version),
+          consequence: restoreVersion.consequence(workflow.version),
+          confirmLabel: restoreVersion.confirm,
           dangerous: false,
-          onConfirm: () => restore.mutate(content),
+          onConfirm: () => restore.mutate(workflow.etag),
         })
       }
     >
-      Restore version {version}
+      {label}
     </Button>
   );
 }

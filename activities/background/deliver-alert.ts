@@ -1,0 +1,110 @@
+import { ApplicationFailure, Context } from '@temporalio/activity';
+import { type Alert, type AlertCall, alertTexts } from '../../shared/alerts.ts';
+import { messageOf } from '../../shared/errors.ts';
+import type { BackgroundActivities } from '../../shared/execution.ts';
+import type { Config } from '../../shared/platform/config.ts';
+import { type Egress, EgressError } from '../../shared/platform/egress/egress.ts';
+import type { Logger } from '../../shared/platform/logger.ts';
+import { MailError, type Mailer } from '../../shared/platform/mailer.ts';
+import { isRetryableStatus, isSuccess } from '../../shared/platform/calls/outside.ts';
+import { postChatMessage } from '../tools/send-chat-message.ts';
+
+export interface AlertDeps {
+  config: Pick<Config, 'alerts' | 'api' | 'chatWebhookUrl'>;
+  egress: Egress;
+  mailer: Mailer | undefined;
+  log: Logger;
+}
+
+const HEARTBEAT_MS = 2_000;
+
+/** Describes the response or its absence, without the address and the body. */
+class DeliveryError extends Error {
+  override readonly name = 'DeliveryError';
+  readonly retryable: boolean;
+
+  constructor(message: string, retryable: boolean) {
+    super(message);
+    this.retryable = retryable;
+  }
+}
+
+/**
+ * One attempt to deliver one alert over one channel. Addresses come from the configuration and stay in this activity:
+ * the history and the log only contain the channel. A channel that is no longer configured is skipped.
+ */
+export function createDeliverAlert(deps: AlertDeps): BackgroundActivities['deliverAlert'] {
+  return async ({ alert, channel }: AlertCall) => {
+    const context = Context.current();
+    const { cancellationSignal: signal, info } = context;
+    // Lets another attempt start soon after this worker dies.
+    const beat = setInterval(() => context.heartbeat(), HEARTBEAT_MS);
+    const about = alert.event === 'test' ? undefined : alert.run_id;
+    const execution = info.workflowExecution?.workflowId ?? about ?? alert.workspace_id;
+    const idempotencyKey = `${execution}/${channel}`;
+    try {
+      if (channel === 'chat') await sendChat(deps, alert, { idempotencyKey, signal });
+      else await sendMail(deps, alert, { idempotencyKey, signal });
+    } catch (error) {
+      const { retryable, message } = toDeliveryError(error, channel);
+      deps.log.warn(
+        {
+          workspaceId: alert.workspace_id,
+          runId: about,
+          channel,
+          attempt: info.attempt,
+          reason: message,
+          retryable,
+        },
+        'could not deliver an alert',
+      );
+      // Without the cause, which may contain the webhook's address: the history stores failures completely.
+      throw ApplicationFailure.create({
+        message,
+        type: 'AlertNotDelivered',
+        nonRetryable: !retryable,
+      });
+    } finally {
+      clearInterval(beat);
+    }
+  };
+}
+
+interface Attempt {
+  idempotencyKey: string;
+  signal: AbortSignal;
+}
+
+async function sendChat(deps: AlertDeps, alert: Alert, attempt: Attempt): Promise<void> {
+  const url = deps.config.chatWebhookUrl;
+  if (url === undefined) return;
+  const answer = await postChatMessage(deps.egress, url, {
+    text: alertTexts(alert, deps.config.api.publicUrl).chat,
+    ...attempt,
+  });
+  if (isSuccess(answer.status)) return;
+  // Without the body: error pages often repeat the requested path.
+  throw new DeliveryError(
+    `The chat webhook responded with ${answer.status}`,
+    isRetryableStatus(answer.status),
+  );
+}
+
+async function sendMail(deps: AlertDeps, alert: Alert, attempt: Attempt): Promise<void> {
+  const { email } = deps.config.alerts;
+  if (deps.mailer === undefined || email === undefined) return;
+  const { subject, body } = alertTexts(alert, deps.config.api.publicUrl);
+  await deps.mailer.send({ to: [email], subject, text: body }, attempt);
+}
+
+function toDeliveryError(error: unknown, channel: AlertCall['channel']): DeliveryError {
+  if (error instanceof DeliveryError) return error;
+  if (error instanceof MailError) {
+    const text = `The mail provider responded with ${error.status}: ${error.message}`;
+    return new DeliveryError(text, isRetryableStatus(error.status));
+  }
+  if (error instanceof EgressError) return new DeliveryError(error.message, error.retryable);
+  // An abort because the worker is stopping, or an internal error: another attempt may succeed.
+  const kind = error instanceof Error ? error.name : messageOf(error);
+  return new DeliveryError(`Sending over ${channel} was interrupted (${kind})`, true);
+}

@@ -1,0 +1,92 @@
+import type { RecordedStep } from '../../shared/db/forks/recorded.ts';
+import type { Pool } from '../../shared/db/pool.ts';
+import { beginStep, type StepBeginning } from '../../shared/db/runs/steps.ts';
+import type { Done } from '../../shared/db/steps/done.ts';
+import type { RehearsalRules, StepCall } from '../../shared/execution.ts';
+import type { ErrorKind } from '../../shared/graph/caught-error.ts';
+import type { Json } from '../../shared/json.ts';
+import type { Effects } from '../../shared/platform/egress/effects.ts';
+import { isPureTool, isTimer, workflowOf } from '../../shared/tools.ts';
+import { CLAIM_MS } from '../step-context.ts';
+
+/**
+ * Steps of a rehearsal. A step takes its result from the record of the rehearsed run: the one that was executed with the
+ * same. Without a record it is executed if it only computes or the request allows it by name, and else the rehearsal
+ * ends. Policies and budgets apply to what is executed.
+ */
+
+/** What the request must allow for this step to be executed; undefined for a step that only computes. */
+export function effectOf({ node, params }: Pick<StepCall, 'node' | 'params'>): string | undefined {
+  if (node.kind === 'agent') return 'agent';
+  const { tool_name: tool } = node;
+  if (isPureTool(tool) || isTimer(tool)) return undefined;
+  if (tool === 'http_request') return `http_request:${methodOf(params)}`;
+  return workflowOf(tool) === undefined ? tool : 'workflow';
+}
+
+const methodOf = (params: StepCall['params']): string => {
+  const { method } = params;
+  return typeof method === 'string' ? method.toUpperCase() : 'GET';
+};
+
+const allows = ({ allow }: RehearsalRules, effect: string | undefined): boolean =>
+  effect === undefined || allow.includes(effect);
+
+/** The effects that a step may have; undefined for a step of an ordinary run, which may have any. */
+export function effectsOf(call: StepCall): Effects | undefined {
+  if (call.rehearsal === undefined) return undefined;
+  const effect = effectOf(call);
+  const requests = effect !== undefined && allows(call.rehearsal, effect);
+  const isRequest = call.node.kind === 'tool' && call.node.tool_name === 'http_request';
+  return isRequest ? { requests, method: methodOf(call.params) } : { requests };
+}
+
+/** The end of a step without executing it; undefined when it is to be executed. */
+export function endOf(
+  { step_key: stepKey }: { step_key: string },
+  record: RecordedStep | undefined,
+  rules: RehearsalRules,
+  effect: string | undefined,
+): (Done & { input: Json }) | undefined {
+  if (record !== undefined && (record.status === 'success' || rules.failures === 'recorded')) {
+    const { input, output, ...recorded } = record;
+    return { input, output, recorded };
+  }
+  if (allows(rules, effect)) return undefined;
+  const hint =
+    effect === APPROVED
+      ? 'it needs approval, so no rehearsal executes it'
+      : `allow '${effect}' to execute it`;
+  const error = `Step '${stepKey}' has no record with this input: ${hint}`;
+  const end = { status: 'unrecorded', error, kind: null, errors: 0, model: null } as const;
+  return { output: null, input: null, recorded: { ...end, reusedFrom: null } };
+}
+
+/** The effect of a call that a person must approve. No request can allow it: no one approves it in a rehearsal. */
+export const APPROVED = 'approved call';
+
+/** What a step of a rehearsal that is not executed begins with. */
+export const notExecuted = (workspaceId: string) => ({
+  claim: '',
+  claimMs: CLAIM_MS,
+  judged: { workspaceId, revision: 0, verdicts: [] },
+});
+
+/** What has become of a step that is not executed. */
+type Rehearsed =
+  | { state: 'success'; output: Json }
+  | { state: 'failed' | 'unrecorded'; error: string; kind: ErrorKind; attempts: number }
+  /** The run does not accept the work of this execution. */
+  | { state: 'gone' };
+
+export async function endStep(db: Pool, step: StepBeginning, done: Done): Promise<Rehearsed> {
+  const begun = await beginStep(db, step, done);
+  if (begun.outcome === 'finished') return { state: 'success', output: begun.output };
+  if (begun.outcome !== 'begun' && begun.outcome !== 'failed') return { state: 'gone' };
+  const { recorded } = done;
+  if (recorded === undefined || recorded.status === 'success') {
+    return { state: 'success', output: done.output };
+  }
+  const { status: state, error, kind, errors } = recorded;
+  return { state, error: error ?? 'failed', kind: kind ?? 'node', attempts: Math.max(1, errors) };
+}

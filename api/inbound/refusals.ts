@@ -1,0 +1,37 @@
+import type { RefusalReason } from '../../shared/contract/inbound-event.ts';
+import type { LoggedEvent } from '../../shared/db/inbound/log.ts';
+import { type ErrorCode, errorTable } from '../../shared/errors.ts';
+import { classify } from '../http/error-handler.ts';
+import { SignatureRefusal } from './signature.ts';
+
+/** Characters of a refusal that the log keeps. */
+const MAX_DETAIL = 500;
+
+/** Why an event was refused, by the code of the refusal. */
+const reasonsByCode: Readonly<Partial<Record<ErrorCode, RefusalReason>>> = {
+  invalid: 'invalid_body',
+  too_large: 'too_large',
+  rate_limited: 'rate_limited',
+  quota_exceeded: 'quota_exceeded',
+  budget_exceeded: 'budget_exceeded',
+  graph_invalid: 'graph_invalid',
+  input_invalid: 'input_invalid',
+  unavailable: 'unavailable',
+  internal: 'internal',
+};
+
+/** What the log keeps of a refusal; undefined when there is no workflow any more. */
+export function refusalOf(
+  error: unknown,
+): Pick<LoggedEvent, 'status' | 'reason' | 'detail'> | undefined {
+  const { code, detail } = classify(error);
+  const signature = error instanceof SignatureRefusal ? error.reason : undefined;
+  const reason = signature ?? reasonsByCode[code];
+  if (reason === undefined) return undefined;
+  return {
+    status: errorTable[code].status,
+    reason,
+    // Postgres stores no NUL.
+    detail: detail.replaceAll('\0', '').slice(0, MAX_DETAIL).toWellFormed(),
+  };
+}

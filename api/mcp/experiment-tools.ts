@@ -1,0 +1,103 @@
+import { z } from 'zod';
+import {
+  experimentFields,
+  experimentListSchema,
+  experimentQuery,
+  experimentSchema,
+  listedExperimentSchema,
+} from '../../shared/contract/experiment.ts';
+import { startedJobSchema } from '../../shared/contract/job.ts';
+import { listExperiments, readExperiment } from '../../shared/db/experiments/listing.ts';
+import { listResults } from '../../shared/db/experiments/results.ts';
+import { requireWorkflow } from '../../shared/db/workflows/workflows.ts';
+import { cancelExperiment, startExperiment } from '../../shared/operations/experiments/start.ts';
+import { defineTool, type McpTool } from './tool.ts';
+import { scopeOf, workflowArgument } from './workflow-tools.ts';
+
+const experimentId = z.string().min(1).max(100).meta({ description: 'Id of the experiment' });
+const looksOnly = { readOnlyHint: true, openWorldHint: false };
+const pageSize = z.int().min(1).max(200).default(20);
+const cursor = experimentQuery.shape.cursor;
+
+export const experimentTools: readonly McpTool[] = [
+  defineTool({
+    name: 'start_experiment',
+    title: 'Try a draft or a version on past runs',
+    description:
+      'Rehearses past runs of a workflow with its draft or with a version, in the background. Steps take their results ' +
+      'from the records, so nothing has an effect; what has no record is executed only if allow names it. Call ' +
+      'get_experiment with the id until the status is not running.',
+    capability: 'run_workflows',
+    annotations: {
+      readOnlyHint: false,
+      destructiveHint: false,
+      idempotentHint: false,
+      openWorldHint: true,
+    },
+    input: z.strictObject({ workflow: workflowArgument, ...experimentFields }),
+    output: z.object(startedJobSchema.shape),
+    handle: async (call, { workflow, ...request }) => {
+      const { workflowId } = await scopeOf(call, workflow);
+      const { context, actor } = call;
+      const { dispatched, ...job } = await startExperiment(context, actor, workflowId, request);
+      await context.inFlight.add(dispatched);
+      return job;
+    },
+  }),
+  defineTool({
+    name: 'get_experiment',
+    title: 'Read an experiment',
+    description:
+      'Reads the progress and the summary of an experiment, and its runs, the worst first: failed ones, lost checks, then ' +
+      'changed outputs with their differences.',
+    capability: 'view',
+    annotations: looksOnly,
+    input: z.strictObject({
+      experiment_id: experimentId,
+      outcome: experimentQuery.shape.outcome,
+      limit: pageSize,
+      cursor,
+    }),
+    output: experimentSchema,
+    handle: async (
+      { context: { db }, actor: { workspaceId } },
+      { experiment_id: id, ...page },
+    ) => ({
+      ...(await readExperiment(db, { workspaceId, id })),
+      ...(await listResults(db, id, page)),
+    }),
+  }),
+  defineTool({
+    name: 'list_experiments',
+    title: 'List experiments',
+    description: 'Lists the experiments of a workflow with their summaries, newest first.',
+    capability: 'view',
+    annotations: looksOnly,
+    input: z.strictObject({ workflow: workflowArgument, limit: pageSize, cursor }),
+    output: experimentListSchema,
+    handle: async (call, { workflow, ...page }) => {
+      const { db } = call.context;
+      const scope = await scopeOf(call, workflow);
+      await requireWorkflow(db, scope);
+      return listExperiments(db, scope, page);
+    },
+  }),
+  defineTool({
+    name: 'cancel_experiment',
+    title: 'Cancel an experiment',
+    description: 'Cancels a running experiment with its open rehearsals. What is done stays.',
+    capability: 'run_workflows',
+    annotations: {
+      readOnlyHint: false,
+      destructiveHint: true,
+      idempotentHint: false,
+      openWorldHint: false,
+    },
+    input: z.strictObject({ experiment_id: experimentId }),
+    output: listedExperimentSchema,
+    handle: async ({ context, actor }, { experiment_id: id }) => {
+      await cancelExperiment(context, actor, id);
+      return readExperiment(context.db, { workspaceId: actor.workspaceId, id });
+    },
+  }),
+];

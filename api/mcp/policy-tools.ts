@@ -1,0 +1,83 @@
+import { z } from 'zod';
+import { backtestFields, backtestQuery, backtestSchema } from '../../shared/contract/backtest.ts';
+import { startedJobSchema } from '../../shared/contract/job.ts';
+import {
+  cancelBacktest,
+  readBacktest,
+  startBacktest,
+} from '../../shared/operations/jobs/backtests.ts';
+import { defineTool, type McpTool } from './tool.ts';
+import { scopeOf, workflowArgument } from './workflow-tools.ts';
+
+const { policies, since } = backtestFields;
+const backtest_id = z
+  .string()
+  .min(1)
+  .max(200)
+  .meta({ description: 'Id (job_...) of the backtest' });
+const capability = 'manage_workspace';
+
+/** The policies themselves are changed by people. */
+export const policyTools: readonly McpTool[] = [
+  defineTool({
+    name: 'backtest_policies',
+    title: 'Try policies on history',
+    description:
+      'Judges the recorded steps of all runs since a time by policies that are not in force, to find out what they would ' +
+      'block, redact or allow before anyone puts them in force. Nothing is executed or changed. Returns at once; ' +
+      'get_backtest has the result.',
+    capability,
+    annotations: {
+      readOnlyHint: false,
+      destructiveHint: false,
+      idempotentHint: false,
+      openWorldHint: false,
+    },
+    input: z.strictObject({ policies, since, workflow: workflowArgument.optional() }),
+    output: startedJobSchema,
+    handle: async (call, { workflow, ...given }) => {
+      const { context, actor } = call;
+      const workflow_id =
+        workflow === undefined ? undefined : (await scopeOf(call, workflow)).workflowId;
+      const { started, dispatched } = await startBacktest(context, actor, {
+        ...given,
+        ...(workflow_id === undefined ? {} : { workflow_id }),
+      });
+      await context.inFlight.add(dispatched);
+      return started;
+    },
+  }),
+  defineTool({
+    name: 'get_backtest',
+    title: 'Read a backtest',
+    description:
+      'The progress and the result of a backtest of policies: its counts, and a page of the steps that would be judged ' +
+      'differently, each with its run and the reason. While its status is running, read it again later.',
+    capability: 'view',
+    annotations: { readOnlyHint: true, openWorldHint: false },
+    input: z.strictObject({
+      backtest_id,
+      effect: backtestQuery.shape.effect,
+      limit: z.int().min(1).max(200).default(20).meta({ description: 'Steps per page' }),
+      cursor: backtestQuery.shape.cursor,
+    }),
+    output: backtestSchema,
+    handle: ({ context, actor }, { backtest_id: jobId, ...query }) =>
+      readBacktest(context, { workspaceId: actor.workspaceId, jobId }, query),
+  }),
+  defineTool({
+    name: 'cancel_backtest',
+    title: 'Cancel a backtest',
+    description: 'Ends a running backtest of policies. What it has found so far is kept.',
+    capability,
+    annotations: {
+      readOnlyHint: false,
+      destructiveHint: false,
+      idempotentHint: true,
+      openWorldHint: false,
+    },
+    input: z.strictObject({ backtest_id }),
+    output: startedJobSchema,
+    handle: ({ context, actor }, { backtest_id: jobId }) => cancelBacktest(context, actor, jobId),
+  }),
+];

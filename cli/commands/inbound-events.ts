@@ -1,0 +1,171 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Command } from 'commander';
+import type { Client, EventReplay, ListedInboundEvent } from '../../client/index.ts';
+import { misuse, refusal } from '../endings.ts';
+import { timeOrAgo, wholePositive } from '../input.ts';
+import { printable } from '../output.ts';
+import { inSession } from '../session.ts';
+import { findWorkflow } from './workflows.ts';
+
+/** Milliseconds between two reads of a replay that is awaited. */
+const LOOK_EVERY_MS = 500;
+
+/** Commands for what the inbound webhooks of workflows received. */
+export function inboundEventCommands(program: Command): void {
+  const events = program
+    .command('events')
+    .description('list, read and replay what the webhooks of workflows received');
+  listAndShow(events);
+  replay(events);
+  cancel(events);
+}
+
+interface ListOptions {
+  outcome?: ListedInboundEvent['outcome'];
+  since?: string;
+  until?: string;
+  limit: number;
+}
+
+function listAndShow(events: Command): void {
+  events
+    .command('list')
+    .argument('<workflow>', 'id or name')
+    .description('list the events that the webhook of a workflow received, newest first')
+    .option('--outcome <outcome>', 'run, duplicate or refused')
+    .option('--since <time>', 'only those received since then, as 7d, 12h or ISO 8601', timeOrAgo)
+    .option('--until <time>', 'only those received before then', timeOrAgo)
+    .option('--limit <number>', 'maximum number', wholePositive, 20)
+    .action(
+      inSession<ListOptions>(async ({ client, output }, [reference = ''], { limit, ...filter }) => {
+        const { id } = await findWorkflow(client, reference);
+        const rows: ListedInboundEvent[] = [];
+        const query = { ...filter, limit: Math.min(limit, 200) };
+        for await (const row of client.inboundEvents(id, query)) {
+          if (rows.push(row) === limit) break;
+        }
+        output.list(rows, {
+          Id: (row) => row.id,
+          Received: (row) => row.received_at,
+          Outcome: (row) => row.outcome,
+          Status: (row) => row.status,
+          Source: (row) => row.source,
+          Bytes: (row) => row.size,
+          Times: (row) => row.times,
+          Run: (row) => row.run_id,
+          Reason: (row) => printable(row.detail ?? row.reason ?? ''),
+        });
+      }),
+    );
+
+  events
+    .command('show')
+    .argument('<event>')
+    .description('show an event with its headers and its body')
+    .action(
+      inSession(async ({ client, output }, [id = '']) => {
+        const event = await client.getInboundEvent(id);
+        const { headers, replayed_by: replays, ...rest } = event;
+        output.record(event, {
+          ...rest,
+          detail: printable(event.detail ?? ''),
+          headers: Object.entries(headers)
+            .map(([name, value]) => printable(`${name}: ${value}`))
+            .join(', '),
+          body: printable(event.body ?? ''),
+          replays: replays.map(({ run_id }) => run_id).join(', '),
+        });
+      }),
+    );
+}
+
+interface ReplayOptions {
+  workflow?: string;
+  since?: string;
+  until?: string;
+  all?: true;
+  limit?: number;
+  deduplicate?: true;
+  allowUnverified?: true;
+  wait: boolean;
+}
+
+function replay(events: Command): void {
+  events
+    .command('replay')
+    .argument('[event]', 'id; without it, those of --workflow and --since')
+    .description('start runs with the inputs of events again')
+    .option('--workflow <workflow>', 'id or name: replay its refused events')
+    .option('--since <time>', 'received since then, as 7d, 12h or ISO 8601', timeOrAgo)
+    .option('--until <time>', 'received before then', timeOrAgo)
+    .option('--all', 'runs and duplicates, too')
+    .option('--limit <number>', 'at most so many, the oldest first', wholePositive)
+    .option('--deduplicate', 'no second run for an event id within the window of the webhook')
+    .option('--allow-unverified', 'also events without a valid signature')
+    .option('--no-wait', 'do not wait for the result')
+    .action(
+      inSession<ReplayOptions>(async ({ client, output }, [id], options) => {
+        const { workflow, since, until, all, limit, deduplicate, allowUnverified, wait } = options;
+        const how = {
+          ...(deduplicate === undefined ? {} : { deduplicate }),
+          ...(allowUnverified === undefined ? {} : { allow_unverified: allowUnverified }),
+        };
+        if ((id === undefined) !== (workflow !== undefined && since !== undefined)) {
+          throw misuse('Give an event, or --workflow and --since');
+        }
+        if (id !== undefined) {
+          const run = await client.replayInboundEvent(id, how);
+          output.record(run, { run: run.id, status: run.status });
+          return;
+        }
+        const job = await client.replayInboundEvents(
+          (await findWorkflow(client, workflow ?? '')).id,
+          {
+            ...how,
+            since: since ?? '',
+            ...(until === undefined ? {} : { until }),
+            ...(limit === undefined ? {} : { limit }),
+            outcome: all === true ? 'all' : 'refused',
+          },
+        );
+        if (!wait) {
+          output.record(job);
+          return;
+        }
+        const done = await endOf(client, job.id);
+        output.record(done, shortly(done));
+        if (done.status !== 'done') throw refusal(`The replay was ${done.status}`);
+      }),
+    );
+}
+
+function cancel(events: Command): void {
+  events
+    .command('cancel')
+    .argument('<replay>')
+    .description('cancel a running replay; runs that it has started continue')
+    .action(
+      inSession(async ({ client, output }, [id = '']) => {
+        const cancelled = await client.cancelEventReplay(id);
+        output.record(cancelled, shortly(cancelled));
+      }),
+    );
+}
+
+async function endOf(client: Client, id: string): Promise<EventReplay> {
+  for (;;) {
+    const state = await client.getEventReplay(id);
+    if (state.status !== 'running') return state;
+    await sleep(LOOK_EVERY_MS);
+  }
+}
+
+const shortly = ({ progress, last_refusal: refused, ...replay }: EventReplay) => ({
+  id: replay.id,
+  status: replay.status,
+  events: `${progress.done} of ${progress.total ?? '?'}`,
+  started: replay.started,
+  duplicates: replay.duplicates,
+  refused: replay.refused,
+  last_refusal: printable(refused ?? ''),
+});

@@ -1,0 +1,168 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Command } from 'commander';
+import type { Backtest, BacktestFinding, BodyOf, Client } from '../../client/index.ts';
+import { Ending, exitCodes } from '../endings.ts';
+import { positive, readJsonObject, timeOrAgo, wholePositive } from '../input.ts';
+import type { Output } from '../output.ts';
+import { inSession, type Session } from '../session.ts';
+import { findWorkflow } from './workflows.ts';
+
+type NewBacktest = BodyOf<'POST /api/workspace/policies/backtest'>;
+
+interface BacktestOptions {
+  file: string;
+  since: string;
+  workflow?: string;
+  wait: boolean;
+  waitTimeout: number;
+  limit: number;
+}
+
+/** How often a running backtest is read. */
+const LOOK_MS = 500;
+
+export function policyCommands(program: Command): void {
+  const policies = program.command('policies').description('try policies on history');
+  policies
+    .command('backtest')
+    .description('judge recorded steps by policies that are not in force')
+    .requiredOption('-f, --file <file>', 'the policies as JSON; - for standard input')
+    .requiredOption(
+      '--since <time>',
+      'runs created since then, as 7d, 12h, 30m or ISO 8601',
+      timeOrAgo,
+    )
+    .option('--workflow <workflow>', 'only runs of this workflow, by id or name')
+    .option('--no-wait', 'return at once')
+    .option(
+      '--wait-timeout <seconds>',
+      'maximum time to wait; the backtest continues',
+      positive,
+      600,
+    )
+    .option('--limit <number>', 'maximum number of steps to show', wholePositive, 50)
+    .action(inSession<BacktestOptions>(backtest));
+  readCommands(policies);
+}
+
+function readCommands(policies: Command): void {
+  policies
+    .command('backtests')
+    .description('list backtests, newest first')
+    .option('--limit <number>', 'maximum number', wholePositive, 20)
+    .action(
+      inSession<{ limit: number }>(async ({ client, output }, _args, { limit }) => {
+        const rows = [];
+        for await (const row of client.backtests()) if (rows.push(row) === limit) break;
+        output.list(rows, {
+          ID: (row) => row.id,
+          Status: (row) => row.status,
+          Since: (row) => row.since,
+          Steps: (row) => row.progress.done,
+          Block: (row) => row.summary.would_block,
+          Redact: (row) => row.summary.would_redact,
+          Allow: (row) => row.summary.would_allow,
+          By: (row) => row.created_by_name,
+          Started: (row) => row.created_at,
+        });
+      }),
+    );
+  policies
+    .command('show-backtest')
+    .argument('<backtest>')
+    .description('show a backtest with the steps that would be judged differently')
+    .option('--limit <number>', 'maximum number of steps to show', wholePositive, 50)
+    .action(
+      inSession<{ limit: number }>(({ client, output }, [id = ''], { limit }) =>
+        show(client, output, { id, limit }),
+      ),
+    );
+  policies
+    .command('cancel-backtest')
+    .argument('<backtest>')
+    .description('cancel a running backtest; what it has found is kept')
+    .action(
+      inSession(async ({ client, output }, [id = '']) =>
+        output.record(await client.cancelBacktest(id)),
+      ),
+    );
+}
+
+async function backtest(
+  { client, output }: Session,
+  _args: string[],
+  given: BacktestOptions,
+): Promise<void> {
+  const { file, since, workflow, wait, waitTimeout, limit } = given;
+  const policies = (await readJsonObject(file)) as unknown as NewBacktest['policies'];
+  const started = await client.startBacktest({
+    policies,
+    since,
+    ...(workflow === undefined ? {} : { workflow_id: (await findWorkflow(client, workflow)).id }),
+  });
+  if (!wait) return output.record(started);
+  output.note(`Backtest ${started.id}`);
+  const ended = await follow(client, output, { id: started.id, waitTimeout });
+  if (ended === undefined) {
+    output.note(`It continues: ops policies show-backtest ${started.id}`);
+    throw new Ending(exitCodes.waitedTooLong);
+  }
+  await show(client, output, { id: started.id, limit });
+  if (ended.status !== 'done') throw new Ending(exitCodes.refused);
+}
+
+/** Waits for the end, and prints the progress in between. Undefined after the timeout. */
+async function follow(
+  client: Client,
+  output: Output,
+  { id, waitTimeout }: { id: string; waitTimeout: number },
+): Promise<Backtest | undefined> {
+  const end = performance.now() + waitTimeout * 1_000;
+  let printed = '';
+  for (;;) {
+    const current = await client.getBacktest(id, { limit: 1 });
+    const { done, total } = current.progress;
+    const progress = `${done} of ${total ?? '…'} steps`;
+    if (progress !== printed) output.note(progress);
+    printed = progress;
+    if (current.status !== 'running') return current;
+    if (performance.now() > end) return undefined;
+    await sleep(LOOK_MS);
+  }
+}
+
+async function show(
+  client: Client,
+  output: Output,
+  { id, limit }: { id: string; limit: number },
+): Promise<void> {
+  const current = await client.getBacktest(id, { limit: 1 });
+  const steps: BacktestFinding[] = [];
+  for await (const step of client.backtestSteps(id, { limit: Math.min(limit, 200) })) {
+    if (steps.push(step) === limit) break;
+  }
+  if (output.format === 'json') return output.record({ ...current, steps, next_cursor: undefined });
+  const { judged, would_block, would_redact, would_allow, hidden } = current.summary;
+  output.record(current, {
+    status: current.status,
+    error: current.error,
+    since: current.since,
+    judged,
+    'would block': would_block,
+    'would redact': would_redact,
+    'would allow': would_allow,
+    hidden,
+  });
+  if (steps.length === 0) return;
+  output.list(steps, {
+    Run: (step) => step.run_id,
+    Step: (step) => step.step_key,
+    Before: (step) => step.before,
+    After: (step) => step.after,
+    Reason: (step) => step.reason,
+  });
+  const found = would_block + would_redact + would_allow;
+  if (found > steps.length) {
+    output.note(`${steps.length} of ${found} such steps; --limit shows more`);
+  }
+}

@@ -1,0 +1,81 @@
+import { byCursor } from './pages.ts';
+import type { CallOptions, Send } from './request.ts';
+import type { QueryOf } from './routes.ts';
+import type { Approval, Gate, JsonObject, Run } from './types.ts';
+
+export interface AssignmentOptions extends CallOptions {
+  /** The gate, when several are open. Default: the oldest. */
+  nodeId?: string;
+  /** Only this iteration of a loop, or this tool call. */
+  stepKey?: string;
+}
+
+export interface DecisionOptions extends AssignmentOptions {
+  reason?: string;
+  /** Required for a tool call: its `digest`, so that exactly the call that was shown is decided. */
+  digest?: string;
+  /** Of an approved tool call: the arguments to send instead. */
+  arguments?: JsonObject;
+  /** Decides nothing, but fails as the decision would. */
+  onlyCheck?: boolean;
+}
+
+export function gateMethods(send: Send) {
+  const listApprovals = (query: QueryOf<'GET /api/approvals'> = {}, options?: CallOptions) =>
+    send('GET /api/approvals', [], { query, options });
+
+  return {
+    /** One page of open gates, oldest first. */
+    listApprovals,
+    /** All open gates, oldest first. */
+    approvals: (
+      query: Omit<QueryOf<'GET /api/approvals'>, 'cursor'> = {},
+    ): AsyncGenerator<Approval, void> =>
+      byCursor(
+        (cursor) => listApprovals({ ...query, cursor }),
+        (page) => page.approvals,
+      ),
+    /** One gate, with what an approver needs to decide it. */
+    getGate: (runId: string, stepKey: string, options?: CallOptions): Promise<Gate> =>
+      send('GET /api/runs/{id}/gates/{step_key}', [runId, stepKey], { options }),
+    /**
+     * Says which member is expected to decide a gate, the oldest open one or the one that the options name; null takes
+     * the assignment back.
+     */
+    assignGate: (
+      runId: string,
+      memberId: string | null,
+      { nodeId, stepKey, ...options }: AssignmentOptions = {},
+    ): Promise<Run> =>
+      send('POST /api/runs/{id}/assign', [runId], {
+        body: {
+          member_id: memberId,
+          ...(nodeId === undefined ? {} : { node_id: nodeId }),
+          ...(stepKey === undefined ? {} : { step_key: stepKey }),
+        },
+        options,
+      }),
+    /** Approves or rejects a gate that a run waits at: the oldest open one, or the one that the options name. */
+    approve: (
+      runId: string,
+      approved = true,
+      input?: JsonObject,
+      { nodeId, stepKey, onlyCheck, arguments: edited, ...given }: DecisionOptions = {},
+    ): Promise<Run> => {
+      const { reason, digest, ...options } = given;
+      return send('POST /api/runs/{id}/approve', [runId], {
+        body: {
+          approved,
+          ...(input === undefined ? {} : { input }),
+          ...(nodeId === undefined ? {} : { node_id: nodeId }),
+          ...(stepKey === undefined ? {} : { step_key: stepKey }),
+          ...(reason === undefined ? {} : { reason }),
+          ...(digest === undefined ? {} : { digest }),
+          ...(edited === undefined ? {} : { arguments: edited }),
+          ...(onlyCheck === undefined ? {} : { only_check: onlyCheck }),
+        },
+        options,
+      });
+    },
+  };
+}

@@ -1,0 +1,35 @@
+import type { CallOptions, Send } from './request.ts';
+import type { BodyOf } from './routes.ts';
+import type { NodeTest, Pin } from './types.ts';
+
+export type NodeTestOptions = CallOptions & BodyOf<'POST /api/workflows/{id}/nodes/{node_id}/test'>;
+
+/** Tests of single nodes, and the outputs that are pinned for them. */
+export function nodeTestMethods(send: Send) {
+  return {
+    /**
+     * Rehearses one node with the state of a past run (`run_id`) or the given `state`, and answers with its step. After
+     * 10 seconds it answers with a run that is still open.
+     */
+    testNode: (workflowId: string, nodeId: string, given: NodeTestOptions): Promise<NodeTest> => {
+      const { run_id, step_key, state, version, draft, allow, pins, ...options } = given;
+      return send('POST /api/workflows/{id}/nodes/{node_id}/test', [workflowId, nodeId], {
+        body: { run_id, step_key, state, version, draft, allow, pins },
+        options,
+      });
+    },
+    /** The caller's pinned outputs of a workflow, by node. */
+    listPins: async (workflowId: string, options?: CallOptions): Promise<Pin[]> =>
+      (await send('GET /api/workflows/{id}/pins', [workflowId], { options })).pins,
+    /** Pins the output of a node from a past run. */
+    savePin: (
+      workflowId: string,
+      nodeId: string,
+      body: BodyOf<'PUT /api/workflows/{id}/pins/{node_id}'>,
+      options?: CallOptions,
+    ): Promise<Pin> =>
+      send('PUT /api/workflows/{id}/pins/{node_id}', [workflowId, nodeId], { body, options }),
+    removePin: (workflowId: string, nodeId: string, options?: CallOptions): Promise<void> =>
+      send('DELETE /api/workflows/{id}/pins/{node_id}', [workflowId, nodeId], { options }),
+  };
+}

@@ -1,0 +1,33 @@
+import { ViewportPortal } from '@xyflow/react';
+import { useMemo } from 'react';
+import { graphView as text } from '../messages/en/graph.ts';
+import { Message } from '../messages/message.tsx';
+import { UserText } from '../parts/text/user-text.tsx';
+import { framesOf } from './bodies.ts';
+import type { Drawing } from './drawn.ts';
+import { nodeSize } from './layout.ts';
+import type { Places } from './places.ts';
+
+/** Frames behind the cards that a loop or a map repeats. Must be inside ReactFlow. */
+export function BodyFrames({ drawing, places }: { drawing: Drawing; places: Places | undefined }) {
+  const frames = useMemo(
+    () => (places === undefined ? [] : framesOf(drawing, places, nodeSize)),
+    [drawing, places],
+  );
+  if (frames.length === 0) return null;
+  return (
+    <ViewportPortal>
+      {frames.map(({ id, label, kind, x, y, width, height }) => (
+        <div
+          key={id}
+          className="graph-body-frame"
+          style={{ transform: `translate(${x}px, ${y}px)`, width, height }}
+        >
+          <span className="graph-body-label">
+            <Message text={text.repeated[kind]} values={{ node: <UserText>{label}</UserText> }} />
+          </span>
+        </div>
+      ))}
+    </ViewportPortal>
+  );
+}

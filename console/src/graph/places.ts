@@ -1,0 +1,4 @@
+/** The top left corner of a card, in graph coordinates. */
+export type Place = { x: number; y: number };
+/** The corners of cards, by the id of the node. */
+export type Places = ReadonlyMap<string, Place>;

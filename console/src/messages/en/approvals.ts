@@ -1,0 +1,95 @@
+import type { Run } from '../../../../client/index.ts';
+import { plural } from '../format.ts';
+
+/** Texts of the page of approvals. */
+export const inbox = {
+  title: 'Approvals',
+  about: 'Runs waiting for a decision, longest wait first.',
+  pending: 'Pending approvals',
+  mine: 'Assigned to me',
+  noneMine: 'No approvals are assigned to you',
+  noneMineAbout: 'When someone assigns a gate to you, it appears here.',
+  none: 'No pending approvals',
+  noneAbout: 'Runs appear here when they reach a human gate, or a tool call that needs approval.',
+  keys: '{next} next, {previous} previous, {approve} approve, {reject} reject, {undo} undo',
+  shortcuts: 'Keyboard shortcuts',
+  goneGates: (count: number) => plural(count, { one: '# gate', other: '# gates' }),
+  gone: 'No longer waiting. Someone else decided, or the run ended.',
+} as const;
+
+/** Texts of the list of gates. */
+export const gateList = {
+  label: 'Pending approvals',
+  waitingFor: (duration: string) => `waiting for ${duration}`,
+  assignedTo: 'assigned to {name}',
+} as const;
+
+/** Texts of one gate. */
+export const gateDetail = {
+  label: (gate: string) => `Gate ${gate}`,
+  prompt: 'Prompt',
+  noPrompt: 'This gate has no prompt.',
+  waitingSince: 'Waiting since',
+  since: '{at} ({duration})',
+  costSoFar: 'Cost so far',
+  costOf: (cost: string, cap: string) => `${cost} of ${cap}`,
+  runStarted: 'Run started',
+  startedBy: '{at}, {trigger}',
+  previous: 'Output of previous steps',
+  noPrevious: 'No previous step has produced output.',
+  outputOf: (step: string) => `Output of ${step}`,
+  runInput: 'the run input',
+  state: 'State',
+  runState: 'the run state',
+} as const;
+
+/** Texts of who is expected to decide. */
+export const assignee = {
+  assignedTo: 'Assigned to {name}',
+  label: 'Assigned to',
+  about: 'Others who can decide this still can.',
+  noOne: 'No one',
+  you: (name: string) => `${name} (you)`,
+} as const;
+
+/** Texts of the earlier decisions of a gate. */
+export const askedBefore = {
+  title: 'Asked before',
+  earlier: (count: string) => `Earlier decisions (${count})`,
+  unchanged: 'Nothing has changed since then.',
+  changed: 'Changed since then',
+  /** What screen readers say before the words of a prompt. */
+  words: { added: 'added', removed: 'removed' },
+  none: 'none',
+} as const;
+
+/** Texts of a gate that cannot be decided. */
+export const undecidable = {
+  openRun: 'Open run',
+  notSent: 'Not sent',
+  notSentAbout: 'What you entered was not sent:',
+  reason: 'your reason',
+  input: 'your input',
+  approved: 'Already approved',
+  rejected: 'Already rejected',
+  notReached: 'Not reached yet',
+  notRightNow: 'Not waiting right now',
+  noLonger: 'No longer waiting',
+  decidedBy: 'Decided by {by}, {at}.',
+  decidedAtDeadline: 'Decided at its deadline, {at}.',
+  run: {
+    pending: 'The run has not started.',
+    running: 'The run is in progress.',
+    paused: 'The run is waiting at another gate.',
+    success: 'The run completed.',
+    failed: 'The run failed.',
+  } as const satisfies Record<Run['status'], string>,
+  runCancelled: 'The run was cancelled.',
+} as const;
+
+/** What a rejection does to the run. */
+export const rejection = {
+  takesRejected: 'takes the "rejected" path.',
+  takesError: 'takes the "error" path.',
+  fails: 'the run fails: the workflow has no "rejected" path. Resume the run to ask again.',
+} as const;

@@ -1,0 +1,97 @@
+/** Texts of the page of budgets. */
+export const budgets = {
+  title: 'Budgets',
+  about:
+    'Spending limits for runs. A run that would exceed a limit is refused before it costs anything.',
+  new: 'New budget',
+  editTitle: 'Edit budget',
+  empty: {
+    title: 'No budgets yet',
+    about:
+      'A budget limits what runs can cost per day, week or month. Without one, a loop of agents can spend until you notice.',
+    create: 'Create budget',
+  },
+} as const;
+
+/** Texts of one budget. */
+export const budgetCard = {
+  perWindow: {
+    day: '{limit} per day, {scope}',
+    week: '{limit} per week, {scope}',
+    month: '{limit} per month, {scope}',
+    total: '{limit} in total, {scope}',
+  },
+  allWorkflows: 'all workflows',
+  oneWorkflow: 'workflow {name}',
+  noReservations: 'no reservations',
+  reserves: (dollars: string) => `reserves ${dollars} per run`,
+  limitReached: 'Limit reached. New runs are refused until you raise the limit.',
+  limitReachedInWindow:
+    'Limit reached. New runs are refused until you raise the limit or the window ends.',
+  window: 'Window {start} to {end}',
+  countingSince: 'Counting since {start}',
+  showDays: 'Show daily spend',
+  hideDays: 'Hide daily spend',
+  over: 'Over limit',
+  onTrackToExceed: 'On track to exceed',
+  used: (percent: string) => `${percent} used`,
+  deleted: 'Budget deleted',
+  deleteTitle: 'Delete this budget?',
+  deleteConsequence: '{name} will no longer limit the cost of runs. Past spend stays in usage.',
+  deleteConfirm: 'Delete budget',
+} as const;
+
+interface Sums {
+  spent: string;
+  reserved: string;
+  projected: string;
+  limit: string;
+}
+
+/** Texts of the bar of a budget. */
+export const budgetBar = {
+  spent: (dollars: string) => `Spent ${dollars}`,
+  reserved: (dollars: string) => `Reserved ${dollars}`,
+  remaining: (dollars: string) => `Remaining ${dollars}`,
+  overBy: (dollars: string) => `Over by ${dollars}`,
+  projected: (dollars: string) => `Projected ${dollars}`,
+  limit: 'Limit',
+  summary: (sums: Sums & { remaining: string }) =>
+    `Spent ${sums.spent}, reserved ${sums.reserved}, Remaining ${sums.remaining}, projected ${sums.projected} of ${sums.limit}`,
+  summaryOver: (sums: Sums & { over: string }) =>
+    `Spent ${sums.spent}, reserved ${sums.reserved}, Over by ${sums.over}, projected ${sums.projected} of ${sums.limit}`,
+} as const;
+
+/** Texts of the form of a budget. */
+export const budgetForm = {
+  created: 'Budget created',
+  saved: 'Budget saved',
+  create: 'Create budget',
+  limit: 'Limit (USD)',
+  reserve: 'Reserve an estimate for active runs',
+  aboutReserve:
+    'Each run reserves an estimate until it ends, so concurrent runs cannot exceed the limit together.',
+  estimate: 'Estimate per run (USD)',
+  window: 'Window',
+  aboutWindow: 'In UTC. Weeks start on Monday.',
+  windows: {
+    day: 'Day',
+    week: 'Week',
+    month: 'Month',
+    total: 'Total (never resets)',
+  },
+  allWorkflows: 'All workflows',
+  fixed: 'You cannot change the window or the workflow. Create another budget instead.',
+} as const;
+
+/** Texts of the days of a budget, in a chart and a table. */
+export const burnDown = {
+  chart: 'Chart of the remaining budget per day. The table has the same data.',
+  remaining: 'Remaining',
+  evenPace: 'Even pace',
+  lastDays: 'Last 90 days. Earlier spend is deducted at the start.',
+  days: 'Days',
+  daysOf: (budget: string) => `Days of ${budget}`,
+  day: 'Day (UTC)',
+  spent: 'Spent',
+} as const;

@@ -1,0 +1,145 @@
+import type { Entity } from '../../../../../client/index.ts';
+
+/** Texts of the page of changes. */
+export const changes = {
+  title: 'Changes',
+  about: 'Attribute changes in existing records, newest first.',
+  type: 'Type',
+  typePlaceholder: 'project',
+  recordId: 'Record ID',
+  paused: 'Paused while you read older changes.',
+  refreshes: 'Refreshes every 5 s.',
+  backToLatest: 'Back to latest',
+  empty: {
+    title: 'No changes yet',
+    about:
+      'A change has the former and the new value of an attribute. It appears when you send an existing record with a different attribute.',
+    openFeeds: 'Open feeds',
+  },
+} as const;
+
+/** Texts of the table of changes. */
+export const changeTable = {
+  label: 'Changes',
+  record: 'Record',
+  feed: 'Feed',
+  attribute: 'Attribute',
+  change: 'Change',
+  source: 'Source',
+  version: (version: number) => `version ${version}`,
+} as const;
+
+/** Texts of the page of records. */
+export const entities = {
+  title: 'Records',
+  about: 'Records of all feeds, newest first. Reading them here costs no credits.',
+  table: 'Records',
+  empty: {
+    title: 'No records yet',
+    about:
+      'A record is one thing that programs and workflows report, with its history and sources. Each feed shows the command that sends the first one.',
+    openFeeds: 'Open feeds',
+  },
+  noMatch: {
+    title: 'No matching records',
+    about: 'Remove a filter to see more records.',
+    clear: 'Clear filters',
+  },
+} as const;
+
+/** Texts of the filters of records. */
+export const recordFilters = {
+  type: 'Type',
+  typePlaceholder: 'project',
+  place: 'City, region or country',
+  placePlaceholder: 'Austin',
+  confidence: 'Confidence',
+  any: 'Any',
+  anyConfidence: 'Any confidence',
+  atLeast: (percent: string) => `At least ${percent}`,
+  updatedSince: 'Updated since',
+} as const;
+
+/** Column headings of the table of records. */
+export const recordTable = {
+  record: 'Record',
+  type: 'Type',
+  location: 'Location',
+  confidence: 'Confidence',
+  verified: 'Verified',
+  updated: 'Updated',
+} as const;
+
+/** Texts of one record. */
+export const entity = {
+  attributes: 'Attributes',
+  noAttributes: 'No attributes.',
+  externalIds: 'External IDs',
+  sources: 'Sources',
+  noSources: 'No sources. The sender did not name any.',
+  events: 'Events',
+  history: 'History',
+  about: '{type} in {feed}',
+  confidence: 'Confidence',
+  verified: 'Verified',
+  location: 'Location',
+  aliases: 'Aliases',
+  firstSeen: 'First seen',
+  lastSeen: 'Last seen',
+  updated: 'Updated',
+  lastVerified: 'Last verified',
+  id: 'ID',
+  value: 'Value',
+} as const;
+
+/** Texts of the versions of a record. */
+export const entityHistory = {
+  version: (version: number) => `Version ${version}`,
+  showAttributes: 'Show all attributes',
+  hideAttributes: 'Hide attributes',
+  changesIn: (version: number) => `Changes in version ${version}`,
+  attribute: 'Attribute',
+  before: 'Before',
+  after: 'After',
+  created: 'Created.',
+  changed: (attributes: string) => `Changed ${attributes}.`,
+  unchanged: 'No attributes changed.',
+  attributesOf: (version: number) => `the attributes of Version ${version}`,
+  attributeBefore: (attribute: string) => `${attribute} before`,
+  attributeAfter: (attribute: string) => `${attribute} after`,
+} as const;
+
+/** Texts of the events of records. */
+export const eventList = {
+  label: 'Events',
+  event: 'Event',
+  verified: 'Verified',
+  confidence: 'Confidence',
+  viewRecord: 'View record',
+  empty: {
+    title: 'No events yet',
+    about:
+      'An event is something that happened to a record, such as an application that was filed. Send events with the records.',
+  },
+} as const;
+
+/** Texts of the sources of a record or an event. */
+export const evidence = {
+  unnamed: 'Unnamed source',
+  retrieved: 'retrieved {time}',
+  demo: 'Demo',
+} as const;
+
+/** What a value of a record is called that has no text. */
+export const value = {
+  empty: 'empty',
+  none: 'none',
+} as const;
+
+/** Display texts of the verification statuses. */
+export const verificationTexts = {
+  unverified: 'Unverified',
+  machine_verified: 'Machine',
+  human_reviewed: 'Human review',
+  multi_source_verified: 'Multiple sources',
+} as const satisfies Record<Entity['verification_status'], string>;

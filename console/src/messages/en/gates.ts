@@ -1,0 +1,109 @@
+import type { PendingGate } from '../../../../client/index.ts';
+import { plural } from '../format.ts';
+
+/** Texts of the form that decides a gate. */
+export const decisionForm = {
+  label: 'Decision',
+  refused: (reason: string) => `You cannot decide this gate. ${reason}.`,
+  mayNotDecide: (role: string) =>
+    `You can view this gate but not decide it. Your role (${role}) does not have the approve_gates permission. Ask an administrator for access.`,
+  callChanged:
+    'The tool call has changed since you opened it, and nothing was sent. Check the new arguments, then decide again.',
+  late: 'The deadline of this gate has passed, so it can no longer be decided. What you entered was not sent.',
+  unsatisfiable: 'No input fits this form',
+  unsatisfiableAbout: (problem: string) =>
+    `The input schema of the gate ${problem}. Reject the gate, correct the schema in the workflow, and run it again.`,
+  unfit: (problem: string) => `Not sent. Correct the marked fields: ${problem}`,
+  approve: 'Approve',
+  reject: 'Reject',
+  /** Before what an approval does. */
+  approving: 'Approve:',
+  /** Before what a rejection does. */
+  rejecting: 'Reject:',
+  callsTool: 'the agent calls the tool with exactly these arguments.',
+  continues: 'the run continues from here.',
+  continuesAfter: (approvals: number) =>
+    plural(approvals, {
+      other: 'the run continues after # more approvals, including yours.',
+    }),
+  callsNoTool: 'the tool is not called. The agent gets your reason and can try something else.',
+  takesRejected: 'takes the "rejected" path, or fails if the workflow has none.',
+} as const;
+
+/** Texts of the fields of a decision. */
+export const decisionFields = {
+  reasonSaved: 'Optional. Saved with the decision.',
+  reasonRead: 'Optional. The agent reads the reason of a rejection.',
+  addInput: 'Add input',
+  inputAbout: 'A JSON object. Its keys are added to the run state.',
+} as const;
+
+/** Texts of the tool call that a gate is about. */
+export const toolCall = {
+  label: (tool: string) => `Tool call ${tool}`,
+  agent: 'Agent',
+  turn: 'Turn',
+  arguments: 'Arguments',
+  argumentsOf: (tool: string) => `the arguments of ${tool}`,
+  mayNotView: 'You need the approve_gates permission to view the arguments.',
+} as const;
+
+/** Texts of the arguments of a tool call that an approver edits. */
+export const argumentsField = {
+  edit: 'Edit arguments',
+  label: 'Arguments to send',
+  fixed: 'Set by the workflow: {names}',
+  discard: 'Discard changes',
+  unchanged: 'No changes yet',
+  changes: 'Changes',
+  none: 'none',
+} as const;
+
+/** Texts of what a gate asks of its approvers. */
+export const gateRules = {
+  label: 'Approval rules',
+  progress: (approved: string, required: string) => `${approved} of ${required} approved`,
+  notTheStarter: 'The member who started the run cannot decide.',
+  deadline: {
+    approve: 'Deadline in {left}, {at}, then the gate is approved.',
+    reject: 'Deadline in {left}, {at}, then the gate is rejected.',
+    fail: 'Deadline in {left}, {at}, then the run fails.',
+  } as const satisfies Record<NonNullable<PendingGate['on_timeout']>, string>,
+  deadlinePassed: {
+    approve: 'Deadline {at}, then the gate is approved.',
+    reject: 'Deadline {at}, then the gate is rejected.',
+    fail: 'Deadline {at}, then the run fails.',
+  } as const satisfies Record<NonNullable<PendingGate['on_timeout']>, string>,
+  adminsStandIn: 'Too few approvers are left, so admins can decide, too.',
+  noDecider: 'No member can decide this gate.',
+  fewDeciders: (deciders: string, missing: string) =>
+    `Only ${deciders} of ${missing} can decide this gate.`,
+  giveAnother: 'Give another member the permission, or cancel the run.',
+  approvers: 'Can be decided by: {approvers}',
+  role: (role: string) => `role ${role}`,
+  removed: (memberId: string) => `${memberId} (removed)`,
+} as const;
+
+/** Texts of a decision: its result, who or what decided, and when. */
+export const decision = {
+  approvedBy: 'Approved by {by}, {at}',
+  rejectedBy: 'Rejected by {by}, {at}',
+  approvedAtDeadline: 'Approved at its deadline, {at}',
+  rejectedAtDeadline: 'Rejected at its deadline, {at}',
+  withReason: '{decision}: {reason}',
+  apiKey: 'an API key',
+} as const;
+
+/** Texts of a decision that is not sent yet, and of the notice when it is. */
+export const waitingDecision = {
+  label: 'Decision not sent yet',
+  approved: 'Approved: {gate}',
+  rejected: 'Rejected: {gate}',
+  undo: 'Undo',
+  undoWithin: (seconds: string) => `Undo (${seconds} s)`,
+  sendNow: 'Send now',
+  sentApproved: (gate: string) => `Approved: ${gate}`,
+  sentRejected: (gate: string) => `Rejected: ${gate}`,
+  notApproved: (gate: string) => `Not approved: ${gate}`,
+  notRejected: (gate: string) => `Not rejected: ${gate}`,
+} as const;

@@ -1,0 +1,56 @@
+import type { GovernanceEvent } from '../../../../../client/index.ts';
+
+/** Texts of the page of decisions. */
+export const events = {
+  title: 'Decisions',
+  about:
+    'Actions that policies and budgets blocked, redacted or allowed by override. Evidence contains counts and names, never the data found.',
+  search: 'Decisions',
+  kind: 'Kind',
+  allKinds: 'All kinds',
+  decision: 'Decision',
+  allDecisions: 'All decisions',
+  allWorkflows: 'All workflows',
+  runPlaceholder: 'Run ID',
+  clear: 'Clear filters',
+  noMatch: {
+    title: 'No matching decisions',
+    about: 'Remove a filter to see more decisions.',
+  },
+  empty: {
+    title: 'No decisions yet',
+    about:
+      'A decision says what a rule blocked, redacted or allowed, and in which run. They appear when runs are subject to {policies} and {budgets}.',
+    policies: 'policies',
+    budgets: 'budgets',
+  },
+} as const;
+
+/** Texts of one decision. */
+export const eventCard = {
+  showEvidence: 'Show evidence',
+  hideEvidence: 'Hide evidence',
+  theEvidence: 'the evidence',
+  run: 'Run {id}',
+  step: 'Step {id}',
+  workflowVersion: '{name} v{version}',
+  by: 'by {name}',
+} as const;
+
+/** Display texts of the decision types. */
+export const eventTexts = {
+  policy_denied: 'Policy denied',
+  tool_argument_blocked: 'Argument blocked',
+  data_redacted: 'Data redacted',
+  budget_blocked: 'Budget blocked',
+  model_fallback_blocked: 'Fallback blocked',
+  approval_override_granted: 'Override granted',
+} as const satisfies Record<GovernanceEvent['type'], string>;
+
+/** Display texts of the decisions. */
+export const decisionTexts = {
+  blocked: 'Blocked',
+  denied: 'Denied',
+  redacted: 'Redacted',
+  granted: 'Granted',
+} as const satisfies Record<GovernanceEvent['decision'], string>;

@@ -1,0 +1,62 @@
+import { plural } from '../format.ts';
+
+/** Texts of the overview. */
+export const overview = {
+  title: 'Overview',
+  useTemplate: 'Use a template',
+  runs: 'Runs, last 14 days',
+  runsPerDay: 'Runs per day',
+  cost: 'Cost, last 14 days',
+  costPerDay: 'Cost per day',
+} as const;
+
+/** Texts of the figures of the workspace. */
+export const metrics = {
+  successRate: 'Success rate',
+  published: 'Published workflows',
+  checksPassed: 'Checks passed',
+  ofRunsWithChecks: (runs: number) =>
+    plural(runs, { one: 'of # run with checks', other: 'of # runs with checks' }),
+} as const;
+
+/** Texts of a workspace without runs. */
+export const firstSteps = {
+  title: 'No runs yet',
+  all: 'View all templates',
+  about: 'Start from a template. One click creates a workflow from it and runs it.',
+  mayNotRun: 'You need the create_edit_workflows and run_workflows permissions to run a template.',
+} as const;
+
+/** Texts of the use of the plan. */
+export const quota = {
+  title: 'This month',
+  label: 'Monthly run quota used',
+  cost: (dollars: string) => `Cost: ${dollars}.`,
+  unlimited: (used: string, plan: string) => `${used} runs on the ${plan} plan (unlimited).`,
+  used: (used: string, limit: string, plan: string) =>
+    `${used} of ${limit} runs on the ${plan} plan.`,
+  reached: 'You cannot start more runs this month.',
+  resets: (day: string) => `Resets after ${day} (UTC).`,
+} as const;
+
+/** Texts of the list of failed runs. */
+export const recentFailures = {
+  title: 'Recent failures',
+  all: 'View all failed runs',
+  none: 'No recent failures',
+  noneAbout:
+    'Runs that fail appear here with their error, and can be resumed from the step that failed.',
+  noMessage: 'No error message.',
+  byBudget: 'Stopped by a budget',
+  view: 'View run',
+} as const;
+
+/** Texts of the list of gates. */
+export const waitingGates = {
+  title: 'Pending approvals',
+  all: 'View all approvals',
+  none: 'No pending approvals',
+  noneAbout: 'Runs that wait for the decision of a person appear here.',
+  label: 'Longest waiting gates',
+  waitingFor: (duration: string) => `waiting for ${duration}`,
+} as const;

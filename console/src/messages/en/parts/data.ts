@@ -1,0 +1,13 @@
+/** Texts of values per day. */
+export const dayBars = {
+  bars: (what: string) => `${what}, as bars`,
+  asBars: 'Show as bars',
+  asTable: 'Show as a table',
+  day: 'Day (UTC)',
+} as const;
+
+/** What screen readers say before the old and the new value. */
+export const changedValue = {
+  from: 'from',
+  to: 'to',
+} as const;

@@ -1,0 +1,22 @@
+/** What is wrong with a text that should be JSON. */
+export const jsonMistakes = {
+  noObject: 'Enter a JSON object',
+  noObjectLike: 'Enter a JSON object, like {"note": "fine"}',
+  invalid: (reason: string) => `Invalid JSON: ${reason}`,
+} as const;
+
+/** Texts of forms for values with a schema. */
+export const schemaForm = {
+  about: 'A JSON object',
+  asForm: 'Edit as form',
+  asJson: 'Edit as JSON',
+  required: 'This field is required',
+} as const;
+
+/** Texts of a secret that is shown once. */
+export const secretOnce = {
+  copyNow: 'Copy this secret now. You will not be able to see it again.',
+  secret: 'the secret',
+  example: 'Example:',
+  command: 'the command',
+} as const;

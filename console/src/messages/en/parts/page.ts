@@ -1,0 +1,25 @@
+import type { Capability } from '../../../../../client/index.ts';
+
+/** The name of the product, and what it is part of. */
+export const product = {
+  name: 'Workflows',
+  /** The title of the window. */
+  titleOf: (page: string) => `${page} · Workflows`,
+} as const;
+
+/** Texts of the frame of a page. */
+export const page = {
+  section: (name: string) => `${name} section`,
+  breadcrumb: 'Breadcrumb',
+  loading: 'Loading',
+  loadMore: 'Load more',
+  mayNotCreate: (missing: Capability) => `You need the ${missing} permission to create one.`,
+} as const;
+
+/** Texts of an error. */
+export const failure = {
+  again: 'Try again',
+  request: 'Request {id}',
+  timedOut: 'The request timed out. Try again.',
+  unreachable: 'Cannot reach the service. Check your connection and try again.',
+} as const;

@@ -1,0 +1,9 @@
+import type { PlanName } from '../../../../../shared/plans.ts';
+
+/** Names of the plans. */
+export const planTexts = {
+  free: 'Free',
+  starter: 'Starter',
+  pro: 'Pro',
+  enterprise: 'Enterprise',
+} as const satisfies Record<PlanName, string>;

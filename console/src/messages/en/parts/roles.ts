@@ -1,0 +1,15 @@
+import type { Role } from '../../../../../client/index.ts';
+
+/** Names of the roles, standing alone. */
+export const roleNames = {
+  viewer: 'Viewer',
+  editor: 'Editor',
+  admin: 'Admin',
+} as const satisfies Record<Role, string>;
+
+/** Names of the roles, inside a text. */
+export const roleNamesInText = {
+  viewer: 'viewer',
+  editor: 'editor',
+  admin: 'admin',
+} as const satisfies Record<Role, string>;

@@ -1,0 +1,49 @@
+import type { Run, RunStatus, Step } from '../../../../../client/index.ts';
+
+/** The statuses of runs and steps, within a line of text. `rejected` is a gate. */
+export const statuses = {
+  pending: 'pending',
+  running: 'running',
+  paused: 'paused',
+  success: 'success',
+  failed: 'failed',
+  rejected: 'rejected',
+  skipped: 'skipped',
+  cancelled: 'cancelled',
+  unrecorded: 'unrecorded',
+} as const satisfies Record<RunStatus | Step['status'] | 'rejected', string>;
+
+/** What starts runs. */
+export const triggers = {
+  manual: 'manual',
+  webhook: 'webhook',
+  mcp: 'mcp',
+  schedule: 'schedule',
+  workflow: 'workflow',
+} as const satisfies Record<Run['trigger'], string>;
+
+/** Why runs fail. */
+export const failureKinds = {
+  node: 'node',
+  budget: 'budget',
+  cancelled: 'cancelled',
+  rejected: 'rejected',
+  crash: 'crash',
+  unrecorded: 'unrecorded',
+} as const satisfies Record<NonNullable<Run['failure']>['kind'], string>;
+
+/** How attempts end. */
+export const outcomes = {
+  success: 'success',
+  failed: 'failed',
+  cancelled: 'cancelled',
+  interrupted: 'interrupted',
+} as const satisfies Record<NonNullable<Step['attempts'][number]['outcome']>, string>;
+
+/** What policies decide about a step. */
+export const verdicts = {
+  blocked: 'blocked',
+  denied: 'denied',
+  redacted: 'redacted',
+  granted: 'granted',
+} as const satisfies Record<Step['policy'][number]['decision'], string>;

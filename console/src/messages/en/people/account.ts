@@ -1,0 +1,29 @@
+import { plural } from '../../format.ts';
+
+/** Texts of the page of the user's own account. */
+export const account = {
+  title: 'Account',
+  about: 'Your profile, permissions and password.',
+  activity: 'View your activity',
+  openMode: {
+    title: 'Open mode',
+    about:
+      'Sign-in is off: everyone who can reach the service acts as the owner. To require sign-in, set AUTH_MODE=required.',
+  },
+  password: 'Password',
+  hidden:
+    'The console hides actions that you are not allowed to use. A member with the manage_members permission can change your permissions.',
+} as const;
+
+/** Texts of the form to change the password. */
+export const passwordForm = {
+  about: 'This signs you out of all other sessions.',
+  current: 'Current password',
+  new: 'New password',
+  atLeast: (characters: number) =>
+    plural(characters, { one: 'At least # character', other: 'At least # characters' }),
+  confirm: 'Confirm new password',
+  differs: 'The passwords do not match',
+  change: 'Change password',
+  changed: 'Password changed. You are signed out everywhere else',
+} as const;

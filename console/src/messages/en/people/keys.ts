@@ -1,0 +1,34 @@
+/** Texts of the page of API keys. */
+export const keys = {
+  about: 'Credentials for programs, sent in the X-API-Key header. Only a hash is stored.',
+  new: 'New API key',
+  showRevoked: 'Show revoked keys',
+  empty: {
+    title: 'No API keys yet',
+    about:
+      'With an API key, a program starts runs and reads results with the permissions of its role.',
+    create: 'Create API key',
+  },
+  prefix: 'Prefix',
+  actor: 'Acts as',
+  lastUsed: 'Last used',
+  never: 'never',
+  isRevoked: 'Revoked',
+  revoke: 'Revoke',
+  revokeKey: (name: string) => `Revoke ${name}`,
+  revoked: 'API key revoked',
+  revokeTitle: 'Revoke this API key?',
+  revokeConsequence: 'Requests with {name} will fail immediately. You cannot undo this.',
+  revokeConfirm: 'Revoke key',
+} as const;
+
+/** Texts of the form of an API key. */
+export const keyForm = {
+  create: 'Create key',
+  aboutName: 'The program that will use this key',
+  aboutMember:
+    'The key always has the permissions of its member and is revoked when the member is removed.',
+  noMember: 'None (use a role instead)',
+  clearMember: 'Clear member',
+  created: (name: string) => `API key for ${name}`,
+} as const;

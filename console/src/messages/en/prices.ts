@@ -1,0 +1,33 @@
+/** Texts of the prices of models. */
+export const prices = {
+  title: 'Model prices',
+  add: 'Add price',
+  editTitle: 'Edit price',
+  none: 'No custom prices. Built-in prices apply.',
+  own: 'Workspace prices',
+  builtIn: 'Built-in prices',
+  showBuiltIn: 'Show built-in prices',
+  hideBuiltIn: 'Hide built-in prices',
+  aboutBuiltIn: (date: string) => `List prices as of ${date}. Custom prices override them.`,
+  input: 'Input, per million',
+  output: 'Output, per million',
+  actions: 'Actions',
+  editPrice: (model: string) => `Edit price of ${model}`,
+  removePrice: (model: string) => `Remove price of ${model}`,
+  removed: 'Price removed',
+  removeTitle: 'Remove this price?',
+  removeConsequence:
+    'Steps of {model} will use the built-in price, or have an unknown cost if there is none. Recorded costs do not change.',
+  removeConfirm: 'Remove price',
+} as const;
+
+/** Texts of the form of a price. */
+export const priceForm = {
+  saved: 'Price saved. It applies to steps from now on',
+  save: 'Save price',
+  aboutModel: 'Use the same name as in workflows: provider/model',
+  taken: 'This model already has a price',
+  input: 'Input price (USD per million tokens)',
+  output: 'Output price (USD per million tokens)',
+  about: 'Recorded costs do not change.',
+} as const;

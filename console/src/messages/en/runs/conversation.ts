@@ -1,0 +1,21 @@
+/** Texts of the conversation of an agent. */
+export const conversation = {
+  title: 'Conversation',
+  systemPrompt: 'System prompt',
+  prompt: 'Prompt',
+  turn: (turn: number) => `Turn ${turn}`,
+  answering: 'Answering…',
+  tokens: (given: string, written: string) => `${given} tokens in, ${written} out`,
+} as const;
+
+/** Texts of a call in a conversation. */
+export const call = {
+  label: (tool: string) => `Call ${tool}`,
+  refused: 'Refused',
+  arguments: 'Arguments',
+  argumentsOf: (tool: string) => `the arguments of ${tool}`,
+  sentInstead: 'Sent instead',
+  sentTo: (tool: string) => `what was sent to ${tool}`,
+  noResult: 'No result yet',
+  resultOf: (tool: string) => `the result of ${tool}`,
+} as const;

@@ -1,0 +1,147 @@
+import { plural } from '../../format.ts';
+
+/** Texts of the page of a run. */
+export const run = {
+  closeStep: 'Close step',
+  selectedStep: 'Selected step',
+  cancelled: 'Cancelled',
+  failed: 'Failed',
+  showFailed: 'Show failed step',
+  fix: 'Fix in the editor',
+  notReached: '{step} was not reached.',
+  notReachedYet: '{step} has not been reached yet.',
+  details: 'Details',
+  tabs: {
+    data: 'Input and output',
+    log: 'Event log',
+    checks: 'Checks',
+    checkpoints: 'Checkpoints',
+  },
+} as const;
+
+/** Texts of a run that does not exist. */
+export const missingRun = {
+  title: 'Run not found',
+  empty: 'This run does not exist',
+  about:
+    'Run not found. It may have been removed when its retention period ended, or belong to another workspace. If you typed the ID, check it. The audit log may still have what people did with it.',
+  showAll: 'Show all runs',
+  searchAudit: 'Search the audit log',
+} as const;
+
+/** Texts of the line and the figures of a run. */
+export const runSummary = {
+  runId: 'the run ID',
+  draft: 'Draft of the workflow',
+  version: (version: number) => `Workflow version ${version}`,
+  liveness: {
+    live: { name: 'Live', about: 'Updates appear as they happen' },
+    reconnecting: {
+      name: 'Reconnecting',
+      about: 'Connecting to live updates. Refreshes every 5 s until then.',
+    },
+    ended: {
+      name: 'Ended',
+      about: 'The run has ended. If you resume it, updates appear here.',
+    },
+  },
+  rejectedAt: 'rejected at {gates}',
+  startedBy: 'Started by',
+  startedFrom: 'Started from',
+  rehearses: 'Rehearses',
+  workingTime: 'Working time',
+  waitingTime: 'Waiting time',
+  resumed: 'Resumed',
+  times: (times: number) => plural(times, { one: 'once', other: '# times' }),
+  childCost: 'Cost of child runs',
+  checksPassed: 'Checks passed',
+  passed: (passed: string, all: string) => `${passed} of ${all}`,
+  execution: 'Execution',
+  temporal: 'Temporal UI',
+  parentRun: 'Parent run',
+  anotherRun: 'Another run',
+  stepOfAnotherRun: 'A step of another run',
+  costOfCap: (cost: string, cap: string) => `${cost} of ${cap}`,
+  shareOfCap: (percent: string) => `Cost: ${percent} of the cap`,
+} as const;
+
+/** Texts of the gates of a run that wait. */
+export const waitingGates = {
+  opened: 'opened {time}',
+  open: 'Open full approval',
+} as const;
+
+/** Texts of the data of a run. */
+export const runData = {
+  state: 'State',
+  stateSoFar: 'State so far',
+  noOutput: 'The output appears when the run succeeds.',
+  theInput: 'the input',
+  theState: 'the state',
+  theOutput: 'the output',
+} as const;
+
+/** Texts of the results of the checks. */
+export const runChecks = {
+  empty: 'No check results',
+  hadNone: 'The workflow had no checks when the run ended.',
+  later: 'Checks run after a run succeeds.',
+  table: 'Checks',
+  check: 'Check',
+  type: 'Type',
+  expected: 'Expected',
+  actual: 'Actual',
+  passed: 'passed',
+  failed: 'failed',
+  theExpected: 'the expected value',
+  theActual: 'the actual value',
+} as const;
+
+/** Texts of the checkpoints of a run. */
+export const runCheckpoints = {
+  empty: {
+    title: 'No checkpoints yet',
+    about: 'Each completed step is a checkpoint. A resumed run continues from there.',
+  },
+  eventNumbers: 'Event numbers refer to the {history}.',
+  history: 'execution history',
+  scrollable: 'Checkpoints, scrollable',
+  table: 'Checkpoints',
+  event: 'Event',
+  when: 'When',
+  notRecorded: 'Not recorded',
+} as const;
+
+/** Texts of the event log. */
+export const eventLog = {
+  empty: { title: 'No events yet', about: 'Events appear here as the run progresses.' },
+  label: 'Event log',
+} as const;
+
+/** Texts of the events of a run. */
+export const events = {
+  stepStarted: 'Step started',
+  stepCompleted: 'Step completed',
+  stepFailed: 'Step failed',
+  runPaused: 'Waiting for approval',
+  turn: (turn: number) => `Turn ${turn}`,
+  answered: (agent: string) => `${agent}, answered`,
+  calls: (agent: string, calls: number) =>
+    `${agent}, ${plural(calls, { one: '# call', other: '# calls' })}`,
+  childPaused: 'Child run paused',
+  childContinued: 'Child run continued',
+  runCompleted: 'Run completed',
+  runFailed: 'Run failed',
+  checksPassed: (passed: string, all: string) => `Checks passed: ${passed} of ${all}`,
+} as const;
+
+/** Texts of the graph of a run. */
+export const runGraph = {
+  map: 'Map of the graph',
+  graph: 'Graph',
+  notReached: 'not reached',
+  notReachedYet: 'not reached yet',
+  iterations: (iterations: number) =>
+    plural(iterations, { one: '# iteration', other: '# iterations' }),
+  lastOf: (iteration: string, count: string) => `${iteration} of ${count}`,
+} as const;

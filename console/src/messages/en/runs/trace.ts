@@ -1,0 +1,61 @@
+import { plural } from '../../format.ts';
+
+/** What a run and its steps do at a time. */
+export const phaseNames = {
+  working: 'working',
+  retrying: 'failed attempts',
+  queued: 'queued',
+  waiting: 'waiting for approval',
+  iterations: 'in iterations',
+  idle: 'idle',
+} as const;
+
+/** Texts of the trace of a run. */
+export const trace = {
+  empty: { title: 'No steps yet', about: 'Steps appear here as the run progresses.' },
+  found: (found: string, all: string) => `${found} of ${all} steps`,
+  total: (duration: string, parts: string) => `${duration} total: ${parts}`,
+  /** `4.2 s working` */
+  phase: (duration: string, phase: string) => `${duration} ${phase}`,
+  legend: 'Legend',
+  keys: 'Keys: arrows move, Enter opens, {next} {previous} next and previous step, {failed} next failed',
+  timeline: 'Timeline',
+  tokens: 'Tokens',
+} as const;
+
+/** Texts of the filters of a trace. */
+export const traceFilters = {
+  search: 'Search steps',
+  searchFor: 'Name, model or error',
+  anyStatus: 'Any status',
+  order: 'Order',
+  orders: {
+    start: 'By start',
+    duration: 'Longest first',
+    cost: 'Costliest first',
+  },
+  expandAll: 'Expand all',
+  collapseAll: 'Collapse all',
+} as const;
+
+/** Texts of a row of a trace. */
+export const traceRow = {
+  expand: 'Expand',
+  collapse: 'Collapse',
+  unknownCost: 'Unknown',
+  kinds: {
+    iteration: 'Iteration',
+    attempt: 'Attempt',
+    child: 'Child run',
+    turn: 'Turn',
+  },
+  iteration: (iteration: number) => `Iteration ${iteration}`,
+  attempt: (attempt: number) => `Attempt ${attempt}`,
+  child: 'Child run',
+  turns: (turns: number) => plural(turns, { one: '# turn', other: '# turns' }),
+  iterations: (iterations: number) =>
+    plural(iterations, { one: '# iteration', other: '# iterations' }),
+  attempts: (attempts: number) => plural(attempts, { one: '# attempt', other: '# attempts' }),
+  reused: 'reused',
+  caught: 'caught',
+} as const;

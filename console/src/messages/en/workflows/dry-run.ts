@@ -1,0 +1,31 @@
+import { plural } from '../../format.ts';
+
+/** Texts of the estimate of a run. */
+export const dryRun = {
+  title: 'Dry run',
+  noEstimate: 'No estimate with this input.',
+  estimating: 'Estimating…',
+  orMore: (least: string) => `${least} or more, no limit`,
+  range: (least: string, most: string) => `${least} to ${most}`,
+  blocked: (node: string, reason: string) => `${node} is blocked: ${reason}.`,
+  budgetIsFull: (name: string, available: string) =>
+    `Budget “${name}” has no room: ${available} available.`,
+  budgetHasNoRoomFor: (name: string, asked: string, available: string) =>
+    `Budget “${name}” has no room for ${asked}: ${available} available.`,
+  moreDecisions: (count: number) =>
+    plural(count, { one: 'And # more policy decision.', other: 'And # more policy decisions.' }),
+  unlimited: (nodes: string) => `No limit: ${nodes}.`,
+  redacted: (nodes: string) => `Redacted before sending: ${nodes}.`,
+  canWait: (node: string, approvers: string) => `Can wait at ${node}: ${approvers}.`,
+  canWaitIn: (node: string, workflow: string, approvers: string) =>
+    `Can wait at ${node} (in ${workflow}): ${approvers}.`,
+  canWaitForNoOne: (node: string) => `Can wait at ${node}: no one can decide now.`,
+  canWaitForNoOneIn: (node: string, workflow: string) =>
+    `Can wait at ${node} (in ${workflow}): no one can decide now.`,
+  moreGates: (count: number) =>
+    plural(count, { one: 'And # more gate.', other: 'And # more gates.' }),
+  calls: (hosts: string) => `Calls ${hosts}.`,
+  hostsAtRunTime: 'hosts that are known when the step runs',
+  usesSecrets: (secrets: string) => `Uses the secrets ${secrets}.`,
+  namesAndMore: (names: string, more: string) => `${names} and ${more} more`,
+} as const;

@@ -1,0 +1,117 @@
+import { plural } from '../../format.ts';
+
+/** Texts of the page of the editor. */
+export const editorPage = {
+  title: 'Editor',
+  missingPermission: 'You need the create_edit_workflows permission to edit workflows.',
+} as const;
+
+/** Texts around the drawing and its panels. */
+export const editorBench = {
+  pageTitle: (name: string) => `Edit ${name} · Workflows`,
+  title: (name: string) => `Edit ${name}`,
+  back: 'Back to workflow',
+  kept: {
+    title: 'You have unsaved changes',
+    about: 'You made them in this tab {ago}, and they were not saved.',
+    restore: 'Restore changes',
+    discard: 'Discard changes',
+  },
+} as const;
+
+/** Texts of the actions on a draft. */
+export const editorToolbar = {
+  title: 'Editing',
+  undo: 'Undo',
+  redo: 'Redo',
+  save: 'Save',
+  saved: 'Saved',
+  unsaved: 'Unsaved changes',
+  run: 'Run',
+  fixToRun: 'Fix the errors in the graph to run it',
+  addNode: 'Add node',
+  addNodeKey: 'Press / in the drawing',
+  layOut: 'Auto-layout',
+} as const;
+
+/** Texts of the tabs beside the drawing. */
+export const editorPanels = {
+  selection: 'Selection',
+  json: 'JSON',
+  check: 'Check',
+  checkWithMistakes: (count: string) => `Check (${count})`,
+} as const;
+
+/** Texts of the panel of the selection. */
+export const selectionPanel = {
+  nothing:
+    'Select a node or an edge in the graph, or add a node. To connect two nodes, drag from the right side of one to the left side of the other. Press Delete to remove the selection.',
+  edge: 'Edge',
+  several: 'Multiple selection',
+  none: 'No selection',
+  selected: (nodes: number, edges: number) =>
+    `${plural(nodes, { one: '# node', other: '# nodes' })} and ${plural(edges, { one: '# edge', other: '# edges' })} selected.`,
+  delete: 'Delete selection',
+} as const;
+
+/** Texts of the form of a node. */
+export const nodeForm = {
+  delete: 'Delete node',
+  label: 'Label',
+  labelAbout: 'Display name. Default: the node ID.',
+  id: 'ID',
+  idAbout: 'Used in prompts and expressions',
+  idTaken: 'Another node already has this ID',
+} as const;
+
+/** Texts of the edges of a node. */
+export const edgeFields = {
+  title: 'Connections',
+  empty: 'No connections yet',
+  arrow: 'to',
+  branchOf: (source: string, target: string) => `Branch of ${source} to ${target}`,
+  delete: (source: string, target: string) => `Delete edge ${source} to ${target}`,
+  connectTo: 'Connect to',
+  selectNode: 'Select a node',
+  branch: 'Branch',
+  connect: 'Connect',
+  always: 'always',
+  anyDecision: 'any decision',
+  onSuccess: 'on success',
+  branches: { true: 'true', false: 'false', error: 'on error' },
+} as const;
+
+/** Texts of the graph as JSON. */
+export const jsonPanel = {
+  label: 'Graph as JSON',
+  about: 'The graph updates once the JSON is valid.',
+  notAGraph: 'A graph is an object with the lists `nodes` and `edges`. The graph has not changed.',
+} as const;
+
+/** Texts of the form that runs a draft. */
+export const runForm = {
+  title: 'Run this draft',
+  run: 'Run',
+  savedFirst: 'Your changes are saved first.',
+  isReal: 'The run is real, with its costs and effects.',
+  estimate: 'Save and estimate',
+  estimateAbout: 'What it would cost and need',
+} as const;
+
+/** Texts of the last run of the editor. */
+export const runPanel = {
+  none: 'No run yet. Press “Run” to run what you have drawn; each node then shows its state, output and cost.',
+  theRunOutput: 'the output of the run',
+  stop: 'Stop',
+  runAgain: 'Run again',
+  openRun: 'Open run',
+  ofNode: 'Last run of this node',
+  lastRun: 'Last run',
+  openStep: 'Open step',
+  theNodeOutput: 'the output of the node',
+} as const;
+
+/** Texts of the last run on the cards of nodes. */
+export const runCards = {
+  times: (count: number) => plural(count, { other: '# times' }),
+} as const;

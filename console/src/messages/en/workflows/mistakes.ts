@@ -1,0 +1,15 @@
+import { plural } from '../../format.ts';
+
+/** Texts of the list of mistakes in a graph. */
+export const mistakeList = {
+  checking: 'Checking…',
+  none: 'No problems. Ready to run.',
+  severities: { error: 'error', warning: 'warning' },
+  more: (count: number) => plural(count, { other: 'and # more' }),
+} as const;
+
+/** Counts of mistakes. */
+export const mistakeCounts = {
+  errors: (count: number) => plural(count, { one: '# error', other: '# errors' }),
+  warnings: (count: number) => plural(count, { one: '# warning', other: '# warnings' }),
+} as const;

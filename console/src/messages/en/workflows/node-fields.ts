@@ -1,0 +1,170 @@
+/** Labels and hints of the fields of nodes. */
+export const nodeFields = {
+  outputKey: {
+    label: 'Output key',
+    hint: 'State key for the output. Default: the node ID.',
+  },
+  expression: {
+    label: 'Expression',
+    hint: 'Uses the state, like score >= 0.8 and not blocked',
+  },
+  agentPrompt: {
+    label: 'Prompt',
+    hint: 'Supports references like {ticket}. Leave empty to send the whole state as JSON.',
+  },
+  systemPrompt: { label: 'System prompt' },
+  model: { label: 'Model', hint: 'provider/model, or mock' },
+  fallbackModels: {
+    label: 'Fallback models',
+    hint: 'Tried in this order when a provider fails. Press Enter after each.',
+  },
+  tool: { label: 'Tool' },
+  params: {
+    label: 'Parameters',
+    hint: 'A JSON object. Strings can contain references like {ticket}.',
+  },
+  loopExpression: { label: 'Expression', hint: 'Repeats while true' },
+  maxIterations: { label: 'Max iterations', hint: 'Default: 5' },
+  items: {
+    label: 'Items',
+    hint: 'A list of the state, like order.lines. The body reads {<node ID>.item} and {<node ID>.index}.',
+  },
+  concurrency: {
+    label: 'Concurrency',
+    hint: 'Items in progress at the same time. Default: 10',
+  },
+  onItemError: { label: 'When an item fails' },
+  onItemErrorChoices: {
+    fail: 'Fail the node',
+    collect: 'Continue, with the error in the output',
+  },
+  workflow: { label: 'Workflow', hint: 'Name or ID of the workflow to run' },
+  workflowInput: {
+    label: 'Input',
+    hint: 'JSON of its input. Texts support references like {order.id}.',
+  },
+  workflowVersion: {
+    label: 'Version',
+    hint: 'Default: the current version when the step starts',
+  },
+  gatePrompt: {
+    label: 'Prompt',
+    hint: 'The question for the approver. Supports references like {draft}.',
+  },
+  gateInputSchema: {
+    label: 'Input schema',
+    hint: 'JSON Schema of an object: the form that approvers fill in. Its keys are added to the run state.',
+  },
+} as const;
+
+/** Labels and hints of the fields under collapsible headings, and those headings. */
+export const moreNodeFields = {
+  groups: {
+    limits: 'Timeout and retries',
+    retries: 'Retries',
+    approval: 'Approvers',
+    deadline: 'Deadline and reminders',
+    answer: 'Response',
+    tools: 'Tools',
+    mock: 'Mock model',
+  },
+  maxAttempts: { label: 'Max attempts', hint: 'Default: 1' },
+  initialInterval: { label: 'Initial retry delay (seconds)', hint: 'Default: 1' },
+  backoff: { label: 'Backoff multiplier', hint: 'Default: 2' },
+  timeoutPerAttempt: { label: 'Timeout per attempt (seconds)' },
+  approverRoles: {
+    label: 'Roles that can decide',
+    hint: 'Without roles and members, everyone with the approve_gates permission.',
+  },
+  approverMembers: { label: 'Members who can decide' },
+  required: {
+    label: 'Required approvals',
+    hint: 'Different members. One rejection rejects. Default: 1',
+  },
+  notTheStarter: { label: 'Not by the member who started the run' },
+  timeout: { label: 'Timeout (seconds)' },
+  onTimeout: { label: 'After the timeout' },
+  onTimeoutChoices: { reject: 'Reject', approve: 'Approve', fail: 'Fail the run' },
+  remind: {
+    label: 'Remind every (seconds)',
+    hint: 'Sends the alert of a paused run again.',
+  },
+  responseSchema: {
+    label: 'Response schema',
+    hint: 'JSON Schema of the response. The parsed object becomes the output.',
+  },
+  temperature: { label: 'Temperature' },
+  maxOutputTokens: { label: 'Max output tokens' },
+  tools: { label: 'Tools', hint: 'The model calls them in turns until it answers.' },
+  maxTurns: { label: 'Max turns', hint: 'Default: 10' },
+  onMaxTurns: { label: 'After the last turn' },
+  onMaxTurnsChoices: {
+    fail: 'Fail the node',
+    answer: 'Answer in one more turn, without tools',
+  },
+  toolChoice: { label: 'Tool choice' },
+  toolChoices: {
+    auto: 'The model decides',
+    required: 'The first turn must call a tool',
+  },
+  mockOutput: {
+    label: 'Output',
+    hint: 'Any JSON. Strings can contain references like {ticket}.',
+  },
+  mockCost: { label: 'Cost (USD)' },
+  mockDelay: { label: 'Delay (ms)' },
+  mockFailures: { label: 'Failures before success' },
+  mockTurns: {
+    label: 'Turns',
+    hint: 'Of an agent with tools: a JSON list, like [{"calls": [{"tool": "json_transform", "arguments": {}}]}, {"output": "done"}]',
+  },
+} as const;
+
+/** Texts of the list of tools of an agent. */
+export const toolsField = {
+  add: 'Add tool',
+  select: 'Select a tool',
+  noMore: 'No more tools',
+  remove: 'Remove tool',
+  approval: {
+    never: 'Approval: never',
+    always: 'Approval: always',
+    expression: 'Approval: expression',
+  },
+} as const;
+
+/** Texts of the options of one tool of an agent. */
+export const toolOptions = {
+  approval: 'Approval',
+  approvalAbout: 'Whether a person must approve a call before it is made',
+  approvalModes: {
+    never: 'Never',
+    always: 'Always',
+    expression: 'If an expression is true',
+  },
+  expression: {
+    label: 'Expression',
+    hint: 'A person must approve the call while it is true. Uses args and the state, like args.amount > 100',
+  },
+  maxCalls: { label: 'Max calls', hint: 'Over all turns. Default: no limit.' },
+  onError: { label: 'When a call fails' },
+  onErrorChoices: { send: 'Send the error to the model', fail: 'Fail the node' },
+  fixed: {
+    label: 'Fixed arguments',
+    hint: 'A JSON object that the model neither sees nor sets. Strings can contain references like {ticket}.',
+  },
+  description: {
+    label: 'Description',
+    hint: 'For the model. Default: the description of the tool or workflow.',
+  },
+  parameters: {
+    label: 'Argument schema',
+    hint: 'JSON Schema of the arguments, for a tool that has none.',
+  },
+} as const;
+
+/** Texts of the choice of a workflow's version. */
+export const workflowVersions = {
+  current: 'Current version',
+  isCurrent: (version: string) => `${version} (current)`,
+} as const;

@@ -1,0 +1,27 @@
+/** Texts of the test of a node. */
+export const nodeTestPanel = {
+  title: 'Test this node',
+  noRuns: 'No runs yet. Run the workflow once: tests begin with the state of a past run.',
+  saveFirst: 'Save the draft to test your changes.',
+  test: 'Test',
+  runAbout: 'The node begins with the state that it had there',
+  allow: 'Allow',
+  allowAbout: 'Executed for real, with its costs',
+  usePins: (nodes: string) => `Use pinned outputs of ${nodes}`,
+  pin: 'Pin output',
+  pinOfRun: 'Pin output of the run',
+  unpin: 'Unpin',
+} as const;
+
+/** Texts of the result of a test. */
+export const testResult = {
+  title: 'Result of the test',
+  openRun: 'Open the test run',
+  theInput: 'the input',
+  theOutput: 'the output',
+} as const;
+
+/** Options of a list of runs. */
+export const runChoices = {
+  run: (at: string, status: string, version: string) => `${at} · ${status} · version ${version}`,
+} as const;

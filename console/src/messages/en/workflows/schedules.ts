@@ -1,0 +1,79 @@
+/** Texts of the page of schedules. */
+export const scheduleList = {
+  title: 'Schedules',
+  about: 'Runs started on a schedule.',
+  new: 'New schedule',
+  empty: {
+    title: 'No schedules yet',
+    about: 'A schedule starts runs of a workflow at set times, so that no one has to.',
+    aboutWithoutWorkflows:
+      'A schedule starts runs of a workflow at set times, so that no one has to. Create a workflow first.',
+    create: 'Create schedule',
+    browseTemplates: 'Browse templates',
+  },
+} as const;
+
+/** Texts of the schedules of one workflow. */
+export const schedulePanel = {
+  title: 'Schedules',
+  new: 'New schedule',
+  empty: {
+    title: 'No schedules yet',
+    about: 'A schedule starts runs of this workflow at set times, so that no one has to.',
+    create: 'Create schedule',
+  },
+} as const;
+
+/** Texts of the table of schedules. */
+export const scheduleTable = {
+  label: 'Schedules',
+  labelScrollable: 'Schedules, scrollable',
+  schedule: 'Schedule',
+  runsAt: 'Runs at',
+  nextRun: 'Next run',
+  lastRun: 'Last run',
+  enabled: 'Enabled',
+  actions: 'Actions',
+  overlapping: (timezone: string) => `${timezone}, allows overlapping runs`,
+  never: 'Never',
+  viewRun: 'View run',
+  lastRunOf: (name: string) => `Last run of ${name}`,
+  skipped: 'Skipped {when}: {reason}',
+  yes: 'yes',
+  no: 'no',
+  isEnabled: (name: string) => `${name} enabled`,
+  nowEnabled: 'Schedule enabled',
+  nowDisabled: 'Schedule disabled',
+  actionsFor: (name: string) => `Actions for ${name}`,
+  runNow: 'Run now',
+  deleteTitle: 'Delete this schedule?',
+  deleteConsequence: '{name} will not start any more runs. Active runs continue.',
+  deleteConfirm: 'Delete schedule',
+  deleted: 'Schedule deleted',
+} as const;
+
+/** Texts of the dialog that creates or edits a schedule. */
+export const scheduleDialog = {
+  new: 'New schedule',
+  edit: 'Edit schedule',
+  create: 'Create schedule',
+  created: 'Schedule created',
+  saved: 'Schedule saved',
+  cron: 'Cron expression',
+  cronAbout:
+    'Minute, hour, day of month, month, day of week; or @hourly, @daily, @weekly, @monthly, @yearly',
+  inputAbout: 'A JSON object passed to each run',
+  timezone: 'Time zone',
+  timezoneAbout: 'The schedule runs in this time zone',
+  selectWorkflow: 'Select a workflow',
+  overlap: 'If the previous run is still active',
+  overlapSkip: 'Skip the new run',
+  overlapAllow: 'Start a new run',
+} as const;
+
+/** Texts of the next times of a schedule. */
+export const nextTimes = {
+  title: 'Next runs',
+  invalid: 'Enter a valid cron expression and time zone, such as 0 9 * * 1-5 in Europe/Berlin.',
+  none: 'No upcoming runs',
+} as const;

@@ -1,0 +1,68 @@
+import { plural } from '../../format.ts';
+
+/** Texts of the versions of a workflow. */
+export const versionsTab = {
+  title: 'Versions',
+  label: 'Versions of the workflow',
+  labelScrollable: 'Versions, scrollable',
+  saved: 'Saved',
+  author: 'Author',
+  note: 'Note',
+  nodes: 'Nodes',
+  edges: 'Edges',
+  view: 'View',
+  latest: 'Latest',
+  unknownAuthor: 'Unknown',
+  noNote: 'No note',
+  graph: 'Graph',
+  graphOf: (version: number) => `Graph of version ${version}`,
+  changes: 'Changes',
+  changesBetween: (from: number, to: number) => `Changes from version ${from} to ${to}`,
+} as const;
+
+/** Texts of the selected version. */
+export const shownVersion = {
+  title: (version: number) => `Version ${version}`,
+  titleBetween: (from: number, to: number) => `Version ${from} to ${to}`,
+  compareWith: 'Compare with',
+  nothing: 'nothing',
+  empty: 'This version has an empty graph',
+  theGraph: 'the graph',
+  inputSchema: 'Input schema',
+  theInputSchema: 'the input schema',
+} as const;
+
+/** Texts of what makes an earlier version the latest one again. */
+export const restoreVersion = {
+  rollBack: (version: number) => `Roll back to version ${version}`,
+  restore: (version: number) => `Restore version ${version}`,
+  title: (version: number) => `Restore version ${version}?`,
+  consequence: (latest: number) =>
+    `Its graph and its input schema become the latest version. Version ${latest} stays in the list.`,
+  confirm: 'Restore',
+  restored: (version: number, saved: number) => `Version ${version} restored as version ${saved}`,
+} as const;
+
+/** Texts of the differences between two versions. */
+export const diffView = {
+  none: 'No differences',
+  fates: { added: 'added', removed: 'removed', changed: 'changed' },
+  counts: {
+    added: (count: number) => plural(count, { other: '# added' }),
+    removed: (count: number) => plural(count, { other: '# removed' }),
+    changed: (count: number) => plural(count, { other: '# changed' }),
+  },
+  legend: 'Added edges are thick. Removed edges are faded.',
+  more: (count: number) => plural(count, { other: 'and # more' }),
+  parts: { node: 'node {name}', edge: 'edge {name}', input: 'input {name}' },
+  before: (name: string) => `${name} before`,
+  after: (name: string) => `${name} after`,
+} as const;
+
+/** The names of the parts of a version that have none. */
+export const partNames = {
+  schema: 'schema',
+  edge: (source: string, target: string) => `${source} to ${target}`,
+  edgeOfBranch: (source: string, target: string, branch: string) =>
+    `${source} to ${target} (${branch})`,
+} as const;

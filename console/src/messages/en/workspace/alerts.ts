@@ -1,0 +1,26 @@
+import type { AlertChannel } from '../../../../../client/index.ts';
+
+/** Names of the channels of alerts. */
+export const channelNames = {
+  chat: 'Chat message',
+  email: 'Email',
+} as const satisfies Record<AlertChannel['channel'], string>;
+
+/** What a channel sends alerts for, inside a sentence. */
+export const eventTexts = {
+  failed: 'failed runs',
+  paused: 'runs waiting at a gate',
+} as const satisfies Record<AlertChannel['events'][number], string>;
+
+/** Texts of the alerts in the settings. */
+export const alerts = {
+  title: 'Alerts',
+  about:
+    'Sent when a run fails or waits for approval, with a link to the run. Addresses and credentials are part of the service configuration.',
+  configured: 'Configured',
+  notConfigured: 'Not configured',
+  sendsFor: (events: readonly string[]) => `Sends alerts for ${events.join(' and ')}.`,
+  canSendFor: (events: readonly string[]) => `Can send alerts for ${events.join(' and ')}.`,
+  test: 'Send test alert',
+  testSent: (channels: readonly string[]) => `Test alert sent: ${channels.join(', ')}`,
+} as const;

@@ -1,0 +1,39 @@
+/** Texts of the page of secrets. */
+export const secrets = {
+  title: 'Secrets',
+  about:
+    'Values that workflows send to allowed hosts, as {secrets.NAME}. No one can read them here.',
+  new: 'New secret',
+  empty: {
+    title: 'No secrets yet',
+    about:
+      'A secret is a password or token that workflows send in headers, query and body of requests, without any person or model reading it.',
+    create: 'Create secret',
+  },
+  table: 'Secrets',
+  allowedHosts: 'Allowed hosts',
+  updated: 'Updated',
+  lastUsed: 'Last used',
+  actions: 'Actions',
+  never: 'never',
+  replace: 'Replace',
+  replaceSecret: (name: string) => `Replace ${name}`,
+  deleteSecret: (name: string) => `Delete ${name}`,
+  deleted: 'Secret deleted',
+  deleteTitle: 'Delete this secret?',
+  deleteConsequence: (name: string) => `Steps that send ${name} will fail. You cannot undo this.`,
+  deleteConfirm: 'Delete secret',
+} as const;
+
+/** Texts of the form of a secret. */
+export const secretForm = {
+  created: 'Secret created',
+  replaced: 'Secret replaced',
+  create: 'Create secret',
+  replace: 'Replace secret',
+  aboutName: 'Capital letters, digits and _. Workflows refer to it as {secrets.NAME}.',
+  value: 'Value',
+  aboutValue: 'At least 8 characters. It is never shown again.',
+  allowedHosts: 'Allowed hosts',
+  aboutAllowedHosts: 'The only hosts that receive the value. Press Enter after each.',
+} as const;

@@ -1,0 +1,116 @@
+import type { CustomTool } from '../../../../../client/index.ts';
+import { plural } from '../../format.ts';
+
+/** Texts of the page of tools. */
+export const tools = {
+  title: 'Tools',
+  about: 'Custom tools that workflows call as custom:name, in addition to the built-in tools.',
+  new: 'New tool',
+  editTitle: 'Edit tool',
+  custom: 'Custom tools',
+  empty: {
+    title: 'No custom tools yet',
+    about:
+      'A tool is an HTTP endpoint or a tool of an MCP server, so that workflows and agents can use your own systems. Its secrets are encrypted.',
+    create: 'Create tool',
+  },
+  mcp: {
+    title: 'MCP server',
+    about:
+      'Models can find, run and monitor the workflows of this workspace with the Model Context Protocol. Use any MCP client that supports streamable HTTP.',
+    whatUrl: 'the MCP URL',
+    whatConfiguration: 'the configuration of an MCP client',
+    useKey: 'Use an {key}. Its role limits what the model can do.',
+    key: 'API key',
+  },
+} as const;
+
+/** Texts of one tool. */
+export const toolCard = {
+  mcp: 'MCP',
+  whatName: 'the tool name',
+  calls: '{name} calls {url}',
+  callsTool: '{name} calls {url}, tool {tool}',
+  timeout: (seconds: string) => `Timeout ${seconds} s`,
+  retries: (count: number) => plural(count, { one: 'up to # retry', other: 'up to # retries' }),
+  sends: 'sends {headers}',
+  updated: 'updated {when}',
+  hideDetails: 'Hide details',
+  showDetails: 'Show schema and test',
+  noSchema: 'No schema. The tool accepts any arguments.',
+  whatSchema: (name: string) => `the schema of ${name}`,
+  editTool: (name: string) => `Edit ${name}`,
+  deleteTool: (name: string) => `Delete ${name}`,
+  deleted: 'Tool deleted',
+  deleteTitle: 'Delete this tool?',
+  deleteConsequence:
+    'Workflows that call {name} can no longer start, and runs that reach it fail. To fix them, create a tool with the same name.',
+  deleteConfirm: 'Delete tool',
+} as const;
+
+/** Kinds of tools to choose from. */
+export const toolKinds = {
+  http: 'HTTP endpoint',
+  mcp: 'MCP server tool',
+} as const satisfies Record<CustomTool['kind'], string>;
+
+/** Texts of the form of a tool. */
+export const toolForm = {
+  created: 'Tool created',
+  saved: 'Tool saved',
+  create: 'Create tool',
+  schema: 'Input schema (JSON Schema)',
+  aboutSchema:
+    'Arguments are validated against it before each call. Leave empty to accept any arguments.',
+  aboutName: 'Workflows call it as custom:name',
+  label: 'Label',
+  aboutLabel: 'Display name',
+  timeout: 'Timeout (seconds)',
+  retries: 'Retries',
+  kind: 'Kind',
+  method: 'Method',
+  mcpTool: 'Tool name on the server',
+  url: 'URL',
+  aboutUrl: 'Called exactly as entered. Do not put secrets in the URL: use headers.',
+} as const;
+
+/** Texts of the headers in the form of a tool. */
+export const headerFields = {
+  title: 'Headers',
+  about: 'Use headers for credentials. Values are encrypted and never shown again.',
+  add: 'Add header',
+  header: 'Header',
+  value: 'Value',
+  unchanged: 'Unchanged',
+  removeHeader: (name: string) => `Remove header ${name}`,
+} as const;
+
+/** What prevents saving a tool. */
+export const toolProblems = {
+  name: 'Start with a letter. Use only a-z, 0-9, _ and -',
+  url: 'Start with https:// or http://',
+  mcpTool: 'Enter the tool name',
+  headerWithoutName: 'Enter a name for each header',
+  headerTwice: 'Use each header name once',
+  schema: {
+    notObject: 'The schema must be a JSON object',
+    notJson: 'The schema is not valid JSON',
+  },
+} as const;
+
+/** Texts of the test of a tool. */
+export const toolTrial = {
+  test: 'Test tool',
+  arguments: 'Arguments (JSON)',
+  aboutArguments:
+    'Makes one real call without retries. Policies apply, and the call is logged in the audit log.',
+  problems: {
+    notObject: 'must be a JSON object',
+    notJson: 'is not valid JSON',
+  },
+  tookWithStatus: (duration: string, status: number) => `${duration}, status ${status}`,
+  failed: 'Test failed',
+  noError: 'No error message',
+  succeeded: 'Test succeeded',
+  whatResult: 'the result',
+} as const;

@@ -1,0 +1,17 @@
+import { Fragment, type ReactNode } from 'react';
+import type { Placeholder } from './format.ts';
+
+/** A message whose placeholders are elements, such as links or names that users chose. */
+export function Message<Text extends string>({
+  text,
+  values,
+}: {
+  /** With `{name}` where a value belongs. */
+  text: Text;
+  values: Record<Placeholder<Text>, ReactNode>;
+}) {
+  const known: Record<string, ReactNode> = values;
+  return text
+    .split(/\{(\w+)\}/)
+    .map((part, index) => <Fragment key={index}>{index % 2 === 0 ? part : known[part]}</Fragment>);
+}

@@ -1,0 +1,130 @@
+import {
+  IconDatabase,
+  IconGauge,
+  IconHandStop,
+  IconPlayerPlay,
+  IconReceipt,
+  IconSchema,
+  IconSettings,
+  IconShieldCheck,
+  IconTool,
+  type Icon,
+} from '@tabler/icons-react';
+import type { LinkProps } from '@tanstack/react-router';
+import { nav } from './messages/en/nav.ts';
+
+export interface NavPage {
+  label: string;
+  to: NonNullable<LinkProps['to']>;
+  /** The key that opens the page after `g`. */
+  key?: string;
+  /** Paths of its details, where they are not below the path of the page. */
+  also?: string;
+}
+
+/** An entry of the sidebar. Its pages are tabs of each other; the entry opens the first one. */
+export interface NavSection {
+  label: string;
+  icon: Icon;
+  pages: readonly [NavPage, ...NavPage[]];
+}
+
+const { sections, pages } = nav;
+
+/** The sections of the console and their pages, in order. The sidebar, the tabs, the palette and the keys read it. */
+export const navSections: readonly NavSection[] = [
+  {
+    label: sections.overview,
+    icon: IconGauge,
+    pages: [{ label: pages.overview, to: '/', key: 'o' }],
+  },
+  {
+    label: sections.runs,
+    icon: IconPlayerPlay,
+    pages: [{ label: pages.runs, to: '/runs', key: 'r' }],
+  },
+  {
+    label: sections.approvals,
+    icon: IconHandStop,
+    pages: [{ label: pages.approvals, to: '/approvals', key: 'a' }],
+  },
+  {
+    label: sections.workflows,
+    icon: IconSchema,
+    pages: [
+      { label: pages.workflows, to: '/workflows', key: 'w', also: '/experiments' },
+      { label: pages.templates, to: '/templates', key: 't' },
+      { label: pages.schedules, to: '/schedules', key: 's' },
+    ],
+  },
+  {
+    label: sections.tools,
+    icon: IconTool,
+    pages: [
+      { label: pages.tools, to: '/tools' },
+      { label: pages.secrets, to: '/secrets' },
+      { label: pages.webhooks, to: '/webhooks' },
+    ],
+  },
+  {
+    label: sections.spend,
+    icon: IconReceipt,
+    pages: [
+      { label: pages.budgets, to: '/budgets', key: 'b' },
+      { label: pages.usage, to: '/usage', key: 'u' },
+    ],
+  },
+  {
+    label: sections.governance,
+    icon: IconShieldCheck,
+    pages: [
+      { label: pages.policies, to: '/policies', key: 'p' },
+      { label: pages.decisions, to: '/governance' },
+      { label: pages.auditLog, to: '/audit', key: 'l' },
+    ],
+  },
+  {
+    label: sections.data,
+    icon: IconDatabase,
+    pages: [
+      { label: pages.feeds, to: '/data', key: 'd' },
+      { label: pages.records, to: '/data/entities' },
+      { label: pages.changes, to: '/data/changes' },
+      { label: pages.dataKeys, to: '/data/keys' },
+    ],
+  },
+  {
+    label: sections.settings,
+    icon: IconSettings,
+    pages: [
+      { label: pages.workspace, to: '/settings' },
+      { label: pages.members, to: '/members', key: 'm' },
+      { label: pages.apiKeys, to: '/keys', key: 'k' },
+      { label: pages.account, to: '/account' },
+    ],
+  },
+];
+
+/** All pages with their sections, in the order of the sidebar. */
+export const navPages: readonly { section: NavSection; page: NavPage }[] = navSections.flatMap(
+  (section) => section.pages.map((page) => ({ section, page })),
+);
+
+/** Pages that `g` and a key open. */
+export const pageKeys: readonly { key: string; page: NavPage }[] = navPages.flatMap(({ page }) =>
+  page.key === undefined ? [] : [{ key: page.key, page }],
+);
+
+/**
+ * The section and page that a path belongs to: the page itself, or the list that a detail page is below. Undefined for
+ * paths without an entry. `/data/entities/x` belongs to Records, not to Feeds at `/data`: the longest path counts.
+ */
+export function placeOf(path: string): { section: NavSection; page: NavPage } | undefined {
+  const lengthIn = ({ to, also }: NavPage): number =>
+    [to, ...(also === undefined ? [] : [also])]
+      .filter((start) => path === start || path.startsWith(`${start}/`))
+      .reduce((longest, { length }) => Math.max(longest, length), 0);
+  return navPages
+    .filter(({ page }) => lengthIn(page) > 0)
+    .toSorted((a, b) => lengthIn(b.page) - lengthIn(a.page))[0];
+}

@@ -1,0 +1,138 @@
+import { Paper, Stack, Text, Title, VisuallyHidden } from '@mantine/core';
+import type { EarlierAsking, Gate, Step } from '../../../../client/index.ts';
+import { askedBefore as texts } from '../../messages/en/approvals.ts';
+import { exactJson } from '../../parts/code/exact-json.ts';
+import { type ChangedField, changedFields } from '../../parts/data/changed-fields.ts';
+import { ChangedValue } from '../../parts/data/changed-value.tsx';
+import { isRecord } from '../../parts/data/record.ts';
+import { DecisionText } from '../../parts/forms/gate-rules.tsx';
+import { countText } from '../../parts/text/numbers.ts';
+import { UserText } from '../../parts/text/user-text.tsx';
+import { wordChanges } from './word-changes.ts';
+
+/** Longer values are cut here. The page has them in full. */
+const SHOWN_CHARACTERS = 300;
+
+/**
+ * The last time that the gate asked in this run: who decided it, with what reason, and what has changed since then in the
+ * prompt, the arguments and the outputs before it. Nothing for a gate that asks for the first time.
+ */
+export function AskedBefore({
+  gate,
+  values,
+  earlierValues,
+}: {
+  gate: Gate;
+  /** The steps before the gate, now and at that time. */
+  values: readonly Step[];
+  earlierValues: readonly Step[];
+}) {
+  const [last, ...others] = gate.earlier;
+  if (last === undefined) return null;
+  return (
+    <Paper withBorder p="sm" component="section" aria-label={texts.title}>
+      <Stack gap="xs">
+        <Title order={3} size="h6">
+          {texts.title}
+        </Title>
+        <Decision asking={last} />
+        <Changes gate={gate} last={last} values={values} earlierValues={earlierValues} />
+        {others.length > 0 && (
+          <details>
+            <Text component="summary" size="sm">
+              {texts.earlier(countText(others.length))}
+            </Text>
+            {others.map((asking) => (
+              <Decision key={`${asking.step_key} ${asking.round}`} asking={asking} />
+            ))}
+          </details>
+        )}
+      </Stack>
+    </Paper>
+  );
+}
+
+function Decision({ asking: { decision } }: { asking: EarlierAsking }) {
+  return (
+    <Text size="sm">
+      <DecisionText decision={decision} ago />
+    </Text>
+  );
+}
+
+function Changes({
+  gate,
+  last,
+  values,
+  earlierValues,
+}: {
+  gate: Gate;
+  last: EarlierAsking;
+  values: readonly Step[];
+  earlierValues: readonly Step[];
+}) {
+  const before = last.decided_arguments ?? last.arguments;
+  const fields = [
+    ...(isRecord(before) && isRecord(gate.arguments) ? changedFields(before, gate.arguments) : []),
+    ...changedFields(outputsOf(earlierValues), outputsOf(values)),
+  ];
+  const samePrompt = gate.prompt === last.prompt;
+  // The prompt of a tool call repeats its arguments.
+  const isCall = gate.kind === 'tool_call';
+  if ((samePrompt || isCall) && fields.length === 0) {
+    return (
+      <Text size="sm" c="dimmed">
+        {texts.unchanged}
+      </Text>
+    );
+  }
+  return (
+    <Stack gap={4} role="group" aria-label={texts.changed}>
+      <Text size="xs" c="dimmed">
+        {texts.changed}
+      </Text>
+      {!samePrompt && !isCall && <PromptChanges before={last.prompt} after={gate.prompt} />}
+      {fields.map((field) => (
+        <Field key={field.name} {...field} />
+      ))}
+    </Stack>
+  );
+}
+
+/** By the names of their nodes. */
+const outputsOf = (steps: readonly Step[]): Record<string, unknown> =>
+  Object.fromEntries(steps.map(({ label, output }) => [label, output]));
+
+const PromptChanges = ({ before, after }: { before: string; after: string }) => (
+  <Text size="sm" className="pre" component="div" dir="auto">
+    {wordChanges(before, after).map(({ kind, text }, at) =>
+      kind === 'same' ? (
+        <UserText key={at}>{text}</UserText>
+      ) : (
+        <Text key={at} inherit component={kind === 'added' ? 'ins' : 'del'} className={kind}>
+          <VisuallyHidden>{texts.words[kind]} </VisuallyHidden>
+          <UserText>{text}</UserText>
+        </Text>
+      ),
+    )}
+  </Text>
+);
+
+const Field = ({ name, before, after }: ChangedField) => (
+  <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
+    <b>
+      <UserText>{name}</UserText>
+    </b>
+    : <ChangedValue before={<Value of={before} />} after={<Value of={after} />} />
+  </Text>
+);
+
+function Value({ of: value }: { of: unknown }) {
+  if (value === undefined) return <i>{texts.none}</i>;
+  const text = exactJson(value);
+  return (
+    <UserText>
+      {text.length > SHOWN_CHARACTERS ? `${text.slice(0, SHOWN_CHARACTERS)}…` : text}
+    </UserText>
+  );
+}

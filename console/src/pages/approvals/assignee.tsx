@@ -1,0 +1,47 @@
+import { NativeSelect, Text } from '@mantine/core';
+import type { Gate } from '../../../../client/index.ts';
+import { api } from '../../api.ts';
+import { assignee as texts } from '../../messages/en/approvals.ts';
+import { Message } from '../../messages/message.tsx';
+import { useAction } from '../../parts/forms/action.ts';
+import { UserText } from '../../parts/text/user-text.tsx';
+import { useIdentity, useMay } from '../../queries/identity.ts';
+import { runsKey } from '../../queries/runs.ts';
+
+/** Who is expected to decide an open gate. People who can decide gates choose them among those who can decide this one. */
+export function Assignee({ gate }: { gate: Gate }) {
+  const { id: own } = useIdentity();
+  const assign = useAction(
+    (memberId: string | null) =>
+      api().assignGate(gate.run_id, memberId, { stepKey: gate.step_key }),
+    { changes: [runsKey] },
+  );
+  const { assignee, eligible_members: eligible } = gate;
+  if (!useMay('approve_gates')) {
+    return assignee === null ? null : (
+      <Text size="sm">
+        <Message text={texts.assignedTo} values={{ name: <UserText>{assignee.name}</UserText> }} />
+      </Text>
+    );
+  }
+  const listed = eligible.some(({ id }) => id === assignee?.id);
+  const members = assignee === null || listed ? eligible : [...eligible, assignee];
+  const shown = assign.isPending ? assign.variables : (assignee?.id ?? null);
+  return (
+    <NativeSelect
+      label={texts.label}
+      description={texts.about}
+      maw={360}
+      value={shown ?? ''}
+      disabled={assign.isPending}
+      onChange={({ currentTarget: { value } }) => assign.mutate(value === '' ? null : value)}
+      data={[
+        { value: '', label: texts.noOne },
+        ...members.map(({ id, name }) => ({
+          value: id,
+          label: id === own ? texts.you(name) : name,
+        })),
+      ]}
+    />
+  );
+}

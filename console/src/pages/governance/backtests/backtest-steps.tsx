@@ -1,0 +1,77 @@
+import { NativeSelect, Stack, Table, Text } from '@mantine/core';
+import { useInfiniteQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import type { Backtest, BacktestFinding } from '../../../../../client/index.ts';
+import { words } from '../../../messages/en/words.ts';
+import { backtestSteps as text, effectNames } from '../../../messages/en/governance/backtests.ts';
+import { LoadMore } from '../../../parts/data/load-more.tsx';
+import { RowTable } from '../../../parts/data/row-table.tsx';
+import { TextLink } from '../../../parts/links.tsx';
+import { Loaded } from '../../../parts/loaded.tsx';
+import { UserText } from '../../../parts/text/user-text.tsx';
+import { backtestStepsQuery, type Effect } from '../../../queries/backtests.ts';
+import { changeText } from './backtest-texts.ts';
+
+const effects = Object.keys(effectNames) as Effect[];
+
+/** The steps that would be judged differently, each linked to its run. */
+export function BacktestSteps({ backtest }: { backtest: Backtest }) {
+  const [effect, setEffect] = useState<Effect>();
+  const query = useInfiniteQuery(backtestStepsQuery(backtest, effect));
+  const counted = effects.filter((each) => backtest.summary[each] > 0);
+  if (counted.length === 0) return null;
+  return (
+    <Stack gap="sm">
+      {counted.length > 1 && (
+        <NativeSelect
+          label={words.steps}
+          w="fit-content"
+          value={effect ?? ''}
+          onChange={({ currentTarget: { value } }) =>
+            setEffect(effects.find((each) => each === value))
+          }
+          data={[
+            { value: '', label: text.allDifferences },
+            ...counted.map((value) => ({ value, label: effectNames[value] })),
+          ]}
+        />
+      )}
+      <Loaded query={query}>
+        {(rows) => (
+          <RowTable
+            label={text.table}
+            columns={[words.step, text.decision, words.reason]}
+            minWidth={560}
+          >
+            {rows.map((row) => (
+              <FindingRow key={`${row.run_id} ${row.step_key}`} finding={row} />
+            ))}
+          </RowTable>
+        )}
+      </Loaded>
+      <LoadMore query={query} />
+      {backtest.truncated && (
+        <Text size="sm" c="dimmed">
+          {text.truncated}
+        </Text>
+      )}
+    </Stack>
+  );
+}
+
+function FindingRow({ finding }: { finding: BacktestFinding }) {
+  const { run_id: runId, step_key: step, reason } = finding;
+  return (
+    <Table.Tr>
+      <Table.Td>
+        <TextLink to="/runs/$runId" params={{ runId }} search={{ step, tab: undefined }}>
+          <UserText>{step}</UserText>
+        </TextLink>
+      </Table.Td>
+      <Table.Td>{changeText(finding)}</Table.Td>
+      <Table.Td>
+        <UserText>{reason}</UserText>
+      </Table.Td>
+    </Table.Tr>
+  );
+}

@@ -1,0 +1,85 @@
+import { Button, Modal, Select, Text, TextInput } from '@mantine/core';
+import { useDisclosure } from '@mantine/hooks';
+import { IconArrowsDiff } from '@tabler/icons-react';
+import { useQuery } from '@tanstack/react-query';
+import { useNavigate } from '@tanstack/react-router';
+import { type SubmitEvent, useState } from 'react';
+import type { Run } from '../../../../../client/index.ts';
+import { compareButton as text } from '../../../messages/en/runs/actions.ts';
+import { statuses } from '../../../messages/en/parts/values.ts';
+import { testRunsQuery } from '../../../queries/node-tests.ts';
+import { timeText } from '../../../parts/text/times.ts';
+
+/** Chooses another run, and opens the page that compares the two. */
+export function CompareButton({ run }: { run: Run }) {
+  const [opened, { open, close }] = useDisclosure(false);
+  return (
+    <>
+      <Button
+        variant="default"
+        leftSection={<IconArrowsDiff size={16} aria-hidden />}
+        onClick={open}
+      >
+        {text.button}
+      </Button>
+      <Modal opened={opened} onClose={close} title={text.title}>
+        <CompareForm run={run} />
+      </Modal>
+    </>
+  );
+}
+
+function CompareForm({ run }: { run: Run }) {
+  const navigate = useNavigate();
+  const { data: runs = [], isSuccess } = useQuery(testRunsQuery(run.workflow_id));
+  const source = run.forked_from;
+  const choices = [
+    ...(source === null ? [] : [{ value: source, label: text.source }]),
+    ...runs
+      .filter(({ id }) => id !== run.id && id !== source)
+      .map(({ id, created_at: at, status, workflow_version: version }) => ({
+        value: id,
+        label: text.choice(timeText(at), statuses[status], version),
+      })),
+  ];
+  const [chosen, setChosen] = useState<string | null>(null);
+  const [typed, setTyped] = useState('');
+  const otherId = typed.trim() || (chosen ?? choices[0]?.value);
+  const compare = (event: SubmitEvent): void => {
+    event.preventDefault();
+    if (otherId === undefined) return;
+    void navigate({
+      to: '/runs/$runId/compare/$otherId',
+      params: { runId: run.id, otherId },
+      search: { step: undefined },
+    });
+  };
+  return (
+    <form onSubmit={compare}>
+      {choices.length > 0 && (
+        <Select
+          label={text.recent}
+          data={choices}
+          value={chosen ?? choices[0]?.value ?? null}
+          allowDeselect={false}
+          onChange={setChosen}
+        />
+      )}
+      {isSuccess && choices.length === 0 && (
+        <Text size="sm" c="dimmed">
+          {text.noOthers}
+        </Text>
+      )}
+      <TextInput
+        mt="sm"
+        label={text.id}
+        placeholder="run_…"
+        value={typed}
+        onChange={({ currentTarget }) => setTyped(currentTarget.value)}
+      />
+      <Button type="submit" mt="md" disabled={otherId === undefined}>
+        {text.submit}
+      </Button>
+    </form>
+  );
+}

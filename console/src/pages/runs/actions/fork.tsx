@@ -1,0 +1,181 @@
+import { Button, Modal, Select, Text } from '@mantine/core';
+import { useDisclosure } from '@mantine/hooks';
+import { notifications } from '@mantine/notifications';
+import { IconGitFork } from '@tabler/icons-react';
+import { useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import type { Fork, JsonObject, Run, Step, Workflow } from '../../../../../client/index.ts';
+import { api } from '../../../api.ts';
+import { words } from '../../../messages/en/words.ts';
+import { againFields, fork as text } from '../../../messages/en/runs/actions.ts';
+import { Message } from '../../../messages/message.tsx';
+import { isRecord } from '../../../parts/data/record.ts';
+import { useAction } from '../../../parts/forms/action.ts';
+import { Form } from '../../../parts/forms/form.tsx';
+import { anObject, JsonField } from '../../../parts/forms/json-field.tsx';
+import { UserText } from '../../../parts/text/user-text.tsx';
+import { useMay } from '../../../queries/identity.ts';
+import { runsKey } from '../../../queries/runs.ts';
+import { workflowQuery } from '../../../queries/workflows.ts';
+import { listedName } from '../steps/agent-steps.ts';
+import { RehearsalSwitch, type RehearsalGiven, rehearsalOptions } from './rehearsal-fields.tsx';
+import { useOpenRun } from '../../../parts/open-run.ts';
+
+/** Starts a run from a step of this one. */
+export function ForkButton({ run, step }: { run: Run; step: Step }) {
+  const [opened, { open, close }] = useDisclosure(false);
+  const mayRun = useMay('run_workflows');
+  if (!mayRun || step.status === 'skipped') return null;
+  return (
+    <>
+      <Button
+        size="compact-sm"
+        variant="default"
+        leftSection={<IconGitFork size={14} aria-hidden />}
+        onClick={open}
+      >
+        {text.button}
+      </Button>
+      <Modal opened={opened} onClose={close} title={text.title} size="lg">
+        <ForkForm run={run} step={step} onClose={close} />
+      </Modal>
+    </>
+  );
+}
+
+/** What a fork executes: a version by its number, or the draft. */
+const DRAFT = 'draft';
+
+function graphChoices(run: Run, workflow: Workflow | undefined) {
+  const own = {
+    value: '',
+    label: run.of_draft ? againFields.asInRun : againFields.versionOfRun(run.workflow_version),
+  };
+  if (workflow === undefined) return [own];
+  const { version, has_draft: hasDraft } = workflow;
+  return [
+    own,
+    ...(version === run.workflow_version && !run.of_draft
+      ? []
+      : [{ value: String(version), label: againFields.currentVersion(version) }]),
+    ...(hasDraft ? [{ value: DRAFT, label: againFields.draft }] : []),
+  ];
+}
+
+function ForkForm({ run, step, onClose }: { run: Run; step: Step; onClose: () => void }) {
+  const openRun = useOpenRun();
+  const [given, setGiven] = useState<Given>({ graph: '' });
+  const [broken, setBroken] = useState<BrokenFields>({ input: false, state: false });
+  const fork = useAction(() => api().fork(run.id, step.step_key, givenOptions(given)), {
+    changes: [runsKey],
+    quiet: true,
+    onDone: (forked) => {
+      showNotReused(forked);
+      onClose();
+      openRun(forked.id);
+    },
+  });
+  return (
+    <Form
+      action={fork}
+      submit={text.submit}
+      ready={!broken.input && !broken.state}
+      onSubmit={() => fork.mutate(undefined)}
+      onCancel={onClose}
+    >
+      <Text size="sm">
+        <Message text={text.about} values={{ step: <UserText>{listedName(step)}</UserText> }} />
+      </Text>
+      <JsonField
+        label={text.state}
+        description={text.aboutState}
+        value={given.state ?? {}}
+        judge={anObject}
+        onBroken={(is) => setBroken((before) => ({ ...before, state: is }))}
+        onChange={(value) => setGiven({ ...given, state: filled(value) })}
+      />
+      <AgainFields
+        run={run}
+        given={given}
+        inputText={text.aboutInput}
+        onChange={setGiven}
+        onBroken={(is) => setBroken((before) => ({ ...before, input: is }))}
+      />
+      <RehearsalSwitch
+        value={given.rehearsal}
+        onChange={(rehearsal) => setGiven({ ...given, rehearsal })}
+      />
+    </Form>
+  );
+}
+
+export interface Given {
+  /** Empty: that of the run. */
+  graph: string;
+  input?: JsonObject | undefined;
+  state?: JsonObject | undefined;
+  /** Undefined for an ordinary run. */
+  rehearsal?: RehearsalGiven | undefined;
+}
+interface BrokenFields {
+  input: boolean;
+  state: boolean;
+}
+
+export const givenOptions = ({ graph, input, state, rehearsal }: Given) => ({
+  ...(input !== undefined && { input }),
+  ...(state !== undefined && { state }),
+  ...(graph === DRAFT && { draft: true }),
+  ...(graph !== '' && graph !== DRAFT && { version: Number(graph) }),
+  ...rehearsalOptions(rehearsal),
+});
+
+/** What may differ from the run. */
+export function AgainFields({
+  run,
+  given,
+  inputText,
+  onChange,
+  onBroken,
+}: {
+  run: Run;
+  given: Given;
+  inputText: string;
+  onChange: (given: Given) => void;
+  onBroken: (broken: boolean) => void;
+}) {
+  const { data: workflow } = useQuery(workflowQuery(run.workflow_id));
+  return (
+    <>
+      <Select
+        label={againFields.graph}
+        data={graphChoices(run, workflow)}
+        value={given.graph}
+        allowDeselect={false}
+        onChange={(value) => onChange({ ...given, graph: value ?? '' })}
+      />
+      <JsonField
+        label={words.input}
+        description={inputText}
+        value={given.input ?? run.input}
+        judge={anObject}
+        onBroken={onBroken}
+        onChange={(value) =>
+          onChange({ ...given, input: isRecord(value) ? (value as JsonObject) : undefined })
+        }
+      />
+    </>
+  );
+}
+
+const filled = (value: unknown): JsonObject | undefined =>
+  isRecord(value) && Object.keys(value).length > 0 ? (value as JsonObject) : undefined;
+
+function showNotReused({ not_reused: again, mode }: Fork): void {
+  if (again.length === 0 || mode !== null) return;
+  notifications.show({
+    color: 'warning',
+    title: text.notReused(again.length),
+    message: again.map(({ step_key, reason }) => `${step_key}: ${reason}`).join('; '),
+  });
+}

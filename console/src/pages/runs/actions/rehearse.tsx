@@ -1,0 +1,64 @@
+import { Button, Modal, Text } from '@mantine/core';
+import { useDisclosure } from '@mantine/hooks';
+import { IconTestPipe } from '@tabler/icons-react';
+import { useState } from 'react';
+import type { Run } from '../../../../../client/index.ts';
+import { api } from '../../../api.ts';
+import { rehearse as text } from '../../../messages/en/runs/actions.ts';
+import { useAction } from '../../../parts/forms/action.ts';
+import { Form } from '../../../parts/forms/form.tsx';
+import { runsKey } from '../../../queries/runs.ts';
+import { AgainFields, type Given, givenOptions } from './fork.tsx';
+import { nothingAllowed, RehearsalFields } from './rehearsal-fields.tsx';
+import { useOpenRun } from '../../../parts/open-run.ts';
+
+/** Rehearses the whole run. */
+export function RehearseButton({ run }: { run: Run }) {
+  const [opened, { open, close }] = useDisclosure(false);
+  return (
+    <>
+      <Button variant="default" leftSection={<IconTestPipe size={16} aria-hidden />} onClick={open}>
+        {text.button}
+      </Button>
+      <Modal opened={opened} onClose={close} title={text.title} size="lg">
+        <RehearseForm run={run} onClose={close} />
+      </Modal>
+    </>
+  );
+}
+
+function RehearseForm({ run, onClose }: { run: Run; onClose: () => void }) {
+  const openRun = useOpenRun();
+  const [given, setGiven] = useState<Given>({ graph: '', rehearsal: nothingAllowed });
+  const [broken, setBroken] = useState(false);
+  const rehearse = useAction(() => api().rerun(run.id, givenOptions(given)), {
+    changes: [runsKey],
+    quiet: true,
+    onDone: ({ id }) => {
+      onClose();
+      openRun(id);
+    },
+  });
+  return (
+    <Form
+      action={rehearse}
+      submit={text.submit}
+      ready={!broken}
+      onSubmit={() => rehearse.mutate(undefined)}
+      onCancel={onClose}
+    >
+      <Text size="sm">{text.about}</Text>
+      <AgainFields
+        run={run}
+        given={given}
+        inputText={text.aboutInput}
+        onChange={setGiven}
+        onBroken={setBroken}
+      />
+      <RehearsalFields
+        value={given.rehearsal ?? nothingAllowed}
+        onChange={(rehearsal) => setGiven({ ...given, rehearsal })}
+      />
+    </Form>
+  );
+}

@@ -1,0 +1,297 @@
+import { Box, SimpleGrid, Stack, Switch, Table, Text, UnstyledButton } from '@mantine/core';
+import { getRouteApi } from '@tanstack/react-router';
+import { type ReactNode, useMemo, useState } from 'react';
+import type { Step } from '../../../../../client/index.ts';
+import { words } from '../../../messages/en/words.ts';
+import {
+  compareResults as results,
+  compareSteps as texts,
+} from '../../../messages/en/runs/compare.ts';
+import { ChangedValue } from '../../../parts/data/changed-value.tsx';
+import { useWindowed } from '../../../parts/data/windowed.ts';
+import { Empty } from '../../../parts/empty.tsx';
+import { ValueView } from '../../../parts/json/value-view.tsx';
+import { Section } from '../../../parts/page.tsx';
+import { StateBadge } from '../../../parts/state-badge.tsx';
+import { Tag } from '../../../parts/tag.tsx';
+import { durationText } from '../../../parts/text/duration.ts';
+import { countText, dollarsText } from '../../../parts/text/numbers.ts';
+import { UserText } from '../../../parts/text/user-text.tsx';
+import { iterationMark } from '../node-states.ts';
+import { listedName } from '../steps/agent-steps.ts';
+import { shownState } from '../steps/step-state.ts';
+import type { TwoRuns } from './compare.tsx';
+import {
+  type ComparedStep,
+  comparedSteps,
+  deltaText,
+  firstDifferences,
+  resultOf,
+} from './compared.ts';
+
+const route = getRouteApi('/inside/runs/$runId/compare/$otherId');
+const ROW_HEIGHT = 38;
+const MOST_DIFFERENCES = 50;
+
+/** The steps of both runs, and below them the results of the selected one. */
+export function CompareSteps({ left, right }: TwoRuns) {
+  const { step: key } = route.useSearch();
+  const navigate = route.useNavigate();
+  const [onlyDifferent, setOnlyDifferent] = useState(false);
+  const all = useMemo(() => comparedSteps(left.steps, right.steps), [left.steps, right.steps]);
+  const different = all.filter(({ differs }) => differs);
+  const rows = onlyDifferent ? different : all;
+  const chosen = all.find((each) => each.key === key);
+  const select = (step: string): void =>
+    void navigate({ search: { step }, replace: true, resetScroll: false });
+  return (
+    <>
+      <Section
+        title={words.steps}
+        actions={
+          <>
+            <Text size="sm" c="dimmed" role="status">
+              {texts.differ(countText(different.length), countText(all.length))}
+            </Text>
+            <Switch
+              label={texts.onlyDifferences}
+              checked={onlyDifferent}
+              onChange={({ currentTarget }) => setOnlyDifferent(currentTarget.checked)}
+            />
+          </>
+        }
+      >
+        {rows.length === 0 ? (
+          <Empty title={all.length === 0 ? texts.empty : texts.noDifference} />
+        ) : (
+          <StepRows rows={rows} chosen={key} select={select} />
+        )}
+      </Section>
+      {chosen !== undefined && <Results compared={chosen} />}
+    </>
+  );
+}
+
+function StepRows({
+  rows,
+  chosen,
+  select,
+}: {
+  rows: readonly ComparedStep[];
+  chosen: string | undefined;
+  select: (key: string) => void;
+}) {
+  const windowed = useWindowed(rows.length, ROW_HEIGHT);
+  return (
+    <Box
+      ref={windowed.frame}
+      mah={480}
+      style={{ overflow: 'auto' }}
+      tabIndex={0}
+      role="region"
+      aria-label={texts.scrollable}
+    >
+      <Table
+        className="steps-table"
+        aria-label={texts.table}
+        aria-rowcount={rows.length + 1}
+        miw={720}
+      >
+        <Table.Thead>
+          <Table.Tr>
+            <Table.Th>{words.step}</Table.Th>
+            <Table.Th>{results.sides.left.name}</Table.Th>
+            <Table.Th>{results.sides.right.name}</Table.Th>
+            <Table.Th>{words.result}</Table.Th>
+            <Table.Th className="numbers">{words.duration}</Table.Th>
+            <Table.Th className="numbers">{words.cost}</Table.Th>
+          </Table.Tr>
+        </Table.Thead>
+        <Table.Tbody>
+          <Gap height={windowed.before} />
+          {windowed.rows.map((index) => {
+            const row = rows[index];
+            return (
+              row !== undefined && (
+                <StepRow
+                  key={row.key}
+                  row={row}
+                  index={index}
+                  chosen={row.key === chosen}
+                  select={select}
+                />
+              )
+            );
+          })}
+          <Gap height={windowed.after} />
+        </Table.Tbody>
+      </Table>
+    </Box>
+  );
+}
+
+const Gap = ({ height }: { height: number }) =>
+  height > 0 && (
+    <tr className="left-out" aria-hidden>
+      <td colSpan={6} style={{ height }} />
+    </tr>
+  );
+
+function StepRow({
+  row: { key, left, right, output },
+  index,
+  chosen,
+  select,
+}: {
+  row: ComparedStep;
+  index: number;
+  chosen: boolean;
+  select: (key: string) => void;
+}) {
+  const step = left ?? right;
+  return (
+    <Table.Tr
+      aria-rowindex={index + 2}
+      data-chosen={chosen || undefined}
+      onClick={() => select(key)}
+      style={{ cursor: 'pointer' }}
+    >
+      <Table.Td className="cut">
+        <UnstyledButton
+          fz="sm"
+          fw={600}
+          aria-pressed={chosen}
+          onClick={(event) => {
+            event.stopPropagation();
+            select(key);
+          }}
+        >
+          <UserText>{step === undefined ? key : listedName(step)}</UserText>
+        </UnstyledButton>{' '}
+        <Text span size="xs" c="dimmed">
+          {step !== undefined && iterationMark(step)}
+        </Text>
+      </Table.Td>
+      <Table.Td>
+        <State step={left} />
+      </Table.Td>
+      <Table.Td>
+        <State step={right} />
+      </Table.Td>
+      <Table.Td>
+        {output === 'same' ? (
+          texts.outputs.same
+        ) : (
+          <Tag color="warning">{texts.outputs[output]}</Tag>
+        )}
+      </Table.Td>
+      <Table.Td className="numbers">
+        <Figure left={left?.duration_ms} right={right?.duration_ms} text={durationText} />
+      </Table.Td>
+      <Table.Td className="numbers">
+        <Figure left={left?.cost_usd} right={right?.cost_usd} text={dollarsText} />
+      </Table.Td>
+    </Table.Tr>
+  );
+}
+
+const State = ({ step }: { step: Step | undefined }) =>
+  step === undefined ? (
+    <Text span size="sm" c="dimmed">
+      {texts.notReached}
+    </Text>
+  ) : (
+    <StateBadge state={shownState(step)} size="sm" />
+  );
+
+function Figure({
+  left,
+  right,
+  text,
+}: {
+  left: number | null | undefined;
+  right: number | null | undefined;
+  text: (size: number) => string;
+}): ReactNode {
+  const shown = right ?? left;
+  const delta = deltaText(left, right, text);
+  return (
+    <>
+      {shown != null && text(shown)}
+      {delta !== undefined && (
+        <Text span size="xs" c="dimmed">
+          {' '}
+          ({delta})
+        </Text>
+      )}
+    </>
+  );
+}
+
+function Results({ compared: { left, right, output } }: { compared: ComparedStep }) {
+  const step = left ?? right;
+  return (
+    <Section title={results.title(step === undefined ? '' : listedName(step))}>
+      {output === 'differs' && left !== undefined && right !== undefined && (
+        <Differences left={left} right={right} />
+      )}
+      <SimpleGrid cols={{ base: 1, sm: 2 }} spacing="md">
+        <Side side="left" step={left} />
+        <Side side="right" step={right} />
+      </SimpleGrid>
+    </Section>
+  );
+}
+
+function Differences({ left, right }: { left: Step; right: Step }) {
+  const found = useMemo(
+    () => firstDifferences(resultOf(left), resultOf(right), MOST_DIFFERENCES),
+    [left, right],
+  );
+  return (
+    <Stack component="ul" gap={4} m={0} pl="md" aria-label={results.differences}>
+      {found.map(({ path, from, to }) => (
+        <Text key={path} component="li" size="sm">
+          <UserText>{path === '' ? results.wholeResult : path}</UserText>:{' '}
+          <ChangedValue before={<Short value={from} />} after={<Short value={to} />} />
+        </Text>
+      ))}
+      {found.length === MOST_DIFFERENCES && (
+        <Text component="li" size="sm" c="dimmed">
+          {results.moreDifferences}
+        </Text>
+      )}
+    </Stack>
+  );
+}
+
+const SHOWN_CHARACTERS = 160;
+
+function Short({ value }: { value: unknown }) {
+  if (value === undefined) return results.nothing;
+  const text = JSON.stringify(value);
+  const cut = text.length > SHOWN_CHARACTERS ? `${text.slice(0, SHOWN_CHARACTERS)}…` : text;
+  return <UserText>{cut}</UserText>;
+}
+
+function Side({ side, step }: { side: keyof TwoRuns; step: Step | undefined }) {
+  const { name, result } = results.sides[side];
+  return (
+    <Stack gap={4} miw={0} component="section" aria-label={name}>
+      <Text size="sm" fw={600}>
+        {name}
+      </Text>
+      {step === undefined ? (
+        <Text size="sm" c="dimmed">
+          {results.notReached}
+        </Text>
+      ) : (
+        <ValueView
+          value={resultOf(step)}
+          what={result}
+          prose={step.kind === 'agent' && step.error === null}
+        />
+      )}
+    </Stack>
+  );
+}

@@ -1,0 +1,147 @@
+import '../runs.css';
+import { Alert, Table, Text } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { getRouteApi } from '@tanstack/react-router';
+import type { ReactNode } from 'react';
+import { ApiError, type Run } from '../../../../../client/index.ts';
+import { words } from '../../../messages/en/words.ts';
+import { compare as text } from '../../../messages/en/runs/compare.ts';
+import { RowTable } from '../../../parts/data/row-table.tsx';
+import { ButtonLink, TextLink } from '../../../parts/links.tsx';
+import { Loaded } from '../../../parts/loaded.tsx';
+import { LoadingPage } from '../../../parts/loading.tsx';
+import { NO_SELECTION } from '../../../parts/open-run.ts';
+import { Page } from '../../../parts/page.tsx';
+import { StateBadge } from '../../../parts/state-badge.tsx';
+import { durationText } from '../../../parts/text/duration.ts';
+import { countText, dollarsText } from '../../../parts/text/numbers.ts';
+import { When } from '../../../parts/text/time.tsx';
+import { UserText } from '../../../parts/text/user-text.tsx';
+import { runQuery } from '../../../queries/runs.ts';
+import { MissingRun } from '../missing-run.tsx';
+import { hasEnded } from '../run-facts.ts';
+import { deltaText, isCut } from './compared.ts';
+import { CompareSteps } from './compare-steps.tsx';
+
+const route = getRouteApi('/inside/runs/$runId/compare/$otherId');
+const LOOK_EVERY_MS = 5_000;
+
+/** Two runs side by side, step by step. */
+export function ComparePage() {
+  const { runId, otherId } = route.useParams();
+  const left = useRun(runId);
+  const right = useRun(otherId);
+  if (isMissing(left.error)) return <MissingRun runId={runId} />;
+  if (isMissing(right.error)) return <MissingRun runId={otherId} />;
+  const loading = (
+    <Page title={text.title}>
+      <LoadingPage />
+    </Page>
+  );
+  return (
+    <Loaded query={left} loading={loading}>
+      {(one) => (
+        <Loaded query={right} loading={loading}>
+          {(other) => <Compared left={one} right={other} />}
+        </Loaded>
+      )}
+    </Loaded>
+  );
+}
+
+const isMissing = (error: unknown): boolean => error instanceof ApiError && error.status === 404;
+
+const useRun = (runId: string) =>
+  useQuery({
+    ...runQuery(runId),
+    refetchInterval: ({ state: { data } }) =>
+      data !== undefined && hasEnded(data) ? false : LOOK_EVERY_MS,
+  });
+
+export interface TwoRuns {
+  left: Run;
+  right: Run;
+}
+
+function Compared({ left, right }: TwoRuns) {
+  return (
+    <Page
+      title={text.title}
+      about={<UserText>{namesOf(left, right)}</UserText>}
+      actions={
+        <ButtonLink
+          variant="default"
+          to="/runs/$runId/compare/$otherId"
+          params={{ runId: right.id, otherId: left.id }}
+          search={{ step: undefined }}
+        >
+          {text.swap}
+        </ButtonLink>
+      }
+      wide
+    >
+      {left.workflow_id !== right.workflow_id && (
+        <Alert color="warning">{text.otherWorkflow}</Alert>
+      )}
+      <Figures left={left} right={right} />
+      {(isCut(left) || isCut(right)) && (
+        <Text size="sm" c="dimmed">
+          {text.cut(countText(Math.max(left.steps.length, right.steps.length)))}
+        </Text>
+      )}
+      <CompareSteps left={left} right={right} />
+    </Page>
+  );
+}
+
+const namesOf = (left: Run, right: Run): string =>
+  left.workflow_name === right.workflow_name
+    ? left.workflow_name
+    : `${left.workflow_name}, ${right.workflow_name}`;
+
+function Figures({ left, right }: TwoRuns) {
+  const rows: [name: string, of: (run: Run) => ReactNode, difference?: string | undefined][] = [
+    [words.status, ({ status }) => <StateBadge state={status} />],
+    [words.created, ({ created_at: at }) => <When at={at} />],
+    [words.version, (run) => (run.of_draft ? text.draft : run.workflow_version)],
+    [
+      text.workingTime,
+      ({ duration_ms: ms }) => durationText(ms),
+      deltaText(left.duration_ms, right.duration_ms, durationText),
+    ],
+    [
+      words.cost,
+      ({ cost_usd: cost }) => dollarsText(cost),
+      deltaText(left.cost_usd, right.cost_usd, dollarsText),
+    ],
+    [words.steps, ({ steps }) => countText(steps.length)],
+    [words.error, ({ error }) => error !== null && <UserText>{error}</UserText>],
+  ];
+  return (
+    <RowTable
+      label={text.figures}
+      minWidth={560}
+      columns={[{ label: text.figure, hidden: true }, text.left, text.right, text.difference]}
+    >
+      <Table.Tr>
+        <Table.Th scope="row">{words.run}</Table.Th>
+        {[left, right].map(({ id }, side) => (
+          <Table.Td key={side}>
+            <TextLink to="/runs/$runId" params={{ runId: id }} search={NO_SELECTION} size="sm">
+              {id}
+            </TextLink>
+          </Table.Td>
+        ))}
+        <Table.Td />
+      </Table.Tr>
+      {rows.map(([name, of, difference]) => (
+        <Table.Tr key={name}>
+          <Table.Th scope="row">{name}</Table.Th>
+          <Table.Td>{of(left)}</Table.Td>
+          <Table.Td>{of(right)}</Table.Td>
+          <Table.Td>{difference}</Table.Td>
+        </Table.Tr>
+      ))}
+    </RowTable>
+  );
+}

@@ -1,0 +1,20 @@
+import { Text } from '@mantine/core';
+import type { Step } from '../../../../../client/index.ts';
+import { childLink as text } from '../../../messages/en/runs/inspector.ts';
+import { Message } from '../../../messages/message.tsx';
+import { TextLink } from '../../../parts/links.tsx';
+
+/** From a step to the run that it started. */
+export function ChildLink({ step: { child_run_id: runId, paused_child } }: { step: Step }) {
+  if (runId === undefined) return null;
+  const link = (
+    <TextLink to="/runs/$runId" params={{ runId }}>
+      {text.open}
+    </TextLink>
+  );
+  return (
+    <Text size="sm">
+      {paused_child === true ? <Message text={text.paused} values={{ run: link }} /> : link}
+    </Text>
+  );
+}

@@ -1,0 +1,31 @@
+import { Text } from '@mantine/core';
+import type { Step } from '../../../../../client/index.ts';
+import { decided as text } from '../../../messages/en/runs/inspector.ts';
+import { Message } from '../../../messages/message.tsx';
+import { Decisions, DecisionText } from '../../../parts/forms/gate-rules.tsx';
+import { UserText } from '../../../parts/text/user-text.tsx';
+
+/** Who decided a gate, when, and why. */
+export function Decided({
+  decision,
+  decisions = [],
+}: {
+  decision: NonNullable<Step['decision']>;
+  /** Of a gate that counts its approvers. */
+  decisions?: Step['decisions'];
+}) {
+  const { reason } = decision;
+  return (
+    <div>
+      <Text size="sm">
+        <DecisionText decision={{ ...decision, reason: null }} />
+      </Text>
+      {reason !== null && (
+        <Text size="sm">
+          <Message text={text.reason} values={{ reason: <UserText>{reason}</UserText> }} />
+        </Text>
+      )}
+      {decisions.length > 1 && <Decisions decisions={decisions} />}
+    </div>
+  );
+}

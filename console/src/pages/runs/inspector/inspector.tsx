@@ -1,0 +1,161 @@
+import { Anchor, Button, Group, Stack, Text, Title } from '@mantine/core';
+import type { Run, Step } from '../../../../../client/index.ts';
+import { kindNames } from '../../../messages/en/graph.ts';
+import { words } from '../../../messages/en/words.ts';
+import { inspector as text } from '../../../messages/en/runs/inspector.ts';
+import { Message } from '../../../messages/message.tsx';
+import { JsonView } from '../../../parts/code/json-view.tsx';
+import { TextLink } from '../../../parts/links.tsx';
+import { StateBadge } from '../../../parts/state-badge.tsx';
+import { countText } from '../../../parts/text/numbers.ts';
+import { UserText } from '../../../parts/text/user-text.tsx';
+import type { LiveAnswers } from '../../../queries/live-answers.ts';
+import { stepOf } from '../../approvals/chosen.ts';
+import { iterationText, stepName } from '../node-states.ts';
+import { Part } from '../part.tsx';
+import { isNodeStep, listedName } from '../steps/agent-steps.ts';
+import { shownState } from '../steps/step-state.ts';
+import type { Selection } from '../use-selection.ts';
+import { ChildLink } from './child-link.tsx';
+import { Decided } from './decided.tsx';
+import { StepActions } from './step-actions.tsx';
+import { StepFacts } from './step-facts.tsx';
+import { StepTabs } from './step-tabs.tsx';
+
+export interface InspectorProps {
+  run: Run;
+  step: Step;
+  answers: LiveAnswers;
+  select: Selection['select'];
+}
+
+/** All details of the selected step: what it is and what can be done with it, and its data in tabs. */
+export function Inspector(props: InspectorProps) {
+  const { run, step, select } = props;
+  const gate = run.pending_gates.find(({ step_key }) => step_key === step.step_key);
+  return (
+    <Stack gap="sm">
+      <Title order={2} size="h5" pr={32}>
+        <UserText>{listedName(step)}</UserText>
+      </Title>
+      <AgentLink run={run} step={step} select={select} />
+      <Group gap="xs">
+        <StateBadge state={shownState(step)} />
+        <Text size="sm" c="dimmed">
+          {[kindNames[step.kind], iterationText(step)].filter(Boolean).join(' · ')}
+        </Text>
+        <Iterations run={run} step={step} select={select} />
+      </Group>
+      {gate !== undefined && (
+        <TextLink
+          to="/approvals/$runId/$nodeId"
+          params={{ runId: run.id, nodeId: gate.node_id }}
+          search={{ step: stepOf(gate) }}
+          size="sm"
+        >
+          {text.decideGate}
+        </TextLink>
+      )}
+      <ChildLink step={step} />
+      <ReusedFrom step={step} />
+      <StepError step={step} />
+      <StepActions run={run} step={step} />
+      {step.decision !== undefined && (
+        <Part title={text.decision}>
+          <Decided decision={step.decision} decisions={step.decisions} />
+        </Part>
+      )}
+      <StepFacts run={run} step={step} />
+      <StepTabs {...props} />
+    </Stack>
+  );
+}
+
+/** From a step that was reused to the run that executed it. */
+function ReusedFrom({ step: { reused_from: runId, step_key: step } }: { step: Step }) {
+  if (runId === undefined) return null;
+  return (
+    <Text size="sm">
+      <Message
+        text={text.reusedFrom}
+        values={{
+          run: (
+            <TextLink
+              to="/runs/$runId"
+              params={{ runId }}
+              search={{ step, tab: undefined }}
+              inherit
+            >
+              {text.anotherRun}
+            </TextLink>
+          ),
+        }}
+      />
+    </Text>
+  );
+}
+
+/** From a turn or a call to the conversation that it belongs to. */
+function AgentLink({ run, step, select }: { run: Run; step: Step; select: Selection['select'] }) {
+  const agent = run.steps.find(({ step_key }) => step_key === step.parent_step_key);
+  if (agent === undefined) return null;
+  return (
+    <Text size="sm">
+      <Message
+        text={text.partOf}
+        values={{
+          agent: (
+            <Anchor component="button" inherit onClick={() => select(agent.step_key)}>
+              <UserText>{stepName(agent)}</UserText>
+            </Anchor>
+          ),
+        }}
+      />
+    </Text>
+  );
+}
+
+/** Links to the step of the same node in the previous and next iteration. */
+function Iterations({ run, step, select }: { run: Run; step: Step; select: Selection['select'] }) {
+  if (step.iteration.length === 0 || !isNodeStep(step)) return null;
+  const steps = run.steps.filter((each) => each.node_id === step.node_id && isNodeStep(each));
+  const place = steps.findIndex(({ step_key }) => step_key === step.step_key);
+  const [before, after] = [steps[place - 1], steps[place + 1]];
+  return (
+    <Group gap={4}>
+      <Button
+        size="compact-xs"
+        variant="default"
+        disabled={before === undefined}
+        onClick={() => select(before?.step_key)}
+      >
+        {text.previousIteration}
+      </Button>
+      <Text size="xs" c="dimmed">
+        {text.place(countText(place + 1), countText(steps.length))}
+      </Text>
+      <Button
+        size="compact-xs"
+        variant="default"
+        disabled={after === undefined}
+        onClick={() => select(after?.step_key)}
+      >
+        {text.nextIteration}
+      </Button>
+    </Group>
+  );
+}
+
+function StepError({ step: { error, caught } }: { step: Step }) {
+  if (error === null) return null;
+  return (
+    <Part title={words.error}>
+      <JsonView value={error} what={text.theError} />
+      {caught === true && (
+        <Text size="sm" c="dimmed">
+          {text.errorPath}
+        </Text>
+      )}
+    </Part>
+  );
+}

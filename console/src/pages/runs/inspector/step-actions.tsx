@@ -1,0 +1,117 @@
+import { Button, Group, Modal, Text } from '@mantine/core';
+import { useDisclosure } from '@mantine/hooks';
+import { IconFlask, IconPencil, IconPin } from '@tabler/icons-react';
+import { useQuery } from '@tanstack/react-query';
+import type { Run, Step } from '../../../../../client/index.ts';
+import { api } from '../../../api.ts';
+import { drawingOf } from '../../../graph/drawn.ts';
+import { stepActions as text } from '../../../messages/en/runs/inspector.ts';
+import { ButtonLink } from '../../../parts/links.tsx';
+import { Loaded } from '../../../parts/loaded.tsx';
+import { useAction } from '../../../parts/forms/action.ts';
+import { useMay } from '../../../queries/identity.ts';
+import { pinsKey } from '../../../queries/node-tests.ts';
+import { draftQuery, workflowQuery } from '../../../queries/workflows.ts';
+import { NodeTester } from '../../workflows/node-tests/node-test-panel.tsx';
+import { ForkButton } from '../actions/fork.tsx';
+import { nodeKeyOf } from '../steps/agent-steps.ts';
+
+interface StepActionsProps {
+  run: Run;
+  step: Step;
+}
+
+/** What can be done with a step. Turns and calls have no node of their own. */
+export function StepActions({ run, step }: StepActionsProps) {
+  const mayRun = useMay('run_workflows');
+  const mayEdit = useMay('create_edit_workflows');
+  const ofNode = nodeKeyOf(step) === step.step_key;
+  return (
+    <Group gap="xs">
+      <ForkButton run={run} step={step} />
+      {ofNode && mayRun && <TestButton run={run} step={step} />}
+      {ofNode && mayRun && step.status === 'success' && <PinButton run={run} step={step} />}
+      {mayEdit && (
+        <ButtonLink
+          to="/workflows/$workflowId/edit"
+          params={{ workflowId: run.workflow_id }}
+          search={{ node: step.node_id }}
+          size="compact-sm"
+          variant="default"
+          leftSection={<IconPencil size={14} aria-hidden />}
+        >
+          {text.editNode}
+        </ButtonLink>
+      )}
+    </Group>
+  );
+}
+
+/** Makes the output of the step the one that the member's tests and rehearsals use for its node. */
+function PinButton({ run, step }: StepActionsProps) {
+  const pin = useAction(
+    () => api().savePin(run.workflow_id, step.node_id, { run_id: run.id, step_key: step.step_key }),
+    { changes: [pinsKey(run.workflow_id)], done: text.pinned },
+  );
+  return (
+    <Button
+      size="compact-sm"
+      variant="default"
+      leftSection={<IconPin size={14} aria-hidden />}
+      loading={pin.isPending}
+      onClick={() => pin.mutate(undefined)}
+    >
+      {text.pin}
+    </Button>
+  );
+}
+
+function TestButton(props: StepActionsProps) {
+  const [opened, { open, close }] = useDisclosure(false);
+  return (
+    <>
+      <Button
+        size="compact-sm"
+        variant="default"
+        leftSection={<IconFlask size={14} aria-hidden />}
+        onClick={open}
+      >
+        {text.test}
+      </Button>
+      <Modal opened={opened} onClose={close} title={text.testTitle} size="lg">
+        <TestForm {...props} />
+      </Modal>
+    </>
+  );
+}
+
+/** Tests the node as it is now, in the draft if there is one, with the state that it had at this step. */
+function TestForm({ run, step }: StepActionsProps) {
+  const workflow = useQuery(workflowQuery(run.workflow_id));
+  const draft = useQuery(draftQuery(run.workflow_id));
+  return (
+    <Loaded query={workflow}>
+      {({ graph: published }) => (
+        <Loaded query={draft}>
+          {(saved) => {
+            const { nodes } = drawingOf(saved?.graph ?? published);
+            const node = nodes.find(({ id }) => id === step.node_id)?.node;
+            if (node === undefined) {
+              return <Text size="sm">{text.nodeMissing}</Text>;
+            }
+            return (
+              <NodeTester
+                workflowId={run.workflow_id}
+                nodeId={step.node_id}
+                node={node}
+                draft={saved !== null}
+                unsaved={false}
+                from={{ runId: run.id, stepKey: step.step_key }}
+              />
+            );
+          }}
+        </Loaded>
+      )}
+    </Loaded>
+  );
+}

@@ -1,0 +1,86 @@
+import { Stack, Text } from '@mantine/core';
+import { keepPreviousData, useInfiniteQuery } from '@tanstack/react-query';
+import { getRouteApi } from '@tanstack/react-router';
+import { words } from '../../../messages/en/words.ts';
+import { runList as text } from '../../../messages/en/runs/list.ts';
+import { Message } from '../../../messages/message.tsx';
+import { Empty } from '../../../parts/empty.tsx';
+import { ButtonLink, TextLink } from '../../../parts/links.tsx';
+import { LoadMore } from '../../../parts/data/load-more.tsx';
+import { Loaded } from '../../../parts/loaded.tsx';
+import { Page } from '../../../parts/page.tsx';
+import { runsQuery } from '../../../queries/runs.ts';
+import { RunFilters } from './filters.tsx';
+import { runFilterOf } from './filter.ts';
+import { SelectableRuns } from './selectable-runs.tsx';
+
+const route = getRouteApi('/inside/runs');
+
+/** All runs, newest first. The URL contains the filters. */
+export function RunListPage() {
+  const search = route.useSearch();
+  const filter = runFilterOf(search);
+  const { parent_run_id } = filter;
+  // The list stays in view until the filtered one is there.
+  const query = useInfiniteQuery({ ...runsQuery(filter), placeholderData: keepPreviousData });
+  const filtered = JSON.stringify(filter) !== '{}';
+  return (
+    <Page title={words.runs}>
+      <RunFilters />
+      {parent_run_id !== undefined && <StartedBy runId={parent_run_id} />}
+      <Loaded query={query}>
+        {({ pages }) => {
+          const runs = pages.flatMap((page) => page.runs);
+          return runs.length === 0 ? (
+            <NoRuns filtered={filtered} searched={filter.q !== undefined} />
+          ) : (
+            <Stack gap="md">
+              <SelectableRuns key={JSON.stringify(filter)} runs={runs} filter={filter} />
+              <LoadMore query={query} />
+            </Stack>
+          );
+        }}
+      </Loaded>
+    </Page>
+  );
+}
+
+/** The list shows only the runs that one run started. */
+function StartedBy({ runId }: { runId: string }) {
+  return (
+    <Text size="sm">
+      <Message
+        text={text.startedBy}
+        values={{
+          run: (
+            <TextLink to="/runs/$runId" params={{ runId }}>
+              {runId}
+            </TextLink>
+          ),
+        }}
+      />{' '}
+      <TextLink to="/runs" search={{}}>
+        {text.showAll}
+      </TextLink>
+    </Text>
+  );
+}
+
+function NoRuns({ filtered, searched }: { filtered: boolean; searched: boolean }) {
+  if (filtered) {
+    return (
+      <Empty title={text.noMatch.title}>
+        <Text c="dimmed">{searched ? text.noMatch.search : text.noMatch.filter}</Text>
+        <ButtonLink variant="default" to="/runs" search={{}}>
+          {text.noMatch.clear}
+        </ButtonLink>
+      </Empty>
+    );
+  }
+  return (
+    <Empty title={text.empty.title}>
+      <Text c="dimmed">{text.empty.about}</Text>
+      <ButtonLink to="/templates">{text.empty.browse}</ButtonLink>
+    </Empty>
+  );
+}

@@ -1,0 +1,108 @@
+import { Checkbox, Table, Text } from '@mantine/core';
+import type { RunSummary } from '../../../../../client/index.ts';
+import { words } from '../../../messages/en/words.ts';
+import { runTable as text } from '../../../messages/en/runs/list.ts';
+import { triggers } from '../../../messages/en/parts/values.ts';
+import { TextLink } from '../../../parts/links.tsx';
+import { RehearsalTag } from '../../../parts/rehearsal-tag.tsx';
+import { StateBadge } from '../../../parts/state-badge.tsx';
+import { durationText } from '../../../parts/text/duration.ts';
+import { dollarsText } from '../../../parts/text/numbers.ts';
+import { When } from '../../../parts/text/time.tsx';
+import { UserText } from '../../../parts/text/user-text.tsx';
+import type { Selection } from './use-selected-runs.ts';
+
+/** Runs as rows. Without a selection they have no checkboxes. */
+export function RunTable({
+  runs,
+  selection,
+}: {
+  runs: readonly RunSummary[];
+  selection: Selection | undefined;
+}) {
+  return (
+    <Table.ScrollContainer minWidth={760}>
+      <Table aria-label={text.label} verticalSpacing="xs" highlightOnHover>
+        <Table.Thead>
+          <Table.Tr>
+            {selection !== undefined && (
+              <Table.Th w={36}>
+                <Checkbox
+                  aria-label={text.selectAll}
+                  checked={selection.allOf(runs)}
+                  indeterminate={selection.runs.length > 0 && !selection.allOf(runs)}
+                  onChange={({ currentTarget: { checked } }) =>
+                    selection.setAll(checked ? runs : [])
+                  }
+                />
+              </Table.Th>
+            )}
+            <Table.Th>{words.run}</Table.Th>
+            <Table.Th>{words.status}</Table.Th>
+            <Table.Th>{text.startedBy}</Table.Th>
+            <Table.Th>{words.created}</Table.Th>
+            <Table.Th className="numbers">{words.duration}</Table.Th>
+            <Table.Th className="numbers">{words.cost}</Table.Th>
+          </Table.Tr>
+        </Table.Thead>
+        <Table.Tbody>
+          {runs.map((run) => (
+            <RunRow key={run.id} run={run} runs={runs} selection={selection} />
+          ))}
+        </Table.Tbody>
+      </Table>
+    </Table.ScrollContainer>
+  );
+}
+
+function RunRow({
+  run,
+  runs,
+  selection,
+}: {
+  run: RunSummary;
+  runs: readonly RunSummary[];
+  selection: Selection | undefined;
+}) {
+  const selected = selection?.has(run.id) === true;
+  return (
+    <Table.Tr
+      aria-selected={selection === undefined ? undefined : selected}
+      {...(selected ? { bg: 'var(--mantine-color-default-hover)' } : {})}
+    >
+      {selection !== undefined && (
+        <Table.Td>
+          <Checkbox
+            aria-label={text.select(run.id)}
+            checked={selected}
+            onChange={() => undefined}
+            // A change does not tell whether Shift is held.
+            onClick={({ shiftKey }) => selection.toggle(run, shiftKey ? runs : [])}
+          />
+        </Table.Td>
+      )}
+      <Table.Td>
+        <TextLink to="/runs/$runId" params={{ runId: run.id }} fw={600}>
+          <UserText>{run.workflow_name}</UserText>{' '}
+          <Text span display="block" size="xs" c="dimmed" className="pre">
+            {run.id}
+          </Text>
+        </TextLink>
+      </Table.Td>
+      <Table.Td maw={280}>
+        <StateBadge state={run.status} /> <RehearsalTag mode={run.mode} />
+        {run.error !== null && (
+          <Text size="xs" c="dimmed" lineClamp={2}>
+            <UserText>{run.error}</UserText>
+          </Text>
+        )}
+      </Table.Td>
+      <Table.Td>{triggers[run.trigger]}</Table.Td>
+      <Table.Td>
+        <When at={run.created_at} ago />
+      </Table.Td>
+      <Table.Td className="numbers">{durationText(run.duration_ms)}</Table.Td>
+      <Table.Td className="numbers">{dollarsText(run.cost_usd)}</Table.Td>
+    </Table.Tr>
+  );
+}

@@ -1,0 +1,121 @@
+import { Button, Group, Text } from '@mantine/core';
+import { useState } from 'react';
+import type { RunSummary } from '../../../../../client/index.ts';
+import { api } from '../../../api.ts';
+import { bulkBar as text } from '../../../messages/en/runs/list.ts';
+import { useAction } from '../../../parts/forms/action.ts';
+import { countText } from '../../../parts/text/numbers.ts';
+import { useMay } from '../../../queries/identity.ts';
+import type { RunFilter } from '../../../queries/runs.ts';
+import { type BulkAction, runsFor } from './bulk.ts';
+import { confirmBulk } from './confirm-bulk.tsx';
+import { RunTable } from './run-table.tsx';
+import { type Selection, useSelectedRuns } from './use-selected-runs.ts';
+
+/** How many runs one action can have. */
+const MAX_SELECTED = 500;
+
+/** The list with checkboxes, and what can be done with the selected runs, for those who can do it. */
+export function SelectableRuns({
+  runs,
+  filter,
+}: {
+  runs: readonly RunSummary[];
+  filter: RunFilter;
+}) {
+  const selection = useSelectedRuns();
+  const mayChange = useMay('cancel_resume');
+  const mayApprove = useMay('approve_gates');
+  const actions: BulkAction[] = [
+    ...(mayApprove ? (['approve'] as const) : []),
+    ...(mayChange ? (['resume', 'cancel'] as const) : []),
+  ];
+  if (actions.length === 0) return <RunTable runs={runs} selection={undefined} />;
+  return (
+    <>
+      {selection.runs.length > 0 && (
+        <BulkBar selection={selection} actions={actions} filter={filter} />
+      )}
+      <RunTable runs={runs} selection={selection} />
+    </>
+  );
+}
+
+function BulkBar({
+  selection,
+  actions,
+  filter,
+}: {
+  selection: Selection;
+  actions: readonly BulkAction[];
+  filter: RunFilter;
+}) {
+  const [more, setMore] = useState(false);
+  const selectAll = useAction(() => allMatching(filter), {
+    changes: [],
+    onDone: ({ runs, cut }) => {
+      selection.setAll(runs);
+      setMore(cut);
+    },
+  });
+  const count = selection.runs.length;
+  return (
+    <Group
+      gap="xs"
+      role="toolbar"
+      aria-label={text.label}
+      pos="sticky"
+      top={56}
+      bg="var(--mantine-color-body)"
+      py={6}
+      style={{ zIndex: 2 }}
+    >
+      <Text size="sm" fw={600} role="status">
+        {more && count === MAX_SELECTED ? text.firstSelected(count) : text.selected(count)}
+      </Text>
+      {actions.map((action) => (
+        <BulkButton key={action} action={action} selection={selection} />
+      ))}
+      <Button
+        size="compact-sm"
+        variant="subtle"
+        loading={selectAll.isPending}
+        onClick={() => selectAll.mutate(undefined)}
+      >
+        {text.selectAll}
+      </Button>
+      <Button size="compact-sm" variant="subtle" onClick={() => selection.setAll([])}>
+        {text.clear}
+      </Button>
+    </Group>
+  );
+}
+
+/** Acts on those of the selected runs that the action is possible for. */
+function BulkButton({ action, selection }: { action: BulkAction; selection: Selection }) {
+  const possible = runsFor(action, selection.runs);
+  return (
+    <Button
+      size="compact-sm"
+      variant="default"
+      disabled={possible.length === 0}
+      onClick={() =>
+        confirmBulk(action, possible, {
+          left: selection.runs.length - possible.length,
+          onStart: () => selection.setAll([]),
+        })
+      }
+    >
+      {text.actions[action](countText(possible.length))}
+    </Button>
+  );
+}
+
+async function allMatching(filter: RunFilter): Promise<{ runs: RunSummary[]; cut: boolean }> {
+  const runs: RunSummary[] = [];
+  for await (const run of api().runs({ ...filter, limit: 200 })) {
+    if (runs.length === MAX_SELECTED) return { runs, cut: true };
+    runs.push(run);
+  }
+  return { runs, cut: false };
+}

@@ -1,0 +1,52 @@
+import { Button, Collapse, Skeleton, Stack } from '@mantine/core';
+import { useLocalStorage } from '@mantine/hooks';
+import { IconChevronDown, IconChevronRight } from '@tabler/icons-react';
+import { lazy, Suspense } from 'react';
+import type { Run, Step } from '../../../../client/index.ts';
+import { runGraph as text } from '../../messages/en/runs/run.ts';
+import type { Selection } from './use-selection.ts';
+
+const MAP_HEIGHT = 'clamp(150px, 19vh, 260px)';
+
+const RunGraph = lazy(async () => ({ default: (await import('./run-graph.tsx')).RunGraph }));
+
+/** The graph as a small map that follows the selection. Whether it is open is kept in the browser. */
+export function RunMap({
+  run,
+  chosen,
+  selection,
+}: {
+  run: Run;
+  chosen: Step | undefined;
+  selection: Selection;
+}) {
+  const [open, setOpen] = useLocalStorage({
+    key: 'workflows.run-map',
+    defaultValue: true,
+    getInitialValueInEffect: false,
+  });
+  const Chevron = open ? IconChevronDown : IconChevronRight;
+  return (
+    <Stack gap={4} component="section" aria-label={text.map}>
+      <div>
+        <Button
+          variant="subtle"
+          color="gray"
+          size="compact-sm"
+          leftSection={<Chevron size={16} aria-hidden />}
+          aria-expanded={open}
+          onClick={() => setOpen(!open)}
+        >
+          {text.graph}
+        </Button>
+      </div>
+      <Collapse expanded={open}>
+        {open && (
+          <Suspense fallback={<Skeleton h={MAP_HEIGHT} />}>
+            <RunGraph run={run} chosen={chosen} selection={selection} height={MAP_HEIGHT} />
+          </Suspense>
+        )}
+      </Collapse>
+    </Stack>
+  );
+}

@@ -1,0 +1,150 @@
+import { Alert, Button, Group, Stack, Table, Text, UnstyledButton } from '@mantine/core';
+import { useInfiniteQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import type { Run, Step } from '../../../../../client/index.ts';
+import { kindNames } from '../../../messages/en/graph.ts';
+import { words } from '../../../messages/en/words.ts';
+import { nodeCounts as text } from '../../../messages/en/runs/steps.ts';
+import { statuses as statusNames } from '../../../messages/en/parts/values.ts';
+import { LoadMore } from '../../../parts/data/load-more.tsx';
+import { StateBadge } from '../../../parts/state-badge.tsx';
+import { durationText } from '../../../parts/text/duration.ts';
+import { countText, dollarsText } from '../../../parts/text/numbers.ts';
+import { UserText } from '../../../parts/text/user-text.tsx';
+import { runStepsQuery } from '../../../queries/runs.ts';
+import { stepName } from '../node-states.ts';
+import type { Selection } from '../use-selection.ts';
+
+type StepCount = NonNullable<Run['step_counts']>[number];
+type Status = Step['status'];
+
+interface NodeStepsProps {
+  run: Run;
+  /** The key of the selected step. */
+  chosen: string | undefined;
+  select: Selection['select'];
+}
+
+/** A run with more steps than its record has: one row per node, whose steps are read page by page. */
+export function NodeCounts({ run, chosen, select }: NodeStepsProps) {
+  const [open, setOpen] = useState<string>();
+  const counts = run.step_counts ?? [];
+  const total = counts.reduce((sum, each) => sum + each.total, 0);
+  return (
+    <Stack gap="sm">
+      <Alert color="info" title={text.title(total)}>
+        {text.about(countText(run.steps.length))}
+      </Alert>
+      <Table.ScrollContainer minWidth={520}>
+        <Table aria-label={text.table}>
+          <Table.Thead>
+            <Table.Tr>
+              <Table.Th>{words.node}</Table.Th>
+              <Table.Th>{text.kind}</Table.Th>
+              <Table.Th className="numbers">{words.steps}</Table.Th>
+              <Table.Th>{words.status}</Table.Th>
+            </Table.Tr>
+          </Table.Thead>
+          <Table.Tbody>
+            {counts.map((count) => (
+              <CountRow
+                key={count.node_id}
+                count={count}
+                open={open === count.node_id}
+                toggle={() => setOpen(open === count.node_id ? undefined : count.node_id)}
+              />
+            ))}
+          </Table.Tbody>
+        </Table>
+      </Table.ScrollContainer>
+      {open !== undefined && (
+        <StepsOfNode key={open} nodeId={open} run={run} chosen={chosen} select={select} />
+      )}
+    </Stack>
+  );
+}
+
+const countsOf = ({ by_status }: StepCount) => Object.entries(by_status) as [Status, number][];
+
+function CountRow({
+  count,
+  open,
+  toggle,
+}: {
+  count: StepCount;
+  open: boolean;
+  toggle: () => void;
+}) {
+  return (
+    <Table.Tr data-chosen={open || undefined}>
+      <Table.Td>
+        <UnstyledButton fz="sm" fw={600} aria-expanded={open} onClick={toggle}>
+          <UserText>{count.label}</UserText>
+        </UnstyledButton>
+      </Table.Td>
+      <Table.Td>{kindNames[count.kind]}</Table.Td>
+      <Table.Td className="numbers">{countText(count.total)}</Table.Td>
+      <Table.Td>
+        <Group gap="xs">
+          {countsOf(count).map(([status, number]) => (
+            <Group key={status} gap={4}>
+              <StateBadge state={status} />
+              <Text size="sm">{countText(number)}</Text>
+            </Group>
+          ))}
+        </Group>
+      </Table.Td>
+    </Table.Tr>
+  );
+}
+
+const statuses: readonly (Status | undefined)[] = [undefined, 'failed', 'running', 'paused'];
+
+function StepsOfNode({ nodeId, run, chosen, select }: NodeStepsProps & { nodeId: string }) {
+  const [status, setStatus] = useState<Status>();
+  const query = useInfiniteQuery(runStepsQuery(run.id, { node_id: nodeId, status }));
+  const steps = query.data?.pages.flatMap((page) => page.steps) ?? [];
+  return (
+    <Stack gap="xs" role="region" aria-label={text.stepsOf(nodeId)}>
+      <Group gap="xs">
+        {statuses.map((each) => (
+          <Button
+            key={each ?? 'all'}
+            size="compact-sm"
+            variant={each === status ? 'filled' : 'default'}
+            aria-pressed={each === status}
+            onClick={() => setStatus(each)}
+          >
+            {each === undefined ? text.all : statusNames[each]}
+          </Button>
+        ))}
+      </Group>
+      {query.isSuccess && steps.length === 0 && <Text size="sm">{text.empty}</Text>}
+      <Table aria-label={text.stepsOf(nodeId)} verticalSpacing={4}>
+        <Table.Tbody>
+          {steps.map((step) => (
+            <Table.Tr key={step.step_key} data-chosen={step.step_key === chosen || undefined}>
+              <Table.Td>
+                <UnstyledButton
+                  fz="sm"
+                  aria-pressed={step.step_key === chosen}
+                  onClick={() => select(step.step_key)}
+                >
+                  <UserText>{stepName(step)}</UserText>
+                </UnstyledButton>
+              </Table.Td>
+              <Table.Td>
+                <StateBadge state={step.status} />
+              </Table.Td>
+              <Table.Td className="numbers">
+                {step.duration_ms === null ? '' : durationText(step.duration_ms)}
+              </Table.Td>
+              <Table.Td className="numbers">{dollarsText(step.cost_usd)}</Table.Td>
+            </Table.Tr>
+          ))}
+        </Table.Tbody>
+      </Table>
+      <LoadMore query={query} />
+    </Stack>
+  );
+}

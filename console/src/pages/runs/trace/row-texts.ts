@@ -1,0 +1,129 @@
+import {
+  type Icon,
+  IconExternalLink,
+  IconMessage,
+  IconPlayerTrackNext,
+  IconRepeat,
+} from '@tabler/icons-react';
+import type { Step } from '../../../../../client/index.ts';
+import { kindIcons } from '../../../graph/kinds.ts';
+import { kindNames } from '../../../messages/en/graph.ts';
+import { traceRow as text } from '../../../messages/en/runs/trace.ts';
+import { outcomes as outcomeNames } from '../../../messages/en/parts/values.ts';
+import { iterationMark } from '../node-states.ts';
+import { listedName } from '../steps/agent-steps.ts';
+import { type ShownState, shownState } from '../steps/step-state.ts';
+import { sumsOf, tokensOf, type TraceNode } from './tree.ts';
+
+/** What the cells of a row show. Undefined where a row has nothing to show. */
+export interface RowTexts {
+  icon: Icon;
+  /** The kind in words, for screen readers and as a hint. */
+  kind: string;
+  name: string;
+  note: string | undefined;
+  /** The error, where it is the row of one attempt. */
+  error: string | undefined;
+  status: ShownState | undefined;
+  ms: number | undefined;
+  cost: number | undefined;
+  unpriced: boolean;
+  tokens: number | undefined;
+  /** The child run that the row leads to. */
+  runId: string | undefined;
+}
+
+const nothing = {
+  note: undefined,
+  error: undefined,
+  status: undefined,
+  ms: undefined,
+  cost: undefined,
+  unpriced: false,
+  tokens: undefined,
+  runId: undefined,
+};
+
+const outcomes: Record<NonNullable<Step['attempts'][number]['outcome']>, ShownState> = {
+  success: 'success',
+  failed: 'failed',
+  cancelled: 'cancelled',
+  interrupted: 'cancelled',
+};
+
+export function rowTexts(node: TraceNode): RowTexts {
+  switch (node.type) {
+    case 'step':
+      return stepTexts(node.step, node.children);
+    case 'iteration': {
+      const { cost, tokens, status, from, to } = sumsOf(node);
+      return {
+        ...nothing,
+        icon: IconPlayerTrackNext,
+        kind: text.kinds.iteration,
+        name: text.iteration(node.iteration),
+        ...{
+          status,
+          cost,
+          tokens: tokens || undefined,
+          ms: to === undefined ? undefined : to - from,
+        },
+      };
+    }
+    case 'attempt': {
+      const { attempt, outcome, duration_ms: ms, cost_usd: cost, error } = node.attempt;
+      return {
+        ...nothing,
+        ...{ icon: IconRepeat, kind: text.kinds.attempt, name: text.attempt(attempt), cost },
+        note: outcome === 'interrupted' ? outcomeNames.interrupted : undefined,
+        ms: ms ?? undefined,
+        ...{ status: outcome === null ? 'running' : outcomes[outcome], error: error ?? undefined },
+      };
+    }
+    case 'child':
+      return {
+        ...nothing,
+        ...{ icon: IconExternalLink, kind: text.kinds.child, name: text.child },
+        runId: node.runId,
+        ...(node.step.paused_child === true && { status: 'paused' as const }),
+      };
+  }
+}
+
+function stepTexts(step: Step, inside: readonly TraceNode[]): RowTexts {
+  const { turn, tool_call: call, kind, duration_ms: ms, cost_usd: cost, unpriced } = step;
+  const isTurn = turn !== undefined && call === undefined;
+  return {
+    ...nothing,
+    icon: isTurn ? IconMessage : kindIcons[kind],
+    kind: isTurn ? text.kinds.turn : kindNames[kind],
+    name: listedName(step),
+    note: noteOf(step, inside),
+    status: shownState(step),
+    ms: ms ?? undefined,
+    cost,
+    unpriced: unpriced === true,
+    tokens: tokensOf(step) || undefined,
+  };
+}
+
+/** What distinguishes a step from others of its node, and what is unusual about it. */
+function noteOf(step: Step, inside: readonly TraceNode[]): string | undefined {
+  const of = (type: TraceNode['type']): number =>
+    inside.filter((node) => node.type === type).length;
+  const turns = inside.filter(
+    (node) => node.type === 'step' && node.step.parent_step_key === step.step_key,
+  ).length;
+  const notes = [
+    iterationMark(step),
+    counted(turns, text.turns),
+    counted(of('iteration'), text.iterations),
+    counted(of('attempt'), text.attempts),
+    step.reused_from !== undefined && text.reused,
+    step.caught === true && text.caught,
+  ];
+  return notes.filter(Boolean).join(', ') || undefined;
+}
+
+const counted = (count: number, textOf: (count: number) => string): string | false =>
+  count > 0 && textOf(count);

@@ -1,0 +1,174 @@
+import { Text } from '@mantine/core';
+import { IconChevronDown, IconChevronRight } from '@tabler/icons-react';
+import { Link } from '@tanstack/react-router';
+import type { CSSProperties, ReactNode } from 'react';
+import { traceRow as text } from '../../../messages/en/runs/trace.ts';
+import { StateBadge } from '../../../parts/state-badge.tsx';
+import { durationText } from '../../../parts/text/duration.ts';
+import { countText, dollarsText } from '../../../parts/text/numbers.ts';
+import { UserText } from '../../../parts/text/user-text.tsx';
+import type { TimeAxis } from '../timeline/time-axis.ts';
+import type { Segment } from './bars.ts';
+import { type RowTexts, rowTexts } from './row-texts.ts';
+import type { TraceRow } from './rows.ts';
+import { percent } from './trace-axis.tsx';
+
+interface TraceRowProps {
+  id: string;
+  index: number;
+  row: TraceRow;
+  chosen: boolean;
+  active: boolean;
+  segments: readonly Segment[];
+  /** The times of the bar in words. */
+  times: string;
+  axis: TimeAxis;
+  onChoose: () => void;
+  onToggle: () => void;
+}
+
+/** One row of the trace. Its cells hide in a narrow frame, where the bar is below the name. */
+export function TraceRowView(props: TraceRowProps) {
+  const { id, index, row, chosen, active, segments, times, axis, onChoose } = props;
+  const texts = rowTexts(row.node);
+  return (
+    <div
+      id={id}
+      role="row"
+      className="trace-row"
+      aria-rowindex={index + 2}
+      aria-level={row.level}
+      aria-posinset={row.place}
+      aria-setsize={row.of}
+      aria-expanded={row.open}
+      aria-selected={chosen}
+      data-active={active || undefined}
+      onClick={onChoose}
+    >
+      <NameCell {...props} texts={texts} />
+      <span role="gridcell" className="trace-status">
+        {texts.status !== undefined && <StateBadge state={texts.status} size="sm" />}
+      </span>
+      <NumberCell className="trace-duration">
+        {texts.ms !== undefined && durationText(texts.ms)}
+      </NumberCell>
+      <NumberCell className="trace-cost">{costOf(texts)}</NumberCell>
+      <NumberCell className="trace-tokens">
+        {texts.tokens !== undefined && countText(texts.tokens)}
+      </NumberCell>
+      <span role="gridcell" className="trace-track" title={times || undefined} aria-label={times}>
+        <BarOf segments={segments} axis={axis} row={row} />
+      </span>
+    </div>
+  );
+}
+
+const costOf = ({ cost, unpriced }: RowTexts): ReactNode => {
+  if (unpriced) return text.unknownCost;
+  return cost !== undefined && cost > 0 && dollarsText(cost);
+};
+
+const NumberCell = ({ className, children }: { className: string; children: ReactNode }) => (
+  <span role="gridcell" className={`numbers ${className}`}>
+    {children}
+  </span>
+);
+
+function NameCell({ row, texts, onToggle }: TraceRowProps & { texts: RowTexts }) {
+  const { icon: KindIcon, kind, name, note, error, runId } = texts;
+  return (
+    <span
+      role="gridcell"
+      className="trace-name"
+      style={{ '--level': row.level - 1 } as CSSProperties}
+    >
+      <Toggle open={row.open} onToggle={onToggle} />
+      <span className="trace-kind" title={kind}>
+        <KindIcon size={16} stroke={1.6} aria-hidden />
+      </span>
+      {runId === undefined ? (
+        <span className="cut trace-label" data-plain={row.node.type !== 'step' || undefined}>
+          <UserText>{name}</UserText>
+        </span>
+      ) : (
+        <ChildLink name={name} runId={runId} />
+      )}
+      {note !== undefined && (
+        <Text span size="xs" c="dimmed" className="trace-note">
+          {note}
+        </Text>
+      )}
+      {error !== undefined && (
+        <Text span size="xs" c="dimmed" className="cut" title={error}>
+          <UserText>{error}</UserText>
+        </Text>
+      )}
+    </span>
+  );
+}
+
+/** Rows are reached with the arrow keys, and Enter opens this one. */
+const ChildLink = ({ name, runId }: { name: string; runId: string }) => (
+  <span className="cut">
+    {name}{' '}
+    <Link
+      to="/runs/$runId"
+      params={{ runId }}
+      search={{ step: undefined, tab: undefined }}
+      tabIndex={-1}
+      className="trace-link"
+      onClick={(event) => event.stopPropagation()}
+    >
+      {runId}
+    </Link>
+  </span>
+);
+
+/** For the mouse; the keyboard has the arrow keys, and screen readers the state of the row. */
+function Toggle({ open, onToggle }: { open: boolean | undefined; onToggle: () => void }) {
+  if (open === undefined) return <span className="trace-toggle" />;
+  const Chevron = open ? IconChevronDown : IconChevronRight;
+  return (
+    <button
+      type="button"
+      className="trace-toggle"
+      tabIndex={-1}
+      aria-label={open ? text.collapse : text.expand}
+      onClick={(event) => {
+        event.stopPropagation();
+        onToggle();
+      }}
+    >
+      <Chevron size={16} aria-hidden />
+    </button>
+  );
+}
+
+function BarOf({
+  segments,
+  axis: { shareOf },
+  row: { node },
+}: {
+  segments: readonly Segment[];
+  axis: TimeAxis;
+  row: TraceRow;
+}) {
+  const atOnce = segments.length === 0 && node.type === 'step' && node.step.status !== 'skipped';
+  return (
+    <span className="trace-lane" aria-hidden>
+      {segments.map(({ phase, from, to }, index) => (
+        <span
+          key={index}
+          className={`trace-span phase-${phase}`}
+          style={{ left: percent(shareOf(from)), width: percent(shareOf(to) - shareOf(from)) }}
+        />
+      ))}
+      {atOnce && (
+        <span
+          className="trace-span trace-moment"
+          style={{ left: percent(shareOf(Date.parse(node.step.started_at))) }}
+        />
+      )}
+    </span>
+  );
+}

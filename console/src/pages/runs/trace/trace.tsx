@@ -1,0 +1,188 @@
+import '../runs.css';
+import './trace.css';
+import { ActionIcon, Group, Select, Skeleton, Text, TextInput, Tooltip } from '@mantine/core';
+import { IconFold, IconFoldDown } from '@tabler/icons-react';
+import { memo, useMemo } from 'react';
+import type { Run } from '../../../../../client/index.ts';
+import { stepStatuses } from '../../../../../shared/run-kinds.ts';
+import { words } from '../../../messages/en/words.ts';
+import { trace as texts, traceFilters } from '../../../messages/en/runs/trace.ts';
+import { statuses } from '../../../messages/en/parts/values.ts';
+import { Empty } from '../../../parts/empty.tsx';
+import { Section } from '../../../parts/page.tsx';
+import { durationText } from '../../../parts/text/duration.ts';
+import { countText } from '../../../parts/text/numbers.ts';
+import { sentenceCase } from '../../../parts/text/sentence-case.ts';
+import { useOpenRun } from '../../../parts/open-run.ts';
+import { type Timeline, wallParts } from '../timeline/timeline.ts';
+import { useRunGraph } from '../use-run-graph.ts';
+import type { Selection } from '../use-selection.ts';
+import { phaseNames } from '../../../messages/en/runs/trace.ts';
+import { enclosingOf, nothingEncloses } from './enclosing.ts';
+import { allNodes, matchCount, type TraceOrder, type TraceRow } from './rows.ts';
+import { Legend } from './trace-axis.tsx';
+import { TraceGrid } from './trace-grid.tsx';
+import { stepKeyOf, useBars, useTrace } from './use-trace.ts';
+
+interface TraceProps {
+  run: Run;
+  /** The key of the selected step. */
+  chosen: string | undefined;
+  select: Selection['select'];
+  /** Whether the step is beside the trace, where it follows the arrow keys. */
+  follows: boolean;
+}
+
+/** All steps of a run as one tree, each with its figures and its bar on the axis of the run. */
+export function Trace(props: TraceProps) {
+  const { drawing, error } = useRunGraph(props.run);
+  const enclosing = useMemo(
+    () => (drawing === undefined ? nothingEncloses : enclosingOf(drawing)),
+    [drawing],
+  );
+  // Without the graph, it is unknown which loop repeats a step.
+  if (drawing === undefined && error === null) return <Skeleton h="20rem" />;
+  return <Steps {...props} enclosing={enclosing} />;
+}
+
+function Steps(props: TraceProps & { enclosing: ReturnType<typeof enclosingOf> }) {
+  const { run, chosen, select, follows } = props;
+  const trace = useTrace(props);
+  const { timeline, bars, axis } = useBars(run);
+  const openRun = useOpenRun();
+  const { tree, rows, choice, setChoice, text, expanded, activate } = trace;
+  if (run.steps.length === 0) {
+    return <Empty title={texts.empty.title} about={texts.empty.about} />;
+  }
+  const choose = (row: TraceRow): void => {
+    if (row.node.type === 'iteration') expanded.set([row.node.id], row.open !== true);
+    else select(stepKeyOf(row.node));
+  };
+  const move = (row: number): void => {
+    activate(row);
+    const key = stepKeyOf(rows[row]?.node);
+    if (follows && key !== undefined) select(key);
+  };
+  return (
+    <Section title={words.steps} actions={<Filters {...{ tree, choice, setChoice, expanded }} />}>
+      <Totals {...{ tree, choice, text, timeline }} />
+      <TraceGrid
+        {...trace}
+        {...{ bars, axis, chosen, move }}
+        choose={(row) => {
+          if (row.node.type === 'child') openRun(row.node.runId);
+          else choose(row);
+        }}
+        point={(index, row) => {
+          activate(index);
+          choose(row);
+        }}
+        close={() => select(undefined)}
+      />
+      <Legend />
+    </Section>
+  );
+}
+
+/** How many steps are shown, and what the run did with its time. */
+const Totals = memo(function Totals({
+  tree,
+  choice,
+  text,
+  timeline: { from, to, parts },
+}: Pick<ReturnType<typeof useTrace>, 'tree' | 'choice' | 'text'> & { timeline: Timeline }) {
+  const steps = useMemo(() => allNodes(tree).filter(({ type }) => type === 'step').length, [tree]);
+  const found = useMemo(() => matchCount(tree, { ...choice, text }), [tree, choice, text]);
+  return (
+    <Text size="sm">
+      <span role="status">{texts.found(countText(found), countText(steps))}</span>
+      {' · '}
+      {texts.total(
+        durationText(to - from),
+        wallParts
+          .filter((part) => parts[part] > 0)
+          .map((part) => texts.phase(durationText(parts[part]), phaseNames[part]))
+          .join(' + '),
+      )}
+    </Text>
+  );
+});
+
+const orders: readonly { value: TraceOrder; label: string }[] = [
+  { value: 'start', label: traceFilters.orders.start },
+  { value: 'duration', label: traceFilters.orders.duration },
+  { value: 'cost', label: traceFilters.orders.cost },
+];
+
+const Filters = memo(function Filters({
+  tree,
+  choice,
+  setChoice,
+  expanded,
+}: Pick<ReturnType<typeof useTrace>, 'tree' | 'choice' | 'setChoice' | 'expanded'>) {
+  const setAll = (open: boolean) => (): void =>
+    expanded.set(
+      allNodes(tree).flatMap(({ id, children }) => (children.length > 0 ? [id] : [])),
+      open,
+    );
+  return (
+    <>
+      <TextInput
+        size="xs"
+        w={150}
+        aria-label={traceFilters.search}
+        placeholder={traceFilters.searchFor}
+        value={choice.text}
+        onChange={({ currentTarget }) => setChoice({ ...choice, text: currentTarget.value })}
+      />
+      <Select
+        size="xs"
+        aria-label={words.status}
+        placeholder={traceFilters.anyStatus}
+        clearable
+        w={110}
+        data={stepStatuses.map((value) => ({ value, label: sentenceCase(statuses[value]) }))}
+        value={choice.status ?? null}
+        onChange={(value) =>
+          setChoice({ ...choice, status: stepStatuses.find((each) => each === value) })
+        }
+      />
+      <Select
+        size="xs"
+        aria-label={traceFilters.order}
+        allowDeselect={false}
+        w={150}
+        data={[...orders]}
+        value={choice.order}
+        onChange={(value) =>
+          setChoice({
+            ...choice,
+            order: orders.find((each) => each.value === value)?.value ?? 'start',
+          })
+        }
+      />
+      <Group gap={4}>
+        <IconAction label={traceFilters.expandAll} icon={IconFoldDown} onClick={setAll(true)} />
+        <IconAction label={traceFilters.collapseAll} icon={IconFold} onClick={setAll(false)} />
+      </Group>
+    </>
+  );
+});
+
+function IconAction({
+  label,
+  icon: ActionSign,
+  onClick,
+}: {
+  label: string;
+  icon: typeof IconFold;
+  onClick: () => void;
+}) {
+  return (
+    <Tooltip label={label}>
+      <ActionIcon variant="default" size="input-xs" aria-label={label} onClick={onClick}>
+        <ActionSign size={16} aria-hidden />
+      </ActionIcon>
+    </Tooltip>
+  );
+}

@@ -1,0 +1,134 @@
+import { turnKey } from '../../../../../shared/agents/turn-record.ts';
+import type { Step } from '../../../../../client/index.ts';
+import { isNodeStep } from '../steps/agent-steps.ts';
+import type { Enclosing } from './enclosing.ts';
+
+type Attempt = Step['attempts'][number];
+
+/** One row of the trace, with the rows inside it. Ids are stable while the run continues. */
+export type TraceNode = { id: string; children: TraceNode[] } & (
+  | { type: 'step'; step: Step }
+  | { type: 'iteration'; loop: Step; iteration: number }
+  | { type: 'attempt'; step: Step; attempt: Attempt }
+  | { type: 'child'; step: Step; runId: string }
+);
+
+/**
+ * The steps of a run as a tree, in the order of their starts: iterations in their loop or map, turns and calls in their
+ * agent, attempts and the child run in their step. A body of one node needs no level for its iterations.
+ */
+export function traceTree(steps: readonly Step[], { loopOf, bodySize }: Enclosing): TraceNode[] {
+  const roots: TraceNode[] = [];
+  const known = new Map<string, TraceNode>(
+    steps.map((step) => [step.step_key, stepNode(step)] as const),
+  );
+  const iterationIn = (loop: TraceNode & { type: 'step' }, iteration: number): TraceNode => {
+    const id = `${loop.id}\n${iteration}`;
+    const before = known.get(id);
+    if (before !== undefined) return before;
+    const made: TraceNode = { type: 'iteration', id, loop: loop.step, iteration, children: [] };
+    known.set(id, made);
+    loop.children.push(made);
+    return made;
+  };
+  const parentOf = (step: Step): TraceNode | undefined => {
+    const { parent_step_key: agent, turn, tool_call: call, iteration, node_id: nodeId } = step;
+    if (agent !== undefined) {
+      const ofCall = call === undefined ? undefined : known.get(turnKey(agent, turn ?? 0));
+      return ofCall ?? known.get(agent);
+    }
+    const loopId = loopOf(nodeId);
+    const last = iteration.at(-1);
+    if (loopId === undefined || last === undefined) return undefined;
+    const loop = known.get(keyIn(loopId, iteration.slice(0, -1)));
+    if (loop?.type !== 'step') return undefined;
+    return bodySize(loopId) === 1 ? loop : iterationIn(loop, last);
+  };
+  for (const step of steps) {
+    const node = known.get(step.step_key);
+    if (node !== undefined) (parentOf(step)?.children ?? roots).push(node);
+  }
+  for (const node of known.values()) node.children.sort(byPlace);
+  return roots;
+}
+
+const keyIn = (nodeId: string, iteration: readonly number[]): string =>
+  iteration.length === 0 ? nodeId : `${nodeId}#${iteration.join('.')}`;
+
+function stepNode(step: Step): TraceNode {
+  const { step_key: id, attempts, child_run_id: runId } = step;
+  const tries = attempts.length < 2 ? [] : attempts;
+  return {
+    type: 'step',
+    id,
+    step,
+    children: [
+      ...tries.map((attempt): TraceNode => {
+        return {
+          type: 'attempt',
+          id: `${id}\nattempt ${attempt.attempt}`,
+          step,
+          attempt,
+          children: [],
+        };
+      }),
+      ...(runId === undefined
+        ? []
+        : [{ type: 'child', id: `${id}\n${runId}`, step, runId, children: [] } as TraceNode]),
+    ],
+  };
+}
+
+/** Iterations, turns and the calls of a turn have numbers; everything else keeps the order of its start. */
+function byPlace(a: TraceNode, b: TraceNode): number {
+  return placeOf(a) - placeOf(b);
+}
+
+function placeOf(node: TraceNode): number {
+  if (node.type === 'iteration') return node.iteration;
+  if (node.type !== 'step') return 0;
+  const { turn, tool_call: call } = node.step;
+  return call?.index ?? turn ?? 0;
+}
+
+/** What a row says about the steps of nodes inside it. */
+export interface Sums {
+  cost: number;
+  tokens: number;
+  status: Step['status'];
+  from: number;
+  /** Undefined while one of them is open. */
+  to: number | undefined;
+}
+
+const byWeight: readonly Step['status'][] = ['failed', 'running', 'paused', 'cancelled', 'success'];
+
+/** The sums of an iteration, without what is already part of another step: turns, calls and inner iterations. */
+export function sumsOf({ children }: TraceNode): Sums {
+  const steps = children.flatMap((each) => (each.type === 'step' ? [each.step] : []));
+  const inner = children.flatMap((each) => (each.type === 'step' ? iterationsOf(each) : []));
+  const stands = (status: Step['status']): boolean =>
+    steps.some((step) => step.status === status && step.caught !== true);
+  const ends = steps.map(({ finished_at: at }) => (at === null ? undefined : Date.parse(at)));
+  return {
+    cost: sum(steps.map(({ cost_usd: cost }) => cost)) + sum(inner.map(({ cost }) => cost)),
+    tokens: sum(steps.map(tokensOf)) + sum(inner.map(({ tokens }) => tokens)),
+    status: byWeight.find(stands) ?? 'skipped',
+    from: Math.min(...steps.map(({ started_at: at }) => Date.parse(at))),
+    to: ends.every((end) => end !== undefined) ? Math.max(...ends) : undefined,
+  };
+}
+
+/** The iterations of an inner loop. A body of one node has none of its own, so its steps are taken as one. */
+function iterationsOf(loop: TraceNode & { type: 'step' }): Sums[] {
+  const groups = loop.children.filter(({ type }) => type === 'iteration');
+  if (groups.length > 0) return groups.map(sumsOf);
+  const bare = loop.children.filter((each) => each.type === 'step' && isNodeStep(each.step));
+  return bare.length === 0 ? [] : [sumsOf({ ...loop, children: bare })];
+}
+
+const sum = (numbers: readonly number[]): number => numbers.reduce((all, each) => all + each, 0);
+
+/** Tokens in and out. */
+export const tokensOf = ({ usage }: Pick<Step, 'usage'>): number =>
+  usage === undefined ? 0 : usage.input_tokens + usage.output_tokens;

@@ -1,0 +1,28 @@
+import { useQuery } from '@tanstack/react-query';
+import { useMemo } from 'react';
+import type { Graph, Run } from '../../../../client/index.ts';
+import { type Drawing, drawingOf } from '../../graph/drawn.ts';
+import { versionQuery } from '../../queries/workflows.ts';
+
+export interface RunGraph {
+  /** Undefined until it was read. */
+  graph: Graph | undefined;
+  drawing: Drawing | undefined;
+  error: Error | null;
+  refetch: () => unknown;
+}
+
+/** The graph that a run executes: its own for a run of a draft, else that of its version. */
+export function useRunGraph({
+  workflow_id: workflowId,
+  workflow_version: version,
+  graph: own,
+}: Pick<Run, 'workflow_id' | 'workflow_version' | 'graph'>): RunGraph {
+  const { data, error, refetch } = useQuery({
+    ...versionQuery(workflowId, version),
+    enabled: own === undefined,
+  });
+  const graph = (own as Graph | undefined) ?? data?.graph;
+  const drawing = useMemo(() => (graph === undefined ? undefined : drawingOf(graph)), [graph]);
+  return { graph, drawing, error, refetch };
+}

@@ -1,0 +1,168 @@
+import { Alert, Box, Stack, Text } from '@mantine/core';
+import { useDebouncedValue } from '@mantine/hooks';
+import { useQuery } from '@tanstack/react-query';
+import type { DryRun, JsonObject, Workflow } from '../../../../client/index.ts';
+import { words } from '../../messages/en/words.ts';
+import { dryRun } from '../../messages/en/workflows/dry-run.ts';
+import { Facts } from '../../parts/data/facts.tsx';
+import { describeError } from '../../parts/text/describe-error.ts';
+import { durationText } from '../../parts/text/duration.ts';
+import { countText, dollarsText } from '../../parts/text/numbers.ts';
+import { dryRunQuery } from '../../queries/dry-runs.ts';
+
+const PAUSE_MS = 400;
+/** How many nodes, hosts or approvers a sentence names. */
+const NAMED = 5;
+
+/** What the run would cost, need and be refused. It never keeps anyone from starting the run. */
+export function DryRunPanel({
+  workflow,
+  input,
+  version,
+  draft,
+}: {
+  workflow: Pick<Workflow, 'id' | 'graph'>;
+  input: JsonObject;
+  /** Undefined: the current one. */
+  version?: number | undefined;
+  /** The tag of the saved draft, if that is run. */
+  draft?: string | undefined;
+}) {
+  const [asked] = useDebouncedValue(JSON.stringify(input), PAUSE_MS);
+  const query = useQuery(
+    dryRunQuery(workflow.id, JSON.parse(asked) as JsonObject, { version, draft }),
+  );
+  return (
+    <Box component="section" aria-label={dryRun.title} aria-live="polite">
+      {query.isError ? (
+        <Text size="sm" c="dimmed">
+          {dryRun.noEstimate} {describeError(query.error)}
+        </Text>
+      ) : query.data === undefined ? (
+        <Text size="sm" c="dimmed">
+          {dryRun.estimating}
+        </Text>
+      ) : (
+        <Estimate report={query.data} nameOf={namesIn(workflow)} />
+      )}
+    </Box>
+  );
+}
+
+type Names = (nodeId: string) => string;
+
+/** The labels of the nodes as they are drawn. */
+function namesIn({ graph }: Pick<Workflow, 'graph'>): Names {
+  const labels = new Map(
+    (graph.nodes as { id?: unknown; label?: unknown }[]).map(({ id, label }) => [id, label]),
+  );
+  return (nodeId) => {
+    const label = labels.get(nodeId);
+    return typeof label === 'string' && label !== '' ? label : nodeId;
+  };
+}
+
+function Estimate({ report, nameOf }: { report: DryRun; nameOf: Names }) {
+  const problems = problemsOf(report, nameOf);
+  const notes = notesOf(report, nameOf);
+  return (
+    <Stack gap="xs">
+      <Facts
+        of={[
+          [words.cost, rangeText(report.cost_usd, dollarsText)],
+          [words.duration, rangeText(report.duration_ms, durationText)],
+          [words.steps, stepsText(report)],
+        ]}
+      />
+      {problems.length > 0 && (
+        <Alert color="caution">
+          <Sentences texts={problems} />
+        </Alert>
+      )}
+      {notes.length > 0 && <Sentences color="dimmed" texts={notes} />}
+    </Stack>
+  );
+}
+
+function Sentences({ color, texts }: { color?: string; texts: readonly string[] }) {
+  return (
+    <Box component="ul" m={0} pl="md">
+      {texts.map((text) => (
+        <Text key={text} component="li" size="sm" {...(color === undefined ? {} : { c: color })}>
+          {text}
+        </Text>
+      ))}
+    </Box>
+  );
+}
+
+function rangeText({ min, max }: DryRun['duration_ms'], text: (value: number) => string): string {
+  if (max === null) return dryRun.orMore(text(min));
+  return min === max ? text(min) : dryRun.range(text(min), text(max));
+}
+
+function stepsText({ nodes }: DryRun): string {
+  const sum = nodes.reduce(
+    (all, { executions: { min, max } }) => ({
+      min: all.min + min,
+      max: all.max === null || max === null ? null : all.max + max,
+    }),
+    { min: 0, max: 0 as number | null },
+  );
+  return rangeText(sum, countText);
+}
+
+/** What keeps the run, or a part of it, from working now. */
+function problemsOf({ nodes, budgets }: DryRun, nameOf: Names): string[] {
+  const blocked = nodes.flatMap(({ node_id, verdicts }) =>
+    verdicts
+      .filter(({ decision }) => decision === 'blocked')
+      .map(({ reason }) => dryRun.blocked(nameOf(node_id), reason)),
+  );
+  const full = budgets
+    .filter(({ fits }) => !fits)
+    .map(({ name, asked_usd: asked, available_usd: available }) =>
+      asked === 0
+        ? dryRun.budgetIsFull(name, dollarsText(available))
+        : dryRun.budgetHasNoRoomFor(name, dollarsText(asked), dollarsText(available)),
+    );
+  return [...full, ...blocked.slice(0, NAMED), ...more(blocked.length, dryRun.moreDecisions)];
+}
+
+function notesOf(report: DryRun, nameOf: Names): string[] {
+  const { unbounded, gates, nodes, hosts, secrets } = report;
+  const redacted = nodes.filter(({ verdicts }) =>
+    verdicts.some(({ decision }) => decision === 'redacted'),
+  );
+  const asks = gates.map((gate) => gateNote(gate, nameOf(gate.node_id)));
+  return [
+    ...(unbounded.length === 0 ? [] : [dryRun.unlimited(named(unbounded, nameOf))]),
+    ...(redacted.length === 0
+      ? []
+      : [dryRun.redacted(named(redacted, ({ node_id }) => nameOf(node_id)))]),
+    ...asks.slice(0, NAMED),
+    ...more(asks.length, dryRun.moreGates),
+    ...(hosts.length === 0 ? [] : [dryRun.calls(named(hosts, hostText))]),
+    ...(secrets.length === 0 ? [] : [dryRun.usesSecrets(named(secrets, String))]),
+  ];
+}
+
+function gateNote({ workflow, approvers }: DryRun['gates'][number], node: string): string {
+  if (approvers.length === 0) {
+    return workflow === null
+      ? dryRun.canWaitForNoOne(node)
+      : dryRun.canWaitForNoOneIn(node, workflow.name);
+  }
+  const who = named(approvers, ({ name }) => name);
+  return workflow === null ? dryRun.canWait(node, who) : dryRun.canWaitIn(node, workflow.name, who);
+}
+
+const hostText = (host: string): string => (host === 'at_run_time' ? dryRun.hostsAtRunTime : host);
+
+function named<Item>(items: readonly Item[], name: (item: Item) => string): string {
+  const shown = items.slice(0, NAMED).map(name).join(', ');
+  return items.length > NAMED ? dryRun.namesAndMore(shown, countText(items.length - NAMED)) : shown;
+}
+
+const more = (count: number, sentence: (more: number) => string): string[] =>
+  count > NAMED ? [sentence(count - NAMED)] : [];

@@ -1,0 +1,238 @@
+import '../../../../parts/zod-without-eval.ts';
+import {
+  graphEdgeSchema,
+  graphNodeSchema,
+  type Graph as RunnableGraph,
+  type GraphNode,
+} from '../../../../../../shared/contract/graph.ts';
+import { evaluateExpression } from '../../../../../../shared/graph/expression/expression.ts';
+import { functionSignatures } from '../../../../../../shared/graph/expression/functions.ts';
+import {
+  parseTemplate,
+  renderTemplate,
+  renderValue,
+} from '../../../../../../shared/graph/expression/template.ts';
+import type { RecordedRun } from '../../../../../../shared/graph/forks/plan.ts';
+import { nodeState } from '../../../../../../shared/graph/forks/node-state.ts';
+import { type RootRead, textReads } from '../../../../../../shared/graph/node-texts.ts';
+import { suggest } from '../../../../../../shared/graph/suggest.ts';
+import { readableKeys } from '../../../../../../shared/graph/validate/readable-keys.ts';
+import type { Json, JsonObject } from '../../../../../../shared/json.ts';
+import { SECRETS } from '../../../../../../shared/values/secrets.ts';
+import type { Graph, Run, Step } from '../../../../../../client/index.ts';
+import { evaluator as texts } from '../../../../messages/en/workflows/authoring.ts';
+import type { KnownName } from '../../../../parts/code/completion.ts';
+import { isRecord } from '../../../../parts/data/record.ts';
+import { isNodeStep } from '../../../runs/steps/agent-steps.ts';
+import { inputKeys } from '../../mistakes/checker.ts';
+
+// Loaded on demand: the engine's own code for expressions, templates and the state of a run.
+
+export { functionSignatures };
+export { schemaOfTool } from './tool-schemas.ts';
+
+/** With which state a node begins in a run, or why that is not known. */
+export type NodeValues = { state: JsonObject } | { problem: string };
+
+/**
+ * The state with which the node begins in the run, as the draft is now: the run is played with its recorded outputs.
+ * Nothing is executed. In a loop or a map: that of the last iteration that the run has.
+ */
+export function valuesAt(run: Run, draft: Graph, nodeId: string): NodeValues {
+  const stepKey = run.steps.findLast(
+    (step) => isNodeStep(step) && step.node_id === nodeId && step.status !== 'skipped',
+  )?.step_key;
+  try {
+    const found = nodeState({
+      recorded: recordedOf(run),
+      graph: readableGraph(draft),
+      stepKey: stepKey ?? nodeId,
+      state: {},
+      pins: {},
+    });
+    return 'state' in found ? found : { problem: texts.notReached };
+  } catch {
+    // The check of the draft says what is wrong.
+    return { problem: texts.hasErrors };
+  }
+}
+
+/** The names that the texts of a node can read, each with its value in `state` as an example. */
+export function namesAt(
+  draft: Graph,
+  schema: Record<string, unknown> | null,
+  nodeId: string,
+  state: JsonObject | undefined,
+): KnownName[] {
+  const graph = readableGraph(draft);
+  const others = { ...draft, nodes: draft.nodes.filter((node) => idOf(node) !== nodeId) };
+  const fromSchema = isRecord(schema?.['properties']) ? Object.keys(schema['properties']) : [];
+  const sources = new Map<string, string>();
+  for (const { key, nodes } of readableKeys(graph, nodeId)) sources.set(key, nodes.join(', '));
+  const given = fromSchema.length > 0 ? fromSchema : inputKeys(others);
+  const set = new Set(graph.nodes.map(({ id }) => id));
+  for (const key of [...given, ...Object.keys(state ?? {})]) {
+    if (!sources.has(key)) sources.set(key, set.has(key) ? key : texts.fromInput);
+  }
+  return [...sources].map(([name, from]) => ({
+    name,
+    from,
+    value: state !== undefined && Object.hasOwn(state, name) ? state[name] : undefined,
+  }));
+}
+
+export type TextLanguage = 'template' | 'expression' | 'value';
+
+/** What a text gives with the state, or the error as the engine words it. References to secrets stay as written. */
+export function evaluate(
+  language: TextLanguage,
+  text: unknown,
+  state: JsonObject,
+): { value: Json } | { error: string } {
+  try {
+    if (language === 'expression') return { value: evaluateExpression(String(text), state) };
+    const given = withSecretNames(text, state);
+    return {
+      value:
+        language === 'template'
+          ? renderTemplate(String(text), given)
+          : renderValue(text as Json, given),
+    };
+  } catch (error) {
+    return { error: error instanceof Error ? reasonOf(error) : String(error) };
+  }
+}
+
+/** Keys that a text reads and no name is, but one is close: a member has probably misspelled it. With their offsets. */
+export function misspelledIn(
+  language: 'template' | 'expression',
+  text: string,
+  names: readonly KnownName[],
+): { message: string; position: number }[] {
+  const known = names.map(({ name }) => name);
+  return readsOf(language, text).flatMap(({ key, position }) => {
+    const meant = known.includes(key) || key === SECRETS ? undefined : suggest(key, known);
+    if (meant === undefined) return [];
+    return [{ message: texts.misspelled(key, meant), position }];
+  });
+}
+
+function readsOf(language: 'template' | 'expression', text: string): RootRead[] {
+  try {
+    return textReads({ language, text, path: '' });
+  } catch {
+    // The error is shown already.
+    return [];
+  }
+}
+
+/** The text is above the message, so the message does not repeat it. */
+const reasonOf = (error: Error & { reason?: unknown }): string =>
+  typeof error.reason === 'string' ? error.reason : error.message;
+
+/** The state in which each secret that the texts name has its reference as its value. */
+function withSecretNames(value: unknown, state: JsonObject): JsonObject {
+  const names = textsIn(value).flatMap((text) =>
+    parseTemplate(text).parts.flatMap((part) =>
+      typeof part === 'object' && part.path[0] === SECRETS ? [String(part.path[1])] : [],
+    ),
+  );
+  if (names.length === 0) return state;
+  const shown = names.map((name) => [name, `{${SECRETS}.${name}}`]);
+  return { ...state, [SECRETS]: Object.fromEntries(shown) as JsonObject };
+}
+
+function textsIn(value: unknown): string[] {
+  if (typeof value === 'string') return [value];
+  if (typeof value !== 'object' || value === null) return [];
+  return Object.values(value).flatMap(textsIn);
+}
+
+function recordedOf(run: Run): RecordedRun {
+  const steps = run.steps.filter(isNodeStep);
+  const ended = steps.filter(({ status, caught }) => status === 'success' || caught === true);
+  const byKey = <Value>(of: readonly Step[], value: (step: Step) => Value) =>
+    Object.fromEntries(of.map((step) => [step.step_key, value(step)]));
+  return {
+    // Only forks compare with the graph of the run.
+    graph: { nodes: [], edges: [] },
+    input: run.input as JsonObject,
+    laid: {},
+    outputs: byKey(
+      ended.filter(({ caught }) => caught !== true),
+      ({ output }) => (output ?? null) as Json,
+    ),
+    caught: byKey(
+      ended.filter(({ caught }) => caught === true),
+      (step) => ({
+        message: step.error ?? 'failed',
+        kind: step.error_kind ?? 'node',
+        attempts: Math.max(1, step.attempt),
+      }),
+    ),
+    failed: steps
+      .filter(({ status, caught }) => status === 'failed' && caught !== true)
+      .map(({ step_key: key }) => key),
+    order: ended
+      .toSorted((one, other) => (one.finished_at ?? '').localeCompare(other.finished_at ?? ''))
+      .map(({ step_key: key }) => key),
+    decisions: byKey(
+      steps.filter(({ decision }) => decision !== undefined),
+      decisionOf,
+    ),
+  };
+}
+
+function decisionOf({ decision, decisions, output }: Step): RecordedRun['decisions'][string] {
+  const approved = decision?.approved === true;
+  const given = decisions?.findLast(({ input }) => input !== undefined)?.input;
+  if (given !== undefined) return { approved, input: given as JsonObject };
+  if (!isRecord(output)) return { approved };
+  // The output of a gate is the decision with what the approver entered.
+  const { approved: _, ...input } = output;
+  return { approved, input: input as JsonObject };
+}
+
+/**
+ * The graph as far as it can be read. A node with an error keeps its place: its output is that of the run. Edges to
+ * nowhere are left out.
+ */
+function readableGraph({ nodes, edges }: Graph): RunnableGraph {
+  const read = nodes.flatMap((node): GraphNode[] => {
+    if (!isRecord(node)) return [];
+    const parsed = graphNodeSchema.safeParse(node);
+    const { data } = parsed.success
+      ? parsed
+      : graphNodeSchema.safeParse({ id: node['id'], ...standInFor(node) });
+    return data === undefined ? [] : [data];
+  });
+  const ids = new Set(read.map(({ id }) => id));
+  return {
+    nodes: read,
+    edges: edges.flatMap((edge) => {
+      const parsed = graphEdgeSchema.safeParse(edge);
+      return parsed.success && ids.has(parsed.data.source) && ids.has(parsed.data.target)
+        ? [parsed.data]
+        : [];
+    }),
+  };
+}
+
+/** The settings of a node that takes the place of one with an error. */
+function standInFor({ kind, output_key: key }: Record<string, unknown>): Record<string, unknown> {
+  const named = typeof key === 'string' && key !== '' ? { output_key: key } : {};
+  switch (kind) {
+    case 'condition':
+    case 'loop':
+      return { kind, expression: 'false' };
+    case 'map':
+      return { kind, items: '[]', ...named };
+    case 'human_gate':
+      return { kind, prompt: 'Approve?' };
+    default:
+      return { kind: 'tool', tool_name: 'json_transform', params: {}, ...named };
+  }
+}
+
+const idOf = (node: unknown): string | undefined =>
+  isRecord(node) && typeof node['id'] === 'string' ? node['id'] : undefined;

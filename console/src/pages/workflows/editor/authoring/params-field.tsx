@@ -1,0 +1,162 @@
+import { Fieldset, Group, SegmentedControl, Select, Stack, Text } from '@mantine/core';
+import { type ReactNode, useState } from 'react';
+import type { JsonObject } from '../../../../../../client/index.ts';
+import { paramsField as texts } from '../../../../messages/en/workflows/authoring.ts';
+import { isRecord } from '../../../../parts/data/record.ts';
+import { type FieldMark, marksText } from '../field-marks.ts';
+import type { NodeField } from '../node-fields.ts';
+import { JsonInState, TextInState } from './text-in-state.tsx';
+import { paramsOf, scalarOf, type ToolParam } from './tool-params.ts';
+import { useToolSchema } from './use-tool-schema.ts';
+
+interface ParamsProps {
+  field: NodeField;
+  /** The name of the tool. */
+  tool: unknown;
+  value: unknown;
+  onChange: (value: unknown) => void;
+  marks: readonly FieldMark[];
+}
+
+/** The parameters of a tool: a form by the schema of the tool, or JSON. Both edit the same value. */
+export function ParamsField({ field, tool, value, onChange, marks }: ParamsProps) {
+  const name = typeof tool === 'string' ? tool : '';
+  const schema = useToolSchema(name);
+  const [shown, setShown] = useState('form');
+  const inForm = schema !== undefined && (value === undefined || isRecord(value));
+  const json = <JsonInState {...{ field, value, onChange, error: marksText(marks) }} />;
+  if (!inForm) return json;
+  return (
+    <Fieldset legend={field.label} px="sm" py="xs">
+      <Stack gap="sm">
+        <Group justify="flex-end">
+          <SegmentedControl
+            size="xs"
+            aria-label={texts.editAs}
+            data={[
+              { value: 'form', label: texts.form },
+              { value: 'json', label: texts.json },
+            ]}
+            value={shown}
+            onChange={setShown}
+          />
+        </Group>
+        {shown === 'json' ? (
+          json
+        ) : (
+          <ParamsForm
+            key={name}
+            params={paramsOf(name, schema, value ?? {})}
+            {...{ value: value ?? {}, onChange, marks }}
+          />
+        )}
+      </Stack>
+    </Fieldset>
+  );
+}
+
+function ParamsForm({
+  params,
+  value,
+  onChange,
+  marks,
+}: {
+  params: readonly ToolParam[];
+  value: JsonObject;
+  onChange: (value: unknown) => void;
+  marks: readonly FieldMark[];
+}) {
+  const [added, setAdded] = useState<readonly string[]>([]);
+  const isShown = ({ name, required }: ToolParam): boolean =>
+    required || added.includes(name) || Object.hasOwn(value, name);
+  const hidden = params.filter((param) => !isShown(param)).map(({ name }) => name);
+  const elsewhere = marksText(
+    marks.filter((mark) => params.every(({ name }) => placeIn(mark, name) === undefined)),
+  );
+  const input = (param: ToolParam): ReactNode => (
+    <ParamInput
+      key={param.name}
+      param={param}
+      value={value[param.name]}
+      onChange={(next) => {
+        // A parameter that is cleared stays in the form.
+        if (!added.includes(param.name)) setAdded([...added, param.name]);
+        const { [param.name]: _, ...others } = value;
+        onChange(next === undefined ? others : { ...value, [param.name]: next });
+      }}
+      marks={marks.filter((mark) => placeIn(mark, param.name) !== undefined)}
+    />
+  );
+  return (
+    <>
+      {params.filter(isShown).map(input)}
+      {elsewhere !== undefined && (
+        <Text size="xs" c="var(--mantine-color-error)" role="alert">
+          {elsewhere}
+        </Text>
+      )}
+      {hidden.length > 0 && (
+        <Select
+          label={texts.add}
+          placeholder={texts.select}
+          searchable
+          data={hidden}
+          value={null}
+          onChange={(name) => {
+            if (name !== null) setAdded([...added, name]);
+          }}
+        />
+      )}
+    </>
+  );
+}
+
+function ParamInput({
+  param: { name, description, required, kind, values },
+  value,
+  onChange,
+  marks,
+}: {
+  param: ToolParam;
+  value: unknown;
+  onChange: (value: unknown) => void;
+  marks: readonly FieldMark[];
+}) {
+  const hints = [
+    ...(required ? [texts.required] : []),
+    ...(description === undefined ? [] : [description]),
+    ...(values.length > 0 ? [texts.oneOf(values.join(', '))] : []),
+  ];
+  const field: NodeField = {
+    ...{ name, label: name, input: 'json', templates: true },
+    ...(hints.length > 0 && { hint: hints.join(' ') }),
+  };
+  if (kind === 'json') {
+    return (
+      <div>
+        <JsonInState {...{ field, value, onChange, error: marksText(marks) }} />
+      </div>
+    );
+  }
+  const onText = (text: string): void => {
+    if (text === '') onChange(undefined);
+    else onChange(kind === 'scalar' ? scalarOf(text) : text);
+  };
+  return (
+    <div>
+      <TextInState
+        {...{ field, value, onText, values }}
+        language={kind === 'expression' ? 'expression' : 'template'}
+        marks={marks.filter((mark) => placeIn(mark, name) === '')}
+        lines={1}
+      />
+    </div>
+  );
+}
+
+/** The place of a mark within a parameter: `[0]` for a mark at `.items[0]` and `items`; undefined if it is elsewhere. */
+function placeIn({ within = '' }: FieldMark, name: string): string | undefined {
+  if (!within.startsWith(`.${name}`)) return undefined;
+  const rest = within.slice(name.length + 1);
+  return rest === '' || rest.startsWith('.') || rest.startsWith('[') ? rest : undefined;
+}

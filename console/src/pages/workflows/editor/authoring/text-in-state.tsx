@@ -1,0 +1,126 @@
+import { useDebouncedValue } from '@mantine/hooks';
+import { useMemo } from 'react';
+import { CodeEditor } from '../../../../parts/code/code-editor.tsx';
+import { anObject, JsonField } from '../../../../parts/forms/json-field.tsx';
+import { jsonText } from '../../../../parts/forms/json-text.ts';
+import { type FieldMark, marksText } from '../field-marks.ts';
+import type { NodeField } from '../node-fields.ts';
+import { FieldValue } from './field-value.tsx';
+import { useScope } from './scope.ts';
+
+/** The word that a mark is at; of an invalid text only where the error starts is known. */
+const WORD = /[\p{L}_$][\p{L}\p{N}_$-]*/uy;
+
+/** As long as the check of the graph waits. */
+const PAUSE_MS = 250;
+const NO_VALUES: readonly string[] = [];
+
+/** A template or an expression: with completion, its mistakes underlined, and its value in the chosen run. */
+export function TextInState({
+  field,
+  language,
+  value,
+  onText,
+  marks,
+  values = NO_VALUES,
+  lines = 2,
+}: {
+  field: NodeField;
+  language: 'template' | 'expression';
+  value: unknown;
+  onText: (text: string) => void;
+  marks: readonly FieldMark[];
+  /** Texts that are offered for the whole field. */
+  values?: readonly string[];
+  /** How high an empty template is. */
+  lines?: 1 | 2;
+}) {
+  const { completable: known } = useScope();
+  const completable = useMemo(
+    () => (known === undefined || values.length === 0 ? known : { ...known, values }),
+    [known, values],
+  );
+  const text = typeof value === 'string' ? value : jsonText(value);
+  const all = useMarks(field, language, text, marks);
+  const placed = useMemo(() => marksIn(text, all), [text, all]);
+  return (
+    <>
+      <CodeEditor
+        label={field.label}
+        {...(field.hint !== undefined && { description: field.hint })}
+        error={marksText(all)}
+        language={language}
+        value={text}
+        marks={placed}
+        completable={completable}
+        minHeight={language === 'template' && lines === 2 ? 52 : 28}
+        maxHeight={language === 'template' ? 280 : 200}
+        onChange={(next) => {
+          if (next !== text) onText(next);
+        }}
+      />
+      {field.locals === undefined && (
+        <FieldValue label={field.label} language={language} value={value} />
+      )}
+    </>
+  );
+}
+
+/** JSON whose strings are templates, or JSON alone. */
+export function JsonInState({
+  field,
+  value,
+  onChange,
+  error,
+}: {
+  field: NodeField;
+  value: unknown;
+  onChange: (value: unknown) => void;
+  error: string | undefined;
+}) {
+  const { completable } = useScope();
+  return (
+    <>
+      <JsonField
+        label={field.label}
+        description={field.hint}
+        error={error}
+        value={value}
+        onChange={onChange}
+        completable={field.templates === true ? completable : undefined}
+        {...(['object', 'params'].includes(field.input) && { judge: anObject })}
+      />
+      {field.templates === true && (
+        <FieldValue label={field.label} language="value" value={value} />
+      )}
+    </>
+  );
+}
+
+/** The mistakes of the check, and keys that the chosen run does not have and were probably misspelled. */
+function useMarks(
+  field: NodeField,
+  language: 'template' | 'expression',
+  text: string,
+  marks: readonly FieldMark[],
+): readonly FieldMark[] {
+  const { completable, state, misspelledIn } = useScope();
+  const [settled] = useDebouncedValue(text, PAUSE_MS);
+  return useMemo(() => {
+    if (state === undefined || field.locals !== undefined) return marks;
+    const taken = new Set(marks.map(({ position }) => position));
+    const found = (misspelledIn?.(language, settled, completable?.names ?? []) ?? [])
+      .filter(({ position }) => !taken.has(position))
+      .map((each): FieldMark => ({ ...each, severity: 'warning' }));
+    return found.length === 0 ? marks : [...marks, ...found];
+  }, [state, completable, misspelledIn, language, settled, marks, field.locals]);
+}
+
+function marksIn(text: string, marks: readonly FieldMark[]) {
+  return marks.flatMap(({ message, position, severity }) => {
+    if (position === undefined) return [];
+    WORD.lastIndex = position;
+    const word = WORD.exec(text)?.[0] ?? ' ';
+    return [{ from: position, to: position + word.length, message, severity }];
+  });
+}

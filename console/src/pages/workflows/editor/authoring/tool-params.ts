@@ -1,0 +1,67 @@
+import type { JsonObject } from '../../../../../../client/index.ts';
+import { isRecord } from '../../../../parts/data/record.ts';
+
+/** One parameter of a tool, for its form. */
+export interface ToolParam {
+  name: string;
+  description: string | undefined;
+  required: boolean;
+  /** `scalar`: a number, true or false, or a template that gives one. */
+  kind: 'text' | 'scalar' | 'json' | 'expression';
+  /** The values that it can have, if there are few. */
+  values: readonly string[];
+}
+
+/**
+ * The parameters by the schema of the tool, the required ones first, and those of `value` that the schema does not
+ * have. A text can be a template in each of them.
+ */
+export function paramsOf(tool: string, schema: JsonObject, value: JsonObject): ToolParam[] {
+  const properties = isRecord(schema['properties']) ? schema['properties'] : {};
+  const needed: unknown[] = Array.isArray(schema['required']) ? schema['required'] : [];
+  const names = [...new Set([...Object.keys(properties), ...Object.keys(value)])];
+  return names
+    .map((name): ToolParam => {
+      const own = isRecord(properties[name]) ? properties[name] : {};
+      const { description } = own;
+      return {
+        name,
+        description: typeof description === 'string' ? description : undefined,
+        required: needed.includes(name),
+        kind:
+          tool === 'json_transform' && name === 'expression'
+            ? 'expression'
+            : kindOf(own, value[name]),
+        values: Array.isArray(own['enum'])
+          ? own['enum'].filter((each) => typeof each === 'string')
+          : [],
+      };
+    })
+    .toSorted((one, other) => Number(other.required) - Number(one.required));
+}
+
+function kindOf(schema: JsonObject, value: unknown): ToolParam['kind'] {
+  if (typeof value === 'object') return 'json';
+  const isText = value === undefined || typeof value === 'string';
+  if (allows(schema, ['string'])) return isText ? 'text' : 'json';
+  return allows(schema, ['number', 'integer', 'boolean']) ? 'scalar' : 'json';
+}
+
+function allows(schema: unknown, types: readonly string[]): boolean {
+  if (!isRecord(schema)) return true;
+  const { type, enum: values, anyOf, oneOf } = schema;
+  const alternatives = [anyOf, oneOf].find(Array.isArray);
+  if (alternatives !== undefined) return alternatives.some((each) => allows(each, types));
+  if (Array.isArray(values)) return values.some((each) => types.includes(typeof each));
+  return type === undefined || types.some((each) => [type].flat().includes(each));
+}
+
+/** The value of a text in a field for a number, true or false: anything else is a template. */
+export function scalarOf(text: string): unknown {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'number' || typeof value === 'boolean' ? value : text;
+  } catch {
+    return text;
+  }
+}

@@ -1,0 +1,39 @@
+import { useDebouncedValue } from '@mantine/hooks';
+import { useQuery } from '@tanstack/react-query';
+import { useMemo } from 'react';
+import type { Graph, JsonObject, Run } from '../../../../../../client/index.ts';
+import { NO_SCOPE, type Scope } from './scope.ts';
+
+const PAUSE_MS = 250;
+
+const loadEvaluator = () => import('./evaluator.ts');
+
+/** The engine's code for texts; undefined until it is loaded. */
+export const useEvaluator = () =>
+  useQuery({ queryKey: ['text-evaluator'], queryFn: loadEvaluator, staleTime: Infinity }).data;
+
+/** The scope of a node in the draft, with the values that it had in the run. Follows the draft after a short pause. */
+export function useNodeScope(
+  graph: Graph,
+  inputSchema: JsonObject | null,
+  nodeId: string,
+  run: Run | undefined,
+): Scope {
+  const evaluator = useEvaluator();
+  const [settled] = useDebouncedValue(graph, PAUSE_MS);
+  return useMemo(() => {
+    if (evaluator === undefined) return NO_SCOPE;
+    const found = run && evaluator.valuesAt(run, settled, nodeId);
+    const state = found !== undefined && 'state' in found ? found.state : undefined;
+    return {
+      completable: {
+        names: evaluator.namesAt(settled, inputSchema, nodeId, state),
+        functions: evaluator.functionSignatures,
+      },
+      state,
+      problem: found !== undefined && 'problem' in found ? found.problem : undefined,
+      evaluate: evaluator.evaluate,
+      misspelledIn: evaluator.misspelledIn,
+    };
+  }, [evaluator, settled, inputSchema, nodeId, run]);
+}

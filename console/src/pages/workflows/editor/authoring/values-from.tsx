@@ -1,0 +1,27 @@
+import { Select, Text } from '@mantine/core';
+import { valuesFrom as text } from '../../../../messages/en/workflows/authoring.ts';
+import { runChoices } from '../../node-tests/run-choices.ts';
+import { useScope } from './scope.ts';
+import type { ValuesRun } from './use-values-run.ts';
+
+/** Chooses the run whose values the fields show. */
+export function ValuesFrom({ values: { runs, runId, choose } }: { values: ValuesRun }) {
+  const { problem } = useScope();
+  if (runId === '') {
+    return (
+      <Text size="xs" c="dimmed">
+        {text.noRuns}
+      </Text>
+    );
+  }
+  return (
+    <Select
+      label={text.label}
+      description={problem}
+      data={runChoices(runs, runId)}
+      value={runId}
+      allowDeselect={false}
+      onChange={(value) => choose(value ?? undefined)}
+    />
+  );
+}

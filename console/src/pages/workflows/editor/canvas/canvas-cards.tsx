@@ -1,0 +1,120 @@
+import { Badge } from '@mantine/core';
+import { useMemo, useState } from 'react';
+import type { Pin } from '../../../../../../client/index.ts';
+import type { Drawing, DrawnNode } from '../../../../graph/drawn.ts';
+import { nodeSize } from '../../../../graph/layout.ts';
+import type { Place, Places } from '../../../../graph/places.ts';
+import { cardHandles, type CardNode } from '../../../../graph/node-card.tsx';
+import { kindNames } from '../../../../messages/en/graph.ts';
+import { editorCanvas as text } from '../../../../messages/en/workflows/canvas.ts';
+import {
+  countByNode,
+  countWords,
+  type Mistake,
+  type MistakeCount,
+} from '../../mistakes/mistakes.ts';
+import type { RunCards } from '../run/run-cards.tsx';
+
+/** What a card is drawn from. The same parts give the same card, which is then not drawn again. */
+interface CardParts {
+  from: DrawnNode;
+  position: Place;
+  count: string;
+  pinned: boolean;
+  ran: ReturnType<RunCards>;
+  selected: boolean;
+}
+
+/** The cards of the draft: the mistakes of each node or else the state of its last run. */
+export function useCards({
+  mistakes,
+  drawing,
+  places,
+  selected,
+  pins,
+  runCards,
+}: {
+  mistakes: readonly Mistake[];
+  drawing: Drawing;
+  places: Places;
+  selected: readonly string[];
+  pins: readonly Pin[];
+  runCards: RunCards;
+}): CardNode[] {
+  const counts = useMemo(() => countByNode(mistakes), [mistakes]);
+  const [known] = useState(() => new Map<string, { parts: CardParts; card: CardNode }>());
+  return useMemo(() => {
+    const chosen = new Set(selected);
+    const pinnedIds = new Set(pins.map(({ node_id: id }) => id));
+    return drawing.nodes.map((from): CardNode => {
+      const { id } = from;
+      const count = counts.get(id);
+      const parts: CardParts = {
+        from,
+        position: places.get(id) ?? ORIGIN,
+        count: JSON.stringify(count ?? null),
+        pinned: pinnedIds.has(id),
+        ran: runCards(id),
+        selected: chosen.has(id),
+      };
+      const before = known.get(id);
+      if (before !== undefined && isSame(before.parts, parts)) return before.card;
+      const card = cardOf(parts, count);
+      known.set(id, { parts, card });
+      return card;
+    });
+  }, [drawing, places, counts, selected, pins, runCards, known]);
+}
+
+const ORIGIN: Place = { x: 0, y: 0 };
+
+const isSame = (a: CardParts, b: CardParts): boolean =>
+  a.from === b.from &&
+  a.position.x === b.position.x &&
+  a.position.y === b.position.y &&
+  a.count === b.count &&
+  a.pinned === b.pinned &&
+  a.ran === b.ran &&
+  a.selected === b.selected;
+
+function cardOf(
+  { from: { id, kind, label }, position, pinned, ran, selected }: CardParts,
+  count: MistakeCount | undefined,
+): CardNode {
+  const words = [
+    ...(count === undefined ? [] : [countWords(count)]),
+    ...(pinned ? [text.pinned] : []),
+    ...(ran?.spoken === undefined ? [] : [ran.spoken]),
+  ];
+  const detail = [
+    ...(pinned ? [text.pinned] : []),
+    ...(ran?.detail === undefined ? [] : [ran.detail]),
+  ];
+  return {
+    id,
+    type: 'card',
+    position,
+    data: {
+      kind,
+      label,
+      ...(detail.length > 0 && { detail: detail.join(' · ') }),
+      mark: count === undefined ? ran?.mark : <MistakeMark count={count} />,
+      colour: count === undefined ? ran?.colour : colourOf(count),
+    },
+    ...nodeSize,
+    measured: nodeSize,
+    handles: cardHandles,
+    selected,
+    ariaLabel: `${label}, ${[kindNames[kind], ...words].join(', ')}`,
+  };
+}
+
+function MistakeMark({ count }: { count: MistakeCount }) {
+  return (
+    <Badge size="xs" tt="none" color={colourOf(count)} variant="filled" autoContrast>
+      {countWords(count)}
+    </Badge>
+  );
+}
+
+const colourOf = ({ errors }: MistakeCount): string => (errors > 0 ? 'danger' : 'warning');

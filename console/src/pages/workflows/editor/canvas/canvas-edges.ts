@@ -1,0 +1,49 @@
+import { useMemo, useState } from 'react';
+import type { DrawnEdge } from '../../../../graph/drawn.ts';
+import { edgeOf } from '../../../../graph/graph-view.tsx';
+import type { RouteEdge } from '../../../../graph/route-edge.tsx';
+import type { Route } from '../../../../graph/routes.ts';
+import { editorCanvas as text } from '../../../../messages/en/workflows/canvas.ts';
+import type { Adding } from './use-canvas-actions.ts';
+
+interface Known {
+  from: DrawnEdge;
+  route: Route;
+  selected: boolean;
+  edge: RouteEdge;
+}
+
+/** The edges of the drawing, each with a button that inserts a node. Unchanged edges are the same objects. */
+export function useEdges({
+  edges,
+  routes,
+  selected,
+  onAdd,
+}: {
+  edges: readonly DrawnEdge[];
+  routes: ReadonlyMap<string, Route>;
+  selected: readonly string[];
+  onAdd: (adding: Adding) => void;
+}): RouteEdge[] {
+  const [known] = useState(() => new Map<string, Known>());
+  return useMemo(() => {
+    const chosen = new Set(selected);
+    return edges.flatMap((from) => {
+      const route = routes.get(from.id);
+      if (route === undefined) return [];
+      const isChosen = chosen.has(from.id);
+      const before = known.get(from.id);
+      const same = before?.from === from && before.route === route && before.selected === isChosen;
+      if (same) return [before.edge];
+      const drawn = edgeOf(from, route);
+      const edge: RouteEdge = {
+        ...drawn,
+        data: { route, ...drawn.data, onInsert: () => onAdd({ into: from.at }) },
+        selected: isChosen,
+        ariaLabel: text.edge(from.source, from.target),
+      };
+      known.set(from.id, { from, route, selected: isChosen, edge });
+      return [edge];
+    });
+  }, [edges, routes, selected, onAdd, known]);
+}

@@ -1,0 +1,308 @@
+import '@xyflow/react/dist/style.css';
+import { Box, useComputedColorScheme } from '@mantine/core';
+import {
+  Background,
+  type Connection,
+  Controls,
+  type EdgeChange,
+  type NodeChange,
+  type OnConnectEnd,
+  ReactFlow,
+  type ReactFlowInstance,
+} from '@xyflow/react';
+import {
+  type DragEvent,
+  type KeyboardEvent,
+  type MouseEvent as ReactMouseEvent,
+  type RefObject,
+  useEffect,
+  useMemo,
+  useRef,
+  useState,
+} from 'react';
+import type { Pin } from '../../../../../../client/index.ts';
+import type { Drawing } from '../../../../graph/drawn.ts';
+import { BodyFrames } from '../../../../graph/body-frames.tsx';
+import { edgeTypes } from '../../../../graph/graph-view.tsx';
+import { nodeSize } from '../../../../graph/layout.ts';
+import type { Place, Places } from '../../../../graph/places.ts';
+import { openingOf, openingView } from '../../../../graph/opening.ts';
+import { type CardNode, NodeCard } from '../../../../graph/node-card.tsx';
+import { routesOf } from '../../../../graph/routes.ts';
+import { ZoomVariable } from '../../../../graph/zoom-variable.tsx';
+import { editorCanvas as text } from '../../../../messages/en/workflows/canvas.ts';
+import type { Mistake } from '../../mistakes/mistakes.ts';
+import type { RunCards } from '../run/run-cards.tsx';
+import { useCards } from './canvas-cards.tsx';
+import { useEdges } from './canvas-edges.ts';
+import type { MenuAt } from './canvas-menu.tsx';
+import { droppedItem, isItemDrag, type PaletteItem } from './palette.tsx';
+import type { Adding } from './use-canvas-actions.ts';
+
+const nodeTypes = { card: NodeCard };
+/** Maximum width of the drawing, without the space around it. */
+const FRAME_PX = 480;
+const MANY_NODES = 100;
+const DELETE_KEYS = ['Delete', 'Backspace'];
+const SEVERAL_KEYS = ['Shift', 'Meta', 'Control'];
+
+/** With padding: the view pans with a node dragged near its edge. */
+const fitting = { ...openingView, padding: 0.2 };
+
+/** The selection in the drawing. */
+export interface Selection {
+  nodes: readonly string[];
+  /** IDs of drawn edges. */
+  edges: readonly string[];
+}
+
+interface EditorCanvasProps {
+  drawing: Drawing;
+  places: Places;
+  mistakes: readonly Mistake[];
+  selection: Selection;
+  pins: readonly Pin[];
+  runCards: RunCards;
+  onSelect: (next: (current: Selection) => Selection) => void;
+  /** The new positions of moved nodes. */
+  onPlace: (moved: ReadonlyMap<string, Place>) => void;
+  onConnect: (source: string, target: string) => void;
+  onRemove: (selection: Selection) => void;
+  /** Opens the palette for a node there. */
+  onAdd: (adding: Adding) => void;
+  /** An item of the palette was dropped. */
+  onDropItem: (item: PaletteItem, position: Place) => void;
+  /** Opens the fields of a node. */
+  onOpen: (nodeId: string) => void;
+  onMenu: (at: MenuAt) => void;
+}
+
+/** The cards and edges to draw, including dragged cards. */
+function useCanvas({ drawing, places, selection, ...shown }: EditorCanvasProps) {
+  // Dragged nodes follow the pointer; the draft receives their positions when the drag ends.
+  const [dragged, setDragged] = useState<ReadonlyMap<string, Place>>(new Map());
+  const { mistakes, pins, runCards, onAdd } = shown;
+  const standing = useCards({
+    ...{ mistakes, pins, runCards, drawing, places },
+    selected: selection.nodes,
+  });
+  const nodes = useMemo(
+    () =>
+      dragged.size === 0
+        ? standing
+        : standing.map((node) => {
+            const position = dragged.get(node.id);
+            return position === undefined ? node : { ...node, position };
+          }),
+    [standing, dragged],
+  );
+  const shownAt = useMemo(
+    () => (dragged.size === 0 ? places : new Map([...places, ...dragged])),
+    [places, dragged],
+  );
+  const routes = useMemo(
+    () => routesOf(drawing.edges, shownAt, nodeSize),
+    [drawing.edges, shownAt],
+  );
+  const edges = useEdges({ edges: drawing.edges, routes, selected: selection.edges, onAdd });
+  return { setDragged, dragged, shownAt, nodes, edges };
+}
+
+/** Handles moves and selections in the drawing. */
+function canvasChanges({
+  setDragged,
+  dragged,
+  onPlace,
+  onSelect,
+}: {
+  setDragged: (dragged: ReadonlyMap<string, Place>) => void;
+  dragged: ReadonlyMap<string, Place>;
+  onPlace: EditorCanvasProps['onPlace'];
+  onSelect: EditorCanvasProps['onSelect'];
+}) {
+  const onNodesChange = (changes: NodeChange<CardNode>[]): void => {
+    const moves = changes.filter((change) => change.type === 'position');
+    const moved = new Map(
+      moves.flatMap(({ id, position }) =>
+        position === undefined ? [] : [[id, position] as const],
+      ),
+    );
+    if (moves.some(({ dragging }) => dragging === true)) {
+      setDragged(new Map([...dragged, ...moved]));
+    } else if (moves.length > 0) {
+      setDragged(new Map());
+      // Dropped, or moved by an arrow key.
+      onPlace(new Map([...dragged, ...moved]));
+    }
+    if (!changes.some(({ type }) => type === 'select')) return;
+    onSelect((current) => ({ ...current, nodes: chosenBy(changes, current.nodes) }));
+  };
+  const onEdgesChange = (changes: EdgeChange[]): void => {
+    if (!changes.some(({ type }) => type === 'select')) return;
+    onSelect((current) => ({ ...current, edges: chosenBy(changes, current.edges) }));
+  };
+  return { onNodesChange, onEdgesChange };
+}
+
+/** Drops on the drawing: of an item of the palette, and of a new edge on empty space. */
+function canvasDrops(
+  flow: ReactFlowInstance<CardNode> | undefined,
+  { onAdd, onDropItem }: EditorCanvasProps,
+) {
+  /** The card is centered on the point, or begins beside it. */
+  const placeAt = (point: { x: number; y: number }, centred: boolean): Place | undefined => {
+    const at = flow?.screenToFlowPosition(point);
+    if (at === undefined) return undefined;
+    return { x: at.x - (centred ? nodeSize.width / 2 : 0), y: at.y - nodeSize.height / 2 };
+  };
+  const onConnectEnd: OnConnectEnd = (event, { isValid, fromNode, fromHandle, toNode }) => {
+    if (isValid === true || fromNode === null || toNode !== null) return;
+    const point = 'clientX' in event ? event : event.changedTouches[0];
+    const at = point && placeAt({ x: point.clientX, y: point.clientY }, false);
+    if (at === undefined) return;
+    if (fromHandle.type !== 'target') onAdd({ after: fromNode.id, position: at });
+    else onAdd({ before: fromNode.id, position: { ...at, x: at.x - nodeSize.width } });
+  };
+  return {
+    onConnectEnd,
+    onDragOver: (event: DragEvent): void => {
+      if (!isItemDrag(event)) return;
+      event.preventDefault();
+      event.dataTransfer.dropEffect = 'copy';
+    },
+    onDrop: (event: DragEvent): void => {
+      const item = droppedItem(event);
+      const at = placeAt({ x: event.clientX, y: event.clientY }, true);
+      if (item === undefined || at === undefined) return;
+      event.preventDefault();
+      onDropItem(item, at);
+    },
+  };
+}
+
+/** Opens the context menu for what was clicked, which is then selected. */
+function useCanvasMenu({ selection, onSelect, onMenu }: EditorCanvasProps) {
+  const open = (event: ReactMouseEvent | MouseEvent, target: MenuAt['for']): void => {
+    event.preventDefault();
+    onMenu({ x: event.clientX, y: event.clientY, for: target });
+  };
+  return {
+    onNodeContextMenu: (event: ReactMouseEvent, { id }: { id: string }): void => {
+      if (!selection.nodes.includes(id)) onSelect(() => ({ nodes: [id], edges: [] }));
+      open(event, 'nodes');
+    },
+    onSelectionContextMenu: (event: ReactMouseEvent): void => open(event, 'nodes'),
+    onEdgeContextMenu: (event: ReactMouseEvent, { id }: { id: string }): void => {
+      onSelect(() => ({ nodes: [], edges: [id] }));
+      open(event, 'edge');
+    },
+    onPaneContextMenu: (event: ReactMouseEvent | MouseEvent): void => open(event, 'pane'),
+  };
+}
+
+/**
+ * The editable drawing: nodes are dragged, connected by their handles and removed by a key. The panels beside it offer
+ * all of this without a mouse.
+ */
+export function EditorCanvas(props: EditorCanvasProps) {
+  const { places, selection, onSelect, onPlace, onConnect, onRemove, onOpen } = props;
+  const colorMode = useComputedColorScheme('light');
+  const { setDragged, dragged, shownAt, nodes, edges } = useCanvas(props);
+  const frame = useRef<HTMLDivElement>(null);
+  const [flow, setFlow] = useState<ReactFlowInstance<CardNode>>();
+  const only = selection.nodes.length === 1 ? selection.nodes[0] : undefined;
+  useBroughtIntoView(flow, frame, only === undefined ? undefined : places.get(only));
+  const { onNodesChange, onEdgesChange } = canvasChanges({
+    ...{ setDragged, dragged, onPlace, onSelect },
+  });
+  const { onConnectEnd, ...drops } = canvasDrops(flow, props);
+  const menus = useCanvasMenu(props);
+  return (
+    <Box
+      className="graph-frame"
+      aria-label={text.title}
+      role="region"
+      ref={frame}
+      onKeyDown={(event) => {
+        const id = openedBy(event);
+        if (id !== undefined) onOpen(id);
+      }}
+      {...drops}
+    >
+      <ReactFlow
+        nodes={nodes}
+        edges={edges}
+        nodeTypes={nodeTypes}
+        edgeTypes={edgeTypes}
+        colorMode={colorMode}
+        onlyRenderVisibleElements={nodes.length > MANY_NODES}
+        fitView
+        fitViewOptions={{ ...fitting, nodes: openingOf(nodes, undefined, FRAME_PX) }}
+        minZoom={0.05}
+        onInit={setFlow}
+        deleteKeyCode={DELETE_KEYS}
+        multiSelectionKeyCode={SEVERAL_KEYS}
+        onNodesChange={onNodesChange}
+        onEdgesChange={onEdgesChange}
+        onConnect={({ source, target }: Connection) => onConnect(source, target)}
+        onConnectEnd={onConnectEnd}
+        onDelete={(gone) =>
+          onRemove({
+            nodes: gone.nodes.map(({ id }) => id),
+            edges: gone.edges.map(({ id }) => id),
+          })
+        }
+        {...menus}
+        proOptions={{ hideAttribution: true }}
+      >
+        <Background />
+        <BodyFrames drawing={props.drawing} places={shownAt} />
+        <ZoomVariable frame={frame} />
+        <Controls showInteractive={false} />
+      </ReactFlow>
+    </Box>
+  );
+}
+
+/** The node whose fields the key opens. */
+function openedBy(event: KeyboardEvent): string | undefined {
+  const id = (event.target as Element).getAttribute('data-id');
+  if (event.key !== 'Enter' || id === null) return undefined;
+  event.preventDefault();
+  return id;
+}
+
+/** Centers the view on a node that was selected elsewhere or just added, if it is out of view. */
+function useBroughtIntoView(
+  flow: ReactFlowInstance<CardNode> | undefined,
+  frame: RefObject<HTMLElement | null>,
+  place: Place | undefined,
+): void {
+  const { x, y } = place ?? {};
+  useEffect(() => {
+    const box = frame.current;
+    if (flow === undefined || box === null || x === undefined || y === undefined) return;
+    const { x: left, y: top, zoom } = flow.getViewport();
+    const inside =
+      x * zoom + left >= 0 &&
+      y * zoom + top >= 0 &&
+      (x + nodeSize.width) * zoom + left <= box.clientWidth &&
+      (y + nodeSize.height) * zoom + top <= box.clientHeight;
+    if (inside) return;
+    void flow.setCenter(x + nodeSize.width / 2, y + nodeSize.height / 2, { zoom });
+  }, [flow, frame, x, y]);
+}
+
+/** The selected IDs after the changes. */
+function chosenBy(
+  changes: readonly { type: string; id?: string; selected?: boolean }[],
+  before: readonly string[],
+): string[] {
+  const chosen = new Set(before);
+  for (const { type, id = '', selected } of changes) {
+    if (type !== 'select') continue;
+    if (selected === true) chosen.add(id);
+    else chosen.delete(id);
+  }
+  return [...chosen];
+}

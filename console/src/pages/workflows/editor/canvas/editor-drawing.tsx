@@ -1,0 +1,184 @@
+import { Text } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { type RefObject, useCallback, useRef, useState } from 'react';
+import type { Pin } from '../../../../../../client/index.ts';
+import type { Drawing } from '../../../../graph/drawn.ts';
+import { LoadingRows } from '../../../../parts/loading.tsx';
+import { pinsQuery } from '../../../../queries/node-tests.ts';
+import type { Mistake } from '../../mistakes/mistakes.ts';
+import type { Place } from '../../../../graph/places.ts';
+import { editorDrawing as text } from '../../../../messages/en/workflows/canvas.ts';
+import { mainFields } from '../node-fields.ts';
+import { CanvasMenu, type MenuAt } from './canvas-menu.tsx';
+import { EditorCanvas, type Selection } from './editor-canvas.tsx';
+import { Palette, type PaletteItem } from './palette.tsx';
+import { type Adding, type CanvasActions, useCanvasActions } from './use-canvas-actions.ts';
+import { useCanvasKeys } from './use-canvas-keys.ts';
+import { useRunCards } from '../run/run-cards.tsx';
+import type { EditorState } from '../use-editor.ts';
+
+const NO_MISTAKES: readonly Mistake[] = [];
+const NO_PINS: readonly Pin[] = [];
+
+/** The drawing of the draft, with the state of its last run, the palette and the context menu. */
+export function EditorDrawing({ state, workflowId }: { state: EditorState; workflowId: string }) {
+  const { drawing, graph, setAdding, selection } = state;
+  const { data: pins } = useQuery(pinsQuery(workflowId));
+  const runCards = useRunCards(state.draftRun.run);
+  const box = useRef<HTMLDivElement>(null);
+  const [menu, setMenu] = useState<MenuAt>();
+  const actions = useCanvasActions(state);
+  const focusCard = useCardFocus(box);
+  const openPalette = (): void => setAdding({ after: onlyOf(selection.nodes) });
+  useCanvasKeys(box, actions, openPalette);
+  const edits = useDrawingEdits(state, actions, focusCard);
+  return (
+    <div className="editor-drawing" ref={box}>
+      {state.places === undefined ? (
+        <LoadingRows />
+      ) : (
+        <EditorCanvas
+          drawing={drawing}
+          places={state.places}
+          mistakes={state.mistakes ?? NO_MISTAKES}
+          selection={selection}
+          pins={pins ?? NO_PINS}
+          runCards={runCards}
+          onConnect={state.connect}
+          onAdd={setAdding}
+          onMenu={setMenu}
+          {...edits}
+        />
+      )}
+      <AddingPalette state={state} actions={actions} focusCard={focusCard} />
+      <CanvasMenu
+        at={menu}
+        onClose={() => setMenu(undefined)}
+        actions={{
+          add: openPalette,
+          insert: () => setAdding({ into: edgeIndex(drawing, selection.edges[0]) }),
+          copy: actions.copy,
+          paste: () => actions.paste(undefined),
+          duplicate: actions.duplicate,
+          selectAll: actions.selectAll,
+          remove: actions.remove,
+          canPaste: actions.canPaste(),
+        }}
+      />
+      <HiddenParts hidden={graph.nodes.length - drawing.nodes.length} />
+    </div>
+  );
+}
+
+/** Changes of the draft by the drawing. */
+function useDrawingEdits(
+  { drawing, places, change, setSelection, setPanel, choose }: EditorState,
+  actions: CanvasActions,
+  focusCard: (id: string) => void,
+) {
+  const onSelect = useCallback(
+    (next: (current: Selection) => Selection) => {
+      setSelection(next);
+      setPanel('chosen');
+    },
+    [setSelection, setPanel],
+  );
+  const onPlace = useCallback(
+    (moved: ReadonlyMap<string, Place>) =>
+      change({ type: 'place', places: new Map([...(places ?? []), ...moved]) }),
+    [change, places],
+  );
+  const onRemove = useCallback(
+    ({ nodes, edges }: Selection) => {
+      const removed = drawing.edges.filter(({ id }) => edges.includes(id)).map(({ at }) => at);
+      change({ type: 'remove', nodes, edges: removed });
+    },
+    [change, drawing.edges],
+  );
+  const onOpen = useCallback(
+    (id: string) => {
+      const kind = drawing.nodes.find((node) => node.id === id)?.kind;
+      const first = kind === undefined ? undefined : mainFields[kind][0]?.name;
+      choose({ nodes: [id], edges: [] }, first ?? 'id');
+    },
+    [choose, drawing.nodes],
+  );
+  const onDropItem = useCallback(
+    (item: PaletteItem, position: Place) => focusCard(actions.add(item, { position })),
+    [actions, focusCard],
+  );
+  return { onSelect, onPlace, onRemove, onOpen, onDropItem };
+}
+
+/** The palette, while a node is being added. The new card has the focus then. */
+function AddingPalette({
+  state: { adding, setAdding, tools, drawing },
+  actions,
+  focusCard,
+}: {
+  state: EditorState;
+  actions: CanvasActions;
+  focusCard: (id: string) => void;
+}) {
+  if (adding === undefined) return null;
+  return (
+    <Palette
+      tools={tools}
+      about={aboutOf(drawing, adding)}
+      onPick={(item) => {
+        setAdding(undefined);
+        focusCard(actions.add(item, adding));
+      }}
+      onClose={() => {
+        setAdding(undefined);
+        if (adding.after !== undefined) focusCard(adding.after);
+      }}
+    />
+  );
+}
+
+/** Where a new node goes, in words. */
+function aboutOf({ nodes, edges }: Drawing, { after, before, into }: Adding): string | undefined {
+  const labelOf = (id: string | undefined): string =>
+    nodes.find((node) => node.id === id)?.label ?? '';
+  const edge = edges.find(({ at }) => at === into);
+  if (edge !== undefined) {
+    return text.insertsBetween(labelOf(edge.source), labelOf(edge.target));
+  }
+  if (after !== undefined) return text.connectsAfter(labelOf(after));
+  return before === undefined ? undefined : text.connectsBefore(labelOf(before));
+}
+
+const onlyOf = (ids: readonly string[]): string | undefined =>
+  ids.length === 1 ? ids[0] : undefined;
+
+const edgeIndex = ({ edges }: Drawing, id: string | undefined): number | undefined =>
+  edges.find((edge) => edge.id === id)?.at;
+
+const FOCUS_WITHIN_FRAMES = 60;
+
+/** Returns a function that focuses a card once it is drawn. */
+function useCardFocus(box: RefObject<HTMLElement | null>): (id: string) => void {
+  return useCallback(
+    (id) => {
+      const look = (left: number): void => {
+        const card = box.current?.querySelector<HTMLElement>(
+          `.react-flow__node[data-id="${CSS.escape(id)}"]`,
+        );
+        if (card != null) card.focus({ preventScroll: true });
+        else if (left > 0) requestAnimationFrame(() => look(left - 1));
+      };
+      requestAnimationFrame(() => look(FOCUS_WITHIN_FRAMES));
+    },
+    [box],
+  );
+}
+
+function HiddenParts({ hidden }: { hidden: number }) {
+  if (hidden === 0) return null;
+  return (
+    <Text size="sm" c="dimmed" px="md" py={4}>
+      {text.hidden(hidden)}
+    </Text>
+  );
+}

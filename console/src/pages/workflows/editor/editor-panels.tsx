@@ -1,0 +1,126 @@
+import { Tabs } from '@mantine/core';
+import { useCallback } from 'react';
+import type { Drawing } from '../../../graph/drawn.ts';
+import { words } from '../../../messages/en/words.ts';
+import { editorPanels as text } from '../../../messages/en/workflows/editor.ts';
+import { countText } from '../../../parts/text/numbers.ts';
+import { InputPanel } from '../input-panel.tsx';
+import { MistakeList } from '../mistakes/mistake-list.tsx';
+import { isRunnable, type Mistake } from '../mistakes/mistakes.ts';
+import { ScopeContext } from './authoring/scope.ts';
+import { useNodeScope } from './authoring/use-node-scope.ts';
+import { ValuesFrom } from './authoring/values-from.tsx';
+import { NodeTestPanel } from '../node-tests/node-test-panel.tsx';
+import { nodeOf } from './draft.ts';
+import type { Selection } from './canvas/editor-canvas.tsx';
+import { JsonPanel } from './json-panel.tsx';
+import { fieldAt } from './node-fields.ts';
+import { NodeResult, RunPanel } from './run/run-panel.tsx';
+import { SelectionPanel } from './selection-panel.tsx';
+import type { EditorState } from './use-editor.ts';
+
+const NO_MISTAKES: readonly Mistake[] = [];
+
+/** What stands beside the drawing. */
+export function EditorPanels({ state, workflowId }: { state: EditorState; workflowId: string }) {
+  const { panel, setPanel, mistakes, graph, inputSchema, setInputSchema, change } = state;
+  const { draftRun, choose, drawing } = state;
+  const chooseNode = useCallback((id: string) => choose({ nodes: [id], edges: [] }), [choose]);
+  return (
+    <Tabs value={panel} onChange={setPanel} keepMounted={false}>
+      <Tabs.List mb="sm">
+        <Tabs.Tab value="chosen">{text.selection}</Tabs.Tab>
+        <Tabs.Tab value="run">{words.run}</Tabs.Tab>
+        <Tabs.Tab value="mistakes">{tabWords(mistakes)}</Tabs.Tab>
+        <Tabs.Tab value="input">{words.input}</Tabs.Tab>
+        <Tabs.Tab value="json">{text.json}</Tabs.Tab>
+      </Tabs.List>
+      <Tabs.Panel value="chosen">
+        <ChosenPanel state={state} workflowId={workflowId} />
+      </Tabs.Panel>
+      <Tabs.Panel value="run">
+        <RunPanel draftRun={draftRun} runnable={isRunnable(mistakes)} onChoose={chooseNode} />
+      </Tabs.Panel>
+      <Tabs.Panel value="mistakes">
+        <MistakeList
+          mistakes={mistakes}
+          onChoose={(mistake) => {
+            const target = targetOf(mistake, drawing);
+            if (target === undefined) setPanel('json');
+            else choose(target.selection, target.field);
+          }}
+        />
+      </Tabs.Panel>
+      <Tabs.Panel value="input">
+        <InputPanel graph={graph} schema={inputSchema} onChange={setInputSchema} />
+      </Tabs.Panel>
+      <Tabs.Panel value="json">
+        <JsonPanel graph={graph} change={change} />
+      </Tabs.Panel>
+    </Tabs>
+  );
+}
+
+function ChosenPanel({ state, workflowId }: { state: EditorState; workflowId: string }) {
+  const { graph, inputSchema, drawing, selection, mistakes, tools, focused } = state;
+  const { change, choose, values } = state;
+  const nodeId = selection.nodes.length === 1 ? selection.nodes[0] : undefined;
+  const scope = useNodeScope(graph, inputSchema, nodeId ?? '', values.run);
+  return (
+    <ScopeContext value={scope}>
+      {nodeId !== undefined && <NodeResult run={state.draftRun.run} nodeId={nodeId} />}
+      <SelectionPanel
+        graph={graph}
+        drawing={drawing}
+        selection={selection}
+        mistakes={mistakes ?? NO_MISTAKES}
+        tools={tools}
+        focused={focused}
+        values={<ValuesFrom values={values} />}
+        change={change}
+        onChoose={choose}
+      />
+      {nodeId !== undefined && <SelectedTest {...{ state, workflowId, nodeId }} />}
+    </ScopeContext>
+  );
+}
+
+/** The test of the selected node. */
+function SelectedTest({
+  state: { graph, saving, values },
+  workflowId,
+  nodeId,
+}: {
+  state: EditorState;
+  workflowId: string;
+  nodeId: string;
+}) {
+  const node = nodeOf(graph, nodeId);
+  if (node === undefined) return null;
+  return (
+    <NodeTestPanel
+      key={nodeId}
+      {...{ workflowId, nodeId, node }}
+      values={values}
+      draft={saving.etag !== undefined}
+      unsaved={saving.unsaved}
+    />
+  );
+}
+
+const tabWords = (mistakes: readonly Mistake[] | undefined): string =>
+  mistakes === undefined || mistakes.length === 0
+    ? text.check
+    : text.checkWithMistakes(countText(mistakes.length));
+
+/** The node or edge of a mistake in the drawing; undefined if it is not drawn. */
+function targetOf(
+  { nodeId, edge: at, path }: Mistake,
+  { nodes, edges }: Drawing,
+): { selection: Selection; field: string | undefined } | undefined {
+  const edge = edges.find((each) => each.at === at);
+  if (edge !== undefined) return { selection: { nodes: [], edges: [edge.id] }, field: 'edges' };
+  const node = nodes.find(({ id }) => id === nodeId);
+  if (node === undefined) return undefined;
+  return { selection: { nodes: [node.id], edges: [] }, field: fieldAt(path, node.kind) ?? 'id' };
+}

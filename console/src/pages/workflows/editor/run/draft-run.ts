@@ -1,0 +1,44 @@
+import { useSessionStorage } from '@mantine/hooks';
+import { useQuery } from '@tanstack/react-query';
+import { useEffect } from 'react';
+import {
+  ApiError,
+  type JsonObject,
+  type Run,
+  type Workflow,
+} from '../../../../../../client/index.ts';
+import { api } from '../../../../api.ts';
+import { useAction } from '../../../../parts/forms/action.ts';
+import { runQuery, runsKey } from '../../../../queries/runs.ts';
+import { workflowsKey } from '../../../../queries/workflows.ts';
+import type { Saving } from '../../publishing/use-saving.tsx';
+
+/** The last run that was started in the editor of a workflow. This tab remembers it until it is closed. */
+const useKeptRun = (workflowId: string) =>
+  useSessionStorage({
+    key: `workflows.editor-run.${workflowId}`,
+    defaultValue: '',
+    getInitialValueInEffect: false,
+  });
+
+/** Runs what the editor has: saves it first, and follows the run. `run` is the last one. */
+export function useDraftRun({ id: workflowId }: Workflow, saving: Saving) {
+  const [runId, keep, forget] = useKeptRun(workflowId);
+  const query = useQuery({ ...runQuery(runId), enabled: runId !== '' });
+  const gone = query.error instanceof ApiError && query.error.status === 404;
+  useEffect(() => {
+    if (gone) forget();
+  }, [gone, forget]);
+  const start = useAction(
+    async (input: JsonObject): Promise<Run> => {
+      const draft = await saving.saveFirst();
+      return api().triggerRun(workflowId, input, { draft });
+    },
+    { changes: [runsKey, workflowsKey], quiet: true, onDone: ({ id }) => keep(id) },
+  );
+  const stop = useAction(() => api().cancel(runId), { changes: [runsKey] });
+  const run = gone || query.data?.workflow_id !== workflowId ? undefined : query.data;
+  return { workflowId, run, start, stop, hide: forget };
+}
+
+export type DraftRun = ReturnType<typeof useDraftRun>;

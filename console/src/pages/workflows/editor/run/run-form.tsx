@@ -1,0 +1,99 @@
+import { Button, Group, Modal, Text } from '@mantine/core';
+import { useState } from 'react';
+import type { JsonObject } from '../../../../../../client/index.ts';
+import { words } from '../../../../messages/en/words.ts';
+import { runForm as text } from '../../../../messages/en/workflows/editor.ts';
+import { Form } from '../../../../parts/forms/form.tsx';
+import { describeError } from '../../../../parts/text/describe-error.ts';
+import { DryRunPanel } from '../../dry-run-panel.tsx';
+import type { Content, Saving } from '../../publishing/use-saving.tsx';
+import { RunInput, useSuggestedInput } from '../../run-input.tsx';
+import type { DraftRun } from './draft-run.ts';
+import { useRunKey } from './use-run-key.ts';
+
+interface RunFormProps {
+  content: Content;
+  draftRun: DraftRun;
+  saving: Saving;
+  onClose: () => void;
+  onStarted: () => void;
+}
+
+/** Asks for the input of a run of what the editor has, and starts it. */
+export function RunDraft({ opened, ...form }: RunFormProps & { opened: boolean }) {
+  return (
+    <Modal opened={opened} onClose={form.onClose} title={text.title} size="lg">
+      <RunForm {...form} />
+    </Modal>
+  );
+}
+
+function RunForm({ content, draftRun, saving, onClose, onStarted }: RunFormProps) {
+  const { workflowId, run, start } = draftRun;
+  const suggested = useSuggestedInput({ graph: content.graph, input_schema: content.inputSchema });
+  const [typed, setTyped] = useState<JsonObject>();
+  const [broken, setBroken] = useState(false);
+  const input = typed ?? begin(suggested, run?.input as JsonObject | undefined);
+  const send = (): void =>
+    start.mutate(input, {
+      onSuccess: () => {
+        onStarted();
+        onClose();
+      },
+    });
+  useRunKey(send, { ready: !broken && !start.isPending, inDialog: true });
+  return (
+    <Form action={start} submit={text.run} ready={!broken} onSubmit={send} onCancel={onClose}>
+      <RunInput
+        label={words.input}
+        schema={content.inputSchema}
+        refusal={start.error === null ? undefined : describeError(start.error)}
+        value={input}
+        suggested={suggested}
+        onChange={setTyped}
+        onBroken={setBroken}
+      />
+      <Text size="sm" c="dimmed">
+        {saving.unsaved && `${text.savedFirst} `}
+        {text.isReal}
+      </Text>
+      <Estimate {...{ workflowId, content, saving, input }} />
+    </Form>
+  );
+}
+
+/** What the run would cost, need and be refused. The service examines what is saved. */
+function Estimate({
+  workflowId,
+  content,
+  saving,
+  input,
+}: Pick<RunFormProps, 'content' | 'saving'> & { workflowId: string; input: JsonObject }) {
+  if (saving.unsaved) {
+    return (
+      <Group gap="xs">
+        <Button size="compact-sm" variant="default" onClick={saving.save}>
+          {text.estimate}
+        </Button>
+        <Text size="sm" c="dimmed">
+          {text.estimateAbout}
+        </Text>
+      </Group>
+    );
+  }
+  return (
+    <DryRunPanel
+      workflow={{ id: workflowId, graph: content.graph }}
+      input={input}
+      draft={saving.etag}
+    />
+  );
+}
+
+/** The input of the last run, without keys that are no longer expected, and with those that are new. */
+function begin(suggested: JsonObject, last: JsonObject | undefined): JsonObject {
+  if (last === undefined) return suggested;
+  const keys = Object.keys(suggested);
+  if (keys.length === 0) return last;
+  return Object.fromEntries(keys.map((key) => [key, last[key] ?? suggested[key]])) as JsonObject;
+}

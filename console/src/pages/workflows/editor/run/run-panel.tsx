@@ -1,0 +1,200 @@
+import { Box, Button, Group, Stack, Text, Title, UnstyledButton } from '@mantine/core';
+import { IconPlayerPlay, IconPlayerStop } from '@tabler/icons-react';
+import type { Run, Step } from '../../../../../../client/index.ts';
+import { words } from '../../../../messages/en/words.ts';
+import { runPanel as text } from '../../../../messages/en/workflows/editor.ts';
+import { JsonView } from '../../../../parts/code/json-view.tsx';
+import { TextLink } from '../../../../parts/links.tsx';
+import { NO_SELECTION } from '../../../../parts/open-run.ts';
+import { StateBadge } from '../../../../parts/state-badge.tsx';
+import { durationText } from '../../../../parts/text/duration.ts';
+import { dollarsText } from '../../../../parts/text/numbers.ts';
+import { UserText } from '../../../../parts/text/user-text.tsx';
+import { useMay } from '../../../../queries/identity.ts';
+import { useRunStream } from '../../../../queries/run-stream.ts';
+import { hasEnded } from '../../../runs/run-facts.ts';
+import { isNodeStep } from '../../../runs/steps/agent-steps.ts';
+import { shownState } from '../../../runs/steps/step-state.ts';
+import type { DraftRun } from './draft-run.ts';
+
+/** Keeps the run up to date while the editor is open. Without it, nothing is drawn again. */
+export function RunFollower({ runId }: { runId: string }) {
+  useRunStream(runId);
+  return null;
+}
+
+/** The last run of the editor: its state, and what each node did. */
+export function RunPanel({
+  draftRun: { run, start, stop },
+  runnable,
+  onChoose,
+}: {
+  draftRun: DraftRun;
+  /** Whether what the editor has can be run. */
+  runnable: boolean;
+  onChoose: (nodeId: string) => void;
+}) {
+  if (run === undefined) {
+    return (
+      <Text size="sm" c="dimmed">
+        {text.none}
+      </Text>
+    );
+  }
+  return (
+    <Stack gap="sm">
+      <RunState run={run} />
+      <RunButtons run={run} start={start} stop={stop} runnable={runnable} />
+      {run.error !== null && (
+        <Text size="sm" c="var(--mantine-color-error)">
+          <UserText>{run.error}</UserText>
+        </Text>
+      )}
+      <StepList run={run} onChoose={onChoose} />
+      {run.status === 'success' && (
+        <Box>
+          <Title order={2} size="h6">
+            {words.output}
+          </Title>
+          <JsonView value={run.output} what={text.theRunOutput} />
+        </Box>
+      )}
+    </Stack>
+  );
+}
+
+function RunButtons({
+  run,
+  start,
+  stop,
+  runnable,
+}: {
+  run: Run;
+  start: DraftRun['start'];
+  stop: DraftRun['stop'];
+  runnable: boolean;
+}) {
+  const mayStop = useMay('cancel_resume');
+  const mayRun = useMay('run_workflows');
+  const ended = hasEnded(run);
+  return (
+    <Group gap="xs">
+      {!ended && mayStop && (
+        <Button
+          size="compact-sm"
+          variant="light"
+          color="danger"
+          leftSection={<IconPlayerStop size={14} aria-hidden />}
+          loading={stop.isPending}
+          onClick={() => stop.mutate(undefined)}
+        >
+          {text.stop}
+        </Button>
+      )}
+      {ended && mayRun && (
+        <Button
+          size="compact-sm"
+          leftSection={<IconPlayerPlay size={14} aria-hidden />}
+          loading={start.isPending}
+          disabled={!runnable}
+          onClick={() => start.mutate(run.input)}
+        >
+          {text.runAgain}
+        </Button>
+      )}
+    </Group>
+  );
+}
+
+function RunState({ run }: { run: Run }) {
+  return (
+    <Group gap="xs" role="status" aria-label={words.run}>
+      <StateBadge state={run.status} />
+      <Text size="sm">{dollarsText(run.cost_usd)}</Text>
+      {hasEnded(run) && <Text size="sm">{durationText(run.duration_ms)}</Text>}
+      <TextLink to="/runs/$runId" params={{ runId: run.id }} search={NO_SELECTION} size="sm">
+        {text.openRun}
+      </TextLink>
+    </Group>
+  );
+}
+
+function StepList({ run, onChoose }: { run: Run; onChoose: (nodeId: string) => void }) {
+  const steps = run.steps.filter(isNodeStep);
+  return (
+    <Stack
+      gap={2}
+      component="ul"
+      m={0}
+      p={0}
+      style={{ listStyle: 'none' }}
+      aria-label={words.steps}
+    >
+      {steps.map((step) => (
+        <li key={step.step_key}>
+          <UnstyledButton
+            w="100%"
+            px={6}
+            py={4}
+            className="editor-step"
+            onClick={() => onChoose(step.node_id)}
+          >
+            <Group gap="xs" wrap="nowrap" justify="space-between">
+              <Text size="sm" truncate>
+                <UserText>{step.label}</UserText>
+              </Text>
+              <Group gap="xs" wrap="nowrap">
+                {step.cost_usd > 0 && (
+                  <Text size="xs" c="dimmed">
+                    {dollarsText(step.cost_usd)}
+                  </Text>
+                )}
+                <StateBadge state={shownState(step)} size="sm" />
+              </Group>
+            </Group>
+          </UnstyledButton>
+        </li>
+      ))}
+    </Stack>
+  );
+}
+
+/** What the selected node did in the last run. */
+export function NodeResult({ run, nodeId }: { run: Run | undefined; nodeId: string }) {
+  const step = run?.steps.filter(isNodeStep).findLast(({ node_id: id }) => id === nodeId);
+  if (run === undefined || step === undefined) return null;
+  return (
+    <Box component="section" aria-label={text.ofNode}>
+      <Stack gap="xs">
+        <Group gap="xs">
+          <Title order={2} size="h6">
+            {text.lastRun}
+          </Title>
+          <StateBadge state={shownState(step)} size="sm" />
+          {step.cost_usd > 0 && <Text size="sm">{dollarsText(step.cost_usd)}</Text>}
+          <TextLink
+            to="/runs/$runId"
+            params={{ runId: run.id }}
+            search={{ ...NO_SELECTION, step: step.step_key }}
+            size="sm"
+          >
+            {text.openStep}
+          </TextLink>
+        </Group>
+        <StepOutcome step={step} />
+      </Stack>
+    </Box>
+  );
+}
+
+function StepOutcome({ step }: { step: Step }) {
+  if (step.error != null) {
+    return (
+      <Text size="sm" c="var(--mantine-color-error)" role="alert">
+        <UserText>{step.error}</UserText>
+      </Text>
+    );
+  }
+  if (step.output == null) return null;
+  return <JsonView value={step.output} what={text.theNodeOutput} />;
+}

@@ -1,0 +1,83 @@
+import { useCallback, useMemo, useReducer, useRef, useState } from 'react';
+import type { JsonObject, Workflow, WorkflowDraft } from '../../../../../client/index.ts';
+import { useDrawing } from '../../../graph/use-drawing.ts';
+import { useMistakes } from '../mistakes/use-mistakes.ts';
+import { contentOf, useSaving } from '../publishing/use-saving.tsx';
+import { changeDraft, draftOf, freeBranch } from './draft.ts';
+import type { Selection } from './canvas/editor-canvas.tsx';
+import { useValuesRun } from './authoring/use-values-run.ts';
+import { useDraftRun } from './run/draft-run.ts';
+import type { Adding } from './canvas/use-canvas-actions.ts';
+import { useDraftPlaces } from './canvas/use-draft-places.ts';
+import { useFieldFocus } from './use-field-focus.ts';
+import { useKeptChanges } from '../publishing/use-kept-changes.ts';
+import { useLeaveGuard } from '../publishing/use-leave-guard.ts';
+import { useUndoKeys } from './use-undo-keys.ts';
+
+const NOTHING: Selection = { nodes: [], edges: [] };
+
+/** The draft, its selection and view state, its last run, and the actions on it. `opening` is selected at first. */
+export function useEditor(
+  workflow: Workflow,
+  saved: WorkflowDraft | null,
+  opening: string | undefined,
+) {
+  const first = contentOf(saved ?? workflow);
+  const [draft, change] = useReducer(changeDraft, first.graph, draftOf);
+  const { graph } = draft;
+  const [inputSchema, setInputSchema] = useState<JsonObject | null>(first.inputSchema);
+  const drawing = useDrawing(graph);
+  const places = useDraftPlaces(drawing);
+  const { mistakes, tools } = useMistakes(graph, inputSchema);
+  const content = useMemo(() => ({ graph, inputSchema }), [graph, inputSchema]);
+  const saving = useSaving({ workflow, draft: saved }, content, (loaded) => {
+    change({ type: 'load', graph: loaded.graph });
+    setInputSchema(loaded.inputSchema);
+  });
+  const kept = useKeptChanges(workflow.id, content, saving);
+  const draftRun = useDraftRun(workflow, saving);
+  const values = useValuesRun(workflow.id, draftRun.run?.id);
+  useLeaveGuard(saving.unsaved);
+  useUndoKeys(change, saving.save);
+  const connect = useCallback(
+    (source: string, target: string): void =>
+      change({ type: 'connect', source, target, branch: freeBranch(graph, source) }),
+    [graph],
+  );
+  const takeKept = (): void => {
+    if (kept.offered === undefined) return;
+    const { graph: keptGraph, inputSchema: keptSchema, etag, version } = kept.offered;
+    change({ type: 'replace', graph: keptGraph });
+    setInputSchema(keptSchema);
+    saving.continueFrom({ etag, version });
+    kept.drop();
+  };
+  const [adding, setAdding] = useState<Adding>();
+  return {
+    ...{ adding, setAdding },
+    ...{ draft, change, graph, inputSchema, setInputSchema, content, drawing, places },
+    ...{ mistakes, tools, saving, kept, takeKept, draftRun, values, connect },
+    ...useSelection(opening),
+  };
+}
+
+/** What is selected, and which panel shows. */
+function useSelection(opening: string | undefined) {
+  const [selection, setSelection] = useState(
+    opening === undefined ? NOTHING : { nodes: [opening], edges: [] },
+  );
+  const [panel, setPanel] = useState<string | null>('chosen');
+  const side = useRef<HTMLDivElement>(null);
+  const { focused, focusField } = useFieldFocus(side);
+  const choose = useCallback(
+    (next: Selection, field?: string): void => {
+      setSelection(next);
+      setPanel('chosen');
+      focusField(field);
+    },
+    [focusField],
+  );
+  return { selection, setSelection, panel, setPanel, side, focused, choose };
+}
+
+export type EditorState = ReturnType<typeof useEditor>;

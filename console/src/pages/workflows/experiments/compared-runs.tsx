@@ -1,0 +1,148 @@
+import { Badge, Box, Button, Collapse, Group, Paper, SimpleGrid, Stack, Text } from '@mantine/core';
+import { useDisclosure } from '@mantine/hooks';
+import type { ComparedRun, Experiment } from '../../../../../client/index.ts';
+import { words } from '../../../messages/en/words.ts';
+import { comparedRuns as text } from '../../../messages/en/workflows/experiments.ts';
+import { Message } from '../../../messages/message.tsx';
+import { JsonView } from '../../../parts/code/json-view.tsx';
+import { ChangedValue } from '../../../parts/data/changed-value.tsx';
+import { Empty } from '../../../parts/empty.tsx';
+import { TextLink } from '../../../parts/links.tsx';
+import { dollarsText } from '../../../parts/text/numbers.ts';
+import { UserText } from '../../../parts/text/user-text.tsx';
+import { OutcomeBadge } from './outcome.tsx';
+
+/** The runs of an experiment that are done, each with what has changed. */
+export function ComparedRuns({
+  runs,
+  status,
+}: {
+  runs: readonly ComparedRun[];
+  status: Experiment['status'];
+}) {
+  if (runs.length === 0) {
+    return <Empty title={status === 'running' ? text.noneYet : text.none} />;
+  }
+  return (
+    <Stack gap="sm" component="ul" p={0} m={0} style={{ listStyle: 'none' }}>
+      {runs.map((run) => (
+        <Box component="li" key={run.run_id}>
+          <OneRun run={run} />
+        </Box>
+      ))}
+    </Stack>
+  );
+}
+
+function OneRun({ run }: { run: ComparedRun }) {
+  const { outcome, reason, diff, checks } = run;
+  const [opened, { toggle }] = useDisclosure(false);
+  const differences = diff?.differences ?? [];
+  return (
+    <Paper withBorder p="sm">
+      <Group gap="sm" justify="space-between">
+        <Group gap="sm">
+          <OutcomeBadge outcome={outcome} />
+          <RunLinks run={run} />
+        </Group>
+        <Group gap="xs">
+          {checks.lost.map((name) => (
+            <CheckMark key={`lost ${name}`} name={name} word="lost" />
+          ))}
+          {checks.won.map((name) => (
+            <CheckMark key={`won ${name}`} name={name} word="won" />
+          ))}
+          {differences.length > 0 && (
+            <Button size="compact-sm" variant="default" aria-expanded={opened} onClick={toggle}>
+              {changesText(differences.length, { opened, more: diff?.more === true })}
+            </Button>
+          )}
+        </Group>
+      </Group>
+      {reason !== null && (
+        <Text size="sm" mt={4}>
+          <UserText>{reason}</UserText>
+        </Text>
+      )}
+      <Collapse expanded={opened}>
+        {opened && <Differences differences={differences} more={diff?.more === true} />}
+      </Collapse>
+    </Paper>
+  );
+}
+
+function changesText(count: number, { opened, more }: { opened: boolean; more: boolean }): string {
+  if (more) return opened ? text.hideOfMore(count) : text.showOfMore(count);
+  return opened ? text.hide(count) : text.show(count);
+}
+
+function RunLinks({ run }: { run: ComparedRun }) {
+  const { run_id: runId, rehearsal_run_id: rehearsalId, cost_usd: cost } = run;
+  return (
+    <Text size="sm" component="div">
+      <TextLink to="/runs/$runId" params={{ runId }}>
+        {words.run}
+      </TextLink>
+      {rehearsalId !== null && (
+        <>
+          {' · '}
+          <TextLink to="/runs/$runId" params={{ runId: rehearsalId }}>
+            {text.rehearsal}
+          </TextLink>
+        </>
+      )}
+      {cost !== null && cost.base !== cost.candidate && (
+        <>
+          {' · '}
+          <ChangedValue before={dollarsText(cost.base)} after={dollarsText(cost.candidate)} />
+        </>
+      )}
+    </Text>
+  );
+}
+
+const CheckMark = ({ name, word }: { name: string; word: 'won' | 'lost' }) => (
+  <Badge variant="light" color={word === 'lost' ? 'danger' : 'success'} c="bright" tt="none">
+    <Message text={text.checks[word]} values={{ name: <UserText>{name}</UserText> }} />
+  </Badge>
+);
+
+type Difference = NonNullable<ComparedRun['diff']>['differences'][number];
+
+function Differences({ differences, more }: { differences: readonly Difference[]; more: boolean }) {
+  return (
+    <Stack gap="sm" mt="sm">
+      {differences.map(({ path, change, from, to }) => (
+        <Box key={path}>
+          <Text size="sm" fw={600}>
+            <Message
+              text={text.changes[change]}
+              values={{ path: <UserText>{path === '' ? text.theOutput : path}</UserText> }}
+            />
+          </Text>
+          <SimpleGrid cols={{ base: 1, sm: 2 }} spacing="xs">
+            {change === 'added' ? (
+              <Text size="sm" c="dimmed">
+                {text.notThereBefore}
+              </Text>
+            ) : (
+              <JsonView value={from} what={text.before(path)} />
+            )}
+            {change === 'removed' ? (
+              <Text size="sm" c="dimmed">
+                {text.notThereAnyMore}
+              </Text>
+            ) : (
+              <JsonView value={to} what={text.withCandidate(path)} />
+            )}
+          </SimpleGrid>
+        </Box>
+      ))}
+      {more && (
+        <Text size="sm" c="dimmed">
+          {text.more}
+        </Text>
+      )}
+    </Stack>
+  );
+}

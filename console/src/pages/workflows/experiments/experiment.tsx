@@ -1,0 +1,189 @@
+import { Button, Group, Progress, Stack, Text } from '@mantine/core';
+import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
+import { useParams } from '@tanstack/react-router';
+import type { Experiment } from '../../../../../client/index.ts';
+import { api } from '../../../api.ts';
+import { words } from '../../../messages/en/words.ts';
+import {
+  experimentPage as texts,
+  experimentSummary,
+} from '../../../messages/en/workflows/experiments.ts';
+import { Message } from '../../../messages/message.tsx';
+import { Facts } from '../../../parts/data/facts.tsx';
+import { LoadMore } from '../../../parts/data/load-more.tsx';
+import { useAction } from '../../../parts/forms/action.ts';
+import { confirm } from '../../../parts/forms/confirm.tsx';
+import { TextLink } from '../../../parts/links.tsx';
+import { Loaded } from '../../../parts/loaded.tsx';
+import { Page, Section } from '../../../parts/page.tsx';
+import { durationText } from '../../../parts/text/duration.ts';
+import { countText, dollarsText } from '../../../parts/text/numbers.ts';
+import { When } from '../../../parts/text/time.tsx';
+import { UserText } from '../../../parts/text/user-text.tsx';
+import { experimentQuery, experimentsKey } from '../../../queries/experiments.ts';
+import { useMay } from '../../../queries/identity.ts';
+import { workflowQuery } from '../../../queries/workflows.ts';
+import { ComparedRuns } from './compared-runs.tsx';
+import { candidateText, ExperimentStatus } from './outcome.tsx';
+
+/** One experiment: its progress, its summary, and its runs, the worst first. */
+export function ExperimentPage() {
+  const { experimentId } = useParams({ from: '/inside/experiments/$experimentId' });
+  const query = useInfiniteQuery(experimentQuery(experimentId));
+  const experiment = query.data?.pages[0];
+  return (
+    <Page
+      title={experiment === undefined ? texts.title : texts.titleOf(candidateText(experiment))}
+      about={experiment !== undefined && <About experiment={experiment} />}
+      actions={experiment !== undefined && <CancelButton experiment={experiment} />}
+    >
+      <Loaded query={query}>
+        {({ pages }) => (
+          <Stack gap="xl">
+            <Running experiment={pages[0]!} />
+            <Summary experiment={pages[0]!} />
+            <Section title={texts.runs}>
+              <ComparedRuns runs={pages.flatMap((page) => page.runs)} status={pages[0]!.status} />
+              <LoadMore query={query} />
+            </Section>
+          </Stack>
+        )}
+      </Loaded>
+    </Page>
+  );
+}
+
+function About({ experiment }: { experiment: Experiment }) {
+  const { workflow_id: workflowId, status, created_by_name: by, created_at: at } = experiment;
+  const { data: workflow } = useQuery(workflowQuery(workflowId));
+  return (
+    <Group gap="xs">
+      <ExperimentStatus status={status} />
+      <span>
+        <Message
+          text={texts.about}
+          values={{
+            workflow: (
+              <TextLink
+                to="/workflows/$workflowId"
+                params={{ workflowId }}
+                search={{ tab: 'experiments' }}
+              >
+                <UserText>{workflow?.name ?? workflowId}</UserText>
+              </TextLink>
+            ),
+            starter: <UserText>{by ?? texts.anApiKey}</UserText>,
+            when: <When at={at} ago />,
+          }}
+        />
+      </span>
+    </Group>
+  );
+}
+
+function CancelButton({ experiment: { id, status } }: { experiment: Experiment }) {
+  const mayRun = useMay('run_workflows');
+  const cancel = useAction(() => api().cancelExperiment(id), {
+    changes: [experimentsKey],
+    done: texts.cancelled,
+  });
+  if (!mayRun || status !== 'running') return null;
+  return (
+    <Button
+      variant="default"
+      loading={cancel.isPending}
+      onClick={() =>
+        confirm({
+          title: texts.cancelTitle,
+          consequence: texts.cancelConsequence,
+          confirmLabel: texts.cancel,
+          onConfirm: () => cancel.mutate(undefined),
+        })
+      }
+    >
+      {texts.cancel}
+    </Button>
+  );
+}
+
+function Running({ experiment }: { experiment: Experiment }) {
+  const { status, error, progress } = experiment;
+  if (status === 'failed') {
+    return (
+      <Text c="danger">
+        <Message text={texts.failed} values={{ error }} />
+      </Text>
+    );
+  }
+  const { done, total } = progress;
+  if (status === 'done') return null;
+  const text = texts.runsDone(countText(done), total === null ? '…' : countText(total));
+  return (
+    <Stack gap={4}>
+      <Progress
+        value={total === null || total === 0 ? 0 : (100 * done) / total}
+        aria-label={text}
+        animated={status === 'running'}
+      />
+      <Text size="sm" role="status">
+        {text}
+      </Text>
+    </Stack>
+  );
+}
+
+function Summary({ experiment }: { experiment: Experiment }) {
+  const { summary, budget_usd: budget, spent_usd: spent } = experiment;
+  const { equal, changed, failed, unrecorded, refused, checks } = summary;
+  return (
+    <Section title={experimentSummary.title}>
+      <Facts
+        of={[
+          [experimentSummary.equal, countText(equal)],
+          [experimentSummary.changed, countText(changed)],
+          [experimentSummary.failed, countText(failed)],
+          [experimentSummary.withoutResult, countText(unrecorded + refused)],
+          [experimentSummary.checksWon, countText(checks.won)],
+          [experimentSummary.checksLost, countText(checks.lost)],
+          [words.cost, <Total key="cost" of={summary.cost_usd} text={dollarsText} />],
+          [words.duration, <Total key="duration" of={summary.duration_ms} text={signedDuration} />],
+          [
+            experimentSummary.spent,
+            budget === null
+              ? dollarsText(spent)
+              : experimentSummary.spentOf(dollarsText(spent), dollarsText(budget)),
+          ],
+        ]}
+      />
+    </Section>
+  );
+}
+
+const signedDuration = (ms: number): string =>
+  ms < 0 ? `−${durationText(-ms)}` : durationText(ms);
+
+function Total({
+  of: { base, candidate, difference },
+  text,
+}: {
+  of: Experiment['summary']['cost_usd'];
+  text: (amount: number) => string;
+}) {
+  return (
+    <>
+      {text(base)} → {text(candidate)}
+      {difference !== null && (
+        <Text size="xs" c="dimmed">
+          <Message
+            text={experimentSummary.perRun}
+            values={{
+              mean: text(difference.mean),
+              low: text(difference.low),
+              high: text(difference.high),
+            }}
+          />
+        </Text>
+      )}
+    </>
+  );
+}

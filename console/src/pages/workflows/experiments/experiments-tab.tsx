@@ -1,0 +1,90 @@
+import { Stack, Table, Text } from '@mantine/core';
+import { useInfiniteQuery } from '@tanstack/react-query';
+import type { ListedExperiment, Workflow } from '../../../../../client/index.ts';
+import { words } from '../../../messages/en/words.ts';
+import { experimentsTab as text } from '../../../messages/en/workflows/experiments.ts';
+import { LoadMore } from '../../../parts/data/load-more.tsx';
+import { RowTable } from '../../../parts/data/row-table.tsx';
+import { Empty } from '../../../parts/empty.tsx';
+import { TextLink } from '../../../parts/links.tsx';
+import { Loaded } from '../../../parts/loaded.tsx';
+import { Section } from '../../../parts/page.tsx';
+import { countText } from '../../../parts/text/numbers.ts';
+import { When } from '../../../parts/text/time.tsx';
+import { experimentsQuery } from '../../../queries/experiments.ts';
+import { candidateText, ExperimentStatus } from './outcome.tsx';
+import { StartExperiment } from './start-experiment.tsx';
+
+/** The experiments of a workflow, newest first. */
+export function ExperimentsTab({ workflow }: { workflow: Workflow }) {
+  const query = useInfiniteQuery(experimentsQuery(workflow.id));
+  return (
+    <Section title={text.title} actions={<StartExperiment workflow={workflow} />}>
+      {workflow.requires_experiment && <Text size="sm">{text.required}</Text>}
+      <Loaded query={query}>
+        {({ pages }) => {
+          const experiments = pages.flatMap((page) => page.experiments);
+          if (experiments.length === 0) {
+            return <Empty title={text.empty.title} about={text.empty.about} />;
+          }
+          return (
+            <Stack gap="md">
+              <ExperimentTable experiments={experiments} />
+              <LoadMore query={query} />
+            </Stack>
+          );
+        }}
+      </Loaded>
+    </Section>
+  );
+}
+
+function ExperimentTable({ experiments }: { experiments: readonly ListedExperiment[] }) {
+  return (
+    <RowTable
+      label={text.label}
+      columns={[
+        text.candidate,
+        words.status,
+        { label: words.runs, numbers: true },
+        { label: text.equal, numbers: true },
+        { label: text.changed, numbers: true },
+        { label: text.failed, numbers: true },
+        { label: text.checksWon, numbers: true },
+        { label: text.checksLost, numbers: true },
+        words.started,
+      ]}
+    >
+      {experiments.map((experiment) => (
+        <ExperimentRow key={experiment.id} experiment={experiment} />
+      ))}
+    </RowTable>
+  );
+}
+
+function ExperimentRow({ experiment }: { experiment: ListedExperiment }) {
+  const { id, status, progress, summary, created_at: at } = experiment;
+  const { equal, changed, failed, checks } = summary;
+  const runs = progress.total ?? progress.done;
+  const numbers = { runs, equal, changed, failed, won: checks.won, lost: checks.lost };
+  return (
+    <Table.Tr>
+      <Table.Td>
+        <TextLink to="/experiments/$experimentId" params={{ experimentId: id }}>
+          {candidateText(experiment)}
+        </TextLink>
+      </Table.Td>
+      <Table.Td>
+        <ExperimentStatus status={status} />
+      </Table.Td>
+      {Object.entries(numbers).map(([column, count]) => (
+        <Table.Td key={column} className="numbers">
+          {countText(count)}
+        </Table.Td>
+      ))}
+      <Table.Td>
+        <When at={at} ago />
+      </Table.Td>
+    </Table.Tr>
+  );
+}

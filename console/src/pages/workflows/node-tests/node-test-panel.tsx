@@ -1,0 +1,216 @@
+import { Accordion, Button, Checkbox, Group, Select, Stack, Text } from '@mantine/core';
+import { useSessionStorage } from '@mantine/hooks';
+import { useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import type { NodeTest, Pin, RunSummary } from '../../../../../client/index.ts';
+import { api } from '../../../api.ts';
+import { words } from '../../../messages/en/words.ts';
+import { nodeTestPanel as text } from '../../../messages/en/workflows/node-tests.ts';
+import type { JsonRecord } from '../../../parts/data/record.ts';
+import { useAction } from '../../../parts/forms/action.ts';
+import { describeError } from '../../../parts/text/describe-error.ts';
+import { useMay } from '../../../queries/identity.ts';
+import { pinsKey, pinsQuery, testRunsQuery } from '../../../queries/node-tests.ts';
+import { runsKey } from '../../../queries/runs.ts';
+import { allowancesOf } from './allowances.ts';
+import { runChoices } from './run-choices.ts';
+import { TestResult } from './test-result.tsx';
+
+const NO_PINS: readonly Pin[] = [];
+const NO_RUNS: readonly RunSummary[] = [];
+
+interface Tested {
+  workflowId: string;
+  nodeId: string;
+  node: JsonRecord;
+  /** Whether the node is that of the saved draft, and not of the current version. */
+  draft: boolean;
+  /** Whether the editor has changes that are not saved. */
+  unsaved: boolean;
+  /** The step whose state is suggested; by default the newest run is. */
+  from?: { runId: string; stepKey: string };
+  /** Where the run is chosen, if not here. */
+  values?: { runId: string; choose: (runId: string | undefined) => void };
+}
+
+/** Executes the selected node with the state of a past run. */
+export function NodeTestPanel(tested: Tested) {
+  const mayRun = useMay('run_workflows');
+  // Once opened it stays open for other nodes, so that one click tests the next one.
+  const [open, setOpen] = useSessionStorage<string | null>({
+    key: 'workflows.node-test',
+    defaultValue: null,
+    getInitialValueInEffect: false,
+  });
+  if (!mayRun) return null;
+  return (
+    <Accordion
+      variant="contained"
+      keepMounted={false}
+      order={3}
+      mt="sm"
+      value={open}
+      onChange={setOpen}
+    >
+      <Accordion.Item value="test">
+        <Accordion.Control>{text.title}</Accordion.Control>
+        <Accordion.Panel>
+          <NodeTester {...tested} />
+        </Accordion.Panel>
+      </Accordion.Item>
+    </Accordion>
+  );
+}
+
+/** The test, the pins and their requests. The drawing shows what is pinned. */
+function useNodeTest({ workflowId, nodeId, draft, from, values }: Tested) {
+  const { data: runs = NO_RUNS, isSuccess } = useQuery(testRunsQuery(workflowId));
+  const { data: pins = NO_PINS } = useQuery(pinsQuery(workflowId));
+  const [own, setOwn] = useState<string>();
+  const setChosen = values?.choose ?? setOwn;
+  const [allow, setAllow] = useState<string[]>([]);
+  const [withPins, setWithPins] = useState(true);
+  const runId = values?.runId ?? own ?? from?.runId ?? runs[0]?.id ?? '';
+  const stepKey = runId === from?.runId ? from.stepKey : undefined;
+  const others = pins.filter(({ node_id: id }) => id !== nodeId);
+  const test = useAction(
+    () =>
+      api().testNode(workflowId, nodeId, {
+        ...{ run_id: runId, draft, allow, ...(stepKey !== undefined && { step_key: stepKey }) },
+        ...(others.length > 0 && { pins: withPins }),
+      }),
+    { changes: [runsKey], quiet: true },
+  );
+  const pin = useAction((from: string) => api().savePin(workflowId, nodeId, { run_id: from }), {
+    changes: [pinsKey(workflowId)],
+  });
+  const unpin = useAction(() => api().removePin(workflowId, nodeId), {
+    changes: [pinsKey(workflowId)],
+  });
+  const pinned = pins.find(({ node_id: id }) => id === nodeId);
+  const empty = isSuccess && runs.length === 0 && from === undefined;
+  return {
+    ...{ runs, empty, runId, setChosen, allow, setAllow, withPins, setWithPins },
+    ...{ others, pinned, test, pin, unpin },
+  };
+}
+
+type Testing = ReturnType<typeof useNodeTest>;
+
+/** The fields of the test, and its result. */
+export function NodeTester(tested: Tested) {
+  const state = useNodeTest(tested);
+  const { test, runId } = state;
+  if (state.empty) {
+    return (
+      <Text size="sm" c="dimmed">
+        {text.noRuns}
+      </Text>
+    );
+  }
+  return (
+    <Stack gap="sm">
+      <TestFields {...state} node={tested.node} />
+      {tested.unsaved && (
+        <Text size="sm" c="dimmed">
+          {text.saveFirst}
+        </Text>
+      )}
+      <Group gap="xs">
+        <Button
+          size="compact-sm"
+          loading={test.isPending}
+          disabled={tested.unsaved || runId === ''}
+          onClick={() => test.mutate(undefined)}
+        >
+          {text.test}
+        </Button>
+        <PinButtons {...state} />
+      </Group>
+      {test.isError && (
+        <Text size="sm" c="danger" role="alert">
+          {describeError(test.error)}
+        </Text>
+      )}
+      {test.data !== undefined && <TestResult tested={test.data} />}
+    </Stack>
+  );
+}
+
+function TestFields({
+  runs,
+  runId,
+  setChosen,
+  node,
+  allow,
+  setAllow,
+  others,
+  withPins,
+  setWithPins,
+}: Testing & { node: JsonRecord }) {
+  const allowances = allowancesOf(node);
+  return (
+    <>
+      <Select
+        label={words.run}
+        description={text.runAbout}
+        data={runChoices(runs, runId)}
+        value={runId}
+        allowDeselect={false}
+        onChange={(value) => setChosen(value ?? undefined)}
+      />
+      {allowances.length > 0 && (
+        <Checkbox.Group
+          label={text.allow}
+          description={text.allowAbout}
+          value={allow}
+          onChange={setAllow}
+        >
+          <Group gap="sm" mt={4}>
+            {allowances.map((name) => (
+              <Checkbox key={name} value={name} label={name} />
+            ))}
+          </Group>
+        </Checkbox.Group>
+      )}
+      {others.length > 0 && (
+        <Checkbox
+          label={text.usePins(others.map(({ node_id: id }) => id).join(', '))}
+          checked={withPins}
+          onChange={(event) => setWithPins(event.currentTarget.checked)}
+        />
+      )}
+    </>
+  );
+}
+
+/** Pins the output of a successful test, or else of the run. */
+function PinButtons({ runId, pinned, test, pin, unpin }: Testing) {
+  const from = hasOutput(test.data) ? test.data.run_id : runId;
+  return (
+    <>
+      <Button
+        size="compact-sm"
+        variant="default"
+        loading={pin.isPending}
+        disabled={from === ''}
+        onClick={() => pin.mutate(from)}
+      >
+        {hasOutput(test.data) ? text.pin : text.pinOfRun}
+      </Button>
+      {pinned !== undefined && (
+        <Button
+          size="compact-sm"
+          variant="subtle"
+          loading={unpin.isPending}
+          onClick={() => unpin.mutate(undefined)}
+        >
+          {text.unpin}
+        </Button>
+      )}
+    </>
+  );
+}
+
+const hasOutput = (tested: NodeTest | undefined): tested is NodeTest =>
+  tested?.status === 'success';

@@ -1,0 +1,53 @@
+import { Box, Group, Stack, Text, Title } from '@mantine/core';
+import type { NodeTest } from '../../../../../client/index.ts';
+import { words } from '../../../messages/en/words.ts';
+import { testResult as text } from '../../../messages/en/workflows/node-tests.ts';
+import { JsonView } from '../../../parts/code/json-view.tsx';
+import { TextLink } from '../../../parts/links.tsx';
+import { StateBadge } from '../../../parts/state-badge.tsx';
+import { dollarsText } from '../../../parts/text/numbers.ts';
+import { UserText } from '../../../parts/text/user-text.tsx';
+import { NO_SELECTION } from '../../../parts/open-run.ts';
+
+/** The step of a test: its input, and its output or error. */
+export function TestResult({
+  tested: { run_id: runId, status, step, error },
+}: {
+  tested: NodeTest;
+}) {
+  const problem = step?.error ?? error;
+  return (
+    <Box component="section" aria-label={text.title} aria-live="polite">
+      <Stack gap="xs">
+        <Group gap="xs">
+          <StateBadge state={status} />
+          {step !== null && <Text size="sm">{dollarsText(step.cost_usd)}</Text>}
+          <TextLink to="/runs/$runId" params={{ runId }} search={NO_SELECTION} size="sm">
+            {text.openRun}
+          </TextLink>
+        </Group>
+        {problem !== null && (
+          <Text size="sm" c="danger">
+            <UserText>{problem}</UserText>
+          </Text>
+        )}
+        {step?.input != null && (
+          <Box>
+            <Title order={4} size="h6">
+              {words.input}
+            </Title>
+            <JsonView value={step.input} what={text.theInput} />
+          </Box>
+        )}
+        {status === 'success' && (
+          <Box>
+            <Title order={4} size="h6">
+              {words.output}
+            </Title>
+            <JsonView value={step?.output} what={text.theOutput} />
+          </Box>
+        )}
+      </Stack>
+    </Box>
+  );
+}

@@ -1,0 +1,196 @@
+import { Button, Group, Stack, Text } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { useNavigate } from '@tanstack/react-router';
+import type { ReceivedEvent, ListedInboundEvent } from '../../../../../../client/index.ts';
+import { api } from '../../../../api.ts';
+import { words } from '../../../../messages/en/words.ts';
+import { eventDetail as text } from '../../../../messages/en/workflows/inbound-events.ts';
+import { JsonView } from '../../../../parts/code/json-view.tsx';
+import { Facts } from '../../../../parts/data/facts.tsx';
+import { useAction } from '../../../../parts/forms/action.ts';
+import { confirm } from '../../../../parts/forms/confirm.tsx';
+import { TextLink } from '../../../../parts/links.tsx';
+import { Loaded } from '../../../../parts/loaded.tsx';
+import { When } from '../../../../parts/text/time.tsx';
+import { UserText } from '../../../../parts/text/user-text.tsx';
+import { inboundEventQuery, inboundEventsKey } from '../../../../queries/inbound-events.ts';
+import { refusalReasons } from '../../../../messages/en/workflows/inbound-events.ts';
+import { isUnverified } from './event-texts.ts';
+
+/** The headers and the body of an event, what to do about a refusal, and the button that replays it. */
+export function EventDetail({
+  of: listed,
+  mayReplay,
+}: {
+  of: ListedInboundEvent;
+  mayReplay: boolean;
+}) {
+  const query = useQuery(inboundEventQuery(listed.id));
+  return (
+    <Loaded query={query}>
+      {(event) => (
+        <Stack gap="md" py="xs">
+          {event.reason !== null && (
+            <Text size="sm">
+              <strong>{text.whatToDo}</strong> {refusalReasons[event.reason].remedy}
+            </Text>
+          )}
+          <EventFacts of={event} />
+          <Stack gap={4}>
+            <Text size="xs" c="dimmed">
+              {text.body}
+            </Text>
+            <Body of={event} />
+          </Stack>
+          {Object.keys(event.headers).length > 0 && <Headers of={event} />}
+          {event.replayed_by.length > 0 && <Replays of={event} />}
+          {mayReplay && <Replay of={event} />}
+        </Stack>
+      )}
+    </Loaded>
+  );
+}
+
+const EventFacts = ({ of: event }: { of: ReceivedEvent }) => (
+  <Facts
+    of={[
+      [text.received, <When key="at" at={event.received_at} />],
+      [words.status, event.status],
+      [
+        text.eventId,
+        event.event_id === null ? undefined : <UserText key="id">{event.event_id}</UserText>,
+      ],
+      [
+        text.duplicateOf,
+        event.duplicate_of === null ? undefined : (
+          <Text key="of" size="xs" ff="monospace" span>
+            {event.duplicate_of}
+          </Text>
+        ),
+      ],
+      [
+        text.logEntry,
+        <Text key="entry" size="xs" ff="monospace" span>
+          {event.id}
+        </Text>,
+      ],
+    ]}
+  />
+);
+
+function Body({ of: { body, body_truncated: truncated } }: { of: ReceivedEvent }) {
+  if (body === null) {
+    return (
+      <Text size="sm" c="dimmed">
+        {text.bodyNotRead}
+      </Text>
+    );
+  }
+  if (body === '') {
+    return (
+      <Text size="sm" c="dimmed">
+        {text.bodyEmpty}
+      </Text>
+    );
+  }
+  return (
+    <>
+      <JsonView value={truncated ? body : indented(body)} what={text.theBody} />
+      {truncated && (
+        <Text size="xs" c="dimmed">
+          {text.bodyCut}
+        </Text>
+      )}
+    </>
+  );
+}
+
+/** JSON with line breaks. Text that is no JSON, or that this would change, as it is. */
+function indented(body: string): string {
+  try {
+    const value: unknown = JSON.parse(body);
+    return JSON.stringify(value, null, 2);
+  } catch {
+    return body;
+  }
+}
+
+const Headers = ({ of: { headers } }: { of: ReceivedEvent }) => (
+  <Stack gap={4}>
+    <Text size="xs" c="dimmed">
+      {text.headers}
+    </Text>
+    <JsonView
+      value={Object.entries(headers)
+        .map(([name, value]) => `${name}: ${value}`)
+        .join('\n')}
+      what={text.theHeaders}
+    />
+  </Stack>
+);
+
+const Replays = ({ of: { replayed_by: replays } }: { of: ReceivedEvent }) => (
+  <Stack gap={4}>
+    <Text size="xs" c="dimmed">
+      {text.replayedBy}
+    </Text>
+    {replays.map(({ run_id, created_at }) => (
+      <Group key={run_id} gap="xs">
+        <TextLink to="/runs/$runId" params={{ runId: run_id }} size="xs" ff="monospace">
+          {run_id}
+        </TextLink>
+        <Text size="xs" c="dimmed">
+          <When at={created_at} ago />
+        </Text>
+      </Group>
+    ))}
+  </Stack>
+);
+
+/** Its input was not kept. */
+const isLost = ({ body, body_truncated, outcome }: ReceivedEvent): boolean =>
+  body === null || (body_truncated && outcome !== 'run');
+
+function Replay({ of: event }: { of: ReceivedEvent }) {
+  const navigate = useNavigate();
+  const unverified = isUnverified(event);
+  const replay = useAction(
+    () => api().replayInboundEvent(event.id, { allow_unverified: unverified }),
+    {
+      changes: [inboundEventsKey],
+      done: text.replayed,
+      onDone: ({ id }) => void navigate({ to: '/runs/$runId', params: { runId: id } }),
+    },
+  );
+  if (isLost(event)) {
+    return (
+      <Text size="sm" c="dimmed">
+        {text.lost}
+      </Text>
+    );
+  }
+  const ask = () =>
+    confirm({
+      title: text.replayTitle,
+      consequence: unverified
+        ? text.replayUnverified
+        : event.outcome === 'refused'
+          ? text.replayRefused
+          : text.replayStarted,
+      confirmLabel: text.replay,
+      dangerous: unverified,
+      onConfirm: () => replay.mutate(undefined),
+    });
+  return (
+    <Group>
+      <Button
+        size="compact-sm"
+        loading={replay.isPending}
+        aria-label={text.replayOf(event.id)}
+        onClick={ask}
+      >
+        {text.replay}
+      </Button>
+    </Group>
+  );
+}

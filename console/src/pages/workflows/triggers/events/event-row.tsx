@@ -1,0 +1,85 @@
+import { Button, Table, Text } from '@mantine/core';
+import { useDisclosure } from '@mantine/hooks';
+import { useId } from 'react';
+import type { ListedInboundEvent } from '../../../../../../client/index.ts';
+import { eventRow as text } from '../../../../messages/en/workflows/inbound-events.ts';
+import { TextLink } from '../../../../parts/links.tsx';
+import { Tag } from '../../../../parts/tag.tsx';
+import { When } from '../../../../parts/text/time.tsx';
+import { UserText } from '../../../../parts/text/user-text.tsx';
+import { EventDetail } from './event-detail.tsx';
+import { refusalReasons } from '../../../../messages/en/workflows/inbound-events.ts';
+import { outcomes, sizeText } from './event-texts.ts';
+
+/** An event of the log, with its headers and its body on demand. */
+export function EventRow({ of: event, mayReplay }: { of: ListedInboundEvent; mayReplay: boolean }) {
+  const [opened, { toggle }] = useDisclosure(false);
+  const id = useId();
+  const { label, color } = outcomes[event.outcome];
+  return (
+    <>
+      <Table.Tr>
+        <Table.Td style={{ whiteSpace: 'nowrap' }}>
+          <When at={event.received_at} ago />
+        </Table.Td>
+        <Table.Td>
+          <Tag color={color}>{label}</Tag>
+          {event.times > 1 && (
+            <Text size="xs" c="dimmed">
+              {text.moreLikeThis(event.times)}
+            </Text>
+          )}
+        </Table.Td>
+        <Table.Td maw={360}>
+          <RunOrReason of={event} />
+        </Table.Td>
+        <Table.Td>
+          <Text size="xs" ff="monospace">
+            {event.source}
+          </Text>
+        </Table.Td>
+        <Table.Td className="numbers">{event.size === null ? '–' : sizeText(event.size)}</Table.Td>
+        <Table.Td ta="right">
+          <Button
+            size="compact-sm"
+            variant="default"
+            aria-expanded={opened}
+            aria-controls={id}
+            aria-label={opened ? text.hideDetailsOf(event.id) : text.showDetailsOf(event.id)}
+            onClick={toggle}
+          >
+            {opened ? text.hide : text.details}
+          </Button>
+        </Table.Td>
+      </Table.Tr>
+      <Table.Tr id={id} hidden={!opened}>
+        <Table.Td colSpan={6}>
+          {opened && <EventDetail of={event} mayReplay={mayReplay} />}
+        </Table.Td>
+      </Table.Tr>
+    </>
+  );
+}
+
+function RunOrReason({ of: { reason, detail, run_id, replays } }: { of: ListedInboundEvent }) {
+  return (
+    <>
+      {reason !== null && <Text size="sm">{refusalReasons[reason].label}</Text>}
+      {detail !== null && (
+        <Text size="xs" c="dimmed" lineClamp={2}>
+          <UserText>{detail}</UserText>
+        </Text>
+      )}
+      {run_id !== null && (
+        <TextLink to="/runs/$runId" params={{ runId: run_id }} size="xs" ff="monospace">
+          {run_id}
+        </TextLink>
+      )}
+      {replays > 0 && (
+        <Text size="xs" c="dimmed">
+          {text.replayed(replays)}
+        </Text>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,83 @@
+import { Alert, Button, Group, Progress, Stack, Text } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { api } from '../../../../api.ts';
+import { replayProgress as text } from '../../../../messages/en/workflows/inbound-events.ts';
+import { Message } from '../../../../messages/message.tsx';
+import { useAction } from '../../../../parts/forms/action.ts';
+import { countText } from '../../../../parts/text/numbers.ts';
+import { When } from '../../../../parts/text/time.tsx';
+import { UserText } from '../../../../parts/text/user-text.tsx';
+import { inboundEventsKey, lastReplayQuery } from '../../../../queries/inbound-events.ts';
+
+/** The newest replay of several events, with its progress. */
+export function ReplayProgress({
+  workflowId,
+  mayCancel,
+}: {
+  workflowId: string;
+  mayCancel: boolean;
+}) {
+  const { data: replay } = useQuery(lastReplayQuery(workflowId));
+  if (replay === undefined || replay === null) return null;
+  const { status, progress, last_refusal: refusal } = replay;
+  return (
+    <Alert
+      variant="light"
+      color={status === 'failed' ? 'danger' : 'gray'}
+      title={text.states[status]}
+      role="status"
+    >
+      <Stack gap="xs">
+        {status === 'running' && (
+          <Progress
+            aria-label={text.replayedEvents}
+            value={(100 * progress.done) / Math.max(1, progress.total ?? 0)}
+          />
+        )}
+        <Text size="sm">
+          <Message
+            text={text.progress}
+            values={{
+              done: countText(progress.done),
+              total: progress.total === null ? '…' : countText(progress.total),
+              started: countText(replay.started),
+              duplicates: countText(replay.duplicates),
+              refused: countText(replay.refused),
+              when: <When at={replay.created_at} ago />,
+            }}
+          />
+        </Text>
+        {refusal !== null && (
+          <Text size="sm">
+            <Message text={text.lastRefusal} values={{ reason: <UserText>{refusal}</UserText> }} />
+          </Text>
+        )}
+        {replay.error !== null && (
+          <Text size="sm">
+            <UserText>{replay.error}</UserText>
+          </Text>
+        )}
+        {mayCancel && status === 'running' && <Cancel replayId={replay.id} />}
+      </Stack>
+    </Alert>
+  );
+}
+
+function Cancel({ replayId }: { replayId: string }) {
+  const cancel = useAction(() => api().cancelEventReplay(replayId), {
+    changes: [inboundEventsKey],
+    done: text.cancelled,
+  });
+  return (
+    <Group>
+      <Button
+        size="compact-sm"
+        variant="default"
+        loading={cancel.isPending}
+        onClick={() => cancel.mutate(undefined)}
+      >
+        {text.cancel}
+      </Button>
+    </Group>
+  );
+}

@@ -1,0 +1,83 @@
+import { Button, Textarea } from '@mantine/core';
+import type { Gate, PendingGate } from '../../../../client/index.ts';
+import { words } from '../../messages/en/words.ts';
+import { decisionFields as texts } from '../../messages/en/gates.ts';
+import { CodeEditor } from '../code/code-editor.tsx';
+import { ArgumentsField } from './arguments-field.tsx';
+import { SchemaForm } from './schema-form.tsx';
+import type { DecisionState } from './use-decision.ts';
+
+/** The API's limit. */
+const MAX_REASON_LENGTH = 1_000;
+
+interface FieldsProps {
+  gate: PendingGate;
+  tool: Gate['tool'];
+  /** Why the service refused what was entered. */
+  refusal: string | undefined;
+  decision: DecisionState;
+}
+
+/** What a decision consists of besides yes or no: the form of the gate or the arguments of the call, and the reason. */
+export function DecisionFields({ gate, tool, refusal, decision }: FieldsProps) {
+  const { draft, change, form, broken } = decision;
+  const { tool_call: call, input_schema: schema } = gate;
+  const given = call?.arguments ?? null;
+  return (
+    <>
+      {schema !== undefined && (
+        <SchemaForm
+          schema={schema}
+          value={form}
+          onChange={(next) => change({ form: next })}
+          onBroken={broken}
+          refusal={refusal}
+        />
+      )}
+      {given !== null && (
+        <ArgumentsField
+          given={given}
+          tool={tool}
+          edited={draft.edited}
+          onEdited={(edited) => change({ edited })}
+          onBroken={broken}
+          refusal={refusal}
+        />
+      )}
+      <Textarea
+        label={words.reason}
+        description={call === undefined ? texts.reasonSaved : texts.reasonRead}
+        maxLength={MAX_REASON_LENGTH}
+        autosize
+        minRows={1}
+        maxRows={6}
+        value={draft.reason ?? ''}
+        onChange={(event) => change({ reason: event.currentTarget.value })}
+      />
+      {schema === undefined && call === undefined && <InputField {...decision} />}
+    </>
+  );
+}
+
+const InputField = ({ draft: { input }, change, mistake }: DecisionState) =>
+  input === undefined ? (
+    <Button
+      variant="subtle"
+      size="compact-sm"
+      w="fit-content"
+      onClick={() => change({ input: '{}' })}
+    >
+      {texts.addInput}
+    </Button>
+  ) : (
+    <CodeEditor
+      label={words.input}
+      description={texts.inputAbout}
+      language="json"
+      minHeight={60}
+      maxHeight={240}
+      value={input}
+      onChange={(text) => change({ input: text })}
+      error={mistake}
+    />
+  );

@@ -1,0 +1,142 @@
+import { Fragment, type ReactNode, useEffect, useState } from 'react';
+import { isRecord } from '../data/record.ts';
+import { type ChangedField, changedFields } from '../data/changed-fields.ts';
+import { type Tagged, tagged } from '../../queries/tagged.ts';
+import { type ActionOptions, isStale, useAction } from './action.ts';
+
+/** A record that a form edits. */
+export interface Editing<Fields> {
+  /** What the fields of the form begin with: the record, with what the person had entered before a reload. */
+  record: Fields & Tagged;
+  /** The record as the form knows it. Requests are only for this state. */
+  base: Fields & Tagged;
+  /** Starts over with another state of the record, and with these fields as the person entered them. */
+  reload: (base: Fields & Tagged, entered: Partial<Fields>) => void;
+}
+
+interface State<Fields> {
+  base: Fields & Tagged;
+  entered: Partial<Fields>;
+  round: number;
+}
+
+/**
+ * Shows a form for a record, or without a record for a new one. The form is for the state in which it was opened, also
+ * when the page reads the record again. `useEdit` sends its request.
+ */
+export function Edited<Fields>({
+  record,
+  children,
+}: {
+  record: (Fields & Tagged) | undefined;
+  children: (editing: Editing<Fields> | undefined) => ReactNode;
+}) {
+  const [state, setState] = useState<State<Fields> | undefined>(
+    record && { base: record, entered: {}, round: 0 },
+  );
+  const editing = state && {
+    base: state.base,
+    record: { ...state.base, ...state.entered },
+    reload: (base: Fields & Tagged, entered: Partial<Fields>) =>
+      setState({ base, entered, round: state.round + 1 }),
+  };
+  return <Fragment key={state?.round ?? 0}>{children(editing)}</Fragment>;
+}
+
+/** What someone else did to the record while the form was open. */
+export interface ChangedMeanwhile {
+  /** What they changed; undefined if the record is gone. */
+  fields: ChangedField[] | undefined;
+  /** Starts over with their state: with what the person has entered, or without it. */
+  onReload: (keep: boolean) => void;
+}
+
+/**
+ * `useAction` for a form in `Edited`: the request is for the state that the form knows. `fields` are what the form would
+ * save, by the names of the record's fields. `latest` is the record as the page knows it by now, if it reads it again: the
+ * form takes over what someone else changed as far as the person has entered nothing. `changed` is for `Form`, which shows
+ * it instead of the error.
+ */
+export function useEdit<Fields extends object, Answer>(
+  editing: Editing<Fields> | undefined,
+  fields: Partial<Fields>,
+  send: (known: { ifMatch: string | undefined }) => Promise<Answer>,
+  options: Omit<ActionOptions<undefined, Answer>, 'quiet'>,
+  latest?: Fields & Tagged,
+) {
+  const news = useNews(editing, latest);
+  const entered = editing === undefined ? [] : differing(editing.base, fields, fields);
+  // Someone else changed other fields than those of the form.
+  const apart = editing && news && differing(editing.base, news, fields).length === 0;
+  const base = apart === true ? news : editing?.base;
+  const action = useAction<undefined, Answer>(() => send({ ifMatch: base?.etag }), {
+    ...options,
+    quiet: true,
+  });
+  const adopted = entered.length === 0 && !action.isPending ? news : undefined;
+  useEffect(() => {
+    if (adopted !== undefined) editing?.reload(adopted, {});
+  });
+  const current = currentOf<Fields>(action.error) ?? (apart === true ? undefined : news);
+  return {
+    ...action,
+    changed: editing && changedMeanwhile(editing, current, pick(fields, entered)),
+  };
+}
+
+/** The record as the page has read it since the form was shown, if it is another state. */
+function useNews<Fields>(
+  editing: Editing<Fields> | undefined,
+  latest: (Fields & Tagged) | undefined,
+): (Fields & Tagged) | undefined {
+  // After a save, the page has the state before it for a moment.
+  const [before] = useState(latest?.etag);
+  const known = [before, editing?.base.etag];
+  return latest === undefined || known.includes(latest.etag) ? undefined : latest;
+}
+
+/** The record of a 412 as it is now; `gone` without one. Undefined for other errors. */
+function currentOf<Fields extends object>(
+  error: Error | null,
+): (Fields & Tagged) | 'gone' | undefined {
+  if (!isStale(error)) return undefined;
+  const { current } = error;
+  return typeof current === 'object' && current !== null ? tagged(current as Fields) : 'gone';
+}
+
+function changedMeanwhile<Fields extends object>(
+  { base, reload }: Editing<Fields>,
+  current: (Fields & Tagged) | 'gone' | undefined,
+  entered: Partial<Fields>,
+): ChangedMeanwhile | undefined {
+  if (current === undefined) return undefined;
+  if (current === 'gone') return { fields: undefined, onReload: () => undefined };
+  return {
+    fields: changedFields(fieldsOf(base), fieldsOf(current)).filter(isEdited),
+    onReload: (keep) => reload(current, keep ? entered : {}),
+  };
+}
+
+/** Fields that change with every edit, or without one. */
+const unsaid: ReadonlySet<string> = new Set([
+  ...['etag', 'updated_at', 'has_draft', 'stats', 'member_count', 'api_key_count', 'last_used_at'],
+  ...['next_run_at', 'last_run_at', 'last_run_id', 'last_skip', 'freshness', 'health'],
+  ...['consecutive_failures', 'last_delivery_at'],
+]);
+
+/** The status of a budget is its ledger. */
+const isEdited = ({ name, after }: ChangedField): boolean =>
+  !unsaid.has(name) && !(name === 'status' && isRecord(after));
+
+const fieldsOf = (record: object): Record<string, unknown> => ({ ...record });
+
+/** The names of these fields in which two objects differ. */
+const differing = (one: object, other: object, fields: object): string[] => {
+  const names = Object.keys(fields);
+  return changedFields(fieldsOf(one), fieldsOf(other))
+    .map(({ name }) => name)
+    .filter((name) => names.includes(name));
+};
+
+const pick = <Fields extends object>(from: Fields, names: readonly string[]): Fields =>
+  Object.fromEntries(Object.entries(from).filter(([name]) => names.includes(name))) as Fields;

@@ -1,0 +1,86 @@
+import { useState } from 'react';
+import { ApiError, type JsonObject } from '../../../../client/index.ts';
+import { api } from '../../api.ts';
+import { runsKey } from '../../queries/runs.ts';
+import { changedFields } from '../data/changed-fields.ts';
+import { type Draft, useDraft } from '../gates/drafts.ts';
+import { decideLater, type WaitingDecision } from '../gates/waiting-decision.ts';
+import { useAction } from './action.ts';
+import type { ChoiceProps } from './decision-form.tsx';
+import { readObject } from './read-object.ts';
+import { startOfSchema } from './schema-fields.ts';
+
+type Answer = WaitingDecision['answer'];
+
+/** Whether the service refused what was entered, such as by the schema of the gate or of the tool. */
+export const isInvalid = (error: unknown): error is ApiError =>
+  error instanceof ApiError && error.status === 400;
+
+export const isConflict = (error: unknown): error is ApiError =>
+  error instanceof ApiError && error.status === 409;
+
+/** What was entered at a gate, and `decide`: lets the service check the decision, and sends it a little later. */
+export function useDecision({ runId, gate, round, onDecided, onUndo, onConflict }: ChoiceProps) {
+  const { draft, change, drop } = useDraft(round);
+  const { tool_call: call, step_key: stepKey, label, input_schema: schema } = gate;
+  const form = draft.form ?? startOfSchema(schema);
+  const [broken, setBroken] = useState(false);
+  const [mistake, setMistake] = useState<string>();
+  const check = useAction(
+    async ({ approved, answer }: { approved: boolean; answer: Answer }) => {
+      const { input, ...options } = answer;
+      try {
+        await api().approve(runId, approved, input, { stepKey, onlyCheck: true, ...options });
+      } catch (error) {
+        if (call !== undefined && isConflict(error)) onConflict(error);
+        throw error;
+      }
+    },
+    {
+      changes: [runsKey],
+      onDone: (_, { approved, answer }) => {
+        decideLater({ key: round, runId, stepKey, label, approved, answer, onSent: drop, onUndo });
+        onDecided?.(approved);
+      },
+      quiet: true,
+    },
+  );
+  const decide = (approved: boolean): void => {
+    if (check.isPending || (approved && broken)) return;
+    const read = readAnswer(
+      { ...draft, form },
+      { approved, schema, given: call?.arguments ?? null },
+    );
+    setMistake('mistake' in read ? read.mistake : undefined);
+    if ('mistake' in read) return;
+    const reason = draft.reason?.trim() ?? '';
+    check.mutate({
+      approved,
+      answer: {
+        ...read,
+        ...(call !== undefined && { digest: call.digest }),
+        ...(reason !== '' && { reason }),
+      },
+    });
+  };
+  return { draft, change, form, broken: setBroken, mistake, check, decide };
+}
+
+export type DecisionState = ReturnType<typeof useDecision>;
+
+/** What was entered, as a request: without what is empty or changes nothing. A rejection has no form and no arguments. */
+function readAnswer(
+  { form = {}, input = '', edited }: Draft,
+  asked: { approved: boolean; schema: JsonObject | undefined; given: JsonObject | null },
+): Pick<Answer, 'input' | 'arguments'> | { mistake: string } {
+  const { approved, schema, given } = asked;
+  if (given !== null) {
+    const changed = edited !== undefined && changedFields(given, edited).length > 0;
+    return approved && changed ? { arguments: edited } : {};
+  }
+  if (schema !== undefined) return approved ? { input: form } : {};
+  if (input.trim() === '') return {};
+  const read = readObject(input);
+  if ('mistake' in read) return read;
+  return Object.keys(read.value).length === 0 ? {} : { input: read.value };
+}

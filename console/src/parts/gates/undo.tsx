@@ -1,0 +1,34 @@
+import { Button, Group, Paper, Text } from '@mantine/core';
+import { waitingDecision as text } from '../../messages/en/gates.ts';
+import { Message } from '../../messages/message.tsx';
+import { useMoment } from '../text/now.ts';
+import { countText } from '../text/numbers.ts';
+import { UserText } from '../text/user-text.tsx';
+import { sendNow, type ShownDecision, undoDecision } from './waiting-decision.ts';
+
+/** A decision that can still be undone: what it is, for how long, and the two buttons. */
+export function Undo({ decision }: { decision: ShownDecision }) {
+  const { approved, label, sendsAt } = decision;
+  const now = useMoment(sendsAt !== undefined);
+  const seconds = sendsAt === undefined ? 0 : Math.max(0, Math.ceil((sendsAt - now) / 1_000));
+  return (
+    <Paper withBorder p="sm" shadow="sm" role="group" aria-label={text.label}>
+      <Group gap="sm" justify="space-between">
+        <Text size="sm" role="status">
+          <Message
+            text={approved ? text.approved : text.rejected}
+            values={{ gate: <UserText>{label}</UserText> }}
+          />
+        </Text>
+        <Group gap="xs">
+          <Button variant="default" disabled={sendsAt === undefined} onClick={undoDecision}>
+            {seconds > 0 ? text.undoWithin(countText(seconds)) : text.undo}
+          </Button>
+          <Button variant="subtle" loading={sendsAt === undefined} onClick={() => sendNow()}>
+            {text.sendNow}
+          </Button>
+        </Group>
+      </Group>
+    </Paper>
+  );
+}

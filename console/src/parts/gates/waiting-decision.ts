@@ -1,0 +1,126 @@
+import { notifications } from '@mantine/notifications';
+import { useSyncExternalStore } from 'react';
+import { createClient, type JsonObject } from '../../../../client/index.ts';
+import { api } from '../../api.ts';
+import { apiUrl } from '../../document.ts';
+import { waitingDecision as text } from '../../messages/en/gates.ts';
+import { queryClient } from '../../query-client.ts';
+import { runsKey } from '../../queries/runs.ts';
+import { metricsQuery } from '../../queries/workspace.ts';
+import { sessionToken } from '../../session.ts';
+import { describeError } from '../text/describe-error.ts';
+
+/** How long a decision can be undone before it is sent. */
+const UNDO_MS = 5_000;
+
+/** A decision that was made and not sent yet. */
+export interface WaitingDecision {
+  /** Of the gate in this round. */
+  key: string;
+  runId: string;
+  stepKey: string;
+  label: string;
+  approved: boolean;
+  answer: { input?: JsonObject; arguments?: JsonObject; reason?: string; digest?: string };
+  /** Called once the service has it. */
+  onSent?: () => void;
+  onUndo?: (() => void) | undefined;
+}
+
+/** The decision as it is shown: `sendsAt` is in milliseconds since the epoch, undefined once it is being sent. */
+export interface ShownDecision extends WaitingDecision {
+  sendsAt: number | undefined;
+}
+
+let current: ShownDecision | undefined;
+let timer: ReturnType<typeof setTimeout> | undefined;
+const listeners = new Set<() => void>();
+
+function show(next: ShownDecision | undefined): void {
+  current = next;
+  for (const listener of listeners) listener();
+}
+
+/**
+ * Sends a decision after `UNDO_MS`, or sooner: when the page is left or hidden, or with the next decision. If the
+ * service refuses it, a notification says why.
+ */
+export function decideLater(decision: WaitingDecision): void {
+  sendNow();
+  show({ ...decision, sendsAt: Date.now() + UNDO_MS });
+  timer = setTimeout(() => sendNow(), UNDO_MS);
+}
+
+/** Takes the waiting decision back. Does nothing when it is already being sent. */
+export function undoDecision(): void {
+  if (current?.sendsAt === undefined) return;
+  clearTimeout(timer);
+  const { onUndo } = current;
+  show(undefined);
+  onUndo?.();
+}
+
+/** Sends the waiting decision, if there is one. `leaving`: the request must outlive the page. */
+export function sendNow(leaving = false): void {
+  if (current?.sendsAt === undefined) return;
+  clearTimeout(timer);
+  const sent = { ...current, sendsAt: undefined };
+  show(sent);
+  void send(sent, leaving).finally(() => {
+    // Another decision may have followed.
+    if (current === sent) show(undefined);
+  });
+}
+
+async function send(decision: ShownDecision, leaving: boolean): Promise<void> {
+  const { runId, stepKey, label, approved, answer, onSent } = decision;
+  const { input, ...options } = answer;
+  const mutation = queryClient.getMutationCache().build(queryClient, {
+    mutationFn: () =>
+      (leaving ? leavingClient() : api()).approve(runId, approved, input, { stepKey, ...options }),
+  });
+  try {
+    await mutation.execute(undefined);
+    onSent?.();
+    notifications.show({
+      color: 'success',
+      message: approved ? text.sentApproved(label) : text.sentRejected(label),
+    });
+  } catch (error) {
+    notifications.show({
+      color: 'danger',
+      title: approved ? text.notApproved(label) : text.notRejected(label),
+      message: describeError(error),
+      autoClose: false,
+    });
+  }
+  // Until the gate is read again, it would look undecided.
+  await Promise.all(
+    [runsKey, metricsQuery.queryKey].map((queryKey) => queryClient.invalidateQueries({ queryKey })),
+  );
+}
+
+/** A client whose requests are finished by the browser after the page is gone. */
+function leavingClient() {
+  const token = sessionToken();
+  return createClient({
+    baseUrl: apiUrl,
+    ...(token && { token }),
+    fetch: (url, init) => fetch(url, { ...init, keepalive: true }),
+  });
+}
+
+const subscribe = (listener: () => void): (() => void) => {
+  listeners.add(listener);
+  return () => listeners.delete(listener);
+};
+
+/** The decision that waits or is being sent. */
+export const useWaitingDecision = (): ShownDecision | undefined =>
+  useSyncExternalStore(subscribe, () => current);
+
+// A phone can end a hidden page without a further event.
+document.addEventListener('visibilitychange', () => {
+  if (document.visibilityState === 'hidden') sendNow(true);
+});
+window.addEventListener('pagehide', () => sendNow(true));

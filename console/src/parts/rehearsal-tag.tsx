@@ -1,0 +1,8 @@
+import type { RunSummary } from '../../../client/index.ts';
+import { rehearsal } from '../messages/en/parts/states.ts';
+import { Tag } from './tag.tsx';
+
+/** Marks a run whose results come from the record of another one, and which has no effects. */
+export function RehearsalTag({ mode }: Pick<RunSummary, 'mode'>) {
+  return mode === null ? null : <Tag color="trial">{rehearsal}</Tag>;
+}

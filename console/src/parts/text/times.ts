@@ -1,0 +1,33 @@
+import { locale } from '../../messages/en/locale.ts';
+import { closeTimes as text } from '../../messages/en/times.ts';
+
+/** Tolerated clock skew of the service ahead of the browser. */
+const AHEAD_MS = 10_000;
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
+const DAY = 24 * HOUR;
+
+const absolute = new Intl.DateTimeFormat(locale, {
+  dateStyle: 'medium',
+  timeStyle: 'medium',
+  hourCycle: 'h23',
+});
+// With "yesterday", a time 47 hours ago would seem to be on the wrong date.
+const relative = new Intl.RelativeTimeFormat(locale, { numeric: 'always' });
+
+/** A time in the viewer's zone: `Nov 25, 2026, 17:04:09`. */
+export const timeText = (at: string | number): string => absolute.format(new Date(at));
+
+/** A time relative to now, by whole units that have passed: `just now`, `5 minutes ago`, `in 2 days`. */
+export function agoText(ms: number): string {
+  const size = Math.abs(ms);
+  // A recent time can be slightly after the last tick.
+  if (size < MINUTE) return ms > AHEAD_MS ? text.soon : text.justNow;
+  if (size < HOUR) return relative.format(Math.trunc(ms / MINUTE), 'minute');
+  if (size < DAY) return relative.format(Math.trunc(ms / HOUR), 'hour');
+  return relative.format(Math.trunc(ms / DAY), 'day');
+}
+
+/** A time as a `datetime-local` input shows it, in the zone of the browser. */
+export const localTime = (at: number): string =>
+  new Date(at - new Date(at).getTimezoneOffset() * MINUTE).toISOString().slice(0, 16);

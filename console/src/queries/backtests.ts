@@ -1,0 +1,45 @@
+import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query';
+import type { Backtest, BacktestFinding } from '../../../client/index.ts';
+import { api } from '../api.ts';
+
+export const backtestsKey = ['backtests'] as const;
+
+/** How often a running backtest is read. */
+const RUNNING_EVERY_MS = 700;
+const RECENT = 5;
+const PAGE = 50;
+
+/** The newest backtests. */
+export const recentBacktestsQuery = queryOptions({
+  queryKey: [...backtestsKey, 'recent'],
+  queryFn: async ({ signal }) =>
+    (await api().listBacktests({ limit: RECENT }, { signal })).backtests,
+});
+
+/** A backtest, read again while it is running. */
+export const backtestQuery = (id: string) =>
+  queryOptions({
+    queryKey: [...backtestsKey, id],
+    queryFn: ({ signal }): Promise<Backtest> => api().getBacktest(id, { limit: 1 }, { signal }),
+    refetchInterval: ({ state }) => (state.data?.status === 'running' ? RUNNING_EVERY_MS : false),
+  });
+
+export type Effect = BacktestFinding['effect'];
+
+/** The steps that would be judged differently, page by page. `status` is that of the backtest, which they grow with. */
+export const backtestStepsQuery = (
+  { id, status }: Pick<Backtest, 'id' | 'status'>,
+  effect: Effect | undefined,
+) =>
+  infiniteQueryOptions({
+    queryKey: [...backtestsKey, id, 'steps', status, effect],
+    queryFn: ({ signal, pageParam }) =>
+      api().getBacktest(
+        id,
+        { limit: PAGE, cursor: pageParam, ...(effect !== undefined && { effect }) },
+        { signal },
+      ),
+    initialPageParam: undefined as string | undefined,
+    getNextPageParam: (page) => page.next_cursor ?? undefined,
+    select: ({ pages }) => pages.flatMap(({ steps }) => steps),
+  });

@@ -1,0 +1,40 @@
+import { infiniteQueryOptions } from '@tanstack/react-query';
+import type { ComparedRun } from '../../../client/index.ts';
+import { api } from '../api.ts';
+
+export const experimentsKey = ['experiments'] as const;
+
+const READ_EVERY_MS = 5_000;
+/** While one is running. */
+const FOLLOW_EVERY_MS = 1_000;
+
+/** The experiments of a workflow, newest first, page by page. */
+export const experimentsQuery = (workflowId: string) =>
+  infiniteQueryOptions({
+    queryKey: [...experimentsKey, 'of', workflowId],
+    queryFn: ({ signal, pageParam }) =>
+      api().listExperiments(workflowId, { limit: 20, cursor: pageParam }, { signal }),
+    initialPageParam: undefined as string | undefined,
+    getNextPageParam: (page) => page.next_cursor ?? undefined,
+    refetchInterval: ({ state }) => {
+      const pages = state.data?.pages ?? [];
+      const running = pages.some(({ experiments }) =>
+        experiments.some(({ status }) => status === 'running'),
+      );
+      return (running ? FOLLOW_EVERY_MS : READ_EVERY_MS) * Math.max(1, pages.length);
+    },
+  });
+
+/** An experiment with its runs, the worst first, page by page. Followed while it is running. */
+export const experimentQuery = (experimentId: string, outcome?: ComparedRun['outcome']) =>
+  infiniteQueryOptions({
+    queryKey: [...experimentsKey, 'one', experimentId, outcome ?? ''],
+    queryFn: ({ signal, pageParam }) =>
+      api().getExperiment(experimentId, { limit: 50, outcome, cursor: pageParam }, { signal }),
+    initialPageParam: undefined as string | undefined,
+    getNextPageParam: (page) => page.next_cursor ?? undefined,
+    refetchInterval: ({ state }) =>
+      state.data?.pages[0]?.status === 'running'
+        ? FOLLOW_EVERY_MS * (state.data.pages.length || 1)
+        : false,
+  });

@@ -1,0 +1,25 @@
+import { queryOptions } from '@tanstack/react-query';
+import { api } from '../api.ts';
+import { runsKey } from './runs.ts';
+import { workflowsKey } from './workflows.ts';
+
+const SHOWN_RUNS = 20;
+
+/** The newest runs whose state a node can be tested with. */
+export const testRunsQuery = (workflowId: string) =>
+  queryOptions({
+    queryKey: [...runsKey, 'of-workflow', workflowId],
+    queryFn: async ({ signal }) => {
+      const filter = { mode: 'live', limit: SHOWN_RUNS } as const;
+      return (await api().listWorkflowRuns(workflowId, filter, { signal })).runs;
+    },
+  });
+
+export const pinsKey = (workflowId: string) => [...workflowsKey, 'pins', workflowId] as const;
+
+/** The member's pinned outputs of a workflow. */
+export const pinsQuery = (workflowId: string) =>
+  queryOptions({
+    queryKey: pinsKey(workflowId),
+    queryFn: ({ signal }) => api().listPins(workflowId, { signal }),
+  });

@@ -1,0 +1,8 @@
+import { queryOptions } from '@tanstack/react-query';
+import { api } from '../api.ts';
+
+/** The saved views of the list of runs. */
+export const runViewsQuery = queryOptions({
+  queryKey: ['run-views'],
+  queryFn: ({ signal }) => api().listRunViews({ signal }),
+});

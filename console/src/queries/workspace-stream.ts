@@ -1,0 +1,120 @@
+import { type Query, type QueryClient, type QueryKey, useQueryClient } from '@tanstack/react-query';
+import { useEffect } from 'react';
+import { api } from '../api.ts';
+import { useSessionToken } from '../session.ts';
+import { alertsQuery } from './alerts.ts';
+import { backtestsKey } from './backtests.ts';
+import { budgetsKey } from './budgets.ts';
+import { coalesce } from './coalesce.ts';
+import { dataKeysKey, endpointsKey, feedsKey, recordsKey, sourcesKey } from './data.ts';
+import { experimentsKey } from './experiments.ts';
+import { followStream } from './follow.ts';
+import { identityQuery } from './identity.ts';
+import { keysKey } from './keys.ts';
+import { membersKey } from './members.ts';
+import { policiesKey } from './policies.ts';
+import { pricesKey } from './prices.ts';
+import { runsKey } from './runs.ts';
+import { schedulesKey } from './schedules.ts';
+import { secretsKey } from './secrets.ts';
+import { setStreamLive } from './stream-state.ts';
+import { templatesQuery } from './templates.ts';
+import { toolsKey } from './tools.ts';
+import { webhooksKey } from './webhooks.ts';
+import { workflowsKey } from './workflows.ts';
+import { metricsQuery, usageQuery, workspaceQuery } from './workspace.ts';
+
+/** What is read again at most this often because of frames: on a busy workspace something changes all the time. */
+const REFETCH_EVERY_MS = 2_000;
+
+const ofRuns: readonly QueryKey[] = [
+  runsKey,
+  metricsQuery.queryKey,
+  usageQuery.queryKey,
+  budgetsKey,
+  ['decisions'],
+];
+
+/** The queries that show what a frame names. Entries of the audit log come with most of them. */
+const shownIn: Readonly<Record<string, readonly QueryKey[]>> = {
+  api_key: [keysKey],
+  budget: [budgetsKey, usageQuery.queryKey],
+  data_key: [dataKeysKey],
+  data_webhook: [endpointsKey],
+  feed: [feedsKey],
+  job: [backtestsKey, experimentsKey],
+  member: [membersKey, identityQuery.queryKey],
+  record: [recordsKey, feedsKey],
+  run: ofRuns,
+  secret: [secretsKey],
+  source: [sourcesKey],
+  step: ofRuns,
+  template: [templatesQuery.queryKey],
+  tool: [toolsKey],
+  workflow: [workflowsKey, schedulesKey, webhooksKey],
+  workspace: [
+    workspaceQuery.queryKey,
+    usageQuery.queryKey,
+    policiesKey,
+    pricesKey,
+    alertsQuery.queryKey,
+  ],
+};
+
+/**
+ * Whether a frame makes the query read again. The page of a run has its own stream, and of a list with several pages the
+ * rows stay where they are.
+ */
+const follows = ({ queryKey, state }: Query): boolean => {
+  if (queryKey[0] === runsKey[0] && queryKey[1] === 'run') return false;
+  const { pages } = (state.data ?? {}) as { pages?: unknown };
+  return !Array.isArray(pages) || pages.length <= 1;
+};
+
+/**
+ * Reads again what the page shows. Frames name only what changes from now on: what changed before the stream opened, or
+ * while it was broken, is not known. Reads in flight may have seen the state before, so they end first.
+ */
+async function readAgain(queries: QueryClient, signal: AbortSignal): Promise<void> {
+  const inFlight = queries.getQueryCache().findAll({ fetchStatus: 'fetching' });
+  await Promise.allSettled(inFlight.flatMap(({ promise }) => promise ?? []));
+  if (!signal.aborted) await queries.invalidateQueries();
+}
+
+/** Keeps what every page shows up to date: reads it again when the stream of the workspace names it. */
+export function useWorkspaceStream(enabled: boolean): void {
+  const queries = useQueryClient();
+  const token = useSessionToken();
+  useEffect(() => {
+    if (!enabled) return;
+    const controller = new AbortController();
+    const { signal } = controller;
+    const changed = new Set<string>();
+    const refetch = coalesce(async () => {
+      const topics = [...changed];
+      changed.clear();
+      const keys = topics.flatMap((topic) => shownIn[topic] ?? []);
+      const all = [...keys, ...(topics.some((topic) => topic !== 'step') ? [['audit']] : [])];
+      await Promise.all(
+        all.map((queryKey) => queries.invalidateQueries({ queryKey, predicate: follows })),
+      );
+    }, REFETCH_EVERY_MS);
+    void followStream((options) => api().streamWorkspace(options), {
+      signal,
+      report: (state) => {
+        if (signal.aborted) return;
+        setStreamLive(state === 'live');
+        if (state === 'live') void readAgain(queries, signal);
+      },
+      onFrame: ({ changed: topics }) => {
+        for (const topic of topics) changed.add(topic);
+        refetch.ask();
+      },
+    });
+    return () => {
+      controller.abort();
+      setStreamLive(false);
+      refetch.stop();
+    };
+  }, [enabled, token, queries]);
+}

@@ -1,0 +1,53 @@
+import { ActionIcon, Tooltip } from '@mantine/core';
+import { IconSearch } from '@tabler/icons-react';
+import { useNavigate } from '@tanstack/react-router';
+import { lazy, Suspense, useState } from 'react';
+import { commandHost as text } from '../../messages/en/shell.ts';
+import { pageKeys } from '../../nav.ts';
+import { useSequences, useShortcuts } from '../../parts/shortcuts.ts';
+import { usePaletteOpened } from './open.ts';
+
+const Palette = lazy(async () => ({ default: (await import('./palette.tsx')).Palette }));
+const ShortcutSheet = lazy(async () => ({
+  default: (await import('./shortcut-sheet.tsx')).ShortcutSheet,
+}));
+
+/** The button of the command palette, its key, and the keys that work on every page. */
+export function CommandHost() {
+  const palette = usePaletteOpened();
+  const [sheet, setSheet] = useState(false);
+  const navigate = useNavigate();
+  useShortcuts({ '?': () => setSheet(true) });
+  useSequences(
+    'g',
+    Object.fromEntries(pageKeys.map(({ key, page: { to } }) => [key, () => void navigate({ to })])),
+  );
+  return (
+    <>
+      <Tooltip label={text.hint}>
+        <ActionIcon
+          variant="subtle"
+          color="gray"
+          size="lg"
+          aria-label={text.label}
+          aria-keyshortcuts="Control+K Meta+K"
+          onClick={palette.open}
+        >
+          <IconSearch size={18} />
+        </ActionIcon>
+      </Tooltip>
+      <Suspense fallback={null}>
+        {palette.opened && (
+          <Palette
+            onClose={palette.close}
+            onShortcuts={() => {
+              palette.close();
+              setSheet(true);
+            }}
+          />
+        )}
+        {sheet && <ShortcutSheet onClose={() => setSheet(false)} />}
+      </Suspense>
+    </>
+  );
+}

@@ -1,0 +1,83 @@
+import { Group, Kbd, Modal, Stack, Switch, Text, Title } from '@mantine/core';
+import { useRouterState } from '@tanstack/react-router';
+import { shortcutSheet as text } from '../../messages/en/palette.ts';
+import { pageKeys } from '../../nav.ts';
+import { useShortcutsOn } from '../../parts/shortcuts.ts';
+
+interface Shortcut {
+  keys: readonly string[];
+  effect: string;
+}
+
+const everywhere: readonly Shortcut[] = [
+  { keys: ['Ctrl', 'K'], effect: text.palette },
+  { keys: ['?'], effect: text.sheet },
+  ...pageKeys.map(({ key, page }) => ({ keys: ['g', key], effect: text.goTo(page.label) })),
+];
+
+/** Shortcuts of pages, by the start of their path. */
+const ofPages: readonly { page: RegExp; title: string; shortcuts: readonly Shortcut[] }[] = [
+  {
+    page: /^\/approvals/,
+    title: text.approvals.title,
+    shortcuts: [
+      { keys: ['j'], effect: text.approvals.next },
+      { keys: ['k'], effect: text.approvals.previous },
+      { keys: ['a'], effect: text.approvals.approve },
+      { keys: ['r'], effect: text.approvals.reject },
+      { keys: ['Ctrl', 'Enter'], effect: text.approvals.send },
+    ],
+  },
+  {
+    page: /^\/workflows\/[^/]+\/edit$/,
+    title: text.editor.title,
+    shortcuts: [
+      { keys: ['Ctrl', 'Z'], effect: text.editor.undo },
+      { keys: ['Ctrl', 'Y'], effect: text.editor.redo },
+      { keys: ['Ctrl', 'S'], effect: text.editor.save },
+    ],
+  },
+];
+
+/** The shortcuts of this page, and a switch for those without Ctrl. */
+export function ShortcutSheet({ onClose }: { onClose: () => void }) {
+  const path = useRouterState({ select: (state) => state.location.pathname });
+  const [on, setOn] = useShortcutsOn();
+  const here = ofPages.filter(({ page }) => page.test(path));
+  return (
+    <Modal opened onClose={onClose} title={text.title}>
+      <Stack gap="lg">
+        {here.map(({ title, shortcuts }) => (
+          <ShortcutList key={title} title={title} shortcuts={shortcuts} />
+        ))}
+        <ShortcutList title={text.everyPage} shortcuts={everywhere} />
+        <Switch
+          label={text.single}
+          description={text.singleAbout}
+          checked={on}
+          onChange={(event) => setOn(event.currentTarget.checked)}
+        />
+      </Stack>
+    </Modal>
+  );
+}
+
+function ShortcutList({ title, shortcuts }: { title: string; shortcuts: readonly Shortcut[] }) {
+  return (
+    <Stack gap={6}>
+      <Title order={3} size="sm">
+        {title}
+      </Title>
+      {shortcuts.map(({ keys, effect }) => (
+        <Group key={effect} justify="space-between" wrap="nowrap">
+          <Text size="sm">{effect}</Text>
+          <Group gap={4} wrap="nowrap">
+            {keys.map((key) => (
+              <Kbd key={key}>{key}</Kbd>
+            ))}
+          </Group>
+        </Group>
+      ))}
+    </Stack>
+  );
+}

@@ -1,0 +1,133 @@
+import { type CSSVariablesResolver, DEFAULT_THEME, type MantineColorsTuple } from '@mantine/core';
+
+/**
+ * The design tokens of the console: colors, sizes and spacing. No other file names a color; styles use the variables
+ * of these, and components their names. Ten shades each, from light to dark.
+ */
+
+const accent: MantineColorsTuple = [
+  '#e8f4f8',
+  '#d2e7ee',
+  '#a5cfde',
+  '#74b5cb',
+  '#4f9fbb',
+  '#378fae',
+  '#257f9f',
+  '#16708f',
+  '#0c5871',
+  '#064358',
+];
+
+const gray: MantineColorsTuple = [
+  '#f6f8f9',
+  '#eef1f3',
+  '#e2e7ea',
+  '#d6dce0',
+  '#c2cad1',
+  '#a3aeb7',
+  '#7a8691',
+  '#47545e',
+  '#37424b',
+  '#1d252c',
+];
+
+/** Text, borders and surfaces of the dark scheme: 0 is text, 4 borders, 7 the page. */
+const dark: MantineColorsTuple = [
+  '#d3d9de',
+  '#b1bac2',
+  '#8893a0',
+  '#636f7b',
+  '#3b4650',
+  '#303942',
+  '#242c34',
+  '#161b21',
+  '#11151a',
+  '#0b0e12',
+];
+
+const { red, orange, yellow, teal, blue, grape } = DEFAULT_THEME.colors;
+
+/** The colors by their meaning. `caution` is what people ended or refused, `trial` what has no effect outside. */
+export const colours = {
+  accent,
+  gray,
+  dark,
+  danger: red,
+  caution: orange,
+  warning: yellow,
+  success: teal,
+  info: blue,
+  trial: grape,
+};
+
+/** The color of the browser's own frame around the page, as index.html names it, too. */
+export const frameColours = { light: gray[0], dark: dark[8] };
+
+/** Few sizes of text: captions and tables' notes, text, large text, figures. */
+export const fontSizes = {
+  xs: '0.75rem',
+  sm: '0.875rem',
+  md: '0.9375rem',
+  lg: '1.0625rem',
+  xl: '1.25rem',
+};
+
+export const headingSizes = {
+  h1: { fontSize: '1.625rem', lineHeight: '1.3' },
+  h2: { fontSize: '1.5rem', lineHeight: '1.3' },
+  h3: { fontSize: '1.375rem', lineHeight: '1.35' },
+  h4: { fontSize: '1.125rem', lineHeight: '1.4' },
+  h5: { fontSize: '1rem', lineHeight: '1.45' },
+  h6: { fontSize: '0.875rem', lineHeight: '1.5' },
+};
+
+export const spacing = {
+  xs: '0.5rem',
+  sm: '0.75rem',
+  md: '1rem',
+  lg: '1.25rem',
+  xl: '2rem',
+};
+
+export const radius = { xs: '2px', sm: '4px', md: '6px', lg: '10px', xl: '16px' };
+
+/** In pixels. */
+export const headerHeight = 56;
+export const sidebarWidth = 208;
+
+/** Space above and below the text of a table's cell. */
+export const tableSpacing = 'xs';
+
+/** Tokens that Mantine has no name for, and its own variables that are too pale for a contrast of 4.5 to 1. */
+export const cssVariables: CSSVariablesResolver = () => ({
+  variables: {
+    '--page-width': '1600px',
+    '--header-height': `${headerHeight}px`,
+    '--border': '1px solid var(--mantine-color-default-border)',
+    '--focus-ring': '2px solid var(--mantine-primary-color-filled)',
+    '--tab-line': '2px',
+  },
+  light: {
+    '--mantine-color-text': gray[9],
+    '--mantine-color-dimmed': gray[7],
+    '--mantine-color-error': red[9],
+    '--logo-ground': accent[7],
+    '--logo-line': '#fff',
+    '--surface-aside': gray[0],
+    '--surface-added': teal[1],
+    '--surface-removed': red[1],
+    '--syntax-text': teal[9],
+    '--syntax-plain': blue[9],
+  },
+  dark: {
+    '--mantine-color-dimmed': dark[1],
+    '--mantine-color-error': red[5],
+    '--logo-ground': accent[3],
+    '--logo-line': dark[9],
+    '--surface-aside': dark[8],
+    '--surface-added': '#0b4a38',
+    '--surface-removed': '#5f2222',
+    '--syntax-text': teal[3],
+    '--syntax-plain': blue[3],
+  },
+});

@@ -1,0 +1,114 @@
+import { z } from 'zod';
+import type { EvaluationCheck } from '../../contract/graph.ts';
+import { rehearsalSchema } from '../../contract/fork.ts';
+import type { Json, JsonObject } from '../../json.ts';
+import { type Db, jsonOrNull, sql, type Tx } from '../pool.ts';
+
+/** An experiment is a job (`shared/db/jobs`) with the same id, a candidate, and the runs to rehearse. */
+
+const json = z.unknown() as unknown as z.ZodType<Json>;
+const candidateRow = z.object({
+  workflow_id: z.string(),
+  version: z.number().nullable(),
+  graph: json,
+  input_schema: z.unknown() as unknown as z.ZodType<JsonObject | null>,
+  checks: z.unknown() as unknown as z.ZodType<EvaluationCheck[]>,
+  rules: rehearsalSchema.partial(),
+  budget_micros: z.number().nullable(),
+  spent_micros: z.number(),
+  created_by: z.string().nullable(),
+  created_by_name: z.string().nullable(),
+});
+export type StoredExperiment = z.infer<typeof candidateRow>;
+
+/** What the rehearsals of experiment `e`, and the runs below them, have cost. */
+export const spentMicros = sql.fragment`(SELECT s.spent_micros FROM experiment_spending(e.id, '', '') AS s)`;
+
+/** A new experiment: what it tries, with what a draft contains, and the runs to rehearse, in their order. */
+export interface NewExperiment {
+  id: string;
+  workspaceId: string;
+  workflowId: string;
+  /** Null for a draft. */
+  version: number | null;
+  content: { graph: Json; inputSchema: JsonObject | null };
+  contentDigest: string;
+  rules: JsonObject;
+  budgetMicros: number | null;
+  runIds: readonly string[];
+}
+
+/** The job must have been inserted. The checks are those that the workflow has now. */
+export async function insertExperiment(tx: Tx, experiment: NewExperiment): Promise<void> {
+  const { id, workflowId, content, rules } = experiment;
+  await tx.query(sql.prepared('experiments_insert', z.object({}))`
+    INSERT INTO experiments (id, workspace_id, workflow_id, version, graph, input_schema, content_digest, checks, rules,
+                             budget_micros)
+    SELECT ${id}, ${experiment.workspaceId}, w.id, ${experiment.version}::int, ${jsonOrNull(content.graph)},
+           ${jsonOrNull(content.inputSchema)}, ${experiment.contentDigest}, w.checks, ${JSON.stringify(rules)}::json,
+           ${experiment.budgetMicros}::bigint
+    FROM workflows w WHERE w.id = ${workflowId} AND w.workspace_id = ${experiment.workspaceId}
+  `);
+  await tx.query(sql.prepared('experiments_insert_runs', z.object({}))`
+    INSERT INTO experiment_runs (experiment_id, n, run_id)
+    SELECT ${id}, n, run_id
+    FROM unnest(${sql.array([...experiment.runIds], 'text')}) WITH ORDINALITY AS t (run_id, n)
+  `);
+}
+
+/** Null when it was deleted, as with its workflow. What it has spent is read only under a budget. */
+export const findExperiment = (db: Db, id: string): Promise<StoredExperiment | null> =>
+  db.maybeOne(sql.prepared('experiments_find', candidateRow)`
+    SELECT e.workflow_id, e.version, e.graph, e.input_schema, e.checks, e.rules, e.budget_micros,
+           CASE WHEN e.budget_micros IS NULL THEN 0 ELSE ${spentMicros} END AS spent_micros,
+           j.created_by, j.created_by_name
+    FROM experiments e JOIN background_jobs j ON j.id = e.id WHERE e.id = ${id}
+  `);
+
+/** How many runs it rehearses. */
+export const countExperimentRuns = (db: Db, id: string): Promise<number> =>
+  db.oneFirst(sql.prepared('experiments_count_runs', z.object({ n: z.number() }))`
+    SELECT count(*) AS n FROM experiment_runs WHERE experiment_id = ${id}
+  `);
+
+export const readWorkflowOf = (db: Db, id: string): Promise<string> =>
+  db.oneFirst(sql.prepared('experiments_workflow_of', z.object({ workflow_id: z.string() }))`
+    SELECT workflow_id FROM experiments WHERE id = ${id}
+  `);
+
+const openRow = z.object({
+  n: z.number(),
+  run_id: z.string(),
+  rehearsal_run_id: z.string().nullable(),
+  status: z.string().nullable(),
+});
+export type OpenRun = z.infer<typeof openRow>;
+
+/** The first runs without an outcome, with their rehearsals as they are now. */
+export const openRuns = (
+  db: Db,
+  { id, limit }: { id: string; limit: number },
+): Promise<readonly OpenRun[]> =>
+  db.any(sql.prepared('experiments_open_runs', openRow)`
+    SELECT o.n, o.run_id, r.id AS rehearsal_run_id, r.status
+    FROM (SELECT n, run_id FROM experiment_runs
+          WHERE experiment_id = ${id} AND outcome IS NULL ORDER BY n LIMIT ${limit}::int) AS o
+    LEFT JOIN runs r ON r.experiment_id = ${id} AND r.forked_from = o.run_id
+    ORDER BY o.n
+  `);
+
+/** The rehearsals of an experiment that have not ended. */
+export const openRehearsals = (
+  db: Db,
+  { workspaceId, id }: { workspaceId: string; id: string },
+): Promise<readonly string[]> =>
+  db.anyFirst(sql.prepared('experiments_open_rehearsals', z.object({ id: z.string() }))`
+    SELECT id FROM runs
+    WHERE experiment_id = ${id} AND workspace_id = ${workspaceId} AND status IN ('pending', 'running', 'paused')
+  `);
+
+/** The rehearsals of an experiment that wait for a decision. */
+export const waitingRehearsals = (db: Db, id: string): Promise<readonly string[]> =>
+  db.anyFirst(sql.prepared('experiments_waiting_rehearsals', z.object({ id: z.string() }))`
+    SELECT id FROM runs WHERE experiment_id = ${id} AND status = 'paused'
+  `);

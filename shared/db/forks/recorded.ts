@@ -1,0 +1,158 @@
+import { z } from 'zod';
+import { rehearsalSchema } from '../../contract/fork.ts';
+import { type ErrorKind, errorKinds } from '../../graph/caught-error.ts';
+import type { Json, JsonObject } from '../../json.ts';
+import { canonicalJson } from '../../values/canonical-json.ts';
+import { type RecordedCall, turnKey } from '../../agents/turn-record.ts';
+import { type Db, type FragmentSqlToken, sql } from '../pool.ts';
+
+/** What the record of a rehearsed run has for a step of its rehearsal. */
+export interface RecordedStep {
+  stepKey: string;
+  status: 'success' | 'failed';
+  input: Json;
+  output: Json;
+  error: string | null;
+  kind: ErrorKind | null;
+  /** How many attempts had failed. */
+  errors: number;
+  model: string | null;
+  /** The run that executed it. */
+  reusedFrom: string;
+}
+
+const recordedRow = z.object({
+  step_key: z.string(),
+  status: z.enum(['success', 'failed']),
+  input: z.json().nullable(),
+  output: z.json().nullable(),
+  error: z.string().nullable(),
+  kind: z.enum(errorKinds).nullable(),
+  errors: z.number(),
+  model: z.string().nullable(),
+  reused_from: z.string(),
+});
+
+const toStep = ({ step_key, reused_from, ...same }: z.infer<typeof recordedRow>): RecordedStep => ({
+  ...same,
+  stepKey: step_key,
+  reusedFrom: reused_from,
+});
+
+/** Of the ended step `s` of the run that the rehearsal `r` rehearses. */
+const recordedColumns = sql.fragment`
+  s.step_key, s.status, s.input, s.output, s.error, s.error_kind AS kind, greatest(0, s.errors - s.forgiven) AS errors,
+  s.model, coalesce(s.reused_from, s.run_id) AS reused_from`;
+
+const hasEnded = sql.fragment`s.status IN ('success', 'failed')`;
+
+const ofSource = (runId: string, where: FragmentSqlToken) => sql.fragment`
+  SELECT ${recordedColumns} FROM runs r JOIN steps s ON s.run_id = r.forked_from
+  WHERE r.id = ${runId} AND ${hasEnded} AND ${where}`;
+
+/** The result of a step that was executed with the same: `digest` is that of its node and its rendered input. */
+export async function findRecorded(
+  db: Db,
+  { runId, stepKey, digest }: { runId: string; stepKey: string; digest: string },
+): Promise<RecordedStep | undefined> {
+  const row = await db.maybeOne(sql.prepared('rehearsals_step', recordedRow)`
+    ${ofSource(
+      runId,
+      sql.fragment`s.step_key = ${stepKey} AND EXISTS (
+        SELECT FROM recorded_steps d WHERE d.run_id = r.id AND d.step_key = ${stepKey} AND d.digest = ${digest})`,
+    )}
+  `);
+  return row === null ? undefined : toStep(row);
+}
+
+/**
+ * The result of a turn of an agent with tools. The first one must have been asked with the same; a later one is the same
+ * if everything before it comes from the record.
+ */
+export async function findRecordedTurn(
+  db: Db,
+  turn: { runId: string; agentKey: string; turn: number; digest: string },
+): Promise<RecordedStep | undefined> {
+  const { runId, agentKey, digest } = turn;
+  const row = await db.maybeOne(sql.prepared('rehearsals_turn', recordedRow)`
+    ${ofSource(
+      runId,
+      sql.fragment`s.step_key = ${turnKey(agentKey, turn.turn)} AND CASE WHEN ${turn.turn === 1}
+        THEN EXISTS (SELECT FROM recorded_steps d WHERE d.run_id = r.id AND d.step_key = ${agentKey} AND d.digest = ${digest})
+        ELSE NOT EXISTS (SELECT FROM steps b WHERE b.run_id = r.id AND b.parent_step_key = ${agentKey}
+                           AND b.turn < ${turn.turn}::int AND b.reused_from IS NULL) END`,
+    )}
+  `);
+  return row === null ? undefined : toStep(row);
+}
+
+const callRow = z.object({
+  ...recordedRow.shape,
+  turn: z.number(),
+  index: z.number(),
+  calls: z.unknown().transform((calls) => calls as RecordedCall[]),
+  decided: z.record(z.string(), z.json()).nullable(),
+});
+
+/**
+ * The result of a call of an agent: of the same tool with the same arguments, made by the same step of the other run. Of
+ * several, the one with the same key.
+ */
+export async function findRecordedCall(
+  db: Db,
+  call: { runId: string; stepKey: string; agentKey: string; tool: string; args: JsonObject },
+): Promise<RecordedStep | undefined> {
+  const { runId, stepKey, agentKey, tool, args } = call;
+  const rows = await db.any(sql.prepared('rehearsals_calls', callRow)`
+    SELECT ${recordedColumns}, s.turn, s.call_index AS index, t.output -> 'calls' AS calls,
+           (SELECT g.decided_arguments FROM gates g
+            WHERE g.run_id = s.run_id AND g.step_key = s.step_key AND g.status = 'approved'
+            ORDER BY g.round DESC LIMIT 1) AS decided
+    FROM runs r JOIN steps s ON s.run_id = r.forked_from
+    JOIN steps t ON t.run_id = s.run_id AND t.step_key = ${agentKey} || '/' || s.turn
+    WHERE r.id = ${runId} AND ${hasEnded} AND s.attempts > 0
+      AND s.parent_step_key = ${agentKey} AND s.call_tool = ${tool}
+    ORDER BY s.step_key <> ${stepKey}, s.turn, s.call_index
+  `);
+  const wanted = canonicalJson(args);
+  const found = rows.find(({ calls, index, decided }) => {
+    const sent = decided ?? calls.find((each) => each.index === index)?.arguments;
+    return sent !== undefined && canonicalJson(sent) === wanted;
+  });
+  return found === undefined ? undefined : toStep(found);
+}
+
+const pinRow = z.object({ run_id: z.string(), step_key: z.string(), output: z.json() });
+
+/** The output that the member who started a rehearsal has pinned for a node. */
+export async function findPinned(
+  db: Db,
+  { runId, nodeId }: { runId: string; nodeId: string },
+): Promise<RecordedStep | undefined> {
+  const row = await db.maybeOne(sql.prepared('rehearsals_pin', pinRow)`
+    SELECT p.run_id, p.step_key, p.output
+    FROM runs r JOIN workflow_pins p ON p.workflow_id = r.workflow_id AND p.member_id IS NOT DISTINCT FROM r.created_by
+    WHERE r.id = ${runId} AND p.node_id = ${nodeId}
+  `);
+  if (row === null) return undefined;
+  const { run_id: reusedFrom, step_key: stepKey, output } = row;
+  const ended = { status: 'success', input: null, error: null, kind: null, errors: 0 } as const;
+  return { ...ended, stepKey, output, model: null, reusedFrom };
+}
+
+const childRow = z.object({
+  child: z.string().nullable(),
+  decisions: rehearsalSchema.shape.decisions,
+});
+
+/** The run that this step had started in the rehearsed run, and the decisions that the rehearsal was started with. */
+export async function readRehearsedChild(
+  db: Db,
+  { runId, stepKey }: { runId: string; stepKey: string },
+): Promise<z.infer<typeof childRow>> {
+  return db.one(sql.prepared('rehearsals_child', childRow)`
+    SELECT coalesce(r.rehearsal -> 'decisions', '{}') AS decisions, (
+      SELECT c.id FROM runs c WHERE c.parent_run_id = r.forked_from AND c.parent_step_key = ${stepKey}) AS child
+    FROM runs r WHERE r.id = ${runId}
+  `);
+}

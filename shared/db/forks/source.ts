@@ -1,0 +1,118 @@
+import { z } from 'zod';
+import { graphSchema } from '../../contract/graph.ts';
+import { AppError, notFound } from '../../errors.ts';
+import type { RecordedTexts } from '../../graph/forks/plan.ts';
+import { type Db, sql } from '../pool.ts';
+import { hasResult, readCaught, readEndOrder } from '../runs/restart.ts';
+
+const jsonInput = z.record(z.string(), z.json());
+
+const sourceRow = z.object({
+  workflow_id: z.string(),
+  workflow_version: z.number(),
+  of_draft: z.boolean(),
+  graph: graphSchema,
+  input: jsonInput,
+  laid: z.record(z.string(), jsonInput).nullable(),
+});
+
+/** A run that another one starts from. */
+export interface ForkSource extends Pick<RecordedTexts, 'graph' | 'input' | 'laid'> {
+  workflowId: string;
+  version: number;
+  /** It ran a draft: `graph` is not that of its version. */
+  ofDraft: boolean;
+}
+
+export interface SourceScope {
+  workspaceId: string;
+  runId: string;
+}
+
+/** Throws AppError `not_found`. */
+export async function readForkSource(db: Db, scope: SourceScope): Promise<ForkSource> {
+  const row = await db.maybeOne(sql.prepared('forks_source', sourceRow)`
+    SELECT r.workflow_id, r.workflow_version, r.graph IS NOT NULL AS of_draft, coalesce(r.graph, v.graph) AS graph,
+           r.input, r.laid
+    FROM runs r JOIN workflow_versions v ON v.workflow_id = r.workflow_id AND v.version = r.workflow_version
+    WHERE r.id = ${scope.runId} AND r.workspace_id = ${scope.workspaceId}
+  `);
+  if (row === null) throw notFound('Run');
+  return {
+    workflowId: row.workflow_id,
+    version: row.workflow_version,
+    ofDraft: row.of_draft,
+    graph: row.graph,
+    input: row.input,
+    laid: row.laid ?? {},
+  };
+}
+
+const resultRow = z.object({ step_key: z.string(), output: z.string() });
+const failedRow = z.object({ step_key: z.string() });
+const decidedRow = z.object({
+  step_key: z.string(),
+  approved: z.boolean(),
+  input: jsonInput.nullable(),
+});
+
+/** The results in the ledger of a run, as the plan of a fork needs them. Outputs are JSON texts. */
+export async function readResults(
+  db: Db,
+  runId: string,
+): Promise<Pick<RecordedTexts, 'outputs' | 'caught' | 'decisions' | 'failed' | 'order'>> {
+  const finished = await db.any(sql.prepared('forks_finished', resultRow)`
+    SELECT step_key, coalesce(output::text, 'null') AS output FROM steps s WHERE run_id = ${runId} AND ${hasResult}
+  `);
+  const decided = await db.any(sql.prepared('forks_decided', decidedRow)`
+    SELECT step_key, status = 'approved' AS approved, input
+    FROM (SELECT DISTINCT ON (step_key) step_key, status, input, timed_out FROM gates
+          WHERE run_id = ${runId} AND kind = 'human_gate' ORDER BY step_key, round DESC) AS last
+    WHERE status IN ('approved', 'rejected') AND timed_out IS DISTINCT FROM 'fail'
+  `);
+  const failed = await db.any(sql.prepared('forks_failed', failedRow)`
+    SELECT step_key FROM steps
+    WHERE run_id = ${runId} AND status = 'failed' AND NOT caught AND parent_step_key IS NULL ORDER BY ordinal
+  `);
+  return {
+    outputs: Object.fromEntries(finished.map(({ step_key, output }) => [step_key, output])),
+    caught: await readCaught(db, runId),
+    failed: failed.map(({ step_key }) => step_key),
+    order: await readEndOrder(db, runId),
+    decisions: Object.fromEntries(
+      decided.map(({ step_key, approved, input }) => [
+        step_key,
+        input === null ? { approved } : { approved, input },
+      ]),
+    ),
+  };
+}
+
+const placeRow = z.object({
+  status: z.string(),
+  parent_step_key: z.string().nullable(),
+  turn: z.number().nullable(),
+});
+
+/** Where a fork is executed from: a step, or a turn of an agent with tools. */
+export interface ForkPlace {
+  stepKey: string;
+  turn?: number;
+}
+
+/** The step of a run with this key; for a turn or a call, the agent's step and that turn. Throws AppError `unprocessable`. */
+export async function readForkPlace(db: Db, runId: string, stepKey: string): Promise<ForkPlace> {
+  const row = await db.maybeOne(sql.prepared('forks_place', placeRow)`
+    SELECT status, parent_step_key, turn FROM steps WHERE run_id = ${runId} AND step_key = ${stepKey}
+  `);
+  if (row === null || row.status === 'skipped') {
+    const why = row === null ? 'the run has no such step' : 'the run skipped this step';
+    throw new AppError(
+      'unprocessable',
+      `No fork from step '${stepKey}': ${why}; name a step of GET /api/runs/${runId}`,
+    );
+  }
+  return row.parent_step_key === null
+    ? { stepKey }
+    : { stepKey: row.parent_step_key, turn: row.turn ?? 1 };
+}

@@ -1,0 +1,158 @@
+import { z } from 'zod';
+import { type Gate, gateKinds, gateStatuses, type GateVote } from '../../contract/gate.ts';
+import type { Graph } from '../../contract/graph.ts';
+import type { GateProgress, GateSettings } from '../../graph/gate-settings.ts';
+import type { JsonObject } from '../../json.ts';
+import { storedTime } from '../../time.ts';
+import { type Db, sql } from '../pool.ts';
+import { assigneeOf, isDecidable, starterOf } from './gate-records.ts';
+
+/** The most earlier askings of one answer. */
+const MAX_EARLIER = 10;
+
+const own = <T>() => z.unknown().transform((value) => value as T);
+
+const askedColumns = {
+  step_key: z.string(),
+  round: z.number(),
+  iteration: z.array(z.number()),
+  prompt: z.string(),
+  arguments: own<JsonObject | null>(),
+};
+
+const gateRow = z.object({
+  ...askedColumns,
+  decision: own<StoredDecision | null>(),
+  kind: z.enum(gateKinds),
+  node_id: z.string(),
+  label: z.string(),
+  status: z.enum(gateStatuses),
+  since: z.string(),
+  /** Whether a decision of anyone would count now. */
+  decidable: z.boolean(),
+  settings: own<GateSettings | null>(),
+  decisions: own<GateVote[] | null>(),
+  starter: z.string().nullable(),
+  tool: z.string().nullable(),
+  schema_digest: z.string().nullable(),
+  graph: own<Graph>(),
+  assignee: own<Gate['assignee']>(),
+});
+
+const earlierRow = z.object({
+  ...askedColumns,
+  decision: own<StoredDecision>(),
+  input: own<JsonObject | null>(),
+  decided_arguments: own<JsonObject | null>(),
+});
+
+interface StoredDecision {
+  approved: boolean;
+  by: string | null;
+  at: string;
+  reason: string | null;
+  timed_out: 'approve' | 'reject' | 'fail' | null;
+}
+
+export interface AskedGate extends Pick<
+  Gate,
+  | 'run_id'
+  | 'node_id'
+  | 'kind'
+  | 'label'
+  | 'step_key'
+  | 'round'
+  | 'iteration'
+  | 'prompt'
+  | 'arguments'
+  | 'status'
+  | 'since'
+  | 'decision'
+  | 'assignee'
+> {
+  decidable: boolean;
+  /** `since` with its microseconds. */
+  openedAt: string;
+  settings: GateSettings;
+  progress: GateProgress;
+  call: { tool: string; schemaDigest: string } | null;
+  /** Of the version, or the draft, that the run executes. */
+  graph: Graph;
+}
+
+type Scope = { workspaceId: string; runId: string };
+
+const decisionRecord = sql.fragment`
+  CASE WHEN g.status IN ('approved', 'rejected') THEN json_build_object(
+    'approved', g.status = 'approved', 'by', g.decided_by_name, 'at', g.decided_at, 'reason', g.reason,
+    'timed_out', g.timed_out) END`;
+
+/** The last round of a gate; undefined when the workspace has no such run, or the step is none. */
+export async function findGate(
+  db: Db,
+  { workspaceId, runId, stepKey }: Scope & { stepKey: string },
+): Promise<AskedGate | undefined> {
+  const row = await db.maybeOne(sql.prepared('gates_find', gateRow)`
+    SELECT g.step_key, g.round, s.iteration, g.prompt, g.arguments, ${decisionRecord} AS decision, g.kind, g.node_id,
+           g.label, g.status, g.opened_at::text AS since, g.tool, g.schema_digest,
+           ${isDecidable} AS decidable, g.settings, g.decisions, ${starterOf} AS starter,
+           coalesce(r.graph, v.graph) AS graph, ${assigneeOf} AS assignee
+    FROM runs r JOIN gates g ON g.run_id = r.id
+    JOIN steps s ON s.run_id = g.run_id AND s.step_key = g.step_key
+    JOIN workflow_versions v ON v.workflow_id = r.workflow_id AND v.version = r.workflow_version
+    WHERE r.id = ${runId} AND r.workspace_id = ${workspaceId} AND g.step_key = ${stepKey}
+    ORDER BY g.round DESC LIMIT 1
+  `);
+  if (row === null) return undefined;
+  const { settings, decisions, starter, tool, schema_digest, arguments: args, ...gate } = row;
+  return {
+    ...gate,
+    run_id: runId,
+    since: storedTime(gate.since),
+    decision: gate.decision === null ? null : toDecision(gate.decision),
+    ...(args === null ? {} : { arguments: args }),
+    openedAt: gate.since,
+    settings: settings ?? {},
+    progress: { starter, decisions: decisions ?? [] },
+    call: tool === null || schema_digest === null ? null : { tool, schemaDigest: schema_digest },
+  };
+}
+
+/**
+ * When the node of a gate asked before in the same items of its maps, newest first. `maps`: the positions of the maps in
+ * its `iteration`, from 1.
+ */
+export async function readEarlierAskings(
+  db: Db,
+  { workspaceId, runId, gate, maps }: Scope & { gate: AskedGate; maps: readonly number[] },
+): Promise<Gate['earlier']> {
+  const rows = await db.any(sql.prepared('gates_earlier', earlierRow)`
+    SELECT g.step_key, g.round, s.iteration, g.prompt, g.arguments, ${decisionRecord} AS decision, g.input,
+           g.decided_arguments
+    FROM runs r JOIN gates g ON g.run_id = r.id JOIN steps s ON s.run_id = g.run_id AND s.step_key = g.step_key
+    WHERE r.id = ${runId} AND r.workspace_id = ${workspaceId} AND g.node_id = ${gate.node_id} AND g.kind = ${gate.kind}
+      AND g.tool IS NOT DISTINCT FROM ${gate.call?.tool ?? null} AND g.status IN ('approved', 'rejected')
+      AND g.decided_at <= ${gate.openedAt}::timestamptz AND (g.step_key, g.round) <> (${gate.step_key}, ${gate.round}::int)
+      AND NOT EXISTS (
+        SELECT FROM unnest(${sql.array([...maps], 'int4')}) AS map (at)
+        WHERE s.iteration[map.at] IS DISTINCT FROM (${sql.array(gate.iteration, 'int4')})[map.at])
+    ORDER BY g.decided_at DESC, g.step_key, g.round DESC LIMIT ${MAX_EARLIER}
+  `);
+  return rows.map(({ arguments: args, input, decided_arguments, decision, ...asked }) => ({
+    ...asked,
+    ...(args === null ? {} : { arguments: args }),
+    ...(input === null ? {} : { input }),
+    ...(decided_arguments === null ? {} : { decided_arguments }),
+    decision: toDecision(decision),
+  }));
+}
+
+const toDecision = ({
+  timed_out,
+  at,
+  ...decision
+}: StoredDecision): Gate['earlier'][0]['decision'] => ({
+  ...decision,
+  at: storedTime(at),
+  ...(timed_out === null ? {} : { timed_out }),
+});

@@ -1,0 +1,91 @@
+import { z } from 'zod';
+import type { Actor } from '../../actor.ts';
+import type { GateVote } from '../../contract/gate.ts';
+import { AppError, conflict, notFound } from '../../errors.ts';
+import { decidersOf, type GateSettings } from '../../graph/gate-settings.ts';
+import type { GateChoice } from '../../gate-decision.ts';
+import { recordAudit } from '../audit/audit.ts';
+import { readStandings } from '../people/standings.ts';
+import { type Pool, sql, type Tx } from '../pool.ts';
+import { refusal } from './decisions.ts';
+import { isDecidable, isChosen, starterOf } from './gate-records.ts';
+
+export interface Assignment extends GateChoice {
+  actor: Actor;
+  runId: string;
+  /** Null: the gate has no assignee any more. */
+  memberId: string | null;
+}
+
+const heldRun = z.object({ status: z.string() });
+
+const openGate = z.object({
+  step_key: z.string(),
+  round: z.number(),
+  node_id: z.string(),
+  label: z.string(),
+  assignee_id: z.string().nullable(),
+  settings: z.unknown().transform((value) => (value ?? {}) as GateSettings),
+  decisions: z.unknown().transform((value) => (value ?? []) as GateVote[]),
+  starter: z.string().nullable(),
+});
+type OpenGate = z.infer<typeof openGate>;
+
+/**
+ * Makes a member the one who is expected to decide an open gate: the named one, else the one that has been open longest.
+ * Nothing happens if they are already. Throws AppError `not_found` for the run, `invalid` when the workspace has no such
+ * member, `conflict` for a gate that is not open, or that the member cannot decide.
+ */
+export async function assignGate(db: Pool, assignment: Assignment): Promise<void> {
+  const { actor, runId, memberId } = assignment;
+  await db.transaction(async (tx) => {
+    const run = await tx.maybeOne(sql.prepared('gates_hold_run_to_assign', heldRun)`
+      SELECT status FROM runs WHERE id = ${runId} AND workspace_id = ${actor.workspaceId} FOR UPDATE
+    `);
+    if (run === null) throw notFound('Run');
+    const gate = await findOpenGate(tx, assignment);
+    if (gate === null) throw await refusal(tx, run.status, assignment);
+    if (memberId !== null) await requireDecider(tx, actor.workspaceId, gate, memberId);
+    if (gate.assignee_id === memberId) return;
+    await tx.query(sql.prepared('gates_assign', z.object({}))`
+      UPDATE gates SET assignee_id = ${memberId}
+      WHERE run_id = ${runId} AND step_key = ${gate.step_key} AND round = ${gate.round}
+    `);
+    await recordAudit(tx, actor, {
+      action: 'assign',
+      targetType: 'run',
+      targetId: runId,
+      details: {
+        node_id: gate.node_id,
+        step_key: gate.step_key,
+        member_id: memberId,
+        before: gate.assignee_id,
+      },
+    });
+  });
+}
+
+const findOpenGate = (tx: Tx, assignment: Assignment): Promise<OpenGate | null> =>
+  tx.maybeOne(sql.prepared('gates_find_to_assign', openGate)`
+    SELECT g.step_key, g.round, g.node_id, g.label, g.assignee_id, g.settings, g.decisions, ${starterOf} AS starter
+    FROM runs r JOIN gates g ON g.run_id = r.id
+    WHERE r.id = ${assignment.runId} AND ${isDecidable} AND ${isChosen(assignment)}
+    ORDER BY g.opened_at, g.step_key LIMIT 1
+  `);
+
+async function requireDecider(
+  tx: Tx,
+  workspaceId: string,
+  gate: OpenGate,
+  memberId: string,
+): Promise<void> {
+  const members = await readStandings(tx, workspaceId);
+  const member = members.find(({ id }) => id === memberId);
+  if (member === undefined) {
+    throw new AppError('invalid', `Invalid body: member_id: no member has the id '${memberId}'`);
+  }
+  if (decidersOf(gate.settings, members, gate).members.includes(member)) return;
+  throw conflict(
+    `${member.name} cannot decide gate '${gate.label}': assign one of its eligible_members`,
+  );
+}

@@ -1,0 +1,111 @@
+import { z } from 'zod';
+import { callDigest } from '../../crypto/call-digest.ts';
+import type { GateOpening } from '../../graph/gate-opening.ts';
+import type { JsonObject } from '../../json.ts';
+import { aroundLabel, rejectedCall, timeoutError } from '../../rejection.ts';
+import { jsonOrNull, sql, type Tx } from '../pool.ts';
+import { decisionEffects } from './effects.ts';
+
+/**
+ * Gates of rehearsals. No one is asked: the request decides, or the record of the rehearsed run if it asked the same.
+ * Otherwise the gate stays open, and the rehearsal ends there.
+ */
+
+const BY_REQUEST = 'the request';
+
+const answerRow = z.object({
+  approved: z.boolean(),
+  input: z.record(z.string(), z.json()).nullable(),
+  reason: z.string().nullable(),
+  timed_out: z.string().nullable(),
+  /** Who decided it. */
+  by: z.string().nullable(),
+  /** The run whose decision it is; null for the request. */
+  reused_from: z.string().nullable(),
+  decided_arguments: z.record(z.string(), z.json()).nullable(),
+  /** Of a tool call. */
+  digest: z.string().nullable(),
+  schema_digest: z.string().nullable(),
+});
+type Answer = z.infer<typeof answerRow>;
+
+/** Decides the open gates of a rehearsal that have an answer. Does nothing for an ordinary run. */
+export async function decideRehearsed(
+  tx: Tx,
+  runId: string,
+  gates: readonly GateOpening[],
+): Promise<void> {
+  for (const gate of gates) {
+    const answer = await findAnswer(tx, runId, gate);
+    if (answer !== null) await decide(tx, runId, gate, answer);
+  }
+}
+
+const findAnswer = (tx: Tx, runId: string, { step_key, node_id, round }: GateOpening) =>
+  tx.maybeOne(sql.prepared('rehearsals_answer', answerRow)`
+    WITH gate AS (
+      SELECT g.*, r.forked_from, r.rehearsal FROM gates g JOIN runs r ON r.id = g.run_id
+      WHERE g.run_id = ${runId} AND g.step_key = ${step_key} AND g.round = ${round}::int AND g.status = 'open'
+        AND r.rehearsal IS NOT NULL
+    ), given AS (
+      SELECT gate.digest, gate.schema_digest,
+             coalesce(rehearsal -> 'decisions' -> ${step_key}, rehearsal -> 'decisions' -> ${node_id}) AS answer
+      FROM gate
+    )
+    SELECT (answer ->> 'approved')::boolean AS approved, answer -> 'input' AS input, NULL AS reason, NULL AS timed_out,
+           ${BY_REQUEST} AS by, NULL AS reused_from, NULL::json AS decided_arguments, digest, schema_digest
+    FROM given WHERE answer IS NOT NULL
+    UNION ALL (
+      SELECT o.status = 'approved', o.input, o.reason, o.timed_out, o.decided_by_name, coalesce(s.reused_from, o.run_id),
+             o.decided_arguments, gate.digest, gate.schema_digest
+      FROM gate JOIN gates o ON o.run_id = gate.forked_from AND o.step_key = gate.step_key
+      LEFT JOIN steps s ON s.run_id = o.run_id AND s.step_key = o.step_key
+      WHERE o.status IN ('approved', 'rejected') AND o.kind = gate.kind AND o.prompt = gate.prompt
+        AND o.arguments::jsonb IS NOT DISTINCT FROM gate.arguments::jsonb
+        AND NOT EXISTS (SELECT FROM given WHERE answer IS NOT NULL)
+      ORDER BY o.round DESC LIMIT 1)
+  `);
+
+async function decide(tx: Tx, runId: string, gate: GateOpening, answer: Answer): Promise<void> {
+  const { approved, input, reason, timed_out, by, reused_from } = answer;
+  const [before, after] = aroundLabel(reason ?? undefined);
+  const late = timed_out === 'fail' ? timeoutError(reason ?? undefined) : null;
+  const output = JSON.stringify(input === null ? { approved } : { approved, input });
+  await tx.query(sql.prepared('rehearsals_decide', z.object({}))`
+    WITH gate AS (
+      UPDATE gates SET status = CASE WHEN ${approved} THEN 'approved' ELSE 'rejected' END, input = ${jsonOrNull(input)},
+        reason = ${reason}, timed_out = ${timed_out}, decided_at = clock_timestamp(),
+        decided_by_name = ${by},
+        decided_digest = ${approved ? digestOf(runId, gate, answer) : null},
+        decided_arguments = ${jsonOrNull(answer.decided_arguments)}
+      WHERE run_id = ${runId} AND step_key = ${gate.step_key} AND round = ${gate.round}::int AND status = 'open'
+      RETURNING run_id, step_key, round, node_id, kind,
+                ${late === null} AND (${approved} OR NOT fails_on_reject AND kind = 'human_gate') AS continues,
+                CASE WHEN ${approved} THEN NULL
+                     WHEN ${late !== null} THEN ${late}
+                     WHEN kind = 'tool_call' THEN ${rejectedCall(by, reason)}
+                     WHEN fails_on_reject THEN ${before}::text || label || ${after}::text END AS error
+    ), ${decisionEffects(sql.fragment`${output}`, late === null ? 'rejected' : 'timeout')}
+    SELECT
+  `);
+  // A turn has its recorded result if all that comes before it is from the record, rejections included.
+  await tx.query(sql.prepared('rehearsals_decided_step', z.object({}))`
+    UPDATE steps SET reused_from = ${reused_from} WHERE run_id = ${runId} AND step_key = ${gate.step_key}
+  `);
+}
+
+/** What the decision about a tool call is bound to. */
+function digestOf(
+  runId: string,
+  { step_key, tool_call }: GateOpening,
+  { digest, schema_digest, decided_arguments: changed }: Answer,
+): string | null {
+  if (tool_call === undefined || changed === null) return digest;
+  return callDigest({
+    run_id: runId,
+    step_key,
+    tool: tool_call.tool,
+    schema_digest: schema_digest ?? '',
+    arguments: changed as JsonObject,
+  });
+}

@@ -1,0 +1,101 @@
+import { z } from 'zod';
+import type { EventOutcome, RefusalReason } from '../../contract/inbound-event.ts';
+import { type Db, type FragmentSqlToken, sql } from '../pool.ts';
+import type { RunRequest } from '../runs/run-request.ts';
+
+/** An inbound event as it arrived. */
+export interface ArrivedEvent {
+  id: string;
+  /** The network of the sender. */
+  source: string;
+  headers: Record<string, string>;
+  /** Bytes of the body; null: it was not read. */
+  size: number | null;
+  /** Its first bytes. */
+  body: Buffer | null;
+  eventId: string | null;
+}
+
+/** The event that starts a run. Its entry is written by the statement that admits the run. */
+export type LoggedRun = ArrivedEvent;
+
+/** An entry that is written later, with others. */
+export interface LoggedEvent extends ArrivedEvent {
+  workflowId: string;
+  receivedAt: Date;
+  outcome: Exclude<EventOutcome, 'run'>;
+  status: number;
+  reason: RefusalReason | null;
+  detail: string | null;
+  runId: string | null;
+  /** How many events it stands for. Grows when the entry is written again. */
+  times: number;
+}
+
+/** The CTE that writes what an admission keeps of its inbound event, or of its replay, for the row of `run`. */
+export function logging({ inbound, replay }: RunRequest): {
+  suffix: string;
+  rows: FragmentSqlToken;
+} {
+  if (inbound !== undefined) return { suffix: '_logged', rows: loggedRun(inbound) };
+  if (replay !== undefined) {
+    return {
+      suffix: '_replayed',
+      rows: sql.fragment`, replayed AS (
+      INSERT INTO inbound_event_replays (run_id, event_id, job_id)
+      SELECT run.id, e.id, ${replay.jobId ?? null} FROM (SELECT id FROM run) AS run, inbound_events e
+      WHERE e.id = ${replay.eventId}
+      -- The event may be deleted concurrently.
+      FOR KEY SHARE OF e
+    )`,
+    };
+  }
+  return { suffix: '', rows: sql.fragment`` };
+}
+
+const loggedRun = ({
+  id,
+  source,
+  headers,
+  size,
+  body,
+  eventId,
+}: LoggedRun): FragmentSqlToken => sql.fragment`, logged AS (
+      INSERT INTO inbound_events (id, workflow_id, outcome, status, run_id, event_id, source, headers, size, body)
+      SELECT ${id}, workflow_id, 'run', 201, id, ${eventId}, ${source}, ${JSON.stringify(headers)}::json, ${size}::int,
+             ${body === null ? null : sql.binary(body)}
+      FROM run
+    )`;
+
+/** Writes entries, and the new numbers of those that were written before. Those of deleted workflows are left out. */
+export async function writeEvents(db: Db, events: readonly LoggedEvent[]): Promise<void> {
+  const rows = events.map((event) => ({
+    id: event.id,
+    workflow_id: event.workflowId,
+    received_at: event.receivedAt.toISOString(),
+    outcome: event.outcome,
+    status: event.status,
+    reason: event.reason,
+    detail: event.detail,
+    run_id: event.runId,
+    event_id: event.eventId,
+    source: event.source,
+    headers: event.headers,
+    size: event.size,
+    body: event.body?.toString('base64'),
+    times: event.times,
+  }));
+  await db.query(sql.prepared('inbound_events_write', z.object({}))`
+    INSERT INTO inbound_events (id, workflow_id, received_at, outcome, status, reason, detail, run_id, event_id, source,
+                                headers, size, body, times)
+    SELECT e.id, w.id, e.received_at, e.outcome, e.status, e.reason, e.detail, e.run_id, e.event_id, e.source, e.headers,
+           e.size, decode(e.body, 'base64'), e.times
+    FROM json_to_recordset(${JSON.stringify(rows)}::json)
+           AS e (id text, workflow_id text, received_at timestamptz, outcome text, status smallint, reason text,
+                 detail text, run_id text, event_id text, source text, headers json, size int, body text, times int)
+    JOIN workflows w ON w.id = e.workflow_id
+    -- It may be deleted concurrently.
+    FOR KEY SHARE OF w
+    ON CONFLICT (id) DO UPDATE SET times = greatest(inbound_events.times, excluded.times)
+  `);
+}

@@ -1,0 +1,254 @@
+import { z } from 'zod';
+import type { Actor } from '../../actor.ts';
+import { jobStatuses } from '../../contract/job.ts';
+import { newId } from '../../crypto/ids.ts';
+import { conflict, notFound } from '../../errors.ts';
+import type { Json, JsonObject } from '../../json.ts';
+import { decodeCursor, pageOf } from '../cursor.ts';
+import { requireRoom } from '../people/limits.ts';
+import { type Db, jsonOrNull, sql, type Tx } from '../pool.ts';
+import { enqueue, type OutboxRow } from '../runs/outbox.ts';
+
+/**
+ * Background jobs of every kind. The row of a job decides whether it continues, and where: an execution keeps a page
+ * together with the position after it, and only if no other one has done so since it read the row. So a page that is
+ * repeated, after a crash or beside another execution, is kept once.
+ */
+
+const jobKinds = ['backtest', 'experiment', 'event_replay'] as const;
+export type JobKind = (typeof jobKinds)[number];
+
+export interface JobScope {
+  workspaceId: string;
+  jobId: string;
+  kind: JobKind;
+}
+
+/** An execution counts as lost when its job has kept no page for this long. */
+const LOST_MINUTES = 15;
+const jsonObject = z.unknown() as unknown as z.ZodType<JsonObject>;
+
+/** Inserts a job, with the call that starts its execution. Throws AppError `conflict` when too many are running. */
+export async function insertJob(
+  tx: Tx,
+  actor: Actor,
+  { kind, request }: { kind: JobKind; request: JsonObject },
+): Promise<{ id: string; row: OutboxRow }> {
+  await requireRoom(tx, actor.workspaceId, 'jobs');
+  const id = newId('job');
+  await tx.query(sql.prepared('jobs_insert', z.object({}))`
+    INSERT INTO background_jobs (id, workspace_id, kind, request, created_by, created_by_name)
+    VALUES (${id}, ${actor.workspaceId}, ${kind}, ${JSON.stringify(request)}::json, ${actor.id}, ${actor.name})
+  `);
+  return { id, row: await enqueue(tx, { runId: id, kind: 'job' }) };
+}
+
+const startRow = z.object({ workspace_id: z.string(), kind: z.enum(jobKinds), round: z.number() });
+
+/** The execution that a job should have; null when it has ended or was deleted. */
+export const readJobStart = (db: Db, jobId: string): Promise<z.infer<typeof startRow> | null> =>
+  db.maybeOne(sql.prepared('jobs_read_start', startRow)`
+    SELECT workspace_id, kind, round FROM background_jobs WHERE id = ${jobId} AND status = 'running'
+  `);
+
+const runningRow = z.object({
+  id: z.string(),
+  workspace_id: z.string(),
+  kind: z.enum(jobKinds),
+  round: z.number(),
+  request: jsonObject,
+  position: z.unknown() as unknown as z.ZodType<Json>,
+  pages: z.number(),
+  done: z.number(),
+  total: z.number().nullable(),
+  result: jsonObject,
+  created_by: z.string().nullable(),
+  created_by_name: z.string().nullable(),
+  created_at: z.string(),
+});
+/** A running job, as its execution reads it before a page. */
+export type RunningJob = z.infer<typeof runningRow>;
+
+/** Null when the job has ended or was deleted, or another execution has replaced this one. */
+export const readRunningJob = (
+  db: Db,
+  { workspaceId, jobId, round }: { workspaceId: string; jobId: string; round: number },
+): Promise<RunningJob | null> =>
+  db.maybeOne(sql.prepared('jobs_read_running', runningRow)`
+    SELECT id, workspace_id, kind, round, request, "position", pages, done, total, result, created_by, created_by_name,
+           created_at
+    FROM background_jobs
+    WHERE id = ${jobId} AND workspace_id = ${workspaceId} AND round = ${round}::int AND status = 'running'
+  `);
+
+/** Throws AppError `conflict` unless the job is running. */
+export async function requireRunningJob(db: Db, jobId: string): Promise<void> {
+  const running = await db.exists(sql.prepared('jobs_require_running', z.object({}))`
+    SELECT FROM background_jobs WHERE id = ${jobId} AND status = 'running'
+  `);
+  if (!running) throw conflict('The job is not running any more');
+}
+
+/** A page of a job, to be kept. */
+export interface KeptPage {
+  /** Where the next page begins; null: this was the last one. */
+  position: Json;
+  /** How many items it had. */
+  items: number;
+  /** Of the whole job so far. */
+  result: JsonObject;
+}
+
+/**
+ * Keeps a page in the caller's transaction, which also writes what the page has found. Returns false, and the caller
+ * must not commit anything of it, when the job has ended or has another position by now.
+ */
+export async function keepPage(tx: Tx, job: RunningJob, page: KeptPage): Promise<boolean> {
+  const ends = page.position === null;
+  const done = job.done + page.items;
+  const { rowCount } = await tx.query(sql.prepared('jobs_keep_page', z.object({}))`
+    UPDATE background_jobs SET
+      "position" = ${jsonOrNull(page.position)}, pages = pages + 1, done = ${done}::bigint,
+      result = ${JSON.stringify(page.result)}::json, updated_at = clock_timestamp(),
+      total = CASE WHEN ${ends} THEN ${done}::bigint ELSE greatest(total, ${done}::bigint) END,
+      status = CASE WHEN ${ends} THEN 'done' ELSE status END,
+      finished_at = CASE WHEN ${ends} THEN clock_timestamp() END
+    WHERE id = ${job.id} AND workspace_id = ${job.workspace_id} AND status = 'running' AND round = ${job.round}::int
+      AND pages = ${job.pages}::int
+  `);
+  return rowCount === 1;
+}
+
+/** Stores how many items the job has. */
+export async function keepTotal(db: Db, job: RunningJob, total: number): Promise<void> {
+  await db.query(sql.prepared('jobs_keep_total', z.object({}))`
+    UPDATE background_jobs SET total = greatest(${total}::bigint, done), updated_at = clock_timestamp()
+    WHERE id = ${job.id} AND workspace_id = ${job.workspace_id} AND status = 'running' AND total IS NULL
+  `);
+}
+
+/** Ends a job as failed, unless it has ended or another execution has replaced this one. */
+export async function failJob(
+  db: Db,
+  job: { workspaceId: string; jobId: string; round: number; error: string },
+): Promise<void> {
+  await db.query(sql.prepared('jobs_fail', z.object({}))`
+    UPDATE background_jobs SET status = 'failed', error = ${job.error}, finished_at = clock_timestamp()
+    WHERE id = ${job.jobId} AND workspace_id = ${job.workspaceId} AND round = ${job.round}::int AND status = 'running'
+  `);
+}
+
+const statusRow = z.object({ status: z.enum(jobStatuses) });
+
+/** Cancels a running job. Its execution ends with its next page. Throws AppError `not_found`, `conflict`. */
+export async function cancelJob(tx: Tx, scope: JobScope, noun: string): Promise<void> {
+  const { rowCount } = await tx.query(sql.prepared('jobs_cancel', z.object({}))`
+    UPDATE background_jobs SET status = 'cancelled', finished_at = clock_timestamp()
+    WHERE id = ${scope.jobId} AND workspace_id = ${scope.workspaceId} AND kind = ${scope.kind} AND status = 'running'
+  `);
+  if (rowCount === 1) return;
+  const row = await tx.maybeOne(sql.prepared('jobs_read_status', statusRow)`
+    SELECT status FROM background_jobs
+    WHERE id = ${scope.jobId} AND workspace_id = ${scope.workspaceId} AND kind = ${scope.kind}
+  `);
+  if (row === null) throw notFound(noun);
+  throw conflict(`This ${noun.toLowerCase()} is not running: it is ${row.status}`);
+}
+
+const jobRow = z.object({
+  id: z.string(),
+  status: z.enum(jobStatuses),
+  request: jsonObject,
+  result: jsonObject,
+  done: z.number(),
+  total: z.number().nullable(),
+  error: z.string().nullable(),
+  created_by: z.string().nullable(),
+  created_by_name: z.string().nullable(),
+  created_at: z.string(),
+  finished_at: z.string().nullable(),
+});
+type JobRow = z.infer<typeof jobRow>;
+
+const jobColumns = sql.fragment`
+  id, status, request, result, done, total, error, created_by, created_by_name, created_at, finished_at`;
+
+/** A job with the fields that every kind shows, and its own request and result. */
+export type Job = Omit<JobRow, 'done' | 'total'> & {
+  progress: { done: number; total: number | null };
+};
+
+const toJob = ({ done, total, ...row }: JobRow): Job => ({ ...row, progress: { done, total } });
+
+/** Throws AppError `not_found`, with the noun. */
+export async function readJob(db: Db, scope: JobScope, noun: string): Promise<Job> {
+  const row = await db.maybeOne(sql.prepared('jobs_read', jobRow)`
+    SELECT ${jobColumns} FROM background_jobs
+    WHERE id = ${scope.jobId} AND workspace_id = ${scope.workspaceId} AND kind = ${scope.kind}
+  `);
+  if (row === null) throw notFound(noun);
+  return toJob(row);
+}
+
+/** A page of the jobs of a kind, of one workflow if it is given, newest first. Throws AppError `invalid` for a cursor of another list. */
+export async function listJobs(
+  db: Db,
+  { workspaceId, kind, workflowId }: Omit<JobScope, 'jobId'> & { workflowId?: string },
+  { limit, cursor }: { limit: number; cursor?: string | undefined },
+): Promise<{ jobs: Job[]; next_cursor: string | null }> {
+  const end = cursor === undefined ? undefined : decodeCursor(cursor);
+  const after =
+    end === undefined
+      ? sql.fragment``
+      : sql.fragment`AND (created_at, id) < (to_timestamp(0) + ${end.at}::bigint * interval '1 microsecond', ${end.id})`;
+  const ofWorkflow =
+    workflowId === undefined
+      ? sql.fragment``
+      : sql.fragment`AND request ->> 'workflow_id' = ${workflowId}`;
+  const rows = await db.any(sql.type(jobRow.extend({ at: z.number() }))`
+    SELECT ${jobColumns}, (extract(epoch FROM created_at) * 1000000)::bigint AS at
+    FROM background_jobs WHERE workspace_id = ${workspaceId} AND kind = ${kind} ${ofWorkflow} ${after}
+    ORDER BY created_at DESC, id DESC LIMIT ${limit + 1}
+  `);
+  const page = pageOf(rows, limit);
+  return {
+    jobs: page.rows.map(({ at: _at, ...row }) => toJob(row)),
+    next_cursor: page.next_cursor,
+  };
+}
+
+/**
+ * Queues another execution for each job whose execution was terminated or lost by Temporal. One that was only late
+ * finds that it was replaced. Returns how many, at most `limit`.
+ */
+export async function requeueLostJobs(db: Db, limit: number): Promise<number> {
+  const { rowCount } = await db.query(sql.prepared('jobs_requeue_lost', z.object({}))`
+    WITH lost AS (
+      UPDATE background_jobs SET round = round + 1, updated_at = clock_timestamp()
+      WHERE id IN (
+        SELECT id FROM background_jobs
+        WHERE status = 'running' AND updated_at < now() - ${LOST_MINUTES}::int * interval '1 minute'
+        ORDER BY updated_at LIMIT ${limit} FOR UPDATE SKIP LOCKED)
+      RETURNING id
+    )
+    INSERT INTO outbox (run_id, kind) SELECT id, 'job' FROM lost
+  `);
+  return rowCount;
+}
+
+/** Jobs deleted per batch, each with up to ten thousand findings. */
+const EXPIRED_BATCH = 10;
+
+/** Deletes a batch of jobs that ended so many days ago, with what they have found. Returns how many. */
+export async function deleteExpiredJobs(
+  db: Db,
+  { workspaceId, days }: { workspaceId: string; days: number },
+): Promise<number> {
+  const { rowCount } = await db.query(sql.prepared('jobs_delete_expired', z.object({}))`
+    DELETE FROM background_jobs WHERE id IN (
+      SELECT id FROM background_jobs
+      WHERE workspace_id = ${workspaceId} AND finished_at < now() - ${days}::int * interval '1 day'
+      ORDER BY created_at LIMIT ${EXPIRED_BATCH} FOR UPDATE SKIP LOCKED)
+  `);
+  return rowCount;
+}

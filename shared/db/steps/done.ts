@@ -1,0 +1,96 @@
+import type { StreamFrame } from '../../contract/stream.ts';
+import type { AgentPart } from '../../execution.ts';
+import type { ErrorKind } from '../../graph/caught-error.ts';
+import type { Json } from '../../json.ts';
+import { sql } from '../pool.ts';
+import { type controlRows, startedFrame } from '../runs/pending-writes.ts';
+import type { StepBeginning } from '../runs/steps.ts';
+
+/** Steps that have a result before they are claimed, and the frames of a claim. */
+
+/** The result of a step that has one before it is claimed. */
+export interface Done {
+  output: Json;
+  /** From the record of another run. Neither policies nor budgets apply: nothing is executed. */
+  recorded?: RecordedEnd;
+}
+
+interface RecordedEnd {
+  status: 'success' | 'failed' | 'unrecorded';
+  error: string | null;
+  kind: ErrorKind | null;
+  /** How many attempts had failed. */
+  errors: number;
+  model: string | null;
+  /** The run that executed it; null for a step without a record. */
+  reusedFrom: string | null;
+}
+
+/** The columns of a step with a recorded result, beside its status and output. */
+export function recordedColumns(done: Done | undefined) {
+  if (done?.recorded === undefined) {
+    const set = sql.fragment`error = NULL, error_kind = NULL`;
+    return { columns: sql.fragment``, values: sql.fragment``, set };
+  }
+  const { error, kind, errors, model, reusedFrom } = done.recorded;
+  return {
+    columns: sql.fragment`, error, error_kind, errors, model, reused_from`,
+    values: sql.fragment`, ${error}::text, ${kind}::text, ${errors}::int, ${model}::text, ${reusedFrom}::text`,
+    set: sql.fragment`error = excluded.error, error_kind = excluded.error_kind, model = excluded.model,
+        errors = excluded.errors + CASE WHEN s.epoch < excluded.epoch THEN s.errors ELSE s.forgiven END, reused_from = excluded.reused_from`,
+  };
+}
+
+/** The frames of the claim, and the position of the step's own frame. */
+export function framesOf(
+  step: StepBeginning,
+  done: Done | undefined,
+  before: ReturnType<typeof controlRows>['frames'],
+) {
+  const frames = [...before];
+  const ordinal = before.length + 1;
+  if (isTurn(step.agent)) return { frames, ordinal };
+  const runId = step.pendingWrites.run_id;
+  const key = framedKey(step);
+  frames.push({
+    step_key: step.stepKey,
+    edge: 'opened',
+    frame: startedFrame(runId, step.nodeId, step.label, key),
+  });
+  if (done !== undefined) {
+    const { status = 'success', error } = done.recorded ?? {};
+    const frame =
+      status === 'success'
+        ? completedFrame(runId, step.nodeId, key)
+        : failedFrame(runId, step.nodeId, key, error ?? 'failed');
+    frames.push({ step_key: step.stepKey, edge: 'closed', frame });
+  }
+  return { frames, ordinal };
+}
+
+/** Whether the step is a turn of an agent with tools. */
+export const isTurn = (agent: AgentPart | undefined): boolean =>
+  agent !== undefined && agent.call === undefined;
+
+/** The step key in the frames of a step: only calls of agents have one, since they share a node. */
+export const framedKey = (step: { agent?: AgentPart | undefined; stepKey: string }) =>
+  step.agent?.call === undefined ? undefined : step.stepKey;
+
+export function completedFrame(
+  runId: string,
+  nodeId: string,
+  stepKey: string | undefined,
+): StreamFrame {
+  const completed = { run_id: runId, type: 'step_completed', node_id: nodeId } as const;
+  return stepKey === undefined ? completed : { ...completed, step_key: stepKey };
+}
+
+export function failedFrame(
+  runId: string,
+  nodeId: string,
+  stepKey: string | undefined,
+  error: string,
+): StreamFrame {
+  const failed = { run_id: runId, type: 'step_failed', node_id: nodeId, error } as const;
+  return stepKey === undefined ? failed : { ...failed, step_key: stepKey };
+}

@@ -1,0 +1,152 @@
+import { z } from 'zod';
+import type { Step, StepCount } from '../../contract/step.ts';
+import { notFound } from '../../errors.ts';
+import { cursorsOf } from '../cursor.ts';
+import { type Db, sql } from '../pool.ts';
+import { stepRecord, type StepRow, toSteps } from '../runs/step-records.ts';
+
+/**
+ * Runs can have tens of thousands of steps, in maps and loops. Their pages begin with the steps outside of iterations:
+ * they tell how the run went, and a page of items alone would not.
+ */
+
+/** The end of a page: whether its last step is in an iteration, the step's number in the order of starts, and its key. */
+type PageEnd = [inIteration: boolean, ordinal: number, stepKey: string];
+
+const { encode, decode } = cursorsOf(
+  z.tuple([z.boolean(), z.int(), z.string().regex(/^[\x20-\x7e]{1,1000}$/)]),
+);
+
+/** Keys are ASCII, and compared by their bytes in the database, too. */
+const place = ({ iteration, ordinal, step_key }: StepRow): PageEnd => [
+  iteration.length > 0,
+  ordinal,
+  step_key,
+];
+
+function isAfter(one: PageEnd, other: PageEnd): boolean {
+  const at = one.findIndex((part, index) => part !== other[index]);
+  return at !== -1 && one[at]! > other[at]!;
+}
+
+const pageKey = sql.fragment`(cardinality(s.iteration) > 0), s.ordinal, (s.step_key COLLATE "C")`;
+
+/** The first `limit` steps of run `r` and one more, which shows that there are others; all without a limit. */
+export const firstSteps = (limit: number | undefined) => sql.fragment`
+  coalesce((
+    SELECT json_agg(${stepRecord} ORDER BY s.ordinal, s.started_at, s.step_key)
+    FROM (
+      SELECT * FROM steps s WHERE s.run_id = r.id ORDER BY ${pageKey} LIMIT ${limit === undefined ? null : limit + 1}::int
+    ) AS s), '[]')`;
+
+/** The rows of a page, and the cursor of the next one: null on the last page. Rows keep their order. */
+export function cutPage(
+  rows: readonly StepRow[],
+  limit: number | undefined,
+): { rows: readonly StepRow[]; next_cursor: string | null } {
+  if (limit === undefined || rows.length <= limit) return { rows, next_cursor: null };
+  const inOrder = rows.toSorted((a, b) => (isAfter(place(a), place(b)) ? 1 : -1));
+  const last = inOrder[limit - 1]!;
+  const beyond = inOrder[limit]!.step_key;
+  return {
+    rows: rows.filter(({ step_key }) => step_key !== beyond),
+    next_cursor: encode(place(last)),
+  };
+}
+
+const stepRow = z.object({ step: z.unknown().transform((value) => value as StepRow) });
+
+/**
+ * The steps of a page. An agent with tools has the cost of its turns and calls, which may be on other pages.
+ */
+export async function toPage(db: Db, runId: string, rows: readonly StepRow[]): Promise<Step[]> {
+  const agents = rows.filter(
+    ({ kind, parent_step_key }) => kind === 'agent' && parent_step_key === null,
+  );
+  if (agents.length === 0) return toSteps(rows);
+  const known = new Set(rows.map(({ step_key }) => step_key));
+  const others = await db.any(sql.prepared('steps_of_agents', stepRow)`
+    SELECT ${stepRecord} AS step FROM steps s
+    WHERE s.run_id = ${runId} AND s.parent_step_key = ANY (${sql.array(
+      agents.map(({ step_key }) => step_key),
+      'text',
+    )})
+    ORDER BY s.ordinal, s.started_at, s.step_key
+  `);
+  const parts = others.map(({ step }) => step).filter(({ step_key }) => !known.has(step_key));
+  return toSteps([...rows, ...parts]).slice(0, rows.length);
+}
+
+export interface StepFilter {
+  workspaceId: string;
+  runId: string;
+  nodeId?: string;
+  stepKey?: string;
+  status?: Step['status'];
+  limit: number;
+  cursor?: string;
+}
+
+/**
+ * A page of the steps of a run: first those outside of iterations, each part in the order of their starts. Throws
+ * AppError `not_found`, and `invalid` for a cursor of another list.
+ */
+export async function listSteps(
+  db: Db,
+  filter: StepFilter,
+): Promise<{ steps: Step[]; next_cursor: string | null }> {
+  const conditions = [
+    sql.fragment`r.id = ${filter.runId}`,
+    sql.fragment`r.workspace_id = ${filter.workspaceId}`,
+  ];
+  if (filter.nodeId !== undefined) conditions.push(sql.fragment`s.node_id = ${filter.nodeId}`);
+  if (filter.stepKey !== undefined) conditions.push(sql.fragment`s.step_key = ${filter.stepKey}`);
+  if (filter.status !== undefined) conditions.push(sql.fragment`s.status = ${filter.status}`);
+  if (filter.cursor !== undefined) {
+    const [inIteration, ordinal, key] = decode(filter.cursor);
+    conditions.push(
+      sql.fragment`(${pageKey}) > (${inIteration}, ${ordinal}::bigint, ${key}::text COLLATE "C")`,
+    );
+  }
+  const rows = await db.any(sql.type(stepRow)`
+    SELECT ${stepRecord} AS step FROM runs r JOIN steps s ON s.run_id = r.id
+    WHERE ${sql.join(conditions, sql.fragment` AND `)}
+    ORDER BY ${pageKey} LIMIT ${filter.limit + 1}
+  `);
+  if (rows.length === 0) await requireRun(db, filter);
+  const page = cutPage(
+    rows.map(({ step }) => step),
+    filter.limit,
+  );
+  return { steps: await toPage(db, filter.runId, page.rows), next_cursor: page.next_cursor };
+}
+
+async function requireRun(db: Db, { workspaceId, runId }: StepFilter): Promise<void> {
+  const known = await db.exists(sql.prepared('steps_run_exists', z.object({}))`
+    SELECT FROM runs WHERE id = ${runId} AND workspace_id = ${workspaceId}
+  `);
+  if (!known) throw notFound('Run');
+}
+
+const countRow = z.object({
+  node_id: z.string(),
+  label: z.string(),
+  kind: z.unknown().transform((value) => value as Step['kind']),
+  by_status: z.unknown().transform((value) => value as StepCount['by_status']),
+  total: z.number(),
+  caught: z.number(),
+});
+
+/** How many steps each node of a run has, by their status, in the order in which the nodes began. */
+export const countSteps = async (db: Db, runId: string): Promise<StepCount[]> => [
+  ...(await db.any(sql.prepared('steps_count_by_node', countRow)`
+    SELECT node_id, min(label) AS label, min(kind) AS kind, json_object_agg(status, count) AS by_status,
+           sum(count)::bigint AS total, sum(caught)::bigint AS caught
+    FROM (
+      SELECT node_id, status, min(label) AS label, min(kind) AS kind, min(ordinal) AS began, count(*) AS count,
+             count(*) FILTER (WHERE caught) AS caught
+      FROM steps WHERE run_id = ${runId} AND parent_step_key IS NULL GROUP BY node_id, status
+    ) AS by_status
+    GROUP BY node_id ORDER BY min(began), node_id
+  `)),
+];

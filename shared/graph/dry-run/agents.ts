@@ -1,0 +1,166 @@
+import { mockTurnCost, requestBound } from '../../agents/cost-bounds.ts';
+import { DEFAULT_MAX_TURNS, MAX_CALLS_PER_TURN } from '../../agents/loop.ts';
+import type { AgentNode } from '../../contract/graph.ts';
+import { toMicros } from '../../money.ts';
+import type { PriceOverrides } from '../../prices.ts';
+import { workflowOf } from '../../tools.ts';
+import { agentToolsOf } from '../node-tools.ts';
+import { agentAttempts, callAttempts, longestMs, pausesMs } from './attempts.ts';
+import { type Bounds, exactly, plus, times, total, upTo } from './bounds.ts';
+import { bytesOf } from './knowledge.ts';
+import type { DryRunRequest } from './request.ts';
+
+/** What one execution of an agent can cost, in micro-dollars, and take, in ms, without what its calls do. */
+export interface AgentBounds {
+  cost: Bounds;
+  duration: Bounds;
+  /** How often it can call each of its tools. */
+  calls: ReadonlyMap<string, number>;
+  /** The most bytes of its answer. Null: unknown. */
+  bytes: number | null;
+}
+
+interface Asked {
+  prices: PriceOverrides;
+  customTools: DryRunRequest['customTools'];
+  /** The most bytes that are sent. Null: unknown. */
+  inputBytes: number | null;
+  /** Of the output of its mock. */
+  mockBytes: number | null;
+  /** Its texts fit, and no policy refuses it. */
+  fits: boolean;
+}
+
+/** No tokenizer has a longer token. The longest that is known has 128 bytes: a line of spaces. */
+const BYTES_PER_TOKEN = 256;
+/** Parsed and written again, a number such as 1e20 is five times as long. */
+const REWRITTEN = 6;
+/** The answer of a mock without an output begins with this many characters of its prompt. */
+const MOCK_ANSWER_BYTES = 1_000;
+
+const modelsOf = (node: AgentNode): string[] => [node.model, ...(node.fallback_models ?? [])];
+
+const onlyMock = (node: AgentNode): boolean => modelsOf(node).every((model) => model === 'mock');
+
+/** Whether an execution is certain to succeed, apart from its calls: only a mock is known before. */
+export function surelyAnswers(node: AgentNode): boolean {
+  const { most, timeoutMs } = agentAttempts(node);
+  const { fail_times = 0, delay_ms = 0 } = node.mock ?? {};
+  const inTime = fail_times < most && delay_ms + SLACK_MS <= timeoutMs;
+  return onlyMock(node) && inTime && !runsOutOfTurns(node) && !mayStop(node);
+}
+
+/** Whether a mock's script has more calls than turns. */
+function runsOutOfTurns(node: AgentNode): boolean {
+  if (node.tools === undefined || node.on_max_turns === 'answer') return false;
+  const last = node.mock?.turns?.[turnsOf(node).length - 1];
+  return (last?.calls ?? []).length > 0;
+}
+
+/** How much longer than its delay a mock may take, in ms. */
+const SLACK_MS = 10_000;
+
+/** Whether each execution of a mock fails. */
+export const surelyFails = (node: AgentNode): boolean =>
+  onlyMock(node) && (node.mock?.fail_times ?? 0) >= agentAttempts(node).most;
+
+export function agentBounds(node: AgentNode, asked: Asked): AgentBounds {
+  const turns = turnsOf(node);
+  const calls = callsOf(node, turns);
+  const sure = asked.fits && surelyAnswers(node);
+  const costs = turns.map((turn) => attemptCost(node, turn, asked));
+  const most = total(costs.map(({ max }) => upTo(max)));
+  const least = sure ? total(costs).min : 0;
+  const attempts = agentAttempts(node);
+  const asking = times(exactly(turns.length), upTo(longestMs(attempts)));
+  const calling = total(
+    [...calls]
+      // The runs that it starts have bounds of their own.
+      .filter(([tool]) => workflowOf(tool) === undefined)
+      .map(([tool, count]) => upTo(count * longestMs(callAttempts(tool, asked.customTools)))),
+  );
+  return {
+    cost: { min: least, max: most.max },
+    duration: { min: sure ? leastMs(node) : 0, max: plus(asking, calling).max },
+    calls,
+    bytes: answerBytes(node, asked),
+  };
+}
+
+/** The turns that it can have; for an agent without tools, its one answer. */
+function turnsOf(node: AgentNode): number[] {
+  if (node.tools === undefined) return [1];
+  const { max_turns: most = DEFAULT_MAX_TURNS, on_max_turns } = node;
+  const all = most + (on_max_turns === 'answer' ? 1 : 0);
+  let count = all;
+  if (onlyMock(node)) {
+    const answer = (node.mock?.turns ?? []).findIndex(({ calls = [] }) => calls.length === 0);
+    const scripted = answer === -1 ? (node.mock?.turns ?? []).length : answer;
+    count = Math.min(all, scripted + 1);
+  }
+  return Array.from({ length: count }, (_, at) => at + 1);
+}
+
+/** Whether something else than its turns can end it: a call that fails it. */
+const mayStop = (node: AgentNode): boolean =>
+  agentToolsOf(node).some(({ on_error }) => on_error === 'fail');
+
+/** All attempts at a turn. A mock costs nothing when it fails, and its success is the last attempt. */
+function attemptCost(node: AgentNode, turn: number, asked: Asked): Bounds {
+  const models = modelsOf(node);
+  const usd = node.tools === undefined ? (node.mock?.cost_usd ?? 0) : mockTurnCost(node, turn);
+  const mock = models.includes('mock') ? toMicros(usd) : 0;
+  const providers = models.filter((model) => model !== 'mock');
+  if (providers.length === 0) return exactly(mock);
+  const { inputBytes } = asked;
+  // Turns send what the tools have returned.
+  if (inputBytes === null || node.tools !== undefined) return upTo(null);
+  const input = inputBytes + bytesOf(node.response_schema ?? null);
+  const bounds = providers.map((model) => requestBound(node, model, asked.prices, input) ?? null);
+  if (bounds.includes(null)) return upTo(null);
+  const request = Math.max(...(bounds as number[]));
+  const { most } = agentAttempts(node);
+  return plus(times(exactly(most - 1), upTo(request)), upTo(Math.max(request, mock)));
+}
+
+function callsOf(node: AgentNode, turns: readonly number[]): Map<string, number> {
+  const scripted = node.mock?.turns ?? [];
+  return new Map(
+    agentToolsOf(node).map(({ name, max_calls: most = Infinity }) => {
+      const asked = onlyMock(node)
+        ? turns.reduce((all, turn) => {
+            const calls = scripted[turn - 1]?.calls ?? [];
+            return all + calls.filter(({ tool }) => tool === name).length;
+          }, 0)
+        : turns.length * MAX_CALLS_PER_TURN;
+      return [name, Math.min(most, asked)];
+    }),
+  );
+}
+
+/** The delays of a mock that answers, with those of the attempts that fail before. */
+function leastMs({ mock, retry }: AgentNode): number {
+  const { delay_ms = 0, fail_times = 0 } = mock ?? {};
+  // A timer may end a little early.
+  return Math.floor(0.95 * ((fail_times + 1) * delay_ms + pausesMs(retry, fail_times + 1)));
+}
+
+function answerBytes(node: AgentNode, { mockBytes }: Asked): number | null {
+  const models = modelsOf(node);
+  const sizes: (number | null)[] = [];
+  if (models.includes('mock')) {
+    const turns = (node.mock?.turns ?? []).some(({ output }) => output !== undefined);
+    const own = node.mock?.output === undefined ? exampleBytes(node) : mockBytes;
+    sizes.push(turns ? null : own);
+  }
+  if (models.some((model) => model !== 'mock')) {
+    const { max_output_tokens: tokens, response_schema: schema } = node;
+    const factor = schema === undefined ? 1 : REWRITTEN;
+    sizes.push(tokens === undefined ? null : tokens * BYTES_PER_TOKEN * factor);
+  }
+  return sizes.includes(null) ? null : Math.max(0, ...(sizes as number[]));
+}
+
+/** Without an output, a mock gives an example of the schema. */
+const exampleBytes = (node: AgentNode): number | null =>
+  node.response_schema === undefined ? MOCK_ANSWER_BYTES : null;

@@ -1,0 +1,50 @@
+import type { GraphNode, ToolNode } from '../../contract/graph.ts';
+import { customToolName } from '../../tools.ts';
+import { defaultTimeoutSeconds, retryDelayMs } from '../kinds.ts';
+import type { CustomToolFacts, DryRunRequest } from './request.ts';
+
+/** The attempts at a step, and how long each may take. */
+interface Attempts {
+  most: number;
+  timeoutMs: number;
+  retry: GraphNode['retry'];
+}
+
+const ONCE: GraphNode['retry'] = undefined;
+
+/** Of an agent or one of its turns. */
+export const agentAttempts = (node: Extract<GraphNode, { kind: 'agent' }>): Attempts => ({
+  most: node.retry?.max_attempts ?? 1,
+  timeoutMs: 1_000 * (node.timeout_seconds ?? defaultTimeoutSeconds(node)),
+  retry: node.retry,
+});
+
+export function toolAttempts(node: ToolNode, tools: DryRunRequest['customTools']): Attempts {
+  const custom = customFacts(node.tool_name, tools);
+  const seconds = node.timeout_seconds ?? custom?.timeoutSeconds ?? defaultTimeoutSeconds(node);
+  const most = node.retry?.max_attempts ?? custom?.attempts ?? 1;
+  return { most, timeoutMs: 1_000 * seconds, retry: node.retry };
+}
+
+/** Of a tool that an agent offers. */
+export const callAttempts = (tool: string, tools: DryRunRequest['customTools']): Attempts =>
+  toolAttempts({ id: tool, kind: 'tool', tool_name: tool, params: {}, retry: ONCE }, tools);
+
+export function customFacts(
+  tool: string,
+  tools: DryRunRequest['customTools'],
+): CustomToolFacts | undefined {
+  const name = customToolName(tool);
+  return name !== undefined && Object.hasOwn(tools, name) ? tools[name] : undefined;
+}
+
+/** The pauses between so many attempts, in ms. */
+export function pausesMs(retry: GraphNode['retry'], attempts: number): number {
+  let all = 0;
+  for (let failed = 1; failed < attempts; failed += 1) all += retryDelayMs(retry, failed);
+  return all;
+}
+
+/** The longest that all attempts can take, in ms, with the pauses between them. */
+export const longestMs = ({ most, timeoutMs, retry }: Attempts): number =>
+  Math.ceil(most * timeoutMs + pausesMs(retry, most));

@@ -1,0 +1,118 @@
+import type { Json, JsonObject } from '../../json.ts';
+import { utf8Bytes } from '../../values/canonical-json.ts';
+import { outputKey } from '../compile.ts';
+import type { Layout } from './layout.ts';
+
+/** What is known of a key of the state as a node begins. */
+export type KeyKnowledge =
+  /** Its value; undefined: the state has no such key. */
+  | { known: true; value: Json | undefined }
+  | {
+      known: false;
+      /** The state has such a key, with any value. */
+      present: boolean;
+      /** It is that of a loop or map around the node: the most bytes of its fields, null for one of any size. */
+      fields?: Readonly<Record<string, number | null>>;
+      /** The most bytes of the value as JSON. Null: unknown. */
+      bytes: number | null;
+    };
+
+/** What a node can leave in the state, as far as it was examined. */
+export interface Left {
+  /** It never runs. */
+  never: boolean;
+  /** The most bytes of its output. Null: unknown. */
+  bytes: number | null;
+}
+
+/** What is known of the state at the nodes of a graph, before it runs. */
+export interface Knowledge {
+  /** `apartFromItself`: without what the node itself writes. */
+  at(node: number, key: string, apartFromItself?: boolean): KeyKnowledge;
+  /** The whole state, if it is known. */
+  stateAt(node: number): JsonObject | undefined;
+}
+
+/**
+ * A key is known where the input has it, or lacks it, and no node that can run before writes it. The input of a
+ * decision at a gate can have any keys. `left` says of each node what was found so far; undefined for the nodes that were
+ * not examined yet. `done(node)` are those that have ended with success whenever the node begins.
+ */
+export function createKnowledge(
+  layout: Layout,
+  input: JsonObject | undefined,
+  left: readonly (Left | undefined)[],
+  isDone: (node: number, before: number) => boolean,
+): Knowledge {
+  const { nodes, writers } = layout;
+  const gates = nodes.flatMap(({ kind }, at) => (kind === 'human_gate' ? [at] : []));
+  const affects = (writer: number, node: number): boolean =>
+    left[writer]?.never !== true && mayPrecede(layout, writer, node);
+  const anyKey = nodes.map((): boolean | undefined => undefined);
+  const hasAnyKey = (node: number): boolean =>
+    (anyKey[node] ??= gates.some((gate) => affects(gate, node)));
+
+  function at(node: number, key: string, apartFromItself = false): KeyKnowledge {
+    const before = (writers.get(key) ?? []).filter(
+      (writer) => !(apartFromItself && writer === node) && affects(writer, node),
+    );
+    const given = input !== undefined && Object.hasOwn(input, key) ? input[key] : undefined;
+    // A loop writes its key before it reads it.
+    const isGiven = input !== undefined || (apartFromItself && key === nodes[node]!.id);
+    if (before.length === 0 && isGiven && !hasAnyKey(node)) return { known: true, value: given };
+    const written = before.some(
+      (writer) => outputKey(nodes[writer]!) === key && isDone(writer, node),
+    );
+    const sizes = before.map((writer) => left[writer]?.bytes ?? null);
+    // Without an input, the key may be one of it.
+    if (input === undefined && !written) sizes.push(null);
+    if (given !== undefined) sizes.push(bytesOf(given));
+    const [only, ...others] = before;
+    if (others.length === 0 && only !== undefined && !hasAnyKey(node)) {
+      const fields = fieldsIn(layout, only, node);
+      if (fields !== undefined) return { known: false, present: true, fields, bytes: null };
+    }
+    return {
+      known: false,
+      present: written || given !== undefined,
+      bytes: hasAnyKey(node) || sizes.includes(null) ? null : Math.max(0, ...(sizes as number[])),
+    };
+  }
+
+  return {
+    at,
+    stateAt: (node) =>
+      input === undefined || nodes.some((_, writer) => affects(writer, node)) ? undefined : input,
+  };
+}
+
+/** The most bytes of a byte of text in JSON. */
+export const ESCAPED = 6;
+
+export const bytesOf = (value: Json): number => utf8Bytes(JSON.stringify(value));
+
+/** What the key of a loop or map has in its body. */
+function fieldsIn({ nodes, inside }: Layout, head: number, node: number) {
+  const { kind } = nodes[head]!;
+  if (!inside.has(node, head)) return undefined;
+  return kind === 'map' ? { item: null, index: NUMBER_BYTES } : LOOP_FIELDS;
+}
+
+const NUMBER_BYTES = 20;
+const LOOP_FIELDS = { iterations: NUMBER_BYTES, exhausted: NUMBER_BYTES };
+
+/** Whether what a node writes can be in the state as another one begins. */
+function mayPrecede(
+  { nodes, around, inside, follows }: Layout,
+  writer: number,
+  node: number,
+): boolean {
+  let inLoop = false;
+  for (const region of around[writer]!) {
+    const shared = inside.has(node, region);
+    if (nodes[region]!.kind === 'loop') inLoop ||= shared || region === node;
+    // An item of a map has a state of its own.
+    else if (!shared) return false;
+  }
+  return inLoop || (writer !== node && !follows.has(node, writer));
+}

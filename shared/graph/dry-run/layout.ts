@@ -1,0 +1,122 @@
+import type { GraphNode } from '../../contract/graph.ts';
+import { outputKey, type CompiledEdge, type CompiledGraph } from '../compile.ts';
+import { repeats } from '../kinds.ts';
+import { type BitRows, createBitRows } from '../schedule/bit-rows.ts';
+
+/** A compiled graph as the dry run reads it. */
+export interface Layout {
+  nodes: readonly GraphNode[];
+  /** Incoming and outgoing edges per node, without those that lead back. */
+  into: CompiledEdge[][];
+  out: CompiledEdge[][];
+  /** Edges that lead back, by their loop or map. */
+  back: CompiledEdge[][];
+  regions: readonly number[];
+  /** The loops and maps around a node, innermost first. */
+  around: number[][];
+  /** The same as a table: whether a node is in the body of a loop or map. */
+  inside: BitRows;
+  /** All nodes in the body of a loop or map; empty for others. */
+  bodies: number[][];
+  /** Nodes in an order in which each comes after all that lead to it; `ends`: the end of a loop or map. */
+  order: { node: number; ends: boolean }[];
+  /** Per node those that begin only after it has ended, within an iteration. */
+  follows: BitRows;
+  /** Per state key the nodes that write it. */
+  writers: ReadonlyMap<string, number[]>;
+  hasErrorEdge: boolean[];
+}
+
+export function layoutOf({ nodes, edges, regions }: CompiledGraph): Layout {
+  const size = nodes.length;
+  const lists = () => nodes.map((): CompiledEdge[] => []);
+  const layout = { into: lists(), out: lists(), back: lists() };
+  for (const edge of edges) {
+    if (edge.back) {
+      layout.back[edge.to]!.push(edge);
+      continue;
+    }
+    layout.out[edge.from]!.push(edge);
+    layout.into[edge.to]!.push(edge);
+  }
+  const next = successors(layout.out, nodes, regions);
+  const order = sorted(next);
+  const follows = createBitRows(next.length, size);
+  for (const at of order.toReversed()) {
+    for (const to of next[at]!) {
+      if (to < size) follows.add(at, to);
+      follows.unite(at, to);
+    }
+  }
+  const around = nodes.map((_, node) => regionsAround(regions, node));
+  const bodies = nodes.map((): number[] => []);
+  const inside = createBitRows(size, size);
+  around.forEach((heads, node) => {
+    for (const head of heads) {
+      bodies[head]!.push(node);
+      inside.add(node, head);
+    }
+  });
+  return {
+    nodes,
+    ...layout,
+    regions,
+    around,
+    inside,
+    bodies,
+    order: order.map((at) => ({ node: at % size, ends: at >= size })),
+    follows,
+    writers: writersOf(nodes),
+    hasErrorEdge: layout.out.map((own) => own.some(({ when }) => when === 'error')),
+  };
+}
+
+/** What comes after each node. The end of a loop or map, `size` after it, comes after its body. */
+function successors(
+  out: CompiledEdge[][],
+  nodes: readonly GraphNode[],
+  regions: readonly number[],
+): number[][] {
+  const size = nodes.length;
+  const next = Array.from({ length: 2 * size }, (): number[] => []);
+  nodes.forEach((node, at) => {
+    const end = repeats(node) ? at + size : at;
+    for (const { to } of out[at]!) next[regions[to] === at ? at : end]!.push(to);
+    if (end !== at) next[at]!.push(end);
+    if (regions[at] !== -1) next[end]!.push(regions[at]! + size);
+  });
+  return next;
+}
+
+/** Kahn's order. Ends of nodes that do not repeat anything lead nowhere, and are left out. */
+function sorted(next: number[][]): number[] {
+  const size = next.length / 2;
+  const waiting = new Int32Array(next.length);
+  for (const targets of next) for (const to of targets) waiting[to]! += 1;
+  const order: number[] = [];
+  for (let at = 0; at < size; at += 1) if (waiting[at] === 0) order.push(at);
+  for (let done = 0; done < order.length; done += 1) {
+    for (const to of next[order[done]!]!) {
+      waiting[to]! -= 1;
+      if (waiting[to] === 0) order.push(to);
+    }
+  }
+  return order;
+}
+
+function regionsAround(regions: readonly number[], node: number): number[] {
+  const around: number[] = [];
+  for (let at = regions[node]!; at !== -1; at = regions[at]!) around.push(at);
+  return around;
+}
+
+function writersOf(nodes: readonly GraphNode[]): Map<string, number[]> {
+  const writers = new Map<string, number[]>();
+  nodes.forEach((node, at) => {
+    // Caught errors, and the items of a map, are written under the id.
+    for (const key of new Set([outputKey(node), node.id])) {
+      writers.set(key, [...(writers.get(key) ?? []), at]);
+    }
+  });
+  return writers;
+}

@@ -1,0 +1,68 @@
+import type { GraphNode } from '../../contract/graph.ts';
+import type { JsonObject } from '../../json.ts';
+import { parseTemplate } from '../expression/template.ts';
+import { settingsOf } from '../gate-settings.ts';
+import { agentToolsOf } from '../node-tools.ts';
+import { nodeTexts } from '../node-texts.ts';
+import { SECRETS } from '../../values/secrets.ts';
+import { customFacts } from './attempts.ts';
+import { approvalGates } from './examine.ts';
+import type { DryRunRequest, ReachableGate } from './request.ts';
+
+/** Stands for a host that is known when the step runs. */
+const AT_RUN_TIME = 'at_run_time';
+
+/** The parameters with the address of each tool. Without one, a chat message goes to the channel of the installation. */
+const ADDRESSES: Readonly<Record<string, string>> = {
+  http_request: 'url',
+  mcp: 'server_url',
+  send_chat_message: 'webhook_url',
+};
+
+/** The hosts that the tools of a node call. */
+export function hostsOf(node: GraphNode, tools: DryRunRequest['customTools']): string[] {
+  if (node.kind === 'tool') return hostOf(node.tool_name, node.params, tools);
+  if (node.kind !== 'agent') return [];
+  return agentToolsOf(node).flatMap(({ name, fixed }) => {
+    const called = hostOf(name, fixed ?? {}, tools);
+    // Its model sets the address.
+    return called.length === 0 && name === 'http_request' ? [AT_RUN_TIME] : called;
+  });
+}
+
+function hostOf(tool: string, params: JsonObject, tools: DryRunRequest['customTools']): string[] {
+  const custom = customFacts(tool, tools);
+  if (custom !== undefined) return [custom.host];
+  const address = Object.hasOwn(ADDRESSES, tool) ? params[ADDRESSES[tool]!] : undefined;
+  if (address === undefined) return [];
+  if (typeof address !== 'string') return [AT_RUN_TIME];
+  const [literal] = parseTemplate(address).parts;
+  const origin = typeof literal === 'string' ? ORIGIN.exec(literal)?.[0] : undefined;
+  return [(origin === undefined ? null : URL.parse(origin))?.host ?? AT_RUN_TIME];
+}
+
+/** References can follow after the host only. */
+const ORIGIN = /^https?:\/\/[^/?#\\]+(?=[/?#\\]|$)/i;
+
+/** The names of the secrets that the texts of a node refer to, and those of the custom tools that it calls. */
+export function secretsOf(node: GraphNode, tools: DryRunRequest['customTools']): string[] {
+  const names =
+    node.kind === 'tool'
+      ? [node.tool_name]
+      : node.kind === 'agent'
+        ? agentToolsOf(node).map(({ name }) => name)
+        : [];
+  const own = nodeTexts(node)
+    .filter(({ secrets }) => secrets === true)
+    .flatMap(({ text }) => parseTemplate(text).parts)
+    .flatMap((part) =>
+      typeof part === 'object' && part.path[0] === SECRETS ? [String(part.path[1] ?? '')] : [],
+    );
+  return [...own, ...names.flatMap((name) => customFacts(name, tools)?.secrets ?? [])];
+}
+
+/** The gate of a node: also that of an agent whose calls need approval. */
+export function gateOf(node: GraphNode): ReachableGate[] {
+  if (node.kind === 'human_gate') return [{ node_id: node.id, settings: settingsOf(node) ?? {} }];
+  return node.kind === 'agent' && approvalGates(node) ? [{ node_id: node.id, settings: {} }] : [];
+}

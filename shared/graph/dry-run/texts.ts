@@ -1,0 +1,127 @@
+import type { GraphNode } from '../../contract/graph.ts';
+import type { Json, JsonObject } from '../../json.ts';
+import { utf8Bytes } from '../../values/canonical-json.ts';
+import { expressionRoots } from '../expression/expression.ts';
+import { parseTemplate } from '../expression/template.ts';
+import { isObject } from '../json-value.ts';
+import { mockOutputTexts, nodeTexts, type NodeText } from '../node-texts.ts';
+import { bytesOf, ESCAPED, type KeyKnowledge, type Knowledge } from './knowledge.ts';
+
+/**
+ * How well texts are known before the node begins. `known`: their values. `fits`: they have a value, in every run.
+ * `open`: not even that.
+ */
+type Fit = 'known' | 'fits' | 'open';
+
+/** The texts of one node, and what is known of the keys that they read. */
+export interface NodeReading {
+  /** Of some of the texts of the node, by default of all. */
+  fit(texts?: readonly NodeText[]): Fit;
+  /** The known keys that the node reads. */
+  state: JsonObject;
+  /** The most bytes of a value once its templates are filled. Null: unknown. */
+  filledBytes(template: Json): number | null;
+  /** Whether all of its texts can be filled in every run, and none becomes too long. */
+  isFilled(): boolean;
+}
+
+const textsOf = (node: GraphNode): NodeText[] =>
+  node.kind === 'agent' ? [...nodeTexts(node), ...mockOutputTexts(node)] : nodeTexts(node);
+
+export function readNode(knowledge: Knowledge, at: number, node: GraphNode): NodeReading {
+  const keys = new Map<string, KeyKnowledge>();
+  const key = (name: string): KeyKnowledge => {
+    const found = keys.get(name) ?? knowledge.at(at, name, node.kind === 'loop');
+    keys.set(name, found);
+    return found;
+  };
+  const all = textsOf(node);
+  const state: JsonObject = {};
+  const fits = new Map<string, Fit>();
+  for (const text of all) {
+    const read = references(text);
+    for (const { root } of read) {
+      const found = key(root);
+      if (found.known && found.value !== undefined) state[root] = found.value;
+    }
+    fits.set(text.path, fitOf(read, key));
+  }
+  const fit = (texts = all) => texts.map(({ path }) => fits.get(path)!).reduce(lesser, 'known');
+  return {
+    state,
+    fit,
+    filledBytes: (template) => filledBytes(template, key),
+    isFilled: () => {
+      if (fit() === 'open') return false;
+      const bytes = sum(all.map(({ text }) => textBytes(text, key)));
+      return bytes !== null && bytes <= FILLED_BYTES;
+    },
+  };
+}
+
+/** Far below the limit of filled templates. */
+const FILLED_BYTES = 1_000_000;
+
+const ORDER: readonly Fit[] = ['open', 'fits', 'known'];
+const lesser = (one: Fit, other: Fit): Fit =>
+  ORDER.indexOf(one) < ORDER.indexOf(other) ? one : other;
+
+interface Reference {
+  root: string;
+  /** Names of the parts of the key's value that it reads, one in the other. */
+  rest: readonly (string | number)[];
+}
+
+/** An expression can read any part. */
+const ANY = ['', ''];
+
+/** The references of a text to keys of the state. */
+function references({ language, text, locals = [] }: NodeText): Reference[] {
+  const found =
+    language === 'expression'
+      ? expressionRoots(text).map((root) => ({ root, rest: ANY }))
+      : parseTemplate(text).parts.flatMap((part) =>
+          typeof part === 'string'
+            ? []
+            : [{ root: String(part.path[0]), rest: part.path.slice(1) }],
+        );
+  return found.filter(({ root }) => !locals.includes(root));
+}
+
+const fitOf = (read: readonly Reference[], key: (name: string) => KeyKnowledge): Fit =>
+  read
+    .map(({ root, rest }): Fit => {
+      const found = key(root);
+      if (found.known) return 'known';
+      if (rest.length === 1 && found.fields !== undefined) {
+        return Object.hasOwn(found.fields, rest[0]!) ? 'fits' : 'open';
+      }
+      return found.present && rest.length === 0 ? 'fits' : 'open';
+    })
+    .reduce(lesser, 'known');
+
+function filledBytes(value: Json, key: (name: string) => KeyKnowledge): number | null {
+  if (typeof value === 'string') return textBytes(value, key);
+  if (typeof value !== 'object' || value === null) return bytesOf(value);
+  const parts = Array.isArray(value) ? value : Object.values(value);
+  const names = isObject(value) ? bytesOf(Object.keys(value)) : 0;
+  const filled = parts.map((part) => {
+    const bytes = filledBytes(part, key);
+    return bytes === null || typeof part !== 'string' ? bytes : ESCAPED * bytes;
+  });
+  // Brackets, commas and colons.
+  return sum([names, 2 + 2 * parts.length, ...filled]);
+}
+
+const textBytes = (text: string, key: (name: string) => KeyKnowledge): number | null =>
+  sum(
+    parseTemplate(text).parts.map((part) => {
+      if (typeof part === 'string') return utf8Bytes(part);
+      const found = key(String(part.path[0]));
+      if (!found.known) return found.fields?.[String(part.path[1])] ?? found.bytes;
+      return found.value === undefined ? 0 : bytesOf(found.value);
+    }),
+  );
+
+const sum = (sizes: readonly (number | null)[]): number | null =>
+  sizes.reduce((all, size) => (all === null || size === null ? null : all + size), 0);

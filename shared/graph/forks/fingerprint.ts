@@ -1,0 +1,72 @@
+import { canonicalJson } from '../../values/canonical-json.ts';
+import type { GraphNode } from '../../contract/graph.ts';
+import type { Json, JsonObject } from '../../json.ts';
+import type { ChildCall, ChildPlace } from '../child-step.ts';
+import { renderTemplate, renderValue } from '../expression/template.ts';
+import { isChild, isExecuted, isWaiting } from '../kinds.ts';
+import { prepareTools, prepareTurn } from '../prepare/agent.ts';
+import { type PreparedStep, prepareStep } from '../prepare/step.ts';
+
+/** What a step does, as texts: equal fingerprints mean the same node with the same input. */
+export interface Fingerprint {
+  /** Of the settings of the node, without its templates. */
+  node: string;
+  /** Of the rendered templates, and of the part of the state that the step reads. */
+  input: string;
+}
+
+/** What has no effect on the result of a step. */
+const withoutEffect = ['label', 'retry', 'timeout_seconds', 'position'];
+
+/**
+ * The fingerprint of a step that begins with this state. The values of secrets are not part of it. Throws TemplateError
+ * or ExpressionError when a template of the node does not fit the state.
+ */
+export const fingerprintOf = (node: GraphNode, state: JsonObject): Fingerprint =>
+  toTexts(contentOf(node, state));
+
+function toTexts({ settings, input }: Content): Fingerprint {
+  const counted = Object.entries(settings).filter(([name]) => !withoutEffect.includes(name));
+  return { node: canonicalJson(Object.fromEntries(counted)), input: canonicalJson(input) };
+}
+
+function contentOf(node: GraphNode, state: JsonObject): Content {
+  if (node.kind === 'agent' && node.tools !== undefined) {
+    return executedContent(prepareTurn(prepareTools(node, state), { step_key: '', turn: 1 }));
+  }
+  if (isExecuted(node)) return executedContent(prepareStep(node, state));
+  if (isChild(node)) {
+    const { id, workflow, version } = node;
+    return childContent({ node_id: id, workflow, version }, renderValue(node.input, state));
+  }
+  if (isWaiting(node)) {
+    const { prompt, ...settings } = node;
+    return { settings, input: { prompt: renderTemplate(prompt, state) } };
+  }
+  throw new Error(`Node ${node.id} is computed: it has no fingerprint`);
+}
+
+interface Content {
+  settings: object;
+  input: object;
+}
+
+/** Of an executed step; of an agent with tools: of its first turn. */
+type Executed = Pick<PreparedStep, 'node' | 'params' | 'secrets' | 'state' | 'agent'>;
+
+const executedContent = ({ node, params, secrets, state, agent }: Executed): Content => ({
+  settings: node,
+  input: { params, secrets, state, fixed: agent?.fixed, read: agent?.state },
+});
+
+type Called = Pick<ChildPlace, 'node_id'> &
+  Pick<ChildCall, 'workflow'> & { version?: number | undefined };
+
+const childContent = (settings: Called, input: Json): Content => ({ settings, input: { input } });
+
+/** The fingerprint of a step that is about to be executed; of an agent with tools: of its first turn. */
+export const fingerprintOfCall = (call: Executed): Fingerprint => toTexts(executedContent(call));
+
+/** The fingerprint of a step that is about to start a run. */
+export const fingerprintOfChild = ({ node_id, workflow, version, input }: ChildCall): Fingerprint =>
+  toTexts(childContent({ node_id, workflow, version }, input));

@@ -1,0 +1,107 @@
+import type { Graph } from '../../contract/graph.ts';
+import type { JsonObject } from '../../json.ts';
+import { compileGraph } from '../compile.ts';
+import { nodeIdOf } from '../schedule/scheduler.ts';
+import { type Fingerprint, fingerprintOf } from './fingerprint.ts';
+import {
+  differenceOf,
+  type ForkPlan,
+  notReused,
+  OTHER_AGENT,
+  play,
+  type Played,
+  type RecordedRun,
+  type RecordedTexts,
+} from './plan.ts';
+
+interface RehearsalRequest {
+  recorded: RecordedRun;
+  /** The graph and the input of the rehearsal. */
+  graph: Graph;
+  input: JsonObject;
+  /** The step where `state` is laid over the state; for an agent with tools, with the turn from which it continues. */
+  from?: string | undefined;
+  turn?: number | undefined;
+  state?: JsonObject | undefined;
+  /** Gates, by step key or node id, that the request decides. */
+  decided: readonly string[];
+  /** Nodes that have another output than that of the record. */
+  pinned: readonly string[];
+  /** Whether recorded failures are executed again. */
+  retries: boolean;
+}
+
+export type RehearsalTexts = Omit<RehearsalRequest, 'recorded'> & { recorded: RecordedTexts };
+
+interface PlannedRehearsal extends ForkPlan {
+  /** Steps whose failures will be repeated. */
+  failed: string[];
+  /**
+   * What the other steps of the run were executed with, by step key: a step that is executed with the same later has the
+   * same result.
+   */
+  others: Record<string, Fingerprint>;
+}
+
+/** The same with the digests of these. */
+export interface RehearsalPlan extends Omit<PlannedRehearsal, 'others'> {
+  digests: Record<string, string>;
+}
+
+/**
+ * What a rehearsal takes over from a run before anything is executed: every result of a step that is reached with the
+ * same node and input. Nothing is executed. Whether later steps have a record is decided when they are reached, by their
+ * digests.
+ */
+export function planRehearsal(request: RehearsalRequest): PlannedRehearsal {
+  const { from, turn = 1, state, decided, pinned, retries } = request;
+  const recorded = retries ? { ...request.recorded, caught: {} } : request.recorded;
+  const known = new Map<string, Fingerprint>();
+  const before = play(request.recorded, {
+    graph: compileGraph(request.recorded.graph),
+    input: request.recorded.input,
+    from,
+    beyond: true,
+    refuse: (key, fingerprint) => {
+      known.set(key, fingerprint());
+      return undefined;
+    },
+  });
+  const after = play(recorded, {
+    graph: compileGraph(request.graph),
+    input: request.input,
+    from,
+    beyond: true,
+    ...(state === undefined ? {} : { state }),
+    held: turn > 1 ? from : undefined,
+    refuse: (key, fingerprint) => {
+      if (decided.includes(key) || decided.includes(nodeIdOf(key))) return 'the request decides it';
+      if (pinned.includes(nodeIdOf(key))) return 'its output is pinned';
+      return differenceOf(known.get(key), fingerprint());
+    },
+  });
+  const problem =
+    after.problem ?? (turn > 1 ? continuationProblem(request, before, after) : undefined);
+  const others = [...known].filter(([key]) => !after.finished.has(key));
+  return {
+    kept: [...after.finished.keys()],
+    begun: after.begun.filter((key) => key !== from || turn === 1),
+    not_reused: notReused(request.recorded, new Set(), { before, after }),
+    laid: Object.fromEntries(after.laid),
+    failed: retries ? [] : request.recorded.failed.filter((key) => known.has(key)),
+    others: Object.fromEntries(others),
+    ...(problem === undefined ? {} : { problem }),
+  };
+}
+
+/** Why an agent cannot continue at a turn. The state that is laid there does not change its prompts. */
+function continuationProblem(
+  { recorded, from, state }: RehearsalRequest,
+  before: Played,
+  after: Played,
+): string | undefined {
+  const node = recorded.graph.nodes.find(({ id }) => id === nodeIdOf(from ?? ''));
+  if (node === undefined || before.state === undefined) return OTHER_AGENT;
+  const begins = fingerprintOf(node, { ...before.state, ...state });
+  return differenceOf(begins, after.begins) === undefined ? undefined : OTHER_AGENT;
+}

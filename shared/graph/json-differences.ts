@@ -1,0 +1,58 @@
+import type { Json, JsonObject } from '../json.ts';
+import { canonicalJson } from '../values/canonical-json.ts';
+import { isObject } from './json-value.ts';
+
+/** One place where two values differ. */
+export interface JsonDifference {
+  /** Like `retry.max_attempts` or `urls[2]`; empty for the value itself. */
+  path: string;
+  /** Undefined where only the other value has this place. */
+  from: Json | undefined;
+  to: Json | undefined;
+}
+
+/** The deepest level with a separate path for each difference; deeper ones use the path of that level. */
+const MAX_PATH_DEPTH = 20;
+
+/**
+ * Where two values differ: keys in alphabetical order, items of lists by their position. The order of keys does not
+ * count, nor how a number is written. Work stops with the last difference that the caller takes.
+ */
+export const differencesOf = (
+  from: Json | undefined,
+  to: Json | undefined,
+): Generator<JsonDifference, void> => walk(from, to, '', 0);
+
+function* walk(
+  from: Json | undefined,
+  to: Json | undefined,
+  path: string,
+  depth: number,
+): Generator<JsonDifference, void> {
+  if (from !== undefined && to !== undefined && depth < MAX_PATH_DEPTH) {
+    if (isObject(from) && isObject(to)) {
+      for (const key of keysOf(from, to)) {
+        const place = path === '' ? key : `${path}.${key}`;
+        yield* walk(ownOf(from, key), ownOf(to, key), place, depth + 1);
+      }
+      return;
+    }
+    if (Array.isArray(from) && Array.isArray(to)) {
+      for (let at = 0; at < Math.max(from.length, to.length); at += 1) {
+        yield* walk(from[at], to[at], `${path}[${at}]`, depth + 1);
+      }
+      return;
+    }
+  }
+  if (from === undefined || to === undefined || canonicalJson(from) !== canonicalJson(to)) {
+    yield { path, from, to };
+  }
+}
+
+function keysOf(from: JsonObject, to: JsonObject): string[] {
+  return [...new Set([...Object.keys(from), ...Object.keys(to)])].sort();
+}
+
+function ownOf(object: JsonObject, key: string): Json | undefined {
+  return Object.hasOwn(object, key) ? object[key] : undefined;
+}

@@ -1,0 +1,125 @@
+import type { AgentNode, ToolNode } from '../../contract/graph.ts';
+import type { AgentPart } from '../../execution.ts';
+import type { OpenCall } from '../../agents/turn-record.ts';
+import { nodeLabel } from '../compile.ts';
+import { expressionRoots } from '../expression/expression.ts';
+import { renderValue } from '../expression/template.ts';
+import type { Json, JsonObject } from '../../json.ts';
+import type { SecretPlace } from '../../values/secrets.ts';
+import { type PreparedStep, preparingWork, renderParams } from './step.ts';
+
+/** An agent with tools whose templates are resolved, once for all its turns. */
+export interface PreparedAgent {
+  node: AgentNode;
+  label: string;
+  /** Of the first turn only: the ledger has them for later ones. */
+  prompts: JsonObject;
+  /** The script of the mock model; empty for others. */
+  mock: JsonObject;
+  /** The arguments that the node sets, by tool. */
+  fixed: Record<string, JsonObject>;
+  /** Where these contain secrets, by tool. */
+  secrets: Record<string, SecretPlace[]>;
+  /** What the approval expressions read. */
+  state: JsonObject;
+  /** The work to prepare it, in units of a WorkBudget. */
+  work: number;
+}
+
+/** Throws TemplateError or ExpressionError when a template of the node does not fit the state. */
+export function prepareTools(node: AgentNode, state: JsonObject): PreparedAgent {
+  const { system_prompt, prompt, mock, tools = [], ...rest } = node;
+  const prompts: JsonObject = {
+    ...(system_prompt === undefined ? {} : { system_prompt: renderValue(system_prompt, state) }),
+    prompt: prompt === undefined ? { ...state } : renderValue(prompt, state),
+  };
+  const { output, turns, ...bareMock } = mock ?? {};
+  const script: JsonObject = {
+    ...(output === undefined ? {} : { output: renderValue(output, state) }),
+    ...(turns === undefined ? {} : { turns: renderValue(turns as unknown as Json, state) }),
+  };
+  const fixed: Record<string, JsonObject> = {};
+  const secrets: Record<string, SecretPlace[]> = {};
+  const read: JsonObject = {};
+  for (const tool of tools) {
+    if (typeof tool === 'string') continue;
+    if (tool.fixed !== undefined) {
+      const rendered = renderParams(tool.name, tool.fixed, state);
+      fixed[tool.name] = rendered.params;
+      if (rendered.secrets.length > 0) secrets[tool.name] = rendered.secrets;
+    }
+    for (const key of rootsOf(tool.approval)) {
+      if (Object.hasOwn(state, key)) read[key] = state[key]!;
+    }
+  }
+  // The script has the texts; the costs are read from the node.
+  const costs = turns?.map(({ cost_usd }) => (cost_usd === undefined ? {} : { cost_usd }));
+  const priced = costs === undefined ? bareMock : { ...bareMock, turns: costs };
+  const bare: AgentNode = { ...rest, tools, ...(mock === undefined ? {} : { mock: priced }) };
+  const rendered = { ...prompts, mock: script, fixed, state: read };
+  return {
+    node: bare,
+    label: nodeLabel(node),
+    prompts,
+    mock: Object.keys(script).length === 0 ? {} : { mock: script },
+    fixed,
+    secrets,
+    state: read,
+    work: preparingWork(node, { node: bare, label: '', params: rendered, state: {} }),
+  };
+}
+
+/** The keys of the state that an approval expression reads. */
+function rootsOf(approval: string | undefined): string[] {
+  if (approval === undefined || approval === 'always' || approval === 'never') return [];
+  return expressionRoots(approval).filter((key) => key !== 'args');
+}
+
+export function prepareTurn(agent: PreparedAgent, part: AgentPart): PreparedStep {
+  const { node, label, prompts, mock, fixed, state } = agent;
+  return {
+    node,
+    label: `${label}, turn ${part.turn}`,
+    params: part.turn === 1 ? { ...prompts, ...mock } : mock,
+    state: {},
+    agent: {
+      ...part,
+      ...(Object.keys(fixed).length === 0 ? {} : { fixed }),
+      ...(Object.keys(state).length === 0 ? {} : { state }),
+    },
+  };
+}
+
+/** Which part of an agent a call is. */
+export function callPart(
+  node: AgentNode,
+  agentKey: string,
+  turn: number,
+  { index, tool }: OpenCall,
+): AgentPart & { call: number } {
+  const fails = (node.tools ?? []).some(
+    (entry) => typeof entry !== 'string' && entry.name === tool && entry.on_error === 'fail',
+  );
+  const part = { step_key: agentKey, turn, call: index, tool };
+  return fails ? { ...part, fails } : part;
+}
+
+/** A call without its arguments, which are in the ledger. */
+export function prepareCall(
+  { node, secrets }: PreparedAgent,
+  agentKey: string,
+  turn: number,
+  call: OpenCall,
+): PreparedStep {
+  const { tool } = call;
+  const called: ToolNode = { id: node.id, kind: 'tool', label: tool, tool_name: tool, params: {} };
+  const own = Object.hasOwn(secrets, tool) ? secrets[tool] : undefined;
+  return {
+    node: called,
+    label: tool,
+    params: {},
+    state: {},
+    ...(own === undefined ? {} : { secrets: own }),
+    agent: callPart(node, agentKey, turn, call),
+  };
+}

@@ -1,0 +1,111 @@
+import type { AgentNode, ToolNode } from '../../contract/graph.ts';
+import { nodeLabel } from '../compile.ts';
+import { expressionRoots } from '../expression/expression.ts';
+import { renderWithSecrets } from '../expression/secret-template.ts';
+import { parseTemplate, renderTemplate, renderValue } from '../expression/template.ts';
+import { weighJson } from '../json-value.ts';
+import type { ExecutedNode } from '../kinds.ts';
+import type { AgentPart } from '../../execution.ts';
+import type { Json, JsonObject } from '../../json.ts';
+import type { SecretPlace } from '../../values/secrets.ts';
+import { renderUrl } from '../../tools.ts';
+
+/** The exact count beyond this number of values does not matter. */
+const MAX_WEIGHED = 1_000_000;
+
+/** The input of a step, from the run's state: templates are resolved, and only what the step needs is sent. */
+export interface PreparedStep {
+  node: ExecutedNode;
+  label: string;
+  params: JsonObject;
+  state: JsonObject;
+  /** Where the parameters contain secrets: only their names are known here. */
+  secrets?: SecretPlace[];
+  /** For a turn or a call of an agent with tools. */
+  agent?: AgentPart;
+}
+
+/** Throws TemplateError or ExpressionError when a template of the node does not fit the state. */
+export function prepareStep(node: ExecutedNode, state: JsonObject): PreparedStep {
+  return node.kind === 'agent' ? prepareAgent(node, state) : prepareTool(node, state);
+}
+
+/** Characters of results that are written in one unit of work. */
+const WRITTEN_PER_UNIT = 20;
+
+/** The work to prepare a step, in units of a WorkBudget: parsing its templates and writing the results. */
+export function preparingWork(node: ExecutedNode, { params, state }: PreparedStep): number {
+  const texts =
+    node.kind === 'agent' ? [node.prompt ?? '', node.system_prompt ?? ''] : [node.params];
+  return renderingWork(texts, [params, state]);
+}
+
+/** The work to parse templates and to write their results, in units of a WorkBudget. */
+export function renderingWork(templates: Json, results: Json): number {
+  const written = weighJson(results, MAX_WEIGHED);
+  const parsed = weighJson(templates, MAX_WEIGHED).length;
+  return parsed + written.values + written.length / WRITTEN_PER_UNIT;
+}
+
+function prepareAgent(node: AgentNode, state: JsonObject): PreparedStep {
+  const { system_prompt, prompt, mock, ...rest } = node;
+  const bare: AgentNode =
+    mock === undefined ? rest : { ...rest, mock: { ...mock, output: undefined } };
+  const params: JsonObject = {};
+  if (system_prompt !== undefined) params['system_prompt'] = renderValue(system_prompt, state);
+  if (prompt !== undefined) params['prompt'] = renderValue(prompt, state);
+  if (mock?.output !== undefined) params['mock'] = { output: renderValue(mock.output, state) };
+  return {
+    node: bare,
+    label: nodeLabel(node),
+    params,
+    state: prompt === undefined ? { ...state } : {},
+  };
+}
+
+function prepareTool(node: ToolNode, state: JsonObject): PreparedStep {
+  const { params: templates, ...bare } = node;
+  const stripped: ToolNode = { ...bare, params: {} };
+  // An expression is sent unevaluated, with the values it reads.
+  if (node.tool_name === 'json_transform') {
+    const expression = templates['expression'];
+    const roots = typeof expression === 'string' ? expressionRoots(expression) : [];
+    const read = roots.filter((key) => Object.hasOwn(state, key));
+    return {
+      node: stripped,
+      label: nodeLabel(node),
+      params: templates,
+      state: Object.fromEntries(read.map((key) => [key, state[key]!])),
+    };
+  }
+  const { params, secrets } = renderParams(node.tool_name, templates, state);
+  const prepared = { node: stripped, label: nodeLabel(node), params, state: {} };
+  return secrets.length === 0 ? prepared : { ...prepared, secrets };
+}
+
+/** A tool's parameters with their templates resolved, except for secrets. Throws TemplateError. */
+export function renderParams(
+  tool: string,
+  templates: JsonObject,
+  state: JsonObject,
+): { params: JsonObject; secrets: SecretPlace[] } {
+  const { params, secrets } = renderWithSecrets(tool, templates, state);
+  const url = templates['url'];
+  if (tool === 'http_request' && typeof url === 'string') {
+    params['url'] = renderUrlTemplate(url, state);
+  }
+  return { params, secrets };
+}
+
+/** Values in a URL are percent-encoded, so that they cannot change its target. */
+function renderUrlTemplate(template: string, state: JsonObject): string {
+  const rendered = renderUrl(
+    parseTemplate(template).parts.map((part) =>
+      typeof part === 'string'
+        ? { text: part }
+        : { value: renderTemplate(`{${part.text}}`, state) },
+    ),
+  );
+  if ('error' in rendered) throw new Error(rendered.error);
+  return rendered.url;
+}

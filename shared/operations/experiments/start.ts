@@ -1,0 +1,146 @@
+import type { Actor } from '../../actor.ts';
+import type { ExperimentRequest } from '../../contract/experiment.ts';
+import type { StartedJob } from '../../contract/job.ts';
+import { recordAudit } from '../../db/audit/audit.ts';
+import {
+  insertExperiment,
+  openRehearsals,
+  readWorkflowOf,
+} from '../../db/experiments/experiments.ts';
+import { contentDigest } from '../../db/experiments/publishing.ts';
+import { namedRuns, newestRuns } from '../../db/experiments/sources.ts';
+import { cancelJob, insertJob } from '../../db/jobs/jobs.ts';
+import { type Drawn, drawnOf } from '../../db/runs/run-request.ts';
+import { findDraft } from '../../db/workflows/drafts.ts';
+import { readVersion, noSuchVersion } from '../../db/workflows/versions.ts';
+import { keepWorkflow, requireWorkflow, type WorkflowScope } from '../../db/workflows/workflows.ts';
+import { AppError } from '../../errors.ts';
+import type { JsonObject } from '../../json.ts';
+import { toMicros } from '../../money.ts';
+import { dispatchInOrder } from '../runs/dispatch.ts';
+import { requireAllowed } from '../runs/rehearsals.ts';
+import { cancelRun, type Dispatched, type RunDeps } from '../runs/runs.ts';
+
+/** What an experiment tries. */
+interface Candidate {
+  /** Null for the draft. */
+  version: number | null;
+  content: Drawn;
+}
+
+/**
+ * Starts an experiment, which rehearses the runs in the background. What the draft contains now is what is tried. Throws
+ * AppError `not_found`, `unprocessable`, `graph_invalid`, and `conflict` when too many jobs are running.
+ */
+export async function startExperiment(
+  deps: RunDeps,
+  actor: Actor,
+  workflowId: string,
+  request: ExperimentRequest,
+): Promise<StartedJob & Dispatched> {
+  const { db } = deps;
+  const scope = { workspaceId: actor.workspaceId, workflowId };
+  await requireWorkflow(db, scope);
+  await requireAllowed(db, actor, workflowId, request.allow ?? []);
+  const candidate = await candidateOf(deps, scope, request.candidate);
+  const { runs, budget_usd: budget } = request;
+  const runIds = Array.isArray(runs)
+    ? await namedRuns(db, scope, runs)
+    : await newestRuns(db, scope, runs);
+  const { id, row } = await db.transaction(async (tx) => {
+    await keepWorkflow(tx, scope);
+    const job = await insertJob(tx, actor, { kind: 'experiment', request: {} });
+    await insertExperiment(tx, {
+      id: job.id,
+      ...scope,
+      ...candidate,
+      contentDigest: contentDigest({
+        graph: candidate.content.graph,
+        input_schema: candidate.content.inputSchema,
+      }),
+      rules: rulesOf(request),
+      budgetMicros: budget === undefined ? null : toMicros(budget),
+      runIds,
+    });
+    await recordAudit(tx, actor, {
+      action: 'experiment',
+      targetType: 'workflow',
+      targetId: workflowId,
+      details: {
+        experiment_id: job.id,
+        candidate: request.candidate,
+        runs: runIds.length,
+        ...rulesOf(request),
+        ...(budget === undefined ? {} : { budget_usd: budget }),
+      },
+    });
+    return job;
+  });
+  return { id, status: 'running', dispatched: dispatchInOrder(deps, row) };
+}
+
+const rulesOf = ({ allow, failures, decisions }: ExperimentRequest): JsonObject => ({
+  ...(allow === undefined ? {} : { allow }),
+  ...(failures === undefined ? {} : { failures }),
+  ...(decisions === undefined ? {} : { decisions: decisions as JsonObject }),
+});
+
+/** Throws AppError `not_found` for a draft that is not there, `unprocessable`, `graph_invalid`. */
+async function candidateOf(
+  { db, findRunnable }: RunDeps,
+  scope: WorkflowScope,
+  wanted: ExperimentRequest['candidate'],
+): Promise<Candidate> {
+  const candidate =
+    wanted === 'draft' ? await draftOf(db, scope) : await versionOf(db, scope, wanted.version);
+  const runnable = await findRunnable(db, { ...scope, drawn: candidate.content }, true);
+  if (runnable?.refusal !== undefined) throw runnable.refusal;
+  return candidate;
+}
+
+async function draftOf(db: RunDeps['db'], scope: WorkflowScope): Promise<Candidate> {
+  const draft = await findDraft(db, scope);
+  if (draft === undefined) {
+    const detail = `Draft not found: save one with PUT /api/workflows/${scope.workflowId}/draft, or try a version`;
+    throw new AppError('not_found', detail);
+  }
+  return { version: null, content: drawnOf(draft) };
+}
+
+async function versionOf(
+  db: RunDeps['db'],
+  scope: WorkflowScope,
+  version: number,
+): Promise<Candidate> {
+  try {
+    return { version, content: drawnOf(await readVersion(db, { ...scope, version })) };
+  } catch (error) {
+    if (!(error instanceof AppError) || error.code !== 'not_found') throw error;
+    throw noSuchVersion(version);
+  }
+}
+
+/**
+ * Cancels a running experiment with its open rehearsals. What is done stays. Throws AppError `not_found`, `conflict`.
+ */
+export async function cancelExperiment(deps: RunDeps, actor: Actor, id: string): Promise<void> {
+  const { workspaceId } = actor;
+  await deps.db.transaction(async (tx) => {
+    await cancelJob(tx, { workspaceId, jobId: id, kind: 'experiment' }, 'Experiment');
+    await recordAudit(tx, actor, {
+      action: 'experiment_cancel',
+      targetType: 'workflow',
+      targetId: await readWorkflowOf(tx, id),
+      details: { experiment_id: id },
+    });
+  });
+  // None is started any more, since that needs the job to be running.
+  for (const runId of await openRehearsals(deps.db, { workspaceId, id })) {
+    try {
+      await cancelRun(deps, { actor, runId, audited: false });
+    } catch (error) {
+      // It has ended meanwhile, or was deleted.
+      if (!(error instanceof AppError)) throw error;
+    }
+  }
+}

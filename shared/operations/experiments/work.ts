@@ -1,0 +1,184 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import {
+  countExperimentRuns,
+  findExperiment,
+  type OpenRun,
+  openRuns,
+  type StoredExperiment,
+  waitingRehearsals,
+} from '../../db/experiments/experiments.ts';
+import { readFinishedRuns } from '../../db/experiments/figures.ts';
+import { drawnOf } from '../../db/runs/run-request.ts';
+import { insertResults, type RunResult } from '../../db/experiments/results.ts';
+import { usd } from '../../db/money/blocked.ts';
+import type { RunningJob } from '../../db/jobs/jobs.ts';
+import { AppError, errorTable } from '../../errors.ts';
+import { uncompared } from '../../graph/experiments/comparison.ts';
+import { WorkBusyError } from '../../platform/threads/threads.ts';
+import type { JobWork } from '../jobs/work.ts';
+import { type RerunRequest, rerunRun } from '../runs/forks.ts';
+import { cancelRun, type RunDeps } from '../runs/runs.ts';
+import { comparePair, compareRefusedInput } from './compare.ts';
+
+/** Rehearsals of one experiment that are open at the same time. */
+const AT_ONCE = 10;
+const LOOK_EVERY_MS = 100;
+/** A page is kept after this time, even without a result: the row shows that the job is alive. */
+const PAGE_MS = 5_000;
+
+/**
+ * Rehearses the runs of an experiment, some side by side. A page has the results of those that have ended. Everything is
+ * read from the rows: an execution that continues finds the rehearsals of the one before.
+ */
+export const experimentJob: JobWork = {
+  count: ({ db }, job) => countExperimentRuns(db, job.id),
+  page: async (deps, job, signal) => {
+    const experiment = await findExperiment(deps.db, job.id);
+    const results =
+      experiment === null
+        ? []
+        : await nextResults({ deps, job, experiment, candidate: candidateOf(experiment), signal });
+    if (results === undefined || experiment === null) {
+      return { position: null, items: 0, result: {}, keep: async () => undefined };
+    }
+    return {
+      position: {},
+      items: results.length,
+      result: {},
+      keep: (tx) => insertResults(tx, job.id, results),
+    };
+  },
+};
+
+interface Work {
+  deps: RunDeps;
+  job: RunningJob;
+  experiment: StoredExperiment;
+  /** What is tried. One object for all runs of a page, which `findRunnable` then checks once. */
+  candidate: Pick<RerunRequest, 'version' | 'drawn'>;
+  signal: AbortSignal;
+}
+
+const candidateOf = (experiment: StoredExperiment): Work['candidate'] =>
+  experiment.version === null ? { drawn: drawnOf(experiment) } : { version: experiment.version };
+
+/** The results of the next rehearsals to end; undefined when there are no more. */
+async function nextResults(work: Work): Promise<RunResult[] | undefined> {
+  const { deps, job, signal } = work;
+  const end = performance.now() + PAGE_MS;
+  for (;;) {
+    signal.throwIfAborted();
+    const open = await openRuns(deps.db, { id: job.id, limit: AT_ONCE });
+    if (open.length === 0) {
+      await cancelWaiting(work);
+      return undefined;
+    }
+    const refused = await startMissing(work, open);
+    const results = [...refused, ...(await endedOf(work, open))];
+    if (results.length > 0 || performance.now() > end) return results;
+    await sleep(LOOK_EVERY_MS, undefined, { signal });
+  }
+}
+
+/** Starts the rehearsals that are missing. Returns a result for each run that cannot be rehearsed. */
+async function startMissing(work: Work, open: readonly OpenRun[]): Promise<RunResult[]> {
+  const missing = open.filter(({ status }) => status === null);
+  if (missing.length === 0) return [];
+  const results = await Promise.all(missing.map((run) => rehearse(work, run)));
+  return results.filter((result) => result !== undefined);
+}
+
+async function rehearse(work: Work, { n, run_id: runId }: OpenRun): Promise<RunResult | undefined> {
+  const { deps, job, experiment, candidate } = work;
+  const refused = (reason: string): RunResult => ({
+    n,
+    rehearsalRunId: null,
+    comparison: uncompared('refused', reason),
+    figures: null,
+  });
+  const spent = spentText(experiment);
+  if (spent !== undefined) return refused(spent);
+  try {
+    await rerunRun(deps, {
+      actor: actorOf(work),
+      runId,
+      trigger: 'manual',
+      ...candidate,
+      mode: 'recorded',
+      ...experiment.rules,
+      experimentId: job.id,
+    });
+    return undefined;
+  } catch (error) {
+    // The next look tries again.
+    if (error instanceof WorkBusyError) return undefined;
+    if (!(error instanceof AppError) || errorTable[error.code].retryable) throw error;
+    if (error.code !== 'input_invalid') return refused(error.message);
+    const [source] = await readFinishedRuns(deps.db, [runId]);
+    if (source === undefined) return refused('Run not found');
+    const pair = { workspaceId: job.workspace_id, checks: experiment.checks, source };
+    return { n, rehearsalRunId: null, ...(await compareRefusedInput(pair, error.message)) };
+  }
+}
+
+/** The reason to start no further rehearsal. */
+function spentText({ budget_micros: budget, spent_micros: spent }: StoredExperiment) {
+  if (budget === null || spent < budget) return undefined;
+  return `The budget of the experiment is used up: $${usd(spent)} of $${usd(budget)} spent`;
+}
+
+/** The results of the rehearsals that have ended, or wait for a decision that no one makes. */
+async function endedOf(work: Work, open: readonly OpenRun[]): Promise<RunResult[]> {
+  const { deps, job, experiment } = work;
+  const ended = open.filter(({ status }) => status === 'success' || status === 'failed');
+  const ids = ended.flatMap(({ run_id, rehearsal_run_id }) => [run_id, rehearsal_run_id ?? '']);
+  const rows = ids.length === 0 ? [] : await readFinishedRuns(deps.db, ids);
+  const runs = new Map(rows.map((row) => [row.id, row]));
+  const compared = ended.map(async ({ n, run_id, rehearsal_run_id: rehearsalRunId }) => {
+    const source = runs.get(run_id);
+    const rehearsal = runs.get(rehearsalRunId ?? '');
+    // A run that was resumed meanwhile is open again, or was deleted.
+    if (source === undefined || rehearsal === undefined) {
+      const comparison = uncompared('refused', 'The run has changed since the experiment began');
+      return { n, rehearsalRunId, comparison, figures: null };
+    }
+    const pair = { workspaceId: job.workspace_id, checks: experiment.checks, source, rehearsal };
+    try {
+      return { n, rehearsalRunId, ...(await comparePair(pair)) };
+    } catch (error) {
+      if (error instanceof WorkBusyError) return undefined;
+      throw error;
+    }
+  });
+  const waiting = open
+    .filter(({ status }) => status === 'paused')
+    .map(({ n, rehearsal_run_id: rehearsalRunId }) => ({
+      n,
+      rehearsalRunId,
+      comparison: uncompared('unrecorded', NO_DECISION),
+      figures: null,
+    }));
+  const results = await Promise.all(compared);
+  return [...results.filter((result) => result !== undefined), ...waiting];
+}
+
+const NO_DECISION =
+  'It waits at a gate without a recorded decision: give one in decisions to rehearse what follows';
+
+/** Ends the rehearsals that wait for a decision, once their results are kept. */
+async function cancelWaiting(work: Work): Promise<void> {
+  const { deps, job } = work;
+  for (const runId of await waitingRehearsals(deps.db, job.id)) {
+    try {
+      await cancelRun(deps, { actor: actorOf(work), runId, audited: false });
+    } catch (error) {
+      if (!(error instanceof AppError)) throw error;
+    }
+  }
+}
+
+const actorOf = ({ job, experiment }: Work) => ({
+  workspaceId: job.workspace_id,
+  id: experiment.created_by,
+  name: experiment.created_by_name,
+});

@@ -1,0 +1,53 @@
+import type { Actor } from '../../actor.ts';
+import { holds } from '../../capabilities.ts';
+import type { Gate } from '../../contract/gate.ts';
+import { type AskedGate, findGate, readEarlierAskings } from '../../db/gates/asked.ts';
+import { findRuledGate } from '../../db/gates/ruled-gates.ts';
+import { readStandings } from '../../db/people/standings.ts';
+import type { Db } from '../../db/pool.ts';
+import { notFound } from '../../errors.ts';
+import { decidersOf } from '../../graph/gate-settings.ts';
+import { kindsAround } from '../../graph/schedule/loops.ts';
+import { inputSchemaProblems } from '../../platform/threads/untrusted.ts';
+import { findCalledTool } from '../runs/tool-calls.ts';
+
+/**
+ * One gate as the caller sees it, in its last round, with what the same node asked before. Arguments are as the model
+ * gave them. Throws AppError `not_found`, WorkBusyError.
+ */
+export async function readGate(
+  db: Db,
+  { actor, runId, stepKey }: { actor: Actor; runId: string; stepKey: string },
+): Promise<Gate> {
+  const { workspaceId } = actor;
+  const asked = await findGate(db, { workspaceId, runId, stepKey });
+  if (asked === undefined) throw notFound('Gate');
+  const { decidable, openedAt: _openedAt, settings, progress, call: _call, graph, ...gate } = asked;
+  const around = kindsAround(graph, gate.node_id);
+  const maps = around.flatMap((kind, at) => (kind === 'map' ? [at + 1] : []));
+  const ruled = decidable ? await findRuledGate(db, { actor, runId, stepKey }) : undefined;
+  const refusal = ruled?.refusal ?? null;
+  const mayApprove = holds(actor.role, actor.overrides, 'approve_gates');
+  const { input_schema: schema } = settings;
+  const problems =
+    decidable && schema !== undefined ? await inputSchemaProblems(workspaceId, [schema]) : [];
+  const eligible = decidable
+    ? decidersOf(settings, await readStandings(db, workspaceId), progress).members
+    : [];
+  return {
+    ...gate,
+    eligible_members: eligible.map(({ id, name }) => ({ id, name })),
+    can_decide: decidable && mayApprove && refusal === null,
+    refusal,
+    schema_problem: problems[0]?.problem ?? null,
+    tool: decidable ? await toolOf(db, workspaceId, asked) : null,
+    earlier: await readEarlierAskings(db, { workspaceId, runId, gate: asked, maps }),
+  };
+}
+
+async function toolOf(db: Db, workspaceId: string, gate: AskedGate): Promise<Gate['tool']> {
+  const node = gate.graph.nodes.find(({ id }) => id === gate.node_id);
+  if (gate.call === null || node?.kind !== 'agent') return null;
+  const tool = await findCalledTool(db, workspaceId, { ...gate.call, node });
+  return tool === undefined ? null : { schema: tool.schema, fixed: [...tool.fixed] };
+}

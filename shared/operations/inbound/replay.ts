@@ -1,0 +1,73 @@
+import type { Actor } from '../../actor.ts';
+import { KEPT_BODY_BYTES, unverifiedReasons } from '../../contract/inbound-event.ts';
+import { readReplayable, type ReplayableEvent } from '../../db/inbound/replays.ts';
+import type { Db } from '../../db/pool.ts';
+import type { RunRequest } from '../../db/runs/run-request.ts';
+import { conflict } from '../../errors.ts';
+import type { JsonObject } from '../../json.ts';
+import { eventIdOf, inputOf } from './event.ts';
+
+export interface ReplayOptions {
+  /** Start no run for an event whose id has started one within the window of the webhook. */
+  deduplicate: boolean;
+  /** The running job that replays the event, once. */
+  jobId?: string;
+}
+
+/**
+ * The request that starts the run of an event again: the same input, under the same conditions. Throws AppError
+ * `conflict` for an event that was not kept in full, `invalid` for a body that is no input.
+ */
+export function replayRequest(
+  actor: Pick<Actor, 'workspaceId' | 'id' | 'name'>,
+  event: ReplayableEvent,
+  { deduplicate, jobId }: ReplayOptions,
+): RunRequest {
+  const input = inputOfEvent(event);
+  const eventId = event.event_id ?? eventIdOf(undefined, input, event.event_id_field);
+  const windowSeconds = event.dedup_window_seconds;
+  return {
+    actor,
+    workflowId: event.workflow_id,
+    trigger: 'webhook',
+    input,
+    replay: { eventId: event.id, jobId },
+    ...(deduplicate && eventId !== undefined && windowSeconds > 0
+      ? { event: { id: eventId, windowSeconds } }
+      : {}),
+    audit: {
+      action: 'webhook_replay',
+      details: { inbound_event_id: event.id, ...(jobId === undefined ? {} : { replay_id: jobId }) },
+    },
+  };
+}
+
+function inputOfEvent({ body, size, input }: ReplayableEvent): JsonObject {
+  if (body === null) {
+    throw conflict('The body of this event was not kept: its sender must send it again');
+  }
+  if ((size ?? 0) <= KEPT_BODY_BYTES) return inputOf(Buffer.from(body, 'base64'));
+  if (input !== null) return input;
+  throw conflict(
+    `Only the first ${KEPT_BODY_BYTES} bytes of this event were kept: its sender must send it again`,
+  );
+}
+
+/**
+ * The request that replays one event. Throws AppError `not_found`, `invalid`, and `conflict` for an event that was not
+ * kept in full, and for one whose sender is not known unless that is allowed.
+ */
+export async function requestReplay(
+  db: Db,
+  actor: Actor,
+  id: string,
+  options: { deduplicate: boolean; allow_unverified: boolean },
+): Promise<RunRequest> {
+  const event = await readReplayable(db, { workspaceId: actor.workspaceId, id });
+  if (!options.allow_unverified && unverifiedReasons.has(event.reason ?? '')) {
+    throw conflict(
+      'Anyone can have sent this event, because its signature was not valid: check its body, and replay it with allow_unverified',
+    );
+  }
+  return replayRequest(actor, event, options);
+}

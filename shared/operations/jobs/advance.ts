@@ -1,0 +1,60 @@
+import type { JobPart } from '../../contract/job.ts';
+import {
+  type JobKind,
+  keepPage,
+  keepTotal,
+  readRunningJob,
+  type RunningJob,
+} from '../../db/jobs/jobs.ts';
+import type { Pool } from '../../db/pool.ts';
+import { replayJob } from '../inbound/replay-job.ts';
+import { experimentJob } from '../experiments/work.ts';
+import type { RunDeps } from '../runs/runs.ts';
+import { backtestJob } from './backtest.ts';
+import type { JobPage, JobWork } from './work.ts';
+
+const kinds: Record<JobKind, JobWork> = {
+  backtest: backtestJob,
+  experiment: experimentJob,
+  event_replay: replayJob,
+};
+
+export interface AdvanceOptions {
+  /** Works no longer than this, and at least on one page. */
+  budgetMs?: number;
+  /** Called after every page; throws to stop there. */
+  onBatch: () => void;
+  signal: AbortSignal;
+}
+
+const BUDGET_MS = 30_000;
+
+/** Works on a job for a bounded time. Another execution may work on it as well: each page is kept once. */
+export async function advanceJob(
+  deps: RunDeps,
+  scope: { workspaceId: string; jobId: string; round: number },
+  { budgetMs = BUDGET_MS, onBatch, signal }: AdvanceOptions,
+): Promise<JobPart> {
+  const { db } = deps;
+  const end = performance.now() + budgetMs;
+  do {
+    const job = await readRunningJob(db, scope);
+    if (job === null) return 'ended';
+    const work = kinds[job.kind];
+    if (job.total === null) await keepTotal(db, job, await work.count(deps, job, onBatch));
+    const page = await work.page(deps, job, signal);
+    const kept = await keep(db, job, page);
+    onBatch();
+    if (kept && page.position === null) return 'ended';
+  } while (performance.now() < end);
+  return 'more';
+}
+
+/** Returns false when another execution has kept the page, or the job has ended. */
+const keep = (db: Pool, job: RunningJob, page: JobPage): Promise<boolean> =>
+  db.transaction(async (tx) => {
+    // First: of two executions, the second waits for the row here, and finds that the page is kept.
+    if (!(await keepPage(tx, job, page))) return false;
+    await page.keep(tx);
+    return true;
+  });

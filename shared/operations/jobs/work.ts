@@ -1,0 +1,21 @@
+import type { RunningJob } from '../../db/jobs/jobs.ts';
+import type { Tx } from '../../db/pool.ts';
+import type { Json, JsonObject } from '../../json.ts';
+import type { RunDeps } from '../runs/runs.ts';
+
+/** One kind of background job. */
+export interface JobWork {
+  /** How many items it has. `onBatch` is called between statements, and throws to stop. */
+  count(deps: RunDeps, job: RunningJob, onBatch: () => void): Promise<number>;
+  /** The page at the job's position. It may be repeated: only `keep` writes, in the transaction of the new position. */
+  page(deps: RunDeps, job: RunningJob, signal: AbortSignal): Promise<JobPage>;
+}
+
+export interface JobPage {
+  /** Where the next page begins; null: this was the last one. */
+  position: Json;
+  items: number;
+  /** Of the whole job, with this page. */
+  result: JsonObject;
+  keep: (tx: Tx) => Promise<void>;
+}

@@ -1,0 +1,164 @@
+import type { Actor } from '../../actor.ts';
+import type { Rehearsal } from '../../contract/fork.ts';
+import type { Graph } from '../../contract/graph.ts';
+import { unrestricted } from '../../contract/policy.ts';
+import { readPolicies } from '../../db/audit/policies.ts';
+import { readRehearsedChild } from '../../db/forks/recorded.ts';
+import {
+  type ForkPlace,
+  type ForkSource,
+  readForkSource,
+  readResults,
+} from '../../db/forks/source.ts';
+import type { Fork, RehearsalRequest, RunRequest } from '../../db/runs/run-request.ts';
+import { findCustomTool } from '../../db/workflows/custom-tools.ts';
+import { AppError } from '../../errors.ts';
+import type { RehearsalRules } from '../../execution.ts';
+import type { ForkPlan } from '../../graph/forks/plan.ts';
+import type { RehearsalPlan } from '../../graph/forks/rehearsal.ts';
+import type { JsonObject } from '../../json.ts';
+import type { Pool } from '../../db/pool.ts';
+import { planRehearsalUntrusted } from '../../platform/threads/untrusted.ts';
+import { compilePolicies, judgeStep } from '../../policy/judge.ts';
+import { customToolName } from '../../tools.ts';
+import type { RunDeps } from './runs.ts';
+
+/**
+ * Rehearsals: runs that take the results of their steps from the record of another run. Results that are known before
+ * the start are copied as the run is admitted; the workers look up the rest when they reach it.
+ */
+
+/** How a request rehearses, with the defaults. */
+export const rehearsalOf = ({ allow = [], failures, decisions }: RehearsalFields): Rehearsal => ({
+  allow: [...new Set(allow)],
+  failures: failures ?? 'recorded',
+  decisions: decisions ?? {},
+});
+
+export interface RehearsalFields {
+  mode?: 'recorded' | undefined;
+  allow?: readonly string[] | undefined;
+  failures?: Rehearsal['failures'] | undefined;
+  decisions?: Rehearsal['decisions'] | undefined;
+  /** Uses the outputs that the member has pinned. */
+  pins?: boolean | undefined;
+}
+
+/** A run to rehearse, and what differs. */
+interface Rehearsed {
+  workspaceId: string;
+  runId: string;
+  source: ForkSource;
+  graph: Graph;
+  input: JsonObject;
+  place?: ForkPlace | undefined;
+  state?: JsonObject | undefined;
+  /** Nodes with pinned outputs. */
+  pinned?: string[] | undefined;
+}
+
+/** Reads the record of a run and plans its rehearsal. Throws AppError `unprocessable`, `invalid`. */
+export async function planRehearsal(
+  db: Pool,
+  { workspaceId, runId, source, graph, input, place, state, pinned }: Rehearsed,
+  rehearsal: Rehearsal,
+): Promise<{ plan: RehearsalPlan; request: RehearsalRequest }> {
+  const results = await readResults(db, runId);
+  const plan = await planRehearsalUntrusted(workspaceId, {
+    recorded: { ...source, ...results },
+    graph,
+    input,
+    from: place?.stepKey,
+    turn: place?.turn,
+    state,
+    decided: Object.keys(rehearsal.decisions),
+    pinned: pinned ?? [],
+    retries: rehearsal.failures === 'execute',
+  });
+  const request = { ...rehearsal, failed: plan.failed, digests: plan.digests };
+  return { plan, request: pinned === undefined ? request : { ...request, pinned } };
+}
+
+/** A step of a rehearsal that starts a run. */
+interface RehearsedCall {
+  workspaceId: string;
+  workflowId: string;
+  version?: number | undefined;
+  run_id: string;
+  step_key: string;
+  input: JsonObject;
+  rules: RehearsalRules;
+}
+
+/**
+ * How the run that a step of a rehearsal starts is one itself: of the run that this step had started, if it had, with
+ * the same rules and decisions.
+ */
+export async function rehearsalOfChild(
+  { db, findRunnable }: Pick<RunDeps, 'db' | 'findRunnable'>,
+  {
+    workspaceId,
+    workflowId,
+    version,
+    run_id: runId,
+    step_key: stepKey,
+    input,
+    rules,
+  }: RehearsedCall,
+): Promise<Pick<RunRequest, 'fork' | 'rehearsal'>> {
+  const { child, decisions } = await readRehearsedChild(db, { runId, stepKey });
+  const { allow, failures } = rules;
+  const rehearsal: Rehearsal = { allow, failures, decisions };
+  const wanted = { workspaceId, workflowId, ...(version === undefined ? {} : { version }) };
+  const runnable = child === null ? undefined : await findRunnable(db, wanted, true);
+  if (child === null || runnable?.graph === undefined) {
+    return { rehearsal: { ...rehearsal, failed: [], digests: {} } };
+  }
+  const source = await readForkSource(db, { workspaceId, runId: child });
+  const from = { workspaceId, runId: child, source, graph: runnable.graph, input };
+  const { plan, request } = await planRehearsal(db, from, rehearsal);
+  return { fork: forkOf(child, undefined, plan), rehearsal: request };
+}
+
+/** What a run takes over from the run that it starts from, by the plan. */
+export function forkOf(
+  sourceId: string,
+  from: { fromStep: string; place: ForkPlace } | undefined,
+  { laid, kept, begun }: ForkPlan,
+): Fork {
+  const { stepKey = '', turn = 1 } = from?.place ?? {};
+  const turns = turn > 1 ? [{ agent: stepKey, before: turn }] : [];
+  return { sourceId, fromStep: from?.fromStep, laid, copies: { sourceId, kept, turns, begun } };
+}
+
+/** Throws AppError `unprocessable` for a tool that does not exist or that the policies forbid in this workflow. */
+export async function requireAllowed(
+  db: Pool,
+  { workspaceId }: Pick<Actor, 'workspaceId'>,
+  workflowId: string,
+  allow: readonly string[],
+): Promise<void> {
+  if (allow.length === 0) return;
+  const { policies } = await readPolicies(db, workspaceId);
+  const compiled = compilePolicies({ ...policies, redaction: unrestricted.redaction });
+  for (const name of allow) {
+    const custom = customToolName(name);
+    if (
+      custom !== undefined &&
+      (await findCustomTool(db, { workspaceId, name: custom })) === undefined
+    ) {
+      throw refused(name, 'there is no such tool');
+    }
+    const [tool_name = '', method] = custom === undefined ? name.split(':') : [name];
+    const params: JsonObject = method === undefined ? {} : { method };
+    const node = { id: '', kind: 'tool', tool_name, params } as const;
+    const { refusal } = judgeStep(compiled, { workflowId, node, params, state: {} });
+    if (refusal !== undefined) throw refused(name, `a policy forbids it: ${refusal}`);
+  }
+}
+
+const refused = (name: string, why: string): AppError =>
+  new AppError(
+    'unprocessable',
+    `'${name}' cannot be allowed, because ${why}; leave it out of allow`,
+  );

@@ -1,0 +1,30 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+
+/**
+ * What the code that runs now may do outside of the service. A rehearsal may do nothing, except for a step that its
+ * request allows by name. Enforced where effects leave: by the egress guard, and where data records are written.
+ */
+export interface Effects {
+  /** Whether requests may be sent. */
+  requests: boolean;
+  /** Only requests with this method. */
+  method?: string;
+}
+
+const current = new AsyncLocalStorage<Effects>();
+
+/** Runs work that may have only these effects, and never writes data records. */
+export const withEffects = <T>(effects: Effects, work: () => T): T => current.run(effects, work);
+
+/** Why a request may not be sent; undefined when it may. */
+export function requestRefusal(method: string): string | undefined {
+  const effects = current.getStore();
+  if (effects === undefined) return undefined;
+  const allowed = effects.requests && (effects.method ?? method) === method;
+  return allowed ? undefined : `A rehearsal sends no ${method} request`;
+}
+
+/** Throws in a rehearsal. */
+export function requireRecordWrites(): void {
+  if (current.getStore() !== undefined) throw new Error('A rehearsal writes no data records');
+}

@@ -1,0 +1,264 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { buildApp } from '../../api/app.ts';
+import type { App } from '../../api/deps.ts';
+import { sql } from '../../shared/db/pool.ts';
+import { workspaceLimits } from '../../shared/limits.ts';
+import { echo, type Engine, eventually, startEngine } from '../support/engine.ts';
+import { pastRuns, redraft, tried } from '../support/experiments.ts';
+
+let engine: Engine;
+let app: App;
+let workflowId: string;
+let runIds: string[];
+beforeAll(async () => {
+  engine = await startEngine();
+  app = buildApp(engine.deps);
+  const graph = { nodes: [echo('answer', 'n')], edges: [] };
+  const inputs = Array.from({ length: 7 }, (_, n) => ({ n, m: n > 3 ? n * n : n }));
+  ({ workflowId, runIds } = await pastRuns(engine, graph, inputs, [
+    { name: '=small', type: 'expression', value: 'answer < 5' },
+  ] as never));
+}, 60_000);
+afterAll(async () => {
+  await app.close();
+  await engine.close();
+});
+
+async function call(method: string, url: string, payload?: object) {
+  const answer = await app.inject({
+    ...{ method: method as 'GET', url },
+    ...(payload === undefined ? {} : { payload }),
+  });
+  const type = String(answer.headers['content-type']);
+  return {
+    ...{ status: answer.statusCode, type, location: answer.headers.location },
+    body: type.startsWith('application/json') ? answer.json() : answer.body,
+  };
+}
+const startAt = (id: string, payload: object) =>
+  call('POST', `/api/workflows/${id}/experiments`, payload);
+
+describe('the experiments of a workflow', () => {
+  test('are started, read page by page, listed and exported', async () => {
+    await redraft(engine, workflowId, { nodes: [echo('answer', 'm')], edges: [] });
+    const started = await startAt(workflowId, { candidate: 'draft', runs: { last: 50 } });
+    expect(started).toMatchObject({ status: 202, body: { status: 'running' } });
+    const url = `/api/experiments/${started.body.id}`;
+    expect(started.location).toBe(url);
+    await eventually(async () => (await call('GET', url)).body.status === 'done', 30_000);
+
+    const whole = (await call('GET', url)).body;
+    expect(whole).toMatchObject({
+      ...{ workflow_id: workflowId, candidate: 'draft', next_cursor: null },
+      summary: { equal: 4, changed: 3, checks: { won: 0, lost: 1 } },
+    });
+    const order = whole.runs.map((run: { run_id: string }) => run.run_id);
+    expect(order).toEqual([4, 6, 5, 3, 2, 1, 0].map((n) => runIds[n]));
+
+    const paged: string[] = [];
+    for (let cursor = ''; ;) {
+      const { body } = await call('GET', `${url}?limit=3${cursor}`);
+      paged.push(...body.runs.map((run: { run_id: string }) => run.run_id));
+      if (body.next_cursor === null) break;
+      cursor = `&cursor=${body.next_cursor}`;
+    }
+    expect(paged).toEqual(order);
+    const changed = (await call('GET', `${url}?outcome=changed`)).body;
+    expect(changed.runs).toHaveLength(3);
+
+    const csv = await call('GET', `${url}?format=csv`);
+    expect(csv.type).toBe('text/csv; charset=utf-8');
+    const lines = csv.body.trimEnd().split('\r\n');
+    expect(lines).toHaveLength(8);
+    expect(lines[0]).toContain('run_id,rehearsal_run_id,outcome');
+    // A spreadsheet must not read the name of a check as a formula.
+    expect(lines[1]).toContain(",'=small,");
+
+    const other = await startAt(workflowId, { candidate: { version: 1 }, runs: [runIds[0]] });
+    const listed = (await call('GET', `/api/workflows/${workflowId}/experiments?limit=1`)).body;
+    expect(listed.experiments.map(({ id }: { id: string }) => id)).toEqual([other.body.id]);
+    const rest = `/api/workflows/${workflowId}/experiments?cursor=${listed.next_cursor}`;
+    expect((await call('GET', rest)).body).toMatchObject({
+      experiments: [{ id: started.body.id, progress: { done: 7, total: 7 } }],
+      next_cursor: null,
+    });
+  });
+
+  test('leave audit entries', async () => {
+    const { body } = await startAt(workflowId, { candidate: { version: 1 }, runs: { last: 1 } });
+    const { logs } = (await call('GET', '/api/audit?action=experiment')).body;
+    expect(logs[0]).toMatchObject({
+      ...{ target_type: 'workflow', target_id: workflowId },
+      details: { experiment_id: body.id, candidate: { version: 1 }, runs: 1 },
+    });
+  });
+
+  test('are no real runs: they count no quota, and are no runs of an experiment themselves', async () => {
+    const usage = async () => (await call('GET', '/api/usage')).body;
+    const before = await usage();
+    const { summary } = await tried(engine, workflowId, { candidate: { version: 1 } });
+    expect(summary.equal).toBe(7);
+    expect(await usage()).toEqual(before);
+    expect((await tried(engine, workflowId, { candidate: { version: 1 } })).summary.equal).toBe(7);
+  });
+});
+
+describe('wrong on purpose', () => {
+  const version = { candidate: { version: 1 } };
+  const cases: [string, () => Promise<[string, object]> | [string, object], number, string][] = [
+    [
+      'an unknown workflow',
+      () => ['wf_none', { ...version, runs: { last: 1 } }],
+      404,
+      'Workflow not found',
+    ],
+    [
+      'an unknown version',
+      () => [workflowId, { candidate: { version: 9 }, runs: { last: 1 } }],
+      422,
+      'no version 9',
+    ],
+    [
+      'a candidate that is none',
+      () => [workflowId, { candidate: 'current', runs: { last: 1 } }],
+      400,
+      "'draft' or",
+    ],
+    [
+      'no draft',
+      async () => [
+        await engine.define({ nodes: [echo('a')], edges: [] }),
+        { candidate: 'draft', runs: { last: 1 } },
+      ],
+      404,
+      'Draft not found: save one with PUT /api/workflows/',
+    ],
+    [
+      'a draft that cannot run',
+      async () => {
+        const id = await engine.define({ nodes: [echo('a')], edges: [] });
+        await redraft(engine, id, { nodes: [echo('a', '1 +')], edges: [] });
+        return [id, { candidate: 'draft', runs: { last: 1 } }];
+      },
+      400,
+      'Workflow graph invalid',
+    ],
+    [
+      'a workflow without runs',
+      async () => [
+        await engine.define({ nodes: [echo('a')], edges: [] }),
+        { ...version, runs: { last: 1 } },
+      ],
+      422,
+      'No run fits',
+    ],
+    [
+      'no run that fits',
+      () => [workflowId, { ...version, runs: { last: 5, status: 'failed' } }],
+      422,
+      'No run fits',
+    ],
+    [
+      'a run of no one',
+      () => [workflowId, { ...version, runs: ['run_none'] }],
+      404,
+      'Run not found: run_none',
+    ],
+    [
+      'a run of another workflow',
+      async () => {
+        const other = await pastRuns(engine, { nodes: [echo('a')], edges: [] }, [{}]);
+        return [workflowId, { ...version, runs: [runIds[0], other.runIds[0]] }];
+      },
+      422,
+      'it is of another workflow; name runs of this one',
+    ],
+    [
+      'a rehearsal',
+      async () => {
+        const { runs } = await tried(engine, workflowId, { ...version, runs: [runIds[0]!] });
+        return [workflowId, { ...version, runs: [runs[0]!.rehearsal_run_id] }];
+      },
+      422,
+      'it is a rehearsal itself; name the run that it rehearses',
+    ],
+    [
+      'a run that has not ended',
+      async () => {
+        const id = await engine.define({
+          nodes: [{ id: 'g', kind: 'human_gate', prompt: '?' }],
+          edges: [],
+        });
+        const runId = await engine.trigger(id);
+        await engine.until(runId, ['paused']);
+        return [id, { ...version, runs: [runId] }];
+      },
+      422,
+      'it is paused; wait until it has ended',
+    ],
+    [
+      'too many runs',
+      () => [workflowId, { ...version, runs: { last: 1_001 } }],
+      400,
+      'runs.last must be at most 1000',
+    ],
+    [
+      'too many ids',
+      () => [workflowId, { ...version, runs: Array(1_001).fill('run_x') }],
+      400,
+      'runs must be at most 1000 runs: make several experiments',
+    ],
+    ['no runs', () => [workflowId, { ...version, runs: [] }], 400, 'runs must have an item'],
+    [
+      'a tool with effects',
+      () => [workflowId, { ...version, runs: { last: 1 }, allow: ['send_email'] }],
+      400,
+      'send_email',
+    ],
+    [
+      'a tool of no one',
+      () => [workflowId, { ...version, runs: { last: 1 }, allow: ['telepathy'] }],
+      400,
+      'allow',
+    ],
+    [
+      'another mode',
+      () => [workflowId, { ...version, runs: { last: 1 }, mode: 'live' }],
+      400,
+      'mode',
+    ],
+    [
+      'a budget of nothing',
+      () => [workflowId, { ...version, runs: { last: 1 }, budget_usd: 0 }],
+      400,
+      'budget_usd',
+    ],
+  ];
+  test.each(cases)('%s is refused, with what to do', async (_what, request, status, detail) => {
+    const [id, body] = await request();
+    const answer = await startAt(id, body);
+    expect([answer.status, answer.body.detail]).toEqual([status, expect.stringContaining(detail)]);
+  });
+
+  test.each([
+    ['GET', '/api/experiments/job_none'],
+    ['POST', '/api/experiments/job_none/cancel'],
+  ])('%s of an experiment that is not there is 404', async (method, url) => {
+    expect(await call(method, url)).toMatchObject({
+      ...{ status: 404, body: { detail: 'Experiment not found' } },
+    });
+  });
+
+  test('one experiment too many at a time waits for its turn', async () => {
+    await engine.db.query(sql.unsafe`
+      UPDATE background_jobs SET status = 'running', finished_at = NULL
+      WHERE id IN (SELECT id FROM background_jobs ORDER BY created_at DESC LIMIT ${workspaceLimits.jobs.atMost}::int)`);
+    const answer = await startAt(workflowId, { ...version, runs: { last: 1 } });
+    expect([answer.status, answer.body.detail]).toEqual([
+      409,
+      expect.stringContaining('background jobs at a time; wait until one has ended'),
+    ]);
+    await engine.db.query(sql.unsafe`
+      UPDATE background_jobs SET status = 'done', finished_at = now() WHERE status = 'running'`);
+  });
+});

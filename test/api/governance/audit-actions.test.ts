@@ -1,0 +1,40 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from '@jest/globals';
+import { auditActions, auditTargets } from '../../../shared/contract/audit.ts';
+
+const root = join(import.meta.dirname, '../../..');
+const contract = 'shared/contract/audit.ts';
+
+/** The product code, without the list of the actions itself. */
+const sources = ['shared', 'api', 'activities', 'worker']
+  .flatMap((folder) =>
+    readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' }).map(
+      (path) => `${folder}/${path}`,
+    ),
+  )
+  .filter((path) => path.endsWith('.ts') && path !== contract)
+  .map((path) => readFileSync(join(root, path), 'utf8'));
+
+/** `recordAudit` accepts no other action or target; these statements write their entry themselves. */
+const written = (pattern: RegExp): string[] =>
+  sources
+    .filter((text) => text.includes('INSERT INTO audit_log'))
+    .flatMap((text) => [...text.matchAll(pattern)].map(([, name = '']) => name));
+
+test('every action has a text, and is one that the code writes', () => {
+  const all = sources.join('\n');
+  expect(Object.keys(auditActions).filter((action) => !all.includes(`'${action}'`))).toEqual([]);
+  expect(Object.keys(auditTargets).filter((target) => !all.includes(`'${target}'`))).toEqual([]);
+  for (const text of [...Object.values(auditActions), ...Object.values(auditTargets)]) {
+    expect(text).toMatch(/^[A-Z]/);
+  }
+  expect(new Set(Object.values(auditActions)).size).toBe(Object.keys(auditActions).length);
+});
+
+test('statements that write an entry themselves use known actions', () => {
+  const actions = written(/\? '(\w+)' : '\w+'\}, \$\{actor\.id\}/g);
+  expect(actions).toContain('approve');
+  const names = [...actions, ...written(/action \?\? '(\w+)'\}/g)];
+  expect(names.filter((name) => !(name in auditActions))).toEqual([]);
+});

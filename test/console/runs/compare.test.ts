@@ -1,0 +1,93 @@
+import { beforeAll, describe, expect, test } from '@jest/globals';
+import { comparedSteps, deltaText } from '../../../console/src/pages/runs/compare/compared.ts';
+import { edge, mock } from '../../support/engine.ts';
+import { obstacles } from '../axe.ts';
+import { describeConsole, type Stage } from '../browser.ts';
+import { step } from './run-samples.ts';
+
+describe('the steps of two runs', () => {
+  test('are compared by their keys, in the order of the left run', () => {
+    const left = [
+      step({ node_id: 'a', output: { x: 1, y: [1] } }),
+      step({ node_id: 'b', iteration: [1], output: 'same' }),
+      step({ node_id: 'c', status: 'failed', error: 'refused' }),
+    ];
+    const right = [
+      step({ node_id: 'first' }),
+      step({ node_id: 'a', output: { y: [1], x: 1 }, duration_ms: 500 }),
+      step({ node_id: 'b', iteration: [1], output: 'other' }),
+      step({ node_id: 'b', iteration: [2] }),
+    ];
+    expect(
+      comparedSteps(left, right).map(({ key, output, differs }) => [key, output, differs]),
+    ).toEqual([
+      ['first', 'right only', true],
+      // The order of keys and the times do not count.
+      ['a', 'same', false],
+      ['b#1', 'differs', true],
+      ['b#2', 'right only', true],
+      ['c', 'left only', true],
+    ]);
+    expect(comparedSteps([], [])).toEqual([]);
+  });
+
+  test('have differences with a sign', () => {
+    const text = (size: number) => `${size} ms`;
+    expect(deltaText(100, 250, text)).toBe('+150 ms');
+    expect(deltaText(250, 100, text)).toBe('−150 ms');
+    expect(deltaText(100, 100, text)).toBeUndefined();
+    expect(deltaText(100, null, text)).toBeUndefined();
+  });
+});
+
+describeConsole('the page that compares two runs', (given) => {
+  let stage: Stage;
+  beforeAll(() => {
+    stage = given();
+  });
+
+  test('is reached from a run, and shows what differs', async () => {
+    const { engine, open } = stage;
+    const nodes = [
+      mock('read', { output: 'The letter' }),
+      mock('answer', { output: { to: '{name}', n: 1 } }),
+    ];
+    const workflowId = await engine.define(
+      { nodes, edges: [edge('read', 'answer')] },
+      'Answer a letter',
+    );
+    const runIds: string[] = [];
+    for (const name of ['Ann', 'Bob']) {
+      const runId = await engine.trigger(workflowId, { name });
+      await engine.until(runId, ['success']);
+      runIds.push(runId);
+    }
+    const { page, context, problems } = await open(`/runs/${runIds[1]}`);
+    await page.getByRole('button', { name: 'Compare with…' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Compare with another run' });
+    await dialog.getByText('Recent runs of this workflow').waitFor();
+    expect(await obstacles(page)).toEqual([]);
+    await dialog.getByRole('button', { name: 'Compare', exact: true }).click();
+    await page.waitForURL(`**/runs/${runIds[1]}/compare/${runIds[0]}`);
+
+    await page.getByText('1 of 2 steps differ').waitFor();
+    const rows = page.getByRole('table', { name: 'Compared steps' }).getByRole('row');
+    await rows.nth(1).getByText('Same').waitFor();
+    await page.getByRole('switch', { name: 'Only differences' }).check();
+    expect(await rows.count()).toBe(2);
+    await rows.nth(1).getByRole('button', { name: 'answer' }).click();
+    const differences = page.getByRole('list', { name: 'Differences' });
+    await differences.getByText('to: from "Bob" → to "Ann"').waitFor();
+    await page.getByRole('region', { name: 'Left' }).getByText('Bob').waitFor();
+    expect(await obstacles(page)).toEqual([]);
+
+    await page.getByRole('link', { name: 'Swap sides' }).click();
+    await page.waitForURL(`**/runs/${runIds[0]}/compare/${runIds[1]}`);
+    await page.goto(`${stage.url}/runs/${runIds[0]}`);
+    await page.getByRole('heading', { name: 'Answer a letter' }).waitFor();
+    expect(problems).toEqual([]);
+    await page.goto(`${stage.url}/runs/${runIds[0]}/compare/run_nothing`);
+    await page.getByRole('alert').getByText('run_nothing').waitFor();
+    await context.close();
+  });
+});

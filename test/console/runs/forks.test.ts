@@ -1,0 +1,109 @@
+import { beforeAll, expect, test } from '@jest/globals';
+import { echo, edge, mock } from '../../support/engine.ts';
+import { obstacles } from '../axe.ts';
+import { describeConsole, type Stage } from '../browser.ts';
+
+describeConsole('running again in the console', (given) => {
+  let stage: Stage;
+  beforeAll(() => {
+    stage = given();
+  });
+
+  async function source() {
+    const graph = {
+      nodes: [
+        mock('read', { output: 'About {letter}', cost_usd: 0.2 }),
+        echo('answer', 'read + tone'),
+      ],
+      edges: [edge('read', 'answer')],
+    };
+    const workflowId = await stage.engine.define(graph, 'Answer a letter');
+    const runId = await stage.engine.trigger(workflowId, { letter: 'tea', tone: '!' });
+    await stage.engine.until(runId, ['success']);
+    return { workflowId, runId };
+  }
+  const idOf = (url: string): string => new URL(url).pathname.split('/').at(-1)!;
+
+  test('a run is forked from a step with another state, and leads back to its source', async () => {
+    const { workflowId, runId } = await source();
+    const draft = {
+      nodes: [
+        mock('read', { output: 'About {letter}', cost_usd: 0.2 }),
+        echo('answer', 'read + tone + tone'),
+      ],
+      edges: [edge('read', 'answer')],
+    };
+    await stage.call('PUT', `/api/workflows/${workflowId}/draft`, { graph: draft });
+    const { page, context, problems } = await stage.open(`/runs/${runId}?step=answer`);
+    await page.getByRole('button', { name: 'Fork from here' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Fork the run from this step' });
+    await dialog.getByRole('textbox', { name: 'Changes of the state' }).fill('{"tone": "?"}');
+    await dialog.getByRole('combobox', { name: 'Graph' }).click();
+    await page.getByRole('option', { name: 'The draft' }).click();
+    expect(await obstacles(page)).toEqual([]);
+    await dialog.getByRole('button', { name: 'Fork', exact: true }).click();
+    await page.waitForURL((url) => !url.pathname.endsWith(runId));
+    const forked = await stage.engine.until(idOf(page.url()), ['success']);
+    expect(forked).toMatchObject({
+      ...{ forked_from: runId, forked_from_step: 'answer', of_draft: true },
+      ...{ output: { answer: 'About tea??' }, cost_usd: 0 },
+    });
+    await page.getByText('Draft of the workflow').waitFor();
+    await page.locator('.react-flow__node[data-id="read"]').click();
+    await page.getByText('it took no time and cost nothing here').waitFor();
+    await page.getByRole('link', { name: 'A step of another run' }).click();
+    await page.waitForURL((url) => url.pathname.endsWith(runId));
+    expect(problems).toEqual([]);
+    await context.close();
+  });
+
+  test('earlier steps that are executed again are named', async () => {
+    const { runId } = await source();
+    const { page, context } = await stage.open(`/runs/${runId}?step=answer`);
+    await page.getByRole('button', { name: 'Fork from here' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Fork the run from this step' });
+    await dialog.getByRole('textbox', { name: 'Input' }).fill('{"letter": "oil", "tone": "."}');
+    await dialog.getByRole('button', { name: 'Fork', exact: true }).click();
+    await page.getByText('read: its input has changed').waitFor();
+    const forked = await stage.engine.until(idOf(page.url()), ['success']);
+    expect(forked.output).toEqual({ answer: 'About oil.' });
+    await context.close();
+  });
+
+  test('a rehearsal of a run is marked, and says what has no record', async () => {
+    const { runId } = await source();
+    const { page, context, problems } = await stage.open(`/runs/${runId}`);
+    await page.getByRole('button', { name: 'Rehearse' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Rehearse this run' });
+    expect(await obstacles(page)).toEqual([]);
+    await dialog.getByRole('button', { name: 'Rehearse', exact: true }).click();
+    await page.waitForURL((url) => !url.pathname.endsWith(runId));
+    const rehearsal = await stage.engine.until(idOf(page.url()), ['success']);
+    expect(rehearsal).toMatchObject({
+      mode: 'recorded',
+      output: { answer: 'About tea!' },
+      cost_usd: 0,
+    });
+    await page.getByText('Rehearsal', { exact: true }).waitFor();
+    await page.getByRole('button', { name: 'Rehearse' }).click();
+    await dialog.getByRole('textbox', { name: 'Input' }).fill('{"letter": "oil", "tone": "?"}');
+    await dialog.getByRole('button', { name: 'Rehearse', exact: true }).click();
+    await page.getByText("allow 'agent' to execute it").first().waitFor();
+    expect(problems).toEqual([]);
+    await context.close();
+  });
+
+  test('a run that has ended is run again with its input', async () => {
+    const { runId } = await source();
+    const { page, context, problems } = await stage.open(`/runs/${runId}`);
+    await page.getByRole('button', { name: 'Run again' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Run workflow' });
+    await dialog.getByRole('button', { name: 'Run', exact: true }).click();
+    await page.waitForURL((url) => !url.pathname.endsWith(runId));
+    await page.getByRole('link', { name: 'Another run' }).waitFor();
+    const again = await stage.engine.until(idOf(page.url()), ['success']);
+    expect(again).toMatchObject({ forked_from: runId, input: { letter: 'tea', tone: '!' } });
+    expect(problems).toEqual([]);
+    await context.close();
+  });
+});

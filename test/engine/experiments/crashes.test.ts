@@ -1,0 +1,100 @@
+import { z } from 'zod';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { sql } from '../../../shared/db/pool.ts';
+import { advanceJob } from '../../../shared/operations/jobs/advance.ts';
+import { startToolServer, type ToolServer } from '../../fakes/tool-server.ts';
+import { echo, edge, type Engine, eventually, mock, startEngine } from '../../support/engine.ts';
+import {
+  type Laboratory,
+  pastRuns,
+  readWhole,
+  redraft,
+  result,
+  start,
+} from '../../support/experiments.ts';
+import { startWorkerProcess } from '../../support/processes.ts';
+
+// Workers are killed while they rehearse. Every run is rehearsed once, and the result is that of an undisturbed experiment.
+
+let engine: Engine;
+let tools: ToolServer;
+let laboratory: Laboratory;
+const RUNS = 40;
+
+beforeAll(async () => {
+  engine = await startEngine({ worker: false });
+  tools = await startToolServer();
+  const worker = await startWorkerProcess(engine.env);
+  const graph = (expression: string) => ({
+    nodes: [
+      mock('ask', { output: 'Number {n}', cost_usd: 0.5 }),
+      tools.node('send'),
+      echo('last', expression),
+    ] as never,
+    edges: [edge('ask', 'send'), edge('send', 'last')],
+  });
+  laboratory = await pastRuns(
+    engine,
+    graph('ask'),
+    // Text plus a number fails.
+    Array.from({ length: RUNS }, (_, n) => ({ n, mark: [0, '', '!'][n % 3] ?? 0 })),
+    [{ name: 'has no mark', type: 'not_contains', value: '!' }] as never,
+  );
+  await redraft(engine, laboratory.workflowId, graph('ask + mark'));
+  await worker.kill();
+}, 120_000);
+afterAll(async () => {
+  await tools.close();
+  await engine.close();
+});
+
+const rehearsed = (id: string) =>
+  engine.db.any(sql.type(z.object({ forked_from: z.string() }))`
+    SELECT forked_from FROM runs WHERE experiment_id = ${id}`);
+
+async function expectUndisturbed(id: string): Promise<void> {
+  const experiment = await result(engine, id, 120_000);
+  expect(experiment).toMatchObject({
+    ...{ status: 'done', progress: { done: RUNS, total: RUNS }, spent_usd: 0 },
+    summary: { failed: 14, equal: 13, changed: 13, checks: { won: 0, lost: 27 } },
+  });
+  const sources = (await rehearsed(id)).map(({ forked_from }) => forked_from);
+  expect(sources).toHaveLength(RUNS);
+  expect(new Set(sources).size).toBe(RUNS);
+  // The past runs have sent; their rehearsals send nothing.
+  expect(tools.calls('send')).toHaveLength(RUNS);
+}
+
+test('workers killed at any moment rehearse no run twice', async () => {
+  const id = await start(engine, laboratory.workflowId);
+  for (const done of [0, 5, 17, 31]) {
+    const worker = await startWorkerProcess(engine.env);
+    try {
+      await eventually(async () => {
+        const begun = (await rehearsed(id)).length;
+        return begun > done && (await readWhole(engine, id)).progress.done >= done;
+      }, 60_000);
+    } finally {
+      await worker.kill();
+    }
+  }
+  const last = await startWorkerProcess(engine.env);
+  await expectUndisturbed(id);
+  await last.kill();
+}, 240_000);
+
+test('executions side by side rehearse no run twice', async () => {
+  const worker = await startWorkerProcess(engine.env);
+  for (let round = 0; round < 3; round += 1) {
+    const id = await start(engine, laboratory.workflowId);
+    const scope = { workspaceId: engine.actor.workspaceId, jobId: id, round: 1 };
+    const { signal } = new AbortController();
+    const advance = async (): Promise<void> => {
+      const part = await advanceJob(engine.deps, scope, { onBatch: () => undefined, signal });
+      if (part === 'more') await advance();
+    };
+    await Promise.all([advance(), advance()]);
+    await expectUndisturbed(id);
+  }
+  await worker.kill();
+}, 240_000);

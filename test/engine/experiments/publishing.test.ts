@@ -1,0 +1,136 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import type { GraphInput } from '../../../shared/contract/graph.ts';
+import { publishWorkflow } from '../../../shared/db/workflows/publishing.ts';
+import { saveDraft } from '../../../shared/db/workflows/drafts.ts';
+import { readWorkflow, updateWorkflow } from '../../../shared/db/workflows/workflows.ts';
+import { publishFromDraft } from '../../../shared/operations/publish-draft.ts';
+import { sql } from '../../../shared/db/pool.ts';
+import { echo, type Engine, startEngine } from '../../support/engine.ts';
+import { pastRuns, redraft, tried } from '../../support/experiments.ts';
+
+let engine: Engine;
+beforeAll(async () => {
+  engine = await startEngine();
+});
+afterAll(() => engine.close());
+
+const graphOf = (expression: string): GraphInput => ({
+  nodes: [echo('answer', expression)],
+  edges: [],
+});
+const says = [{ name: 'says yes', type: 'contains', value: 'yes' }] as never;
+
+/** A published workflow with past runs, which asks for an experiment. */
+async function guarded(): Promise<string> {
+  const inputs = [
+    { n: '1', other: 'no', bad: 1 },
+    { n: '2', other: 'yes', bad: '' },
+  ];
+  const { workflowId } = await pastRuns(engine, graphOf("'yes'"), inputs, says);
+  await publishWorkflow(engine.db, engine.actor, workflowId);
+  await updateWorkflow(engine.db, engine.actor, workflowId, { requires_experiment: true });
+  return workflowId;
+}
+const publish = async (workflowId: string, etag: string) =>
+  publishFromDraft(engine.db, engine.actor, workflowId, {
+    ifMatch: [etag],
+    note: undefined,
+    models: engine.deps.config.models,
+  });
+const read = (workflowId: string) =>
+  readWorkflow(engine.db, { workspaceId: engine.actor.workspaceId, workflowId });
+
+describe('a workflow that asks for an experiment', () => {
+  test('is published after one of exactly this draft that lost nothing', async () => {
+    const workflowId = await guarded();
+    const etag = await redraft(engine, workflowId, graphOf("'yes, ' + n"));
+    await expect(publish(workflowId, etag)).rejects.toThrow('there is none of exactly this graph');
+    await tried(engine, workflowId, { candidate: { version: 1 } });
+    await expect(publish(workflowId, etag)).rejects.toThrow('there is none of exactly this graph');
+    await tried(engine, workflowId);
+    await publish(workflowId, etag);
+    expect(await read(workflowId)).toMatchObject({ version: 2, status: 'published' });
+  });
+
+  test.each([
+    ['lost a check', 'other', 'has lost 1'],
+    ['failed a run', "'yes' + bad", 'has lost 1'],
+  ])('is not published after one that %s', async (_what, expression, problem) => {
+    const workflowId = await guarded();
+    const etag = await redraft(engine, workflowId, graphOf(expression));
+    await tried(engine, workflowId);
+    await expect(publish(workflowId, etag)).rejects.toMatchObject({
+      code: 'conflict',
+      message: expect.stringContaining(problem),
+    });
+    expect(await read(workflowId)).toMatchObject({ version: 1 });
+  });
+
+  test('counts failures without checks, too', async () => {
+    const workflowId = await guarded();
+    await engine.db.query(sql.unsafe`UPDATE workflows SET checks = '[]' WHERE id = ${workflowId}`);
+    const etag = await redraft(engine, workflowId, graphOf("'yes' + bad"));
+    await tried(engine, workflowId);
+    await expect(publish(workflowId, etag)).rejects.toThrow('1 of the runs have failed');
+  });
+
+  test('is not published while the experiment runs, nor after one that compared nothing', async () => {
+    const workflowId = await guarded();
+    const gated: GraphInput = {
+      nodes: [{ id: 'gate', kind: 'human_gate', prompt: 'Sure?' }],
+      edges: [],
+    };
+    const etag = await redraft(engine, workflowId, gated);
+    const { id } = await tried(engine, workflowId);
+    await expect(publish(workflowId, etag)).rejects.toThrow('could compare no run');
+    await engine.db.query(sql.unsafe`
+      UPDATE background_jobs SET status = 'running', finished_at = NULL WHERE id = ${id}`);
+    await expect(publish(workflowId, etag)).rejects.toThrow(`wait for ${id}`);
+    await engine.db.query(sql.unsafe`
+      UPDATE background_jobs SET status = 'cancelled', finished_at = now() WHERE id = ${id}`);
+    await expect(publish(workflowId, etag)).rejects.toThrow('was cancelled');
+  });
+
+  test('does not change by another door', async () => {
+    const workflowId = await guarded();
+    const graph = graphOf("'yes!'") as never;
+    const update = (body: Parameters<typeof updateWorkflow>[3]) =>
+      updateWorkflow(engine.db, engine.actor, workflowId, body);
+    const refused = 'only after an experiment without lost checks';
+    await expect(update({ graph })).rejects.toThrow(refused);
+    await expect(update({ input_schema: { type: 'object' } })).rejects.toThrow(refused);
+    await expect(update({ graph, requires_experiment: false })).rejects.toThrow(refused);
+    await update({ name: 'Other name', graph: graphOf("'yes'") as never });
+    expect(await read(workflowId)).toMatchObject({ version: 1, name: 'Other name' });
+    await update({ requires_experiment: false });
+    await update({ graph });
+    expect(await read(workflowId)).toMatchObject({ version: 2, requires_experiment: false });
+  });
+
+  test('that was never published needs one of its version', async () => {
+    const { workflowId } = await pastRuns(engine, graphOf("'yes'"), [{ n: 1 }], says);
+    const actor = engine.actor;
+    await updateWorkflow(engine.db, actor, workflowId, { requires_experiment: true });
+    // Nothing uses it yet.
+    await updateWorkflow(engine.db, actor, workflowId, { graph: graphOf("'yes!'") as never });
+    await expect(publishWorkflow(engine.db, actor, workflowId)).rejects.toThrow('there is none');
+    await tried(engine, workflowId, { candidate: { version: 2 } });
+    await publishWorkflow(engine.db, actor, workflowId);
+    expect(await read(workflowId)).toMatchObject({ version: 2, status: 'published' });
+  });
+
+  test('of two people, the one who saves the draft again is not published untried', async () => {
+    for (let round = 0; round < 10; round += 1) {
+      const workflowId = await guarded();
+      const etag = await redraft(engine, workflowId, graphOf("'yes, ' + n"));
+      await tried(engine, workflowId);
+      const save = saveDraft(engine.db, engine.actor, workflowId, {
+        input: { graph: graphOf("'no'") as never },
+        ifMatch: [etag],
+      });
+      await Promise.allSettled([save, publish(workflowId, etag)]);
+      const { graph, version } = await read(workflowId);
+      expect(JSON.stringify(graph)).toContain(version === 1 ? "'yes'" : "'yes, ' + n");
+    }
+  }, 120_000);
+});

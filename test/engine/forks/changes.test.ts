@@ -1,0 +1,285 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { z } from 'zod';
+import type { GraphInput } from '../../../shared/contract/graph.ts';
+import { sql } from '../../../shared/db/pool.ts';
+import { readDraft, saveDraft } from '../../../shared/db/workflows/drafts.ts';
+import { updateWorkflow } from '../../../shared/db/workflows/workflows.ts';
+import type { JsonObject } from '../../../shared/json.ts';
+import {
+  type ForkRequest,
+  forkRun,
+  rerunRun,
+  type RerunRequest,
+} from '../../../shared/operations/runs/forks.ts';
+import { resumeRun, type RunDeps } from '../../../shared/operations/runs/runs.ts';
+import { startToolServer, type ToolServer } from '../../fakes/tool-server.ts';
+import { echo, edge, type Engine, mock, startEngine } from '../../support/engine.ts';
+
+let engine: Engine;
+let tools: ToolServer;
+beforeAll(async () => {
+  engine = await startEngine();
+  tools = await startToolServer();
+});
+afterAll(async () => {
+  await tools.close();
+  await engine.close();
+});
+
+const ended = (runId: string) => engine.until(runId, ['success', 'failed']);
+const chain = (...nodes: { id: string }[]): GraphInput => ({
+  nodes: nodes as never,
+  edges: nodes.slice(1).map((node, at) => edge(nodes[at]!.id, node.id)),
+});
+const three = chain(
+  mock('ask', { output: 'About {topic}' }),
+  echo('sum', 'topic'),
+  echo('last', "ask + '/' + sum"),
+);
+const request = (runId: string) => ({ actor: engine.actor, runId, trigger: 'manual' as const });
+const save = (id: string, graph: GraphInput) =>
+  updateWorkflow(engine.db, engine.actor, id, { graph: graph as never });
+
+async function fork(runId: string, fromStep: string, rest: Partial<ForkRequest> = {}) {
+  const { runId: id, notReused } = await forkRun(engine.deps, {
+    ...request(runId),
+    fromStep,
+    ...rest,
+  });
+  return { run: await ended(id), notReused };
+}
+async function rerun(runId: string, rest: Partial<RerunRequest> = {}) {
+  return ended((await rerunRun(engine.deps, { ...request(runId), ...rest })).runId);
+}
+async function source(graph: GraphInput = three, input: JsonObject = { topic: 'tea' }) {
+  const id = await engine.define(graph);
+  return { id, run: await ended(await engine.trigger(id, input)) };
+}
+const keysOf = (run: Awaited<ReturnType<typeof ended>>, wasReused: boolean) =>
+  run.steps
+    .filter((step) => (step.reused_from !== undefined) === wasReused)
+    .map(({ step_key }) => step_key);
+
+describe('another run of the same', () => {
+  test('has its input and version, unless others are given', async () => {
+    const { id, run } = await source();
+    await save(id, chain(echo('other', "topic + '!'")));
+    const same = await rerun(run.id);
+    expect(same).toMatchObject({
+      ...{ forked_from: run.id, forked_from_step: null, workflow_version: 1, trigger: 'manual' },
+      ...{ input: { topic: 'tea' }, output: { last: 'About tea/tea' } },
+    });
+    expect(keysOf(same, true)).toEqual([]);
+    expect((await rerun(run.id, { input: { topic: 'oil' } })).output).toEqual({
+      last: 'About oil/oil',
+    });
+    expect((await rerun(run.id, { version: 2 })).output).toEqual({ other: 'tea!' });
+    await expect(rerun(run.id, { version: 3 })).rejects.toMatchObject({
+      ...{ code: 'unprocessable', message: 'The workflow has no version 3' },
+    });
+  });
+
+  test('runs a draft, and is itself run again and forked without it', async () => {
+    const { id, run } = await source();
+    await expect(rerun(run.id, { draft: true })).rejects.toMatchObject({ code: 'not_found' });
+    const drawn = chain(
+      mock('ask', { output: 'About {topic}' }),
+      echo('sum', "topic + '?'"),
+      echo('end', 'ask + sum'),
+    );
+    await saveDraft(engine.db, engine.actor, id, {
+      input: { graph: drawn as never },
+      ifMatch: undefined,
+    });
+    const first = await fork(run.id, 'sum', { draft: true });
+    expect(first.run).toMatchObject({
+      of_draft: true,
+      workflow_version: 1,
+      output: { end: 'About teatea?' },
+    });
+    expect(first.run.graph?.nodes).toHaveLength(3);
+    expect(first.notReused).toEqual([]);
+    expect(keysOf(first.run, true)).toEqual(['ask']);
+    const draft = await readDraft(engine.db, {
+      workspaceId: engine.actor.workspaceId,
+      workflowId: id,
+    });
+    await saveDraft(engine.db, engine.actor, id, {
+      input: { graph: chain(echo('end', '1')) as never },
+      ifMatch: [draft.etag],
+    });
+    const again = await rerun(first.run.id);
+    expect(again).toMatchObject({ of_draft: true, output: { end: 'About teatea?' } });
+    expect((await fork(first.run.id, 'end')).run).toMatchObject({
+      of_draft: true,
+      output: { end: 'About teatea?' },
+    });
+  });
+});
+
+describe('a fork with changes', () => {
+  test('of the input reuses the steps that do not read it, and names the others', async () => {
+    const { run } = await source({
+      nodes: [
+        echo('fixed', "'f'"),
+        echo('reads', 'topic'),
+        echo('follows', 'reads'),
+        echo('last', 'fixed + follows'),
+      ],
+      edges: [edge('reads', 'follows'), edge('follows', 'last'), edge('fixed', 'last')],
+    });
+    const { run: forked, notReused } = await fork(run.id, 'last', { input: { topic: 'oil' } });
+    expect(forked.output).toEqual({ last: 'foil' });
+    expect(keysOf(forked, true)).toEqual(['fixed']);
+    expect(notReused).toEqual([
+      { step_key: 'reads', node_id: 'reads', reason: 'its input has changed' },
+      {
+        step_key: 'follows',
+        node_id: 'follows',
+        reason: 'it is not reached without a step that is executed again',
+      },
+    ]);
+  });
+
+  test('of the graph reuses nodes that do the same under another label', async () => {
+    const { id, run } = await source();
+    await save(
+      id,
+      chain(
+        {
+          ...(mock('ask', { output: 'About {topic}' }) as object),
+          label: 'Ask',
+          retry: { max_attempts: 3 },
+        } as never,
+        echo('sum', "topic + ' '"),
+        echo('last', "ask + '/' + sum"),
+      ),
+    );
+    const { run: forked, notReused } = await fork(run.id, 'last', { version: 2 });
+    expect(forked).toMatchObject({ workflow_version: 2, output: { last: 'About tea/tea ' } });
+    expect(keysOf(forked, true)).toEqual(['ask']);
+    expect(notReused).toEqual([
+      { step_key: 'sum', node_id: 'sum', reason: 'its input has changed' },
+    ]);
+  });
+});
+
+describe('a fork that cannot be', () => {
+  const refusal = (promise: Promise<unknown>, message: RegExp, code = 'unprocessable') =>
+    expect(promise).rejects.toMatchObject({ code, message: expect.stringMatching(message) });
+
+  test('says why, and what to do', async () => {
+    const { id, run } = await source({
+      nodes: [
+        { id: 'pick', kind: 'condition', expression: "topic == 'tea'" },
+        echo('yes'),
+        echo('no'),
+        mock('end', { output: '{yes}' }),
+      ],
+      edges: [edge('pick', 'yes', 'true'), edge('pick', 'no', 'false'), edge('yes', 'end')],
+    });
+    await refusal(
+      fork(run.id, 'gone'),
+      /^No fork from step 'gone': the run has no such step; name a step/,
+    );
+    await refusal(fork(run.id, 'no'), /the run skipped this step/);
+    await refusal(
+      fork(run.id, 'yes', { input: { topic: 'oil' } }),
+      /does not reach it with this graph and input: fork from an earlier/,
+    );
+    await refusal(
+      fork(run.id, 'end', { state: { yes: { deep: 1 } }, version: 2 }),
+      /The workflow has no version 2/,
+    );
+    await save(id, chain(echo('pick')));
+    await refusal(
+      fork(run.id, 'end', { version: 2 }),
+      /the graph has no node 'end' any more; fork from a step that it has/,
+    );
+    await save(id, chain(echo('pick', 'nonsense(')));
+    await refusal(fork(run.id, 'pick', { version: 3 }), /Workflow graph invalid/, 'graph_invalid');
+    await refusal(fork('run_none', 'yes'), /Run not found/, 'not_found');
+    await refusal(
+      fork(run.id, 'yes', { actor: { ...engine.actor, workspaceId: 'ws_other' } }),
+      /Run not found/,
+      'not_found',
+    );
+  });
+
+  test('because its state does not fit the templates of the step', async () => {
+    const { run } = await source(chain(echo('a', 'who'), mock('call', { output: '{a.name}' })), {
+      who: { name: 'Ada' },
+    });
+    await refusal(
+      fork(run.id, 'call', { state: { a: 3 } }),
+      /its templates do not fit the state: Missing key 'a.name'/,
+    );
+  });
+
+  test('because the other run was deleted meanwhile, and then nothing is written', async () => {
+    const { run } = await source();
+    let reads = 0;
+    const deps: RunDeps = {
+      ...engine.deps,
+      findRunnable: async (...args) => {
+        reads += 1;
+        // The second is that of the admission.
+        if (reads === 2) {
+          await engine.db.query(sql.type(z.object({}))`DELETE FROM runs WHERE id = ${run.id}`);
+        }
+        return engine.deps.findRunnable(...args);
+      },
+    };
+    const before = await counted(run.id);
+    await refusal(
+      forkRun(deps, { ...request(run.id), fromStep: 'last', version: 1 }),
+      /was deleted, or its steps have changed/,
+      'conflict',
+    );
+    expect(await counted(run.id)).toEqual(before);
+  });
+});
+
+const counted = (except: string) =>
+  engine.db.one(sql.type(z.object({ count: z.number() }))`
+    SELECT (SELECT count(*) FROM runs WHERE id <> ${except}) + (SELECT count(*) FROM audit_log) +
+           (SELECT sum(runs) FROM run_counters) AS count`);
+
+test('a fork that fails is resumed, and its execution lost', async () => {
+  tools.answer('down', { status: 500 });
+  const { run } = await source(chain(tools.node('up'), tools.node('down'), echo('last', 'note')), {
+    note: 'a',
+  });
+  const forked = (await fork(run.id, 'down', { state: { note: 'b' } })).run;
+  expect(forked.status).toBe('failed');
+  tools.answer('down', { status: 200 });
+  // As after an execution whose history was lost.
+  await engine.db.query(
+    sql.type(z.object({}))`UPDATE runs SET from_ledger = true WHERE id = ${forked.id}`,
+  );
+  await (
+    await resumeRun(engine.deps, { actor: engine.actor, runId: forked.id })
+  ).dispatched;
+  const resumed = await ended(forked.id);
+  expect(resumed).toMatchObject({ status: 'success', output: { last: 'b' }, state: { note: 'b' } });
+  expect(keysOf(resumed, true)).toEqual(['up']);
+  expect(tools.calls('up')).toHaveLength(1);
+});
+
+test('requests with one key start one run, however many come at once', async () => {
+  const { run } = await source();
+  for (let round = 0; round < 5; round += 1) {
+    const idempotencyKey = `key-${round}`;
+    const forks = await Promise.all(
+      Array.from({ length: 8 }, () =>
+        forkRun(engine.deps, { ...request(run.id), fromStep: 'sum', idempotencyKey }),
+      ),
+    );
+    expect(new Set(forks.map(({ runId }) => runId)).size).toBe(1);
+    expect(forks.filter(({ admitted }) => admitted !== undefined)).toHaveLength(1);
+    await ended(forks[0]!.runId);
+    await expect(fork(run.id, 'last', { idempotencyKey })).rejects.toMatchObject({
+      code: 'idempotency_mismatch',
+    });
+  }
+});

@@ -1,0 +1,194 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { GraphInput } from '../../../shared/contract/graph.ts';
+import { updateWorkflow } from '../../../shared/db/workflows/workflows.ts';
+import { describeCurrent } from '../../../shared/operations/runs/executions.ts';
+import { cancelRun, decideGate, resumeRun } from '../../../shared/operations/runs/runs.ts';
+import { startToolServer, type ToolServer } from '../../fakes/tool-server.ts';
+import { killWorkersAt } from '../../support/crashes.ts';
+import { edge, type Engine, eventually, mock, startEngine } from '../../support/engine.ts';
+import { startWorkerProcess } from '../../support/processes.ts';
+import { childrenOf } from '../../support/sub-workflows.ts';
+
+const ROUNDS = 24;
+
+let engine: Engine;
+let tools: ToolServer;
+beforeAll(async () => {
+  tools = await startToolServer();
+  engine = await startEngine({ worker: false, env: { HEARTBEAT_TIMEOUT_SECONDS: '3' } });
+});
+afterAll(async () => {
+  await engine.close();
+  await tools.close();
+});
+
+const input_schema = { type: 'object', properties: { n: {} } };
+const offer = async (name: string, graph: GraphInput) => {
+  const id = await engine.define(graph, name);
+  await updateWorkflow(engine.db, engine.actor, id, { input_schema });
+  return `workflow:${name}`;
+};
+const calls = (tool: string, ...each: unknown[]) => ({
+  calls: each.map((n) => ({ tool, arguments: { n } })),
+});
+const agent = (offered: unknown[], ...turns: object[]) =>
+  mock('a', { turns: [...turns, { output: 'done' }] as never }, { tools: offered as never });
+const act = (runId: string) => ({ actor: engine.actor, runId });
+const statusOf = async (runId: string, key: string) =>
+  (await engine.run(runId)).steps.find(({ step_key }) => step_key === key)?.status;
+
+test('workers killed again and again: each call starts one run, and costs what it costs', async () => {
+  const tool = await offer('Priced', {
+    nodes: [
+      tools.node('call', { params: { url: `${tools.url}/call?{n}`, method: 'POST' } }),
+      mock('paid', { output: '{n}', cost_usd: 0.01 }),
+    ],
+    edges: [edge('call', 'paid')],
+  });
+  const items = Array.from({ length: 12 }, (_, at) => at);
+  const turns = [0, 1, 2].map((turn) => calls(tool, `{map.item}-${turn}`, `{map.item}+${turn}`));
+  const workflowId = await engine.define({
+    nodes: [{ id: 'map', kind: 'map', items: 'list', concurrency: 4 }, agent([tool], ...turns)],
+    edges: [edge('map', 'a', 'true'), edge('a', 'map')],
+  });
+  const runId = await engine.trigger(workflowId, { list: items });
+  await killWorkersAt(engine.env, [5, 20, 40, 60], () => tools.calls('call').length);
+  const last = await startWorkerProcess(engine.env);
+  try {
+    const run = await engine.until(runId, ['success', 'failed'], 90_000);
+    expect(run).toMatchObject({ status: 'success', children_cost_usd: 0.72, cost_usd: 0 });
+    expect(run.output).toEqual({ map: items.map(() => 'done') });
+  } finally {
+    await last.stop();
+  }
+  const children = await childrenOf(engine, runId);
+  const keys = items.flatMap((n) =>
+    [1, 2, 3].flatMap((turn) => [1, 2].map((index) => `a#${n + 1}/${turn}.${index}`)),
+  );
+  expect(children.map(({ parent_step_key: key }) => key).sort()).toEqual(keys.sort());
+  const once = new Set(tools.calls('call').map(({ headers }) => headers['idempotency-key']));
+  expect(once.size).toBe(keys.length);
+}, 240_000);
+
+test('cancels and resumes at any moment of a call keep its run, and never start another', async () => {
+  const tool = await offer('Raced', {
+    nodes: [mock('one', { output: '1', delay_ms: 20 }), mock('two', { output: '2' })],
+    edges: [edge('one', 'two')],
+  });
+  const workflowId = await engine.define({
+    nodes: [agent([tool], calls(tool, 1, 2), calls(tool, 3))],
+    edges: [],
+  });
+  const worker = await startWorkerProcess(engine.env);
+  let interrupted = 0;
+  try {
+    for (let round = 0; round < ROUNDS; round += 1) {
+      const runId = await engine.trigger(workflowId);
+      await sleep(round * 12);
+      const cancelled = await cancelRun(engine.deps, act(runId)).then(
+        () => true,
+        () => false,
+      );
+      if (cancelled) {
+        const before = await childrenOf(engine, runId);
+        interrupted += before.some(({ failure }) => failure?.with_parent === true) ? 1 : 0;
+        expect(before.every(({ status }) => ['success', 'failed'].includes(status))).toBe(true);
+        await resumeRun(engine.deps, act(runId));
+      }
+      const run = await engine.until(runId, ['success', 'failed'], 60_000);
+      expect([run.status, run.error]).toEqual(['success', null]);
+      const keys = (await childrenOf(engine, runId)).map(({ parent_step_key: key }) => key);
+      expect(keys.sort()).toEqual(['a/1.1', 'a/1.2', 'a/2.1']);
+    }
+  } finally {
+    await worker.kill();
+  }
+  expect(interrupted).toBeGreaterThan(2);
+}, 240_000);
+
+test('an agent continues as new while the runs of its calls continue, and keeps them', async () => {
+  const worker = await startWorkerProcess(engine.env);
+  try {
+    let answer: () => void = () => undefined;
+    tools.answer('long', { until: new Promise<void>((resolve) => (answer = resolve)) });
+    const long = await offer('Long', { nodes: [tools.node('long')], edges: [] });
+    const asks = await offer('Asks', { nodes: [{ id: 'ok', kind: 'human_gate' }], edges: [] });
+    const both = [...calls(long, 1).calls, ...calls(asks, 2).calls];
+    const steps = Array.from({ length: 260 }, (_, at) => `step_${at}`);
+    const runId = await engine.trigger(
+      await engine.define({
+        nodes: [
+          agent([long, asks], { calls: both }, calls(asks, 3)),
+          ...steps.map((id) => mock(id, { output: 'x', delay_ms: 1 })),
+          { id: 'join', kind: 'merge' },
+        ],
+        edges: steps.map((id) => edge(id, 'join')),
+      }),
+    );
+    const handle = engine.deps.temporal.client.workflow.getHandle(runId);
+    await eventually(async () => {
+      const { raw, runId: current } = await handle.describe();
+      return raw.workflowExecutionInfo?.firstRunId !== current;
+    }, 60_000);
+    const before = await childrenOf(engine, runId);
+    expect(before.map(({ status }) => status).sort()).toEqual(['paused', 'running']);
+    answer();
+    const decide = async (key: string) => {
+      const found = async () =>
+        (await childrenOf(engine, runId)).find(
+          (child) => child.parent_step_key === key && child.status === 'paused',
+        );
+      await eventually(async () => (await found()) !== undefined);
+      await decideGate(engine.deps, { ...act((await found())!.id), approved: true });
+    };
+    await decide('a/1.2');
+    await decide('a/2.1');
+    const run = await engine.until(runId, ['success', 'failed'], 30_000);
+    expect(run).toMatchObject({ status: 'success', state: { a: 'done' } });
+    expect(await childrenOf(engine, runId)).toHaveLength(3);
+    expect(tools.calls('long')).toHaveLength(1);
+  } finally {
+    await worker.kill();
+  }
+}, 120_000);
+
+test('a run whose history is gone continues its calls from the ledger', async () => {
+  const worker = await startWorkerProcess(engine.env);
+  try {
+    const good = await offer('Good', { nodes: [mock('b', { output: 'b' })], edges: [] });
+    const bad = await offer('Bad', {
+      nodes: [mock('c', { output: 'c', fail_times: 1 })],
+      edges: [],
+    });
+    const strict = { name: bad, on_error: 'fail' };
+    const second = { calls: [...calls(good, 2).calls, ...calls(bad, 3).calls] };
+    const runId = await engine.trigger(
+      await engine.define({
+        nodes: [agent([good, strict], calls(good, 1), second)],
+        edges: [],
+      }),
+    );
+    await engine.until(runId, ['failed'], 30_000);
+    await eventually(async () => (await describeCurrent(engine.deps, runId))?.open === false);
+    const { client, namespace } = engine.deps.temporal;
+    const base = await describeCurrent(engine.deps, runId);
+    await client.workflowService.deleteWorkflowExecution({
+      namespace,
+      workflowExecution: { workflowId: runId, runId: base?.runId },
+    });
+    await eventually(async () => (await describeCurrent(engine.deps, runId)) === undefined, 60_000);
+    await resumeRun(engine.deps, act(runId));
+    const run = await engine.until(runId, ['success', 'failed'], 60_000);
+    expect([run.error, run.state?.['a']]).toEqual([null, 'done']);
+    const children = await childrenOf(engine, runId);
+    expect(children.map((child) => [child.parent_step_key, child.resumed_count]).sort()).toEqual([
+      ['a/1.1', 0],
+      ['a/2.1', 0],
+      ['a/2.2', 1],
+    ]);
+    expect(await statusOf(runId, 'a/2.2')).toBe('success');
+  } finally {
+    await worker.kill();
+  }
+}, 180_000);

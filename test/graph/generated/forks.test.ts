@@ -1,0 +1,171 @@
+import { expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import type { Graph } from '../../../shared/contract/graph.ts';
+import { type CompiledGraph, compileGraph } from '../../../shared/graph/compile.ts';
+import { planFork, type RecordedRun } from '../../../shared/graph/forks/plan.ts';
+import { planRehearsal } from '../../../shared/graph/forks/rehearsal.ts';
+import type { JsonObject } from '../../../shared/json.ts';
+import { randomGraph, randomInput } from './build.ts';
+import { differences } from './compare.ts';
+import { referenceRun } from './reference.ts';
+import { type Ended, runInShell } from './shell.ts';
+import { worldOf } from './world.ts';
+
+/** `GRAPHS` sets the number of graphs. The report of a failure has a seed and a path, which repeat it. */
+const { GRAPHS = '1000', GRAPH_SEED, GRAPH_PATH } = process.env;
+const settings = {
+  numRuns: Number(GRAPHS),
+  ...(GRAPH_SEED === undefined ? {} : { seed: Number(GRAPH_SEED) }),
+  ...(GRAPH_PATH === undefined ? {} : { path: GRAPH_PATH }),
+};
+
+/** Forks of one graph, at steps that are spread over the run. */
+const STEPS_PER_GRAPH = Number(process.env['GRAPH_STEPS'] ?? 8);
+
+function recordedOf(
+  graph: Graph,
+  input: JsonObject,
+  ledger: ReadonlyMap<string, Ended>,
+): RecordedRun {
+  const recorded: RecordedRun = {
+    ...{ graph, input, laid: {}, outputs: {}, caught: {}, decisions: {} },
+    failed: [],
+    order: [...ledger.keys()],
+  };
+  for (const [key, ended] of ledger) {
+    if ('output' in ended) recorded.outputs[key] = ended.output;
+    else if ('caught' in ended) recorded.caught[key] = ended.caught;
+    else if (!('failed' in ended.decided)) recorded.decisions[key] = ended.decided;
+  }
+  return recorded;
+}
+
+/** The nodes that follow a node at any distance, and the node itself. The end of a body is followed by its loop or map. */
+function following({ nodes, edges, regions }: CompiledGraph, nodeId: string): Set<string> {
+  const found = new Set([nodes.findIndex(({ id }) => id === nodeId)]);
+  for (const node of found) {
+    if (regions[node] !== -1) found.add(regions[node]!);
+    for (const { from, to } of edges) if (from === node) found.add(to);
+  }
+  return new Set([...found].map((node) => nodes[node]!.id));
+}
+
+const caughtIn = (ledger: ReadonlyMap<string, Ended>): number =>
+  [...ledger.values()].filter((ended) => 'caught' in ended).length;
+
+test('a fork after any step ends as its source, and executes only what follows', () => {
+  let forks = 0;
+  let reused = 0;
+  fc.assert(
+    fc.property(
+      randomGraph,
+      randomInput,
+      fc.array(fc.nat({ max: 1000 }), { minLength: 1, maxLength: 30 }),
+      fc.nat({ max: 10_000 }),
+      (graph, input, picks, salt) => {
+        const world = worldOf(salt);
+        const compiled = compileGraph(graph);
+        const source = runInShell(compiled, input, world, { picks });
+        const reference = referenceRun(graph, input, world);
+        const recorded = recordedOf(graph, input, source.ledger);
+        const stride = Math.ceil(source.steps.size / STEPS_PER_GRAPH);
+        for (const [at, [from, status]] of [...source.steps].entries()) {
+          if ((at + salt) % stride !== 0) continue;
+          if (status === 'skipped') continue;
+          const { kept, not_reused, problem } = planFork({ recorded, from });
+          // An item that another one stops may end before this step.
+          const ordered = reference.steps.get(from)?.certain === true;
+          if (ordered) expect([from, problem]).toEqual([from, undefined]);
+          if (problem !== undefined) continue;
+          expect(kept).not.toContain(from);
+          const known = new Map(kept.map((key) => [key, source.ledger.get(key)!]));
+          const fork = runInShell(compiled, input, world, { picks, known });
+          expect([from, differences(fork, reference)]).toEqual([from, []]);
+          expect([...fork.rounds.keys()].filter((key) => known.has(key))).toEqual([]);
+          const follows = following(compiled, from.split('#')[0]!);
+          const named = new Set(not_reused.map(({ step_key }) => step_key));
+          const missing = [...source.ledger.keys()].filter(
+            (key) => !known.has(key) && !follows.has(key.split('#')[0]!) && !named.has(key),
+          );
+          expect([from, missing]).toEqual([from, []]);
+          // Only where the order of failures decides.
+          if (ordered && caughtIn(source.ledger) === 0) expect(not_reused).toEqual([]);
+          forks += 1;
+          reused += kept.length;
+        }
+      },
+    ),
+    settings,
+  );
+  expect([forks > 3 * Number(GRAPHS), reused > 5 * Number(GRAPHS)]).toEqual([true, true]);
+});
+
+test('a rehearsal of any run, from any step, ends as it did and executes nothing without a record', () => {
+  let rehearsals = 0;
+  fc.assert(
+    fc.property(
+      randomGraph,
+      randomInput,
+      fc.array(fc.nat({ max: 1000 }), { minLength: 1, maxLength: 30 }),
+      fc.nat({ max: 10_000 }),
+      fc.boolean(),
+      (graph, input, picks, salt, resumes) => {
+        const world = worldOf(salt);
+        const compiled = compileGraph(graph);
+        const source = runInShell(compiled, input, world, { picks, resumes });
+        const reference = referenceRun(graph, input, world);
+        const recorded = recordedOf(graph, input, source.ledger);
+        const failed = [...source.steps]
+          .filter(([key, status]) => status === 'failed' && !source.ledger.has(key))
+          .map(([key]) => key);
+        const run = { ...recorded, failed };
+        const same = { recorded: run, graph, input, decided: [], pinned: [], retries: false };
+        const places = [...source.steps]
+          .filter(([, status]) => status !== 'skipped')
+          .map(([key]) => key);
+        for (const from of [undefined, ...places]) {
+          const { kept, problem } = planRehearsal({ ...same, from });
+          if (problem !== undefined) {
+            expect([from, reference.steps.get(from ?? '')?.certain]).not.toEqual([from, true]);
+            continue;
+          }
+          const known = new Map(kept.map((key) => [key, source.ledger.get(key)!]));
+          const rehearsal = runInShell(compiled, input, world, {
+            picks,
+            known,
+            resumes,
+            replay: { order: kept, failed },
+          });
+          expect([from, rehearsal.failed]).toEqual([from, source.failed]);
+          if (!source.failed) expect([from, differences(rehearsal, reference)]).toEqual([from, []]);
+          const executed = [...rehearsal.rounds.keys()].filter((key) => !known.has(key));
+          // Those that had failed: their failures are in the record.
+          const allowed = new Set(source.failed ? failed : []);
+          expect([from, executed.filter((key) => !allowed.has(key))]).toEqual([from, []]);
+          rehearsals += 1;
+        }
+      },
+    ),
+    settings,
+  );
+  expect(rehearsals).toBeGreaterThan(3 * Number(GRAPHS));
+});
+
+test('the same graph and input with changes elsewhere reuse the same steps', () => {
+  fc.assert(
+    fc.property(randomGraph, randomInput, fc.nat({ max: 10_000 }), (graph, input, salt) => {
+      const source = runInShell(compileGraph(graph), input, worldOf(salt), { picks: [1] });
+      const recorded = recordedOf(graph, input, source.ledger);
+      const renamed = {
+        ...graph,
+        nodes: graph.nodes.map((node) => ({ ...node, label: `${node.id} renamed` })),
+      };
+      for (const [from, status] of [...source.steps].slice(0, 5)) {
+        if (status === 'skipped') continue;
+        const changed = { graph: renamed, input };
+        expect(planFork({ recorded, from, changed })).toEqual(planFork({ recorded, from }));
+      }
+    }),
+    { ...settings, numRuns: Math.min(300, settings.numRuns) },
+  );
+});
