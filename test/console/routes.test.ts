@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { framesOf } from '../../console/src/graph/bodies.ts';
 import type { Drawing } from '../../console/src/graph/drawn.ts';
-import { crossingsOf, pathOf, type Point, routesOf } from '../../console/src/graph/routes.ts';
+import { pathOf, type Point, type RoutedEdge, routesOf } from '../../console/src/graph/routes.ts';
 
 const size = { width: 200, height: 76 };
 const boxAt = ({ x, y }: Point) => ({
@@ -11,6 +11,20 @@ const boxAt = ({ x, y }: Point) => ({
   top: y,
   bottom: y + size.height,
 });
+/** The number of cards that a path crosses. */
+const crossingsOf = (way: readonly Point[], boxes: readonly ReturnType<typeof boxAt>[]): number =>
+  boxes.filter((box) =>
+    way.some((to, index) => {
+      const from = way[index - 1];
+      return (
+        from !== undefined &&
+        Math.min(from.x, to.x) < box.right &&
+        Math.max(from.x, to.x) > box.left &&
+        Math.min(from.y, to.y) < box.bottom &&
+        Math.max(from.y, to.y) > box.top
+      );
+    }),
+  ).length;
 const edge = (id: string, source: string, target: string, conditionValue?: 'true' | 'false') => ({
   id,
   source,
@@ -92,17 +106,42 @@ describe('edge routes', () => {
     );
   });
 
-  test('exist for a graph that is too large for detours', () => {
-    const at = new Map(
-      Array.from({ length: 1_000 }, (_, index) => [
-        `n${index}`,
-        { x: (index % 40) * 260, y: Math.floor(index / 40) * 120 },
-      ]),
-    );
+  test('avoid the nodes of a large graph, too', () => {
+    const places = Array.from({ length: 1_000 }, (_, index) => ({
+      x: (index % 40) * 260,
+      y: Math.floor(index / 40) * 120,
+    }));
+    const at = new Map(places.map((place, index) => [`n${index}`, place]));
     const edges = Array.from({ length: 5_000 }, (_, index) =>
       edge(String(index), `n${index % 1_000}`, `n${(index * 7 + 1) % 1_000}`),
     );
-    expect(routesOf(edges, at, size).size).toBe(5_000);
+    const routes = routesOf(edges, at, size);
+    expect(routes.size).toBe(5_000);
+    const boxes = places.map(boxAt);
+    const behind = edges.filter(({ id }) => crossingsOf(routes.get(id)!.points, boxes) > 0);
+    expect(behind).toEqual([]);
+  });
+
+  test('keep a distance from the cards they pass, and have no step between cards at one height', () => {
+    const close = new Map([
+      ...row,
+      ['over', { x: 300, y: -(size.height + 36) }],
+      ['under', { x: 300, y: size.height + 36 }],
+    ]);
+    const edges: RoutedEdge[] = [
+      ...Array.from({ length: 10 }, (_, index) => edge(`ca${index}`, 'c', 'a')),
+      edge('true', 'a', 'b', 'true'),
+      edge('false', 'a', 'under', 'false'),
+    ];
+    const routes = routesOf(edges, close, size);
+    const wide = [...close.values()].map(boxAt).map((box) => ({
+      ...{ left: box.left, right: box.right, top: box.top - 9, bottom: box.bottom + 9 },
+    }));
+    for (const { id } of edges.filter(({ source }) => source === 'c')) {
+      // Without its ends, which touch their cards.
+      expect(crossingsOf(routes.get(id)!.points.slice(1, -1), wide)).toBe(0);
+    }
+    expect(routes.get('true')!.points).toHaveLength(2);
   });
 
   test('have rounded corners and keep their ends', () => {

@@ -1,4 +1,5 @@
 import type { DrawnEdge } from './drawn.ts';
+import { type Box, createObstacles, type Obstacles } from './obstacles.ts';
 
 export type RoutedEdge = Pick<DrawnEdge, 'id' | 'source' | 'target' | 'conditionValue'>;
 
@@ -14,24 +15,21 @@ export interface Route {
   label: Point & { side: 'above' | 'below' };
 }
 
-interface Box {
-  left: number;
-  right: number;
-  top: number;
-  bottom: number;
-}
-
 /** Distance between edges and cards. */
 const CLEARANCE = 18;
 /** Distance between the points where groups of edges leave or reach a card. */
 const APART = 16;
-/** Above this (edges × cards²), routing around every card would block the page for too long. */
-const MOST_WORK = 400_000;
 const LABEL_FROM_CARD = 6;
+/** Lanes tried for one edge: more would make routing a thousand nodes noticeable. */
+const MOST_LANES = 60;
+/** Without a shift, edges in the same lane would overlap. The distance from a card stays between 10 and 26. */
+const SHIFTS = [0, 4, -4, 8, -8] as const;
+/** Edges between cards at nearly the same height are straight: a smaller step would look like a mistake. */
+const STRAIGHT_PX = 10;
 
 /**
- * Routes each edge around the cards: no edge runs behind a card, edges back to earlier nodes are visible, and edges
- * between the same two nodes are apart. Graphs too large for that get plain lines with two corners.
+ * Routes each edge around the cards: edges back to earlier nodes are visible, edges between the same two nodes are
+ * apart, and an edge runs behind a card only where cards leave no way around them.
  */
 export function routesOf(
   edges: readonly RoutedEdge[],
@@ -44,8 +42,7 @@ export function routesOf(
       { left: x, right: x + size.width, top: y, bottom: y + size.height },
     ]),
   );
-  const all = [...boxes.values()];
-  const careful = edges.length * all.length * all.length <= MOST_WORK;
+  const obstacles = createObstacles([...boxes.values()], CLEARANCE);
   const leaving = portsOf(edges, 'source', boxes);
   const arriving = portsOf(edges, 'target', boxes);
   const routes = new Map<string, Route>();
@@ -55,9 +52,8 @@ export function routesOf(
     if (source === undefined || target === undefined) return;
     const from = { x: source.right, y: centreOf(source) + (leaving.get(edge.id) ?? 0) };
     const to = { x: target.left, y: centreOf(target) + (arriving.get(edge.id) ?? 0) };
-    // Without a shift, edges in the same lane would overlap.
-    const shift = (index % 5) * 4;
-    const points = simplified(wayBetween(from, to, careful ? all : [], shift));
+    if (from.x < to.x && Math.abs(from.y - to.y) <= STRAIGHT_PX) to.y = from.y;
+    const points = simplified(wayBetween(from, to, obstacles, SHIFTS[index % SHIFTS.length]!));
     const side = (leaving.get(edge.id) ?? 0) > 0 ? 'below' : 'above';
     routes.set(edge.id, { points, label: { x: from.x + LABEL_FROM_CARD, y: from.y, side } });
   });
@@ -107,43 +103,29 @@ function twinsOf(edges: readonly RoutedEdge[]): (edge: RoutedEdge) => string {
 }
 
 /** The shortest path that crosses no card, or else the one that crosses the fewest. */
-function wayBetween(from: Point, to: Point, boxes: readonly Box[], shift: number): Point[] {
+function wayBetween(from: Point, to: Point, obstacles: Obstacles, shift: number): Point[] {
   const out = from.x + CLEARANCE + shift;
   const back = to.x - CLEARANCE - shift;
-  const ways: Point[][] = [];
-  if (out <= back) {
-    for (const x of [(from.x + to.x) / 2, out, back]) {
-      ways.push([from, { x, y: from.y }, { x, y: to.y }, to]);
+  const direct =
+    out <= back
+      ? [(from.x + to.x) / 2, out, back].map((x) => [from, { x, y: from.y }, { x, y: to.y }, to])
+      : [];
+  let best: { way: Point[]; crossed: number } | undefined;
+  // Shorter paths come first.
+  for (const way of ways()) {
+    const crossed = obstacles.crossings(way, best?.crossed ?? Infinity);
+    if (best === undefined || crossed < best.crossed) best = { way, crossed };
+    if (crossed === 0) break;
+  }
+  return best?.way ?? [from, to];
+
+  function* ways(): Generator<Point[]> {
+    yield* direct;
+    for (const lane of obstacles.lanesNear(from.y, to.y, MOST_LANES)) {
+      const y = lane.y + lane.away * shift;
+      yield [from, { x: out, y: from.y }, { x: out, y }, { x: back, y }, { x: back, y: to.y }, to];
     }
   }
-  const lanes = boxes.flatMap(({ top, bottom }) => [
-    top - CLEARANCE - shift,
-    bottom + CLEARANCE + shift,
-  ]);
-  if (ways.length === 0 && lanes.length === 0) lanes.push(Math.max(from.y, to.y) + 80 + shift);
-  const detours = (): Point[][] =>
-    lanes.map((y) => [
-      from,
-      { x: out, y: from.y },
-      { x: out, y },
-      { x: back, y },
-      { x: back, y: to.y },
-      to,
-    ]);
-  let best: { way: Point[]; crossed: number; length: number } | undefined;
-  const consider = (way: Point[]): void => {
-    const length = lengthOf(way);
-    if (best?.crossed === 0 && best.length <= length) return;
-    const crossed = crossingsOf(way, boxes);
-    if (best === undefined || crossed < best.crossed || crossed === best.crossed) {
-      if (best === undefined || crossed < best.crossed || length < best.length) {
-        best = { way, crossed, length };
-      }
-    }
-  };
-  ways.forEach(consider);
-  if (best === undefined || best.crossed > 0) detours().forEach(consider);
-  return best?.way ?? [from, to];
 }
 
 function lengthOf(way: readonly Point[]): number {
@@ -153,25 +135,6 @@ function lengthOf(way: readonly Point[]): number {
     if (before !== undefined) length += Math.abs(point.x - before.x) + Math.abs(point.y - before.y);
   }
   return length;
-}
-
-/** The number of cards that a path crosses. */
-export function crossingsOf(way: readonly Point[], boxes: readonly Box[]): number {
-  let crossed = 0;
-  for (const box of boxes) {
-    const through = way.some((to, index) => {
-      const from = way[index - 1];
-      return (
-        from !== undefined &&
-        Math.min(from.x, to.x) < box.right &&
-        Math.max(from.x, to.x) > box.left &&
-        Math.min(from.y, to.y) < box.bottom &&
-        Math.max(from.y, to.y) > box.top
-      );
-    });
-    if (through) crossed += 1;
-  }
-  return crossed;
 }
 
 /** Removes points in the middle of a straight line. */
