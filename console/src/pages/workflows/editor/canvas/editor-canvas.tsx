@@ -28,6 +28,7 @@ import { nodeSize } from '../../../../graph/layout.ts';
 import type { Place, Places } from '../../../../graph/places.ts';
 import { openingOf, openingView } from '../../../../graph/opening.ts';
 import { type CardNode, NodeCard } from '../../../../graph/node-card.tsx';
+import type { RouteEdge } from '../../../../graph/route-edge.tsx';
 import { routesOf } from '../../../../graph/routes.ts';
 import { ZoomVariable } from '../../../../graph/zoom-variable.tsx';
 import { editorCanvas as text } from '../../../../messages/en/workflows/canvas.ts';
@@ -39,15 +40,18 @@ import type { MenuAt } from './canvas-menu.tsx';
 import { droppedItem, isItemDrag, type PaletteItem } from './palette.tsx';
 import type { Adding } from './use-canvas-actions.ts';
 
+type Flow = ReactFlowInstance<CardNode, RouteEdge>;
+
 const nodeTypes = { card: NodeCard };
-/** Maximum width of the drawing, without the space around it. */
+/** The width of the drawing until the width of the canvas is known. */
 const FRAME_PX = 480;
 const MANY_NODES = 100;
 const DELETE_KEYS = ['Delete', 'Backspace'];
 const SEVERAL_KEYS = ['Shift', 'Meta', 'Control'];
 
 /** With padding: the view pans with a node dragged near its edge. */
-const fitting = { ...openingView, padding: 0.2 };
+const PADDING = 0.2;
+const fitting = { ...openingView, padding: PADDING };
 
 /** The selection in the drawing. */
 export interface Selection {
@@ -145,10 +149,7 @@ function canvasChanges({
 }
 
 /** Drops on the drawing: of an item of the palette, and of a new edge on empty space. */
-function canvasDrops(
-  flow: ReactFlowInstance<CardNode> | undefined,
-  { onAdd, onDropItem }: EditorCanvasProps,
-) {
+function canvasDrops(flow: Flow | undefined, { onAdd, onDropItem }: EditorCanvasProps) {
   /** The card is centered on the point, or begins beside it. */
   const placeAt = (point: { x: number; y: number }, centred: boolean): Place | undefined => {
     const at = flow?.screenToFlowPosition(point);
@@ -209,7 +210,7 @@ export function EditorCanvas(props: EditorCanvasProps) {
   const colorMode = useComputedColorScheme('light');
   const { setDragged, dragged, shownAt, nodes, edges } = useCanvas(props);
   const frame = useRef<HTMLDivElement>(null);
-  const [flow, setFlow] = useState<ReactFlowInstance<CardNode>>();
+  const { flow, open } = useOpening(frame);
   const only = selection.nodes.length === 1 ? selection.nodes[0] : undefined;
   useBroughtIntoView(flow, frame, only === undefined ? undefined : places.get(only));
   const { onNodesChange, onEdgesChange } = canvasChanges({
@@ -239,7 +240,7 @@ export function EditorCanvas(props: EditorCanvasProps) {
         fitView
         fitViewOptions={{ ...fitting, nodes: openingOf(nodes, undefined, FRAME_PX) }}
         minZoom={0.05}
-        onInit={setFlow}
+        onInit={open}
         deleteKeyCode={DELETE_KEYS}
         multiSelectionKeyCode={SEVERAL_KEYS}
         onNodesChange={onNodesChange}
@@ -264,6 +265,17 @@ export function EditorCanvas(props: EditorCanvasProps) {
   );
 }
 
+/** The instance of the drawing, and what to call with it: shows as much of the graph as the frame has room for. */
+function useOpening(frame: RefObject<HTMLElement | null>) {
+  const [flow, setFlow] = useState<Flow>();
+  const open = (opened: Flow): void => {
+    setFlow(opened);
+    const framePx = (frame.current?.clientWidth ?? FRAME_PX) / (1 + PADDING);
+    void opened.fitView({ ...fitting, nodes: openingOf(opened.getNodes(), undefined, framePx) });
+  };
+  return { flow, open };
+}
+
 /** The node whose fields the key opens. */
 function openedBy(event: KeyboardEvent): string | undefined {
   const id = (event.target as Element).getAttribute('data-id');
@@ -274,7 +286,7 @@ function openedBy(event: KeyboardEvent): string | undefined {
 
 /** Centers the view on a node that was selected elsewhere or just added, if it is out of view. */
 function useBroughtIntoView(
-  flow: ReactFlowInstance<CardNode> | undefined,
+  flow: Flow | undefined,
   frame: RefObject<HTMLElement | null>,
   place: Place | undefined,
 ): void {
