@@ -297,6 +297,23 @@ describe('the clock of a gate', () => {
     }
   });
 
+  test('has the decision that ended the run for an execution that asks again', async () => {
+    const runId = await waitingWith({ timeout_seconds: 60, on_timeout: 'reject' });
+    await passed(runId, 'expires_at');
+    const first = await check(runId);
+    expect(first).toMatchObject({ decision: { approved: false } });
+    const failed = { node_id: 'g1', label: 'g1', kind: 'human_gate' } as const;
+    await reportFailure(engine.db, {
+      ...{ run_id: runId, n: 1, control: [], observed: [], execution: 'e1', alerts: false },
+      failed: [{ ...failed, iteration: [], step_key: 'g1', error: 'Rejected', reason: 'rejected' }],
+    });
+    expect(await engine.run(runId)).toMatchObject({ status: 'failed' });
+    expect(await check(runId)).toEqual(first);
+    const settings: GateSettings = { timeout_seconds: 60, on_timeout: 'reject' };
+    const { decisions } = await ask(runId, [{ ...opening('g1'), settings }]);
+    expect(decisions).toEqual([first.decision]);
+  });
+
   test('does nothing for an execution that was replaced', async () => {
     const runId = await waitingWith({ timeout_seconds: 60, on_timeout: 'approve' });
     await passed(runId, 'expires_at');

@@ -226,6 +226,48 @@ test('the deadline of a gate counts in the execution that continues a long one',
   }
 }, 240_000);
 
+test('gates with deadlines soon after each other end their run once, and it can be resumed', async () => {
+  // The server refuses the workflow task that ends the run when another timer has fired during it, so the execution
+  // forgets that it has ended the run, and does the task again.
+  const ids = Array.from({ length: 6 }, (_, at) => `gate_${at}`);
+  const workflowId = await engine.define({
+    nodes: ids.map((id, at) => ({
+      ...{ id, kind: 'human_gate', on_timeout: 'reject' as const },
+      timeout_seconds: 1 + at / 25,
+    })) as never,
+    edges: [],
+  });
+  const fails = async (runId: string): Promise<void> => {
+    expect((await engine.until(runId, ['failed'], 30_000)).failure).toMatchObject({
+      kind: 'rejected',
+    });
+    const execution = engine.deps.temporal.client.workflow.getHandle(runId);
+    await eventually(async () => (await execution.describe()).status.name === 'FAILED', 30_000);
+  };
+  const runIds = await Promise.all(Array.from({ length: 20 }, () => engine.trigger(workflowId)));
+  await Promise.all(
+    runIds.map(async (runId) => {
+      await fails(runId);
+      await resumeRun(engine.deps, { actor: engine.actor, runId });
+      await fails(runId);
+    }),
+  );
+  const forgot = await Promise.all(
+    runIds.map(async (runId) => {
+      const executions = engine.deps.temporal.client.workflow.list({
+        query: `WorkflowId = '${runId}'`,
+      });
+      for await (const { runId: id } of executions) {
+        const handle = engine.deps.temporal.client.workflow.getHandle(runId, id);
+        const { events } = await handle.fetchHistory();
+        if (events!.some((event) => event.workflowTaskFailedEventAttributes != null)) return true;
+      }
+      return false;
+    }),
+  );
+  expect(forgot).toContain(true);
+}, 120_000);
+
 describe('a gate with reminders', () => {
   test('alerts again after each interval until it is decided', async () => {
     const runId = await engine.trigger(await engine.define(branching({ remind_seconds: 1 })));

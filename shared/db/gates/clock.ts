@@ -27,16 +27,19 @@ type ClockedGate = z.infer<typeof clockedGate>;
 
 /**
  * Does what is due at an open gate, by the clock of the database: decides it at its deadline, or queues a reminder.
- * Returns the decision, of the deadline or of a person, or else when to check again. Idempotent.
+ * Returns the decision, of the deadline or of a person, or else when to check again. Idempotent, also when the run has
+ * ended: an execution that loses the workflow task in which it ended the run needs the decision again to end itself.
  */
 export async function checkGate(
   db: Pool,
   call: GateCheck & { execution: string; alerts: boolean },
 ): Promise<{ decision?: GateDecision; wait_ms?: number }> {
   return db.transaction(async (tx) => {
-    const gate = await lockGate(tx, call);
+    const accepted = await lockRun(tx, call);
+    const gate = await readGate(tx, call);
     if (gate === null) return {};
     if (gate.status === 'open') {
+      if (!accepted) return {};
       if (!gate.expired) {
         if (gate.reminds) await remind(tx, call, gate);
         return waitOf(tx, call);
@@ -63,18 +66,22 @@ export async function runsDueWithin(db: Pool, seconds: number): Promise<readonly
   `);
 }
 
-async function lockGate(
+/** Whether the run accepts work of the execution. */
+async function lockRun(
   tx: Tx,
-  { run_id, step_key, round, execution }: GateCheck & { execution: string },
-): Promise<ClockedGate | null> {
+  { run_id, execution }: GateCheck & { execution: string },
+): Promise<boolean> {
   const run = await tx.maybeOne(sql.prepared(
     'gates_lock_run_to_check',
-    z.object({ id: z.string() }),
+    z.object({ accepted: z.boolean() }),
   )`
-    SELECT id FROM runs WHERE id = ${run_id} AND ${acceptsWorkOf(execution)} FOR UPDATE
+    SELECT (${acceptsWorkOf(execution)}) AS accepted FROM runs WHERE id = ${run_id} FOR UPDATE
   `);
-  if (run === null) return null;
-  return tx.maybeOne(sql.prepared('gates_read_clock', clockedGate)`
+  return run?.accepted === true;
+}
+
+const readGate = (tx: Tx, { run_id, step_key, round }: GateCheck): Promise<ClockedGate | null> =>
+  tx.maybeOne(sql.prepared('gates_read_clock', clockedGate)`
     SELECT r.workspace_id, g.node_id, g.label, g.prompt, g.status,
            (g.settings ->> 'timeout_seconds')::float8 AS timeout_seconds, g.settings ->> 'on_timeout' AS on_timeout,
            coalesce(g.expires_at <= clock_timestamp(), false) AS expired,
@@ -82,7 +89,6 @@ async function lockGate(
     FROM gates g JOIN runs r ON r.id = g.run_id
     WHERE g.run_id = ${run_id} AND g.step_key = ${step_key} AND g.round = ${round}
   `);
-}
 
 async function timeOut(tx: Tx, call: GateCheck, gate: ClockedGate): Promise<void> {
   const { on_timeout: action } = gate;

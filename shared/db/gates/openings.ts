@@ -32,7 +32,7 @@ interface PauseNotice {
 /**
  * Pauses a run at its open gates: opens the new ones, and marks the run `paused` with one `run_paused` frame for the
  * gate that waits longest. If a decision already exists, nothing is paused and the decisions are returned. Idempotent,
- * also after a reset. `noticed`: a notice for the run that started this one is queued. Each `run_paused` frame comes with
+ * also after a reset and after the run has ended. `noticed`: a notice for the run that started this one is queued. Each `run_paused` frame comes with
  * an event for webhook endpoints, and with `alerts` with an alert.
  */
 export async function pauseAtGates(
@@ -44,7 +44,9 @@ export async function pauseAtGates(
       SELECT status, resumed_count AS epoch, rehearsal IS NOT NULL AS rehearsed FROM runs
       WHERE id = ${call.run_id} AND ${acceptsWorkOf(call.execution)} FOR UPDATE
     `);
-    if (run === null) return { decisions: [], noticed: false };
+    if (run === null) {
+      return { decisions: await decisionsOf(tx, call.run_id, call.gates), noticed: false };
+    }
     await writePending(tx, call);
     const opened: GateOpening[] = [];
     for (const gate of call.gates) {
