@@ -93,14 +93,13 @@ function* nearest(
     const [above, below] = [lanes[before], lanes[next]];
     const detourAbove = above === undefined ? Infinity : low - above.y;
     const detourBelow = below === undefined ? Infinity : Math.max(0, below.y - high);
-    if (detourBelow <= detourAbove) {
-      if (below === undefined) return;
+    if (below !== undefined && detourBelow <= detourAbove) {
       yield below;
       next += 1;
-    } else {
-      yield above!;
+    } else if (above !== undefined) {
+      yield above;
       before -= 1;
-    }
+    } else return;
   }
   for (const lane of [lanes[0], lanes.at(-1)]) if (lane !== undefined) yield lane;
 }
