@@ -1005,6 +1005,7 @@ CREATE TABLE runs (
 CREATE INDEX runs_by_failure ON public.runs USING btree (workspace_id, ((failure ->> 'kind'::text)), created_at DESC, id DESC) WHERE (failure IS NOT NULL);
 CREATE INDEX runs_by_source ON public.runs USING btree (forked_from, created_at DESC, id DESC) WHERE (forked_from IS NOT NULL);
 CREATE INDEX runs_by_status ON public.runs USING btree (workspace_id, status, created_at DESC, id DESC);
+CREATE INDEX runs_by_version ON public.runs USING btree (workflow_id, workflow_version, created_at DESC, id DESC) WHERE (graph IS NULL);
 CREATE INDEX runs_by_workflow ON public.runs USING btree (workflow_id, created_at DESC, id DESC);
 CREATE INDEX runs_by_workspace ON public.runs USING btree (workspace_id, created_at DESC, id DESC);
 CREATE INDEX runs_live_by_schedule ON public.runs USING btree (schedule_id) WHERE ((schedule_id IS NOT NULL) AND (status = ANY (ARRAY['pending'::text, 'running'::text, 'paused'::text])));
