@@ -48,7 +48,11 @@ export interface RunActions {
   /** Throws what `decide` would throw, and decides nothing. */
   check(actor: Actor, runId: string, answer: Answer): Promise<Run>;
   /** Says which member is expected to decide a gate. */
-  assign(actor: Actor, runId: string, given: Omit<Assignment, 'actor' | 'runId'>): Promise<Run>;
+  assign(
+    actor: Actor,
+    runId: string,
+    given: Omit<Assignment, 'actor' | 'runId' | 'mails'>,
+  ): Promise<Run>;
   resume(actor: Actor, runId: string, override?: Override): Promise<Run>;
   cancel(actor: Actor, runId: string): Promise<Run>;
 }
@@ -161,7 +165,8 @@ function gateActions(
       return read(actor, runId);
     },
     assign: async (actor, runId, given) => {
-      await assignGate(context.db, { actor, runId, ...given });
+      const mails = context.config.email.apiKey !== undefined;
+      await assignGate(context.db, { actor, runId, mails, ...given });
       return untilRead(() => read(actor, runId));
     },
   };

@@ -16,6 +16,23 @@ interface RunAlert {
   text: string;
   /** The gate that it waits at. Missing in alerts stored before this field existed. */
   node_id?: string;
+  /** The step of the gate, where its node can have several at once. */
+  step_key?: string;
+}
+
+/** A gate was assigned to a member. It is for this member alone, by email. */
+export interface AssignmentAlert {
+  event: 'assigned';
+  run_id: string;
+  workspace_id: string;
+  workflow_name: string;
+  /** The gate's prompt. */
+  text: string;
+  node_id: string;
+  step_key: string;
+  member_id: string;
+  /** The name of who assigned it, if they have one. */
+  by: string | null;
 }
 
 /** A test alert, requested by a member. */
@@ -26,7 +43,7 @@ export interface TestAlert {
   by: string | null;
 }
 
-export type Alert = RunAlert | TestAlert;
+export type Alert = RunAlert | AssignmentAlert | TestAlert;
 
 /** The workflow type that sends one alert. Its workflow id identifies the outbox row. */
 export const ALERT_WORKFLOW = 'sendAlert';
@@ -54,9 +71,11 @@ const SENDER = '[Service]';
 /** A name is free text; in a subject, which is a single line, its line breaks become spaces. */
 export const oneLine = (name: string): string => name.replace(/[\p{Cc}\u2028\u2029]+/gu, ' ');
 
-/** The page of a gate, below the public address. */
-export const gatePage = (runId: string, nodeId: string): string =>
-  `/approvals/${encodeURIComponent(runId)}/${encodeURIComponent(nodeId)}`;
+/** The page of a gate, below the public address. Without a step, it shows the first gate of the node. */
+export function gatePage(runId: string, nodeId: string, stepKey?: string): string {
+  const page = `/approvals/${encodeURIComponent(runId)}/${encodeURIComponent(nodeId)}`;
+  return stepKey === undefined ? page : `${page}?step=${encodeURIComponent(stepKey)}`;
+}
 
 /** The text for people. The last line is the page below `publicUrl` where they can act. */
 export function alertTexts(alert: Alert, publicUrl: string): AlertTexts {
@@ -70,9 +89,16 @@ function contentOf(alert: Alert): { title: string; line: string; page: string } 
     const by = alert.by === null ? '' : `, requested by ${alert.by}`;
     return { title: 'Test alert', line: `This is a test of alerts${by}`, page: '/' };
   }
-  const { run_id, workflow_name, text, node_id } = alert;
+  const { run_id, workflow_name, text, node_id, step_key } = alert;
   const run = `Run ${run_id} of '${workflow_name}'`;
   const workflow = oneLine(workflow_name);
+  if (alert.event === 'assigned') {
+    return {
+      title: `Approval assigned to you - ${workflow}`,
+      line: `${alert.by ?? 'An API key'} assigned you an approval of ${run}: ${text}`,
+      page: gatePage(run_id, alert.node_id, step_key),
+    };
+  }
   const page = `/runs/${encodeURIComponent(run_id)}`;
   if (alert.event === 'failed') {
     return { title: `Run failed - ${workflow}`, line: `${run} failed: ${text}`, page };
@@ -80,6 +106,6 @@ function contentOf(alert: Alert): { title: string; line: string; page: string } 
   return {
     title: `Approval needed - ${workflow}`,
     line: `${run} is paused at a human gate: ${text}`,
-    page: node_id === undefined ? page : gatePage(run_id, node_id),
+    page: node_id === undefined ? page : gatePage(run_id, node_id, step_key),
   };
 }

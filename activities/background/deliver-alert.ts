@@ -1,5 +1,7 @@
 import { ApplicationFailure, Context } from '@temporalio/activity';
 import { type Alert, type AlertCall, alertTexts } from '../../shared/alerts.ts';
+import { readAssigneeEmail } from '../../shared/db/gates/assignments.ts';
+import type { Pool } from '../../shared/db/pool.ts';
 import { messageOf } from '../../shared/errors.ts';
 import type { BackgroundActivities } from '../../shared/execution.ts';
 import type { Config } from '../../shared/platform/config.ts';
@@ -13,6 +15,7 @@ export interface AlertDeps {
   config: Pick<Config, 'alerts' | 'api' | 'chatWebhookUrl'>;
   egress: Egress;
   mailer: Mailer | undefined;
+  db: Pool;
   log: Logger;
 }
 
@@ -91,10 +94,18 @@ async function sendChat(deps: AlertDeps, alert: Alert, attempt: Attempt): Promis
 }
 
 async function sendMail(deps: AlertDeps, alert: Alert, attempt: Attempt): Promise<void> {
-  const { email } = deps.config.alerts;
-  if (deps.mailer === undefined || email === undefined) return;
+  if (deps.mailer === undefined) return;
+  const email = await recipientOf(deps, alert);
+  if (email === undefined) return;
   const { subject, body } = alertTexts(alert, deps.config.api.publicUrl);
   await deps.mailer.send({ to: [email], subject, text: body }, attempt);
+}
+
+/** Undefined without one: also when the gate was decided or assigned to somebody else meanwhile. */
+async function recipientOf({ db, config }: AlertDeps, alert: Alert): Promise<string | undefined> {
+  if (alert.event !== 'assigned') return config.alerts.email;
+  const { run_id: runId, step_key: stepKey, member_id: memberId } = alert;
+  return (await readAssigneeEmail(db, { runId, stepKey, memberId })) ?? undefined;
 }
 
 function toDeliveryError(error: unknown, channel: AlertCall['channel']): DeliveryError {

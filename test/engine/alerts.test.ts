@@ -4,6 +4,8 @@ import { buildApp } from '../../api/app.ts';
 import { sql } from '../../shared/db/pool.ts';
 import { ALERT_WORKFLOW } from '../../shared/alerts.ts';
 import { alertTexts } from '../../shared/alerts.ts';
+import { newId } from '../../shared/crypto/ids.ts';
+import { assignGate } from '../../shared/db/gates/assignments.ts';
 import { pauseAtGates } from '../../shared/db/gates/openings.ts';
 import { abandonRun } from '../../shared/db/runs/ends.ts';
 import { cancelRun, decideGate, resumeRun } from '../../shared/operations/runs/runs.ts';
@@ -131,6 +133,10 @@ describe('alert texts', () => {
       subject: '[Service] Approval needed - Answer tickets',
       body: `${paused}\n${url}/approvals/run_1/review`,
     });
+    const call = { ...alert, event: 'paused', node_id: 'agent', step_key: 'agent/1.1' } as const;
+    expect(alertTexts(call, url).body).toBe(
+      `${paused}\n${url}/approvals/run_1/agent?step=agent%2F1.1`,
+    );
     expect(alertTexts({ event: 'test', workspace_id: 'ws_1', by: 'Ada' }, url)).toEqual({
       chat: `[Service] This is a test of alerts, requested by Ada\n${url}/`,
       subject: '[Service] Test alert',
@@ -158,6 +164,60 @@ describe('alert texts', () => {
     const texts = alertTexts(named, url);
     expect(texts.subject).toBe('[Service] Run failed - A Bcc: x@y z');
     expect(texts.chat).toContain("'A\r\nBcc: x@y\u2028z'");
+  });
+});
+
+describe('a gate that is assigned', () => {
+  const start = async () => {
+    // The operators get no alerts by email.
+    const engine = await engineWith({ ...mailSettings(), ALERT_EMAIL: '' });
+    const [ann, ben] = await Promise.all(
+      ['Ann', 'Ben'].map(async (name) => {
+        const id = newId('member');
+        const email = `${id}@example.com`;
+        await engine.db.query(sql.type(z.object({}))`
+          INSERT INTO members (id, workspace_id, name, email, role, status)
+          VALUES (${id}, ${engine.actor.workspaceId}, ${name}, ${email}, 'editor', 'active')`);
+        return { ...engine.actor, id, name, email };
+      }),
+    );
+    const runId = await engine.trigger(await engine.define(gated, 'Answer tickets'), {
+      ticket: 'it',
+    });
+    await engine.until(runId, ['paused']);
+    const assign = (memberId: string | null) =>
+      assignGate(engine.db, { actor: ann!, runId, memberId, mails: true });
+    return { engine, ann: ann!, ben: ben!, runId, assign };
+  };
+
+  test('is announced to the assignee by email, unless they assigned it to themselves', async () => {
+    const { engine, ann, ben, runId, assign } = await start();
+    await assign(ann.id);
+    await assign(ben.id);
+    await eventually(() => mail.seen.length === 1);
+    const line = `Ann assigned you an approval of Run ${runId} of 'Answer tickets': Send it?`;
+    expect(mails()).toEqual([
+      {
+        to: [ben.email],
+        subject: '[Service] Approval assigned to you - Answer tickets',
+        text: `${line}\n${ADDRESS}/approvals/${runId}/review?step=review`,
+      },
+    ]);
+    const { status, history } = await alertOf(engine, runId);
+    expect(status).toBe('COMPLETED');
+    expect(history).not.toContain(ben.email);
+  });
+
+  test('is not announced to one who has lost it meanwhile', async () => {
+    const { engine, ben, runId, assign } = await start();
+    mail.refusal = { status: 503, body: { message: 'later' } };
+    await assign(ben.id);
+    await eventually(() => mail.seen.length > 0);
+    await assign(null);
+    mail.refusal = undefined;
+    mail.seen.length = 0;
+    expect((await alertOf(engine, runId)).status).toBe('COMPLETED');
+    expect(mails()).toEqual([]);
   });
 });
 

@@ -5,8 +5,9 @@ import { AppError, conflict, notFound } from '../../errors.ts';
 import { decidersOf, type GateSettings } from '../../graph/gate-settings.ts';
 import type { GateChoice } from '../../gate-decision.ts';
 import { recordAudit } from '../audit/audit.ts';
+import { queueAssignment } from '../runs/outbox.ts';
 import { readStandings } from '../people/standings.ts';
-import { type Pool, sql, type Tx } from '../pool.ts';
+import { type Db, type Pool, sql, type Tx } from '../pool.ts';
 import { refusal } from './decisions.ts';
 import { isDecidable, isChosen, starterOf } from './gate-records.ts';
 
@@ -15,6 +16,8 @@ export interface Assignment extends GateChoice {
   runId: string;
   /** Null: the gate has no assignee any more. */
   memberId: string | null;
+  /** Whether the member gets an email, unless they assigned the gate to themselves. */
+  mails: boolean;
 }
 
 const heldRun = z.object({ status: z.string() });
@@ -24,6 +27,7 @@ const openGate = z.object({
   round: z.number(),
   node_id: z.string(),
   label: z.string(),
+  prompt: z.string(),
   assignee_id: z.string().nullable(),
   settings: z.unknown().transform((value) => (value ?? {}) as GateSettings),
   decisions: z.unknown().transform((value) => (value ?? []) as GateVote[]),
@@ -51,6 +55,10 @@ export async function assignGate(db: Pool, assignment: Assignment): Promise<void
       UPDATE gates SET assignee_id = ${memberId}
       WHERE run_id = ${runId} AND step_key = ${gate.step_key} AND round = ${gate.round}
     `);
+    if (memberId !== null && memberId !== actor.id && assignment.mails) {
+      const { node_id: nodeId, step_key: stepKey, prompt: text } = gate;
+      await queueAssignment(tx, { runId, nodeId, stepKey, text, memberId, by: actor.name });
+    }
     await recordAudit(tx, actor, {
       action: 'assign',
       targetType: 'run',
@@ -65,9 +73,21 @@ export async function assignGate(db: Pool, assignment: Assignment): Promise<void
   });
 }
 
+/** The address of the member, while the gate is assigned to them and open; else null. */
+export const readAssigneeEmail = (
+  db: Db,
+  gate: { runId: string; stepKey: string; memberId: string },
+): Promise<string | null> =>
+  db.maybeOneFirst(sql.prepared('gates_read_assignee_email', z.object({ email: z.string() }))`
+    SELECT m.email FROM gates g JOIN runs r ON r.id = g.run_id
+    JOIN members m ON m.id = g.assignee_id AND m.workspace_id = r.workspace_id
+    WHERE g.run_id = ${gate.runId} AND g.step_key = ${gate.stepKey} AND g.assignee_id = ${gate.memberId}
+      AND m.status = 'active' AND ${isDecidable}
+  `);
+
 const findOpenGate = (tx: Tx, assignment: Assignment): Promise<OpenGate | null> =>
   tx.maybeOne(sql.prepared('gates_find_to_assign', openGate)`
-    SELECT g.step_key, g.round, g.node_id, g.label, g.assignee_id, g.settings, g.decisions, ${starterOf} AS starter
+    SELECT g.step_key, g.round, g.node_id, g.label, g.prompt, g.assignee_id, g.settings, g.decisions, ${starterOf} AS starter
     FROM runs r JOIN gates g ON g.run_id = r.id
     WHERE r.id = ${assignment.runId} AND ${isDecidable} AND ${isChosen(assignment)}
     ORDER BY g.opened_at, g.step_key LIMIT 1

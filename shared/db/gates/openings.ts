@@ -195,7 +195,8 @@ async function announcePause(
   };
   await appendFrames(tx, call.run_id, [frame]);
   if (!call.alerts) return;
-  await queueAlert(tx, { runId: call.run_id, event: 'paused', text, nodeId });
+  const stepKey = callKey ?? undefined;
+  await queueAlert(tx, { runId: call.run_id, event: 'paused', text, nodeId, stepKey });
 }
 
 const announcementOf = (
@@ -207,8 +208,8 @@ const announcementOf = (
   paused,
   opened: opened.map(({ step_key, round }) => ({ step_key, round })),
   pages: gates.map(({ step_key, node_id, tool_call }) => {
-    const query = tool_call === undefined ? '' : `?step=${encodeURIComponent(step_key)}`;
-    return { step_key, url: publicUrl + gatePage(runId, node_id) + query };
+    const page = gatePage(runId, node_id, tool_call === undefined ? undefined : step_key);
+    return { step_key, url: publicUrl + page };
   }),
 });
 

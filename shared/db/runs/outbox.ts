@@ -52,15 +52,45 @@ export async function enqueueLater(
  */
 export async function queueAlert(
   tx: Tx,
-  alert: { runId: string; event: AlertEvent; text: string; nodeId?: string },
+  alert: {
+    runId: string;
+    event: AlertEvent;
+    text: string;
+    nodeId?: string;
+    /** Where the node can have several gates at once. */
+    stepKey?: string | undefined;
+  },
 ): Promise<void> {
   await tx.query(sql.prepared('outbox_queue_alert', z.object({}))`
     INSERT INTO outbox (run_id, kind, payload)
     SELECT r.id, 'alert', json_strip_nulls(json_build_object(
              'run_id', r.id, 'workspace_id', r.workspace_id, 'workflow_name', w.name, 'event', ${alert.event}::text,
-             'text', ${alert.text}::text, 'node_id', ${alert.nodeId ?? null}::text))
+             'text', ${alert.text}::text, 'node_id', ${alert.nodeId ?? null}::text,
+             'step_key', ${alert.stepKey ?? null}::text))
     FROM runs r JOIN workflows w ON w.id = r.workflow_id AND w.workspace_id = r.workspace_id
     WHERE r.id = ${alert.runId} AND r.rehearsal IS NULL
+  `);
+}
+
+/** Queues the email for the member to whom a gate was assigned. `nodeId` and `stepKey` are the gate's. */
+export async function queueAssignment(
+  tx: Tx,
+  gate: {
+    runId: string;
+    nodeId: string;
+    stepKey: string;
+    text: string;
+    memberId: string;
+    by: string | null;
+  },
+): Promise<void> {
+  await tx.query(sql.prepared('outbox_queue_assignment', z.object({}))`
+    INSERT INTO outbox (run_id, kind, payload)
+    SELECT r.id, 'alert', json_build_object(
+             'run_id', r.id, 'workspace_id', r.workspace_id, 'workflow_name', w.name, 'event', 'assigned',
+             'text', ${gate.text}::text, 'node_id', ${gate.nodeId}::text, 'step_key', ${gate.stepKey}::text,
+             'member_id', ${gate.memberId}::text, 'by', ${gate.by}::text)
+    FROM runs r JOIN workflows w ON w.id = r.workflow_id WHERE r.id = ${gate.runId}
   `);
 }
 

@@ -1,6 +1,12 @@
 import { WorkflowNotFoundError } from '@temporalio/client';
 import { z } from 'zod';
-import { type Alert, ALERT_WORKFLOW, alertEvents, type SendAlertInput } from '../../alerts.ts';
+import {
+  type Alert,
+  ALERT_WORKFLOW,
+  type AlertChannel,
+  alertEvents,
+  type SendAlertInput,
+} from '../../alerts.ts';
 import type { AdmittedRun } from '../../db/runs/admission.ts';
 import { readStartable } from '../../db/runs/restart.ts';
 import { complete, isFirst, type OutboxRow, postpone } from '../../db/runs/outbox.ts';
@@ -135,6 +141,18 @@ const alertPayload = z.discriminatedUnion('event', [
     event: z.enum(alertEvents),
     text: z.string(),
     node_id: z.string().optional(),
+    step_key: z.string().optional(),
+  }),
+  z.object({
+    run_id: z.string(),
+    workspace_id: z.string(),
+    workflow_name: z.string(),
+    event: z.literal('assigned'),
+    text: z.string(),
+    node_id: z.string(),
+    step_key: z.string(),
+    member_id: z.string(),
+    by: z.string().nullable(),
   }),
   z.object({ workspace_id: z.string(), event: z.literal('test'), by: z.string().nullable() }),
 ]) satisfies z.ZodType<Alert>;
@@ -142,13 +160,19 @@ const alertPayload = z.discriminatedUnion('event', [
 const summaryOf = (alert: Alert): string =>
   alert.event === 'test' ? 'Test alert' : `Run ${alert.event}: ${alert.workflow_name}`;
 
+/** A member gets their own alert by email, also where the operators get none. */
+function channelsFor(alert: Alert, { alerts, email }: DispatchDeps['config']): AlertChannel[] {
+  if (alert.event !== 'assigned') return alerts.channels;
+  return email.apiKey === undefined ? [] : ['email'];
+}
+
 /** The execution's id comes from its row, so a row that is dispatched twice sends once. */
 async function alert(deps: DispatchDeps, row: OutboxRow): Promise<Outcome> {
   const { temporal, config } = deps;
-  const { channels } = config.alerts;
-  // Alerts were disabled after it was queued.
-  if (channels.length === 0) return DONE;
   const content = alertPayload.parse(row.payload);
+  const channels = channelsFor(content, config);
+  // They were disabled after it was queued.
+  if (channels.length === 0) return DONE;
   const input: SendAlertInput = {
     alert: content,
     channels,
