@@ -12,7 +12,10 @@ export interface DecisionFlags {
 }
 
 /** The gate that the flags name among the open ones; the oldest without flags. */
-const gateOf = (run: Run, { digest, node }: DecisionFlags): PendingGate | undefined =>
+export const gateOf = (
+  run: Run,
+  { digest, node }: Pick<DecisionFlags, 'digest' | 'node'>,
+): PendingGate | undefined =>
   run.pending_gates.find((gate) =>
     digest === undefined
       ? node === undefined || gate.node_id === node

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { jsonObject } from '../../shared/contract/common.ts';
+import { gateSchema, gateStepKey } from '../../shared/contract/gate.ts';
 import {
   assignmentFields,
   gateAnswerFields,
@@ -14,9 +15,11 @@ import {
   runListShape,
   runSchema,
 } from '../../shared/contract/run.ts';
+import { readGate } from '../../shared/operations/gates/read-gate.ts';
 import type { StartRequest } from '../../shared/operations/runs/runs.ts';
 import { listRuns } from '../../shared/db/run-lists/run-list.ts';
 import { restOf } from '../http/run-watch.ts';
+import { shownAskings } from '../identity/shown-gates.ts';
 import { defineTool, type McpTool, type ToolCall } from './tool.ts';
 import { scopeOf, workflowArgument } from './workflow-tools.ts';
 
@@ -170,6 +173,25 @@ export const runTools: readonly [McpTool, ...McpTool[]] = [
         status: status === undefined ? undefined : [status].flat(),
         ...filter,
       }),
+  }),
+  defineTool({
+    name: 'get_gate',
+    title: 'Read a gate',
+    description:
+      'Reads one gate of a run, open or decided: whether the caller can decide it and who else can, the schema of the arguments of a ' +
+      'tool call, and the earlier decisions of the same node. Read it before you ask a person to decide.',
+    capability: 'view',
+    annotations: { readOnlyHint: true, openWorldHint: false },
+    input: z.strictObject({
+      run_id: runId,
+      step_key: gateStepKey.meta({ description: '`step_key` of an entry of pending_gates' }),
+    }),
+    output: gateSchema,
+    handle: async ({ context, actor }, args) =>
+      shownAskings(
+        actor,
+        await readGate(context.db, { actor, runId: args.run_id, stepKey: args.step_key }),
+      ),
   }),
   defineTool({
     name: 'approve_run',

@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
 import type { Run, Step } from '../../client/index.ts';
 import { agentsOf, conversationLines, nodeSteps } from '../conversation.ts';
-import { bindDecision, type DecisionFlags } from '../decisions.ts';
-import { codeOfRun, Ending, exitCodes, misuse } from '../endings.ts';
+import { bindDecision, type DecisionFlags, gateOf } from '../decisions.ts';
+import { codeOfRun, Ending, exitCodes, misuse, refusal } from '../endings.ts';
 import { collect, positive, readInput, wholePositive } from '../input.ts';
 import { dollars, type Output } from '../output.ts';
 import { memberOf } from '../references.ts';
@@ -29,6 +29,7 @@ export function runCommands(program: Command): void {
   startCommand(program);
   const runs = program.command('runs').description('list and manage runs');
   readCommands(runs);
+  gateCommand(program);
   changeCommands(program);
 }
 
@@ -89,6 +90,27 @@ function readCommands(runs: Command): void {
       endWith(await watch(session, runId, waitTimeout)),
     ),
   );
+}
+
+function gateCommand(program: Command): void {
+  program
+    .command('gate')
+    .argument('<run>')
+    .description('show the gate that a run waits at, who can decide it, and what it asked before')
+    .option('--node <id>', 'the gate, when several are open')
+    .option('--step <key>', 'the gate of a step, also a decided one')
+    .action(
+      inSession<{ node?: string; step?: string }>(
+        async ({ client, output }, [runId = ''], { node, step }) => {
+          const stepKey = step ?? gateOf(await client.getRun(runId), { node })?.step_key;
+          if (stepKey === undefined) {
+            const which = node === undefined ? 'a gate' : `gate '${node}'`;
+            throw refusal(`Run ${runId} does not wait at ${which}`);
+          }
+          output.record(await client.getGate(runId, stepKey));
+        },
+      ),
+    );
 }
 
 function changeCommands(program: Command): void {

@@ -37,6 +37,9 @@ export const assigneeSchema = z
   .object({ id: z.string(), name: z.string() })
   .meta({ id: 'Assignee' });
 
+/** The step of a gate, as a parameter. */
+export const gateStepKey = z.string().min(1).max(1_000);
+
 /** What a gate asks, in one round. */
 const askedFields = {
   step_key: z.string(),

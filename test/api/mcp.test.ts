@@ -115,6 +115,7 @@ describe.each(generations)('a client of protocol %s', (generation) => {
       'get_draft',
       'get_event_replay',
       'get_experiment',
+      'get_gate',
       'get_inbound_event',
       'get_run',
       'get_usage',
@@ -243,6 +244,9 @@ describe.each(generations)('a client of protocol %s', (generation) => {
       wait_seconds: 20,
     });
     expect(paused).toMatchObject({ status: 'paused', pending_gates: [{ prompt: 'Send x?' }] });
+    const { step_key } = paused.pending_gates[0];
+    const { data: asked } = await use(client, 'get_gate', { run_id: paused.id, step_key });
+    expect(asked).toMatchObject({ prompt: 'Send x?', status: 'open', can_decide: true });
     const { data: approved } = await use(client, 'approve_run', {
       run_id: paused.id,
       input: { note: 'fine' },
@@ -392,6 +396,7 @@ describe('permissions', () => {
     validate_workflow: { workflow: 'wf_x' },
     run_workflow: { workflow: 'wf_x' },
     get_run: { run_id: 'run_x' },
+    get_gate: { run_id: 'run_x', step_key: 'gate' },
     approve_run: { run_id: 'run_x' },
     assign_gate: { run_id: 'run_x', member_id: null },
     resume_run: { run_id: 'run_x' },
@@ -530,7 +535,7 @@ describe('permissions', () => {
       const { error } = await use(client, name, ids);
       expect([name, error]).toEqual([name, (await use(client, name, args)).error]);
       expect(error).toMatch(
-        /^(Workflow|Run|Backtest|Experiment|Event|Replay|Webhook endpoint) not found$/,
+        /^(Workflow|Run|Gate|Backtest|Experiment|Event|Replay|Webhook endpoint) not found$/,
       );
     }
     expect(await use(client, 'get_workflow', { workflow: 'Theirs' })).toHaveProperty('error');

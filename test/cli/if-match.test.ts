@@ -38,6 +38,7 @@ const others = new Set([
     'rerun',
     'fork',
     'runs watch',
+    'gate',
     'approve',
     'reject',
     'assign',

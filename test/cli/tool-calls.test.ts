@@ -45,6 +45,23 @@ const ended = async (runId: string): Promise<any> => {
 };
 
 describe('a tool call that waits for approval', () => {
+  test('is shown with the schema of its arguments', async () => {
+    const runId = await paused();
+    const shown = await ops(['gate', runId, '-o', 'json']);
+    expect(shown.json()).toMatchObject({
+      ...{ run_id: runId, step_key: 'triage/1.1', status: 'open', can_decide: true },
+      ...{ arguments: { expression: '20 + 1' }, tool: { schema: expect.any(Object) } },
+    });
+    expect((await ops(['gate', runId, '--node', 'other'])).stderr).toBe(
+      `ops: Run ${runId} does not wait at gate 'other'\n`,
+    );
+    await ops(['approve', runId, '--yes']);
+    await ended(runId);
+    expect(await ops(['gate', runId])).toMatchObject({ code: 1 });
+    const decided = await ops(['gate', runId, '--step', 'triage/1.1', '-o', 'json']);
+    expect(decided.json()).toMatchObject({ status: 'approved', can_decide: false });
+  });
+
   test('is not decided without a confirmation', async () => {
     const runId = await paused();
     for (const command of ['approve', 'reject']) {

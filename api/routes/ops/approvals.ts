@@ -1,6 +1,5 @@
-import { z } from 'zod';
 import type { Actor } from '../../../shared/actor.ts';
-import { gateSchema } from '../../../shared/contract/gate.ts';
+import { gateSchema, gateStepKey } from '../../../shared/contract/gate.ts';
 import { approvalListQuery, approvalListSchema } from '../../../shared/contract/run.ts';
 import { listApprovals } from '../../../shared/db/runs/runs.ts';
 import { AppError } from '../../../shared/errors.ts';
@@ -18,7 +17,7 @@ function memberOf({ id }: Actor): string {
   );
 }
 
-const gateParams = runParams.extend({ step_key: z.string().min(1).max(1_000) });
+const gateParams = runParams.extend({ step_key: gateStepKey });
 
 export function approvalRoutes(app: App, { db }: RouteContext): void {
   app.route({
