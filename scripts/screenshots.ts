@@ -43,9 +43,13 @@ async function shotsOf(client: Client): Promise<Shot[]> {
   const [endpoint] = await client.listEndpoints();
   const run = runs.find(({ status }) => status === 'paused') ?? runs[0];
   const failed = runs.find(({ status }) => status === 'failed');
+  const other = runs.find(
+    ({ id, workflow_id }) => id !== run?.id && workflow_id === run?.workflow_id,
+  );
   const looped = runs.find(({ workflow_name: name }) => /loop/i.test(name));
   const gate = approvals[0];
   const workflow = workflows.find(({ id }) => id === run?.workflow_id) ?? workflows[0];
+  const experiment = await newestExperiment(client, workflows);
   const part = (shot: Shot | false | undefined): Shot[] => (shot ? [shot] : []);
   return [
     { name: 'overview', path: '/', documented: true },
@@ -53,19 +57,16 @@ async function shotsOf(client: Client): Promise<Shot[]> {
     ...part(run && { name: 'run', path: `/runs/${run.id}`, documented: true }),
     ...part(failed && { name: 'run-failed', path: `/runs/${failed.id}` }),
     ...part(looped && { name: 'run-loop', path: `/runs/${looped.id}` }),
+    ...part(other && run && { name: 'run-compare', path: `/runs/${run.id}/compare/${other.id}` }),
     { name: 'approvals', path: '/approvals', documented: true },
     ...part(gate && { name: 'gate', path: `/approvals/${gate.run_id}/${gate.node_id}` }),
     { name: 'workflows', path: '/workflows' },
-    ...part(workflow && { name: 'workflow', path: `/workflows/${workflow.id}` }),
-    ...['versions', 'triggers', 'checks', 'settings'].flatMap((tab) =>
-      part(workflow && { name: `workflow-${tab}`, path: `/workflows/${workflow.id}?tab=${tab}` }),
-    ),
-    ...part(
-      workflow && { name: 'editor', path: `/workflows/${workflow.id}/edit`, documented: true },
-    ),
+    ...(workflow === undefined ? [] : workflowShots(workflow.id)),
+    ...part(experiment && { name: 'experiment', path: `/experiments/${experiment.id}` }),
     { name: 'templates', path: '/templates' },
     { name: 'schedules', path: '/schedules' },
     { name: 'tools', path: '/tools' },
+    { name: 'secrets', path: '/secrets' },
     { name: 'budgets', path: '/budgets' },
     { name: 'usage', path: '/usage' },
     { name: 'policies', path: '/policies' },
@@ -88,6 +89,26 @@ async function shotsOf(client: Client): Promise<Shot[]> {
     { name: 'signup', path: '/signup' },
     { name: 'invite', path: '/invite' },
   ];
+}
+
+const workflowShots = (id: string): Shot[] => [
+  { name: 'workflow', path: `/workflows/${id}` },
+  ...['versions', 'triggers', 'checks', 'settings'].map((tab) => ({
+    name: `workflow-${tab}`,
+    path: `/workflows/${id}?tab=${tab}`,
+  })),
+  { name: 'editor', path: `/workflows/${id}/edit`, documented: true },
+];
+
+async function newestExperiment(
+  client: Client,
+  workflows: readonly { id: string }[],
+): Promise<{ id: string } | undefined> {
+  for (const { id } of workflows) {
+    const { experiments } = await client.listExperiments(id, { limit: 1 });
+    if (experiments[0] !== undefined) return experiments[0];
+  }
+  return undefined;
 }
 
 async function take(browser: Browser, api: string, shots: Shot[], look: Look): Promise<void> {
