@@ -16,7 +16,7 @@ interface RunAlert {
   text: string;
   /** The gate that it waits at. Missing in alerts stored before this field existed. */
   node_id?: string;
-  /** The step of the gate, where its node can have several at once. */
+  /** The step of the gate. Missing in alerts stored before this field existed. */
   step_key?: string;
 }
 
@@ -71,10 +71,15 @@ const SENDER = '[Service]';
 /** A name is free text; in a subject, which is a single line, its line breaks become spaces. */
 export const oneLine = (name: string): string => name.replace(/[\p{Cc}\u2028\u2029]+/gu, ' ');
 
-/** The page of a gate, below the public address. Without a step, it shows the first gate of the node. */
+/**
+ * The page of a gate, below the public address. A node has several gates at once in a map, or as an agent with tool calls;
+ * without a step, the page shows the first of them.
+ */
 export function gatePage(runId: string, nodeId: string, stepKey?: string): string {
   const page = `/approvals/${encodeURIComponent(runId)}/${encodeURIComponent(nodeId)}`;
-  return stepKey === undefined ? page : `${page}?step=${encodeURIComponent(stepKey)}`;
+  return stepKey === undefined || stepKey === nodeId
+    ? page
+    : `${page}?step=${encodeURIComponent(stepKey)}`;
 }
 
 /** The text for people. The last line is the page below `publicUrl` where they can act. */

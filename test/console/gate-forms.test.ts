@@ -146,6 +146,32 @@ describeConsole('a gate with rules and an input schema', (given) => {
     await stage.call('POST', `/api/runs/${runId}/cancel`);
   });
 
+  test('of each item of a map has its own page', async () => {
+    const mapped = {
+      nodes: [
+        { id: 'each', kind: 'map', items: "['Ann', 'Bob']" },
+        { id: 'ask', kind: 'human_gate', prompt: 'Write to {each.item}?' },
+      ],
+      edges: [edge('each', 'ask', 'true'), edge('ask', 'each')],
+    };
+    const runId = await stage.engine.trigger(await stage.engine.define(mapped as never));
+    await eventually(async () => (await stage.engine.run(runId)).pending_gates.length === 2);
+    const { page, context, problems } = await stage.open(`/approvals/${runId}/ask?step=ask%232`);
+    await page.getByText('Write to Bob?').waitFor();
+    const gates = page.getByRole('navigation', { name: 'Pending approvals' }).getByRole('link');
+    await gates.and(page.locator('[href*="ask%231"]')).click();
+    await page.getByText('Write to Ann?').waitFor();
+    await gates.and(page.locator('[href*="ask%232"]')).click();
+    await page.getByText('Write to Bob?').waitFor();
+    await page.getByRole('button', { name: 'Approve' }).click();
+    await page.getByRole('button', { name: 'Send now' }).click();
+    await eventually(async () => (await stage.engine.run(runId)).pending_gates.length === 1);
+    expect((await stage.engine.run(runId)).pending_gate?.step_key).toBe('ask#1');
+    expect(problems).toEqual([]);
+    await context.close();
+    await stage.call('POST', `/api/runs/${runId}/cancel`);
+  });
+
   const asking = (settings: object) => ({
     nodes: [{ id: 'ask', kind: 'human_gate', prompt: 'Pay?', ...settings }],
     edges: [],

@@ -200,7 +200,7 @@ describe('a gate that is assigned', () => {
       {
         to: [ben.email],
         subject: '[Service] Approval assigned to you - Answer tickets',
-        text: `${line}\n${ADDRESS}/approvals/${runId}/review?step=review`,
+        text: `${line}\n${ADDRESS}/approvals/${runId}/review`,
       },
     ]);
     const { status, history } = await alertOf(engine, runId);

@@ -18,10 +18,11 @@ export interface Announcement {
 
 const oldestGate = z.object({
   node_id: z.string(),
+  step_key: z.string(),
   prompt: z.string(),
   call_key: z.string().nullable(),
 });
-/** `call_key`: the step key of a tool call. */
+/** `call_key`: the step key, of a tool call only. */
 export type OldestGate = z.infer<typeof oldestGate>;
 
 /**
@@ -60,7 +61,7 @@ export async function announceGates(
         ON page.step_key = g.step_key
       WHERE ${isWanted([pausedType, requestedType])}
     ), ${queueCtes(sql.fragment`(SELECT workspace_id FROM run)`)}
-    SELECT node_id, prompt, CASE WHEN kind = 'tool_call' THEN step_key END AS call_key FROM oldest
+    SELECT node_id, step_key, prompt, CASE WHEN kind = 'tool_call' THEN step_key END AS call_key FROM oldest
   `);
 }
 

@@ -139,7 +139,8 @@ async function remind(
     WHERE run_id = ${run_id} AND step_key = ${step_key} AND round = ${round}
   `);
   if (!alerts) return;
-  await queueAlert(tx, { runId: run_id, event: 'paused', text: `Reminder: ${prompt}`, nodeId });
+  const gate = { nodeId, stepKey: step_key };
+  await queueAlert(tx, { runId: run_id, event: 'paused', text: `Reminder: ${prompt}`, ...gate });
 }
 
 const wait = z.object({ wait_ms: z.number().nullable() });

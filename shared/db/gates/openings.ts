@@ -185,7 +185,7 @@ async function announcePause(
 ): Promise<void> {
   const oldest = await announceGates(tx, announcementOf(call, opened, true));
   if (oldest === null) return;
-  const { node_id: nodeId, prompt: text, call_key: callKey } = oldest;
+  const { node_id: nodeId, step_key: stepKey, prompt: text, call_key: callKey } = oldest;
   const frame: StreamFrame = {
     run_id: call.run_id,
     type: 'run_paused',
@@ -195,7 +195,6 @@ async function announcePause(
   };
   await appendFrames(tx, call.run_id, [frame]);
   if (!call.alerts) return;
-  const stepKey = callKey ?? undefined;
   await queueAlert(tx, { runId: call.run_id, event: 'paused', text, nodeId, stepKey });
 }
 
@@ -207,9 +206,8 @@ const announcementOf = (
   runId,
   paused,
   opened: opened.map(({ step_key, round }) => ({ step_key, round })),
-  pages: gates.map(({ step_key, node_id, tool_call }) => {
-    const page = gatePage(runId, node_id, tool_call === undefined ? undefined : step_key);
-    return { step_key, url: publicUrl + page };
+  pages: gates.map(({ step_key, node_id }) => {
+    return { step_key, url: publicUrl + gatePage(runId, node_id, step_key) };
   }),
 });
 

@@ -57,8 +57,7 @@ export async function queueAlert(
     event: AlertEvent;
     text: string;
     nodeId?: string;
-    /** Where the node can have several gates at once. */
-    stepKey?: string | undefined;
+    stepKey?: string;
   },
 ): Promise<void> {
   await tx.query(sql.prepared('outbox_queue_alert', z.object({}))`

@@ -4,13 +4,13 @@ import type { Approval, PendingGate } from '../../../../client/index.ts';
 export interface Chosen {
   runId: string;
   nodeId: string;
-  /** The step of a tool call: an agent can wait for several at once. Without one, the first gate of the node. */
+  /** The step, where the node can have several gates at once. Without one, the first of them. */
   step?: string | undefined;
 }
 
 /** What the address of a gate adds to its run and node. */
-export const stepOf = ({ kind, step_key }: Pick<PendingGate, 'kind' | 'step_key'>) =>
-  kind === 'tool_call' ? step_key : undefined;
+export const stepOf = ({ node_id, step_key }: Pick<PendingGate, 'node_id' | 'step_key'>) =>
+  step_key === node_id ? undefined : step_key;
 
 /** What the address adds while only the gates of the user are listed. */
 export const mineSearch = (mine: boolean): { mine?: true } => (mine ? { mine } : {});

@@ -35,11 +35,11 @@ export function WaitingGates() {
           }
           return (
             <Paper withBorder component="nav" aria-label={text.label}>
-              {gates.map(({ run_id: runId, node_id: nodeId, ...gate }) => (
+              {gates.map((gate) => (
                 <ItemLink
-                  key={`${runId} ${gate.step_key}`}
+                  key={`${gate.run_id} ${gate.step_key}`}
                   to="/approvals/$runId/$nodeId"
-                  params={{ runId, nodeId }}
+                  params={{ runId: gate.run_id, nodeId: gate.node_id }}
                   search={{ step: stepOf(gate) }}
                   label={<UserText>{gate.label}</UserText>}
                   description={
