@@ -21,7 +21,7 @@ interface RunAlert {
 }
 
 /** A gate was assigned to a member. It is for this member alone, by email. */
-export interface AssignmentAlert {
+interface AssignmentAlert {
   event: 'assigned';
   run_id: string;
   workspace_id: string;

@@ -101,7 +101,7 @@ async function sendMail(deps: AlertDeps, alert: Alert, attempt: Attempt): Promis
   await deps.mailer.send({ to: [email], subject, text: body }, attempt);
 }
 
-/** Undefined without one: also when the gate was decided or assigned to somebody else meanwhile. */
+/** Undefined without one: also when the gate was decided or assigned to another member meanwhile. */
 async function recipientOf({ db, config }: AlertDeps, alert: Alert): Promise<string | undefined> {
   if (alert.event !== 'assigned') return config.alerts.email;
   const { run_id: runId, step_key: stepKey, member_id: memberId } = alert;

@@ -157,12 +157,13 @@ describeConsole('a gate with rules and an input schema', (given) => {
     const runId = await stage.engine.trigger(await stage.engine.define(mapped as never));
     await eventually(async () => (await stage.engine.run(runId)).pending_gates.length === 2);
     const { page, context, problems } = await stage.open(`/approvals/${runId}/ask?step=ask%232`);
-    await page.getByText('Write to Bob?').waitFor();
+    const prompt = page.getByRole('group', { name: 'Prompt' });
+    await prompt.getByText('Write to Bob?').waitFor();
     const gates = page.getByRole('navigation', { name: 'Pending approvals' }).getByRole('link');
     await gates.and(page.locator('[href*="ask%231"]')).click();
-    await page.getByText('Write to Ann?').waitFor();
+    await prompt.getByText('Write to Ann?').waitFor();
     await gates.and(page.locator('[href*="ask%232"]')).click();
-    await page.getByText('Write to Bob?').waitFor();
+    await prompt.getByText('Write to Bob?').waitFor();
     await page.getByRole('button', { name: 'Approve' }).click();
     await page.getByRole('button', { name: 'Send now' }).click();
     await eventually(async () => (await stage.engine.run(runId)).pending_gates.length === 1);
