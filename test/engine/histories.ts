@@ -1,3 +1,4 @@
+import proto from '@temporalio/proto';
 import { updateWorkflow } from '../../shared/db/workflows/workflows.ts';
 import { rerunRun } from '../../shared/operations/runs/forks.ts';
 import { cancelRun, decideGate, resumeRun } from '../../shared/operations/runs/runs.ts';
@@ -520,3 +521,25 @@ export async function fetchHistory(engine: Engine, runId: string) {
   });
   return engine.deps.temporal.client.workflow.getHandle(runId).fetchHistory();
 }
+
+type History = Awaited<ReturnType<typeof fetchHistory>>;
+type HistoryEvent = NonNullable<History['events']>[number];
+
+/** The local activity whose result is in the event, and its number among those of the execution. */
+export function resultIn({ markerRecordedEventAttributes: marker }: HistoryEvent) {
+  const data = marker?.details?.['data']?.payloads?.[0];
+  const text =
+    data?.data === undefined || data.data === null ? '{}' : Buffer.from(data.data).toString();
+  return { data, ...(JSON.parse(text) as { activity_type?: string; seq?: number }) };
+}
+
+/** The history, a line per event: its type, and the local activity or the signal that it is about. */
+export const outlineOf = ({ events }: History): string =>
+  (events ?? [])
+    .map((event) => {
+      const type = proto.temporal.api.enums.v1.EventType[event.eventType ?? 0];
+      const { activity_type: activity = '', seq = '' } = resultIn(event);
+      const signal = event.workflowExecutionSignaledEventAttributes?.signalName ?? '';
+      return [event.eventId, type, activity, seq, signal].join(' ').trimEnd();
+    })
+    .join('\n');

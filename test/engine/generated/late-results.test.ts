@@ -4,11 +4,10 @@ import { Worker } from '@temporalio/worker';
 import { decideGate } from '../../../shared/operations/runs/runs.ts';
 import { echo, edge, type Engine, mock } from '../../support/engine.ts';
 import { setting } from '../../support/settings.ts';
-import { fetchHistory } from '../histories.ts';
+import { fetchHistory, resultIn } from '../histories.ts';
 import { startEngineOfShortHistories } from './short-histories.ts';
 
 type History = Awaited<ReturnType<typeof fetchHistory>>;
-type HistoryEvent = NonNullable<History['events']>[number];
 const completed = proto.temporal.api.enums.v1.EventType.EVENT_TYPE_WORKFLOW_TASK_COMPLETED;
 
 let engine: Engine;
@@ -33,14 +32,6 @@ async function runBeside(longSteps: number): Promise<History> {
   await decideGate(engine.deps, { actor: engine.actor, runId, approved: true });
   await engine.until(runId, ['success']);
   return fetchHistory(engine, runId);
-}
-
-/** The local activity whose result is in the event, and its number among those of the execution. */
-function resultIn({ markerRecordedEventAttributes: marker }: HistoryEvent) {
-  const data = marker?.details?.['data']?.payloads?.[0];
-  const text =
-    data?.data === undefined || data.data === null ? '{}' : Buffer.from(data.data).toString();
-  return { data, ...(JSON.parse(text) as { activity_type?: string; seq?: number }) };
 }
 
 /**
