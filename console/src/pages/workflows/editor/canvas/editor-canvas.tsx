@@ -16,6 +16,7 @@ import {
   type MouseEvent as ReactMouseEvent,
   type RefObject,
   useEffect,
+  useLayoutEffect,
   useMemo,
   useRef,
   useState,
@@ -210,7 +211,8 @@ export function EditorCanvas(props: EditorCanvasProps) {
   const colorMode = useComputedColorScheme('light');
   const { setDragged, dragged, shownAt, nodes, edges } = useCanvas(props);
   const frame = useRef<HTMLDivElement>(null);
-  const { flow, open } = useOpening(frame);
+  const [flow, setFlow] = useState<Flow>();
+  const framePx = useFramePx(frame);
   const only = selection.nodes.length === 1 ? selection.nodes[0] : undefined;
   useBroughtIntoView(flow, frame, only === undefined ? undefined : places.get(only));
   const { onNodesChange, onEdgesChange } = canvasChanges({
@@ -238,9 +240,9 @@ export function EditorCanvas(props: EditorCanvasProps) {
         colorMode={colorMode}
         onlyRenderVisibleElements={nodes.length > MANY_NODES}
         fitView
-        fitViewOptions={{ ...fitting, nodes: openingOf(nodes, undefined, FRAME_PX) }}
+        fitViewOptions={{ ...fitting, nodes: openingOf(nodes, undefined, framePx) }}
         minZoom={0.05}
-        onInit={open}
+        onInit={setFlow}
         deleteKeyCode={DELETE_KEYS}
         multiSelectionKeyCode={SEVERAL_KEYS}
         onNodesChange={onNodesChange}
@@ -265,15 +267,13 @@ export function EditorCanvas(props: EditorCanvasProps) {
   );
 }
 
-/** The instance of the drawing, and what to call with it: shows as much of the graph as the frame has room for. */
-function useOpening(frame: RefObject<HTMLElement | null>) {
-  const [flow, setFlow] = useState<Flow>();
-  const open = (opened: Flow): void => {
-    setFlow(opened);
-    const framePx = (frame.current?.clientWidth ?? FRAME_PX) / (1 + PADDING);
-    void opened.fitView({ ...fitting, nodes: openingOf(opened.getNodes(), undefined, framePx) });
-  };
-  return { flow, open };
+/** How wide the initial view is: measured before the drawing is fitted into it. */
+function useFramePx(frame: RefObject<HTMLElement | null>): number {
+  const [framePx, setFramePx] = useState(FRAME_PX);
+  useLayoutEffect(() => {
+    if (frame.current !== null) setFramePx(frame.current.clientWidth / (1 + PADDING));
+  }, [frame]);
+  return framePx;
 }
 
 /** The node whose fields the key opens. */
