@@ -151,6 +151,8 @@ describeConsole('the editor as a workbench', (stage) => {
     const visit = await opened(await made('Framed', { nodes, edges }));
     const { page } = visit;
     await page.getByText('For each item of each').waitFor();
+    // The cards are visible when the view has been fitted; the frame is there before.
+    await card(page, 'each').waitFor();
     const frame = await boxOf(page.locator('.graph-body-frame'));
     const [check, sum, each] = await Promise.all(
       ['check', 'sum', 'each'].map((id) => boxOf(card(page, id))),
