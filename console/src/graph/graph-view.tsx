@@ -18,7 +18,7 @@ import { type DrawnNode, type Drawing, drawingOf } from './drawn.ts';
 import { layOut, nodeSize } from './layout.ts';
 import type { Places } from './places.ts';
 import { cardHandles, type CardNode, NodeCard, type NodeCardData } from './node-card.tsx';
-import { openingOf, openingView } from './opening.ts';
+import { bringIntoView, openingOf, openingView } from './opening.ts';
 import { type RouteEdge, RouteEdgeView } from './route-edge.tsx';
 import { type Route, routesOf } from './routes.ts';
 import { useSame } from './use-drawing.ts';
@@ -69,7 +69,7 @@ function useFraming({
   useEffect(() => {
     const place = selected === undefined ? undefined : places?.get(selected);
     if (flow === undefined || place === undefined || frame.current === null) return;
-    bringIntoView(flow, place, frame.current);
+    bringIntoView(flow, place, frame.current, openingView.minZoom);
   }, [flow, places, selected]);
   return { frame, setFlow, moved, follow };
 }
@@ -277,23 +277,6 @@ function useResized(
     observer.observe(box);
     return () => observer.disconnect();
   }, [frame, ready]);
-}
-
-/** Moves the view if a card that was selected elsewhere is outside of the frame. */
-function bringIntoView(
-  flow: ReactFlowInstance<CardNode>,
-  { x, y }: { x: number; y: number },
-  frame: HTMLElement,
-): void {
-  const { x: left, y: top, zoom } = flow.getViewport();
-  const inside =
-    x * zoom + left >= 0 &&
-    y * zoom + top >= 0 &&
-    (x + nodeSize.width) * zoom + left <= frame.clientWidth &&
-    (y + nodeSize.height) * zoom + top <= frame.clientHeight;
-  if (inside) return;
-  const center = { x: x + nodeSize.width / 2, y: y + nodeSize.height / 2 };
-  void flow.setCenter(center.x, center.y, { zoom: Math.max(zoom, 0.5) });
 }
 
 const colourOnMap = ({ data }: CardNode): string =>

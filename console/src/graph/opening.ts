@@ -1,5 +1,7 @@
 import { nodeSize } from './layout.ts';
+import type { ReactFlowInstance } from '@xyflow/react';
 import type { CardNode } from './node-card.tsx';
+import type { Place } from './places.ts';
 
 /** The buttons to zoom are at the left edge, over the graph. */
 const BUTTONS_PX = 52;
@@ -40,4 +42,22 @@ function fits(nodes: readonly CardNode[], width: number): boolean {
   const xs = nodes.map(({ position }) => position.x);
   const ys = nodes.map(({ position }) => position.y);
   return Math.max(...xs) - Math.min(...xs) <= width && Math.max(...ys) - Math.min(...ys) <= HEIGHT;
+}
+
+/** Centers the view on a card that is not completely inside of the frame, zoomed in to at least `minZoom`. */
+export function bringIntoView(
+  flow: Pick<ReactFlowInstance, 'getViewport' | 'setCenter'>,
+  { x, y }: Place,
+  frame: HTMLElement,
+  minZoom = 0,
+): void {
+  const { x: left, y: top, zoom } = flow.getViewport();
+  const inside =
+    x * zoom + left >= 0 &&
+    y * zoom + top >= 0 &&
+    (x + nodeSize.width) * zoom + left <= frame.clientWidth &&
+    (y + nodeSize.height) * zoom + top <= frame.clientHeight;
+  if (inside) return;
+  const center = { x: x + nodeSize.width / 2, y: y + nodeSize.height / 2 };
+  void flow.setCenter(center.x, center.y, { zoom: Math.max(zoom, minZoom) });
 }

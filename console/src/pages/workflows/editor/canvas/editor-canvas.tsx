@@ -27,7 +27,7 @@ import { BodyFrames } from '../../../../graph/body-frames.tsx';
 import { edgeTypes } from '../../../../graph/graph-view.tsx';
 import { nodeSize } from '../../../../graph/layout.ts';
 import type { Place, Places } from '../../../../graph/places.ts';
-import { openingOf, openingView } from '../../../../graph/opening.ts';
+import { bringIntoView, openingOf, openingView } from '../../../../graph/opening.ts';
 import { type CardNode, NodeCard } from '../../../../graph/node-card.tsx';
 import type { RouteEdge } from '../../../../graph/route-edge.tsx';
 import { routesOf } from '../../../../graph/routes.ts';
@@ -294,14 +294,7 @@ function useBroughtIntoView(
   useEffect(() => {
     const box = frame.current;
     if (flow === undefined || box === null || x === undefined || y === undefined) return;
-    const { x: left, y: top, zoom } = flow.getViewport();
-    const inside =
-      x * zoom + left >= 0 &&
-      y * zoom + top >= 0 &&
-      (x + nodeSize.width) * zoom + left <= box.clientWidth &&
-      (y + nodeSize.height) * zoom + top <= box.clientHeight;
-    if (inside) return;
-    void flow.setCenter(x + nodeSize.width / 2, y + nodeSize.height / 2, { zoom });
+    bringIntoView(flow, { x, y }, box);
   }, [flow, frame, x, y]);
 }
 
