@@ -318,19 +318,24 @@ describeConsole('run pages', (given) => {
     const { page, context } = await stage.open('/runs');
     let sockets = 0;
     let cut: (() => void) | undefined;
-    await page.routeWebSocket(/\/stream/, (socket) => {
+    // The second stream opens only after the page has said that it reconnects.
+    const told = Promise.withResolvers<undefined>();
+    await page.routeWebSocket(/\/runs\/[^/]+\/stream/, async (socket) => {
       sockets += 1;
+      if (cut !== undefined) await told.promise;
       socket.connectToServer();
       cut = () => void socket.close({ code: 1001, reason: 'gone' });
     });
     await page.getByRole('link', { name: runId }).click();
     await page.getByRole('status').filter({ hasText: 'live' }).waitFor();
-    const before = sockets;
+    expect(sockets).toBe(1);
     cut?.();
     await page.getByRole('status').filter({ hasText: 'reconnecting' }).waitFor();
+    told.resolve(undefined);
+    await page.getByRole('status').filter({ hasText: 'live' }).waitFor();
     await stage.call('POST', `/api/runs/${runId}/approve`, {});
     await expectText(state(page), 'success');
-    expect(sockets).toBe(before + 1);
+    expect(sockets).toBe(2);
     await context.close();
   });
 
@@ -340,7 +345,7 @@ describeConsole('run pages', (given) => {
     const { page, context, problems } = await stage.open('/runs');
     // The stream opens after the end of the run, and only then the first read arrives.
     const ended = Promise.withResolvers<undefined>();
-    await page.routeWebSocket(/\/stream/, async (socket) => {
+    await page.routeWebSocket(/\/runs\/[^/]+\/stream/, async (socket) => {
       await ended.promise;
       socket.connectToServer();
     });
