@@ -1,15 +1,12 @@
-import { ApplicationFailure, proxyLocalActivities, workflowInfo } from '@temporalio/workflow';
+import { ApplicationFailure, workflowInfo } from '@temporalio/workflow';
 import { defineSearchAttributeKey, SearchAttributeType } from '@temporalio/common';
 import type { ScheduleActivities, ScheduledTriggerInput, TickResult } from '../shared/execution.ts';
+import { proxyBookkeeping } from './local-attempts.ts';
 import { isText, requireInput } from './received.ts';
 
 const inputFields = { workspace_id: isText, schedule_id: isText, cron: isText, timezone: isText };
 
-const { tickSchedule } = proxyLocalActivities<ScheduleActivities>({
-  startToCloseTimeout: '15s',
-  localRetryThreshold: '10s',
-  retry: { initialInterval: '100ms', backoffCoefficient: 2, maximumInterval: '10s' },
-});
+const schedules = proxyBookkeeping<ScheduleActivities>({ firstRetryMs: 100 });
 
 /** The server sets it on every execution of a schedule: when it was due, even if it starts late. */
 const dueAt = defineSearchAttributeKey('TemporalScheduledStartTime', SearchAttributeType.DATETIME);
@@ -22,5 +19,5 @@ export async function scheduledTrigger(input: ScheduledTriggerInput): Promise<Ti
   requireInput('scheduledTrigger', inputFields, input);
   const due = workflowInfo().typedSearchAttributes.get(dueAt);
   if (due === undefined) throw ApplicationFailure.nonRetryable('Only a schedule may start this');
-  return tickSchedule({ ...input, due_at: due.toISOString() });
+  return schedules.tickSchedule({ ...input, due_at: due.toISOString() });
 }

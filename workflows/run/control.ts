@@ -1,9 +1,12 @@
-import { proxyLocalActivities } from '@temporalio/workflow';
 import type { ControlActivities } from '../../shared/execution.ts';
+import { proxyBookkeeping } from '../local-attempts.ts';
 
-/** Bookkeeping retries forever: a long database outage must not turn a finished run into a failed one. */
-export const control = proxyLocalActivities<ControlActivities>({
-  startToCloseTimeout: '15s',
-  localRetryThreshold: '10s',
-  retry: { initialInterval: '50ms', backoffCoefficient: 2, maximumInterval: '10s' },
+type OfWholeRun = 'loadLedger' | 'onFailure' | 'settleRun' | 'abandonRun';
+
+export const control = proxyBookkeeping<Omit<ControlActivities, OfWholeRun>>({ firstRetryMs: 50 });
+
+/** These read or close a whole run, which can take longer. Nothing is in flight then, and signals wait for the result. */
+export const wholeRun = proxyBookkeeping<Pick<ControlActivities, OfWholeRun>>({
+  firstRetryMs: 50,
+  attemptMs: () => 15_000,
 });

@@ -12,7 +12,7 @@ import type { CaughtError } from '../../shared/graph/caught-error.ts';
 import { nodeLabel } from '../../shared/graph/compile.ts';
 import type { JsonObject } from '../../shared/json.ts';
 import { causeOf } from '../cause.ts';
-import { control } from './control.ts';
+import { wholeRun } from './control.ts';
 import { pendingWrites, complete, type Run, wake } from './state.ts';
 import { show } from './status.ts';
 
@@ -94,7 +94,7 @@ export function collectFailedControl(run: Run): void {
 export async function settleFailures(run: Run): Promise<void> {
   const failed = unrecordedLast([...run.failures.values()].map((failure) => failure.step));
   const call = { ...pendingWrites(run), n: run.failureCount + 1, failed };
-  const verdict = await control.onFailure(call);
+  const verdict = await wholeRun.onFailure(call);
   if (verdict.verdict === 'finished') {
     for (const [stepKey, output] of Object.entries(verdict.outputs)) {
       const pause = run.pace.pause();

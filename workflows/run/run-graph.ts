@@ -18,7 +18,7 @@ import {
   requireInput,
 } from '../received.ts';
 import { lookAtChildren } from './children.ts';
-import { control } from './control.ts';
+import { wholeRun } from './control.ts';
 import { collectFailedControl, settleFailures, text } from './failures.ts';
 import { applyDecisions, flush, handleSignals, rest } from './gates.ts';
 import { createRun, nextEvent, type Run } from './state.ts';
@@ -40,7 +40,7 @@ export async function runGraph(input: RunGraphInput): Promise<RunResult> {
     const cancelled = isCancellation(error);
     if (cancelled || !isSettledFailure(error)) {
       await CancellationScope.nonCancellable(() =>
-        control.abandonRun({
+        wholeRun.abandonRun({
           run_id: input.run_id,
           kind: cancelled ? 'cancelled' : 'crash',
           error: cancelled ? 'Cancelled in Temporal' : `The run crashed: ${text(error)}`,
@@ -78,7 +78,7 @@ const isSettledFailure = (error: unknown): boolean =>
 async function drive(run: Run): Promise<RunResult> {
   const { input, pace, scheduler, arrived, known, inFlight, failures } = run;
   if (input.from_ledger === true) {
-    run.ledger = await control.loadLedger({ run_id: input.run_id });
+    run.ledger = await wholeRun.loadLedger({ run_id: input.run_id });
     run.failureCount = run.ledger.failures;
     run.gates.learnLedger(run.ledger);
     if (run.ledger.order !== undefined) run.replay = createReplay(run.ledger.order);

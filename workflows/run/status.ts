@@ -2,7 +2,7 @@ import { continueAsNew, setCurrentDetails, upsertSearchAttributes } from '@tempo
 import { defineSearchAttributeKey, SearchAttributeType } from '@temporalio/common';
 import { searchAttributes } from '../../shared/execution.ts';
 import type { JsonObject } from '../../shared/json.ts';
-import { control } from './control.ts';
+import { control, wholeRun } from './control.ts';
 import type { runGraph } from './run-graph.ts';
 import { carriedChildren } from './open-children.ts';
 import { pendingWrites, type Run } from './state.ts';
@@ -30,7 +30,7 @@ export function show(
 
 export async function finish(run: Run): Promise<RunResult> {
   const { output, state } = run.scheduler.result();
-  const { status, cost_usd } = await control.settleRun({ ...pendingWrites(run), output, state });
+  const { status, cost_usd } = await wholeRun.settleRun({ ...pendingWrites(run), output, state });
   upsertSearchAttributes([
     { key: statusKey, value: status },
     { key: costKey, value: cost_usd },

@@ -20,6 +20,7 @@ import type { ReadyNode } from '../../shared/graph/schedule/scheduler.ts';
 import type { Json } from '../../shared/json.ts';
 import { customToolName, MAX_TOOL_TIMEOUT_SECONDS } from '../../shared/tools.ts';
 import { causeOf } from '../cause.ts';
+import { longestAttemptMs } from '../local-attempts.ts';
 import type { PreparedStep } from '../../shared/graph/prepare/step.ts';
 
 /**
@@ -32,12 +33,6 @@ const EXTRA_ATTEMPTS = 10_000;
  * lost.
  */
 const GRACE_MS = 15_000;
-
-/**
- * When a short attempt counts as lost, including the wait for a slot. It ends long before by itself. This is well below
- * the time after which the SDK sends a workflow task heartbeat, with which a signal could arrive.
- */
-const SHORT_TIMEOUT = '4s';
 
 /**
  * A step in the long lane: an activity. Its retry policy covers a killed worker or an unavailable database. The ledger
@@ -78,7 +73,10 @@ export function overflows(error: unknown): boolean {
   return cause instanceof ApplicationFailure && cause.type === FAILURE_OVERFLOWS;
 }
 
-/** One attempt at a step in the short lane: a local activity. See `moveOf` for its failures. */
+/**
+ * One attempt at a step in the short lane: a local activity. It ends by itself long before its timeout, which includes
+ * the wait for a slot. See `moveOf` for its failures.
+ */
 export function executeShortStep(
   input: RunGraphInput,
   step: Pick<ReadyNode, 'step_key' | 'iteration'>,
@@ -87,7 +85,7 @@ export function executeShortStep(
 ): Promise<ShortStepResult> {
   const local = proxyLocalActivities<ShortStepActivities>({
     summary: summaryOf(prepared.label),
-    scheduleToCloseTimeout: SHORT_TIMEOUT,
+    scheduleToCloseTimeout: longestAttemptMs(),
     retry: { maximumAttempts: 1 },
   });
   return local.executeShortStep(callOf(input, step, prepared, pendingWrites));
