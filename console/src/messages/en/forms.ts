@@ -15,3 +15,8 @@ export const changed = {
   discard: 'Discard my changes',
   none: 'none',
 } as const;
+
+/** Texts of the fields of a period. */
+export const period = {
+  untilAbout: 'Leave empty for all until now',
+} as const;

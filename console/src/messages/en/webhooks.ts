@@ -160,5 +160,4 @@ export const redeliverAll = {
   failedAndDelivered: 'Failed and delivered',
   since: 'Created since',
   until: 'Created before',
-  untilAbout: 'Leave empty for all until now',
 } as const;

@@ -1,4 +1,4 @@
-import { Button, Modal, Select, Text, TextInput } from '@mantine/core';
+import { Button, Modal, Select, Text } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { useState } from 'react';
 import type { Redelivered } from '../../../../client/index.ts';
@@ -7,7 +7,7 @@ import { redeliverAll as text } from '../../messages/en/webhooks.ts';
 import { useAction } from '../../parts/forms/action.ts';
 import { confirm } from '../../parts/forms/confirm.tsx';
 import { Form } from '../../parts/forms/form.tsx';
-import { localTime } from '../../parts/text/times.ts';
+import { usePeriod } from '../../parts/forms/period.tsx';
 import { endpointsKey } from '../../queries/data.ts';
 
 /** Deliveries are kept for 30 days; one more day includes all of them. */
@@ -61,17 +61,13 @@ export function RetryPeriod({ endpointId }: { endpointId: string }) {
   );
 }
 
-const DAY_MS = 86_400_000;
-
 function PeriodForm({ endpointId, onClose }: { endpointId: string; onClose: () => void }) {
-  const [since, setSince] = useState(() => localTime(Date.now() - DAY_MS));
-  const [until, setUntil] = useState('');
+  const period = usePeriod(text);
   const [status, setStatus] = useState<'dead' | 'all'>('dead');
   const redeliver = useAction(
     () =>
       api().redeliverDeadLetters(endpointId, {
-        since: new Date(since).toISOString(),
-        ...(until === '' ? {} : { until: new Date(until).toISOString() }),
+        ...period.chosen(),
         status,
       }),
     {
@@ -85,7 +81,7 @@ function PeriodForm({ endpointId, onClose }: { endpointId: string; onClose: () =
     <Form
       action={redeliver}
       submit={text.retry}
-      ready={since !== ''}
+      ready={period.complete}
       onSubmit={() => redeliver.mutate(undefined)}
       onCancel={onClose}
     >
@@ -100,19 +96,7 @@ function PeriodForm({ endpointId, onClose }: { endpointId: string; onClose: () =
         allowDeselect={false}
         onChange={(chosen) => setStatus(chosen === 'all' ? 'all' : 'dead')}
       />
-      <TextInput
-        label={text.since}
-        type="datetime-local"
-        value={since}
-        onChange={(event) => setSince(event.currentTarget.value)}
-      />
-      <TextInput
-        label={text.until}
-        description={text.untilAbout}
-        type="datetime-local"
-        value={until}
-        onChange={(event) => setUntil(event.currentTarget.value)}
-      />
+      {period.fields}
     </Form>
   );
 }

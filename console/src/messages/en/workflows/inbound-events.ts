@@ -97,7 +97,6 @@ export const replayRange = {
   all: 'All',
   since: 'Received since',
   until: 'Received before',
-  untilAbout: 'Leave empty for all until now',
   deduplicate: 'Leave out duplicates',
   deduplicateAbout:
     'An event whose ID has started a run within the deduplication window starts no second one.',

@@ -1,4 +1,4 @@
-import { Button, Checkbox, Modal, Select, Text, TextInput } from '@mantine/core';
+import { Button, Checkbox, Modal, Select, Text } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { IconRepeat } from '@tabler/icons-react';
 import { useState } from 'react';
@@ -6,7 +6,7 @@ import { api } from '../../../../api.ts';
 import { replayRange as text } from '../../../../messages/en/workflows/inbound-events.ts';
 import { useAction } from '../../../../parts/forms/action.ts';
 import { Form } from '../../../../parts/forms/form.tsx';
-import { localTime } from '../../../../parts/text/times.ts';
+import { usePeriod } from '../../../../parts/forms/period.tsx';
 import { inboundEventsKey } from '../../../../queries/inbound-events.ts';
 
 /** Replays the events of a period. */
@@ -29,18 +29,14 @@ export function ReplayRange({ workflowId }: { workflowId: string }) {
   );
 }
 
-const DAY_MS = 86_400_000;
-
 function RangeForm({ workflowId, onClose }: { workflowId: string; onClose: () => void }) {
-  const [since, setSince] = useState(() => localTime(Date.now() - DAY_MS));
-  const [until, setUntil] = useState('');
+  const period = usePeriod(text);
   const [outcome, setOutcome] = useState<'refused' | 'all'>('refused');
   const [deduplicate, setDeduplicate] = useState(true);
   const start = useAction(
     () =>
       api().replayInboundEvents(workflowId, {
-        since: new Date(since).toISOString(),
-        ...(until === '' ? {} : { until: new Date(until).toISOString() }),
+        ...period.chosen(),
         outcome,
         deduplicate,
       }),
@@ -50,7 +46,7 @@ function RangeForm({ workflowId, onClose }: { workflowId: string; onClose: () =>
     <Form
       action={start}
       submit={text.replay}
-      ready={since !== ''}
+      ready={period.complete}
       onSubmit={() => start.mutate(undefined)}
       onCancel={onClose}
     >
@@ -65,19 +61,7 @@ function RangeForm({ workflowId, onClose }: { workflowId: string; onClose: () =>
         allowDeselect={false}
         onChange={(chosen) => setOutcome(chosen === 'all' ? 'all' : 'refused')}
       />
-      <TextInput
-        label={text.since}
-        type="datetime-local"
-        value={since}
-        onChange={(event) => setSince(event.currentTarget.value)}
-      />
-      <TextInput
-        label={text.until}
-        description={text.untilAbout}
-        type="datetime-local"
-        value={until}
-        onChange={(event) => setUntil(event.currentTarget.value)}
-      />
+      {period.fields}
       <Checkbox
         label={text.deduplicate}
         description={text.deduplicateAbout}
