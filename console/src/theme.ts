@@ -25,6 +25,7 @@ export const theme = createTheme({
   defaultRadius: 'md',
   ...{ fontSizes, spacing, radius },
   cursorType: 'pointer',
+  respectReducedMotion: true,
   // By default the darkest shade becomes lighter under the pointer, too light for its white text.
   variantColorResolver: (input) => {
     const colors = defaultVariantColorsResolver(input);

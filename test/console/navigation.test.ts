@@ -48,6 +48,30 @@ describeConsole('the navigation', (opened) => {
     await context.close();
   });
 
+  test('opens a dialog in its place for users who want less motion', async () => {
+    const { page, context, problems } = await stage().open('/budgets');
+    await page.evaluate(() => {
+      const places = new Set<string>();
+      window.places = places;
+      const look = (): void => {
+        const dialog = document.querySelector('[role="dialog"]');
+        if (dialog !== null) {
+          const { x, y, width } = dialog.getBoundingClientRect();
+          places.add([x, y, width, window.getComputedStyle(dialog).opacity].join(' '));
+        }
+        window.requestAnimationFrame(look);
+      };
+      look();
+    });
+    await page.getByRole('button', { name: 'New budget' }).first().click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Cancel' }).waitFor();
+    await page.waitForTimeout(500);
+    const places = await page.evaluate(() => [...(window.places as Set<string>)]);
+    expect(places).toHaveLength(1);
+    expect(problems).toEqual([]);
+    await context.close();
+  });
+
   test('keeps the tabs where they are on every page of a section', async () => {
     const { page, context } = await stage().open('/');
     const entries = navigation(page, 'Pages').getByRole('link');
