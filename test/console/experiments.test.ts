@@ -51,6 +51,7 @@ describeConsole('experiments in the console', (given) => {
     await page.getByText('$0.00 of $1.00').waitFor();
     expect(await obstacles(page)).toEqual([]);
 
+    await worst.getByRole('link', { name: /^run_/ }).waitFor();
     await worst.getByRole('link', { name: 'Rehearsal' }).click();
     await page.getByRole('link', { name: 'Another run' }).waitFor();
     await page.goBack();

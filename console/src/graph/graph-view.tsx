@@ -18,7 +18,7 @@ import { type DrawnNode, type Drawing, drawingOf } from './drawn.ts';
 import { layOut, nodeSize } from './layout.ts';
 import type { Places } from './places.ts';
 import { cardHandles, type CardNode, NodeCard, type NodeCardData } from './node-card.tsx';
-import { bringIntoView, openingOf, openingView } from './opening.ts';
+import { bringIntoView, fitting, openingView } from './opening.ts';
 import { type RouteEdge, RouteEdgeView } from './route-edge.tsx';
 import { type Route, routesOf } from './routes.ts';
 import { useSame } from './use-drawing.ts';
@@ -44,10 +44,12 @@ function useFraming({
   selected,
   places,
   onSelect,
+  openingZoom,
 }: {
   selected?: string | undefined;
   places: Places | undefined;
   onSelect: ((nodeId: string | undefined) => void) | undefined;
+  openingZoom: number | undefined;
 }) {
   const [flow, setFlow] = useState<ReactFlowInstance<CardNode>>();
   const frame = useRef<HTMLDivElement>(null);
@@ -55,8 +57,8 @@ function useFraming({
   const refit = useCallback(() => {
     if (flow === undefined || moved.current) return;
     const framePx = frame.current?.clientWidth ?? FRAME_PX;
-    void flow.fitView({ ...openingView, nodes: openingOf(flow.getNodes(), selected, framePx) });
-  }, [flow, selected]);
+    void flow.fitView(fitting(flow.getNodes(), { selected, framePx, minZoom: openingZoom }));
+  }, [flow, selected, openingZoom]);
   useResized(frame, places !== undefined, refit);
   const follow = useCallback(
     (changes: NodeChange<CardNode>[]) => {
@@ -71,7 +73,11 @@ function useFraming({
     if (flow === undefined || place === undefined || frame.current === null) return;
     bringIntoView(flow, place, frame.current, openingView.minZoom);
   }, [flow, places, selected]);
-  return { frame, setFlow, moved, follow };
+  const onMove = useCallback((event: unknown) => {
+    // Without an event, the page moved the view, not the user.
+    if (event !== null) moved.current = true;
+  }, []);
+  return { frame, setFlow, onMove, follow };
 }
 
 /** The cards and edges to draw. They have no positions until the layout is ready. */
@@ -123,6 +129,8 @@ interface GraphViewProps {
   selected?: string | undefined;
   onSelect?: (nodeId: string | undefined) => void;
   height?: number | string;
+  /** How far the initial view zooms out to show all nodes. */
+  openingZoom?: number;
 }
 
 /**
@@ -136,6 +144,7 @@ export function GraphView({
   selected,
   onSelect,
   height = 420,
+  openingZoom,
 }: GraphViewProps) {
   const { drawing, places, nodes, drawnEdges, colorMode, edges } = useDrawn({
     graph,
@@ -143,7 +152,8 @@ export function GraphView({
     selected,
     takenEdge,
   });
-  const { frame, setFlow, moved, follow } = useFraming({ selected, places, onSelect });
+  const opening = { selected, openingZoom };
+  const { frame, setFlow, onMove, follow } = useFraming({ ...opening, places, onSelect });
 
   if (places === undefined) return <LayingOut height={height} />;
   const many = nodes.length > MANY_NODES;
@@ -168,13 +178,10 @@ export function GraphView({
         deleteKeyCode={null}
         onlyRenderVisibleElements={many}
         fitView
-        fitViewOptions={{ ...openingView, nodes: openingOf(nodes, selected, FRAME_PX) }}
+        fitViewOptions={fitting(nodes, { selected, framePx: FRAME_PX, minZoom: openingZoom })}
         minZoom={0.05}
         onInit={setFlow}
-        onMove={(event) => {
-          // Without an event, the page moved the view, not the user.
-          if (event !== null) moved.current = true;
-        }}
+        onMove={onMove}
         onNodesChange={follow}
         proOptions={{ hideAttribution: true }}
       >

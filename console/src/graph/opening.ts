@@ -18,22 +18,36 @@ export const openingView = {
 const HEIGHT = 1_200;
 
 /**
- * The nodes in the initial view: all if they are readable, else those near and after the selected or first node.
+ * How to fit the initial view: all nodes if they fit at `minZoom`, else those near and after the selected or first node.
  * `framePx` is the maximum width of the frame.
  */
-export function openingOf(
+export const fitting = (
+  nodes: readonly CardNode[],
+  {
+    selected,
+    framePx,
+    minZoom = openingView.minZoom,
+  }: { selected?: string | undefined; framePx: number; minZoom?: number | undefined },
+) => ({
+  ...openingView,
+  minZoom,
+  nodes: openingOf(nodes, selected, Math.min(framePx, window.innerWidth) / minZoom),
+});
+
+/** `width` in the coordinates of the graph. */
+function openingOf(
   nodes: readonly CardNode[],
   selected: string | undefined,
-  framePx: number,
+  width: number,
 ): { id: string }[] {
-  const width = Math.min(framePx, window.innerWidth) / openingView.minZoom - nodeSize.width;
+  const room = width - nodeSize.width;
   const from = nodes.find(({ id }) => id === selected) ?? nodes[0];
-  if (from === undefined || fits(nodes, width)) return [...nodes];
+  if (from === undefined || fits(nodes, room)) return [...nodes];
   const { x, y } = from.position;
   return nodes.filter(
     ({ position }) =>
       position.x >= x - nodeSize.width &&
-      position.x <= x + width - nodeSize.width &&
+      position.x <= x + room - nodeSize.width &&
       Math.abs(position.y - y) <= HEIGHT / 2,
   );
 }

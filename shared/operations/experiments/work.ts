@@ -163,7 +163,7 @@ async function endedOf(work: Work, open: readonly OpenRun[]): Promise<RunResult[
 }
 
 const NO_DECISION =
-  'It waits at a gate without a recorded decision: give one in decisions to rehearse what follows';
+  'It waits at a gate with a question that the run did not decide: give a decision in decisions to rehearse what follows';
 
 /** Ends the rehearsals that wait for a decision, once their results are kept. */
 async function cancelWaiting(work: Work): Promise<void> {

@@ -170,7 +170,8 @@ export async function lookAtChild(
     return finished ? { state: 'success', output } : GONE;
   }
   if (child.status === 'paused' && child.rehearses) {
-    const gate = 'waits at a gate without a recorded decision: give it in decisions';
+    const gate =
+      'waits at a gate with a question that was not decided: give a decision in decisions';
     return { state: 'unrecorded', error: `The run of '${child.workflow_name}' ${gate}` };
   }
   if (child.status !== 'failed') {

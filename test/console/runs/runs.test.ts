@@ -93,6 +93,28 @@ describeConsole('run pages', (given) => {
     await context.close();
   });
 
+  test('show the whole graph in the map', async () => {
+    const runId = await start(graph);
+    await rest(runId, 'paused');
+    const { page, context } = await stage.open(`/runs/${runId}`, { width: 900, height: 700 });
+    const map = page.locator('.graph-frame');
+    const cards = map.locator('.react-flow__node');
+    await cards.nth(graph.nodes.length - 1).waitFor();
+    await eventually(async () => {
+      const frame = (await map.boundingBox())!;
+      const places = await Promise.all((await cards.all()).map((card) => card.boundingBox()));
+      return places.every(
+        (place) =>
+          place !== null &&
+          place.y >= frame.y &&
+          place.y + place.height <= frame.y + frame.height &&
+          place.x >= frame.x &&
+          place.x + place.width <= frame.x + frame.width,
+      );
+    });
+    await context.close();
+  });
+
   test('share one selection between graph, tree and log', async () => {
     const runId = await start(graph);
     await rest(runId, 'paused');

@@ -71,9 +71,13 @@ function LiveGraph({
       selected={chosen?.node_id ?? step}
       onSelect={onSelect}
       height={height}
+      openingZoom={MAP_ZOOM}
     />
   );
 }
+
+/** In a map the whole counts more than the texts, which are in the tree below. */
+const MAP_ZOOM = 0.35;
 
 const notReached: Partial<NodeCardData> = { faded: true, spoken: text.notReached };
 const toCome: Partial<NodeCardData> = { spoken: text.notReachedYet };

@@ -1,7 +1,6 @@
 import { Badge, Box, Button, Collapse, Group, Paper, SimpleGrid, Stack, Text } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import type { ComparedRun, Experiment } from '../../../../../client/index.ts';
-import { words } from '../../../messages/en/words.ts';
 import { comparedRuns as text } from '../../../messages/en/workflows/experiments.ts';
 import { Message } from '../../../messages/message.tsx';
 import { JsonView } from '../../../parts/code/json-view.tsx';
@@ -80,8 +79,8 @@ function RunLinks({ run }: { run: ComparedRun }) {
   const { run_id: runId, rehearsal_run_id: rehearsalId, cost_usd: cost } = run;
   return (
     <Text size="sm" component="div">
-      <TextLink to="/runs/$runId" params={{ runId }}>
-        {words.run}
+      <TextLink to="/runs/$runId" params={{ runId }} ff="monospace">
+        {runId}
       </TextLink>
       {rehearsalId !== null && (
         <>

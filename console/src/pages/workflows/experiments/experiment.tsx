@@ -159,8 +159,10 @@ function Summary({ experiment }: { experiment: Experiment }) {
   );
 }
 
-const signedDuration = (ms: number): string =>
-  ms < 0 ? `−${durationText(-ms)}` : durationText(ms);
+function signedDuration(ms: number): string {
+  const shown = durationText(Math.abs(ms));
+  return ms < 0 && shown !== durationText(0) ? `−${shown}` : shown;
+}
 
 function Total({
   of: { base, candidate, difference },

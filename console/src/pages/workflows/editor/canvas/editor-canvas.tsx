@@ -27,7 +27,7 @@ import { BodyFrames } from '../../../../graph/body-frames.tsx';
 import { edgeTypes } from '../../../../graph/graph-view.tsx';
 import { nodeSize } from '../../../../graph/layout.ts';
 import type { Place, Places } from '../../../../graph/places.ts';
-import { bringIntoView, openingOf, openingView } from '../../../../graph/opening.ts';
+import { bringIntoView, fitting } from '../../../../graph/opening.ts';
 import { type CardNode, NodeCard } from '../../../../graph/node-card.tsx';
 import type { RouteEdge } from '../../../../graph/route-edge.tsx';
 import { routesOf } from '../../../../graph/routes.ts';
@@ -50,9 +50,8 @@ const MANY_NODES = 100;
 const DELETE_KEYS = ['Delete', 'Backspace'];
 const SEVERAL_KEYS = ['Shift', 'Meta', 'Control'];
 
-/** With padding: the view pans with a node dragged near its edge. */
+/** The view pans with a node dragged near its edge. */
 const PADDING = 0.2;
-const fitting = { ...openingView, padding: PADDING };
 
 /** The selection in the drawing. */
 export interface Selection {
@@ -240,7 +239,7 @@ export function EditorCanvas(props: EditorCanvasProps) {
         colorMode={colorMode}
         onlyRenderVisibleElements={nodes.length > MANY_NODES}
         fitView
-        fitViewOptions={{ ...fitting, nodes: openingOf(nodes, undefined, framePx) }}
+        fitViewOptions={{ ...fitting(nodes, { framePx }), padding: PADDING }}
         minZoom={0.05}
         onInit={setFlow}
         deleteKeyCode={DELETE_KEYS}
