@@ -184,6 +184,7 @@ describeConsole(
       const { open, call } = stage();
       const { page, context } = await open('/policies');
       await page.getByLabel('Only listed models').check();
+      await holdReads(page, '/api/workspace/policies');
       await made(stage(), 'PUT', '/api/workspace/policies', {
         redaction: { detectors: ['email'], patterns: [] },
       });
