@@ -304,7 +304,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Read a workflow */
+        /**
+         * Read a workflow
+         * @description With `include=draft`, also its draft as it is at the same moment.
+         */
         get: operations["getWorkflow"];
         /**
          * Change a workflow
@@ -6324,6 +6327,43 @@ export interface components {
             /** @description As it is now; null when it is gone */
             current: components["schemas"]["Workflow"] | null;
         };
+        WorkflowDetail: {
+            id: string;
+            workspace_id: string;
+            name: string;
+            description: string;
+            /** @enum {string} */
+            status: "draft" | "published";
+            version: number;
+            graph: components["schemas"]["Graph"];
+            /** @description JSON Schema, draft 2020-12 or 7, that the input of every run must fit; null accepts any object. Patterns are RE2; `format` is not checked; external references are not loaded. At most 65,536 characters and 40 levels */
+            input_schema: {
+                [key: string]: unknown;
+            } | null;
+            checks: unknown[];
+            /** @description The cost limit of one run */
+            run_cap_usd: number | null;
+            /** @description It is published only after an experiment of exactly this graph and input schema that lost no check and failed no run */
+            requires_experiment: boolean;
+            stats: components["schemas"]["RunStats"];
+            created_by: string | null;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            created_at: string;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            updated_at: string;
+            /** @description It has a draft, at `.../draft` */
+            has_draft: boolean;
+            /** @description Changes with each edit. The header `ETag` has it in double quotes; send that as `If-Match` to change only this state */
+            etag: string;
+            /** @description Only with `include=draft`: null without a draft */
+            draft?: components["schemas"]["WorkflowDraft"] | null;
+        };
         WorkflowDraft: {
             workflow_id: string;
             /** @description The version it began at; it can be published while this is the current version */
@@ -6979,7 +7019,10 @@ export interface operations {
     };
     getWorkflow: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description `draft`: include the draft */
+                include?: "draft";
+            };
             header?: never;
             path: {
                 id: string;
@@ -6994,7 +7037,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Workflow"];
+                    "application/json": components["schemas"]["WorkflowDetail"];
                 };
             };
         };

@@ -1,7 +1,7 @@
 import { byCursor, wholeList } from './pages.ts';
 import type { CallOptions, Send, WriteOptions } from './request.ts';
 import type { AnswerOf, BodyOf, QueryOf } from './routes.ts';
-import type { GraphDiff, Workflow, WorkflowVersion } from './types.ts';
+import type { GraphDiff, Workflow, WorkflowDetail, WorkflowVersion } from './types.ts';
 
 export function workflowMethods(send: Send) {
   const listVersions = (
@@ -18,8 +18,12 @@ export function workflowMethods(send: Send) {
       body: BodyOf<'POST /api/workflows'>,
       options?: CallOptions,
     ): Promise<Workflow> => send('POST /api/workflows', [], { body, options }),
-    getWorkflow: (workflowId: string, options?: CallOptions): Promise<Workflow> =>
-      send('GET /api/workflows/{id}', [workflowId], { options }),
+    /** With `include: 'draft'`, also its `draft`: null without one. */
+    getWorkflow: (
+      workflowId: string,
+      { include, ...options }: CallOptions & { include?: 'draft' } = {},
+    ): Promise<WorkflowDetail> =>
+      send('GET /api/workflows/{id}', [workflowId], { query: { include }, options }),
     /** Omitted fields are unchanged. A changed graph creates the next version. */
     updateWorkflow: (
       workflowId: string,

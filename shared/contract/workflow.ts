@@ -140,6 +140,20 @@ export const draftSchema = z
   })
   .meta({ id: 'WorkflowDraft' });
 
+export const workflowReadQuery = z.strictObject({
+  include: z.enum(['draft']).optional().meta({ description: '`draft`: include the draft' }),
+});
+
+/** A workflow as its GET returns it. */
+export const workflowDetailSchema = workflowSchema
+  .extend({
+    draft: draftSchema
+      .nullable()
+      .optional()
+      .meta({ description: 'Only with `include=draft`: null without a draft' }),
+  })
+  .meta({ id: 'WorkflowDetail' });
+
 export const draftBody = z
   .strictObject({
     graph: drawnGraph.optional(),

@@ -5,9 +5,12 @@ import { runListSchema, workflowRunsQuery } from '../../../shared/contract/run.t
 import {
   checksBody,
   workflowCreateBody,
+  workflowDetailSchema,
+  workflowReadQuery,
   workflowSchema,
   workflowUpdateBody,
 } from '../../../shared/contract/workflow.ts';
+import { readWithDraft } from '../../../shared/db/workflows/drafts.ts';
 import { listRuns } from '../../../shared/db/run-lists/run-list.ts';
 import { listScheduleIds } from '../../../shared/db/workflows/schedules.ts';
 import * as workflows from '../../../shared/db/workflows/workflows.ts';
@@ -84,15 +87,18 @@ function readAndChange(app: App, { db }: RouteContext): void {
       tags,
       operationId: 'getWorkflow',
       summary: 'Read a workflow',
+      description: 'With `include=draft`, also its draft as it is at the same moment.',
       params: workflowParams,
-      response: answers({ 200: workflowSchema }),
+      querystring: workflowReadQuery,
+      response: answers({ 200: workflowDetailSchema }),
     },
     config: { capability: 'view', record },
-    handler: async (request) =>
-      workflows.readWorkflow(db, {
-        workspaceId: request.actor.workspaceId,
-        workflowId: request.params.id,
-      }),
+    handler: async ({ actor: { workspaceId }, params, query }) => {
+      const scope = { workspaceId, workflowId: params.id };
+      return query.include === 'draft'
+        ? readWithDraft(db, scope)
+        : workflows.readWorkflow(db, scope);
+    },
   });
 
   app.route({

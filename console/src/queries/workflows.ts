@@ -1,5 +1,4 @@
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query';
-import { ApiError } from '../../../client/index.ts';
 import { api } from '../api.ts';
 
 export const workflowsKey = ['workflows'] as const;
@@ -19,17 +18,8 @@ export const workflowQuery = (workflowId: string) =>
 export const draftQuery = (workflowId: string) =>
   queryOptions({
     queryKey: [...workflowsKey, 'workflow', workflowId, 'draft'],
-    queryFn: async ({ signal }) => {
-      const { has_draft: hasDraft } = await api().getWorkflow(workflowId, { signal });
-      if (!hasDraft) return null;
-      try {
-        return await api().getDraft(workflowId, { signal });
-      } catch (error) {
-        // It was published or discarded in between.
-        if (error instanceof ApiError && error.status === 404) return null;
-        throw error;
-      }
-    },
+    queryFn: async ({ signal }) =>
+      (await api().getWorkflow(workflowId, { include: 'draft', signal })).draft ?? null,
   });
 
 /** One version's graph, which never changes. */

@@ -6,14 +6,20 @@ import {
   matches,
   preconditionFailed,
 } from '../../contract/if-match.ts';
-import type { DraftInput, WorkflowDraft } from '../../contract/workflow.ts';
+import type { DraftInput, Workflow, WorkflowDraft } from '../../contract/workflow.ts';
 import { withEtag } from '../../crypto/etags.ts';
 import { AppError, notFound } from '../../errors.ts';
 import { canonicalJson } from '../../graph/diff.ts';
 import type { JsonObject } from '../../json.ts';
 import { type Db, jsonOrNull, type Pool, sql, type Tx } from '../pool.ts';
 import { readVersion } from './versions.ts';
-import { auditWorkflow, lockWorkflow, requireWorkflow, type WorkflowScope } from './workflows.ts';
+import {
+  auditWorkflow,
+  lockWorkflow,
+  readWorkflow,
+  requireWorkflow,
+  type WorkflowScope,
+} from './workflows.ts';
 
 const draftRow = z.object({
   workflow_id: z.string(),
@@ -45,6 +51,18 @@ export async function readDraft(db: Db, scope: WorkflowScope): Promise<WorkflowD
   if (draft !== undefined) return draft;
   await requireWorkflow(db, scope);
   throw notFound('Draft');
+}
+
+/** A workflow and its draft, if there is one, at one moment. Throws AppError `not_found`. */
+export async function readWithDraft(
+  db: Pool,
+  scope: WorkflowScope,
+): Promise<Workflow & { draft: WorkflowDraft | null }> {
+  return db.transaction(async (tx) => {
+    await tx.query(sql.unsafe`SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY`);
+    const workflow = await readWorkflow(tx, scope);
+    return { ...workflow, draft: (await findDraft(tx, scope)) ?? null };
+  });
 }
 
 /**

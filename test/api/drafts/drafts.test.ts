@@ -44,7 +44,12 @@ describe('a draft', () => {
     ]);
     const workflow = await calls.currentOf(id);
     expect(workflow).toMatchObject({ version: 1, graph: graphOf('v1'), has_draft: true });
+    const withDraft = `/api/workflows/${id}?include=draft`;
+    const both = await api.call('GET', withDraft);
+    expect(both.body).toEqual({ ...workflow, draft: saved.body });
+    expect(both.headers['etag']).toBe(`"${workflow.etag}"`);
     await api.call('DELETE', draftAt(id), undefined, ifMatch(saved.body.etag));
+    expect((await api.call('GET', withDraft)).body.draft).toBeNull();
     // A draft is no edit of the workflow.
     expect(await calls.currentOf(id)).toEqual({ ...workflow, has_draft: false });
   });
