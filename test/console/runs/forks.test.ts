@@ -1,7 +1,7 @@
 import { beforeAll, expect, test } from '@jest/globals';
 import { echo, edge, mock } from '../../support/engine.ts';
 import { obstacles } from '../axe.ts';
-import { describeConsole, type Stage } from '../browser.ts';
+import { describeConsole, rewrite, type Stage } from '../browser.ts';
 
 describeConsole('running again in the console', (given) => {
   let stage: Stage;
@@ -37,7 +37,7 @@ describeConsole('running again in the console', (given) => {
     const { page, context, problems } = await stage.open(`/runs/${runId}?step=answer`);
     await page.getByRole('button', { name: 'Fork from here' }).click();
     const dialog = page.getByRole('dialog', { name: 'Fork the run from this step' });
-    await dialog.getByRole('textbox', { name: 'Changes of the state' }).fill('{"tone": "?"}');
+    await rewrite(dialog.getByRole('textbox', { name: 'Changes of the state' }), '{"tone": "?"}');
     await dialog.getByRole('combobox', { name: 'Graph' }).click();
     await page.getByRole('option', { name: 'The draft' }).click();
     expect(await obstacles(page)).toEqual([]);
@@ -62,7 +62,7 @@ describeConsole('running again in the console', (given) => {
     const { page, context } = await stage.open(`/runs/${runId}?step=answer`);
     await page.getByRole('button', { name: 'Fork from here' }).click();
     const dialog = page.getByRole('dialog', { name: 'Fork the run from this step' });
-    await dialog.getByRole('textbox', { name: 'Input' }).fill('{"letter": "oil", "tone": "."}');
+    await rewrite(dialog.getByRole('textbox', { name: 'Input' }), '{"letter": "oil", "tone": "."}');
     await dialog.getByRole('button', { name: 'Fork', exact: true }).click();
     await page.getByText('read: its input has changed').waitFor();
     const forked = await stage.engine.until(idOf(page.url()), ['success']);
@@ -86,7 +86,7 @@ describeConsole('running again in the console', (given) => {
     });
     await page.getByText('Rehearsal', { exact: true }).waitFor();
     await page.getByRole('button', { name: 'Rehearse' }).click();
-    await dialog.getByRole('textbox', { name: 'Input' }).fill('{"letter": "oil", "tone": "?"}');
+    await rewrite(dialog.getByRole('textbox', { name: 'Input' }), '{"letter": "oil", "tone": "?"}');
     await dialog.getByRole('button', { name: 'Rehearse', exact: true }).click();
     await page.getByText("allow 'agent' to execute it").first().waitFor();
     expect(problems).toEqual([]);
