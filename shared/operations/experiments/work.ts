@@ -168,9 +168,11 @@ const NO_DECISION =
 /** Ends the rehearsals that wait for a decision, once their results are kept. */
 async function cancelWaiting(work: Work): Promise<void> {
   const { deps, job } = work;
+  // The error of the run names who ended it: not the member who started the experiment.
+  const actor = { ...actorOf(work), name: 'the experiment' };
   for (const runId of await waitingRehearsals(deps.db, job.id)) {
     try {
-      await cancelRun(deps, { actor: actorOf(work), runId, audited: false });
+      await cancelRun(deps, { actor, runId, audited: false });
     } catch (error) {
       if (!(error instanceof AppError)) throw error;
     }

@@ -115,10 +115,10 @@ describe('an experiment', () => {
     const experiment = await tried(engine, workflowId);
     expect(experiment.summary).toMatchObject({ unrecorded: 2 });
     expect(experiment.runs[0]?.reason).toContain('gate');
-    expect((await rehearsals(experiment.id)).map(({ status }) => status)).toEqual([
-      'failed',
-      'failed',
-    ]);
+    for (const run of experiment.runs) {
+      const { status, error } = await engine.run(run.rehearsal_run_id ?? '');
+      expect([status, error]).toEqual(['failed', 'Cancelled by the experiment']);
+    }
     const decided = await tried(engine, workflowId, { decisions: { gate: { approved: true } } });
     expect(decided.summary).toMatchObject({ equal: 2, unrecorded: 0 });
   });
