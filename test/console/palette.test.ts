@@ -76,7 +76,7 @@ describeConsole('the command palette', (opened) => {
     await page.keyboard.press('g');
     await page.keyboard.press('a');
     // It may have opened the first approval already.
-    await page.waitForURL(/\/approvals/);
+    await page.waitForURL(/\/approvals(\/|$)/);
     await page.keyboard.press('g');
     await page.keyboard.press('r');
     await page.waitForURL('**/runs');

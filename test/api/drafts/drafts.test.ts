@@ -50,6 +50,7 @@ describe('a draft', () => {
     expect(both.headers['etag']).toBe(`"${workflow.etag}"`);
     await api.call('DELETE', draftAt(id), undefined, ifMatch(saved.body.etag));
     expect((await api.call('GET', withDraft)).body.draft).toBeNull();
+    expect((await api.call('GET', `/api/workflows/${id}?include=stats`)).status).toBe(400);
     // A draft is no edit of the workflow.
     expect(await calls.currentOf(id)).toEqual({ ...workflow, has_draft: false });
   });
