@@ -148,6 +148,13 @@ export async function ping(db: Db): Promise<void> {
 export const syncCommit = (wait: boolean) =>
   sql.fragment`set_config('synchronous_commit', ${wait ? 'on' : 'off'}, true)`;
 
+/** Runs `work` in one snapshot: its statements do not see concurrent changes, and change nothing. */
+export const inSnapshot = <T>(db: Pool, work: (tx: Tx) => Promise<T>): Promise<T> =>
+  db.transaction(async (tx) => {
+    await tx.query(sql.unsafe`SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY`);
+    return work(tx);
+  });
+
 /** A value as JSON; null is the SQL one. */
 export const jsonOrNull = (value: unknown) =>
   sql.fragment`${value === null ? null : JSON.stringify(value)}::json`;

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import type { AuditVerification } from '../../contract/audit.ts';
 import { countSealed } from '../people/member-stats.ts';
-import { type Db, type FragmentSqlToken, type Pool, sql, type Tx } from '../pool.ts';
+import { type Db, type FragmentSqlToken, inSnapshot, type Pool, sql, type Tx } from '../pool.ts';
 import { verifyToolCalls } from './tool-calls.ts';
 
 /** Entries of one workspace sealed in one transaction. */
@@ -137,9 +137,7 @@ export async function verifyAudit(
   workspaceId: string,
   noted?: ChainPlace,
 ): Promise<AuditVerification> {
-  return db.transaction(async (tx) => {
-    // One snapshot for all statements, regardless of concurrent seals and sweeps.
-    await tx.query(sql.type(nothing)`SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY`);
+  return inSnapshot(db, async (tx) => {
     const chain = await readChain(tx, workspaceId);
     const problem = baseProblem(chain) ?? (await walkSeals(tx, workspaceId, chain, noted));
     const entries = await walkEntries(tx, workspaceId);

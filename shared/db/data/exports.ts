@@ -3,7 +3,7 @@ import { entitySchema } from '../../contract/data/entity.ts';
 import { intelligenceEventSchema } from '../../contract/data/event.ts';
 import { type ExportKind, MAX_EXPORT_ROWS } from '../../contract/data/export.ts';
 import { notFound } from '../../errors.ts';
-import { type FragmentSqlToken, type Pool, sql, type Tx } from '../pool.ts';
+import { type FragmentSqlToken, inSnapshot, type Pool, sql, type Tx } from '../pool.ts';
 import { ofScope, type RecordScope, scopesOf, walkedFar } from './lists.ts';
 
 /** Rows in memory at a time. */
@@ -45,8 +45,7 @@ export async function withExportSet<Done>(
   what: { kind: ExportKind; feedId?: string | undefined },
   work: (set: ExportSet) => Promise<Done>,
 ): Promise<Done> {
-  return db.transaction(async (tx) => {
-    await tx.query(sql.unsafe`SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY`);
+  return inSnapshot(db, async (tx) => {
     if (what.feedId !== undefined) await requireFeed(tx, scope, what.feedId);
     const ids = await keysOf(tx, scope, what);
     const sent = ids.slice(0, MAX_EXPORT_ROWS);

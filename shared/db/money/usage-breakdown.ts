@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { MAX_BREAKDOWN_ROWS, type UsageBreakdown } from '../../contract/usage.ts';
 import { toDollars } from '../../money.ts';
-import { type FragmentSqlToken, type Pool, sql, type Tx } from '../pool.ts';
+import { type FragmentSqlToken, inSnapshot, type Pool, sql, type Tx } from '../pool.ts';
 import { allUsage } from './usage.ts';
 
 /** Whole days of a workspace: `since` is the first instant of the first, `end` the one after the last. ISO 8601. */
@@ -19,8 +19,7 @@ export async function readUsageBreakdown(
   db: Pool,
   { workspaceId, days, at = null }: { workspaceId: string; days: number; at?: string | null },
 ): Promise<UsageBreakdown> {
-  return db.transaction(async (tx) => {
-    await tx.query(sql.unsafe`SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY`);
+  return inSnapshot(db, async (tx) => {
     // The best plan depends on the number of runs in these days: a generic plan reads every step, even for a workspace
     // with three runs.
     await tx.query(sql.unsafe`SET LOCAL plan_cache_mode = force_custom_plan`);

@@ -11,7 +11,7 @@ import { withEtag } from '../../crypto/etags.ts';
 import { AppError, notFound } from '../../errors.ts';
 import { canonicalJson } from '../../graph/diff.ts';
 import type { JsonObject } from '../../json.ts';
-import { type Db, jsonOrNull, type Pool, sql, type Tx } from '../pool.ts';
+import { type Db, jsonOrNull, inSnapshot, type Pool, sql, type Tx } from '../pool.ts';
 import { readVersion } from './versions.ts';
 import {
   auditWorkflow,
@@ -58,8 +58,7 @@ export async function readWithDraft(
   db: Pool,
   scope: WorkflowScope,
 ): Promise<Workflow & { draft: WorkflowDraft | null }> {
-  return db.transaction(async (tx) => {
-    await tx.query(sql.unsafe`SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY`);
+  return inSnapshot(db, async (tx) => {
     const workflow = await readWorkflow(tx, scope);
     return { ...workflow, draft: (await findDraft(tx, scope)) ?? null };
   });
