@@ -7,5 +7,7 @@ if (database.url === undefined) {
   console.error('DATABASE_URL is not set');
   process.exit(2);
 }
-const applied = await migrate(database.url);
+const applied = await migrate(database.url, {
+  onWait: (text) => console.log(JSON.stringify({ name: 'migrate', text })),
+});
 console.log(JSON.stringify({ name: 'migrate', applied }));

@@ -160,7 +160,7 @@ export async function startServers(
   };
   const migrated = async (): Promise<string> => {
     const url = await time('postgres', database());
-    await time('migrations', migrate(url));
+    await time('migrations', migrate(url, { onWait: (text) => console.log(text) }));
     return url;
   };
   const [databaseUrl, address] = await both(migrated(), time('temporal', temporal()));

@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type pg from 'pg';
+import { setTimeout as sleep } from 'node:timers/promises';
+import pg from 'pg';
 import { z } from 'zod';
 import { type Db, sql, withClient } from './pool.ts';
 
@@ -30,11 +31,31 @@ export async function listMigrations(directory = MIGRATIONS_DIR): Promise<Migrat
   );
 }
 
+/** How a migration waits for the locks of the tables that it changes. */
+export interface MigrationOptions {
+  directory?: string;
+  /** How long one attempt waits for a lock. Everything that reads the table waits behind it for as long. */
+  lockTimeoutMs?: number;
+  /** The pause after an attempt, in which those can continue. */
+  pauseMs?: number;
+  /** When to stop trying. */
+  giveUpAfterMs?: number;
+  /** Called after each attempt that did not get its locks. */
+  onWait?: (text: string) => void;
+}
+
+const LOCK_NOT_AVAILABLE = '55P03';
+
 /**
  * Migrates the database to the newest schema, forward only, each migration in its own transaction. Returns the names of
- * the migrations it applied. Throws when an applied migration was edited afterwards.
+ * the migrations it applied. Behind a long reader, such as a backup, a migration tries again and again for its locks, so
+ * that the service continues meanwhile. Throws when an applied migration was edited afterwards, or when a lock was not
+ * free within `giveUpAfterMs`.
  */
-export async function migrate(url: string): Promise<string[]> {
+export async function migrate(
+  url: string,
+  { directory, ...options }: MigrationOptions = {},
+): Promise<string[]> {
   return withClient(url, async (client) => {
     await client.query('SELECT pg_advisory_lock($1)', [LOCK_KEY]);
     await client.query(
@@ -46,22 +67,75 @@ export async function migrate(url: string): Promise<string[]> {
     );
     const applied = new Map(rows.map((row) => [row.name, row.digest]));
     const done: string[] = [];
-    for (const migration of await listMigrations()) {
+    for (const migration of await listMigrations(directory)) {
       const digest = applied.get(migration.name);
       if (digest === migration.digest) continue;
       if (digest !== undefined) {
         throw new Error(`Migration ${migration.name} was edited after it ran`);
       }
-      await apply(client, migration);
+      await applyPatiently(client, migration, options);
       done.push(migration.name);
     }
     return done;
   });
 }
 
-async function apply(client: pg.Client, migration: Migration): Promise<void> {
+async function applyPatiently(
+  client: pg.Client,
+  migration: Migration,
+  {
+    lockTimeoutMs = 1_000,
+    pauseMs = 3_000,
+    giveUpAfterMs = 15 * 60_000,
+    onWait = () => undefined,
+  }: Omit<MigrationOptions, 'directory'>,
+): Promise<void> {
+  const started = performance.now();
+  for (;;) {
+    try {
+      await apply(client, migration, lockTimeoutMs);
+      return;
+    } catch (error) {
+      if (!(error instanceof pg.DatabaseError) || error.code !== LOCK_NOT_AVAILABLE) {
+        throw new Error(`Migration ${migration.name} failed`, { cause: error });
+      }
+      const waited = performance.now() - started;
+      const text = `Migration ${migration.name} needs a table that ${await holdersOf(client)}`;
+      if (waited >= giveUpAfterMs) {
+        throw new Error(
+          `${text}: not free within ${Math.round(waited / 1_000)} s. End that, or wait for it, and migrate again`,
+          { cause: error },
+        );
+      }
+      onWait(`${text}: trying again`);
+    }
+    await sleep(pauseMs);
+  }
+}
+
+/** The oldest transaction beside this one, which probably holds the lock. */
+async function holdersOf(client: pg.Client): Promise<string> {
+  const { rows } = await client.query<{ pid: number; name: string; seconds: number }>(
+    `SELECT pid, coalesce(nullif(application_name, ''), usename::text, 'unknown') AS name,
+            extract(epoch FROM clock_timestamp() - xact_start)::int AS seconds
+     FROM pg_stat_activity
+     WHERE datname = current_database() AND pid <> pg_backend_pid() AND xact_start IS NOT NULL
+     ORDER BY xact_start LIMIT 1`,
+  );
+  const [oldest] = rows;
+  return oldest === undefined
+    ? 'another transaction uses'
+    : `another transaction uses; the oldest is ${oldest.seconds} s old (process ${oldest.pid}, ${oldest.name})`;
+}
+
+async function apply(
+  client: pg.Client,
+  migration: Migration,
+  lockTimeoutMs: number,
+): Promise<void> {
   await client.query('BEGIN');
   try {
+    await client.query(`SET LOCAL lock_timeout = ${Math.round(lockTimeoutMs)}`);
     await client.query(migration.sql);
     await client.query('INSERT INTO migrations (name, digest) VALUES ($1, $2)', [
       migration.name,
@@ -70,7 +144,7 @@ async function apply(client: pg.Client, migration: Migration): Promise<void> {
     await client.query('COMMIT');
   } catch (error) {
     await client.query('ROLLBACK');
-    throw new Error(`Migration ${migration.name} failed`, { cause: error });
+    throw error;
   }
 }
 

@@ -1,0 +1,70 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { listMigrations, migrate } from '../../shared/db/migrate.ts';
+import { withClient } from '../../shared/db/pool.ts';
+import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+
+let database: TestDatabase;
+let directory: string;
+let name: string;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  directory = mkdtempSync(join(tmpdir(), 'migrations-'));
+  const existing = await listMigrations();
+  for (const { name: file, sql } of existing) writeFileSync(join(directory, file), sql);
+  name = `${String(existing.length + 1).padStart(4, '0')}_a_column.sql`;
+  writeFileSync(join(directory, name), 'ALTER TABLE runs ADD COLUMN tried text;');
+});
+afterAll(async () => {
+  rmSync(directory, { recursive: true, force: true });
+  await database.drop();
+});
+
+test('a migration behind a long reader lets other reads pass, and is applied when the reader has ended', async () => {
+  await withClient(database.url, async (reader) => {
+    await reader.query("SET application_name = 'a backup'");
+    await reader.query('BEGIN');
+    await reader.query('SELECT count(*) FROM runs');
+    const waits: string[] = [];
+    const waitedTwice = Promise.withResolvers<undefined>();
+    const migrating = migrate(database.url, {
+      directory,
+      lockTimeoutMs: 50,
+      pauseMs: 20,
+      onWait: (text) => {
+        waits.push(text);
+        if (waits.length === 2) waitedTwice.resolve(undefined);
+      },
+    });
+    await Promise.race([waitedTwice.promise, migrating]);
+    expect(waits[0]).toMatch(
+      new RegExp(`^Migration ${name} needs a table that another transaction uses; .*a backup`),
+    );
+    // Between the attempts nothing waits for the lock of the migration.
+    await withClient(database.url, (other) => other.query('SELECT count(*) FROM runs'));
+    await reader.query('COMMIT');
+    expect(await migrating).toEqual([name]);
+  });
+});
+
+test('a migration that gets no lock in time changes nothing, and says what to end', async () => {
+  const further = name.replace(/^\d+/, (n) => String(Number(n) + 1).padStart(4, '0'));
+  writeFileSync(join(directory, further), 'ALTER TABLE runs ADD COLUMN tried_too text;');
+  await withClient(database.url, async (reader) => {
+    await reader.query('BEGIN');
+    await reader.query('SELECT count(*) FROM runs');
+    const migrating = migrate(database.url, {
+      directory,
+      lockTimeoutMs: 20,
+      pauseMs: 10,
+      giveUpAfterMs: 100,
+    });
+    await expect(migrating).rejects.toThrow(/not free within \d+ s\. End that, or wait for it/);
+    await reader.query('ROLLBACK');
+    const { rows } = await reader.query('SELECT name FROM migrations WHERE name = $1', [further]);
+    expect(rows).toEqual([]);
+  });
+});
