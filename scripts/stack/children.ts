@@ -1,17 +1,17 @@
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import {
+  close,
   closeSync,
-  createWriteStream,
   mkdirSync,
   openSync,
   readSync,
   renameSync,
   statSync,
+  write,
 } from 'node:fs';
-import type { WriteStream } from 'node:fs';
 import { dirname } from 'node:path';
-import type { Readable } from 'node:stream';
+import { type Readable, Writable } from 'node:stream';
 import { splitLines } from '../../client/lines.ts';
 
 /** A log larger than this many bytes is renamed to `.old` when its process starts. */
@@ -88,10 +88,10 @@ export async function startChild(spec: ChildSpec): Promise<Child> {
   }
   // Later errors are failed kills or sends to a process that has just ended; its exit is reported.
   child.on('error', () => undefined);
-  let file: WriteStream | undefined;
+  let file: Writable | undefined;
   if (spec.onLine === undefined) closeSync(log);
   else {
-    file = createWriteStream(spec.logFile, { fd: log });
+    file = logTo(log, spec.name);
     followOutput(child, file, spec.onLine);
   }
 
@@ -147,11 +147,7 @@ function signalGroup(child: ChildProcess, signal: NodeJS.Signals): void {
   }
 }
 
-function followOutput(
-  child: ChildProcess,
-  file: WriteStream,
-  onLine: (line: string) => void,
-): void {
+function followOutput(child: ChildProcess, file: Writable, onLine: (line: string) => void): void {
   const follow = async (stream: Readable | null): Promise<void> => {
     if (stream === null) return;
     for await (const line of splitLines(stream)) {
@@ -161,6 +157,27 @@ function followOutput(
   };
   // After a broken pipe there is no more output.
   void Promise.allSettled([follow(child.stdout), follow(child.stderr)]).then(() => file.end());
+}
+
+/**
+ * Writes to an open file. What cannot be written, such as on a full disk, is lost, and reported once: a log never ends
+ * the service.
+ */
+export function logTo(file: number, name: string): Writable {
+  let reported = false;
+  return new Writable({
+    decodeStrings: false,
+    write: (chunk: string, _encoding, done) => {
+      write(file, chunk, (error) => {
+        if (error !== null && !reported) {
+          reported = true;
+          console.error(`The log of ${name} cannot be written, lines are lost: ${error.message}`);
+        }
+        done();
+      });
+    },
+    final: (done) => close(file, done),
+  });
 }
 
 function setAsideLongLog(path: string): void {

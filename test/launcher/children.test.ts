@@ -1,9 +1,9 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { expect, test } from '@jest/globals';
-import { startChild } from '../../scripts/stack/children.ts';
+import { expect, jest, test } from '@jest/globals';
+import { logTo, startChild } from '../../scripts/stack/children.ts';
 
 test('the output of a process is split at line feeds only, not at Unicode line separators', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'child-'));
@@ -29,5 +29,23 @@ test('the output of a process is split at line feeds only, not at Unicode line s
     expect(written()).toEqual([...lines].sort());
   } finally {
     rmSync(folder, { recursive: true, force: true });
+  }
+});
+
+test('a full disk loses lines of a log, and is reported once', async () => {
+  const report = jest.spyOn(console, 'error').mockImplementation(() => undefined);
+  try {
+    const log = logTo(openSync('/dev/full', 'w'), 'api');
+    for (const line of ['one\n', 'two\n']) {
+      await new Promise<void>((resolve, reject) => {
+        log.write(line, (error) => (error ? reject(error) : resolve()));
+      });
+    }
+    await new Promise<void>((resolve) => log.end(() => resolve()));
+    expect(report.mock.calls).toEqual([
+      [expect.stringMatching(/^The log of api cannot be written, lines are lost: ENOSPC/)],
+    ]);
+  } finally {
+    report.mockRestore();
   }
 });
