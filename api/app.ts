@@ -21,6 +21,7 @@ import {
   type ConnectionLimits,
   connectionLimits,
   leaveLargeBodies,
+  refuseWhileStopping,
   serverFactory,
 } from './http/connections.ts';
 import { loadConsole, serveConsole } from './console.ts';
@@ -195,7 +196,7 @@ function createServer({ config, log }: ApiDeps, limits: ConnectionLimits): App {
     serverFactory: serverFactory(limits),
     handlerTimeout: limits.handlerMs,
     forceCloseConnections: true,
-    return503OnClosing: true,
+    return503OnClosing: false,
     rewriteUrl: ({ url = '/' }) => routedUrl(url),
     routerOptions: { maxParamLength: 1_000 },
     frameworkErrors: answerFrameworkError,
@@ -248,6 +249,7 @@ export function buildApp(deps: ApiDeps, limits: ConnectionLimits = connectionLim
   const app = createServer(deps, limits);
   app.addHook('onRequest', (_request, _reply, next) => withCommitsNoted(next));
   app.addHook('onRequest', async (_request, reply) => prepareAnswer(reply));
+  refuseWhileStopping(app);
   app.addHook('onClose', async () => {
     await Promise.all([
       context.inFlight.settled(),

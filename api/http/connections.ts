@@ -7,6 +7,7 @@ import {
   type ServerResponse,
 } from 'node:http';
 import { Socket } from 'node:net';
+import { AppError } from '../../shared/errors.ts';
 import { BODY_LIMIT_BYTES } from './body.ts';
 import type { App } from '../deps.ts';
 
@@ -144,4 +145,20 @@ export function leaveLargeBodies(app: App): void {
 function announcedBytes(headers: IncomingHttpHeaders): number {
   if (headers['transfer-encoding'] !== undefined) return Infinity;
   return Number(headers['content-length'] ?? 0);
+}
+
+/**
+ * Refuses requests that arrive on open connections while the process stops: 503, like every other error, and the
+ * connection ends. Fastify's own refusal has a body of another shape.
+ */
+export function refuseWhileStopping(app: App): void {
+  let stopping = false;
+  app.addHook('preClose', async () => {
+    stopping = true;
+  });
+  app.addHook('onRequest', async (_request, reply) => {
+    if (!stopping) return;
+    reply.header('connection', 'close');
+    throw new AppError('unavailable', 'This process is stopping: send the request again');
+  });
 }

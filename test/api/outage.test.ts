@@ -2,6 +2,7 @@ import { findRunnable } from '../../shared/operations/runs/find-runnable.ts';
 import { once } from 'node:events';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { Agent, request } from 'undici';
 import { WebSocket } from 'ws';
 import { buildApp } from '../../api/app.ts';
 import type { App } from '../../api/deps.ts';
@@ -116,3 +117,38 @@ test('every request is 503 while Postgres is down, and no restart is needed afte
   const after = await app.inject({ url: `/api/runs/${run}` });
   expect([after.statusCode, after.json().status]).toEqual([200, 'pending']);
 }, 60_000);
+
+test('a process that stops refuses requests on open connections like every other error', async () => {
+  const stopping = buildApp({
+    db: api.db,
+    temporal: api.temporal,
+    log: api.app.log as never,
+    config: api.config,
+    findRunnable,
+  });
+  // One connection, opened before: the server accepts no new ones.
+  const agent = new Agent({ connections: 1, pipelining: 1 });
+  let url = '';
+  const ask = async (path: string) => {
+    const { statusCode, headers, body } = await request(`${url}${path}`, { dispatcher: agent });
+    return { status: statusCode, headers, body: await body.json() };
+  };
+  const refused: Awaited<ReturnType<typeof ask>>[] = [];
+  stopping.addHook('preClose', async () => {
+    refused.push(await ask('/api/workflows'));
+  });
+  try {
+    url = await stopping.listen({ host: '127.0.0.1', port: 0 });
+    expect((await ask('/api/workflows')).status).toBe(200);
+    await stopping.close();
+    expect(refused).toEqual([
+      {
+        status: 503,
+        headers: expect.objectContaining({ 'retry-after': '2', connection: 'close' }),
+        body: { detail: 'This process is stopping: send the request again' },
+      },
+    ]);
+  } finally {
+    await agent.close();
+  }
+});
