@@ -16,7 +16,8 @@ export const CLAIM_MS = 15_000;
 
 export const NOTHING_SPENT: Consumption = { costMicros: 0 };
 
-export type AttemptOutcome = 'success' | 'failed' | 'retried' | 'cancelled';
+export const attemptOutcomes = ['success', 'failed', 'retried', 'cancelled'] as const;
+export type AttemptOutcome = (typeof attemptOutcomes)[number];
 
 export interface StepMetrics {
   ended(kind: string, outcome: AttemptOutcome, seconds: number): void;

@@ -41,7 +41,7 @@ const bundle =
   config.worker.bundlePath === undefined
     ? await bundleWorkflows()
     : { codePath: config.worker.bundlePath };
-const metrics = createWorkerMetrics(db);
+const metrics = createWorkerMetrics(db, log);
 const worker = await createWorker({
   config,
   db,

@@ -1,23 +1,24 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
-import type { StepMetrics } from '../activities/step-context.ts';
+import { attemptOutcomes, type StepMetrics } from '../activities/step-context.ts';
 import type { Pool } from '../shared/db/pool.ts';
 import { countOpenRuns } from '../shared/db/runs/open-runs.ts';
 import { isRebound } from '../shared/platform/egress/known-host.ts';
 import type { ReconcilerMetrics } from '../shared/operations/runs/reconcile.ts';
+import { taskFailures } from '../shared/operations/runs/stuck-tasks.ts';
 import type { Logger } from '../shared/platform/logger.ts';
 
 export interface WorkerMetrics {
   contentType: string;
-  /** All metrics in the text format, with the database values read again. */
+  /** All metrics in the text format, with the database values read again, or without them while it cannot be reached. */
   read(): Promise<string>;
   steps: StepMetrics;
   reconciler: ReconcilerMetrics;
 }
 
 /** Metrics that a worker counts itself, and metrics that it reads from the database on request. */
-export function createWorkerMetrics(db: Pool): WorkerMetrics {
+export function createWorkerMetrics(db: Pool, log: Logger): WorkerMetrics {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
   const registers = [registry];
@@ -39,6 +40,38 @@ export function createWorkerMetrics(db: Pool): WorkerMetrics {
     labelNames: ['cause'],
     registers,
   });
+  // A counter whose first sample is 1 has no increase: an alert would miss the first event.
+  for (const cause of taskFailures) stuckTasks.inc({ cause }, 0);
+  for (const kind of ['agent', 'tool']) {
+    for (const outcome of attemptOutcomes) durations.zero({ kind, outcome });
+  }
+  const readState = createStateGauges(registers, db, log);
+  return {
+    contentType: registry.contentType,
+    reconciler: {
+      settled: () => settledByReconciler.inc(),
+      stuck: (cause) => stuckTasks.inc({ cause }),
+    },
+    read: async () => {
+      await readState();
+      return registry.metrics();
+    },
+    steps: {
+      ended: (kind, outcome, seconds) => durations.observe({ kind, outcome }, seconds),
+    },
+  };
+}
+
+/**
+ * Gauges of what the database knows. The result reads them again; while the database cannot be reached it takes them
+ * away, because old figures would look like new ones.
+ */
+function createStateGauges(registers: Registry[], db: Pool, log: Logger): () => Promise<void> {
+  const readable = new Gauge({
+    name: 'database_reachable',
+    help: 'Whether the figures about runs and the outbox could be read: 1 or 0',
+    registers,
+  });
   const open = new Gauge({
     name: 'workflow_runs_open',
     help: 'Runs that have not ended, by status',
@@ -55,23 +88,21 @@ export function createWorkerMetrics(db: Pool): WorkerMetrics {
     help: 'Age of the oldest unconfirmed outbox entry',
     registers,
   });
-  return {
-    contentType: registry.contentType,
-    reconciler: {
-      settled: () => settledByReconciler.inc(),
-      stuck: (cause) => stuckTasks.inc({ cause }),
-    },
-    read: async () => {
+  return async () => {
+    try {
       const state = await countOpenRuns(db);
       for (const status of ['pending', 'running', 'paused']) open.set({ status }, 0);
       for (const row of state.open) open.set({ status: row.status }, row.runs);
       waiting.set(state.outbox);
       oldest.set(state.oldest_seconds);
-      return registry.metrics();
-    },
-    steps: {
-      ended: (kind, outcome, seconds) => durations.observe({ kind, outcome }, seconds),
-    },
+      readable.set(1);
+    } catch (error) {
+      log.warn({ err: error }, 'could not read the figures about runs');
+      open.reset();
+      waiting.set(NaN);
+      oldest.set(NaN);
+      readable.set(0);
+    }
   };
 }
 
@@ -81,8 +112,9 @@ export interface MetricsServer {
 }
 
 /**
- * Serves `GET /metrics`: the service's own, followed by what Temporal's SDK exports at `sdkUrl`. Port 0 uses a free
- * port. Responds with 404 to requests that look like DNS rebinding.
+ * Serves `GET /metrics`: the service's own, followed by what Temporal's SDK exports at `sdkUrl`; and `GET /health`, which
+ * is 200 as long as the process answers. Port 0 uses a free port. Responds with 404 to requests that look like DNS
+ * rebinding.
  */
 export async function serveMetrics(
   options: { host: string; port: number; sdkUrl: string; publicUrl: string },
@@ -90,7 +122,15 @@ export async function serveMetrics(
   log: Logger,
 ): Promise<MetricsServer> {
   const server: Server = createServer((request, response) => {
-    if (request.url !== '/metrics' || isRebound(request, options.publicUrl)) {
+    if (isRebound(request, options.publicUrl)) {
+      response.writeHead(404).end();
+      return;
+    }
+    if (request.url === '/health') {
+      response.writeHead(200, { 'content-type': 'application/json' }).end('{"status":"ok"}');
+      return;
+    }
+    if (request.url !== '/metrics') {
       response.writeHead(404).end();
       return;
     }

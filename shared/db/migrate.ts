@@ -38,8 +38,8 @@ export interface MigrationOptions {
   lockTimeoutMs?: number;
   /** The pause after an attempt, in which those can continue. */
   pauseMs?: number;
-  /** When to stop trying. */
-  giveUpAfterMs?: number;
+  /** When to fail. */
+  failAfterMs?: number;
   /** Called after each attempt that did not get its locks. */
   onWait?: (text: string) => void;
 }
@@ -50,7 +50,7 @@ const LOCK_NOT_AVAILABLE = '55P03';
  * Migrates the database to the newest schema, forward only, each migration in its own transaction. Returns the names of
  * the migrations it applied. Behind a long reader, such as a backup, a migration tries again and again for its locks, so
  * that the service continues meanwhile. Throws when an applied migration was edited afterwards, or when a lock was not
- * free within `giveUpAfterMs`.
+ * free within `failAfterMs`.
  */
 export async function migrate(
   url: string,
@@ -86,7 +86,7 @@ async function applyPatiently(
   {
     lockTimeoutMs = 1_000,
     pauseMs = 3_000,
-    giveUpAfterMs = 15 * 60_000,
+    failAfterMs = 15 * 60_000,
     onWait = () => undefined,
   }: Omit<MigrationOptions, 'directory'>,
 ): Promise<void> {
@@ -101,7 +101,7 @@ async function applyPatiently(
       }
       const waited = performance.now() - started;
       const text = `Migration ${migration.name} needs a table that ${await holdersOf(client)}`;
-      if (waited >= giveUpAfterMs) {
+      if (waited >= failAfterMs) {
         throw new Error(
           `${text}: not free within ${Math.round(waited / 1_000)} s. End that, or wait for it, and migrate again`,
           { cause: error },

@@ -60,7 +60,7 @@ test('a migration that gets no lock in time changes nothing, and says what to en
       directory,
       lockTimeoutMs: 20,
       pauseMs: 10,
-      giveUpAfterMs: 100,
+      failAfterMs: 100,
     });
     await expect(migrating).rejects.toThrow(/not free within \d+ s\. End that, or wait for it/);
     await reader.query('ROLLBACK');

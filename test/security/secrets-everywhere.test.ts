@@ -101,7 +101,7 @@ beforeAll(async () => {
     { write: (line) => void (logged += line) },
   );
   log.info({ needle }, 'starting');
-  const metrics = createWorkerMetrics(db);
+  const metrics = createWorkerMetrics(db, log);
   readMetrics = metrics.read;
   const bundle = { codePath: setting('WORKFLOW_BUNDLE') };
   worker = await createWorker({ config, db, log, temporal, bundle, metrics });

@@ -1,5 +1,8 @@
+import { connectDatabase } from '../../shared/db/pool.ts';
+import { createLogger } from '../../shared/platform/logger.ts';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { echo, edge, type Engine, startEngine } from '../support/engine.ts';
+import { createWorkerMetrics } from '../../worker/metrics.ts';
 import { startWorkerProcess, type TestProcess } from '../support/processes.ts';
 
 let engine: Engine;
@@ -36,8 +39,36 @@ describe('the worker’s /metrics', () => {
     expect(text).toMatch(/^process_resident_memory_bytes \d+/m);
   });
 
+  test('has its counters from the start, with 0', async () => {
+    const text = await scrape();
+    for (const cause of ['replay', 'failure', 'timeout']) {
+      expect(text).toContain(`workflow_tasks_stuck_total{cause="${cause}"} 0`);
+    }
+    expect(text).toContain(
+      'workflow_step_duration_seconds_count{kind="agent",outcome="retried"} 0',
+    );
+    expect(text).toMatch(/^workflow_runs_settled_without_execution_total 0$/m);
+  });
+
+  test('serves a health check that asks no one', async () => {
+    const answer = await fetch(`http://127.0.0.1:${String(worker.ready['metricsPort'])}/health`);
+    expect([answer.status, await answer.json()]).toEqual([200, { status: 'ok' }]);
+  });
+
   test('serves nothing else', async () => {
     const answer = await fetch(`http://127.0.0.1:${String(worker.ready['metricsPort'])}/`);
     expect(answer.status).toBe(404);
   });
+});
+
+test('without the database, the metrics are served without its figures', async () => {
+  const db = await connectDatabase(engine.databaseUrl, { maxPoolSize: 1 });
+  await db.end();
+  const text = await createWorkerMetrics(
+    db,
+    createLogger({ name: 'test', level: 'silent' }),
+  ).read();
+  expect(text).toMatch(/^database_reachable 0$/m);
+  expect(text).toMatch(/^process_resident_memory_bytes \d+/m);
+  expect(text).not.toMatch(/^workflow_runs_open\{/m);
 });

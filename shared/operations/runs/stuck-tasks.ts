@@ -14,7 +14,8 @@ const FIRST_PAUSE_MS = 2_000;
 const LONGEST_PAUSE_MS = 600_000;
 
 /** Why a workflow task does not complete, for logs and metrics. */
-export type TaskFailure = 'replay' | 'failure' | 'timeout';
+export const taskFailures = ['replay', 'failure', 'timeout'] as const;
+export type TaskFailure = (typeof taskFailures)[number];
 
 interface FailuresOnRecord {
   /** The current workflow code produces other commands than the history holds. */
