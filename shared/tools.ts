@@ -111,6 +111,18 @@ export const isTimer = (toolName: string): boolean => traitsOf(toolName).timer =
 /** What a call of a built-in tool does outside; undefined for tools that do nothing there, and for other names. */
 export const outsideOf = (toolName: string): ToolTraits['outside'] => traitsOf(toolName).outside;
 
+const readingMethods: readonly string[] = ['GET', 'HEAD'];
+
+/**
+ * Whether a call can change data or another system. `method` is that of an `http_request`, as drawn: one that is computed
+ * counts as one that changes something, like every call of a custom tool or an MCP server.
+ */
+export function writes(toolName: string, method: Json | undefined): boolean {
+  if (isPureTool(toolName) || isTimer(toolName) || outsideOf(toolName) === 'reads') return false;
+  if (toolName !== 'http_request') return true;
+  return typeof method !== 'string' || !readingMethods.includes(method.toUpperCase());
+}
+
 /** The built-in tools that a rehearsal can execute when it is allowed to by their names. */
 export const toolsAllowedByName: readonly string[] = [...builtinTools].filter((name) => {
   const outside = outsideOf(name);

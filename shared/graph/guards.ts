@@ -1,0 +1,174 @@
+import type { AgentTool, Graph, GraphNode } from '../contract/graph.ts';
+import type { JsonObject } from '../json.ts';
+import { workflowOf, writes } from '../tools.ts';
+import { callKey, type CalledWorkflow } from './called-workflows.ts';
+import { agentToolsOf } from './node-tools.ts';
+import { analyseLoops, innermostLoops } from './schedule/loops.ts';
+import { linkGraph, type Links } from './topology.ts';
+
+/**
+ * What a graph can write, and what asks a person before that: human gates, and approvals of the calls of agents. A guard
+ * stands before a node that can be reached from it along edges. Those of a sub-workflow stand before what follows it.
+ */
+
+export interface Guard {
+  kind: 'gate' | 'approval';
+  /** The gate; of an approval, the agent. */
+  node: GraphNode;
+  /** Whose calls need approval. */
+  tool?: AgentTool;
+  /** The steps that lead to it, for a guard of a sub-workflow. */
+  through: readonly CallingStep[];
+}
+
+/** A node that runs another workflow, as itself or as a tool of its agent. */
+interface CallingStep {
+  nodeId: string;
+  /** The id of the workflow, or what the graph calls one that is not known; and its version when the graph names one. */
+  workflow: string;
+  version?: number | undefined;
+}
+
+/** What a node does to data or other systems. */
+export interface Write {
+  node: GraphNode;
+  /** The tool as the graph names it; `workflow` for a sub-workflow of which nothing is known. */
+  tool: string;
+  /** Its parameters as drawn; those that the node sets, for a call of an agent. */
+  params: JsonObject;
+  /** The approvals that its calls need: `always`, or the expression that decides. */
+  approvals: readonly string[];
+  through: readonly CallingStep[];
+}
+
+/** Sub-workflows, as they would run now, by `callKey`. One that is missing counts as one that writes. */
+export type Children = Readonly<Record<string, { id: string; graph: Graph }>>;
+
+/** How far to look into sub-workflows; `left` counts the nodes, and is negative when some were not looked at. */
+export interface Sight {
+  children: Children;
+  left: number;
+}
+
+/** The most nodes of sub-workflows that are looked at, each as often as it is called. */
+const MAX_NODES_BELOW = 20_000;
+/** The deepest sub-workflow that is looked at. */
+const MAX_DEPTH = 20;
+
+export const sightOf = (children: Children): Sight => ({ children, left: MAX_NODES_BELOW });
+
+type Place = readonly CallingStep[];
+
+/** What asks for a decision while a node is executed, also in its sub-workflows. */
+export function guardsIn(node: GraphNode, sight: Sight, through: Place = []): Guard[] {
+  if (node.kind === 'human_gate') return [{ kind: 'gate', node, through }];
+  const tools = node.kind === 'agent' ? agentToolsOf(node) : [];
+  const approvals = tools
+    .filter((tool) => approvalsOf(tool).length > 0)
+    .map((tool): Guard => ({ kind: 'approval', node, tool, through }));
+  const below = callsOf(node).flatMap((call) => {
+    const { nodes, place } = lookInto(call, node, sight, through);
+    return (nodes ?? []).flatMap((each) => guardsIn(each, sight, place));
+  });
+  return [...approvals, ...below];
+}
+
+/** What a node can write, also in its sub-workflows. */
+export function writesIn(node: GraphNode, sight: Sight, through: Place = []): Write[] {
+  const below = callsOf(node).flatMap((call): Write[] => {
+    const { params, approvals } = call;
+    const { nodes, place } = lookInto(call, node, sight, through);
+    if (nodes === undefined) return [{ node, tool: 'workflow', params, approvals, through }];
+    const found = nodes.flatMap((each) => writesIn(each, sight, place));
+    if (approvals.length === 0) return found;
+    return found.map((write) => ({ ...write, approvals: [...approvals, ...write.approvals] }));
+  });
+  return [...ownWrites(node, through), ...below];
+}
+
+const approvalsOf = ({ approval }: Pick<AgentTool, 'approval'>): string[] =>
+  approval === undefined || approval === 'never' ? [] : [approval];
+
+function ownWrites(node: GraphNode, through: Place): Write[] {
+  if (node.kind === 'tool') {
+    const { tool_name: tool, params } = node;
+    const { method = 'GET' } = params;
+    return writes(tool, method) ? [{ node, tool, params, approvals: [], through }] : [];
+  }
+  if (node.kind !== 'agent') return [];
+  return agentToolsOf(node).flatMap((tool): Write[] => {
+    const { name, fixed: params = {} } = tool;
+    // A method that the node does not set is chosen by the model.
+    if (workflowOf(name) !== undefined || !writes(name, params['method'])) return [];
+    return [{ node, tool: name, params, approvals: approvalsOf(tool), through }];
+  });
+}
+
+type Call = CalledWorkflow & Pick<Write, 'params' | 'approvals'>;
+
+/** The sub-workflows that a node runs. */
+function callsOf(node: GraphNode): Call[] {
+  if (node.kind === 'workflow') {
+    const { workflow, version, input } = node;
+    return [{ workflow, version, params: input, approvals: [] }];
+  }
+  if (node.kind !== 'agent') return [];
+  return agentToolsOf(node).flatMap((tool) => {
+    const workflow = workflowOf(tool.name);
+    if (workflow === undefined) return [];
+    return [{ workflow, params: tool.fixed ?? {}, approvals: approvalsOf(tool) }];
+  });
+}
+
+function lookInto(
+  { workflow, version }: Call,
+  { id: nodeId }: GraphNode,
+  sight: Sight,
+  through: Place,
+): { nodes: Graph['nodes'] | undefined; place: Place } {
+  const key = callKey({ workflow, version });
+  const child = Object.hasOwn(sight.children, key) ? sight.children[key] : undefined;
+  const nodes = child?.graph.nodes;
+  sight.left -= through.length < MAX_DEPTH ? (nodes?.length ?? 0) : MAX_NODES_BELOW + 1;
+  const place = [...through, { nodeId, workflow: child?.id ?? workflow, version }];
+  return { nodes: sight.left < 0 ? undefined : nodes, place };
+}
+
+/** The guards that stand before each node, by node id; without an entry none does. */
+export function guardsBefore(graph: Graph, sight: Sight = sightOf({})): Map<string, Guard[]> {
+  const behind = followersOf(linkGraph(graph));
+  const before = new Map<string, Guard[]>();
+  graph.nodes.forEach((node, at) => {
+    const guards = guardsIn(node, sight);
+    if (guards.length === 0) return;
+    for (const position of behind(at)) {
+      const { id } = graph.nodes[position]!;
+      const known = before.get(id);
+      if (known === undefined) before.set(id, [...guards]);
+      else known.push(...guards);
+    }
+  });
+  return before;
+}
+
+/**
+ * What can be reached from a node, with itself only on a cycle. What is in the body of a loop or a map comes before what
+ * follows that, also without an edge back.
+ */
+function followersOf(links: Links): (node: number) => Set<number> {
+  const around = innermostLoops(links.out.length, analyseLoops(links).bodies);
+  const nextOf = (node: number): number[] => {
+    const targets = links.out[node]!.map(({ to }) => to);
+    return around[node]! < 0 ? targets : [...targets, around[node]!];
+  };
+  return (start) => {
+    const seen = new Set<number>();
+    const open = nextOf(start);
+    for (let node = open.pop(); node !== undefined; node = open.pop()) {
+      if (seen.has(node)) continue;
+      seen.add(node);
+      open.push(...nextOf(node));
+    }
+    return seen;
+  };
+}
