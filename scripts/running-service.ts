@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { loadConfig } from '../shared/platform/config.ts';
+import { type Config, loadConfig } from '../shared/platform/config.ts';
 
 /**
  * Finds the running service for other commands: from the settings, or from the file that `npm start` wrote to
@@ -12,6 +12,7 @@ interface Endpoints {
   api: string;
   /** A connection string, with its password. */
   database: string;
+  temporal: string;
 }
 
 /** The URL of the API. Throws if neither a setting nor a running `npm start` provides it. */
@@ -24,6 +25,23 @@ export function findApi(given: string | undefined): string {
 export function findDatabase(): string {
   loadSettings();
   return loadConfig().database.url ?? readEndpoints('set DATABASE_URL to its database').database;
+}
+
+/** The configuration, with the database and the Temporal server of the settings, else of a running `npm start`. */
+export function findServers(): Config & { database: { url: string } } {
+  loadSettings();
+  const config = loadConfig();
+  const { url } = config.database;
+  const { address } = config.temporal;
+  if (url !== undefined && address !== undefined) {
+    return { ...config, database: { ...config.database, url } };
+  }
+  const found = readEndpoints('set DATABASE_URL and TEMPORAL_ADDRESS');
+  return {
+    ...config,
+    database: { ...config.database, url: url ?? found.database },
+    temporal: { ...config.temporal, address: address ?? found.temporal },
+  };
 }
 
 function readEndpoints(otherwise: string): Endpoints {

@@ -5,7 +5,8 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { heldCapabilities } from '../../shared/capabilities.ts';
 import { sql } from '../../shared/db/pool.ts';
-import { startTestApi, type TestApi } from '../api/test-api.ts';
+import { oneStep, startTestApi, type TestApi } from '../api/test-api.ts';
+import { eventually } from '../support/engine.ts';
 
 // Runs `npm run workspace:create`, `npm run password:reset` and `npm run owner:restore` as real processes, against a
 // running API.
@@ -23,7 +24,13 @@ async function run(script: string, args: string[], seed: 'on' | 'off' = 'off') {
     process.execPath,
     [join(import.meta.dirname, `../../scripts/${script}.ts`), ...args],
     {
-      env: { ...inherited, DATABASE_URL: api.databaseUrl, SEED: seed },
+      env: {
+        ...inherited,
+        DATABASE_URL: api.databaseUrl,
+        TEMPORAL_ADDRESS: api.config.temporal.address,
+        TASK_QUEUE_PREFIX: api.config.temporal.taskQueuePrefix,
+        SEED: seed,
+      },
       stdio: ['ignore', 'pipe', 'pipe'],
     },
   );
@@ -186,6 +193,74 @@ describe('npm run owner:restore', () => {
     expect([code, errors]).toEqual([
       1,
       'The owner was not restored: no active member has the email nobody@example.com',
+    ]);
+  });
+});
+
+describe('npm run runs:reconcile', () => {
+  let owner: { authorization: string };
+  beforeAll(async () => {
+    const { email, password } = await create('Reconciled', 'reconciled@example.com');
+    owner = await bearer(email, password);
+  });
+  // Without a worker, an execution stays open.
+  const start = async (): Promise<string> => {
+    const { body: workflow } = await api.call(
+      'POST',
+      '/api/workflows',
+      { name: 'Reconcile', graph: oneStep },
+      owner,
+    );
+    const { body: run } = await api.call('POST', `/api/workflows/${workflow.id}/runs`, {}, owner);
+    return run.id as string;
+  };
+  const isOpen = async (runId: string): Promise<boolean> =>
+    (await api.temporal.client.workflow.getHandle(runId).describe()).status.name === 'RUNNING';
+  const listed = (runId: string) =>
+    eventually(async () => {
+      const query = `WorkflowId = '${runId}' AND ExecutionStatus = 'Running'`;
+      return (await api.temporal.client.workflow.count(query)).count === 1;
+    });
+
+  test('names and closes executions whose run is not known or has ended, and no others', async () => {
+    const [unknown, ended, open] = [await start(), await start(), await start()];
+    await Promise.all([unknown, ended, open].map(listed));
+    await api.db.query(sql.type(z.object({}))`DELETE FROM runs WHERE id = ${unknown}`);
+    await api.db.query(sql.type(z.object({}))`
+      UPDATE runs SET status = 'success', finished_at = now() WHERE id = ${ended}`);
+    const look = await run('runs-reconcile', []);
+    expect([look.code, look.errors]).toEqual([1, '']);
+    expect(look.output).toContain(`of ${unknown}, which has no open run`);
+    expect(look.output).toContain(`of ${ended}, which has no open run`);
+    expect(look.output).not.toContain(open);
+    expect(await isOpen(unknown)).toBe(true);
+
+    expect((await run('runs-reconcile', ['--close'])).code).toBe(0);
+    expect(await Promise.all([unknown, ended, open].map(isOpen))).toEqual([false, false, true]);
+  });
+
+  test('resumes the runs that failed without their execution', async () => {
+    const runId = await start();
+    await api.db.query(sql.type(z.object({}))`
+      UPDATE runs SET status = 'failed', finished_at = now(), error = 'The execution of this run ended as completed',
+        failure = '{"kind": "crash"}' WHERE id = ${runId}`);
+    const look = await run('runs-reconcile', ['--since', '2026-01-01T00:00:00Z']);
+    expect(look.output).toContain(`failed: ${runId}: The execution of this run ended as completed`);
+    const { output } = await run('runs-reconcile', ['--resume']);
+    expect(output).toContain(`resumed: ${runId}`);
+    const { body } = await api.call('GET', `/api/runs/${runId}`, undefined, owner);
+    expect([body.status, body.resumed_count]).toEqual(['running', 1]);
+    expect(
+      (await api.call('GET', `/api/audit?target_id=${runId}&action=resume`, undefined, owner)).body
+        .logs,
+    ).toMatchObject([{ actor_id: null, actor_name: 'operator' }]);
+  });
+
+  test('refuses a time that is none', async () => {
+    const { code, errors } = await run('runs-reconcile', ['--since', 'yesterday']);
+    expect([code, errors]).toEqual([
+      2,
+      'Postgres and Temporal were not compared: --since yesterday is not a time: write it like 2026-11-27T08:00:00Z',
     ]);
   });
 });

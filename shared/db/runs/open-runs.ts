@@ -17,3 +17,24 @@ export async function countOpenRuns(db: Pool): Promise<z.infer<typeof row>> {
            coalesce((SELECT extract(epoch FROM now() - min(created_at)) FROM outbox), 0) AS oldest_seconds
   `);
 }
+
+/** Which of these runs Postgres knows and has not ended. */
+export async function findOpenRuns(db: Pool, runIds: readonly string[]): Promise<Set<string>> {
+  const rows = await db.any(sql.prepared('open_runs_of', z.object({ id: z.string() }))`
+    SELECT id FROM runs
+    WHERE id = ANY (${sql.array([...runIds], 'text')}) AND status IN ('pending', 'running', 'paused')
+  `);
+  return new Set(rows.map(({ id }) => id));
+}
+
+const crashedRow = z.object({ id: z.string(), workspace_id: z.string(), error: z.string() });
+export type CrashedRun = z.infer<typeof crashedRow>;
+
+/** Runs of all workspaces that failed since then because their execution was gone, oldest first. No children. */
+export const listCrashedRuns = (db: Pool, since: Date): Promise<readonly CrashedRun[]> =>
+  db.any(sql.prepared('crashed_runs', crashedRow)`
+    SELECT id, workspace_id, coalesce(error, '') AS error FROM runs
+    WHERE status = 'failed' AND failure ->> 'kind' = 'crash' AND parent_run_id IS NULL AND rehearsal IS NULL
+      AND finished_at >= ${since.toISOString()}::timestamptz
+    ORDER BY created_at, id
+  `);

@@ -130,8 +130,7 @@ export async function listTerminated(
 ): Promise<readonly string[]> {
   const { client, namespace, queues } = deps.temporal;
   const query = [
-    `WorkflowType = '${RUN_WORKFLOW}'`,
-    `TaskQueue = '${queues.control.replaceAll("'", "\\'")}'`,
+    ...ofThisInstallation(queues.control),
     "ExecutionStatus IN ('Terminated', 'TimedOut')",
     `CloseTime > '${new Date(Date.now() - withinMs).toISOString()}'`,
   ].join(' AND ');
@@ -142,6 +141,42 @@ export async function listTerminated(
   });
   return executions.flatMap(({ execution }) => execution?.workflowId ?? []);
 }
+
+/** An open execution of the workflow of runs, whether or not Postgres knows its run. */
+export interface OpenExecution {
+  /** Also its workflow id. */
+  runId: string;
+  execution: string;
+}
+
+/** The open executions of this installation, page by page. The visibility index lags by about a second. */
+export async function* listOpenExecutions({
+  temporal: { client, namespace, queues },
+}: Pick<DispatchDeps, 'temporal'>): AsyncGenerator<OpenExecution[]> {
+  const query = [...ofThisInstallation(queues.control), "ExecutionStatus = 'Running'"].join(
+    ' AND ',
+  );
+  let nextPageToken: Uint8Array | undefined;
+  do {
+    const page = await client.workflowService.listWorkflowExecutions({
+      namespace,
+      query,
+      pageSize: 500,
+      ...(nextPageToken === undefined ? {} : { nextPageToken }),
+    });
+    yield page.executions.flatMap(({ execution }) =>
+      execution?.workflowId && execution.runId
+        ? [{ runId: execution.workflowId, execution: execution.runId }]
+        : [],
+    );
+    nextPageToken = page.nextPageToken.length > 0 ? page.nextPageToken : undefined;
+  } while (nextPageToken !== undefined);
+}
+
+const ofThisInstallation = (queue: string): string[] => [
+  `WorkflowType = '${RUN_WORKFLOW}'`,
+  `TaskQueue = '${queue.replaceAll("'", "\\'")}'`,
+];
 
 /**
  * Sends an execution every decision of its run. Signals after the cut of a reset are not in its history; a closed
@@ -166,9 +201,10 @@ export async function terminate(
   { temporal }: Pick<DispatchDeps, 'temporal'>,
   runId: string,
   execution: string,
+  reason = 'cannot be replayed',
 ): Promise<void> {
   try {
-    await temporal.client.workflow.getHandle(runId, execution).terminate('cannot be replayed');
+    await temporal.client.workflow.getHandle(runId, execution).terminate(reason);
   } catch (error) {
     if (!(error instanceof WorkflowNotFoundError)) throw error;
   }
