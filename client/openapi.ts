@@ -3496,6 +3496,11 @@ export interface components {
             /** @description The name of the person who decided, if known */
             by: string | null;
             /**
+             * @description Who decided: `member` for a person, also with a key; `deadline`; or `request`, in a rehearsal. The decision of a request counts for no effect
+             * @enum {string}
+             */
+            by_kind: "member" | "deadline" | "request";
+            /**
              * Format: date-time
              * @description ISO 8601, UTC
              */

@@ -10,6 +10,10 @@ const readingMethods: readonly string[] = ['http_request:GET', 'http_request:HEA
 const onlyReads = (name: string): boolean =>
   kinds.includes(name) || readingMethods.includes(name) || outsideOf(name) === 'reads';
 
+/** Whether a request allows an effect, and not only reads and what is rehearsed or asked itself. */
+export const allowsEffect = (allow: readonly string[]): boolean =>
+  allow.some((name) => !onlyReads(name));
+
 const plainNames = [...kinds, ...toolsAllowedByName];
 const PATTERN = /^(custom:[a-zA-Z0-9_.-]+|http_request:[A-Z]+)$/;
 

@@ -15,11 +15,18 @@ export const gateDecisionSchema = z
   })
   .meta({ id: 'GateDecision' });
 
+/** Who decides a gate: a person, its deadline, or the request of a rehearsal. */
+export const decidedByKinds = ['member', 'deadline', 'request'] as const;
+
 /** The decision at a gate, by a person or by its deadline. */
 export const decisionSchema = z
   .object({
     approved: z.boolean(),
     by: z.string().nullable().meta({ description: 'The name of the person who decided, if known' }),
+    by_kind: z.enum(decidedByKinds).meta({
+      description:
+        'Who decided: `member` for a person, also with a key; `deadline`; or `request`, in a rehearsal. The decision of a request counts for no effect',
+    }),
     at: timestamp,
     reason: z.string().nullable(),
     timed_out: z

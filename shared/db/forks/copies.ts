@@ -25,7 +25,7 @@ const recordedSteps = (digests: Record<string, string>): FragmentSqlToken => sql
 
 const gateColumns = sql.fragment`
   step_key, round, node_id, label, prompt, fails_on_reject, status, input, opened_at, decided_at, decided_by,
-  decided_by_name, reason, kind, tool, turn, arguments, schema_digest, digest, decided_arguments, decided_digest,
+  decided_by_name, decided_by_kind, reason, kind, tool, turn, arguments, schema_digest, digest, decided_arguments, decided_digest,
   settings, decisions, timed_out`;
 
 /**
@@ -56,8 +56,8 @@ const copiedSteps = ({ sourceId, kept, turns, begun }: ForkCopies): FragmentSqlT
       FROM source_steps CROSS JOIN (SELECT id, created_at FROM run) AS run
       RETURNING step_key, parent_step_key
     ), copied_gates AS (
-      INSERT INTO gates (run_id, ${gateColumns})
-      SELECT run.id, ${gateColumns} FROM (SELECT id FROM run) AS run, gates g
+      INSERT INTO gates (run_id, reused_from, ${gateColumns})
+      SELECT run.id, coalesce(g.reused_from, ${sourceId}), ${gateColumns} FROM (SELECT id FROM run) AS run, gates g
       WHERE g.run_id = ${sourceId} AND g.status IN ('approved', 'rejected')
         AND g.step_key IN (SELECT step_key FROM copied)
     ), lost AS MATERIALIZED (

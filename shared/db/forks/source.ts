@@ -1,7 +1,9 @@
 import { z } from 'zod';
 import { graphSchema } from '../../contract/graph.ts';
+import { decidedByKinds } from '../../contract/gate.ts';
 import { AppError, notFound } from '../../errors.ts';
 import type { RecordedTexts } from '../../graph/forks/plan.ts';
+import { decidedByKind } from '../gates/gate-records.ts';
 import { type Db, sql } from '../pool.ts';
 import { hasResult, readCaught, readEndOrder } from '../runs/restart.ts';
 
@@ -54,6 +56,7 @@ const decidedRow = z.object({
   step_key: z.string(),
   approved: z.boolean(),
   input: jsonInput.nullable(),
+  by_kind: z.enum(decidedByKinds),
 });
 
 /** The results in the ledger of a run, as the plan of a fork needs them. Outputs are JSON texts. */
@@ -65,8 +68,8 @@ export async function readResults(
     SELECT step_key, coalesce(output::text, 'null') AS output FROM steps s WHERE run_id = ${runId} AND ${hasResult}
   `);
   const decided = await db.any(sql.prepared('forks_decided', decidedRow)`
-    SELECT step_key, status = 'approved' AS approved, input
-    FROM (SELECT DISTINCT ON (step_key) step_key, status, input, timed_out FROM gates
+    SELECT step_key, status = 'approved' AS approved, input, by_kind
+    FROM (SELECT DISTINCT ON (step_key) step_key, status, input, timed_out, ${decidedByKind} AS by_kind FROM gates g
           WHERE run_id = ${runId} AND kind = 'human_gate' ORDER BY step_key, round DESC) AS last
     WHERE status IN ('approved', 'rejected') AND timed_out IS DISTINCT FROM 'fail'
   `);
@@ -80,9 +83,9 @@ export async function readResults(
     failed: failed.map(({ step_key }) => step_key),
     order: await readEndOrder(db, runId),
     decisions: Object.fromEntries(
-      decided.map(({ step_key, approved, input }) => [
+      decided.map(({ step_key, approved, input, by_kind }) => [
         step_key,
-        input === null ? { approved } : { approved, input },
+        { approved, by_kind, ...(input === null ? {} : { input }) },
       ]),
     ),
   };

@@ -1,11 +1,17 @@
 import { z } from 'zod';
-import { type Gate, gateKinds, gateStatuses, type GateVote } from '../../contract/gate.ts';
+import {
+  type decidedByKinds,
+  type Gate,
+  gateKinds,
+  gateStatuses,
+  type GateVote,
+} from '../../contract/gate.ts';
 import type { Graph } from '../../contract/graph.ts';
 import type { GateProgress, GateSettings } from '../../graph/gate-settings.ts';
 import type { JsonObject } from '../../json.ts';
 import { storedTime } from '../../time.ts';
 import { type Db, sql } from '../pool.ts';
-import { assigneeOf, isDecidable, starterOf } from './gate-records.ts';
+import { assigneeOf, decidedByKind, isDecidable, starterOf } from './gate-records.ts';
 
 /** The most earlier askings of one answer. */
 const MAX_EARLIER = 10;
@@ -49,6 +55,7 @@ const earlierRow = z.object({
 interface StoredDecision {
   approved: boolean;
   by: string | null;
+  by_kind: (typeof decidedByKinds)[number];
   at: string;
   reason: string | null;
   timed_out: 'approve' | 'reject' | 'fail' | null;
@@ -84,7 +91,7 @@ type Scope = { workspaceId: string; runId: string };
 
 const decisionRecord = sql.fragment`
   CASE WHEN g.status IN ('approved', 'rejected') THEN json_build_object(
-    'approved', g.status = 'approved', 'by', g.decided_by_name, 'at', g.decided_at, 'reason', g.reason,
+    'approved', g.status = 'approved', 'by', g.decided_by_name, 'by_kind', ${decidedByKind}, 'at', g.decided_at, 'reason', g.reason,
     'timed_out', g.timed_out) END`;
 
 /** The last round of a gate; undefined when the workspace has no such run, or the step is none. */

@@ -98,7 +98,7 @@ async function timeOut(tx: Tx, call: GateCheck, gate: ClockedGate): Promise<void
   await tx.query(sql.prepared('gates_time_out', z.object({}))`
     WITH decided AS (
       UPDATE gates SET status = ${approved ? 'approved' : 'rejected'}, timed_out = ${action}, reason = ${reason},
-        decided_at = clock_timestamp()
+        decided_at = clock_timestamp(), decided_by_kind = 'deadline'
       WHERE run_id = ${call.run_id} AND step_key = ${call.step_key} AND round = ${call.round} AND status = 'open'
       RETURNING run_id, step_key, round, node_id, kind, label, input, fails_on_reject,
                 ${approved}::boolean OR (NOT fails_on_reject AND ${action !== 'fail'}::boolean) AS continues

@@ -81,7 +81,7 @@ function decidedGate(decision: Decision): FragmentSqlToken {
     ), gate AS (
       UPDATE gates SET
         ${answerAssignments(decision)}, decided_at = clock_timestamp(), decided_by = ${actor.id},
-        decided_by_name = ${actor.name},
+        decided_by_name = ${actor.name}, decided_by_kind = 'member',
         decided_digest = CASE WHEN ${approved} THEN ${changed?.digest ?? digest} END,
         decided_arguments = ${changed === undefined ? null : JSON.stringify(changed.arguments)}::json
       WHERE (run_id, step_key, round) = (SELECT run_id, step_key, round FROM chosen WHERE NOT ruled)

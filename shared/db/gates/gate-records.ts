@@ -12,6 +12,9 @@ import { storedTime } from '../../time.ts';
 import { readStandings } from '../people/standings.ts';
 import { type Db, type FragmentSqlToken, sql } from '../pool.ts';
 
+/** The name of who decides a gate in the decisions of a rehearsal. */
+export const BY_REQUEST = 'the request';
+
 /** The named members of a gate `g` of a run `r`. A member who was removed has no name. */
 const approverNames = sql.fragment`
   SELECT json_agg(json_build_object('id', named.id, 'name', m.name) ORDER BY named.at)
@@ -24,6 +27,14 @@ const approverNames = sql.fragment`
  */
 export const starterOf = sql.fragment`
   coalesce(r.starter_id, r.created_by, (SELECT created_by FROM schedules WHERE id = r.schedule_id))`;
+
+/**
+ * Who made the decision at a gate `g`: `member` for a person, `deadline`, or `request` for that of a rehearsal. Processes
+ * of earlier versions do not keep it.
+ */
+export const decidedByKind = sql.fragment`
+  coalesce(g.decided_by_kind, CASE WHEN g.timed_out IS NOT NULL THEN 'deadline'
+    WHEN g.decided_by IS NULL AND g.decided_by_name = ${BY_REQUEST} THEN 'request' ELSE 'member' END)`;
 
 /** Whether a gate `g` of a run `r` can be decided now. */
 export const isDecidable = sql.fragment`(

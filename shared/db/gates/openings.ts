@@ -20,7 +20,8 @@ import { agentColumns, agentValues } from '../runs/steps.ts';
 const lockedRun = z.object({
   status: z.string(),
   epoch: z.number(),
-  rehearsed: z.boolean(),
+  /** What a rehearsal executes; null for another run. */
+  allow: z.array(z.string()).nullable(),
 });
 
 /** How a pause is announced: whether by alerts, and where the pages of gates are. */
@@ -41,7 +42,7 @@ export async function pauseAtGates(
 ): Promise<{ decisions: GateDecision[]; noticed: boolean }> {
   return db.transaction(async (tx) => {
     const run = await tx.maybeOne(sql.prepared('gates_lock_run', lockedRun)`
-      SELECT status, resumed_count AS epoch, rehearsal IS NOT NULL AS rehearsed FROM runs
+      SELECT status, resumed_count AS epoch, rehearsal -> 'allow' AS allow FROM runs
       WHERE id = ${call.run_id} AND ${acceptsWorkOf(call.execution)} FOR UPDATE
     `);
     if (run === null) {
@@ -64,7 +65,7 @@ export async function pauseAtGates(
         ),
       ),
     );
-    if (run.rehearsed) await decideRehearsed(tx, call.run_id, call.gates);
+    if (run.allow !== null) await decideRehearsed(tx, call.run_id, call.gates, run.allow);
     const decisions = await decisionsOf(tx, call.run_id, call.gates);
     if (decisions.length > 0) {
       if (opened.length > 0) await announceGates(tx, announcementOf(call, opened, false));

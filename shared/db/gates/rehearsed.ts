@@ -1,17 +1,17 @@
 import { z } from 'zod';
 import { callDigest } from '../../crypto/call-digest.ts';
+import { allowsEffect } from '../../contract/fork.ts';
 import type { GateOpening } from '../../graph/gate-opening.ts';
 import type { JsonObject } from '../../json.ts';
 import { aroundLabel, rejectedCall, timeoutError } from '../../rejection.ts';
 import { jsonOrNull, sql, type Tx } from '../pool.ts';
 import { decisionEffects } from './effects.ts';
+import { BY_REQUEST, decidedByKind } from './gate-records.ts';
 
 /**
  * Gates of rehearsals. No one is asked: the request decides, or the record of the rehearsed run if it asked the same.
  * Otherwise the gate stays open, and the rehearsal ends there.
  */
-
-const BY_REQUEST = 'the request';
 
 const answerRow = z.object({
   approved: z.boolean(),
@@ -20,6 +20,7 @@ const answerRow = z.object({
   timed_out: z.string().nullable(),
   /** Who decided it. */
   by: z.string().nullable(),
+  by_kind: z.string(),
   /** The run whose decision it is; null for the request. */
   reused_from: z.string().nullable(),
   decided_arguments: z.record(z.string(), z.json()).nullable(),
@@ -29,19 +30,27 @@ const answerRow = z.object({
 });
 type Answer = z.infer<typeof answerRow>;
 
-/** Decides the open gates of a rehearsal that have an answer. Does nothing for an ordinary run. */
+/** Decides the open gates of a rehearsal that have an answer. `allow`: what the rehearsal executes. */
 export async function decideRehearsed(
   tx: Tx,
   runId: string,
   gates: readonly GateOpening[],
+  allow: readonly string[],
 ): Promise<void> {
+  const effects = allowsEffect(allow);
   for (const gate of gates) {
-    const answer = await findAnswer(tx, runId, gate);
+    const answer = await findAnswer(tx, runId, gate, { effects });
     if (answer !== null) await decide(tx, runId, gate, answer);
   }
 }
 
-const findAnswer = (tx: Tx, runId: string, { step_key, node_id, round }: GateOpening) =>
+/** `effects`: what a request has decided does not count as recorded, since no one has approved the effects behind it. */
+const findAnswer = (
+  tx: Tx,
+  runId: string,
+  { step_key, node_id, round }: GateOpening,
+  { effects }: { effects: boolean },
+) =>
   tx.maybeOne(sql.prepared('rehearsals_answer', answerRow)`
     WITH gate AS (
       SELECT g.*, r.forked_from, r.rehearsal FROM gates g JOIN runs r ON r.id = g.run_id
@@ -53,21 +62,21 @@ const findAnswer = (tx: Tx, runId: string, { step_key, node_id, round }: GateOpe
       FROM gate
     )
     SELECT (answer ->> 'approved')::boolean AS approved, answer -> 'input' AS input, NULL AS reason, NULL AS timed_out,
-           ${BY_REQUEST} AS by, NULL AS reused_from, NULL::json AS decided_arguments, digest, schema_digest
+           ${BY_REQUEST} AS by, 'request' AS by_kind, NULL AS reused_from, NULL::json AS decided_arguments, digest, schema_digest
     FROM given WHERE answer IS NOT NULL
     UNION ALL (
-      SELECT o.status = 'approved', o.input, o.reason, o.timed_out, o.decided_by_name, coalesce(s.reused_from, o.run_id),
-             o.decided_arguments, gate.digest, gate.schema_digest
-      FROM gate JOIN gates o ON o.run_id = gate.forked_from AND o.step_key = gate.step_key
-      LEFT JOIN steps s ON s.run_id = o.run_id AND s.step_key = o.step_key
-      WHERE o.status IN ('approved', 'rejected') AND o.kind = gate.kind AND o.prompt = gate.prompt
-        AND o.arguments::jsonb IS NOT DISTINCT FROM gate.arguments::jsonb
+      SELECT g.status = 'approved', g.input, g.reason, g.timed_out, g.decided_by_name, ${decidedByKind},
+             coalesce(g.reused_from, g.run_id), g.decided_arguments, gate.digest, gate.schema_digest
+      FROM gate JOIN gates g ON g.run_id = gate.forked_from AND g.step_key = gate.step_key
+      WHERE g.status IN ('approved', 'rejected') AND g.kind = gate.kind AND g.prompt = gate.prompt
+        AND (NOT ${effects}::boolean OR ${decidedByKind} <> 'request')
+        AND g.arguments::jsonb IS NOT DISTINCT FROM gate.arguments::jsonb
         AND NOT EXISTS (SELECT FROM given WHERE answer IS NOT NULL)
-      ORDER BY o.round DESC LIMIT 1)
+      ORDER BY g.round DESC LIMIT 1)
   `);
 
 async function decide(tx: Tx, runId: string, gate: GateOpening, answer: Answer): Promise<void> {
-  const { approved, input, reason, timed_out, by, reused_from } = answer;
+  const { approved, input, reason, timed_out, by, by_kind, reused_from } = answer;
   const [before, after] = aroundLabel(reason ?? undefined);
   const late = timed_out === 'fail' ? timeoutError(reason ?? undefined) : null;
   const output = JSON.stringify(input === null ? { approved } : { approved, input });
@@ -75,7 +84,7 @@ async function decide(tx: Tx, runId: string, gate: GateOpening, answer: Answer):
     WITH gate AS (
       UPDATE gates SET status = CASE WHEN ${approved} THEN 'approved' ELSE 'rejected' END, input = ${jsonOrNull(input)},
         reason = ${reason}, timed_out = ${timed_out}, decided_at = clock_timestamp(),
-        decided_by_name = ${by},
+        decided_by_name = ${by}, decided_by_kind = ${by_kind}, reused_from = ${reused_from},
         decided_digest = ${approved ? digestOf(runId, gate, answer) : null},
         decided_arguments = ${jsonOrNull(answer.decided_arguments)}
       WHERE run_id = ${runId} AND step_key = ${gate.step_key} AND round = ${gate.round}::int AND status = 'open'

@@ -125,7 +125,7 @@ async function close(
     WITH gate AS (
       UPDATE gates SET status = ${approved ? 'approved' : 'rejected'}, input = ${jsonOrNull(input)},
         reason = ${reason || null}, decisions = ${jsonOrNull(decisions)}, decided_at = clock_timestamp(),
-        decided_by = ${actor.id}, decided_by_name = ${actor.name}
+        decided_by = ${actor.id}, decided_by_name = ${actor.name}, decided_by_kind = 'member'
       WHERE run_id = ${runId} AND step_key = ${step_key} AND round = ${round} AND status = 'open'
       RETURNING run_id, step_key, round, node_id, kind, ${approved}::boolean OR NOT fails_on_reject AS continues,
                 CASE WHEN NOT ${approved}::boolean AND fails_on_reject THEN ${before}::text || label || ${after}::text END AS error

@@ -5,6 +5,7 @@ import type { Json } from '../../json.ts';
 import { toDollars, toMicros } from '../../money.ts';
 import { asTool } from '../../tools.ts';
 import { storedTime } from '../../time.ts';
+import { decidedByKind } from '../gates/gate-records.ts';
 import { sql } from '../pool.ts';
 
 type StepDecision = NonNullable<Step['decision']>;
@@ -66,7 +67,7 @@ interface EarlierAttempt {
 /** The decision of the last round of the gate of step `s`; null when it is undecided. */
 const lastDecision = sql.fragment`
   SELECT CASE WHEN g.status IN ('approved', 'rejected') THEN json_build_object(
-    'approved', g.status = 'approved', 'by', g.decided_by_name, 'at', g.decided_at, 'reason', g.reason,
+    'approved', g.status = 'approved', 'by', g.decided_by_name, 'by_kind', ${decidedByKind}, 'at', g.decided_at, 'reason', g.reason,
     'timed_out', g.timed_out) END
   FROM gates g WHERE g.run_id = s.run_id AND g.step_key = s.step_key ORDER BY g.round DESC LIMIT 1`;
 

@@ -1,4 +1,5 @@
 import type { NotReused } from '../../contract/fork.ts';
+import type { decidedByKinds } from '../../contract/gate.ts';
 import type { Graph, GraphNode } from '../../contract/graph.ts';
 import { messageOf } from '../../errors.ts';
 import type { GateAnswer } from '../../gate-decision.ts';
@@ -16,6 +17,11 @@ import {
 import { createReplay } from '../schedule/replay.ts';
 import { type Fingerprint, fingerprintOf } from './fingerprint.ts';
 
+/** A decision, and whether a person, a deadline or the request of a rehearsal made it. */
+type RecordedDecision = Pick<GateAnswer, 'approved' | 'input'> & {
+  by_kind?: (typeof decidedByKinds)[number];
+};
+
 /** A run that a fork continues, with the results that its ledger has. */
 export interface RecordedRun {
   graph: Graph;
@@ -31,7 +37,7 @@ export interface RecordedRun {
   /** The steps with a result, in the order in which they ended. */
   order: readonly string[];
   /** The last decision of each gate that is decided, unless it failed at its deadline. */
-  decisions: Record<string, Pick<GateAnswer, 'approved' | 'input'>>;
+  decisions: Record<string, RecordedDecision>;
 }
 
 /** The same with outputs as JSON texts: they are read in the thread that plans. */

@@ -14,6 +14,8 @@ import {
   type RecordedTexts,
 } from './plan.ts';
 
+const BY_REQUEST = 'a request decided it, so no one has approved the effects behind it';
+
 interface RehearsalRequest {
   recorded: RecordedRun;
   /** The graph and the input of the rehearsal. */
@@ -25,6 +27,8 @@ interface RehearsalRequest {
   state?: JsonObject | undefined;
   /** Gates, by step key or node id, that the request decides. */
   decided: readonly string[];
+  /** The request allows an effect: then no decision of an earlier request counts. */
+  effects: boolean;
   /** Nodes that have another output than that of the record. */
   pinned: readonly string[];
   /** Whether recorded failures are executed again. */
@@ -54,7 +58,7 @@ export interface RehearsalPlan extends Omit<PlannedRehearsal, 'others'> {
  * digests.
  */
 export function planRehearsal(request: RehearsalRequest): PlannedRehearsal {
-  const { from, turn = 1, state, decided, pinned, retries } = request;
+  const { from, turn = 1, state, decided, effects, pinned, retries } = request;
   const recorded = retries ? { ...request.recorded, caught: {} } : request.recorded;
   const known = new Map<string, Fingerprint>();
   const before = play(request.recorded, {
@@ -76,6 +80,7 @@ export function planRehearsal(request: RehearsalRequest): PlannedRehearsal {
     held: turn > 1 ? from : undefined,
     refuse: (key, fingerprint) => {
       if (decided.includes(key) || decided.includes(nodeIdOf(key))) return 'the request decides it';
+      if (effects && recorded.decisions[key]?.by_kind === 'request') return BY_REQUEST;
       if (pinned.includes(nodeIdOf(key))) return 'its output is pinned';
       return differenceOf(known.get(key), fingerprint());
     },

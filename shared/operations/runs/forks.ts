@@ -24,6 +24,7 @@ import {
   type RehearsalFields,
   rehearsalOf,
   requireAllowed,
+  requireGates,
 } from './rehearsals.ts';
 import { triggerRun, type RunDeps, type Triggered } from './runs.ts';
 import { noSuchVersion } from '../../db/workflows/versions.ts';
@@ -106,6 +107,7 @@ async function rehearseRun(
   const rehearsal = rehearsalOf(request);
   await requireAllowed(deps.db, actor, source.workflowId, rehearsal.allow);
   const graph = await graphOf(deps, wanted);
+  await requireGates(deps, actor.workspaceId, graph, rehearsal);
   if (place !== undefined) requireNode(graph, place.stepKey, place.stepKey);
   const input = request.input ?? source.input;
   const { workspaceId } = actor;

@@ -1,5 +1,5 @@
 import type { Actor } from '../../actor.ts';
-import type { Rehearsal } from '../../contract/fork.ts';
+import { allowsEffect, type Rehearsal } from '../../contract/fork.ts';
 import type { Graph } from '../../contract/graph.ts';
 import { unrestricted } from '../../contract/policy.ts';
 import { readPolicies } from '../../db/audit/policies.ts';
@@ -11,12 +11,15 @@ import {
   readResults,
 } from '../../db/forks/source.ts';
 import type { Fork, RehearsalRequest, RunRequest } from '../../db/runs/run-request.ts';
+import { findCalled } from '../../db/workflows/called-workflows.ts';
 import { findCustomTool } from '../../db/workflows/custom-tools.ts';
 import { AppError } from '../../errors.ts';
 import type { RehearsalRules } from '../../execution.ts';
 import type { ForkPlan } from '../../graph/forks/plan.ts';
 import type { RehearsalPlan } from '../../graph/forks/rehearsal.ts';
-import type { JsonObject } from '../../json.ts';
+import { calledIn, callKey } from '../../graph/called-workflows.ts';
+import { isWaiting } from '../../graph/kinds.ts';
+import type { Json, JsonObject } from '../../json.ts';
 import type { Pool } from '../../db/pool.ts';
 import { planRehearsalUntrusted } from '../../platform/threads/untrusted.ts';
 import { compilePolicies, judgeStep } from '../../policy/judge.ts';
@@ -72,6 +75,7 @@ export async function planRehearsal(
     turn: place?.turn,
     state,
     decided: Object.keys(rehearsal.decisions),
+    effects: allowsEffect(rehearsal.allow),
     pinned: pinned ?? [],
     retries: rehearsal.failures === 'execute',
   });
@@ -156,6 +160,48 @@ export async function requireAllowed(
     if (refusal !== undefined) throw refused(name, `a policy forbids it: ${refusal}`);
   }
 }
+
+/** The most graphs whose gates are looked for: a run beyond them is stopped by its depth. */
+const MAX_GRAPHS = 100;
+
+/**
+ * Throws AppError `unprocessable` for a decision about a gate that no graph of the rehearsal has: its own, and with
+ * `workflow` in `allow` those of the workflows that it calls. An agent with tools counts as a gate, too.
+ */
+export async function requireGates(
+  { db, findRunnable }: Pick<RunDeps, 'db' | 'findRunnable'>,
+  workspaceId: string,
+  graph: Graph,
+  { decisions, allow }: Pick<Rehearsal, 'decisions' | 'allow'>,
+): Promise<void> {
+  const gates = new Set(gatesIn(graph));
+  const unknown = () => Object.keys(decisions).find((key) => !gates.has(key.split(/[#/]/, 1)[0]!));
+  const called = allow.includes('workflow') ? calledIn(graph as unknown as Json) : [];
+  const seen = new Set<string>();
+  for (const call of called) {
+    if (unknown() === undefined || seen.size >= MAX_GRAPHS) break;
+    if (seen.has(callKey(call))) continue;
+    seen.add(callKey(call));
+    const { id: workflowId } = await findCalled(db, { workspaceId, ...call });
+    const { version } = call;
+    const wanted = { workspaceId, workflowId, ...(version === undefined ? {} : { version }) };
+    const inner = (await findRunnable(db, wanted, false))?.graph;
+    if (inner === undefined) continue;
+    for (const id of gatesIn(inner)) gates.add(id);
+    called.push(...calledIn(inner as unknown as Json));
+  }
+  const key = unknown();
+  if (key === undefined) return;
+  const named = [...gates].map((id) => `'${id}'`).join(', ');
+  const hint =
+    gates.size === 0 ? 'there is no gate to decide' : `name ${named}, or a step key of one`;
+  throw new AppError('unprocessable', `decisions: '${key}' is no gate of this rehearsal: ${hint}`);
+}
+
+const gatesIn = ({ nodes }: Graph): string[] =>
+  nodes
+    .filter((node) => isWaiting(node) || (node.kind === 'agent' && node.tools !== undefined))
+    .map(({ id }) => id);
 
 const refused = (name: string, why: string): AppError =>
   new AppError(

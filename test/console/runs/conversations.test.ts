@@ -25,7 +25,7 @@ const call = part('triage/1.1', {
   tool_call,
   started_at: at(100),
   finished_at: at(400),
-  decision: { approved: false, by: 'Ann', at: at(300), reason: null },
+  decision: { approved: false, by: 'Ann', by_kind: 'member', at: at(300), reason: null },
   status: 'failed',
 });
 const after = step({ node_id: 'after', started_at: at(500), finished_at: at(600) });
@@ -65,7 +65,8 @@ describe('the turns and calls of an agent', () => {
   });
 
   test('have waited since their turn until they are approved and start', () => {
-    const decision = { approved: true, by: 'Ann', at: at(350), reason: null };
+    const by = { by: 'Ann', by_kind: 'member' } as const;
+    const decision = { approved: true, ...by, at: at(350), reason: null };
     const times = { started_at: at(360), finished_at: at(400), duration_ms: 40 };
     const approved = { ...call, ...times, decision, status: 'success' as const };
     const { bars } = timelineOf(run([agent, turn, approved], { finished_at: at(500) }), 0);

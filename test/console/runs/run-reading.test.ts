@@ -175,7 +175,8 @@ describe('an event', () => {
   });
 
   test('shows a rejected gate as rejected, also when the graph handles the rejection', () => {
-    const decision = { approved: false, by: 'Ann', at: at(1), reason: null };
+    const by = { by: 'Ann', by_kind: 'member' } as const;
+    const decision = { approved: false, ...by, at: at(1), reason: null };
     const gate = step({ node_id: 'gate', kind: 'human_gate', decision });
     expect(shownState(gate)).toBe('rejected');
     expect(shownState({ ...gate, status: 'failed' })).toBe('rejected');

@@ -4,6 +4,8 @@ import type { GraphInput } from '../../../shared/contract/graph.ts';
 import type { Run } from '../../../shared/contract/run.ts';
 import type { JsonObject } from '../../../shared/json.ts';
 import { sql } from '../../../shared/db/pool.ts';
+import { customToolInput } from '../../../shared/contract/custom-tool.ts';
+import { createCustomTool } from '../../../shared/db/workflows/custom-tools.ts';
 import { updateWorkflow } from '../../../shared/db/workflows/workflows.ts';
 import {
   forkRun,
@@ -179,6 +181,42 @@ describe('a rehearsal', () => {
       output: { no: 'no' },
       state: { by: 'me' },
     });
+  });
+
+  test('takes no decision of an earlier request where it allows an effect', async () => {
+    const name = 'pay';
+    const endpoint = { name, endpoint_url: `${tools.url}/pay`, input_schema: { type: 'object' } };
+    await createCustomTool(engine.db, engine.actor, customToolInput.parse(endpoint), () => ({}));
+    const pay = { id: 'pay', kind: 'tool', tool_name: `custom:${name}`, params: {} };
+    const runId = await start(
+      chain({ id: 'ok', kind: 'human_gate', prompt: 'Pay?' } as never, pay),
+    );
+    await engine.until(runId, ['paused']);
+    const decided = await ended(await rehearse(runId, { decisions: { ok: { approved: true } } }));
+    expect(decided).toMatchObject({
+      failure: { kind: 'unrecorded' },
+      steps: [{ decision: { by: 'the request', by_kind: 'request' } }, { status: 'unrecorded' }],
+    });
+    const again = await engine.until(await rehearse(decided.id, { allow: [`custom:${name}`] }), [
+      'paused',
+    ]);
+    expect(again.steps).toMatchObject([{ step_key: 'ok', status: 'paused' }]);
+    expect(await ended(await rehearse(decided.id))).toMatchObject({
+      steps: [{ reused_from: decided.id, decision: { by_kind: 'request' } }, {}],
+    });
+    expect(tools.calls('pay')).toEqual([]);
+  });
+
+  test('refuses decisions at gates that there are not', async () => {
+    const runId = await start(chain({ id: 'ok', kind: 'human_gate', prompt: 'Go?' } as never));
+    await engine.until(runId, ['paused']);
+    await expect(rehearse(runId, { decisions: { okay: { approved: true } } })).rejects.toThrow(
+      "decisions: 'okay' is no gate of this rehearsal: name 'ok', or a step key of one",
+    );
+    const other = await ended(await start(chain(echo('a', '1'))));
+    await expect(rehearse(other.id, { decisions: { a: { approved: true } } })).rejects.toThrow(
+      "decisions: 'a' is no gate of this rehearsal: there is no gate to decide",
+    );
   });
 
   test('takes the turns and calls of agents from the record', async () => {

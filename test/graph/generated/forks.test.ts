@@ -35,7 +35,9 @@ function recordedOf(
   for (const [key, ended] of ledger) {
     if ('output' in ended) recorded.outputs[key] = ended.output;
     else if ('caught' in ended) recorded.caught[key] = ended.caught;
-    else if (!('failed' in ended.decided)) recorded.decisions[key] = ended.decided;
+    else if (!('failed' in ended.decided)) {
+      recorded.decisions[key] = { ...ended.decided, by_kind: 'member' };
+    }
   }
   return recorded;
 }
@@ -119,7 +121,10 @@ test('a rehearsal of any run, from any step, ends as it did and executes nothing
           .filter(([key, status]) => status === 'failed' && !source.ledger.has(key))
           .map(([key]) => key);
         const run = { ...recorded, failed };
-        const same = { recorded: run, graph, input, decided: [], pinned: [], retries: false };
+        const same = {
+          ...{ recorded: run, graph, input, decided: [], effects: false, pinned: [] },
+          retries: false,
+        };
         const places = [...source.steps]
           .filter(([, status]) => status !== 'skipped')
           .map(([key]) => key);
