@@ -7,7 +7,8 @@ export class SetupError extends Error {}
 
 /**
  * Runs a command, captures its output for errors, and shows the elapsed seconds: in place on a terminal, a line every
- * 15 s elsewhere.
+ * 15 s elsewhere. A signal that ends this process ends the command first, with all that it has started: a package manager
+ * that continues would be in the way of the next start.
  * @param {string} label
  * @param {string} command
  * @param {string[]} args
@@ -29,28 +30,81 @@ export function runLong(label, command, args, { timeoutMs, ...options }) {
   return new Promise((resolve, reject) => {
     /** @type {Buffer[]} */
     const output = [];
-    const child = spawn(command, args, { ...options, stdio: ['ignore', 'pipe', 'pipe'] });
+    const child = spawn(command, args, {
+      ...options,
+      stdio: ['ignore', 'pipe', 'pipe'],
+      detached: true,
+    });
+    const release = endWith(child);
     child.stdout.on('data', (chunk) => output.push(chunk));
     child.stderr.on('data', (chunk) => output.push(chunk));
     const overdue =
-      timeoutMs === undefined ? undefined : setTimeout(() => child.kill('SIGKILL'), timeoutMs);
+      timeoutMs === undefined ? undefined : setTimeout(() => killGroup(child), timeoutMs);
     /** @param {string} reason */
     const fail = (reason) => {
       clearInterval(ticker);
       clearTimeout(overdue);
+      release();
       process.stdout.write(terminal ? '\n' : '');
-      const tail = Buffer.concat(output).toString('utf8').trim().split('\n').slice(-20).join('\n');
-      reject(new SetupError(`${label}: ${reason}\n${tail}`));
+      reject(new SetupError(`${label}: ${reason}\n${excerpt(output)}`));
     };
     child.once('error', (error) => fail(error.message));
     child.once('close', (code, signal) => {
       if (code !== 0) return fail(signal === null ? `exit code ${code}` : `ended by ${signal}`);
       clearInterval(ticker);
       clearTimeout(overdue);
+      release();
       process.stdout.write(
         terminal ? `\r${label} ... done in ${seconds()}\n` : `${label} ... done in ${seconds()}\n`,
       );
       resolve();
     });
   });
+}
+
+const SHOWN_LINES = 20;
+
+/**
+ * The first and the last lines: many tools name the reason first and what follows from it last.
+ * @param {Buffer[]} output
+ */
+function excerpt(output) {
+  const lines = Buffer.concat(output).toString('utf8').trim().split('\n');
+  const left = lines.length - 2 * SHOWN_LINES;
+  if (left <= 0) return lines.join('\n');
+  return [
+    ...lines.slice(0, SHOWN_LINES),
+    `... ${left} lines ...`,
+    ...lines.slice(-SHOWN_LINES),
+  ].join('\n');
+}
+
+/** @param {import('node:child_process').ChildProcess} child */
+function killGroup(child) {
+  if (child.pid === undefined) return;
+  try {
+    process.kill(-child.pid, 'SIGKILL');
+  } catch {
+    // The group is empty.
+  }
+}
+
+/**
+ * Ends the command when a signal ends this process. Returns how to stop doing so.
+ * @param {import('node:child_process').ChildProcess} child
+ */
+function endWith(child) {
+  const signals = /** @type {const} */ (['SIGINT', 'SIGTERM', 'SIGHUP']);
+  /** @param {NodeJS.Signals} signal */
+  const end = (signal) => {
+    release();
+    killGroup(child);
+    // As if nothing had handled it.
+    process.kill(process.pid, signal);
+  };
+  const release = () => {
+    for (const signal of signals) process.off(signal, end);
+  };
+  for (const signal of signals) process.once(signal, end);
+  return release;
 }

@@ -1,4 +1,5 @@
-import { spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import {
   chmodSync,
   existsSync,
@@ -11,6 +12,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { clusterPrograms } from '../../scripts/setup/cluster-programs.mjs';
 import {
@@ -78,6 +80,24 @@ function program(name: string, script: string): void {
 }
 
 /** PATH contains only our fakes, node and a shell's tools. */
+const setUpEnvironment = (): Record<string, string> => ({
+  PATH: [join(folder, 'bin'), dirname(process.execPath), '/usr/bin', '/bin'].join(':'),
+  HOME: folder,
+  npm_execpath: join(folder, 'npm-cli.js'),
+});
+
+/** Resolves when the process has ended. A zombie of this container's init counts as ended. */
+async function untilGone(pid: number): Promise<void> {
+  const state = (): string => {
+    try {
+      return /\) (\S)/.exec(readFileSync(`/proc/${pid}/stat`, 'utf8'))?.[1] ?? '';
+    } catch {
+      return '';
+    }
+  };
+  while (!['', 'Z'].includes(state())) await sleep(20);
+}
+
 function setUp(
   env: Record<string, string> = { TEMPORAL_ADDRESS: 'elsewhere:7233' },
   args: string[] = [],
@@ -88,12 +108,7 @@ function setUp(
   const result = spawnSync(process.execPath, [join(project, 'scripts/setup.mjs'), ...args], {
     cwd: project,
     encoding: 'utf8',
-    env: {
-      PATH: [join(folder, 'bin'), dirname(process.execPath), '/usr/bin', '/bin'].join(':'),
-      HOME: folder,
-      npm_execpath: join(folder, 'npm-cli.js'),
-      ...env,
-    },
+    env: { ...setUpEnvironment(), ...env },
   });
   return { status: result.status, output: result.stdout + result.stderr };
 }
@@ -135,6 +150,40 @@ describe('packages', () => {
     const { status, output } = setUp();
     expect(status).toBe(1);
     expect(output).toMatch(/Installing packages .*: exit code 3\nthe registry is away/);
+  });
+});
+
+describe('a long command', () => {
+  test('that fails shows its first and its last lines', () => {
+    writeFile(
+      join(folder, 'npm-cli.js'),
+      `console.error('the reason'); for (let n = 1; n <= 100; n += 1) console.error('line ' + n); process.exit(1);`,
+    );
+    const { output } = setUp();
+    expect(output).toContain('exit code 1\nthe reason\nline 1\n');
+    expect(output).toContain('\n... 61 lines ...\nline 81\n');
+    expect(output.trim()).toMatch(/line 100$/);
+  });
+
+  test('ends with the set-up, and all that it has started', async () => {
+    writeFile(
+      join(folder, 'npm-cli.js'),
+      `const { spawn } = require('node:child_process');
+       const below = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)'], { stdio: 'ignore' });
+       require('node:fs').writeFileSync('pids', process.pid + ' ' + below.pid);
+       setInterval(() => {}, 1000);`,
+    );
+    const child = spawn(process.execPath, [join(project, 'scripts/setup.mjs')], {
+      cwd: project,
+      stdio: 'ignore',
+      env: { ...setUpEnvironment(), TEMPORAL_ADDRESS: 'elsewhere:7233' },
+    });
+    const pids = join(project, 'pids');
+    while (!existsSync(pids) || readFileSync(pids, 'utf8') === '') await sleep(20);
+    child.kill('SIGTERM');
+    const [, signal] = (await once(child, 'exit')) as [number | null, NodeJS.Signals | null];
+    expect(signal).toBe('SIGTERM');
+    for (const pid of readFileSync(pids, 'utf8').split(' ')) await untilGone(Number(pid));
   });
 });
 
