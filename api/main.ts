@@ -31,8 +31,10 @@ async function prepareSignIn(db: Pool): Promise<void> {
   if (config.auth.mode !== 'required') return;
   const set = await ensureOwnerPassword(db, config.auth.ownerPassword);
   if (set?.generated !== undefined) {
-    // In the text, since a field with this name is redacted; it is shown only this once.
-    log.warn(`The password of the owner <${set.email}> is: ${set.generated}`);
+    // Shown only this once: to the person at the terminal, and without one in the log.
+    const notice = `The password of the owner <${set.email}> is: ${set.generated}`;
+    if (process.send === undefined) log.warn(notice);
+    else process.send({ notice });
   }
   if (config.auth.secretKey === undefined) {
     log.warn(

@@ -2,8 +2,8 @@ import { parseArgs } from 'node:util';
 import type { AuditVerification } from '../shared/contract/audit.ts';
 import { type ChainPlace, listAuditedWorkspaces, verifyAudit } from '../shared/db/audit/chain.ts';
 import { connectDatabase } from '../shared/db/pool.ts';
-import { messageOf } from '../shared/errors.ts';
 import { findDatabase } from './running-service.ts';
+import { messageOf } from './stack/output.ts';
 
 /**
  * `npm run audit:verify [-- --json] [-- --head <workspace>:<position>:<hash>]`: verifies the audit log of every

@@ -4,7 +4,7 @@ import type { GraphReport } from '../shared/contract/graph.ts';
 import type { Run, RunStatus } from '../shared/contract/run.ts';
 import type { StreamFrame } from '../shared/contract/stream.ts';
 import type { Workflow } from '../shared/contract/workflow.ts';
-import { messageOf } from '../shared/errors.ts';
+import { messageOf } from './stack/output.ts';
 import { answerTickets, bookPayment, checks, mistaken } from './demo/graphs.ts';
 import * as print from './demo/print.ts';
 import { findApi } from './running-service.ts';
@@ -260,7 +260,6 @@ async function main(): Promise<void> {
 try {
   await main();
 } catch (error) {
-  const cause = error instanceof Error ? error.cause : undefined;
-  console.error(`\n${messageOf(error)}${cause === undefined ? '' : `: ${messageOf(cause)}`}`);
+  console.error(`\n${messageOf(error)}`);
   process.exitCode = 1;
 }

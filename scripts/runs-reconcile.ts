@@ -2,7 +2,6 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { findOpenRuns, listCrashedRuns } from '../shared/db/runs/open-runs.ts';
 import { connectDatabase } from '../shared/db/pool.ts';
-import { messageOf } from '../shared/errors.ts';
 import {
   type DispatchDeps,
   listOpenExecutions,
@@ -13,6 +12,7 @@ import { resumeRun } from '../shared/operations/runs/runs.ts';
 import { createLogger } from '../shared/platform/logger.ts';
 import { connectTemporal } from '../shared/platform/temporal.ts';
 import { findServers } from './running-service.ts';
+import { messageOf } from './stack/output.ts';
 
 /**
  * `npm run runs:reconcile [-- --close] [--resume] [--since <ISO 8601 time>]`: compares Postgres and Temporal, for

@@ -1,9 +1,9 @@
 import { createSealer } from '../shared/crypto/sealing.ts';
 import { connectDatabase } from '../shared/db/pool.ts';
-import { messageOf } from '../shared/errors.ts';
 import { resealEverything } from '../shared/operations/reseal.ts';
 import { loadConfig } from '../shared/platform/config.ts';
 import { findDatabase } from './running-service.ts';
+import { messageOf } from './stack/output.ts';
 
 /**
  * `npm run secrets:rotate`: seals everything that `ENCRYPTION_KEY_PREVIOUS` has sealed with `ENCRYPTION_KEY`, in the

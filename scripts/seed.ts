@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import type { Run } from '../shared/contract/run.ts';
 import type { Workflow } from '../shared/contract/workflow.ts';
-import { messageOf } from '../shared/errors.ts';
+import { messageOf } from './stack/output.ts';
 import { call, exchange, Refusal, type Service } from './seed/api.ts';
 import { settleDataKey } from './seed/data-key.ts';
 import { type Example, examples, type ExampleRun } from './seed/index.ts';
@@ -160,8 +160,5 @@ function reasonOf(error: unknown): string {
   if (error instanceof Refusal && error.status === 401) {
     return 'requests need credentials (AUTH_MODE=required)';
   }
-  // fetch reports only that it failed; the reason is in the cause.
-  return error instanceof Error && error.cause !== undefined
-    ? `${messageOf(error)} (${messageOf(error.cause)})`
-    : messageOf(error);
+  return messageOf(error);
 }

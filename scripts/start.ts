@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { existsSync, mkdirSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
+import { accessSync, constants, existsSync, mkdirSync, rmSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { connectDatabase } from '../shared/db/pool.ts';
 import { readOwnerAccount } from '../shared/db/people/sign-ins.ts';
 import { loadConfig } from '../shared/platform/config.ts';
@@ -86,6 +86,23 @@ async function launch(config: Config, supervisor: Supervisor): Promise<string> {
   return banner(config, addresses, seconds, performance.now() / 1_000, seeded);
 }
 
+/** Creates the folder. With `recursive`, Node reports ENOENT for a file system that is read-only. */
+function makeDataFolder(path: string): void {
+  try {
+    mkdirSync(path, { recursive: true, mode: 0o711 });
+    accessSync(path, constants.W_OK);
+  } catch (cause) {
+    let parent = path;
+    while (!existsSync(parent)) parent = dirname(parent);
+    try {
+      accessSync(parent, constants.W_OK);
+    } catch (refused) {
+      throw new Error(`DATA_DIR ${path} cannot be written`, { cause: refused });
+    }
+    throw new Error(`DATA_DIR ${path} cannot be created`, { cause });
+  }
+}
+
 async function main(): Promise<void> {
   // The terminal can close before this process ends.
   process.stdout.on('error', () => undefined);
@@ -94,7 +111,7 @@ async function main(): Promise<void> {
   if (existsSync(envFile)) process.loadEnvFile(envFile);
   const configured = loadConfig();
   // Other accounts can pass through (as root, the database account must) but read nothing: runs contain users' inputs.
-  mkdirSync(configured.dataDir, { recursive: true, mode: 0o711 });
+  makeDataFolder(configured.dataDir);
   process.umask(0o077);
   const claim = await claimFolder(configured.dataDir);
   if (claim.ended.length > 0) {

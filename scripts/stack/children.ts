@@ -28,7 +28,10 @@ export interface ChildSpec {
   gid?: number;
   /** The signal of `kill`; default: SIGKILL. For a server that must end its own children. */
   killSignal?: NodeJS.Signals;
-  /** Opens an IPC channel: the child can report that it is ready, and sees the channel close when this process dies. */
+  /**
+   * Opens an IPC channel: the child can report that it is ready, and sees the channel close when this process dies. A
+   * message `{notice}` is text for the person at the terminal, which no log may contain.
+   */
   ipc?: boolean;
   /** Called for each line of output. Without it the output goes directly to the log file, not through this process. */
   onLine?: (line: string) => void;
@@ -86,6 +89,10 @@ export async function startChild(spec: ChildSpec): Promise<Child> {
     const { message } = cause as Error;
     throw new Error(`${spec.name} could not be started (${spec.command}): ${message}`, { cause });
   }
+  child.on('message', (message: unknown) => {
+    if (typeof message !== 'object' || message === null || !('notice' in message)) return;
+    console.log(String(message.notice));
+  });
   // Later errors are failed kills or sends to a process that has just ended; its exit is reported.
   child.on('error', () => undefined);
   let file: Writable | undefined;

@@ -288,6 +288,8 @@ describe('npm start', () => {
       expect(first.output()).toContain(
         `Sign in      POST ${api}/api/auth/login {"email": "owner@localhost", "password": ...}`,
       );
+      expect(password).toBeDefined();
+      expect(readFileSync(join(folder, 'logs/api.log'), 'utf8')).not.toContain(password);
       expect(first.output()).toContain('SECRET_KEY is not set');
       expect(first.output()).not.toContain('EGRESS_ALLOW');
       expect((await list(api)).status).toBe(401);
