@@ -155,6 +155,7 @@ function labelOf({ node, agent }: StepCall): string {
   return agent === undefined ? nodeLabel(node) : `${nodeLabel(node)}, turn ${agent.turn}`;
 }
 
-function inputOf({ node }: StepCall, { stored }: Judgement): JsonObject {
+/** What a step stores as its input. */
+export function inputOf({ node }: StepCall, { stored }: Judgement): JsonObject {
   return node.kind === 'agent' ? { model: node.model, ...stored } : stored;
 }

@@ -47,10 +47,14 @@ async function start(deps: ChildDeps, call: ChildCall): Promise<ChildReport> {
   }
   if (asked === undefined) return { state: 'reported' };
   const step = { ...call, input: asked.args, execution: executionId() };
-  const rehearsed = await rehearseChild(deps, step, asked);
+  const judge = judging(deps, call);
+  const rehearsed = await rehearseChild(deps, step, {
+    ...asked,
+    inputOf: async () => (await judge(undefined, step.input, true)).stored,
+  });
   if (rehearsed !== undefined) return rehearsed;
   return startChild(deps, step, {
-    judge: judging(deps, call),
+    judge,
     resultOf: presenting(deps, call),
   });
 }

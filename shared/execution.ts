@@ -78,13 +78,24 @@ export interface RunGraphInput {
   /** For a fork: what is laid over the state at steps, by step key. */
   laid?: Record<string, JsonObject>;
   /** The run is a rehearsal, in which these steps will repeat their failures. */
-  rehearsal?: RehearsalRules & { failed: string[] };
+  rehearsal?: Pick<StoredRehearsal, 'allow' | 'failures' | 'pinned' | 'guarded'> & {
+    failed: string[];
+  };
   /** Set when an execution continues a previous one that ended to keep its history short. */
   carried?: CarriedState;
 }
 
-/** How the steps of a rehearsal without a record are executed. */
-export type RehearsalRules = Pick<StoredRehearsal, 'allow' | 'failures' | 'pinned'>;
+/** How a step of a rehearsal without a record is executed. */
+export type RehearsalRules = Pick<StoredRehearsal, 'allow' | 'failures' | 'pinned'> & {
+  /**
+   * The gate or approval that stands before the step, as words; null when none does. Absent in executions from before it
+   * was sent: anything can stand there.
+   */
+  guard?: string | null;
+};
+
+/** What stands before a step for which no one knows it. */
+export const UNKNOWN_GUARD = 'a gate or an approval';
 
 export interface CarriedState {
   scheduler: SchedulerSnapshot;

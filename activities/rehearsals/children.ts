@@ -6,13 +6,19 @@ import { fingerprintOfChild } from '../../shared/graph/forks/fingerprint.ts';
 import type { Json, JsonObject } from '../../shared/json.ts';
 import type { CallArguments } from '../agents/call.ts';
 import type { ExecuteNodeDeps } from '../step-context.ts';
-import { APPROVED, endOf, endStep, notExecuted } from './records.ts';
+import { approvedCall, endOf, endStep, notExecuted } from './records.ts';
 
 /** Ends a step of a rehearsal that would start a run. Undefined when the run is to be started. */
 export async function rehearseChild(
   { db, frames }: Pick<ExecuteNodeDeps, 'db' | 'frames'>,
   call: ChildCall & { execution: string },
-  { approved }: Pick<CallArguments, 'approved'>,
+  {
+    approved,
+    inputOf,
+  }: Pick<CallArguments, 'approved'> & {
+    /** Its input as it is stored. */
+    inputOf: () => Promise<Json>;
+  },
 ): Promise<ChildReport | undefined> {
   const { rehearsal, agent, run_id: runId, step_key: stepKey } = call;
   if (rehearsal === undefined) return undefined;
@@ -26,7 +32,9 @@ export async function rehearseChild(
           ...{ runId, stepKey, agentKey: agent.step_key, tool: agent.tool ?? '' },
           args: call.input,
         }));
-  const done = endOf(call, found, rehearsal, approved ? APPROVED : 'workflow');
+  const starts = { name: 'workflow' };
+  const step = { step_key: stepKey, inputOf };
+  const done = await endOf(step, found, rehearsal, approved ? approvedCall(starts) : starts);
   if (done === undefined) return undefined;
   const ended = await endStep(db, childBeginning(call, done.input), done);
   frames.wakeNow(runId);

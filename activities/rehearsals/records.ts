@@ -2,11 +2,11 @@ import type { RecordedStep } from '../../shared/db/forks/recorded.ts';
 import type { Pool } from '../../shared/db/pool.ts';
 import { beginStep, type StepBeginning } from '../../shared/db/runs/steps.ts';
 import type { Done } from '../../shared/db/steps/done.ts';
-import type { RehearsalRules, StepCall } from '../../shared/execution.ts';
+import { type RehearsalRules, type StepCall, UNKNOWN_GUARD } from '../../shared/execution.ts';
 import type { ErrorKind } from '../../shared/graph/caught-error.ts';
 import type { Json } from '../../shared/json.ts';
 import type { Effects } from '../../shared/platform/egress/effects.ts';
-import { isPureTool, isTimer, workflowOf } from '../../shared/tools.ts';
+import { isPureTool, isTimer, workflowOf, writes } from '../../shared/tools.ts';
 import { CLAIM_MS } from '../step-context.ts';
 
 /**
@@ -15,22 +15,40 @@ import { CLAIM_MS } from '../step-context.ts';
  * ends. Policies and budgets apply to what is executed.
  */
 
-/** What the request must allow for this step to be executed; undefined for a step that only computes. */
-export function effectOf({ node, params }: Pick<StepCall, 'node' | 'params'>): string | undefined {
-  if (node.kind === 'agent') return 'agent';
+/** What a step would do. */
+export interface Effect {
+  /** What the request must allow for it. */
+  name: string;
+  /** Why no request can allow it. */
+  refusal?: string;
+}
+
+/** What a step would do outside; undefined for one that only computes. */
+export function effectOf({
+  node,
+  params,
+  rehearsal,
+}: Pick<StepCall, 'node' | 'params' | 'rehearsal'>): Effect | undefined {
+  if (node.kind === 'agent') return { name: 'agent' };
   const { tool_name: tool } = node;
   if (isPureTool(tool) || isTimer(tool)) return undefined;
-  if (tool === 'http_request') return `http_request:${methodOf(params)}`;
-  return workflowOf(tool) === undefined ? tool : 'workflow';
+  if (workflowOf(tool) !== undefined) return { name: 'workflow' };
+  const method = methodOf(params);
+  const name = tool === 'http_request' ? `${tool}:${method}` : tool;
+  const guard = rehearsal?.guard === undefined ? UNKNOWN_GUARD : rehearsal.guard;
+  return guard === null || !writes(tool, method) ? { name } : { name, refusal: refusedBy(guard) };
 }
+
+const refusedBy = (guard: string): string =>
+  `${guard} stands before it, and no one decides that in a rehearsal: start an ordinary run`;
 
 const methodOf = (params: StepCall['params']): string => {
   const { method } = params;
   return typeof method === 'string' ? method.toUpperCase() : 'GET';
 };
 
-const allows = ({ allow }: RehearsalRules, effect: string | undefined): boolean =>
-  effect === undefined || allow.includes(effect);
+const allows = ({ allow }: RehearsalRules, effect: Effect | undefined): boolean =>
+  effect === undefined || (effect.refusal === undefined && allow.includes(effect.name));
 
 /** The effects that a step may have; undefined for a step of an ordinary run, which may have any. */
 export function effectsOf(call: StepCall): Effects | undefined {
@@ -41,29 +59,29 @@ export function effectsOf(call: StepCall): Effects | undefined {
   return isRequest ? { requests, method: methodOf(call.params) } : { requests };
 }
 
-/** The end of a step without executing it; undefined when it is to be executed. */
-export function endOf(
-  { step_key: stepKey }: { step_key: string },
+/** The end of a step without executing it; undefined when it is to be executed. `inputOf` is the input as it is stored. */
+export async function endOf(
+  { step_key: stepKey, inputOf }: { step_key: string; inputOf: () => Promise<Json> },
   record: RecordedStep | undefined,
   rules: RehearsalRules,
-  effect: string | undefined,
-): (Done & { input: Json }) | undefined {
+  effect: Effect | undefined,
+): Promise<(Done & { input: Json }) | undefined> {
   if (record !== undefined && (record.status === 'success' || rules.failures === 'recorded')) {
     const { input, output, ...recorded } = record;
     return { input, output, recorded };
   }
   if (allows(rules, effect)) return undefined;
-  const hint =
-    effect === APPROVED
-      ? 'it needs approval, so no rehearsal executes it'
-      : `allow '${effect}' to execute it`;
+  const hint = effect?.refusal ?? `allow '${effect?.name}' to execute it`;
   const error = `Step '${stepKey}' has no record with this input: ${hint}`;
   const end = { status: 'unrecorded', error, kind: null, errors: 0, model: null } as const;
-  return { output: null, input: null, recorded: { ...end, reusedFrom: null } };
+  return { output: null, input: await inputOf(), recorded: { ...end, reusedFrom: null } };
 }
 
-/** The effect of a call that a person must approve. No request can allow it: no one approves it in a rehearsal. */
-export const APPROVED = 'approved call';
+/** A call that a person must approve. */
+export const approvedCall = (effect: Effect | undefined): Effect => ({
+  name: effect?.name ?? '',
+  refusal: 'it needs approval, so no rehearsal executes it',
+});
 
 /** What a step of a rehearsal that is not executed begins with. */
 export const notExecuted = (workspaceId: string) => ({

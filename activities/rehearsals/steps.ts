@@ -19,37 +19,60 @@ import {
   type StepCall,
 } from '../../shared/execution.ts';
 import { fingerprintOfCall } from '../../shared/graph/forks/fingerprint.ts';
-import type { Json } from '../../shared/json.ts';
+import { type Json, toStorable } from '../../shared/json.ts';
+import { judgeUntrusted } from '../../shared/platform/threads/untrusted.ts';
 import { readArguments } from '../agents/call.ts';
 import { agentProgress, reportAgentPart } from '../agents/part.ts';
 import type { Attempt } from '../attempt.ts';
-import { placeOf } from '../begin-judged.ts';
+import { inputOf, placeOf } from '../begin-judged.ts';
 import type { ExecuteNodeDeps } from '../step-context.ts';
-import { APPROVED, effectOf, endOf, endStep, notExecuted } from './records.ts';
+import { approvedCall, effectOf, endOf, endStep, notExecuted } from './records.ts';
+
+type RehearsalDeps = Pick<ExecuteNodeDeps, 'db' | 'frames' | 'policies'>;
 
 async function endOfCall(
-  db: Pool,
+  deps: RehearsalDeps,
+  attempt: Attempt,
   call: StepCall,
   rules: RehearsalRules,
 ): Promise<(Done & { input: Json }) | undefined> {
+  const { db } = deps;
   const { agent, run_id: runId, step_key: stepKey } = call;
   if (agent?.call !== undefined) {
     const asked = await readArguments(db, call, { ...agent, call: agent.call });
     if (asked === undefined) return undefined;
     const { args, approved } = asked;
     const place = { runId, stepKey, agentKey: agent.step_key, tool: agent.tool ?? '' };
-    const effect = approved ? APPROVED : effectOf({ node: call.node, params: args });
-    return endOf(call, await findRecordedCall(db, { ...place, args }), rules, effect);
+    const effect = effectOf({ ...call, params: args });
+    const record = await findRecordedCall(db, { ...place, args });
+    const step = {
+      step_key: stepKey,
+      inputOf: storedInput(deps, attempt, { ...call, params: args }),
+    };
+    return endOf(step, record, rules, approved ? approvedCall(effect) : effect);
   }
+  const step = { step_key: stepKey, inputOf: storedInput(deps, attempt, call) };
   const pinned = await pinnedEnd(db, call, rules);
-  if (pinned !== undefined) return endOf(call, pinned, rules, undefined);
+  if (pinned !== undefined) return endOf(step, pinned, rules, undefined);
   const digest = stepDigest(fingerprintOfCall(call));
   const record =
     agent === undefined
       ? await findRecorded(db, { runId, stepKey, digest })
       : await findRecordedTurn(db, { runId, agentKey: agent.step_key, turn: agent.turn, digest });
-  return endOf(call, record, rules, effectOf(call));
+  return endOf(step, record, rules, effectOf(call));
 }
+
+/** What a step stores as its input, by the policies as they are now. */
+const storedInput =
+  ({ policies }: RehearsalDeps, { signal, place }: Attempt, call: StepCall) =>
+  async (): Promise<Json> => {
+    const { workspace_id: workspaceId, workflow_id: workflowId, node, params, state } = call;
+    const known = await policies.refresh(workspaceId);
+    const step = { workflowId, node, params, state };
+    return toStorable(
+      inputOf(call, await judgeUntrusted(workspaceId, known, step, { signal, place })),
+    );
+  };
 
 /** The pinned output of a step; for an agent with tools, the first turn answers with it. */
 async function pinnedEnd(
@@ -69,12 +92,12 @@ async function pinnedEnd(
  * executed. Throws as an attempt does: FAILURE_UNRECORDED for a step without a record.
  */
 export async function rehearseStep(
-  deps: Pick<ExecuteNodeDeps, 'db' | 'frames'>,
+  deps: RehearsalDeps,
   attempt: Attempt,
   call: StepCall,
 ): Promise<{ output: Json } | undefined> {
   if (call.rehearsal === undefined) return undefined;
-  const done = await endOfCall(deps.db, call, call.rehearsal);
+  const done = await endOfCall(deps, attempt, call, call.rehearsal);
   if (done === undefined) return undefined;
   const ended = await endStep(deps.db, beginningOf(attempt, call, done.input), done);
   deps.frames.wake(call.run_id);

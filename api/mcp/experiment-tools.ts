@@ -6,6 +6,7 @@ import {
   experimentSchema,
   listedExperimentSchema,
 } from '../../shared/contract/experiment.ts';
+import { rehearses } from '../../shared/contract/fork.ts';
 import { startedJobSchema } from '../../shared/contract/job.ts';
 import { listExperiments, readExperiment } from '../../shared/db/experiments/listing.ts';
 import { listResults } from '../../shared/db/experiments/results.ts';
@@ -34,7 +35,7 @@ export const experimentTools: readonly McpTool[] = [
       idempotentHint: false,
       openWorldHint: true,
     },
-    input: z.strictObject({ workflow: workflowArgument, ...experimentFields }),
+    input: rehearses(z.strictObject({ workflow: workflowArgument, ...experimentFields })),
     output: z.object(startedJobSchema.shape),
     handle: async (call, { workflow, ...request }) => {
       const { workflowId } = await scopeOf(call, workflow);

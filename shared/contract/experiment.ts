@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { dollars, dollarsInput, jsonValue, nextCursor, pageQuery, timeInput } from './common.ts';
-import { rehearsalFields } from './fork.ts';
+import { rehearsalFields, rehearses } from './fork.ts';
 import { jobFields } from './job.ts';
 
 /** Runs that one experiment rehearses. */
@@ -44,7 +44,7 @@ export const experimentFields = {
   }),
 };
 
-export const experimentBody = z.strictObject(experimentFields).meta({
+export const experimentBody = rehearses(z.strictObject(experimentFields)).meta({
   examples: [{ candidate: 'draft', runs: { last: 50, status: 'success' } }],
 });
 export type ExperimentRequest = z.infer<typeof experimentBody>;

@@ -60,6 +60,11 @@ export const storedRehearsal = rehearsalSchema.extend({
   failed: z.array(z.string()),
   /** Nodes that have the outputs which the member who started it had pinned. */
   pinned: z.array(z.string()).optional(),
+  /**
+   * The gate or approval that stands before a node, as words, by node id; see `guardKey`. Absent in rehearsals from
+   * before it was stored: anything can stand there.
+   */
+  guarded: z.record(z.string(), z.string()).optional(),
 });
 export type StoredRehearsal = z.infer<typeof storedRehearsal>;
 
@@ -103,14 +108,23 @@ export const withOneGraph = <
     message: 'cannot be combined with version',
   });
 
+/** A request that rehearses: it allows no effect where it decides gates itself. */
+export const rehearses = <
+  Fields extends z.ZodObject<Pick<typeof rehearsalFields, 'allow' | 'decisions'>>,
+>(
+  fields: Fields,
+) =>
+  fields.superRefine(({ allow, decisions }, context) => {
+    const effect = allow?.find((name) => !onlyReads(name));
+    if (effect === undefined || Object.keys(decisions ?? {}).length === 0) return;
+    const message = `cannot be combined with '${effect}' in allow: no one has approved what that does`;
+    context.addIssue({ code: 'custom', path: ['decisions'], message });
+  });
+
 /** A request that starts a run from another one. The fields of rehearsals need their mode. */
 export const startsAgain = <Fields extends z.ZodObject<typeof rerunFields>>(fields: Fields) =>
-  withOneGraph(fields).superRefine(({ mode, allow, failures, decisions, pins }, context) => {
-    const effect = allow?.find((name) => !onlyReads(name));
-    if (effect !== undefined && Object.keys(decisions ?? {}).length > 0) {
-      const message = `cannot be combined with '${effect}' in allow: no one has approved what that does`;
-      context.addIssue({ code: 'custom', path: ['decisions'], message });
-    }
+  withOneGraph(rehearses(fields)).superRefine((request, context) => {
+    const { mode, allow, failures, decisions, pins } = request;
     if (mode !== undefined) return;
     for (const [name, value] of Object.entries({ allow, failures, decisions, pins })) {
       if (value === undefined) continue;

@@ -2,6 +2,8 @@ import type { AgentTool, Graph, GraphNode } from '../contract/graph.ts';
 import type { JsonObject } from '../json.ts';
 import { workflowOf, writes } from '../tools.ts';
 import { callKey, type CalledWorkflow } from './called-workflows.ts';
+import { nodeLabel } from './compile.ts';
+import { isChild, isExecuted } from './kinds.ts';
 import { agentToolsOf } from './node-tools.ts';
 import { analyseLoops, innermostLoops } from './schedule/loops.ts';
 import { linkGraph, type Links } from './topology.ts';
@@ -12,8 +14,9 @@ import { linkGraph, type Links } from './topology.ts';
  */
 
 export interface Guard {
-  kind: 'gate' | 'approval';
-  /** The gate; of an approval, the agent. */
+  /** `unknown`: a sub-workflow that is not known can have some. */
+  kind: 'gate' | 'approval' | 'unknown';
+  /** The gate; of an approval, the agent; otherwise the node that runs the sub-workflow. */
   node: GraphNode;
   /** Whose calls need approval. */
   tool?: AgentTool;
@@ -32,7 +35,7 @@ interface CallingStep {
 /** What a node does to data or other systems. */
 export interface Write {
   node: GraphNode;
-  /** The tool as the graph names it; `workflow` for a sub-workflow of which nothing is known. */
+  /** The tool as the graph names it; `workflow` for a sub-workflow that is not known. */
   tool: string;
   /** Its parameters as drawn; those that the node sets, for a call of an agent. */
   params: JsonObject;
@@ -66,9 +69,10 @@ export function guardsIn(node: GraphNode, sight: Sight, through: Place = []): Gu
   const approvals = tools
     .filter((tool) => approvalsOf(tool).length > 0)
     .map((tool): Guard => ({ kind: 'approval', node, tool, through }));
-  const below = callsOf(node).flatMap((call) => {
+  const below = callsOf(node).flatMap((call): Guard[] => {
     const { nodes, place } = lookInto(call, node, sight, through);
-    return (nodes ?? []).flatMap((each) => guardsIn(each, sight, place));
+    if (nodes === undefined) return [{ kind: 'unknown', node, through }];
+    return nodes.flatMap((each) => guardsIn(each, sight, place));
   });
   return [...approvals, ...below];
 }
@@ -141,7 +145,7 @@ export function guardsBefore(graph: Graph, sight: Sight = sightOf({})): Map<stri
   graph.nodes.forEach((node, at) => {
     const guards = guardsIn(node, sight);
     if (guards.length === 0) return;
-    for (const position of behind(at)) {
+    for (const position of behind(at, new Set())) {
       const { id } = graph.nodes[position]!;
       const known = before.get(id);
       if (known === undefined) before.set(id, [...guards]);
@@ -151,24 +155,65 @@ export function guardsBefore(graph: Graph, sight: Sight = sightOf({})): Map<stri
   return before;
 }
 
+/** The key of a tool of an agent, in `guardedNodes`. */
+export const guardKey = (nodeId: string, tool: string): string => `${nodeId} ${tool}`;
+
 /**
- * What can be reached from a node, with itself only on a cycle. What is in the body of a loop or a map comes before what
- * follows that, also without an edge back.
+ * The first guard that stands before a node which reaches the outside, as words, by node id; and by `guardKey` for the
+ * tools of agents whose calls can need approval. With `above`, what stands before the whole graph.
  */
-function followersOf(links: Links): (node: number) => Set<number> {
+export function guardedNodes(graph: Graph, sight: Sight, above?: string): Record<string, string> {
+  const behind = followersOf(linkGraph(graph));
+  const guarded: Record<string, string> = {};
+  const seen = new Set<number>();
+  const reaching = graph.nodes.map((node) => isExecuted(node) || isChild(node));
+  graph.nodes.forEach((node, at) => {
+    const [guard, ...others] = guardsIn(node, sight);
+    if (guard === undefined) return;
+    for (const each of [guard, ...others]) {
+      if (each.tool !== undefined && each.through.length === 0) {
+        guarded[guardKey(node.id, each.tool.name)] = wordsOf(each);
+      }
+    }
+    for (const position of behind(at, seen)) {
+      if (reaching[position]) guarded[graph.nodes[position]!.id] = wordsOf(guard);
+    }
+  });
+  if (above === undefined) return guarded;
+  for (const [position, { id }] of graph.nodes.entries())
+    if (reaching[position]) guarded[id] ??= above;
+  return guarded;
+}
+
+/** A guard in a sentence. */
+export function wordsOf({ kind, node, tool, through }: Guard): string {
+  const name = nodeLabel(node);
+  const calling =
+    through[0] === undefined ? '' : ` of the workflow that '${through[0].nodeId}' runs`;
+  if (kind === 'approval') return `the approval of '${tool?.name}' at '${name}'${calling}`;
+  if (kind === 'gate') return `gate '${name}'${calling}`;
+  return `a gate that can be in the workflow that '${name}' runs`;
+}
+
+/**
+ * What can be reached from a node, with itself only on a cycle, without what has been `seen` before: it is added there.
+ * What is in the body of a loop or a map comes before what follows that, also without an edge back.
+ */
+function followersOf(links: Links): (node: number, seen: Set<number>) => number[] {
   const around = innermostLoops(links.out.length, analyseLoops(links).bodies);
   const nextOf = (node: number): number[] => {
     const targets = links.out[node]!.map(({ to }) => to);
     return around[node]! < 0 ? targets : [...targets, around[node]!];
   };
-  return (start) => {
-    const seen = new Set<number>();
+  return (start, seen) => {
+    const found: number[] = [];
     const open = nextOf(start);
     for (let node = open.pop(); node !== undefined; node = open.pop()) {
       if (seen.has(node)) continue;
       seen.add(node);
+      found.push(node);
       open.push(...nextOf(node));
     }
-    return seen;
+    return found;
   };
 }

@@ -77,7 +77,7 @@ test.each([
   expect(writes('http_request', method)).toBe(expected);
 });
 
-test('a gate stands before what can be reached from it, on whatever branch', () => {
+test('a gate stands before what can be reached from it, on any branch', () => {
   const graph = graphOf(
     [gate('ok'), gate('other'), pay, tool('undo', 'send_email'), tool('apart', 'mcp')],
     ...['ok>pay:true', 'ok>undo:false', 'other>undo'],

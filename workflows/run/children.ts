@@ -144,7 +144,7 @@ function begin(run: Run, child: Child, shared?: ControlStep[]): boolean {
     ...pendingWrites(run, shared),
     ...placeOf(child),
     ...called,
-    ...rehearsalOf(run.input),
+    ...rehearsalOf(run.input, work.place.node_id, work.place.agent?.tool),
   };
   follow(run, child, control.startChild(call));
   return true;

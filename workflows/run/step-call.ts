@@ -15,6 +15,7 @@ import {
   type StepActivities,
   type StepCall,
 } from '../../shared/execution.ts';
+import { guardKey } from '../../shared/graph/guards.ts';
 import { defaultTimeoutSeconds, type ExecutedNode } from '../../shared/graph/kinds.ts';
 import type { ReadyNode } from '../../shared/graph/schedule/scheduler.ts';
 import type { Json } from '../../shared/json.ts';
@@ -103,11 +104,18 @@ export function moveOf(error: unknown): Partial<MoveToLongLane> | undefined {
 /** The UI shows one line. */
 export const summaryOf = (label: string): string => label.slice(0, 180);
 
-/** What the steps of a rehearsal need to know. */
-export const rehearsalOf = ({ rehearsal }: RunGraphInput): Pick<StepCall, 'rehearsal'> => {
+/** What a step of a rehearsal needs to know: of a node, or of the call of a tool of an agent. */
+export const rehearsalOf = (
+  { rehearsal }: RunGraphInput,
+  nodeId: string,
+  tool: string | undefined,
+): Pick<StepCall, 'rehearsal'> => {
   if (rehearsal === undefined) return {};
-  const { failed: _failed, ...rules } = rehearsal;
-  return { rehearsal: rules };
+  const { failed: _failed, guarded, ...rules } = rehearsal;
+  if (guarded === undefined) return { rehearsal: rules };
+  const keys = tool === undefined ? [nodeId] : [nodeId, guardKey(nodeId, tool)];
+  const key = keys.find((each) => Object.hasOwn(guarded, each));
+  return { rehearsal: { ...rules, guard: key === undefined ? null : guarded[key]! } };
 };
 
 const callOf = (
@@ -126,7 +134,7 @@ const callOf = (
   workflow_id: input.workflow_id,
   step_key,
   iteration,
-  ...rehearsalOf(input),
+  ...rehearsalOf(input, node.id, agent?.tool),
 });
 
 function longestSeconds(node: ExecutedNode): number {

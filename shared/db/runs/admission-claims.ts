@@ -12,7 +12,9 @@ import { type RunRequest, storedRehearsal } from './run-request.ts';
 /** What the requests with one idempotency key have in common. */
 function fingerprintOf({ input, fork, version, drawn, rehearsal }: RunRequest): string {
   const { copies: _copies, ...from } = fork ?? {};
-  const rehearsed = storedRehearsal(rehearsal);
+  // What stands before its nodes is no part of the request.
+  const { guarded: _guarded, ...rules } = storedRehearsal(rehearsal) ?? {};
+  const rehearsed = rehearsal === undefined ? null : rules;
   const plain = fork === undefined && drawn === undefined;
   const asked = plain ? input : { input, version, drawn, ...from, rehearsed };
   return createHash('sha256').update(canonicalJson(asked)).digest('hex');

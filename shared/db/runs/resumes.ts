@@ -60,6 +60,11 @@ async function resumeIn(
   if (run.status !== 'failed') {
     throw conflict(`Run is ${run.status}: only a failed run can be resumed`);
   }
+  if (run.failure?.kind === 'unrecorded') {
+    throw conflict(
+      'The rehearsal ended at a step without a record, and would end there again: start another one, with what it needs in allow or decisions',
+    );
+  }
   if (override !== undefined && run.failure?.kind !== 'budget') {
     throw conflict('Run has not failed on a budget: only then can it be overridden');
   }

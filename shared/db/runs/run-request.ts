@@ -28,6 +28,7 @@ export interface Fork {
 }
 
 export interface RehearsalRequest extends StoredRehearsal {
+  guarded: NonNullable<StoredRehearsal['guarded']>;
   /** What the steps of the other run were executed with, by step key; see `planRehearsal`. */
   digests: Record<string, string>;
 }
@@ -66,11 +67,12 @@ export interface RunRequest {
 }
 
 /** What its execution needs to know. */
-export const rulesOf = ({ allow, failures, failed, pinned }: StoredRehearsal) => ({
+export const rulesOf = ({ allow, failures, failed, pinned, guarded }: StoredRehearsal) => ({
   allow,
   failures,
   failed: [...failed],
   ...(pinned === undefined ? {} : { pinned }),
+  ...(guarded === undefined ? {} : { guarded }),
 });
 
 /** What the run keeps of it. */

@@ -7,7 +7,7 @@ import {
   callKey,
   drawnVersion,
 } from '../../graph/called-workflows.ts';
-import type { JsonObject } from '../../json.ts';
+import type { Json, JsonObject } from '../../json.ts';
 import { asTool } from '../../tools.ts';
 import { type Db, sql } from '../pool.ts';
 
@@ -195,6 +195,51 @@ export async function readCalledVersions(
   });
   await search(db, workspaceId, called, further);
   return { self, called };
+}
+
+/** How many graphs of called workflows are read, and characters of them together. */
+const MAX_GRAPHS = 200;
+const MAX_GRAPH_LENGTH = 4_000_000;
+
+const graphRow = z.object({
+  id: z.string(),
+  version: z.number(),
+  graph: z.unknown() as unknown as z.ZodType<Json>,
+});
+
+/**
+ * The graphs of the workflows that these calls lead to, at any distance, by `callKey`, as drawn. Of very many or very
+ * large ones, some are missing.
+ */
+export async function readCalledGraphs(
+  db: Db,
+  workspaceId: string,
+  calls: readonly CalledWorkflow[],
+): Promise<Record<string, { id: string; graph: Json }>> {
+  if (calls.length === 0) return {};
+  const found = new Map<string, Found | string>();
+  await search(db, workspaceId, found, calls);
+  const called = [...found].flatMap(([key, result]) =>
+    typeof result === 'object' ? [{ key, id: result.id, version: result.version }] : [],
+  );
+  const rows = await db.any(sql.prepared('called_graphs', graphRow)`
+    SELECT id, version, graph FROM (
+      SELECT w.id, v.version, v.graph, sum(length(v.graph::text)) OVER (ORDER BY w.id, v.version) AS length
+      FROM (
+        SELECT DISTINCT c.id, c.version
+        FROM json_to_recordset(${JSON.stringify(called)}::json) AS c (id text, version int) LIMIT ${MAX_GRAPHS}
+      ) AS c
+      JOIN workflows w ON w.id = c.id AND w.workspace_id = ${workspaceId}
+      JOIN workflow_versions v ON v.workflow_id = w.id AND v.version = c.version
+    ) AS g WHERE length <= ${MAX_GRAPH_LENGTH}
+  `);
+  const graphs = new Map(rows.map((row) => [`${row.id}/${row.version}`, row]));
+  return Object.fromEntries(
+    called.flatMap(({ key, id, version }) => {
+      const row = graphs.get(`${id}/${version}`);
+      return row === undefined ? [] : [[key, { id, graph: row.graph }]];
+    }),
+  );
 }
 
 /** The shortest way from a call to a version, ending with it; undefined when there is none. */

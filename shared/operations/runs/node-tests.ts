@@ -8,6 +8,7 @@ import { AppError, notFound } from '../../errors.ts';
 import type { Graph } from '../../contract/graph.ts';
 import type { JsonObject } from '../../json.ts';
 import { nodeStateUntrusted } from '../../platform/threads/untrusted.ts';
+import { guardedNodesOf } from '../guards/guarded-nodes.ts';
 import { runnableOf } from './dry-run.ts';
 import { rehearsalOf, requireAllowed } from './rehearsals.ts';
 import { triggerRun, type RunDeps, type Triggered } from './runs.ts';
@@ -54,6 +55,8 @@ export async function testNode(deps: RunDeps, request: NodeTestRequest): Promise
   const tested = testedNode(node);
   const rehearsal = rehearsalOf({ allow, failures: 'execute' });
   await requireAllowed(deps.db, actor, workflowId, rehearsal.allow);
+  // Of the whole graph, and not of the node alone.
+  const guarded = await guardedNodesOf(deps.db, { workspaceId: actor.workspaceId, graph });
   const begun = await beginningOf(deps, request, { graph, source });
   const { stepKey, state } = begun;
   return triggerRun(deps, {
@@ -61,7 +64,7 @@ export async function testNode(deps: RunDeps, request: NodeTestRequest): Promise
     ...(version === undefined ? {} : { version }),
     drawn: drawnOf({ graph: { nodes: [tested], edges: [] }, input_schema: null }),
     ...(runId === undefined ? {} : { fork: { sourceId: runId, fromStep: stepKey, laid: {} } }),
-    rehearsal: { ...rehearsal, failed: [], digests: {} },
+    rehearsal: { ...rehearsal, failed: [], digests: {}, guarded },
     audit: {
       action: 'run',
       details: {

@@ -14,7 +14,7 @@ import type { Fork, RehearsalRequest, RunRequest } from '../../db/runs/run-reque
 import { findCalled } from '../../db/workflows/called-workflows.ts';
 import { findCustomTool } from '../../db/workflows/custom-tools.ts';
 import { AppError } from '../../errors.ts';
-import type { RehearsalRules } from '../../execution.ts';
+import { type RehearsalRules, UNKNOWN_GUARD } from '../../execution.ts';
 import type { ForkPlan } from '../../graph/forks/plan.ts';
 import type { RehearsalPlan } from '../../graph/forks/rehearsal.ts';
 import { calledIn, callKey } from '../../graph/called-workflows.ts';
@@ -24,6 +24,7 @@ import type { Pool } from '../../db/pool.ts';
 import { planRehearsalUntrusted } from '../../platform/threads/untrusted.ts';
 import { compilePolicies, judgeStep } from '../../policy/judge.ts';
 import { customToolName } from '../../tools.ts';
+import { guardedNodesOf } from '../guards/guarded-nodes.ts';
 import type { RunDeps } from './runs.ts';
 
 /**
@@ -58,12 +59,14 @@ interface Rehearsed {
   state?: JsonObject | undefined;
   /** Nodes with pinned outputs. */
   pinned?: string[] | undefined;
+  /** What stands before the whole graph; see `guardedNodes`. */
+  above?: string | undefined;
 }
 
 /** Reads the record of a run and plans its rehearsal. Throws AppError `unprocessable`, `invalid`. */
 export async function planRehearsal(
   db: Pool,
-  { workspaceId, runId, source, graph, input, place, state, pinned }: Rehearsed,
+  { workspaceId, runId, source, graph, input, place, state, pinned, above }: Rehearsed,
   rehearsal: Rehearsal,
 ): Promise<{ plan: RehearsalPlan; request: RehearsalRequest }> {
   const results = await readResults(db, runId);
@@ -79,7 +82,8 @@ export async function planRehearsal(
     pinned: pinned ?? [],
     retries: rehearsal.failures === 'execute',
   });
-  const request = { ...rehearsal, failed: plan.failed, digests: plan.digests };
+  const guarded = await guardedNodesOf(db, { workspaceId, graph, above });
+  const request = { ...rehearsal, failed: plan.failed, digests: plan.digests, guarded };
   return { plan, request: pinned === undefined ? request : { ...request, pinned } };
 }
 
@@ -93,6 +97,9 @@ interface RehearsedCall {
   input: JsonObject;
   rules: RehearsalRules;
 }
+
+/** Follows what stands before the step that starts the run. */
+const ABOVE = ' in a run above';
 
 /**
  * How the run that a step of a rehearsal starts is one itself: of the run that this step had started, if it had, with
@@ -111,15 +118,19 @@ export async function rehearsalOfChild(
   }: RehearsedCall,
 ): Promise<Pick<RunRequest, 'fork' | 'rehearsal'>> {
   const { child, decisions } = await readRehearsedChild(db, { runId, stepKey });
-  const { allow, failures } = rules;
+  const { allow, failures, guard = UNKNOWN_GUARD } = rules;
   const rehearsal: Rehearsal = { allow, failures, decisions };
   const wanted = { workspaceId, workflowId, ...(version === undefined ? {} : { version }) };
-  const runnable = child === null ? undefined : await findRunnable(db, wanted, true);
-  if (child === null || runnable?.graph === undefined) {
-    return { rehearsal: { ...rehearsal, failed: [], digests: {} } };
+  const { graph } = (await findRunnable(db, wanted, true)) ?? {};
+  const above = guard === null || guard.endsWith(ABOVE) ? (guard ?? undefined) : guard + ABOVE;
+  if (child === null || graph === undefined) {
+    // One that cannot run is refused as it is admitted.
+    const guarded =
+      graph === undefined ? {} : await guardedNodesOf(db, { workspaceId, graph, above });
+    return { rehearsal: { ...rehearsal, failed: [], digests: {}, guarded } };
   }
   const source = await readForkSource(db, { workspaceId, runId: child });
-  const from = { workspaceId, runId: child, source, graph: runnable.graph, input };
+  const from = { workspaceId, runId: child, source, graph, input, above };
   const { plan, request } = await planRehearsal(db, from, rehearsal);
   return { fork: forkOf(child, undefined, plan), rehearsal: request };
 }

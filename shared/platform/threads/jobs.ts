@@ -1,4 +1,4 @@
-import type { EvaluationCheck, Evals } from '../../contract/graph.ts';
+import type { EvaluationCheck, Evals, Graph } from '../../contract/graph.ts';
 import type { Policies } from '../../contract/policy.ts';
 import { createBoundedCache } from '../../values/bounded-cache.ts';
 import type { CheckedRun } from '../../graph/checks.ts';
@@ -7,6 +7,7 @@ import type { NodeState, NodeStateTexts } from '../../graph/forks/node-state.ts'
 import type { ForkPlan, ForkTexts } from '../../graph/forks/plan.ts';
 import type { RehearsalPlan, RehearsalTexts } from '../../graph/forks/rehearsal.ts';
 import type { GraphDiff } from '../../graph/diff.ts';
+import type { DrawnChildren } from '../../graph/guards/drawn.ts';
 import type { CheckedGraph } from '../../graph-check.ts';
 import type { ValidationContext } from '../../graph/validate/validate.ts';
 import type { Json, JsonObject } from '../../json.ts';
@@ -29,6 +30,13 @@ export type Outcome<Value> = { value: Value } | { problem: string };
 export interface SchemaOutcome {
   schemaProblem?: string;
   problem?: string;
+}
+
+/** A graph, and the workflows that it calls as they are stored; see `guardedNodes`. */
+export interface GuardedTexts {
+  graph: Graph;
+  children: DrawnChildren;
+  above?: string | undefined;
 }
 
 type Report = (what: string) => void;
@@ -172,6 +180,12 @@ export const jobs = {
     const { others, ...plan } = planRehearsal({ ...request, recorded });
     const digests = Object.entries(others).map(([key, texts]) => [key, stepDigest(texts)]);
     return { ...plan, digests: Object.fromEntries(digests) as Record<string, string> };
+  },
+
+  guardedNodes: async (input: GuardedTexts): Promise<Record<string, string>> => {
+    const { guardedNodes, sightOf } = await import('../../graph/guards.ts');
+    const { childrenOf } = await import('../../graph/guards/drawn.ts');
+    return guardedNodes(input.graph, sightOf(childrenOf(input.children)), input.above);
   },
 
   nodeState: async ({ recorded, pins, ...rest }: NodeStateTexts): Promise<NodeState> => {

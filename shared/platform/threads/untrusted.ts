@@ -23,7 +23,7 @@ import {
   unjudged,
 } from '../../policy/judge.ts';
 import { policyPatternProblem } from '../../policy/patterns.ts';
-import { jobs, type Outcome, type SchemaOutcome } from './jobs.ts';
+import { type GuardedTexts, jobs, type Outcome, type SchemaOutcome } from './jobs.ts';
 import { isQuickInput } from './quick-input.ts';
 import { WorkLimitError, workThreads } from './threads.ts';
 
@@ -295,6 +295,18 @@ export const planRehearsalUntrusted = (
   withinLimits('The rehearsal cannot be planned', () =>
     workThreads.run(workspaceId, 'planRehearsal', request),
   );
+
+/** What stands before the nodes of a graph; see `guardedNodes`. Throws as `planForkUntrusted`. */
+export async function guardedNodesUntrusted(
+  workspaceId: string,
+  request: GuardedTexts,
+): Promise<Record<string, string>> {
+  const alone = Object.keys(request.children).length === 0;
+  if (alone && isSmall(request.graph)) return jobs.guardedNodes(request);
+  return withinLimits('The gates of the graph cannot be found', () =>
+    workThreads.run(workspaceId, 'guardedNodes', request),
+  );
+}
 
 /** The state with which a step begins; see `nodeState`. Throws as `planForkUntrusted`. */
 export const nodeStateUntrusted = (

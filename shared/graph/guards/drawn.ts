@@ -1,0 +1,15 @@
+import { graphSchema } from '../../contract/graph.ts';
+import type { Json } from '../../json.ts';
+import type { Children } from '../guards.ts';
+
+/** Sub-workflows as they are stored, by `callKey`. */
+export type DrawnChildren = Readonly<Record<string, { id: string; graph: Json }>>;
+
+/** The same as they run. One that cannot run is missing. */
+export const childrenOf = (drawn: DrawnChildren): Children =>
+  Object.fromEntries(
+    Object.entries(drawn).flatMap(([key, { id, graph }]) => {
+      const parsed = graphSchema.safeParse(graph);
+      return parsed.success ? [[key, { id, graph: parsed.data }]] : [];
+    }),
+  );

@@ -1,0 +1,17 @@
+import type { Graph } from '../../contract/graph.ts';
+import type { Db } from '../../db/pool.ts';
+import { readCalledGraphs } from '../../db/workflows/called-workflows.ts';
+import { calledBy } from '../../graph/called-workflows.ts';
+import { guardedNodesUntrusted } from '../../platform/threads/untrusted.ts';
+
+/**
+ * The gates and approvals that stand before the nodes of a graph and of the workflows that it calls, as they are now; see
+ * `guardedNodes`. `above` stands before all of it. Throws AppError `invalid` when it takes too long, WorkBusyError.
+ */
+export async function guardedNodesOf(
+  db: Db,
+  { workspaceId, graph, above }: { workspaceId: string; graph: Graph; above?: string | undefined },
+): Promise<Record<string, string>> {
+  const children = await readCalledGraphs(db, workspaceId, graph.nodes.flatMap(calledBy));
+  return guardedNodesUntrusted(workspaceId, { graph, children, above });
+}

@@ -1,0 +1,325 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { effectOf } from '../../activities/rehearsals/records.ts';
+import { buildApp } from '../../api/app.ts';
+import type { App } from '../../api/deps.ts';
+import { customToolInput } from '../../shared/contract/custom-tool.ts';
+import type { GraphInput } from '../../shared/contract/graph.ts';
+import { createCustomTool } from '../../shared/db/workflows/custom-tools.ts';
+import { type FakeServer } from '../fakes/http-server.ts';
+import { connectMcp } from '../fakes/mcp-client.ts';
+import { startMcpServer } from '../fakes/mcp-server.ts';
+import { startToolServer, type ToolServer } from '../fakes/tool-server.ts';
+import { echo, edge, type Engine, eventually, startEngine } from '../support/engine.ts';
+import { call as calling, childrenOf } from '../support/sub-workflows.ts';
+
+// What a gate or an approval stands before happens only where a person has decided it in an ordinary run.
+
+let engine: Engine;
+let app: App;
+let tools: ToolServer;
+let mcp: FakeServer;
+let mcpUrl: string;
+beforeAll(async () => {
+  tools = await startToolServer();
+  mcp = await startMcpServer();
+  engine = await startEngine();
+  app = buildApp(engine.deps);
+  await app.listen({ host: '127.0.0.1', port: 0 });
+  mcpUrl = `http://127.0.0.1:${(app.server.address() as { port: number }).port}/api/mcp`;
+  const pay = {
+    name: 'pay',
+    endpoint_url: `${tools.url}/pay`,
+    input_schema: { type: 'object', properties: { amount: {} } },
+  };
+  await createCustomTool(engine.db, engine.actor, customToolInput.parse(pay), () => ({}));
+}, 60_000);
+afterAll(async () => {
+  await app.close();
+  await engine.close();
+  await Promise.all([tools.close(), mcp.close()]);
+});
+
+async function call(method: string, url: string, payload?: object, headers: object = {}) {
+  const answer = await app.inject({
+    ...{ method: method as 'GET', url, headers: { ...headers } },
+    ...(payload === undefined ? {} : { payload }),
+  });
+  return { status: answer.statusCode, body: answer.body === '' ? null : answer.json() };
+}
+
+const gate = { id: 'ok', kind: 'human_gate', prompt: 'Release {amount}?' } as never;
+const pays = {
+  ...{ id: 'pay', kind: 'tool', tool_name: 'custom:pay', params: { amount: '{amount}' } },
+} as never;
+const gated = (node: unknown = pays): GraphInput => ({
+  nodes: [gate, node as never],
+  edges: [edge('ok', (node as { id: string }).id, 'true')],
+});
+const clerk = (offered: unknown) => ({
+  ...{ id: 'clerk', kind: 'agent', prompt: 'Pay {amount}', model: 'mock', tools: [offered] },
+  mock: {
+    turns: [{ calls: [{ tool: 'custom:pay', arguments: { amount: '{amount}' } }] }],
+    output: 'done',
+  },
+});
+const sent = (): number => ['pay', 'other'].flatMap((name) => tools.calls(name)).length + posts();
+const posts = (): number =>
+  mcp.seen.filter(({ body }) => JSON.stringify(body).includes('"tools/call"')).length;
+
+/** A run of the graph, which a person has approved. */
+async function approvedRun(graph: GraphInput, input: object = { amount: 5 }) {
+  const workflowId = await engine.define(graph);
+  const runId = await engine.trigger(workflowId, input as never);
+  await engine.until(runId, ['paused']);
+  await call('POST', `/api/runs/${runId}/approve`, { approved: true });
+  await engine.until(runId, ['success']);
+  return { workflowId, runId };
+}
+
+/** How the rehearsal ended, once it has. */
+async function ended(runId: string): Promise<string | null> {
+  const run = await engine.until(runId, ['success', 'failed', 'paused']);
+  return run.error;
+}
+
+describe('a rehearsal', () => {
+  test('executes no write behind a gate, not even after a decision that is recorded', async () => {
+    const { runId } = await approvedRun(gated());
+    const before = sent();
+    const first = await call('POST', `/api/runs/${runId}/rerun`, {
+      ...{ mode: 'recorded', input: { amount: 5 }, decisions: { ok: { approved: true } } },
+    });
+    await ended(first.body.id);
+    const second = await call('POST', `/api/runs/${first.body.id}/fork`, {
+      ...{
+        from_step: 'pay',
+        state: { amount: 1_000_000 },
+        mode: 'recorded',
+        allow: ['custom:pay'],
+      },
+    });
+    expect(second.status).toBe(201);
+    expect(await ended(second.body.id)).toBe(
+      "Step 'pay' has no record with this input: gate 'ok' stands before it, and no one decides that in a rehearsal: " +
+        'start an ordinary run',
+    );
+    expect(sent()).toBe(before);
+  });
+
+  test('executes a write that no gate stands before', async () => {
+    const workflowId = await engine.define({ nodes: [pays], edges: [] });
+    const runId = await engine.trigger(workflowId, { amount: 1 });
+    await engine.until(runId, ['success']);
+    const before = sent();
+    const { body } = await call('POST', `/api/runs/${runId}/rerun`, {
+      ...{ mode: 'recorded', input: { amount: 2 }, allow: ['custom:pay'] },
+    });
+    expect(await ended(body.id)).toBeNull();
+    expect(sent()).toBe(before + 1);
+  });
+
+  test('executes no write of a child behind a gate, nor below it', async () => {
+    const leaf = await engine.define({ nodes: [pays], edges: [] }, 'Leaf');
+    const middle = await engine.define({
+      nodes: [calling('leaf', leaf, { input: { amount: '{amount}' } })],
+      edges: [],
+    });
+    const { runId } = await approvedRun(
+      gated(calling('middle', middle, { input: { amount: '{amount}' } })),
+    );
+    const before = sent();
+    const { body } = await call('POST', `/api/runs/${runId}/fork`, {
+      ...{ from_step: 'middle', state: { amount: 7 }, mode: 'recorded' },
+      allow: ['custom:pay', 'workflow'],
+    });
+    expect(await ended(body.id)).toContain("gate 'ok' in a run above stands before it");
+    expect(sent()).toBe(before);
+  });
+
+  test('executes no write after a sub-workflow that asks', async () => {
+    const asks = await engine.define({
+      nodes: [{ ...(gate as object), prompt: 'Release?' } as never, echo('done', '1')],
+      edges: [edge('ok', 'done', 'true')],
+    });
+    const workflowId = await engine.define({
+      nodes: [calling('ask', asks), pays],
+      edges: [edge('ask', 'pay')],
+    });
+    const runId = await engine.trigger(workflowId, { amount: 5 });
+    const asking = async () => (await childrenOf(engine, runId))[0]?.status === 'paused';
+    await eventually(asking);
+    const [child] = await childrenOf(engine, runId);
+    await call('POST', `/api/runs/${child?.id}/approve`, { approved: true });
+    await engine.until(runId, ['success']);
+    const before = sent();
+    const { body } = await call('POST', `/api/runs/${runId}/fork`, {
+      ...{ from_step: 'pay', state: { amount: 7 }, mode: 'recorded', allow: ['custom:pay'] },
+    });
+    expect(await ended(body.id)).toContain(
+      "gate 'ok' of the workflow that 'ask' runs stands before it",
+    );
+    expect(sent()).toBe(before);
+  });
+
+  test('executes no call of an agent behind a gate, and none whose approval an expression decides', async () => {
+    const { runId } = await approvedRun(gated(clerk('custom:pay')));
+    const free = await engine.define({
+      nodes: [clerk({ name: 'custom:pay', approval: 'limit < 10' }) as never],
+      edges: [],
+    });
+    const freeRun = await engine.trigger(free, { amount: 1, limit: 100 });
+    await engine.until(freeRun, ['success']);
+    const before = sent();
+    const again = async (id: string, state: object) => {
+      const fork = { from_step: 'clerk', state, mode: 'recorded', allow: ['custom:pay', 'agent'] };
+      const { body } = await call('POST', `/api/runs/${id}/fork`, fork);
+      return ended(body.id);
+    };
+    expect(await again(runId, { amount: 7 })).toContain("gate 'ok' stands before it");
+    expect(await again(freeRun, { amount: 7 })).toContain(
+      "the approval of 'custom:pay' at 'clerk' stands before it",
+    );
+    expect(sent()).toBe(before);
+  });
+
+  test('from before its gates were known executes no write', () => {
+    const node = { ...(pays as object), params: {} } as never;
+    const rules = { allow: ['custom:pay'], failures: 'recorded' as const };
+    const effect = (guard: object) =>
+      effectOf({ node, params: {}, rehearsal: { ...rules, ...guard } });
+    expect(effect({})?.refusal).toContain('a gate or an approval stands before it');
+    expect(effect({ guard: null })).toEqual({ name: 'custom:pay' });
+  });
+
+  test('that ended without a record keeps the input of that step, and is not resumed', async () => {
+    const { runId } = await approvedRun(gated());
+    const { body } = await call('POST', `/api/runs/${runId}/fork`, {
+      ...{ from_step: 'pay', state: { amount: 9 }, mode: 'recorded' },
+    });
+    await ended(body.id);
+    const run = await engine.run(body.id);
+    expect(run.steps.find(({ step_key }) => step_key === 'pay')).toMatchObject({
+      ...{ status: 'unrecorded', input: { amount: 9 } },
+    });
+    expect([run.resumable, run.failure?.kind]).toEqual([false, 'unrecorded']);
+    const resumed = await call('POST', `/api/runs/${body.id}/resume`);
+    expect([resumed.status, resumed.body.detail]).toEqual([
+      409,
+      expect.stringContaining('would end there again: start another one'),
+    ]);
+  });
+
+  test('keeps the input of a sub-workflow and of a call without a record', async () => {
+    const child = await engine.define({ nodes: [echo('done', 'amount')], edges: [] });
+    const workflowId = await engine.define({
+      nodes: [
+        calling('child', child, { input: { amount: '{amount}' } }),
+        clerk('custom:pay') as never,
+      ],
+      edges: [],
+    });
+    const test = async (node: string, allow: string[]) => {
+      const url = `/api/workflows/${workflowId}/nodes/${node}/test`;
+      const { body } = await call('POST', url, { state: { amount: 4 }, allow });
+      const run = await engine.run(body.run_id);
+      const unrecorded = run.steps.filter(({ status }) => status === 'unrecorded');
+      return Object.fromEntries(unrecorded.map(({ step_key, input }) => [step_key, input]));
+    };
+    expect(await test('child', [])).toEqual({ child: { amount: 4 } });
+    expect(await test('clerk', ['agent'])).toMatchObject({ 'clerk/1.1': { amount: 4 } });
+    expect(await test('clerk', [])).toMatchObject({ 'clerk/1': { prompt: 'Pay 4' } });
+  });
+});
+
+describe('a test of one node', () => {
+  const nodes: [string, () => object, string][] = [
+    ['a custom tool', () => pays, 'custom:pay'],
+    [
+      'a request that deletes',
+      () => ({
+        ...{ id: 'pay', kind: 'tool', tool_name: 'http_request' },
+        params: { url: `${tools.url}/other`, method: '{method}' },
+      }),
+      'http_request:DELETE',
+    ],
+    [
+      'an MCP server',
+      () => ({
+        ...{ id: 'pay', kind: 'tool', tool_name: 'mcp' },
+        params: { server_url: mcp.url, tool: 'add', arguments: { a: 1, b: 2 } },
+      }),
+      'mcp',
+    ],
+  ];
+  test.each(nodes)(
+    'does not execute %s behind a gate of its workflow',
+    async (_name, node, allow) => {
+      const workflowId = await engine.define(gated(node()));
+      const before = sent();
+      const { body } = await call('POST', `/api/workflows/${workflowId}/nodes/pay/test`, {
+        ...{ state: { amount: 1_000_000, method: 'DELETE' }, allow: [allow] },
+      });
+      expect(body).toMatchObject({
+        status: 'failed',
+        error: expect.stringContaining("gate 'ok' stands before it"),
+      });
+      expect(sent()).toBe(before);
+    },
+  );
+
+  test('executes a read behind a gate', async () => {
+    const read = {
+      ...{ id: 'get', kind: 'tool', tool_name: 'http_request' },
+      params: { url: `${tools.url}/read`, method: 'get' },
+    };
+    const workflowId = await engine.define(gated(read));
+    const { body } = await call('POST', `/api/workflows/${workflowId}/nodes/get/test`, {
+      ...{ state: {}, allow: ['http_request:GET'] },
+    });
+    expect(body).toMatchObject({ status: 'success' });
+  });
+});
+
+describe('an experiment', () => {
+  test('decides no gate where it allows an effect, over the API and MCP', async () => {
+    const { workflowId, runId } = await approvedRun(gated());
+    const request = {
+      ...{ candidate: { version: 1 }, runs: [runId] },
+      ...{ decisions: { ok: { approved: true } }, allow: ['custom:pay'] },
+    };
+    const before = sent();
+    const refusal = "cannot be combined with 'custom:pay' in allow";
+    const { status, body } = await call(
+      'POST',
+      `/api/workflows/${workflowId}/experiments`,
+      request,
+    );
+    expect([status, body.detail]).toEqual([400, expect.stringContaining(refusal)]);
+    const client = await connectMcp(mcpUrl);
+    const args = { workflow: workflowId, ...request };
+    const result: any = await client.callTool({ name: 'start_experiment', arguments: args });
+    await client.close();
+    expect([result.isError, result.content[0].text]).toEqual([
+      true,
+      expect.stringContaining(refusal),
+    ]);
+    expect(sent()).toBe(before);
+  });
+
+  test('executes no write behind a gate', async () => {
+    const { workflowId, runId } = await approvedRun(gated());
+    const draft = gated({ ...(pays as object), params: { amount: '{amount}', again: true } });
+    await call('PUT', `/api/workflows/${workflowId}/draft`, { graph: draft });
+    const before = sent();
+    const { body } = await call('POST', `/api/workflows/${workflowId}/experiments`, {
+      ...{ candidate: 'draft', runs: [runId], allow: ['custom:pay'] },
+    });
+    const read = async () => (await call('GET', `/api/experiments/${body.id}`)).body;
+    await eventually(async () => (await read()).status === 'done');
+    expect((await read()).runs[0]).toMatchObject({
+      outcome: 'unrecorded',
+      reason: expect.stringContaining("gate 'ok' stands before it"),
+    });
+    expect(sent()).toBe(before);
+  });
+});
