@@ -1,15 +1,22 @@
-import { loadLedger } from '../shared/db/runs/restart.ts';
+import { encodingKeys, METADATA_ENCODING_KEY, RawValue } from '@temporalio/common';
+import { type LedgerTexts, loadLedger } from '../shared/db/runs/restart.ts';
 import { checkGate } from '../shared/db/gates/clock.ts';
 import { pauseAtGates } from '../shared/db/gates/openings.ts';
 import { abandonRun, reportFailure } from '../shared/db/runs/ends.ts';
 import { settleRun } from '../shared/db/runs/settlements.ts';
 import { recordControl } from '../shared/db/runs/log.ts';
-import type { ControlActivities } from '../shared/execution.ts';
+import type { ControlActivities, LedgerState } from '../shared/execution.ts';
 import { toDollars } from '../shared/money.ts';
 import { notifyParent } from '../shared/operations/runs/notices.ts';
 import { recordRunSpan } from '../shared/operations/runs/run-span.ts';
 import { evaluateChecksUntrusted } from '../shared/platform/threads/untrusted.ts';
 import { type ChildDeps, createChildActivities, executionId } from './children.ts';
+import { withFinalErrors } from './final-errors.ts';
+
+/** As `ControlActivities`, on the side of the worker. */
+export type WorkerControlActivities = Omit<ControlActivities, 'loadLedger'> & {
+  loadLedger: (call: { run_id: string }) => Promise<RawValue<LedgerState>>;
+};
 
 /**
  * The bookkeeping between steps, as local activities. Each may run twice: after a crash between its commit and the
@@ -20,14 +27,14 @@ export function createControlActivities(
     /** The public address of the console, for links to gates. */
     publicUrl: string;
   },
-): ControlActivities {
+): WorkerControlActivities {
   const { db, frames, publicUrl } = deps;
   const alerts = deps.config.alerts.channels.length > 0;
   const hasEnded = async (runId: string, { hasParent }: { hasParent: boolean }): Promise<void> => {
     await recordRunSpan(deps, runId);
     if (hasParent) void notifyParent(deps, runId);
   };
-  return {
+  return withFinalErrors({
     pauseAtGates: async (call) => {
       const notice = { execution: executionId(), alerts, publicUrl };
       const { decisions, noticed } = await pauseAtGates(db, { ...call, ...notice });
@@ -71,7 +78,17 @@ export function createControlActivities(
       frames.wakeNow(call.run_id);
       if (ended !== undefined) await hasEnded(call.run_id, ended);
     },
-    loadLedger: (call) => loadLedger(db, call.run_id),
+    loadLedger: async (call) => rawLedger(await loadLedger(db, call.run_id)),
     ...createChildActivities(deps),
-  };
+  });
+}
+
+/** The ledger as its payload: parsed and written again here, megabytes would hold up the steps of all tenants. */
+function rawLedger({ outputs, ...rest }: LedgerTexts): RawValue<LedgerState> {
+  const written = Object.entries(outputs).map(([key, text]) => `${JSON.stringify(key)}:${text}`);
+  const text = `{"outputs":{${written.join(',')}},${JSON.stringify(rest).slice(1)}`;
+  return RawValue.fromPayload({
+    metadata: { [METADATA_ENCODING_KEY]: encodingKeys.METADATA_ENCODING_JSON },
+    data: Buffer.from(text),
+  }) as RawValue<LedgerState>;
 }

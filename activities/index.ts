@@ -1,6 +1,5 @@
 import type {
   BackgroundActivities,
-  ControlActivities,
   DeliveryActivities,
   ScheduleActivities,
   ShortStepActivities,
@@ -14,7 +13,7 @@ import type { Sealer } from '../shared/crypto/sealing.ts';
 import { createDeltaNotifier } from './agents/delta-notifier.ts';
 import { createRecentCalls } from './agents/recent-calls.ts';
 import { currentAttempt } from './attempt.ts';
-import { createControlActivities } from './control.ts';
+import { createControlActivities, type WorkerControlActivities } from './control.ts';
 import { createJobActivities } from './background/jobs.ts';
 import { createDeliverAlert } from './background/deliver-alert.ts';
 import { createAttemptDelivery } from './deliver-webhook.ts';
@@ -37,7 +36,7 @@ export interface ActivityDeps extends DispatchDeps {
 }
 
 export interface Activities {
-  control: ControlActivities & ScheduleActivities & ShortStepActivities & StepActivities;
+  control: WorkerControlActivities & ScheduleActivities & ShortStepActivities & StepActivities;
   steps: StepActivities;
   overflow: StepActivities;
   background: BackgroundActivities;

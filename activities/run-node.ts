@@ -2,6 +2,7 @@ import { nodeLabel } from '../shared/graph/compile.ts';
 import { defaultTimeoutSeconds, type ExecutedNode } from '../shared/graph/kinds.ts';
 import type { StepCall } from '../shared/execution.ts';
 import type { Json } from '../shared/json.ts';
+import { outputProblem } from '../shared/outside-json.ts';
 import type { Place } from '../shared/platform/threads/untrusted.ts';
 import { resultForModel } from './agents/call.ts';
 import { createRedact, type Redact } from './agents/redact.ts';
@@ -12,8 +13,6 @@ import { recordStepVerdict } from '../shared/db/audit/governance.ts';
 import { tracedAgent, tracedTool } from './spans.ts';
 import { type Claim, type ExecuteNodeDeps, spendingOf } from './step-context.ts';
 import { whileAlive } from './until-stored.ts';
-
-const MAX_OUTPUT_BYTES = 10_000_000;
 
 type RunningClaim = Omit<Claim, 'beginning' | 'counted' | 'attempts' | 'turn'> & {
   turn?: TurnContext | undefined;
@@ -47,13 +46,12 @@ export async function runNode(
   };
   try {
     const result = await runKind(deps, attempt, call, claim, common, mayFallBack);
-    if (JSON.stringify(result.output).length > MAX_OUTPUT_BYTES) {
-      throw new NodeError(`The output is larger than ${MAX_OUTPUT_BYTES} characters`, {
-        retryable: false,
-        consumption: result,
-      });
-    }
-    return result;
+    const problem = outputProblem(result.output);
+    if (problem === undefined) return result;
+    throw new NodeError(`The output is too large: ${problem}`, {
+      retryable: false,
+      consumption: result,
+    });
   } catch (error) {
     if (!timeout.signal.aborted || attempt.signal.aborted) throw error;
     throw new NodeError(`Timed out after ${timeout.seconds} s`, {

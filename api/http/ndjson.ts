@@ -1,6 +1,6 @@
 import { MAX_LINE_BYTES } from '../../shared/contract/data/ingest.ts';
 import { messageOf } from '../../shared/errors.ts';
-import { parseExactJson } from '../../shared/exact-json.ts';
+import { parseExactJson } from '../../shared/outside-json.ts';
 import type { SentRecord } from '../../shared/operations/data/ingest.ts';
 import { refuseUnsafe } from '../../shared/values/unsafe-json.ts';
 

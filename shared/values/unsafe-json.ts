@@ -1,7 +1,5 @@
 import { AppError } from '../errors.ts';
-
-/** Deeper JSON would overflow the stack of its serializer, here or in the database. */
-const MAX_DEPTH = 100;
+import { MAX_LEVELS, tooDeep } from '../outside-json.ts';
 
 interface Place {
   value: unknown;
@@ -23,8 +21,8 @@ export function refuseUnsafe(part: string, root: unknown): void {
     } else if (typeof value === 'number') {
       if (!Number.isFinite(value)) refuse(part, place, 'is a number too large to hold');
     } else if (isObject(value)) {
-      if (depth >= MAX_DEPTH) {
-        throw new AppError('invalid', `Invalid ${part}: nested deeper than ${MAX_DEPTH}`);
+      if (depth >= MAX_LEVELS) {
+        throw new AppError('invalid', `Invalid ${part}: ${tooDeep(MAX_LEVELS)}`);
       }
       push(open, place, value, part);
     }

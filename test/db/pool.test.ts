@@ -1,5 +1,8 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
+import { storedJson } from '../../shared/db/stored-json.ts';
 import { conflict } from '../../shared/errors.ts';
 import { connectDatabase, type Pool, refusalOf, sql } from '../../shared/db/pool.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
@@ -20,6 +23,19 @@ const backend = () =>
 const insert = sql.unsafe`INSERT INTO workspaces (id, name) VALUES ('ws_x', 'x')`;
 const count = () =>
   db.oneFirst(sql.type(z.object({ n: z.number() }))`SELECT count(*) AS n FROM workspaces`);
+
+test('stored JSON is not walked through again', () => {
+  const refuse = (): never => {
+    throw new Error('read');
+  };
+  const stored = new Proxy({}, { get: refuse, ownKeys: refuse, has: refuse });
+  expect(z.object({ output: storedJson() }).parse({ output: stored }).output).toBe(stored);
+  const folder = join(import.meta.dirname, '../../shared/db');
+  const walking = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter(
+    (name) => name.endsWith('.ts') && /z\s*\.json\(/.test(readFileSync(join(folder, name), 'utf8')),
+  );
+  expect(walking).toEqual([]);
+});
 
 describe('a connection', () => {
   test('survives a refused transaction, which leaves nothing behind', async () => {

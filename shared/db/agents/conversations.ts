@@ -3,6 +3,7 @@ import { type CallResult, type Conversation, openingOf } from '../../agents/conv
 import { type RecordedCall, type TurnRecord, turnKey } from '../../agents/turn-record.ts';
 import type { JsonObject } from '../../json.ts';
 import { type Db, sql } from '../pool.ts';
+import { storedJson } from '../stored-json.ts';
 
 /**
  * Conversations of agents with tools. Nothing is stored twice: the input of the first turn has the prompts, the output
@@ -13,8 +14,8 @@ const partRow = z.object({
   turn: z.number(),
   call_index: z.number().nullable(),
   status: z.string(),
-  input: z.json().nullable(),
-  output: z.json().nullable(),
+  input: storedJson(),
+  output: storedJson(),
   error: z.string().nullable(),
 });
 
@@ -101,11 +102,11 @@ export async function countCalls(
 }
 
 const callRow = z.object({
-  output: z.unknown().transform((value) => value as TurnRecord),
+  output: storedJson<TurnRecord>(),
   status: z.string().nullable(),
   refused: z.boolean(),
   approved: z
-    .object({ digest: z.string(), arguments: z.record(z.string(), z.json()).nullable() })
+    .object({ digest: z.string(), arguments: storedJson<JsonObject>().nullable() })
     .nullable(),
 });
 

@@ -8,16 +8,17 @@ import { toDollars } from '../../money.ts';
 import { storedTime } from '../../time.ts';
 import { type Db, sql } from '../pool.ts';
 import { outcomeOf } from './conversations.ts';
+import { storedJson } from '../stored-json.ts';
 
 const partRow = z.object({
   turn: z.number(),
   call_index: z.number().nullable(),
   status: z.string(),
-  input: z.json().nullable(),
-  output: z.json().nullable(),
+  input: storedJson(),
+  output: storedJson(),
   error: z.string().nullable(),
   model: z.string().nullable(),
-  usage: z.unknown().transform((value) => value as Step['usage'] | null),
+  usage: storedJson<Step['usage'] | null>(),
   cost_micros: z.number(),
   finished_at: z.string().nullable(),
 });

@@ -5,6 +5,7 @@ import { callDigest } from '../../crypto/call-digest.ts';
 import { type Json, type JsonObject, toStorable } from '../../json.ts';
 import { canonicalJson } from '../../values/canonical-json.ts';
 import { sql, type Tx } from '../pool.ts';
+import { storedJson } from '../stored-json.ts';
 
 type ToolCalls = AuditVerification['tool_calls'];
 type Problem = ToolCalls['problems'][number];
@@ -157,7 +158,7 @@ const callRow = z.object({
   schema_digest: z.string().nullable(),
   requested: jsonObject.nullable(),
   /** What was sent, redacted. */
-  input: z.json().nullable(),
+  input: storedJson(),
   refused: z.boolean(),
   /** Null without an approval. */
   decided_digest: z.string().nullable(),

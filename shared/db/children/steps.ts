@@ -12,6 +12,7 @@ import { acceptsWorkOf, phaseMs } from '../runs/row.ts';
 import { agentColumns, agentValues, readOutcome, verdictsKept } from '../runs/steps.ts';
 import { framedKey } from '../steps/done.ts';
 import type { StreamFrame } from '../../contract/stream.ts';
+import { storedJson } from '../stored-json.ts';
 
 /**
  * The steps that wait for a run of their own, their child. Each change locks the run of the step first, and checks that
@@ -139,7 +140,7 @@ const childRow = z.object({
   /** The attempt that started it, or resumed it last. */
   attempt: z.number(),
   workflow_name: z.string(),
-  output: z.unknown().transform((value) => value as JsonObject | null),
+  output: storedJson<JsonObject | null>(),
   error: z.string().nullable(),
   failure: z.object({ kind: z.string(), with_parent: z.boolean().optional() }).nullable(),
   /** It is a rehearsal. */

@@ -3,16 +3,17 @@ import type { EvaluationCheck } from '../../contract/graph.ts';
 import { rehearsalSchema } from '../../contract/fork.ts';
 import type { Json, JsonObject } from '../../json.ts';
 import { type Db, jsonOrNull, sql, type Tx } from '../pool.ts';
+import { storedJson } from '../stored-json.ts';
 
 /** An experiment is a job (`shared/db/jobs`) with the same id, a candidate, and the runs to rehearse. */
 
-const json = z.unknown() as unknown as z.ZodType<Json>;
+const json = storedJson<Json>();
 const candidateRow = z.object({
   workflow_id: z.string(),
   version: z.number().nullable(),
   graph: json,
-  input_schema: z.unknown() as unknown as z.ZodType<JsonObject | null>,
-  checks: z.unknown() as unknown as z.ZodType<EvaluationCheck[]>,
+  input_schema: storedJson<JsonObject | null>(),
+  checks: storedJson<EvaluationCheck[]>(),
   rules: rehearsalSchema.partial(),
   budget_micros: z.number().nullable(),
   spent_micros: z.number(),

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { Json, JsonObject } from '../../json.ts';
 import { type Db, sql } from '../pool.ts';
 import { startsRun } from '../runs/step-records.ts';
+import { storedJson } from '../stored-json.ts';
 
 /** The cost of a run, and how long its steps took together. */
 export interface Figures {
@@ -9,8 +10,8 @@ export interface Figures {
   ms: number;
 }
 
-const json = z.unknown() as unknown as z.ZodType<Json>;
-const jsonObject = z.unknown() as unknown as z.ZodType<JsonObject | null>;
+const json = storedJson<Json>();
+const jsonObject = storedJson<JsonObject | null>();
 
 const endedRow = z.object({
   id: z.string(),

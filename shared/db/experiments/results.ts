@@ -10,6 +10,7 @@ import { intervalOf } from '../../graph/experiments/interval.ts';
 import { MICROS_PER_DOLLAR, toDollars } from '../../money.ts';
 import { type Db, sql, type Tx } from '../pool.ts';
 import type { Figures } from './figures.ts';
+import { storedJson } from '../stored-json.ts';
 
 /** What one rehearsal has shown. */
 export interface RunResult {
@@ -59,7 +60,7 @@ const resultRow = z.object({
   outcome: z.enum(experimentOutcomes),
   badness: z.number(),
   reason: z.string().nullable(),
-  diff: z.unknown() as unknown as z.ZodType<ComparedRun['diff']>,
+  diff: storedJson<ComparedRun['diff']>(),
   checks_won: z.array(z.string()),
   checks_lost: z.array(z.string()),
   base_micros: z.number().nullable(),

@@ -5,6 +5,7 @@ import type { Json, JsonObject } from '../../json.ts';
 import { canonicalJson } from '../../values/canonical-json.ts';
 import { type RecordedCall, turnKey } from '../../agents/turn-record.ts';
 import { type Db, type FragmentSqlToken, sql } from '../pool.ts';
+import { storedJson } from '../stored-json.ts';
 
 /** What the record of a rehearsed run has for a step of its rehearsal. */
 export interface RecordedStep {
@@ -24,8 +25,8 @@ export interface RecordedStep {
 const recordedRow = z.object({
   step_key: z.string(),
   status: z.enum(['success', 'failed']),
-  input: z.json().nullable(),
-  output: z.json().nullable(),
+  input: storedJson(),
+  output: storedJson(),
   error: z.string().nullable(),
   kind: z.enum(errorKinds).nullable(),
   errors: z.number(),
@@ -90,8 +91,8 @@ const callRow = z.object({
   ...recordedRow.shape,
   turn: z.number(),
   index: z.number(),
-  calls: z.unknown().transform((calls) => calls as RecordedCall[]),
-  decided: z.record(z.string(), z.json()).nullable(),
+  calls: storedJson<RecordedCall[]>(),
+  decided: storedJson<JsonObject>().nullable(),
 });
 
 /**
@@ -122,7 +123,7 @@ export async function findRecordedCall(
   return found === undefined ? undefined : toStep(found);
 }
 
-const pinRow = z.object({ run_id: z.string(), step_key: z.string(), output: z.json() });
+const pinRow = z.object({ run_id: z.string(), step_key: z.string(), output: storedJson() });
 
 /** The output that the member who started a rehearsal has pinned for a node. */
 export async function findPinned(

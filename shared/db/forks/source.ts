@@ -6,8 +6,10 @@ import type { RecordedTexts } from '../../graph/forks/plan.ts';
 import { decidedByKind } from '../gates/gate-records.ts';
 import { type Db, sql } from '../pool.ts';
 import { hasResult, readCaught, readEndOrder } from '../runs/restart.ts';
+import type { JsonObject } from '../../json.ts';
+import { storedJson } from '../stored-json.ts';
 
-const jsonInput = z.record(z.string(), z.json());
+const jsonInput = storedJson<JsonObject>();
 
 const sourceRow = z.object({
   workflow_id: z.string(),

@@ -1,6 +1,8 @@
 import { z } from 'zod';
 import { type GateAnswer, type GateDecision, withoutNulls } from '../../gate-decision.ts';
 import { type FragmentSqlToken, jsonOrNull, type Pool, sql, type Tx } from '../pool.ts';
+import type { JsonObject } from '../../json.ts';
+import { storedJson } from '../stored-json.ts';
 
 interface AnswerColumn {
   read: FragmentSqlToken;
@@ -49,7 +51,7 @@ const decisionRow = z.object({
   round: z.number(),
   answer: z.object({
     approved: z.boolean(),
-    input: z.record(z.string(), z.json()).nullable(),
+    input: storedJson<JsonObject>().nullable(),
     reason: z.string().nullable(),
   } satisfies Record<keyof GateAnswer, z.ZodType>),
   timed_out: z.literal('fail').nullable(),

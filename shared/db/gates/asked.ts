@@ -12,23 +12,22 @@ import type { JsonObject } from '../../json.ts';
 import { storedTime } from '../../time.ts';
 import { type Db, sql } from '../pool.ts';
 import { assigneeOf, decidedByKind, isDecidable, starterOf } from './gate-records.ts';
+import { storedJson } from '../stored-json.ts';
 
 /** The most earlier askings of one answer. */
 const MAX_EARLIER = 10;
-
-const own = <T>() => z.unknown().transform((value) => value as T);
 
 const askedColumns = {
   step_key: z.string(),
   round: z.number(),
   iteration: z.array(z.number()),
   prompt: z.string(),
-  arguments: own<JsonObject | null>(),
+  arguments: storedJson<JsonObject | null>(),
 };
 
 const gateRow = z.object({
   ...askedColumns,
-  decision: own<StoredDecision | null>(),
+  decision: storedJson<StoredDecision | null>(),
   kind: z.enum(gateKinds),
   node_id: z.string(),
   label: z.string(),
@@ -36,20 +35,20 @@ const gateRow = z.object({
   since: z.string(),
   /** Whether a decision of anyone would count now. */
   decidable: z.boolean(),
-  settings: own<GateSettings | null>(),
-  decisions: own<GateVote[] | null>(),
+  settings: storedJson<GateSettings | null>(),
+  decisions: storedJson<GateVote[] | null>(),
   starter: z.string().nullable(),
   tool: z.string().nullable(),
   schema_digest: z.string().nullable(),
-  graph: own<Graph>(),
-  assignee: own<Gate['assignee']>(),
+  graph: storedJson<Graph>(),
+  assignee: storedJson<Gate['assignee']>(),
 });
 
 const earlierRow = z.object({
   ...askedColumns,
-  decision: own<StoredDecision>(),
-  input: own<JsonObject | null>(),
-  decided_arguments: own<JsonObject | null>(),
+  decision: storedJson<StoredDecision>(),
+  input: storedJson<JsonObject | null>(),
+  decided_arguments: storedJson<JsonObject | null>(),
 });
 
 interface StoredDecision {

@@ -16,6 +16,7 @@ import { appendFrames, writePending } from '../runs/log.ts';
 import { phaseMs, acceptsWorkOf } from '../runs/row.ts';
 import { anotherAttempt, startedFrame } from '../runs/pending-writes.ts';
 import { agentColumns, agentValues } from '../runs/steps.ts';
+import { storedJson } from '../stored-json.ts';
 
 const lockedRun = z.object({
   status: z.string(),
@@ -114,7 +115,7 @@ async function openGate(tx: Tx, runId: string, epoch: number, gate: GateOpening)
   return result.rowCount > 0;
 }
 
-const turnRow = z.object({ output: z.unknown().transform((value) => value as TurnRecord) });
+const turnRow = z.object({ output: storedJson<TurnRecord>() });
 
 /**
  * Opens the gate of a tool call: its arguments and their digest come from the turn that requested it. The step of the

@@ -7,6 +7,7 @@ import { aroundLabel, rejectedCall, timeoutError } from '../../rejection.ts';
 import { jsonOrNull, sql, type Tx } from '../pool.ts';
 import { decisionEffects } from './effects.ts';
 import { BY_REQUEST, decidedByKind } from './gate-records.ts';
+import { storedJson } from '../stored-json.ts';
 
 /**
  * Gates of rehearsals. No one is asked: the request decides, or the record of the rehearsed run if it asked the same.
@@ -15,7 +16,7 @@ import { BY_REQUEST, decidedByKind } from './gate-records.ts';
 
 const answerRow = z.object({
   approved: z.boolean(),
-  input: z.record(z.string(), z.json()).nullable(),
+  input: storedJson<JsonObject>().nullable(),
   reason: z.string().nullable(),
   timed_out: z.string().nullable(),
   /** Who decided it. */
@@ -23,7 +24,7 @@ const answerRow = z.object({
   by_kind: z.string(),
   /** The run whose decision it is; null for the request. */
   reused_from: z.string().nullable(),
-  decided_arguments: z.record(z.string(), z.json()).nullable(),
+  decided_arguments: storedJson<JsonObject>().nullable(),
   /** Of a tool call. */
   digest: z.string().nullable(),
   schema_digest: z.string().nullable(),

@@ -8,6 +8,7 @@ import { readStandings } from '../people/standings.ts';
 import { type Db, sql } from '../pool.ts';
 import type { Decision } from './decision.ts';
 import { isChosen, starterOf } from './gate-records.ts';
+import { storedJson } from '../stored-json.ts';
 
 const ruledGate = z.object({
   step_key: z.string(),
@@ -15,9 +16,9 @@ const ruledGate = z.object({
   node_id: z.string(),
   label: z.string(),
   status: z.enum(gateStatuses),
-  settings: z.unknown().transform((value) => value as GateSettings | null),
+  settings: storedJson<GateSettings | null>(),
   decisions: z.unknown().transform((value) => (value ?? []) as GateVote[]),
-  input: z.unknown().transform((value) => value as JsonObject | null),
+  input: storedJson<JsonObject | null>(),
   expired: z.boolean(),
   starter: z.string().nullable(),
   member_role: z.enum(roles).nullable(),

@@ -8,6 +8,7 @@ import {
 import { notFound } from '../../errors.ts';
 import type { JsonObject } from '../../json.ts';
 import { type Db, type FragmentSqlToken, sql } from '../pool.ts';
+import { storedJson } from '../stored-json.ts';
 
 const replayableRow = z.object({
   id: z.string(),
@@ -18,7 +19,7 @@ const replayableRow = z.object({
   /** In base64; null: it was not read. */
   body: z.string().nullable(),
   /** For a run of a body that the log does not have in full: its input, unless it was deleted. */
-  input: z.unknown() as unknown as z.ZodType<JsonObject | null>,
+  input: storedJson<JsonObject | null>(),
   event_id_field: z.string(),
   dedup_window_seconds: z.number(),
 });

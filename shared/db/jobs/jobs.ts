@@ -8,6 +8,7 @@ import { decodeCursor, pageOf } from '../cursor.ts';
 import { requireRoom } from '../people/limits.ts';
 import { type Db, jsonOrNull, sql, type Tx } from '../pool.ts';
 import { enqueue, type OutboxRow } from '../runs/outbox.ts';
+import { storedJson } from '../stored-json.ts';
 
 /**
  * Background jobs of every kind. The row of a job decides whether it continues, and where: an execution keeps a page
@@ -26,7 +27,7 @@ export interface JobScope {
 
 /** An execution counts as lost when its job has kept no page for this long. */
 const LOST_MINUTES = 15;
-const jsonObject = z.unknown() as unknown as z.ZodType<JsonObject>;
+const jsonObject = storedJson<JsonObject>();
 
 /** Inserts a job, with the call that starts its execution. Throws AppError `conflict` when too many are running. */
 export async function insertJob(
@@ -57,7 +58,7 @@ const runningRow = z.object({
   kind: z.enum(jobKinds),
   round: z.number(),
   request: jsonObject,
-  position: z.unknown() as unknown as z.ZodType<Json>,
+  position: storedJson<Json>(),
   pages: z.number(),
   done: z.number(),
   total: z.number().nullable(),

@@ -17,6 +17,7 @@ import { enqueue, enqueueLater, type OutboxRow, queueAlert } from './outbox.ts';
 import { type Pool, sql, type Tx } from '../pool.ts';
 import { appendFrames, writePending } from './log.ts';
 import { closeOpenSteps, stopClocks, acceptsWorkOf } from './row.ts';
+import { storedJson } from '../stored-json.ts';
 
 /**
  * All ends of runs other than success. Each end is one compare-and-set on the status, with its terminal frame, its event
@@ -114,7 +115,7 @@ function errorOf(failed: FailedStep | undefined): string {
 async function finishedOutputs(tx: Tx, call: FailureCall): Promise<Record<string, Json>> {
   const rows = await tx.any(sql.prepared(
     'failure_finished_steps',
-    z.object({ step_key: z.string(), output: z.json().nullable() }),
+    z.object({ step_key: z.string(), output: storedJson() }),
   )`
     SELECT step_key, output FROM steps
     WHERE run_id = ${call.run_id} AND status = 'success'

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { AlertEvent, TestAlert } from '../../alerts.ts';
 import type { JsonObject } from '../../json.ts';
 import { type Db, type FragmentSqlToken, sql, syncCommit, type Tx } from '../pool.ts';
+import { storedJson } from '../stored-json.ts';
 
 const outboxKinds = ['start', 'decision', 'cancel', 'resume', 'alert', 'child', 'job'] as const;
 export type OutboxKind = (typeof outboxKinds)[number];
@@ -10,7 +11,7 @@ export const outboxRow = z.object({
   id: z.number(),
   run_id: z.string(),
   kind: z.enum(outboxKinds),
-  payload: z.record(z.string(), z.json()),
+  payload: storedJson<JsonObject>(),
   attempts: z.number(),
 });
 export type OutboxRow = z.infer<typeof outboxRow>;

@@ -3,6 +3,7 @@ import { resultKinds } from '../../graph/kinds.ts';
 import { type CaughtError, errorKinds } from '../../graph/caught-error.ts';
 import { graphSchema } from '../../contract/graph.ts';
 import { storedRehearsal } from '../../contract/fork.ts';
+import { storedProblem } from '../../outside-json.ts';
 import { triggerSchema } from '../../contract/run.ts';
 import type { LedgerState } from '../../execution.ts';
 import { readDecisions } from '../gates/answers.ts';
@@ -10,8 +11,10 @@ import type { AdmittedRun } from './admission.ts';
 import { type Db, type Pool, sql } from '../pool.ts';
 import { rulesOf } from './run-request.ts';
 import { startsRun } from './step-records.ts';
+import type { JsonObject } from '../../json.ts';
+import { storedJson } from '../stored-json.ts';
 
-const finishedRow = z.object({ step_key: z.string(), output: z.json().nullable() });
+const finishedRow = z.object({ step_key: z.string(), output: z.string() });
 const runRow = z.object({
   rehearsed: z.boolean(),
   failures_reported: z.number(),
@@ -53,14 +56,29 @@ export async function readEndOrder(db: Db, runId: string): Promise<string[]> {
   return ended.map(({ step_key }) => step_key);
 }
 
+/** A ledger whose outputs are JSON texts, as they are stored: they can be many megabytes, which only the run reads. */
+export type LedgerTexts = Omit<LedgerState, 'outputs'> & { outputs: Record<string, string> };
+
+/** A run cannot continue from its ledger: an output is older than the limits and exceeds them. */
+export class UnusableLedgerError extends Error {
+  override readonly name = 'UnusableLedgerError';
+}
+
 /**
  * Everything a new execution needs to continue a lost one: outputs of finished steps, caught errors, gate decisions and
- * rounds, and the number of reported failures. Control nodes are computed again.
+ * rounds, and the number of reported failures. Control nodes are computed again. Throws UnusableLedgerError.
  */
-export async function loadLedger(db: Pool, runId: string): Promise<LedgerState> {
+export async function loadLedger(db: Pool, runId: string): Promise<LedgerTexts> {
   const finished = await db.any(sql.prepared('ledger_finished', finishedRow)`
-    SELECT step_key, output FROM steps s WHERE run_id = ${runId} AND ${hasResult}
+    SELECT step_key, coalesce(output::text, 'null') AS output FROM steps s WHERE run_id = ${runId} AND ${hasResult}
   `);
+  for (const { step_key: key, output } of finished) {
+    const problem = storedProblem(output);
+    if (problem === undefined) continue;
+    throw new UnusableLedgerError(
+      `The output of step '${key}' is too large to continue: ${problem}`,
+    );
+  }
   const run = await db.maybeOne(sql.prepared('ledger_run', runRow)`
     SELECT failures_reported, rehearsal IS NOT NULL AS rehearsed,
            (SELECT json_object_agg(step_key, round) FROM (
@@ -95,12 +113,12 @@ const startRow = z.object({
   trigger: triggerSchema,
   created_by_name: z.string().nullable(),
   graph: graphSchema,
-  input: z.record(z.string(), z.json()),
+  input: storedJson<JsonObject>(),
   temporal_run_id: z.string().nullable(),
   superseded: z.array(z.string()),
   from_ledger: z.boolean(),
   resumed_count: z.number(),
-  laid: z.record(z.string(), z.record(z.string(), z.json())).nullable(),
+  laid: z.record(z.string(), storedJson<JsonObject>()).nullable(),
   forked: z.boolean(),
   rehearsal: storedRehearsal.nullable(),
 });

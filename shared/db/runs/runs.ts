@@ -13,21 +13,21 @@ import { type Db, sql } from '../pool.ts';
 import { countSteps, cutPage, firstSteps, toPage } from '../steps/step-pages.ts';
 import { type StepRow, stepRecord, toSteps } from './step-records.ts';
 import { summaryColumns, summaryRow, toSummary } from './summary.ts';
+import { storedJson } from '../stored-json.ts';
 
 // The result of this project's own statement: only its outer shape is checked.
-const own = <T>() => z.unknown().transform((value) => value as T);
 
 const runRow = z.object({
   ...summaryRow.shape,
-  input: own<JsonObject>(),
-  state: own<JsonObject | null>(),
-  output: own<JsonObject | null>(),
-  evals: own<Evals | null>(),
+  input: storedJson<JsonObject>(),
+  state: storedJson<JsonObject | null>(),
+  output: storedJson<JsonObject | null>(),
+  evals: storedJson<Evals | null>(),
   temporal_run_id: z.string().nullable(),
-  graph_of_maps: own<Graph | null>(),
-  graph_of_draft: own<Run['graph'] | null>(),
-  steps: own<StepRow[]>(),
-  gates: own<GateRow[]>(),
+  graph_of_maps: storedJson<Graph | null>(),
+  graph_of_draft: storedJson<Run['graph'] | null>(),
+  steps: storedJson<StepRow[]>(),
+  gates: storedJson<GateRow[]>(),
   children_micros: z.number(),
 });
 
@@ -133,7 +133,7 @@ function toCheckpoint(row: StepRow): Checkpoint {
   };
 }
 
-const stateStep = z.object({ step: own<StepRow>() });
+const stateStep = z.object({ step: storedJson<StepRow>() });
 
 /**
  * The steps that `stateSoFar` needs of a run with many: the last one of each node, and each gate, whose decision may set
@@ -201,7 +201,7 @@ const approvalRow = z.object({
   run_id: z.string(),
   workflow_id: z.string(),
   workflow_name: z.string(),
-  gate: own<GateRow>(),
+  gate: storedJson<GateRow>(),
 });
 
 /** Gates that can be decided now, oldest first. Throws AppError `invalid` for a cursor of another list. */

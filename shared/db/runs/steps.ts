@@ -18,6 +18,7 @@ import {
 import type { Blocked } from '../money/blocked.ts';
 import { type StepCost, type Stop, UNKNOWN_COST } from '../../spending.ts';
 import { phaseMs, acceptsWorkOf } from './row.ts';
+import { storedJson } from '../stored-json.ts';
 
 /**
  * The step ledger. The key of a step is `(run_id, step_key)`, never Temporal's run or attempt, so a second attempt
@@ -327,7 +328,7 @@ async function outcomeOf(
 
 const outcomeRow = z.object({
   status: z.string(),
-  output: z.json().nullable(),
+  output: storedJson(),
   error: z.string().nullable(),
   kind: z.enum(errorKinds),
   attempts: z.number(),

@@ -7,6 +7,7 @@ import {
 } from '../../contract/run.ts';
 import { toDollars } from '../../money.ts';
 import { sql } from '../pool.ts';
+import { storedJson } from '../stored-json.ts';
 
 /** The columns of a run's summary, from `runs` as `r` and `workflows` as `w`. */
 export const summaryColumns = sql.fragment`
@@ -35,7 +36,7 @@ export const summaryRow = z.object({
   mode: z.literal('recorded').nullable(),
   inbound_event_id: z.string().nullable(),
   error: z.string().nullable(),
-  failure: z.unknown().transform((failure) => failure as Failure | null),
+  failure: storedJson<Failure | null>(),
   cost_micros: z.number(),
   cost_cap_micros: z.number().nullable(),
   created_by: z.string().nullable(),

@@ -4,6 +4,7 @@ import { notFound } from '../../errors.ts';
 import { cursorsOf } from '../cursor.ts';
 import { type Db, sql } from '../pool.ts';
 import { stepRecord, type StepRow, toSteps } from '../runs/step-records.ts';
+import { storedJson } from '../stored-json.ts';
 
 /**
  * Runs can have tens of thousands of steps, in maps and loops. Their pages begin with the steps outside of iterations:
@@ -54,7 +55,7 @@ export function cutPage(
   };
 }
 
-const stepRow = z.object({ step: z.unknown().transform((value) => value as StepRow) });
+const stepRow = z.object({ step: storedJson<StepRow>() });
 
 /**
  * The steps of a page. An agent with tools has the cost of its turns and calls, which may be on other pages.
@@ -131,8 +132,8 @@ async function requireRun(db: Db, { workspaceId, runId }: StepFilter): Promise<v
 const countRow = z.object({
   node_id: z.string(),
   label: z.string(),
-  kind: z.unknown().transform((value) => value as Step['kind']),
-  by_status: z.unknown().transform((value) => value as StepCount['by_status']),
+  kind: storedJson<Step['kind']>(),
+  by_status: storedJson<StepCount['by_status']>(),
   total: z.number(),
   caught: z.number(),
 });

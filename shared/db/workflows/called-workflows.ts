@@ -10,6 +10,7 @@ import {
 import type { Json, JsonObject } from '../../json.ts';
 import { asTool } from '../../tools.ts';
 import { type Db, sql } from '../pool.ts';
+import { storedJson } from '../stored-json.ts';
 
 const foundRow = z.object({
   id: z.string(),
@@ -46,7 +47,7 @@ const definitionRow = z.object({
   name: z.string(),
   description: z.string(),
   by_id: z.boolean(),
-  input_schema: z.unknown() as unknown as z.ZodType<JsonObject | null>,
+  input_schema: storedJson<JsonObject | null>(),
 });
 
 /** What agents offer of these workflows, by id or name as given: their current versions. */

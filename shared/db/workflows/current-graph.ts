@@ -10,11 +10,12 @@ import { type Db, sql } from '../pool.ts';
 import { calledIn, type CallProblems, offeredWorkflowsOf } from '../../graph/called-workflows.ts';
 import { readCallProblems, readWorkflowDefinitions } from './called-workflows.ts';
 import { readToolDefinitions } from './custom-tools.ts';
+import { storedJson } from '../stored-json.ts';
 
 const currentRow = z.object({
   version: z.number(),
-  graph: z.unknown() as unknown as z.ZodType<Json>,
-  input_schema: z.unknown() as unknown as z.ZodType<JsonObject | null>,
+  graph: storedJson<Json>(),
+  input_schema: storedJson<JsonObject | null>(),
   tool_revision: z.number(),
   custom_tools: z.array(z.string()),
   secrets: z.record(z.string(), z.array(z.string())),

@@ -25,8 +25,9 @@ import { type Db, type Pool, sql, type Tx } from '../pool.ts';
 import { customToolNames } from '../../tools.ts';
 import { requireRoom } from '../people/limits.ts';
 import { lockWorkspace } from '../people/workspaces.ts';
+import { storedJson } from '../stored-json.ts';
 
-const jsonObject = z.unknown() as unknown as z.ZodType<JsonObject>;
+const jsonObject = storedJson<JsonObject>();
 
 const toolRow = z.object({
   id: z.string(),

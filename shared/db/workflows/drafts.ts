@@ -20,13 +20,14 @@ import {
   requireWorkflow,
   type WorkflowScope,
 } from './workflows.ts';
+import { storedJson } from '../stored-json.ts';
 
 const draftRow = z.object({
   workflow_id: z.string(),
   base_version: z.number(),
   revision: z.number(),
-  graph: z.unknown() as unknown as z.ZodType<WorkflowDraft['graph']>,
-  input_schema: z.unknown() as unknown as z.ZodType<JsonObject | null>,
+  graph: storedJson<WorkflowDraft['graph']>(),
+  input_schema: storedJson<JsonObject | null>(),
   created_at: z.string(),
   saved_by: z.string().nullable(),
   saved_by_name: z.string().nullable(),

@@ -6,6 +6,7 @@ import { offeredNamesOf, toolNamesOf } from '../../graph/node-tools.ts';
 import type { Json } from '../../json.ts';
 import { calledAs } from '../../tools.ts';
 import { sql, type Tx } from '../pool.ts';
+import { storedJson } from '../stored-json.ts';
 
 /**
  * A graph is in use where it is published, or where a webhook or a schedule runs it. A change of such a graph takes
@@ -45,7 +46,7 @@ export async function requireToReplaceGraphs(
 const callerRow = z.object({
   id: z.string(),
   status: z.enum(workflowStatuses),
-  graph: z.looseObject({ nodes: z.array(z.unknown() as unknown as z.ZodType<Json>) }),
+  graph: z.looseObject({ nodes: z.array(storedJson<Json>()) }),
 });
 
 /**

@@ -19,6 +19,7 @@ import { keepTools } from './graphs-in-use.ts';
 import { LEASE_MS } from '../runs/outbox.ts';
 import { type Db, type Pool, sql, type Tx } from '../pool.ts';
 import { requireRoom } from '../people/limits.ts';
+import { storedJson } from '../stored-json.ts';
 
 export interface ScheduleScope {
   workspaceId: string;
@@ -26,7 +27,7 @@ export interface ScheduleScope {
 }
 
 const idRow = z.object({ id: z.string() });
-const jsonObject = z.unknown() as unknown as z.ZodType<JsonObject>;
+const jsonObject = storedJson<JsonObject>();
 
 const scheduleRow = z.object({
   id: z.string(),

@@ -14,22 +14,21 @@ import { offsetClause } from '../cursor.ts';
 import { type Db, type Pool, sql, type Tx } from '../pool.ts';
 import { createWorkflow } from './workflows.ts';
 import { requireRoom } from '../people/limits.ts';
+import { storedJson } from '../stored-json.ts';
 
 export interface TemplateScope {
   workspaceId: string;
   templateId: string;
 }
 
-const own = <T>() => z.unknown() as unknown as z.ZodType<T>;
-
 const templateRow = z.object({
   id: z.string(),
   name: z.string(),
   description: z.string(),
-  graph: own<Template['graph']>(),
-  input_schema: own<Template['input_schema']>(),
-  checks: z.array(own<Json>()),
-  sample_input: own<JsonObject>(),
+  graph: storedJson<Template['graph']>(),
+  input_schema: storedJson<Template['input_schema']>(),
+  checks: z.array(storedJson<Json>()),
+  sample_input: storedJson<JsonObject>(),
   created_at: z.string(),
 });
 

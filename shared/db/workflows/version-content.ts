@@ -5,9 +5,10 @@ import type { WorkflowUpdate } from '../../contract/workflow.ts';
 import { canonicalJson } from '../../graph/diff.ts';
 import type { Json, JsonObject } from '../../json.ts';
 import { sql, type Tx } from '../pool.ts';
+import { storedJson } from '../stored-json.ts';
 
-const json = z.unknown() as unknown as z.ZodType<Json>;
-const schema = z.unknown() as unknown as z.ZodType<JsonObject | null>;
+const json = storedJson<Json>();
+const schema = storedJson<JsonObject | null>();
 
 /** What a version consists of: the graph as drawn, and the schema of its input. */
 interface VersionContent {

@@ -3,6 +3,7 @@ import type { Workflow, WorkflowVersion } from '../../contract/workflow.ts';
 import { AppError, notFound } from '../../errors.ts';
 import { type Db, sql } from '../pool.ts';
 import { requireWorkflow, type WorkflowScope } from './workflows.ts';
+import { storedJson } from '../stored-json.ts';
 
 const versionRow = z.object({
   workflow_id: z.string(),
@@ -11,8 +12,8 @@ const versionRow = z.object({
   created_by_name: z.string().nullable(),
   note: z.string().nullable(),
   created_at: z.string(),
-  graph: z.unknown() as unknown as z.ZodType<Workflow['graph']>,
-  input_schema: z.unknown() as unknown as z.ZodType<Workflow['input_schema']>,
+  graph: storedJson<Workflow['graph']>(),
+  input_schema: storedJson<Workflow['input_schema']>(),
 });
 
 const listedRow = versionRow

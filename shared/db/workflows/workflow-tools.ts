@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { JsonObject } from '../../json.ts';
 import { slugWith } from '../../values/slug.ts';
 import { type Db, type Pool, sql } from '../pool.ts';
+import { storedJson } from '../stored-json.ts';
 
 /** A workflow that models can call as a tool of its own. */
 export interface WorkflowTool {
@@ -29,7 +30,7 @@ const offeredRow = z.object({
   id: z.string(),
   name: z.string(),
   description: z.string(),
-  input_schema: z.unknown() as unknown as z.ZodType<JsonObject>,
+  input_schema: storedJson<JsonObject>(),
   slug: z.string().nullable(),
   tool: z.string().nullable(),
 });

@@ -28,15 +28,16 @@ import { closeHolds } from '../money/holds.ts';
 import { enqueue, type OutboxRow } from '../runs/outbox.ts';
 import { type Db, type Pool, sql, type Tx } from '../pool.ts';
 import { requireRoom } from '../people/limits.ts';
+import { storedJson } from '../stored-json.ts';
 
 export interface WorkflowScope {
   workspaceId: string;
   workflowId: string;
 }
 
-const json = z.unknown() as unknown as z.ZodType<Json>;
-const graph = z.unknown() as unknown as z.ZodType<Workflow['graph']>;
-const schema = z.unknown() as unknown as z.ZodType<JsonObject | null>;
+const json = storedJson<Json>();
+const graph = storedJson<Workflow['graph']>();
+const schema = storedJson<JsonObject | null>();
 const idRow = z.object({ id: z.string() });
 
 const workflowRow = z.object({

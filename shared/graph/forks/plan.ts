@@ -4,6 +4,7 @@ import type { Graph, GraphNode } from '../../contract/graph.ts';
 import { messageOf } from '../../errors.ts';
 import type { GateAnswer } from '../../gate-decision.ts';
 import type { Json, JsonObject } from '../../json.ts';
+import { storedProblem } from '../../outside-json.ts';
 import type { CaughtError } from '../caught-error.ts';
 import { type CompiledGraph, compileGraph } from '../compile.ts';
 import { isChild, isExecuted, isWaiting } from '../kinds.ts';
@@ -44,12 +45,29 @@ export interface RecordedRun {
 export type RecordedTexts = Omit<RecordedRun, 'outputs'> & { outputs: Record<string, string> };
 export type ForkTexts = Omit<ForkRequest, 'recorded'> & { recorded: RecordedTexts };
 
-export const recordedOf = (texts: RecordedTexts): RecordedRun => ({
-  ...texts,
-  outputs: Object.fromEntries(
-    Object.entries(texts.outputs).map(([key, text]) => [key, JSON.parse(text) as Json]),
-  ),
-});
+/** `unusable`: why steps cannot be taken over whose outputs are older than the limits and exceed them, by step key. */
+export function recordedOf({ outputs: texts, ...rest }: RecordedTexts): {
+  recorded: RecordedRun;
+  unusable: Map<string, string>;
+} {
+  const unusable = new Map<string, string>();
+  const outputs = Object.entries(texts).map(([key, text]): [string, Json] => {
+    const problem = storedProblem(text);
+    if (problem === undefined) return [key, JSON.parse(text) as Json];
+    unusable.set(key, `the output of step '${key}' is too large to be reused: ${problem}`);
+    return [key, null];
+  });
+  return { recorded: { ...rest, outputs: Object.fromEntries(outputs) }, unusable };
+}
+
+/** The plan, with a problem if it takes over what is unusable. */
+export function withoutUnusable<Plan extends ForkPlan>(
+  plan: Plan,
+  unusable: ReadonlyMap<string, string>,
+): Plan {
+  const problem = plan.kept.flatMap((key) => unusable.get(key) ?? [])[0];
+  return problem === undefined ? plan : { ...plan, problem };
+}
 
 export interface ForkRequest {
   recorded: RecordedRun;

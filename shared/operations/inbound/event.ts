@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { AppError } from '../../errors.ts';
-import { parseExactJson } from '../../exact-json.ts';
+import { parseExactJson } from '../../outside-json.ts';
 import type { Json, JsonObject } from '../../json.ts';
 import { refuseUnsafe } from '../../values/unsafe-json.ts';
 

@@ -21,6 +21,7 @@ import type { JsonObject } from '../../json.ts';
 import type { DispatchDeps } from './executions.ts';
 import { rehearsalOfChild } from './rehearsals.ts';
 import { dispatchAndWake, type RunDeps, triggerRun } from './runs.ts';
+import { outputProblem } from '../../outside-json.ts';
 
 /**
  * The steps that wait for a run of their own, their child. Postgres decides: the child is a run that was admitted like
@@ -166,6 +167,11 @@ export async function lookAtChild(
   }
   if (child.status === 'success') {
     const output = child.output ?? {};
+    const problem = step.agent === undefined ? outputProblem(output) : undefined;
+    if (problem !== undefined) {
+      const message = `The output of the run of '${child.workflow_name}' is too large: ${problem}`;
+      return fail(deps, step, { message, retryable: false });
+    }
     const finished = await finishChildStep(deps.db, step, await resultOf(output));
     return finished ? { state: 'success', output } : GONE;
   }

@@ -1,10 +1,15 @@
 import { setImmediate } from 'node:timers/promises';
-import { loadLedger, readStartable } from '../../db/runs/restart.ts';
+import {
+  type LedgerTexts,
+  loadLedger,
+  readStartable,
+  UnusableLedgerError,
+} from '../../db/runs/restart.ts';
 import type { Pool } from '../../db/pool.ts';
 import { settleRun } from '../../db/runs/settlements.ts';
 import { compileGraph } from '../../graph/compile.ts';
 import { createScheduler, type Scheduler } from '../../graph/schedule/scheduler.ts';
-import type { LedgerState } from '../../execution.ts';
+import type { Json } from '../../json.ts';
 import { evaluateChecksUntrusted } from '../../platform/threads/untrusted.ts';
 
 /**
@@ -15,7 +20,8 @@ export async function finishFromLedger(db: Pool, runId: string): Promise<boolean
   const run = await readStartable(db, runId);
   if (run === undefined) return false;
   const scheduler = createScheduler(compileGraph(run.graph), run.input);
-  if (!(await replay(scheduler, await loadLedger(db, runId)))) return false;
+  const ledger = await usableLedger(db, runId);
+  if (ledger === undefined || !(await replay(scheduler, ledger))) return false;
   const call = {
     run_id: runId,
     execution: run.temporalRunId ?? '',
@@ -27,8 +33,18 @@ export async function finishFromLedger(db: Pool, runId: string): Promise<boolean
   return settled;
 }
 
+/** Undefined: what a resume would meet as well ends the run. */
+async function usableLedger(db: Pool, runId: string): Promise<LedgerTexts | undefined> {
+  try {
+    return await loadLedger(db, runId);
+  } catch (error) {
+    if (error instanceof UnusableLedgerError) return undefined;
+    throw error;
+  }
+}
+
 /** Passes everything in the ledger to the scheduler. Returns whether the run is complete. */
-async function replay(scheduler: Scheduler, ledger: LedgerState): Promise<boolean> {
+async function replay(scheduler: Scheduler, ledger: LedgerTexts): Promise<boolean> {
   for (;;) {
     const ready = scheduler.takeReady();
     if (ready.length === 0 && !scheduler.held) return scheduler.done;
@@ -37,7 +53,7 @@ async function replay(scheduler: Scheduler, ledger: LedgerState): Promise<boolea
       await setImmediate();
       const output = ledger.outputs[step.step_key];
       if (output !== undefined) {
-        scheduler.complete(step.step_key, output);
+        scheduler.complete(step.step_key, JSON.parse(output) as Json);
         continue;
       }
       const caught = ledger.caught?.[step.step_key];

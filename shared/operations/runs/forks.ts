@@ -135,9 +135,10 @@ async function pinnedNodes(
   return pins.map(({ node_id }) => node_id).filter((id) => nodes.some((node) => node.id === id));
 }
 
-function refuseProblem({ problem }: ForkPlan, fromStep = ''): void {
+function refuseProblem({ problem }: ForkPlan, fromStep: string | undefined): void {
   if (problem === undefined) return;
-  throw new AppError('unprocessable', `No fork from step '${fromStep}': ${problem}`);
+  const what = fromStep === undefined ? 'No rehearsal' : `No fork from step '${fromStep}'`;
+  throw new AppError('unprocessable', `${what}: ${problem}`);
 }
 
 const scopeOf = ({ actor, runId }: RerunRequest) => ({ workspaceId: actor.workspaceId, runId });

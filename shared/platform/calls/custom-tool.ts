@@ -1,5 +1,5 @@
 import { type CustomTool, headerContext } from '../../db/workflows/custom-tools.ts';
-import { isDeeperThan, type Json, type JsonObject } from '../../json.ts';
+import type { Json, JsonObject } from '../../json.ts';
 import { NodeError } from '../../node-error.ts';
 import { secretNamesIn } from '../../values/secrets.ts';
 import type { Egress, EgressResponse, RequestCheck } from '../egress/egress.ts';
@@ -43,7 +43,6 @@ export interface CustomToolResult {
 }
 
 const MAX_RESPONSE_BYTES = 5 * 1024 * 1024;
-const MAX_RESULT_DEPTH = 100;
 
 /**
  * Calls a custom tool once, after validating the arguments on another thread. An object is returned unchanged, anything
@@ -68,12 +67,6 @@ export async function callCustomTool(
         ? callMcp(checkedEgress(deps.egress, opened.check), call, headers, cutter)
         : callHttp(deps.egress, call, headers, { cutter, check: opened.check }),
   );
-  if (isDeeperThan(value, MAX_RESULT_DEPTH)) {
-    throw new NodeError(
-      `Tool '${tool.name}' returned more than ${MAX_RESULT_DEPTH} levels of lists and objects`,
-      { retryable: false },
-    );
-  }
   const shown = cutter.json(value);
   const isObject = typeof shown === 'object' && shown !== null && !Array.isArray(shown);
   return { result: isObject ? shown : { result: shown }, status };

@@ -9,6 +9,7 @@ import {
 } from '@modelcontextprotocol/client';
 import { NodeError } from '../../node-error.ts';
 import { checkUserHeaders, type Egress, EgressError } from '../egress/egress.ts';
+import { exactFetch } from './exact-fetch.ts';
 import { callOutside, isRetryableStatus } from './outside.ts';
 
 /** A server, and how long to wait for it. */
@@ -93,7 +94,12 @@ function rememberFailure(egress: Egress) {
       throw error;
     }
   };
-  return { fetch, failure: () => last };
+  const exact = exactFetch(fetch, {
+    // A schema in a list of tools can have bounds that are beyond every double.
+    concerns: ([top, part]) => top === 'result' && part !== 'tools',
+    onTooLarge: (error) => (last = error),
+  });
+  return { fetch: exact, failure: () => last };
 }
 
 /** Sessions of the earlier protocols are closed; this may take a second, and errors are ignored. */

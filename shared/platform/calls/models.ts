@@ -2,16 +2,21 @@ import { createAnthropic } from '@ai-sdk/anthropic';
 import { createGoogle } from '@ai-sdk/google';
 import { createOpenAI } from '@ai-sdk/openai';
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
-import type { LanguageModel } from 'ai';
+import { wrapLanguageModel } from 'ai';
+import { NodeError } from '../../node-error.ts';
+import { JsonLimitError, requireSize, withDigits } from '../../outside-json.ts';
 import { createBoundedCache } from '../../values/bounded-cache.ts';
 import type { Config } from '../config.ts';
 import type { Egress } from '../egress/egress.ts';
+import { exactFetch } from './exact-fetch.ts';
 import { createSecretCutter, type SecretCutter } from '../secrets/secret-cutter.ts';
 
 export type ModelSettings = Config['models'];
 
+type Model = Parameters<typeof wrapLanguageModel>[0]['model'];
+
 /** A model that can be called, or the reason why not. */
-export type ModelLookup = { model: LanguageModel } | { problem: string };
+export type ModelLookup = { model: Model } | { problem: string };
 
 type Provider = 'openai' | 'anthropic' | 'google' | 'compatible';
 
@@ -26,7 +31,7 @@ export function createModels(
   settings: ModelSettings,
   egress: Egress,
 ): (name: string) => ModelLookup {
-  const providers = providersOf(settings, egress.fetch);
+  const providers = providersOf(settings, exactFetch(egress.fetch, { concerns: isInArguments }));
   const found = createBoundedCache<string, ModelLookup>(MAX_MODELS);
   return (name) => found(name, () => find(name));
 
@@ -40,7 +45,8 @@ export function createModels(
         problem: `Unknown model '${name}': write provider/model with one of ${known}, or mock`,
       };
     }
-    return providers[provider as Provider](model);
+    const lookup = providers[provider as Provider](model);
+    return 'problem' in lookup ? lookup : { model: withExactCalls(lookup.model) };
   }
 }
 
@@ -99,6 +105,47 @@ function providersOf(
       return { model: compatible(model) };
     },
   };
+}
+
+/** The members of a response that hold the arguments of a call, where these are no text: Anthropic's and Google's. */
+const isInArguments = (path: readonly string[]): boolean =>
+  path.some((key) => key === 'input' || key === 'args');
+
+/** The model, with the digits of numbers in the arguments of its calls, which the SDK would round. */
+const withExactCalls = (model: Model): Model =>
+  wrapLanguageModel({
+    model,
+    middleware: {
+      wrapGenerate: async ({ doGenerate }) => {
+        const result = await doGenerate();
+        return { ...result, content: result.content.map(exactCall) };
+      },
+      wrapStream: async ({ doStream }) => {
+        const { stream, ...rest } = await doStream();
+        const exact = new TransformStream<StreamPart, StreamPart>({
+          transform: (part, controller) => controller.enqueue(exactCall(part)),
+        });
+        return { ...rest, stream: stream.pipeThrough(exact) };
+      },
+    },
+  });
+
+type Middleware = Exclude<Parameters<typeof wrapLanguageModel>[0]['middleware'], unknown[]>;
+type Streamed = Awaited<ReturnType<NonNullable<Middleware['wrapStream']>>>;
+type StreamPart = Streamed['stream'] extends ReadableStream<infer Part> ? Part : never;
+
+function exactCall<Part extends { type: string }>(part: Part): Part {
+  if (part.type !== 'tool-call' || !('input' in part) || typeof part.input !== 'string')
+    return part;
+  try {
+    requireSize(part.input);
+  } catch (error) {
+    if (!(error instanceof JsonLimitError)) throw error;
+    throw new NodeError(`The arguments of a call are too large: ${error.message}`, {
+      retryable: false,
+    });
+  }
+  return { ...part, input: withDigits(part.input) };
 }
 
 const missing = (provider: Provider) => ({

@@ -1,5 +1,6 @@
 import type { Json } from '../../json.ts';
 import { NodeError } from '../../node-error.ts';
+import { JsonLimitError, parseOutsideJson } from '../../outside-json.ts';
 import { EgressError, type EgressResponse } from '../egress/egress.ts';
 
 const EXCERPT_CHARACTERS = 500;
@@ -50,17 +51,28 @@ export function statusFailure(
 
 export const isSuccess = (status: number): boolean => status >= 200 && status < 300;
 
-/** The body as JSON when its content type says so and it is valid; as text otherwise. */
+/**
+ * The body as JSON when its content type says so and it is valid; as text otherwise. Throws a final NodeError for too
+ * many levels or values.
+ */
 export function bodyOf(answer: EgressResponse): Json {
   const type = answer.headers['content-type'] ?? '';
   const text = textOf(answer);
-  if (!/^\s*[^;\s]+[/+]json\s*(?:;|$)/i.test(type)) return text;
+  if (!isJson(type)) return text;
   try {
-    return JSON.parse(text) as Json;
-  } catch {
-    return text;
+    return parseOutsideJson(text);
+  } catch (error) {
+    if (error instanceof SyntaxError) return text;
+    if (!(error instanceof JsonLimitError)) throw error;
+    throw new NodeError(`The JSON of ${new URL(answer.url).host} is too large: ${error.message}`, {
+      retryable: false,
+      definite: true,
+    });
   }
 }
+
+/** Whether a content type stands for JSON. */
+export const isJson = (type: string): boolean => /^\s*[^;\s]+[/+]json\s*(?:;|$)/i.test(type);
 
 const textOf = ({ headers, body }: EgressResponse): string =>
   decoderFor(headers['content-type'] ?? '').decode(body);

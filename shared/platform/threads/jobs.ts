@@ -168,18 +168,24 @@ export const jobs = {
   },
 
   planFork: async (request: ForkTexts): Promise<ForkPlan> => {
-    const { planFork, recordedOf } = await import('../../graph/forks/plan.ts');
-    return planFork({ ...request, recorded: recordedOf(request.recorded) });
+    const { planFork, recordedOf, withoutUnusable } = await import('../../graph/forks/plan.ts');
+    const { recorded, unusable } = recordedOf(request.recorded);
+    return withoutUnusable(planFork({ ...request, recorded }), unusable);
   },
 
   planRehearsal: async (request: RehearsalTexts): Promise<RehearsalPlan> => {
-    const { recordedOf } = await import('../../graph/forks/plan.ts');
+    const { recordedOf, withoutUnusable } = await import('../../graph/forks/plan.ts');
     const { planRehearsal } = await import('../../graph/forks/rehearsal.ts');
     const { stepDigest } = await import('../../crypto/step-digest.ts');
-    const recorded = recordedOf(request.recorded);
+    const { recorded, unusable } = recordedOf(request.recorded);
     const { others, ...plan } = planRehearsal({ ...request, recorded });
-    const digests = Object.entries(others).map(([key, texts]) => [key, stepDigest(texts)]);
-    return { ...plan, digests: Object.fromEntries(digests) as Record<string, string> };
+    const digests = Object.entries(others).flatMap(([key, texts]) =>
+      unusable.has(key) ? [] : [[key, stepDigest(texts)]],
+    );
+    return {
+      ...withoutUnusable(plan, unusable),
+      digests: Object.fromEntries(digests) as Record<string, string>,
+    };
   },
 
   guardedNodes: async (input: GuardedTexts): Promise<Record<string, string>> => {
@@ -191,10 +197,13 @@ export const jobs = {
   nodeState: async ({ recorded, pins, ...rest }: NodeStateTexts): Promise<NodeState> => {
     const { recordedOf } = await import('../../graph/forks/plan.ts');
     const { nodeState } = await import('../../graph/forks/node-state.ts');
+    const { recorded: run, unusable } = recordedOf(recorded);
+    const [problem] = unusable.values();
+    if (problem !== undefined) return { problem };
     const outputs = Object.entries(pins).map(([id, text]) => [id, JSON.parse(text) as Json]);
     return nodeState({
       ...rest,
-      recorded: recordedOf(recorded),
+      recorded: run,
       pins: Object.fromEntries(outputs) as Record<string, Json>,
     });
   },

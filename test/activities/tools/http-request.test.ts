@@ -59,6 +59,34 @@ describe('http_request', () => {
     });
   });
 
+  it.each([
+    ['nested deeper than 100 levels', '['.repeat(4_000) + ']'.repeat(4_000)],
+    ['more than 200000 values', `[${Array(1_600_000).fill('[]').join(',')}]`],
+  ])('fails once with JSON %s', async (problem, body) => {
+    answer = (_request, response) =>
+      void response.writeHead(200, { 'content-type': 'application/json' }).end(body);
+    await expect(send({})).rejects.toEqual(
+      failure({
+        message: expect.stringMatching(
+          new RegExp(`^The JSON of 127\\.0\\.0\\.1:\\d+ is too large: ${problem}`),
+        ),
+        retryable: false,
+        definite: true,
+      }),
+    );
+    expect(server.seen).toHaveLength(1);
+  });
+
+  it('keeps every digit of numbers that no double holds', async () => {
+    answer = (_request, response) =>
+      void response
+        .writeHead(200, { 'content-type': 'application/json' })
+        .end('{"id": 7615917337495251231, "rate": 1e400, "count": 3}');
+    expect(await send({})).toMatchObject({
+      output: { body: { id: '7615917337495251231', rate: '1e400', count: 3 } },
+    });
+  });
+
   it('keeps the key, content type and text body of the author', async () => {
     await send({
       method: 'PUT',

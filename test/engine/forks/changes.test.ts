@@ -283,3 +283,47 @@ test('requests with one key start one run, however many come at once', async () 
     });
   }
 });
+
+describe('an output that is older than the limits and exceeds them', () => {
+  const store = (runId: string, stepKey: string, output: string) =>
+    engine.db.query(sql.type(z.object({}))`
+      UPDATE steps SET output = ${output}::json WHERE run_id = ${runId} AND step_key = ${stepKey}`);
+  const oversized = [
+    ['nested deeper than 200 levels', '['.repeat(1_000) + ']'.repeat(1_000)],
+    ['more than 250000 values', `[${Array(300_000).fill('[]').join(',')}]`],
+  ] as const;
+
+  test.each(oversized)('is not reused: %s', async (problem, output) => {
+    const { run } = await source();
+    await store(run.id, 'ask', output);
+    await expect(fork(run.id, 'last')).rejects.toMatchObject({
+      code: 'unprocessable',
+      message: expect.stringContaining(
+        `the output of step 'ask' is too large to be reused: ${problem}`,
+      ),
+    });
+    await expect(rerun(run.id, { mode: 'recorded' })).rejects.toMatchObject({
+      code: 'unprocessable',
+      message: expect.stringContaining(problem),
+    });
+    // What comes before it is.
+    expect((await fork(run.id, 'ask')).run.status).toBe('success');
+  });
+
+  test.each(oversized)('ends a run that continues from its ledger: %s', async (problem, output) => {
+    const id = await engine.define(chain(echo('ask', 'topic'), tools.node('fails')));
+    tools.answer('fails', { status: 500 });
+    const run = await ended(await engine.trigger(id, { topic: 'tea' }));
+    expect(run.status).toBe('failed');
+    tools.answer('fails', {});
+    await store(run.id, 'ask', output);
+    await engine.db.query(sql.type(z.object({}))`
+      UPDATE runs SET from_ledger = true WHERE id = ${run.id}`);
+    await resumeRun(engine.deps, { actor: engine.actor, runId: run.id });
+    const resumed = await ended(run.id);
+    expect(resumed.status).toBe('failed');
+    expect(resumed.error).toContain(
+      `The output of step 'ask' is too large to continue: ${problem}`,
+    );
+  });
+});

@@ -1,5 +1,13 @@
 import { describe, expect, test } from '@jest/globals';
-import { parseExactJson } from '../../shared/exact-json.ts';
+import {
+  JsonLimitError,
+  MAX_LEVELS,
+  MAX_VALUES,
+  outputProblem,
+  parseExactJson,
+  parseOutsideJson,
+  withDigits,
+} from '../../shared/outside-json.ts';
 import { processorTime } from '../support/processor-time.ts';
 
 const read = (text: string): unknown => parseExactJson('body', text);
@@ -104,3 +112,89 @@ describe('JSON request bodies', () => {
     expect(time(() => read(text))).toBeLessThan(25 * time(() => JSON.parse(text)) + 50);
   });
 });
+
+const levels = (count: number): string => '['.repeat(count) + ']'.repeat(count);
+const values = (count: number): string =>
+  `[${Array(count - 1)
+    .fill('[]')
+    .join(',')}]`;
+
+describe('JSON from outside', () => {
+  test.each([
+    ['levels', levels(MAX_LEVELS), levels(MAX_LEVELS + 1), 'nested deeper than 100 levels'],
+    ['levels of objects', deepObject(MAX_LEVELS), deepObject(MAX_LEVELS + 1), 'nested deeper'],
+    ['values', values(MAX_VALUES), values(MAX_VALUES + 1), 'more than 200000 values'],
+  ])('has at most so many %s', (_what, most, more, problem) => {
+    expect(parseOutsideJson(most)).toEqual(JSON.parse(most));
+    expect(() => parseOutsideJson(more)).toThrow(JsonLimitError);
+    expect(() => parseOutsideJson(more)).toThrow(problem);
+    expect(() => read(more)).toThrow(`Invalid body: ${problem}`);
+  });
+
+  test('is counted as it is, whatever its texts contain', () => {
+    const odd = '[{"a\\"[[": "]],,\\\\", "b": {}, "c": [ [ ], { } , -1.5 ]}]';
+    // The list, the object, its three members, and the three values in one of them.
+    const count = 8;
+    const fill = (left: number) => `[${odd},${Array(left).fill(0).join(',')}]`;
+    expect(parseOutsideJson(fill(MAX_VALUES - 1 - count))).toHaveLength(MAX_VALUES - count);
+    expect(() => parseOutsideJson(fill(MAX_VALUES - count))).toThrow(JsonLimitError);
+  });
+
+  test.each(['['.repeat(100_000), values(MAX_VALUES + 1).slice(0, -1)])(
+    'that is cut off is no JSON, however large',
+    (text) => {
+      expect(() => parseOutsideJson(text)).toThrow(SyntaxError);
+    },
+  );
+
+  test('of megabytes is refused before a value of it exists', () => {
+    const text = values(1_600_000);
+    const elapsed = processorTime();
+    expect(() => parseOutsideJson(text)).toThrow(JsonLimitError);
+    const refusing = elapsed();
+    const parsing = processorTime();
+    JSON.parse(text);
+    expect(refusing).toBeLessThan(parsing());
+  });
+
+  test('keeps every digit of a number that no double holds, as text', () => {
+    expect(
+      parseOutsideJson(
+        '{"id": 7615917337495251231, "list": [-12345678901234567890, 1, "1e400"], "big": 1e400, "small": -1e-400}',
+      ),
+    ).toEqual({
+      id: '7615917337495251231',
+      list: ['-12345678901234567890', 1, '1e400'],
+      big: '1e400',
+      small: '-1e-400',
+    });
+    expect(parseOutsideJson('9007199254740993.0')).toBe('9007199254740993.0');
+    expect(parseOutsideJson('[9007199254740991,6.02214076e23,1.7976931348623157e308,0.1]')).toEqual(
+      [9007199254740991, 6.02214076e23, Number.MAX_VALUE, 0.1],
+    );
+  });
+
+  test('keeps them only where they concern', () => {
+    const text = '{"created":7615917337495251231,"content":[{"input":{"id":7615917337495251231}}]}';
+    expect(withDigits(text, (path) => path.includes('input'))).toBe(
+      '{"created":7615917337495251231,"content":[{"input":{"id":"7615917337495251231"}}]}',
+    );
+  });
+});
+
+describe('the output of a step', () => {
+  test('has more room than what it is built from, and a limit', () => {
+    expect(
+      outputProblem({ status: 200, body: parseOutsideJson(values(MAX_VALUES)) }),
+    ).toBeUndefined();
+    expect(outputProblem(JSON.parse(levels(200)) as never)).toBeUndefined();
+    expect(outputProblem(JSON.parse(levels(201)) as never)).toMatch(/nested deeper than 200/);
+    expect(outputProblem(JSON.parse(levels(50_000)) as never)).toMatch(/nested deeper than 200/);
+    expect(outputProblem(JSON.parse(values(250_001)) as never)).toBe('more than 250000 values');
+    expect(outputProblem('x'.repeat(10_000_000))).toBe('more than 10000000 characters');
+  });
+});
+
+function deepObject(count: number): string {
+  return '{"a":'.repeat(count - 1) + '{}' + '}'.repeat(count - 1);
+}
