@@ -12,7 +12,7 @@ import { FREE, type StepCost } from '../shared/spending.ts';
 import type { Attempt } from './attempt.ts';
 import type { AgentNode } from '../shared/contract/graph.ts';
 import type { TurnContext } from './agents/turn.ts';
-import { agentCost, conversationBytes, turnCost } from './nodes/agent-cost.ts';
+import { agentCost, turnBytes, turnCost } from './nodes/agent-cost.ts';
 import { NodeError } from './nodes/node.ts';
 import { runNode } from './run-node.ts';
 import { CLAIM_MS, type ExecuteNodeDeps } from './step-context.ts';
@@ -46,13 +46,10 @@ function costOfStep(
 }
 
 /** A turn with everything that is sent. */
-const turnToPrice = (
-  { node, params: { mock: _script, ...prompts } }: StepCall & { node: AgentNode },
-  { agent, earlier, tools }: TurnContext,
-) => ({
+const turnToPrice = ({ node, params }: StepCall & { node: AgentNode }, context: TurnContext) => ({
   node,
-  turn: agent.turn,
-  inputBytes: conversationBytes(earlier, tools) + Buffer.byteLength(JSON.stringify(prompts)),
+  turn: context.agent.turn,
+  inputBytes: turnBytes(params, context),
 });
 
 interface Begun {
@@ -60,6 +57,8 @@ interface Begun {
   step: StepBeginning;
   computed: { output: Json; seconds: number } | undefined;
   judgement: Judgement;
+  /** Those by which the possible cost was reserved. */
+  prices: PriceOverrides;
 }
 
 /**
@@ -77,7 +76,7 @@ export async function beginJudged(
   const { workspace_id: workspaceId, workflow_id: workflowId, node, params, state } = call;
   let policies = deps.policies.known(workspaceId);
   for (let round = 0; round < MAX_REVISIONS; round += 1) {
-    const { revision } = policies;
+    const { revision, prices } = policies;
     const judgement = await judgeUntrusted(
       workspaceId,
       policies,
@@ -93,11 +92,11 @@ export async function beginJudged(
       ...claimed,
       claimMs: CLAIM_MS,
       input: toStorable(inputOf(call, judgement)),
-      cost: costOfStep(deps, policies.prices, permitted(call, judgement), turn),
+      cost: costOfStep(deps, prices, permitted(call, judgement), turn),
       judged: { workspaceId, revision, verdicts: judgement.verdicts },
     };
     const begun = await beginStep(deps.db, step, computed);
-    if (begun.outcome !== 'stale') return { begun, step, computed, judgement };
+    if (begun.outcome !== 'stale') return { begun, step, computed, judgement, prices };
     policies = await deps.policies.refresh(workspaceId);
   }
   throw ApplicationFailure.retryable("The workspace's policies keep changing");
@@ -142,6 +141,7 @@ async function computePure(
       errors: 0,
       generation: 0,
       budgeted: false,
+      prices: {},
     });
     return { output: toStorable(output), seconds: (performance.now() - began) / 1000 };
   } catch (error) {

@@ -97,7 +97,7 @@ async function executeStep(
   const secrets = await readStepSecrets(deps, given, customTool);
   const { execution } = attempt;
   const claim = `${execution}/${attempt.number}/${randomUUID()}`;
-  const { begun, step, computed, judgement } = await heartbeating(attempt, () =>
+  const { begun, step, computed, judgement, prices } = await heartbeating(attempt, () =>
     beginJudged(deps, attempt, given, { execution, claim }, turn),
   );
   deps.frames.wake(given.run_id);
@@ -134,6 +134,7 @@ async function executeStep(
             customTool,
             secrets,
             turn,
+            prices,
             ...begun,
           }),
         ),

@@ -35,8 +35,7 @@ export async function runNode(
     attempt: claim.errors + 1,
     idempotencyKey: `${call.run_id}:${call.step_key}:${claim.generation}`,
     budgeted: claim.budgeted,
-    // As new as those of the claim, or newer.
-    prices: deps.policies.known(call.workspace_id).prices,
+    prices: claim.prices,
     customTool: claim.customTool,
     secrets: claim.secrets,
     params: call.params,

@@ -8,6 +8,7 @@ import type { FrameNotifier } from './frame-notifier.ts';
 import type { DeltaNotifier } from './agents/delta-notifier.ts';
 import type { RecentCalls } from './agents/recent-calls.ts';
 import type { TurnContext } from './agents/turn.ts';
+import type { PriceOverrides } from '../shared/prices.ts';
 import { type Consumption, NodeError, type NodeRunners } from './nodes/node.ts';
 import type { PolicyCache } from './policies.ts';
 
@@ -46,6 +47,8 @@ export interface Claim {
   errors: number;
   generation: number;
   budgeted: boolean;
+  /** Those by which its possible cost was reserved. */
+  prices: PriceOverrides;
   counted: boolean;
   attempts: number;
 }

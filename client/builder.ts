@@ -17,6 +17,8 @@ export interface WorkflowSettings {
   /** JSON Schema of the input. Its properties are the keys that the first templates can read. */
   input_schema?: JsonObject;
   run_cap_usd?: number;
+  /** By default the cap is never exceeded by a request whose cost has a bound. */
+  overrun?: 'none' | 'one_step';
   requires_experiment?: boolean;
   checks?: Schemas['EvaluationCheck'][];
 }

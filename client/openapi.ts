@@ -2823,6 +2823,11 @@ export interface components {
             limit_usd: number;
             reservation_estimate_usd: number | null;
             /**
+             * @description `none`: a request begins only if all that it may cost fits, beside the requests in progress. `one_step`: a request begins while something is left, so that the limit is exceeded by less than one step
+             * @enum {string}
+             */
+            overrun: "none" | "one_step";
+            /**
              * Format: date-time
              * @description ISO 8601, UTC
              */
@@ -3092,6 +3097,11 @@ export interface components {
             /** @description What each trigger reserves. Without it only settled spend counts. */
             reservation_estimate_usd?: number | null;
             /**
+             * @description `none`: a request begins only if all that it may cost fits, beside the requests in progress. `one_step`: a request begins while something is left, so that the limit is exceeded by less than one step
+             * @enum {string}
+             */
+            overrun?: "none" | "one_step";
+            /**
              * @default workspace
              * @enum {string}
              */
@@ -3303,6 +3313,11 @@ export interface components {
             } | null;
             /** @description The cost limit of one run; null removes it */
             run_cap_usd?: number | null;
+            /**
+             * @description `none`: a request begins only if all that it may cost fits, beside the requests in progress. `one_step`: a request begins while something is left, so that the limit is exceeded by less than one step
+             * @enum {string}
+             */
+            overrun?: "none" | "one_step";
             /** @description It is published only after an experiment of exactly this graph and input schema that lost no check and failed no run */
             requires_experiment?: boolean;
         };
@@ -5023,6 +5038,8 @@ export interface components {
             model: string;
             input_usd_per_million: number;
             output_usd_per_million: number;
+            /** @description Of input that the provider reads from its cache; by default that of other input */
+            cached_input_usd_per_million?: number;
         };
         PriceList: {
             prices: components["schemas"]["Price"][];
@@ -5729,6 +5746,8 @@ export interface components {
             usage?: components["schemas"]["StepUsage"];
             /** @description The model has no price, so the cost is unknown */
             unpriced?: boolean;
+            /** @description The provider has not reported the tokens of an answer: the cost includes what its request may have cost at most */
+            cost_estimated?: boolean;
             input: unknown;
             output: unknown;
             error: string | null;
@@ -6030,6 +6049,11 @@ export interface components {
             limit_usd?: number;
             /** @description What each trigger reserves. Without it only settled spend counts. */
             reservation_estimate_usd?: number | null;
+            /**
+             * @description `none`: a request begins only if all that it may cost fits, beside the requests in progress. `one_step`: a request begins while something is left, so that the limit is exceeded by less than one step
+             * @enum {string}
+             */
+            overrun?: "none" | "one_step";
             /** @enum {string} */
             scope?: "workspace" | "workflow";
             /** @description The workflow, for scope `workflow` */
@@ -6157,6 +6181,11 @@ export interface components {
             } | null;
             /** @description The cost limit of one run; null removes it */
             run_cap_usd?: number | null;
+            /**
+             * @description `none`: a request begins only if all that it may cost fits, beside the requests in progress. `one_step`: a request begins while something is left, so that the limit is exceeded by less than one step
+             * @enum {string}
+             */
+            overrun?: "none" | "one_step";
             /** @description It is published only after an experiment of exactly this graph and input schema that lost no check and failed no run */
             requires_experiment?: boolean;
         };
@@ -6306,6 +6335,11 @@ export interface components {
             checks: unknown[];
             /** @description The cost limit of one run */
             run_cap_usd: number | null;
+            /**
+             * @description `none`: a request begins only if all that it may cost fits, beside the requests in progress. `one_step`: a request begins while something is left, so that the limit is exceeded by less than one step
+             * @enum {string}
+             */
+            overrun: "none" | "one_step";
             /** @description It is published only after an experiment of exactly this graph and input schema that lost no check and failed no run */
             requires_experiment: boolean;
             stats: components["schemas"]["RunStats"];
@@ -6348,6 +6382,11 @@ export interface components {
             checks: unknown[];
             /** @description The cost limit of one run */
             run_cap_usd: number | null;
+            /**
+             * @description `none`: a request begins only if all that it may cost fits, beside the requests in progress. `one_step`: a request begins while something is left, so that the limit is exceeded by less than one step
+             * @enum {string}
+             */
+            overrun: "none" | "one_step";
             /** @description It is published only after an experiment of exactly this graph and input schema that lost no check and failed no run */
             requires_experiment: boolean;
             stats: components["schemas"]["RunStats"];

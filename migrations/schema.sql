@@ -193,6 +193,7 @@ CREATE TABLE budgets (
   reserved_micros bigint DEFAULT 0 NOT NULL,
   created_at timestamp with time zone DEFAULT now() NOT NULL,
   updated_at timestamp with time zone DEFAULT now() NOT NULL,
+  overrun text DEFAULT 'none'::text NOT NULL,
   CONSTRAINT budgets_pkey PRIMARY KEY (id),
   CONSTRAINT budgets_workflow_id_fkey FOREIGN KEY (workflow_id) REFERENCES workflows(id) ON DELETE CASCADE,
   CONSTRAINT budgets_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id) ON DELETE CASCADE,
@@ -200,6 +201,7 @@ CREATE TABLE budgets (
   CONSTRAINT budgets_estimate_micros_check CHECK ((estimate_micros >= 0)),
   CONSTRAINT budgets_limit_micros_check CHECK ((limit_micros > 0)),
   CONSTRAINT budgets_name_check CHECK (((length(name) >= 1) AND (length(name) <= 200))),
+  CONSTRAINT budgets_overrun_check CHECK ((overrun = ANY (ARRAY['none'::text, 'one_step'::text]))),
   CONSTRAINT budgets_reserved_micros_check CHECK ((reserved_micros >= 0)),
   CONSTRAINT budgets_scope_check CHECK ((scope = ANY (ARRAY['workspace'::text, 'workflow'::text]))),
   CONSTRAINT budgets_spent_micros_check CHECK ((spent_micros >= 0)),
@@ -990,6 +992,7 @@ CREATE TABLE runs (
   rehearsal json,
   experiment_id text,
   inbound_event_id text,
+  overrun text DEFAULT 'none'::text NOT NULL,
   CONSTRAINT runs_pkey PRIMARY KEY (id),
   CONSTRAINT runs_experiment_id_fkey FOREIGN KEY (experiment_id) REFERENCES experiments(id) ON DELETE SET NULL NOT VALID,
   CONSTRAINT runs_forked_from_fkey FOREIGN KEY (forked_from) REFERENCES runs(id) ON DELETE SET NULL NOT VALID,
@@ -1138,6 +1141,7 @@ CREATE TABLE steps (
   caught boolean DEFAULT false NOT NULL,
   child_paused boolean DEFAULT false NOT NULL,
   reused_from text,
+  cost_estimated boolean DEFAULT false NOT NULL,
   CONSTRAINT steps_pkey PRIMARY KEY (run_id, step_key),
   CONSTRAINT steps_run_id_fkey FOREIGN KEY (run_id) REFERENCES runs(id) ON DELETE CASCADE,
   CONSTRAINT steps_cost_micros_check CHECK ((cost_micros >= 0)),
@@ -1308,9 +1312,11 @@ CREATE TABLE workflows (
   created_at timestamp with time zone DEFAULT now() NOT NULL,
   updated_at timestamp with time zone DEFAULT now() NOT NULL,
   requires_experiment boolean DEFAULT false NOT NULL,
+  overrun text DEFAULT 'none'::text NOT NULL,
   CONSTRAINT workflows_pkey PRIMARY KEY (id),
   CONSTRAINT workflows_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id) ON DELETE CASCADE,
   CONSTRAINT workflows_name_check CHECK (((length(name) >= 1) AND (length(name) <= 200))),
+  CONSTRAINT workflows_overrun_check CHECK ((overrun = ANY (ARRAY['none'::text, 'one_step'::text]))),
   CONSTRAINT workflows_run_cap_micros_check CHECK ((run_cap_micros > 0)),
   CONSTRAINT workflows_status_check CHECK ((status = ANY (ARRAY['draft'::text, 'published'::text]))),
   CONSTRAINT workflows_version_check CHECK ((version > 0))
@@ -1331,8 +1337,10 @@ CREATE TABLE workspace_prices (
   model text NOT NULL,
   input_usd_per_million numeric(14,6) NOT NULL,
   output_usd_per_million numeric(14,6) NOT NULL,
+  cached_input_usd_per_million numeric(14,6),
   CONSTRAINT workspace_prices_pkey PRIMARY KEY (workspace_id, model),
   CONSTRAINT workspace_prices_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id) ON DELETE CASCADE,
+  CONSTRAINT workspace_prices_cached_input_usd_per_million_check CHECK ((cached_input_usd_per_million >= (0)::numeric)),
   CONSTRAINT workspace_prices_input_usd_per_million_check CHECK ((input_usd_per_million >= (0)::numeric)),
   CONSTRAINT workspace_prices_output_usd_per_million_check CHECK ((output_usd_per_million >= (0)::numeric))
 );
@@ -1368,7 +1376,7 @@ END
 $function$;
 
 CREATE OR REPLACE FUNCTION public.capped_spending(run text, except_step text)
- RETURNS TABLE(cap_micros bigint, cost_micros bigint, pending_micros bigint, pending_unknown boolean)
+ RETURNS TABLE(cap_micros bigint, cost_micros bigint, pending_micros bigint, pending_unknown boolean, overrun text)
  LANGUAGE plpgsql
  ROWS 1
 AS $function$
@@ -1379,7 +1387,8 @@ BEGIN
     UNION ALL
     SELECT t.top, t.cap_micros, t.depth, r.id FROM tree t JOIN runs r ON r.parent_run_id = t.id
   )
-  SELECT t.cap_micros, sum(r.cost_micros)::bigint, sum(f.micros)::bigint, bool_or(f.unknown)
+  SELECT t.cap_micros, sum(r.cost_micros)::bigint, sum(f.micros)::bigint, bool_or(f.unknown),
+         min(r.overrun) FILTER (WHERE r.id = t.top)
   FROM tree t JOIN runs r ON r.id = t.id
   CROSS JOIN LATERAL (
     SELECT coalesce(sum(s.expected_micros), 0) AS micros, coalesce(bool_or(s.expected_unknown), false) AS unknown
@@ -1387,8 +1396,7 @@ BEGIN
     WHERE r.status IN ('pending', 'running', 'paused') AND s.run_id = r.id AND s.status = 'running'
       AND s.claim_until > clock_timestamp() AND NOT (s.run_id = run AND s.step_key = except_step)) AS f
   GROUP BY t.top, t.cap_micros, t.depth ORDER BY t.depth;
-END
-$function$;
+END $function$;
 
 CREATE OR REPLACE FUNCTION public.data_key_now(key text, OUT usable boolean, OUT scopes text[], OUT ip_allowlist text[], OUT request_allowance bigint, OUT credit_allowance bigint, OUT plan text)
  RETURNS record
@@ -1607,11 +1615,10 @@ AS $function$
 $function$;
 
 CREATE OR REPLACE FUNCTION public.workflow_now(workflow text)
- RETURNS TABLE(version integer, run_cap_micros bigint, plan text, tool_revision integer)
+ RETURNS TABLE(version integer, run_cap_micros bigint, plan text, tool_revision integer, overrun text)
  LANGUAGE plpgsql
 AS $function$
 BEGIN
-  RETURN QUERY SELECT w.version, w.run_cap_micros, s.plan, s.tool_revision
+  RETURN QUERY SELECT w.version, w.run_cap_micros, s.plan, s.tool_revision, w.overrun
     FROM workflows w JOIN workspaces s ON s.id = w.workspace_id WHERE w.id = workflow;
-END
-$function$;
+END $function$;

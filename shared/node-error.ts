@@ -16,6 +16,8 @@ export interface Consumption {
   usage?: Usage;
   /** True when the model has no price, so that `costMicros` is incomplete. */
   unpriced?: boolean;
+  /** The provider has not reported the tokens: `costMicros` is what the request may have cost at most. */
+  estimated?: boolean;
 }
 
 /**

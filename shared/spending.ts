@@ -24,12 +24,16 @@ export interface BudgetRoom {
   estimate: number | null;
   /** The run's cost since its hold was placed. */
   used: number;
+  /** What the run holds, without the possible cost of its steps in progress beyond the estimate. */
+  held: number;
   /** Spent and held, without the possible cost of steps in progress beyond the estimates of their runs. */
   committed: number;
   /** The possible cost of other runs' steps in progress, beyond the estimates of those runs. */
   pending: number;
   /** A step of unknown cost is in progress in another run, beyond the estimate of that run. */
   pendingUnknown: boolean;
+  /** It may be exceeded by less than one step; otherwise by nothing that has a bound. */
+  oneStep: boolean;
 }
 
 /** A cap: of the run, or of a run above it, which counts the runs below it. */
@@ -38,6 +42,7 @@ interface CapRoom {
   cap: number;
   /** The other steps in progress that count. */
   inFlight: Pending;
+  oneStep: boolean;
 }
 
 interface Pending {
@@ -46,8 +51,8 @@ interface Pending {
 }
 
 export interface RunRoom {
-  /** For a rehearsal of an experiment with a budget, which is never exceeded; counts all its rehearsals. */
-  experiment: CapRoom | null;
+  /** For a rehearsal of an experiment with a budget; counts all its rehearsals. */
+  experiment: Omit<CapRoom, 'oneStep'> | null;
   /** The outermost first. */
   caps: readonly CapRoom[];
   /** The other steps of the run in progress. */
@@ -56,54 +61,109 @@ export interface RunRoom {
   budgets: readonly BudgetRoom[];
 }
 
-/** Null: a cap. With `experiment`, that of an experiment, which cannot cover a step that may cost so much. */
-export type Stop = {
+/** Null: a cap. With `experiment`, the budget of an experiment. */
+export interface Stop {
   budget: BudgetRoom | null;
   committed: number;
   limit: number;
-  experiment?: Pick<StepCost, 'most'>;
-};
+  experiment: boolean;
+  /** What the step may cost; null: unknown. */
+  most: number | null;
+}
 export type Admittance = 'begin' | 'wait' | Stop;
 
 /**
- * - A step is stopped when spent and held money leaves no room for it. A run within its estimate is never stopped.
+ * - A step begins if everything it may cost fits each limit, beside what was spent and held and what the steps in progress
+ *   may cost. So a limit is never exceeded by steps with a bound.
+ * - A step is stopped when spent and held money leaves no room for it. The hold of a run is room that it owns.
  * - A step waits while only the possible cost of other steps in progress blocks it: each of them ends, and no step
  *   waits for a waiting step.
- * - When a step starts beyond the hold of its run, less than the limit is committed, including all steps in progress,
- *   and no step of unknown cost is in progress. So a limit is exceeded by less than the cost of the one step that
- *   exceeds it.
- * - The budget of an experiment is not exceeded at all: a step starts only if everything that it may cost fits, so a step
- *   of unknown cost is stopped.
+ * - A step without a bound begins while something is left, and no other step beside it that needs room. It is the only
+ *   one that can exceed the limit. An experiment refuses it.
+ * - A limit with `oneStep` is exceeded by less than one step: a step begins while less than the limit is committed,
+ *   including all steps in progress.
  */
 export function admit(run: RunRoom, step: StepCost): Admittance {
   const { caps, inFlight, budgets, experiment } = run;
-  const full = caps.find(({ cost, cap }) => cost >= cap);
-  if (full !== undefined) return { budget: null, committed: full.cost, limit: full.cap };
-  for (const budget of budgets) {
-    const mayBeStopped = budget.estimate === null || outgrows(budget, step);
-    if (mayBeStopped && budget.committed >= budget.limit) {
-      return { budget, committed: budget.committed, limit: budget.limit };
-    }
-  }
+  const verdicts = [
+    ...caps.map((cap) => admitUnderCap(cap, step)),
+    ...budgets.map((budget) => admitUnderBudget(budget, inFlight, step)),
+    ...(experiment === null ? [] : [admitToExperiment(experiment, step)]),
+  ];
+  const stop = verdicts.find((verdict) => typeof verdict === 'object');
+  return stop ?? (verdicts.includes('wait') ? 'wait' : 'begin');
+}
+
+/** What a step counts as while it runs. Under a limit without overrun, an earlier cost is no bound. */
+export const countedCost = ({ caps, budgets }: RunRoom, step: StepCost): StepCost =>
+  step.estimated === true &&
+  (caps.some(({ oneStep }) => !oneStep) ||
+    budgets.some(({ estimate, oneStep }) => estimate !== null && !oneStep))
+    ? { least: step.least, most: null }
+    : step;
+
+/** Everything that the step may cost; null: no one knows. */
+const boundOf = ({ most, estimated }: StepCost): number | null =>
+  estimated === true ? null : most;
+
+function admitUnderCap({ cost, cap, inFlight, oneStep }: CapRoom, step: StepCost): Admittance {
+  const most = boundOf(step);
+  const stop: Stop = { budget: null, committed: cost, limit: cap, experiment: false, most };
+  if (!oneStep && most !== null) return fitting({ cost, cap, inFlight }, most) ?? stop;
+  if (cost >= cap) return stop;
   if (step.most === 0) return 'begin';
-  const exact = experiment === null ? 'begin' : admitExactly(experiment, step);
-  if (exact !== 'begin') return exact;
-  if (caps.some(mayFill)) return 'wait';
-  return budgets.every((budget) => hasRoom(budget, inFlight, step)) ? 'begin' : 'wait';
+  // The steps in progress could use up the rest.
+  return inFlight.unknown || cost + inFlight.micros >= cap ? 'wait' : 'begin';
 }
 
-/** Whether everything that the step may cost fits, beside the steps in progress. */
-function admitExactly({ cost, cap, inFlight }: CapRoom, step: StepCost): Admittance {
-  const most = step.estimated === true ? null : step.most;
-  if (most === null || cost + most > cap) {
-    return { budget: null, committed: cost, limit: cap, experiment: { most } };
-  }
-  return cost + inFlight.micros + most > cap ? 'wait' : 'begin';
+function admitToExperiment(room: Omit<CapRoom, 'oneStep'>, step: StepCost): Admittance {
+  const most = boundOf(step);
+  if (most === 0) return 'begin';
+  const stop: Stop = {
+    budget: null,
+    committed: room.cost,
+    limit: room.cap,
+    experiment: true,
+    most,
+  };
+  return most === null ? stop : (fitting(room, most) ?? stop);
 }
 
-/** Whether the steps in progress could use up the rest. */
-const mayFill = ({ cost, cap, inFlight }: CapRoom): boolean =>
-  inFlight.unknown || cost + inFlight.micros >= cap;
+/** Whether so much fits beside the steps in progress; undefined when it does not fit even without them. */
+function fitting(
+  { cost, cap, inFlight }: Omit<CapRoom, 'oneStep'>,
+  most: number,
+): 'begin' | 'wait' | undefined {
+  if (cost + most > cap) return undefined;
+  if (most === 0) return 'begin';
+  return inFlight.unknown || cost + inFlight.micros + most > cap ? 'wait' : 'begin';
+}
+
+function admitUnderBudget(budget: BudgetRoom, inFlight: Pending, step: StepCost): Admittance {
+  const { estimate, used, held, committed, limit } = budget;
+  const most = boundOf(step);
+  const stop: Stop = { budget, committed, limit, experiment: false, most };
+  if (estimate === null) return committed >= limit ? stop : 'begin';
+  if (budget.oneStep || most === null) return admitLoosely(budget, inFlight, step) ?? stop;
+  const grown = committed - held + Math.max(held, used + most);
+  if (used + most > estimate && grown > limit) return stop;
+  if (most === 0) return 'begin';
+  if (inFlight.unknown) return 'wait';
+  const own = used + inFlight.micros + most;
+  if (own <= estimate) return 'begin';
+  if (budget.pendingUnknown) return 'wait';
+  return committed - held + Math.max(held, own) + budget.pending > limit ? 'wait' : 'begin';
+}
+
+/** Undefined when the budget has no room. */
+function admitLoosely(
+  budget: BudgetRoom,
+  inFlight: Pending,
+  step: StepCost,
+): 'begin' | 'wait' | undefined {
+  if (outgrows(budget, step) && budget.committed >= budget.limit) return undefined;
+  return step.most === 0 || hasRoom(budget, inFlight, step) ? 'begin' : 'wait';
+}
 
 /** Whether the run's possible cost with the step stays within its holds, so that the budgets' rows do not matter. */
 export const isCovered = ({ inFlight, budgets }: RunRoom, { most }: StepCost): boolean =>
@@ -117,7 +177,7 @@ export const isCovered = ({ inFlight, budgets }: RunRoom, { most }: StepCost): b
 const outgrows = ({ estimate, used }: BudgetRoom, step: StepCost): boolean =>
   estimate !== null && used + step.least > estimate;
 
-function hasRoom(budget: BudgetRoom, inFlight: RunRoom['inFlight'], step: StepCost): boolean {
+function hasRoom(budget: BudgetRoom, inFlight: Pending, step: StepCost): boolean {
   const { estimate, used } = budget;
   if (estimate === null) return true;
   if (inFlight.unknown) return false;

@@ -2,6 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import {
   admit,
   type BudgetRoom,
+  countedCost,
   FREE,
   type RunRoom,
   type StepCost,
@@ -13,12 +14,13 @@ const bounded = (most: number): StepCost => ({ least: 1, most });
 const room = ({
   cost = 0,
   cap = null,
+  oneStep = false,
   inFlight = { micros: 0, unknown: false },
   experiment = null,
   ...of
-}: Partial<RunRoom> & { cost?: number; cap?: number | null } = {}): RunRoom => ({
+}: Partial<RunRoom> & { cost?: number; cap?: number | null; oneStep?: boolean } = {}): RunRoom => ({
   experiment,
-  caps: cap === null ? [] : [{ cost, cap, inFlight }],
+  caps: cap === null ? [] : [{ cost, cap, inFlight, oneStep }],
   inFlight,
   budgets: [],
   ...of,
@@ -29,11 +31,14 @@ const budget = (of: Partial<BudgetRoom> = {}): BudgetRoom => ({
   limit: 100,
   estimate: 10,
   used: 0,
+  held: Math.max(of.estimate ?? 10, of.used ?? 0),
   committed: 10,
   pending: 0,
   pendingUnknown: false,
+  oneStep: false,
   ...of,
 });
+const loose = (of: Partial<BudgetRoom> = {}): BudgetRoom => budget({ oneStep: true, ...of });
 const atWork = (micros: number, unknown = false) => ({ micros, unknown });
 
 const ofExperiment = (cost: number, micros = 0): RunRoom =>
@@ -53,24 +58,36 @@ test.each<[string, RunRoom, StepCost, string]>([
   ['other rehearsals may use up the rest', ofExperiment(5, 3), bounded(3), 'wait'],
   ['it fits beside the other rehearsals', ofExperiment(5, 2), bounded(3), 'begin'],
   ['nothing bounds it', room(), UNKNOWN_COST, 'begin'],
-  ['below the cap', room({ cost: 9, cap: 10 }), exact(5), 'begin'],
-  ['at the cap', room({ cost: 10, cap: 10 }), exact(5), 'stop'],
-  ['at the cap, and free', room({ cost: 10, cap: 10 }), FREE, 'stop'],
+  ['fills the cap exactly', room({ cost: 5, cap: 10 }), bounded(5), 'begin'],
+  ['may cost more than the cap has left', room({ cost: 5, cap: 10 }), bounded(6), 'stop'],
   [
-    'what is at work fills the cap',
-    room({ cost: 5, cap: 10, inFlight: atWork(5) }),
-    exact(5),
-    'wait',
+    'does not fit, whatever others cost',
+    room({ cost: 5, cap: 10, inFlight: atWork(9) }),
+    bounded(6),
+    'stop',
   ],
+  ['at the cap', room({ cost: 10, cap: 10 }), exact(5), 'stop'],
+  ['at the cap, and free', room({ cost: 10, cap: 10 }), FREE, 'begin'],
+  ['above the cap, and free', room({ cost: 11, cap: 10 }), FREE, 'stop'],
+  ['fits if others cost less', room({ cost: 5, cap: 10, inFlight: atWork(1) }), exact(5), 'wait'],
+  ['fits beside others', room({ cost: 5, cap: 10, inFlight: atWork(1) }), exact(4), 'begin'],
+  ['of unknown cost below the cap', room({ cost: 9, cap: 10 }), UNKNOWN_COST, 'begin'],
+  ['of unknown cost at the cap', room({ cost: 10, cap: 10 }), UNKNOWN_COST, 'stop'],
   [
-    'what is at work leaves some of the cap',
-    room({ cost: 5, cap: 10, inFlight: atWork(4) }),
-    exact(5),
-    'begin',
+    'of unknown cost beside what may fill the cap',
+    room({ cost: 5, cap: 10, inFlight: atWork(5) }),
+    UNKNOWN_COST,
+    'wait',
   ],
   ['beside an unknown cost', room({ cap: 10, inFlight: atWork(0, true) }), exact(1), 'wait'],
   ['free beside an unknown cost', room({ cap: 10, inFlight: atWork(0, true) }), FREE, 'begin'],
   ['within its estimate', room({ budgets: [budget({ committed: 100 })] }), exact(10), 'begin'],
+  [
+    'within its estimate beside another of its run',
+    room({ budgets: [budget({ committed: 100 })], inFlight: atWork(1) }),
+    exact(10),
+    'wait',
+  ],
   [
     'unknown within its estimate, all full',
     room({ budgets: [budget({ used: 9, committed: 100 })] }),
@@ -80,14 +97,26 @@ test.each<[string, RunRoom, StepCost, string]>([
   [
     'bounded above its estimate, all full',
     room({ budgets: [budget({ used: 9, committed: 100 })] }),
-    bounded(50),
+    bounded(2),
+    'stop',
+  ],
+  [
+    'grows its hold up to the limit',
+    room({ budgets: [budget({ used: 9, committed: 60 })] }),
+    bounded(41),
     'begin',
   ],
   [
-    'sure to outgrow its estimate, all full',
-    room({ budgets: [budget({ used: 9, committed: 100 })] }),
-    exact(2),
+    'grows its hold above the limit',
+    room({ budgets: [budget({ used: 9, committed: 60 })] }),
+    bounded(42),
     'stop',
+  ],
+  [
+    'grows its hold beside others of its run',
+    room({ budgets: [budget({ used: 9, committed: 60 })], inFlight: atWork(30) }),
+    bounded(12),
+    'wait',
   ],
   [
     'exactly at its estimate, and free',
@@ -96,12 +125,23 @@ test.each<[string, RunRoom, StepCost, string]>([
     'begin',
   ],
   [
+    'beyond its estimate and the limit, and free',
+    room({ budgets: [budget({ used: 11, committed: 101 })] }),
+    FREE,
+    'stop',
+  ],
+  [
     'exactly at its estimate, and not free',
     room({ budgets: [budget({ used: 10, committed: 100 })] }),
     UNKNOWN_COST,
     'stop',
   ],
-  ['beyond its estimate, with room', room({ budgets: [budget({ used: 20 })] }), exact(9), 'begin'],
+  [
+    'beyond its estimate, with room',
+    room({ budgets: [budget({ used: 20, committed: 20 })] }),
+    exact(80),
+    'begin',
+  ],
   [
     'beyond its estimate, with room if others cost nothing',
     room({ budgets: [budget({ used: 20, committed: 60, pending: 40 })] }),
@@ -110,7 +150,7 @@ test.each<[string, RunRoom, StepCost, string]>([
   ],
   [
     'beyond its estimate beside another run of unknown cost',
-    room({ budgets: [budget({ used: 20, pendingUnknown: true })] }),
+    room({ budgets: [budget({ used: 20, committed: 20, pendingUnknown: true })] }),
     exact(9),
     'wait',
   ],
@@ -138,7 +178,61 @@ test.each<[string, RunRoom, StepCost, string]>([
     exact(1),
     'stop',
   ],
+  [
+    'one limit lets it begin, and another makes it wait',
+    room({ cap: 10, inFlight: atWork(9), budgets: [budget()] }),
+    exact(2),
+    'wait',
+  ],
 ])('a step %s: %#', (_title, run, step, outcome) => {
+  const verdict = admit(run, step);
+  expect(typeof verdict === 'string' ? verdict : 'stop').toBe(outcome);
+});
+
+test('what a node has cost before is no bound, except under limits with an overrun', () => {
+  const before: StepCost = { ...bounded(5), estimated: true };
+  expect(countedCost(room({ cap: 10 }), before)).toEqual(UNKNOWN_COST);
+  expect(countedCost(room({ budgets: [budget()] }), before)).toEqual(UNKNOWN_COST);
+  expect(countedCost(room({ cap: 10, oneStep: true, budgets: [loose()] }), before)).toBe(before);
+  expect(countedCost(room({ budgets: [budget({ estimate: null })] }), before)).toBe(before);
+});
+
+test.each<[string, RunRoom, StepCost, string]>([
+  ['below the cap', room({ cost: 9, cap: 10, oneStep: true }), exact(5), 'begin'],
+  ['at the cap', room({ cost: 10, cap: 10, oneStep: true }), exact(5), 'stop'],
+  ['at the cap, and free', room({ cost: 10, cap: 10, oneStep: true }), FREE, 'stop'],
+  [
+    'what is at work fills the cap',
+    room({ cost: 5, cap: 10, oneStep: true, inFlight: atWork(5) }),
+    exact(5),
+    'wait',
+  ],
+  [
+    'what is at work leaves some of the cap',
+    room({ cost: 5, cap: 10, oneStep: true, inFlight: atWork(4) }),
+    exact(5),
+    'begin',
+  ],
+  [
+    'bounded above its estimate, all full',
+    room({ budgets: [loose({ used: 9, committed: 100 })] }),
+    bounded(50),
+    'begin',
+  ],
+  [
+    'sure to outgrow its estimate, all full',
+    room({ budgets: [loose({ used: 9, committed: 100 })] }),
+    exact(2),
+    'stop',
+  ],
+  ['beyond its estimate, with room', room({ budgets: [loose({ used: 20 })] }), exact(9), 'begin'],
+  [
+    'beyond its estimate, with room if others cost nothing',
+    room({ budgets: [loose({ used: 20, committed: 60, pending: 40 })] }),
+    exact(9),
+    'wait',
+  ],
+])('under a limit with an overrun of one step, a step %s: %#', (_title, run, step, outcome) => {
   const verdict = admit(run, step);
   expect(typeof verdict === 'string' ? verdict : 'stop').toBe(outcome);
 });
@@ -171,6 +265,7 @@ function simulate(
   runs: SimulatedRun[],
   limits: { limit: number; estimate: number } | undefined,
   next: () => number,
+  oneStep = true,
 ): number {
   const costOf = (run: SimulatedRun) =>
     run.steps.reduce((sum, step) => sum + (step.state === 'ended' ? step.cost : 0), 0);
@@ -193,15 +288,17 @@ function simulate(
         limit,
         estimate,
         used: costOf(run),
+        held: held(run),
         committed: runs.reduce((sum, of) => sum + held(of), 0),
         pending: others.reduce(
           (sum, of) => sum + Math.max(0, costOf(of) + flight(of).micros - held(of)),
           0,
         ),
         pendingUnknown: others.some((of) => flight(of).unknown && costOf(of) >= estimate),
+        oneStep,
       });
     }
-    return room({ cost: costOf(run), cap: run.cap, inFlight: flight(run), budgets });
+    return room({ cost: costOf(run), cap: run.cap, oneStep, inFlight: flight(run), budgets });
   };
   for (let moves = 0; ; moves += 1) {
     const ready = runs.flatMap((run) =>
@@ -211,7 +308,7 @@ function simulate(
     );
     const busy = runs.flatMap((run) => run.steps.filter((step) => step.state === 'at work'));
     if (ready.length === 0 && busy.length === 0) break;
-    expect(moves).toBeLessThan(100_000);
+    if (moves > 100_000) throw new Error('The simulation does not end');
     const verdicts = new Set<string>();
     if (ready.length > 0 && (busy.length === 0 || next() < 0.7)) {
       // With nothing in flight, no step may have to wait: asks for all of them.
@@ -247,10 +344,50 @@ const stepsOf = (n: number, kind: string, next: () => number): SimulatedStep[] =
     const cost = 1 + Math.floor(next() * 100);
     return { cost, known: kinds[kind]!(cost, next), state: 'ready' as const };
   });
+/** As many runs as a budget with an estimate admits, with their steps. */
+function runsUnderBudget(n: number, kind: string, next: () => number) {
+  const estimate = Math.floor(next() * 200);
+  const limit = Math.max(estimate, 1) * (1 + Math.floor(next() * 5)) + Math.floor(next() * 50);
+  const admitted = Math.min(8, estimate === 0 ? 5 : Math.floor(limit / estimate));
+  const runs = Array.from({ length: admitted }, () => ({
+    steps: stepsOf(Math.ceil(n / admitted), kind, next),
+    cap: null,
+    stopped: false,
+  }));
+  return { runs, limits: { limit, estimate } };
+}
 const dearest = (runs: SimulatedRun[]) =>
   Math.max(...runs.flatMap((run) => run.steps.map((step) => step.cost)));
 
-describe.each(Object.keys(kinds))('parallel steps of %s cost', (kind) => {
+describe.each(['known', 'bounded'])('parallel steps of %s cost', (kind) => {
+  test('never exceed the cap, and use all of it that can be used', () => {
+    for (const n of sizes) {
+      for (let seed = 0; seed < 20; seed += 1) {
+        const next = random(n * 1_000 + seed);
+        const steps = stepsOf(n, kind, next);
+        const cap = Math.max(1, Math.floor(next() * n * 60));
+        const runs = [{ steps, cap, stopped: false }];
+        const spent = simulate(runs, undefined, next, false);
+        expect(spent).toBeLessThanOrEqual(cap);
+        const open = steps.filter((step) => step.state !== 'ended');
+        const dearestOpen = Math.max(0, ...open.map(({ known }) => known.most ?? 0));
+        expect(open.length === 0 || spent + dearestOpen > cap).toBe(true);
+      }
+    }
+  });
+
+  test('never exceed the budget', () => {
+    for (const n of sizes) {
+      for (let seed = 0; seed < 10; seed += 1) {
+        const next = random(n * 777 + seed);
+        const { runs, limits } = runsUnderBudget(n, kind, next);
+        expect(simulate(runs, limits, next, false)).toBeLessThanOrEqual(limits.limit);
+      }
+    }
+  });
+});
+
+describe.each(Object.keys(kinds))('parallel steps of %s cost, with an overrun', (kind) => {
   test('exceed the cap by less than one step, for any number of steps', () => {
     for (const n of sizes) {
       for (let seed = 0; seed < 20; seed += 1) {
@@ -271,18 +408,10 @@ describe.each(Object.keys(kinds))('parallel steps of %s cost', (kind) => {
     for (const n of sizes) {
       for (let seed = 0; seed < 10; seed += 1) {
         const next = random(n * 777 + seed);
-        const estimate = Math.floor(next() * 200);
-        const limit =
-          Math.max(estimate, 1) * (1 + Math.floor(next() * 5)) + Math.floor(next() * 50);
-        const admitted = Math.min(8, estimate === 0 ? 5 : Math.floor(limit / estimate));
-        const runs = Array.from({ length: admitted }, () => ({
-          steps: stepsOf(Math.ceil(n / admitted), kind, next),
-          cap: null,
-          stopped: false,
-        }));
-        const spent = simulate(runs, { limit, estimate }, next);
-        const beyond = kind === 'known' ? 1 : 1 + admitted;
-        expect(spent).toBeLessThan(limit + beyond * dearest(runs));
+        const { runs, limits } = runsUnderBudget(n, kind, next);
+        const spent = simulate(runs, limits, next);
+        const beyond = kind === 'known' ? 1 : 1 + runs.length;
+        expect(spent).toBeLessThan(limits.limit + beyond * dearest(runs));
       }
     }
   });

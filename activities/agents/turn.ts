@@ -18,6 +18,7 @@ import {
   evaluateUntrusted,
   type Place,
 } from '../../shared/platform/threads/untrusted.ts';
+import { turnBytes } from '../nodes/agent-cost.ts';
 import type { ModelCall, TurnResult, TurnRunner } from '../nodes/model-turn.ts';
 import { type Consumption, NodeError } from '../nodes/node.ts';
 import type { Redact } from './redact.ts';
@@ -74,6 +75,7 @@ export async function runTurn(
     ...call,
     turn: agent.turn,
     conversation,
+    inputBytes: turnBytes(call.params, context),
     tools,
     toolChoice: toolChoice(call.node, agent),
     onText,

@@ -1,11 +1,15 @@
-import { mockTurnCost, requestBound } from '../../shared/agents/cost-bounds.ts';
+import type { LanguageModelUsage } from 'ai';
+import { mockTurnCost, requestBound, unreportedCost } from '../../shared/agents/cost-bounds.ts';
 import type { Conversation } from '../../shared/agents/conversation.ts';
 import type { OfferedTool } from '../../shared/agents/offered-tool.ts';
 import type { AgentNode } from '../../shared/contract/graph.ts';
 import type { JsonObject } from '../../shared/json.ts';
 import { toMicros } from '../../shared/money.ts';
-import type { PriceOverrides } from '../../shared/prices.ts';
+import type { Consumption, Usage } from '../../shared/node-error.ts';
+import { chargesCacheWrites, costOf, type PriceOverrides, priceOf } from '../../shared/prices.ts';
 import { FREE, type StepCost, UNKNOWN_COST } from '../../shared/spending.ts';
+import type { ModelReply } from './model-request.ts';
+import type { ModelCall } from './model-turn.ts';
 
 interface CostSources {
   prices: PriceOverrides;
@@ -23,7 +27,7 @@ export const agentCost = (
 ): Promise<StepCost> =>
   costOverModels(
     node,
-    { mockUsd: node.mock?.cost_usd ?? 0, inputBytes: bytesOf([params, state]) },
+    { mockUsd: node.mock?.cost_usd ?? 0, inputBytes: requestBytes({ params, state }) },
     ask,
   );
 
@@ -47,7 +51,7 @@ async function costOverModels(
   }
   const providers = models.filter((model) => model !== 'mock');
   if (providers.length > 0) {
-    const input = inputBytes + bytesOf(node.response_schema ?? null);
+    const input = sentBytes(node, inputBytes);
     // Models without a price are not called where a limit applies.
     const bounds = providers
       .map((model) => requestBound(node, model, ask.prices, input))
@@ -63,11 +67,64 @@ async function costOverModels(
 const costBefore = (most: number | null): StepCost =>
   most === null ? UNKNOWN_COST : { least: 1, most, estimated: true };
 
-/** The size of what a turn sends: the conversation before it, and the offered tools. */
-export const conversationBytes = (
-  conversation: Conversation,
-  tools: readonly OfferedTool[],
-): number => bytesOf([conversation, tools]);
+/** The size of what an agent without tools sends. */
+const requestBytes = ({ params, state }: { params: JsonObject; state: JsonObject }): number =>
+  bytesOf([params, state]);
+
+/** The size of what a turn sends: the conversation before it, the offered tools, and the prompts of the first turn. */
+export function turnBytes(
+  { mock: _script, ...prompts }: JsonObject,
+  { earlier, tools }: { earlier: Conversation; tools: readonly OfferedTool[] },
+): number {
+  return bytesOf([earlier, tools]) + bytesOf(prompts);
+}
+
+const sentBytes = (node: AgentNode, inputBytes: number): number =>
+  inputBytes + bytesOf(node.response_schema ?? null);
+
+/**
+ * The cost of an answer, in micro-dollars. `inputBytes` is the size of a turn, see `turnBytes`; by default that of an agent
+ * without tools.
+ */
+export function consumptionOf(
+  { node, params, state, prices }: Pick<ModelCall, 'node' | 'params' | 'state' | 'prices'>,
+  model: string,
+  { usage, parts }: Pick<ModelReply, 'usage' | 'parts'>,
+  inputBytes = requestBytes({ params, state }),
+): Consumption {
+  const counted = tokensOf(model, usage);
+  if (counted === undefined) {
+    const sizes = { inputBytes: sentBytes(node, inputBytes), answerBytes: bytesOf(parts) };
+    const most = unreportedCost(node, model, prices, sizes);
+    return most === undefined
+      ? { model, costMicros: 0, unpriced: true }
+      : { model, costMicros: most, estimated: true };
+  }
+  const price = priceOf(model, prices);
+  if (price === undefined) return { model, usage: counted, costMicros: 0, unpriced: true };
+  return { model, usage: counted, costMicros: costOf(price, counted) };
+}
+
+/** Undefined when the provider has not reported them. */
+function tokensOf(model: string, usage: LanguageModelUsage): Usage | undefined {
+  const input = tokenCount(usage.inputTokens);
+  const output = tokenCount(usage.outputTokens);
+  if (input === undefined || output === undefined) return undefined;
+  const cached = tokenCount(usage.inputTokenDetails.cacheReadTokens) ?? 0;
+  const written = chargesCacheWrites(model)
+    ? (tokenCount(usage.inputTokenDetails.cacheWriteTokens) ?? 0)
+    : 0;
+  return {
+    input_tokens: input,
+    output_tokens: output,
+    // A provider that reports more than the whole is not believed.
+    ...(cached > 0 && cached <= input ? { cached_tokens: cached } : {}),
+    ...(written > 0 && written <= input ? { cache_write_tokens: written } : {}),
+  };
+}
+
+const tokenCount = (value: number | undefined): number | undefined =>
+  value !== undefined && Number.isSafeInteger(value) && value >= 0 ? value : undefined;
 
 const bytesOf = (value: unknown): number => Buffer.byteLength(JSON.stringify(value));
 

@@ -1,7 +1,8 @@
 import { outputLimit } from '../../shared/agents/cost-bounds.ts';
 import { createStreamCutter } from '../../shared/platform/secrets/stream-cutter.ts';
 import { askMockTurn } from './mock-turn.ts';
-import { type Asked, answerOf, consumptionOf, cutOff, refuseUnfinished } from './model-answer.ts';
+import { consumptionOf } from './agent-cost.ts';
+import { type Asked, answerOf, cutOff, refuseUnfinished } from './model-answer.ts';
 import { type AgentDeps, askInOrder } from './model-order.ts';
 import { askModel, type ModelReply } from './model-request.ts';
 import type { TurnCall, TurnResult, TurnRunner } from './model-turn.ts';
@@ -41,7 +42,7 @@ async function askProvider(deps: AgentDeps, call: TurnCall, model: string): Prom
     onText: stream?.add,
   });
   stream?.end();
-  const consumption = consumptionOf(model, reply.usage, call.prices);
+  const consumption = consumptionOf(call, model, reply, call.inputBytes);
   const asked: Asked = {
     workspaceId: call.workspaceId,
     model,

@@ -1,7 +1,8 @@
 import type { AgentNode } from '../../shared/contract/graph.ts';
 import { type Opening, openingOf } from '../../shared/agents/conversation.ts';
 import { askMock } from './mock-model.ts';
-import { answerOf, consumptionOf, refuseUnfinished } from './model-answer.ts';
+import { consumptionOf } from './agent-cost.ts';
+import { answerOf, refuseUnfinished } from './model-answer.ts';
 import { type AgentDeps, askInOrder } from './model-order.ts';
 import { askModel } from './model-request.ts';
 import { type NodeCall, NodeError, type NodeResult, type NodeRunner } from './node.ts';
@@ -21,10 +22,11 @@ export function createAgentRunner(deps: AgentDeps): NodeRunner<AgentNode> {
 
 async function askProvider(
   deps: AgentDeps,
-  { node, workspaceId, prices, signal }: NodeCall<AgentNode>,
+  call: NodeCall<AgentNode>,
   model: string,
   { system, prompt }: Opening,
 ): Promise<NodeResult> {
+  const { node, workspaceId, signal } = call;
   const found = deps.findModel(model);
   if ('problem' in found) throw new NodeError(found.problem, { retryable: false });
   const schema = node.response_schema;
@@ -37,7 +39,7 @@ async function askProvider(
     schema,
     signal,
   });
-  const consumption = consumptionOf(model, reply.usage, prices);
+  const consumption = consumptionOf(call, model, reply);
   const asked = { workspaceId, model, keys: deps.keys, schema, consumption };
   refuseUnfinished(asked, reply);
   return { ...consumption, output: await answerOf(asked, reply) };

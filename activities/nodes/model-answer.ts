@@ -1,8 +1,6 @@
-import type { LanguageModelUsage } from 'ai';
 import type { Json, JsonObject } from '../../shared/json.ts';
 import type { SecretCutter } from '../../shared/platform/secrets/secret-cutter.ts';
 import { answerUntrusted } from '../../shared/platform/threads/untrusted.ts';
-import { chargesCacheWrites, costOf, type PriceOverrides, priceOf } from '../../shared/prices.ts';
 import type { ModelReply } from './model-request.ts';
 import { type Consumption, NodeError } from './node.ts';
 
@@ -73,31 +71,3 @@ async function fitting(
   }
   return answer;
 }
-
-/** Without token counts from the provider, the cost is unknown, as for a model without a price. */
-export function consumptionOf(
-  model: string,
-  usage: LanguageModelUsage,
-  overrides?: PriceOverrides,
-): Consumption {
-  const input = tokenCount(usage.inputTokens);
-  const output = tokenCount(usage.outputTokens);
-  const price = priceOf(model, overrides);
-  if (input === undefined || output === undefined) return { model, costMicros: 0, unpriced: true };
-  const cached = tokenCount(usage.inputTokenDetails.cacheReadTokens) ?? 0;
-  const written = chargesCacheWrites(model)
-    ? (tokenCount(usage.inputTokenDetails.cacheWriteTokens) ?? 0)
-    : 0;
-  const counted = {
-    input_tokens: input,
-    output_tokens: output,
-    // A provider that reports more than the whole is not believed.
-    ...(cached > 0 && cached <= input ? { cached_tokens: cached } : {}),
-    ...(written > 0 && written <= input ? { cache_write_tokens: written } : {}),
-  };
-  if (price === undefined) return { model, usage: counted, costMicros: 0, unpriced: true };
-  return { model, usage: counted, costMicros: costOf(price, counted) };
-}
-
-const tokenCount = (value: number | undefined): number | undefined =>
-  value !== undefined && Number.isSafeInteger(value) && value >= 0 ? value : undefined;

@@ -13,6 +13,8 @@ export interface TurnCall extends ModelCall {
   /** From 1. */
   turn: number;
   conversation: Conversation;
+  /** The size of what is sent. */
+  inputBytes: number;
   /** Also with `none`: providers require the tools of the calls in the conversation. */
   tools: readonly OfferedTool[];
   /** `none`: the model must answer. */

@@ -1,5 +1,6 @@
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
 import type { Budget, Client } from '../../client/index.ts';
+import { overrunModes } from '../../shared/contract/budget.ts';
 import { positive } from '../input.ts';
 import { dollars } from '../output.ts';
 import { idOf } from '../references.ts';
@@ -11,6 +12,7 @@ interface NewBudget {
   window?: Budget['window'];
   workflow?: string;
   reserve?: number;
+  overrun?: Budget['overrun'];
 }
 
 const budgetOf = (client: Client, reference: string) =>
@@ -68,9 +70,15 @@ function changeBudgets(budgets: Command): void {
     .option('--window <window>', 'per day, week, month (default) or total')
     .option('--workflow <workflow>', 'for one workflow, by id or name')
     .option('--reserve <dollars>', 'the amount that each run reserves at its start', positive)
+    .addOption(
+      new Option(
+        '--overrun <mode>',
+        'none (default), or one_step: begin while something is left',
+      ).choices([...overrunModes]),
+    )
     .action(
       inSession<NewBudget>(async ({ client, output }, [name = ''], options) => {
-        const { limit, window, workflow, reserve } = options;
+        const { limit, window, workflow, reserve, overrun } = options;
         const scope =
           workflow === undefined
             ? {}
@@ -83,6 +91,7 @@ function changeBudgets(budgets: Command): void {
           limit_usd: limit,
           ...(window === undefined ? {} : { window }),
           ...(reserve === undefined ? {} : { reservation_estimate_usd: reserve }),
+          ...(overrun === undefined ? {} : { overrun }),
           ...scope,
         });
         const { status: _status, ...shown } = budget;

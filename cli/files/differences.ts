@@ -15,6 +15,7 @@ export const emptySettings = {
   graph: { nodes: [], edges: [] },
   input_schema: null,
   run_cap_usd: null,
+  overrun: 'none',
   requires_experiment: false,
   checks: [],
 } as const satisfies Partial<Settings>;

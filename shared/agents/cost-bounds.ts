@@ -1,5 +1,11 @@
 import type { AgentNode } from '../contract/graph.ts';
-import { chargesCacheWrites, costOf, type PriceOverrides, priceOf } from '../prices.ts';
+import {
+  chargesCacheWrites,
+  costOf,
+  type ModelPrice,
+  type PriceOverrides,
+  priceOf,
+} from '../prices.ts';
 
 /** Tokens that a provider adds to the prompt: roles, separators, instructions for JSON. */
 const FRAMING_TOKENS = 1_000;
@@ -31,8 +37,38 @@ export function requestBound(
   if (price === undefined) return undefined;
   const output = outputLimit(node);
   if (output === undefined) return null;
-  const input = inputBytes + FRAMING_TOKENS;
+  return costAtMost(node, model, price, { inputBytes, output });
+}
+
+/**
+ * What a request counts as whose answer does not say how many tokens it used, in micro-dollars: its bound. Without a limit
+ * of the output, the answer has at most as many tokens as bytes. Undefined for a model without a price.
+ */
+export function unreportedCost(
+  node: AgentNode,
+  model: string,
+  prices: PriceOverrides | undefined,
+  sizes: { inputBytes: number; answerBytes: number },
+): number | undefined {
+  const price = priceOf(model, prices);
+  if (price === undefined) return undefined;
+  const output = outputLimit(node) ?? sizes.answerBytes;
+  return costAtMost(node, model, price, { inputBytes: sizes.inputBytes, output });
+}
+
+function costAtMost(
+  node: AgentNode,
+  model: string,
+  price: ModelPrice,
+  { inputBytes, output }: { inputBytes: number; output: number },
+): number {
+  const input_tokens = inputBytes + FRAMING_TOKENS;
   // A turn can store all that it sends.
-  const cache_write_tokens = node.tools !== undefined && chargesCacheWrites(model) ? input : 0;
-  return costOf(price, { input_tokens: input, output_tokens: output, cache_write_tokens });
+  const stored = node.tools !== undefined && chargesCacheWrites(model);
+  const usage = { input_tokens, output_tokens: output };
+  return Math.max(
+    costOf(price, { ...usage, cache_write_tokens: stored ? input_tokens : 0 }),
+    // A workspace can set a higher price for input from a cache.
+    costOf(price, { ...usage, cached_tokens: input_tokens }),
+  );
 }

@@ -4,6 +4,14 @@ import { etag } from './if-match.ts';
 
 export const budgetScopes = ['workspace', 'workflow'] as const;
 export const budgetWindows = ['day', 'week', 'month', 'total'] as const;
+export const overrunModes = ['none', 'one_step'] as const;
+
+/** By how much a limit can be exceeded. */
+export const overrunField = z.enum(overrunModes).meta({
+  description:
+    '`none`: a request begins only if all that it may cost fits, beside the requests in progress. `one_step`: a request ' +
+    'begins while something is left, so that the limit is exceeded by less than one step',
+});
 
 /** The ledger of a budget's current window. */
 export const budgetStatusSchema = z
@@ -50,6 +58,7 @@ const fields = {
   reservation_estimate_usd: dollarsInput.nullish().meta({
     description: 'What each trigger reserves. Without it only settled spend counts.',
   }),
+  overrun: overrunField.optional(),
 };
 
 const scoped = {
@@ -84,6 +93,7 @@ export const budgetUpdate = z
     name: fields.name.optional(),
     limit_usd: fields.limit_usd.optional(),
     reservation_estimate_usd: fields.reservation_estimate_usd,
+    overrun: fields.overrun,
     scope: z.enum(budgetScopes).optional(),
     workflow_id: scoped.workflow_id,
     window: z.enum(budgetWindows).optional(),
@@ -99,6 +109,7 @@ export const budgetSchema = z
     window: z.enum(budgetWindows),
     limit_usd: dollars,
     reservation_estimate_usd: dollars.nullable(),
+    overrun: overrunField,
     created_at: timestamp,
     status: budgetStatusSchema,
     etag,

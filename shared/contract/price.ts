@@ -10,6 +10,10 @@ export const priceSchema = z
     model: z.string().min(1).max(200).meta({ description: '`provider/model`' }),
     input_usd_per_million: perMillion,
     output_usd_per_million: perMillion,
+    cached_input_usd_per_million: perMillion.optional().meta({
+      description:
+        'Of input that the provider reads from its cache; by default that of other input',
+    }),
   })
   .meta({ id: 'Price' });
 
@@ -32,6 +36,12 @@ export const overridesOf = (prices: readonly Price[]): PriceOverrides =>
   Object.fromEntries(
     prices.map((price) => [
       price.model,
-      { inputUsd: price.input_usd_per_million, outputUsd: price.output_usd_per_million },
+      {
+        inputUsd: price.input_usd_per_million,
+        outputUsd: price.output_usd_per_million,
+        ...(price.cached_input_usd_per_million === undefined
+          ? {}
+          : { cachedInputUsd: price.cached_input_usd_per_million }),
+      },
     ]),
   );

@@ -82,6 +82,10 @@ export const stepSchema = z
       .boolean()
       .optional()
       .meta({ description: 'The model has no price, so the cost is unknown' }),
+    cost_estimated: z.boolean().optional().meta({
+      description:
+        'The provider has not reported the tokens of an answer: the cost includes what its request may have cost at most',
+    }),
     input: jsonValue,
     output: jsonValue,
     error: z.string().nullable(),

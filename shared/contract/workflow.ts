@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { overrunField } from './budget.ts';
 import { dollars, dollarsInput, jsonObject, jsonValue, timestamp, wholeNumber } from './common.ts';
 import { draftGraphSchema, evaluationChecksInput } from './graph.ts';
 import { etag } from './if-match.ts';
@@ -67,6 +68,7 @@ export const workflowSchema = z
     input_schema: inputSchemaField,
     checks: z.array(jsonValue),
     run_cap_usd: dollars.nullable().meta({ description: 'The cost limit of one run' }),
+    overrun: overrunField,
     requires_experiment: z.boolean().meta({ description: REQUIRES_EXPERIMENT }),
     stats: runStatsSchema,
     created_by: z.string().nullable(),
@@ -106,6 +108,7 @@ export const workflowCreateBody = z
     graph: drawnGraph.default({ nodes: [], edges: [] }),
     input_schema: inputSchemaField.optional(),
     run_cap_usd: runCap.optional(),
+    overrun: overrunField.optional(),
     requires_experiment: requiresExperiment.optional(),
   })
   .meta({
@@ -119,6 +122,7 @@ export const workflowUpdateBody = z
     graph: drawnGraph.optional(),
     input_schema: inputSchemaField.optional(),
     run_cap_usd: runCap.optional(),
+    overrun: overrunField.optional(),
     requires_experiment: requiresExperiment.optional(),
   })
   .meta({ examples: [{ name: 'Answer every ticket', run_cap_usd: 0.5 }] });

@@ -1,6 +1,13 @@
-import { expect, test } from '@jest/globals';
-import { agentCost, conversationBytes, turnCost } from '../../activities/nodes/agent-cost.ts';
+import { describe, expect, test } from '@jest/globals';
+import type { LanguageModelUsage } from 'ai';
+import {
+  agentCost,
+  consumptionOf,
+  turnBytes,
+  turnCost,
+} from '../../activities/nodes/agent-cost.ts';
 import type { AgentNode } from '../../shared/contract/graph.ts';
+import { agentCall } from '../fakes/node-call.ts';
 
 const prices = {
   'lab/small': { inputUsd: 1, outputUsd: 10 },
@@ -80,13 +87,69 @@ test('each byte of the conversation and of the tools counts as a token', async (
   const none = await turn({});
   expect((await turn({}, 5_000)).most! - none.most!).toBe(5_000);
   const conversation = { system: '', prompt: 'é', turns: [] };
-  expect(conversationBytes(conversation, [])).toBe(
-    Buffer.byteLength(JSON.stringify([conversation, []])),
-  );
+  const prompts = { prompt: 'é' };
+  expect(
+    turnBytes({ ...prompts, mock: { output: 'x' } }, { earlier: conversation, tools: [] }),
+  ).toBe(Buffer.byteLength(JSON.stringify([conversation, []])) + '{"prompt":"é"}'.length + 1);
 });
 
 test('a turn of a mock costs what its script sets, and after it what the mock does', async () => {
   const mock = { cost_usd: 1, turns: [{ cost_usd: 0.25 }, { output: 'x' }] };
   const costs = await Promise.all([1, 2, 3].map((at) => turn({ model: 'mock', mock }, 9, at)));
   expect(costs.map(({ most }) => most)).toEqual([250_000, 0, 1_000_000]);
+});
+
+describe('an answer', () => {
+  const usage = (of: Partial<LanguageModelUsage>) =>
+    ({ inputTokens: undefined, outputTokens: undefined, inputTokenDetails: {}, ...of }) as never;
+  const answered = (
+    node: Partial<AgentNode>,
+    of: Partial<LanguageModelUsage> = {},
+    model = 'lab/small',
+  ) => {
+    const asked = agentCall({ node: { model, ...node }, params: { prompt: 'Hello' }, prices });
+    return consumptionOf(asked, model, { usage: usage(of), parts: [{ type: 'text', text: 'Hi' }] });
+  };
+
+  test('without token counts costs what its request could cost at most, and says so', async () => {
+    const { most } = await costOf({ max_output_tokens: 1_000 });
+    expect(answered({ max_output_tokens: 1_000 })).toEqual({
+      ...{ model: 'lab/small', costMicros: most, estimated: true },
+    });
+    // Half of them is none.
+    expect(answered({ max_output_tokens: 1_000 }, { inputTokens: 5 })).toMatchObject({
+      costMicros: most,
+    });
+  });
+
+  test('without token counts and without an output limit has at most as many tokens as bytes', async () => {
+    const { most } = await costOf({ max_output_tokens: '[{"type":"text","text":"Hi"}]'.length });
+    expect(answered({})).toMatchObject({ costMicros: most, estimated: true });
+  });
+
+  test('of a model without a price has an unknown cost', () => {
+    expect(answered({}, {}, 'lab/none')).toEqual({
+      model: 'lab/none',
+      costMicros: 0,
+      unpriced: true,
+    });
+  });
+
+  test('counts cached input at its own price, which a bound considers when it is higher', async () => {
+    const cachedInputUsd = 50;
+    const own = { 'lab/small': { inputUsd: 1, outputUsd: 10, cachedInputUsd } };
+    const asked = agentCall({ node: { model: 'lab/small' }, params: {}, prices: own });
+    const counts = { inputTokens: 30, outputTokens: 1, inputTokenDetails: { cacheReadTokens: 20 } };
+    const { costMicros } = consumptionOf(asked, 'lab/small', {
+      usage: usage(counts as never),
+      parts: [],
+    });
+    expect(costMicros).toBe(10 * 1 + 20 * 50 + 10);
+    const node = { id: 'a', kind: 'agent', model: 'lab/small', max_output_tokens: 1 } as AgentNode;
+    const { most } = await agentCost(
+      { node, params: {}, state: {} },
+      { prices: own, lastCost: () => Promise.resolve(null) },
+    );
+    expect(most).toBeGreaterThan(1_000 * 50);
+  });
 });

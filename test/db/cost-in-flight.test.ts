@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { createBudget, readBudget } from '../../shared/db/money/budgets.ts';
+import { blockedText } from '../../shared/db/money/blocked.ts';
 import { lastCost } from '../../shared/db/money/step-room.ts';
 import { sql } from '../../shared/db/pool.ts';
 import { abandonRun, cancelRun, reportFailure } from '../../shared/db/runs/ends.ts';
@@ -26,14 +27,15 @@ afterEach(async () => {
 
 const MICROS = 1_000_000;
 const exact = (usd: number): StepCost => ({ least: usd * MICROS, most: usd * MICROS });
-const define = async (capUsd?: number) => {
+type Overrun = 'none' | 'one_step';
+const define = async (capUsd?: number, overrun: Overrun = 'none') => {
   const workflowId = await engine.define({ nodes: [echo('a')], edges: [] });
   if (capUsd !== undefined) {
-    await updateWorkflow(engine.db, engine.actor, workflowId, { run_cap_usd: capUsd });
+    await updateWorkflow(engine.db, engine.actor, workflowId, { run_cap_usd: capUsd, overrun });
   }
   return workflowId;
 };
-const budget = (workflowId: string, limit: number, estimate?: number) =>
+const budget = (workflowId: string, limit: number, estimate?: number, overrun?: Overrun) =>
   createBudget(engine.db, engine.actor, {
     name: 'B',
     scope: 'workflow',
@@ -41,6 +43,7 @@ const budget = (workflowId: string, limit: number, estimate?: number) =>
     window: 'month',
     limit_usd: limit,
     reservation_estimate_usd: estimate,
+    overrun,
   });
 const status = async (budgetId: string) =>
   (await readBudget(engine.db, { workspaceId: engine.actor.workspaceId, budgetId })).status;
@@ -168,11 +171,48 @@ describe('a cap', () => {
     120_000,
   );
 
-  test('lets all steps run that could be expensive but turn out cheap', async () => {
+  test('lets steps run that could be expensive but turn out cheap, while all they may cost fits', async () => {
     const runId = await engine.trigger(await define(1));
     const seen = await work(stepsOf(runId, 12), { least: 1, most: 0.9 * MICROS }, 0.01);
-    expect(seen).toEqual({ ended: 12, blocked: 0 });
-    await settle(runId);
+    expect(seen).toEqual({ ended: 11, blocked: 1 });
+    const loose = await engine.trigger(await define(1, 'one_step'));
+    expect(await work(stepsOf(loose, 12), { least: 1, most: 0.9 * MICROS }, 0.01)).toEqual({
+      ...{ ended: 12, blocked: 0 },
+    });
+    await settle(loose);
+  });
+
+  test('is not reached by a request that may cost more, and names it', async () => {
+    const runId = await engine.trigger(await define(0.01));
+    const begun = await begin(runId, 'dear', { least: 1, most: 40.96 * MICROS });
+    expect(begun).toMatchObject({
+      ...{ outcome: 'blocked', blocked: { committedMicros: 0, limitMicros: 10_000 } },
+    });
+    expect(begun.outcome === 'blocked' && blockedText(begun.blocked)).toBe(
+      'Run cost cap has no room: $0.00 of $0.01 spent; the next request may cost $40.96, and $0.01 is left: ' +
+        'raise the cap, or lower max_output_tokens of the agent',
+    );
+    expect((await begin(runId, 'free', exact(0))).outcome).toBe('begun');
+  });
+
+  test('is exceeded by less than one step with an overrun', async () => {
+    const runId = await engine.trigger(await define(0.75, 'one_step'));
+    expect(await work(stepsOf(runId, 6), exact(0.2), 0.2)).toEqual({ ended: 4, blocked: 2 });
+    expect(await spent(runId)).toBe(0.8);
+    const strict = await engine.trigger(await define(0.75));
+    expect(await work(stepsOf(strict, 6), exact(0.2), 0.2)).toEqual({ ended: 3, blocked: 3 });
+  });
+
+  test('counts what a node has cost before as unknown, which runs alone', async () => {
+    const before: StepCost = { least: 1, most: 0.1 * MICROS, estimated: true };
+    for (const [overrun, second] of [
+      ['none', 'waits'],
+      ['one_step', 'begun'],
+    ] as const) {
+      const runId = await engine.trigger(await define(1, overrun));
+      expect((await begin(runId, 'a', before)).outcome).toBe('begun');
+      expect((await begin(runId, 'b', before)).outcome).toBe(second);
+    }
   });
 
   test('lets free steps begin beside one of unknown cost', async () => {
@@ -184,27 +224,34 @@ describe('a cap', () => {
 });
 
 describe('a budget with an estimate', () => {
-  test('is exceeded by at most one step, for 2 to 50 steps in one or several runs', async () => {
-    for (const n of sizes) {
-      const runs = 1 + (n % 4);
-      const workflowId = await define();
-      const id = await budget(workflowId, runs * 0.5 + 1, 0.5);
-      const runIds: string[] = [];
-      for (let at = 0; at < runs; at += 1) runIds.push(await engine.trigger(workflowId));
-      const steps = Array.from({ length: n }, (_, at) => ({
-        runId: runIds[at % runs]!,
-        stepKey: `s${at}`,
-      }));
-      await work(steps, exact(0.3), 0.3, (at) => at % 9 === 0);
-      const limit = runs * 0.5 + 1;
-      const seen = await status(id);
-      expect(seen.committed_usd).toBeLessThan(limit + 0.3);
-      for (const runId of runIds) await fail(runId);
-      const after = await status(id);
-      expect(after.spent_usd).toBeLessThan(limit + 0.3);
-      expect(after.reserved_usd).toBe(0);
-    }
-  }, 180_000);
+  test.each<[Overrun, number]>([
+    ['none', 0],
+    ['one_step', 0.3],
+  ])(
+    'with overrun %s is exceeded by at most $%d, for 2 to 50 steps',
+    async (overrun, beyond) => {
+      for (const n of sizes) {
+        const runs = 1 + (n % 4);
+        const workflowId = await define();
+        const id = await budget(workflowId, runs * 0.5 + 1, 0.5, overrun);
+        const runIds: string[] = [];
+        for (let at = 0; at < runs; at += 1) runIds.push(await engine.trigger(workflowId));
+        const steps = Array.from({ length: n }, (_, at) => ({
+          runId: runIds[at % runs]!,
+          stepKey: `s${at}`,
+        }));
+        await work(steps, exact(0.3), 0.3, (at) => at % 9 === 0);
+        const limit = runs * 0.5 + 1;
+        const seen = await status(id);
+        expect(seen.committed_usd).toBeLessThanOrEqual(limit + beyond);
+        for (const runId of runIds) await fail(runId);
+        const after = await status(id);
+        expect(after.spent_usd).toBeLessThanOrEqual(limit + beyond);
+        expect(after.reserved_usd).toBe(0);
+      }
+    },
+    180_000,
+  );
 
   test.each([2, 7, 20])(
     'is exceeded by at most one step per run, with %i steps of unknown cost each',
@@ -231,13 +278,24 @@ describe('a budget with an estimate', () => {
     expect((await begin(one, 'a', exact(0.85))).outcome).toBe('begun');
     expect(await status(id)).toMatchObject({ reserved_usd: 0.95, spent_usd: 0 });
     await expect(engine.trigger(workflowId)).rejects.toMatchObject({ code: 'budget_exceeded' });
-    // Room for one more step that exceeds the limit, then for none until the costs are known.
+    // No room until the costs are known.
+    expect((await begin(two, 'a', exact(0.5))).outcome).toBe('waits');
+    await finish(one, 'a', 0.01);
     expect((await begin(two, 'a', exact(0.5))).outcome).toBe('begun');
     expect((await begin(two, 'b', exact(0.5))).outcome).toBe('waits');
-    await finish(one, 'a', 0.01);
     await finish(two, 'a', 0.01);
     expect(await status(id)).toMatchObject({ reserved_usd: 0.2 });
     expect((await begin(two, 'b', exact(0.5))).outcome).toBe('begun');
+    expect((await begin(two, 'c', exact(2))).outcome).toBe('blocked');
+  });
+
+  test('with an overrun lets one step begin that exceeds the limit', async () => {
+    const workflowId = await define();
+    await budget(workflowId, 1, 0.1, 'one_step');
+    const [one, two] = [await engine.trigger(workflowId), await engine.trigger(workflowId)];
+    expect((await begin(one, 'a', exact(0.85))).outcome).toBe('begun');
+    expect((await begin(two, 'a', exact(0.5))).outcome).toBe('begun');
+    expect((await begin(two, 'b', exact(0.5))).outcome).toBe('waits');
   });
 
   test.each([

@@ -42,7 +42,7 @@ const costly = async (...costs: number[]) => {
     edges: ids.slice(1).map((id, index) => edge(ids[index]!, id)),
   });
 };
-const budget = (workflowId: string, limit: number, estimate?: number) =>
+const budget = (workflowId: string, limit: number, estimate?: number, overrun?: 'one_step') =>
   createBudget(engine.db, engine.actor, {
     name: 'Month',
     scope: 'workflow',
@@ -50,6 +50,7 @@ const budget = (workflowId: string, limit: number, estimate?: number) =>
     window: 'month',
     limit_usd: limit,
     reservation_estimate_usd: estimate,
+    overrun,
   });
 const status = async (budgetId: string) =>
   (await readBudget(engine.db, { workspaceId: engine.actor.workspaceId, budgetId })).status;
@@ -59,8 +60,8 @@ const events = async (runId: string) =>
     limit: 50,
     offset: 0,
   });
-const cap = async (workflowId: string, usd: number) =>
-  updateWorkflow(engine.db, engine.actor, workflowId, { run_cap_usd: usd });
+const cap = async (workflowId: string, usd: number, overrun: 'none' | 'one_step' = 'one_step') =>
+  updateWorkflow(engine.db, engine.actor, workflowId, { run_cap_usd: usd, overrun });
 const override = (runId: string, capUsd?: number) =>
   resumeRun(engine.deps, {
     actor: engine.actor,
@@ -69,7 +70,24 @@ const override = (runId: string, capUsd?: number) =>
   });
 
 describe('the cap of a run', () => {
-  test('stops it before the next step after it is reached', async () => {
+  test('is never exceeded, and the failed step says what did not fit', async () => {
+    const workflowId = await costly(0.3, 0.3, 0.15, 0.05);
+    await cap(workflowId, 0.5, 'none');
+    const runId = await engine.trigger(workflowId);
+    const error =
+      'Run cost cap has no room: $0.30 of $0.50 spent; the next request may cost $0.30, and $0.20 is left: ' +
+      'raise the cap, or lower max_output_tokens of the agent';
+    const run = await engine.until(runId, ['failed']);
+    expect(run).toMatchObject({ error, failure: { kind: 'budget', node_id: 'n2' }, cost_usd: 0.3 });
+    expect(run.steps.at(-1)).toMatchObject({ node_id: 'n2', status: 'failed', error });
+    expect(await events(runId)).toMatchObject([
+      { evidence: { committed_usd: 0.3, limit_usd: 0.5, request_usd: 0.3 } },
+    ]);
+    await override(runId, 0.8);
+    expect(await engine.until(runId, ['success'])).toMatchObject({ cost_usd: 0.8 });
+  });
+
+  test('with an overrun stops it before the next step after it is reached', async () => {
     const workflowId = await costly(0.3, 0.3, 0.3);
     await cap(workflowId, 0.5);
     const runId = await engine.trigger(workflowId);
@@ -180,7 +198,7 @@ describe('the cap of a run', () => {
 describe('a budget', () => {
   test('stops a run that exceeds it, and an override lets it continue', async () => {
     const workflowId = await costly(0.6, 0.6, 0.6);
-    const id = await budget(workflowId, 1, 0.5);
+    const id = await budget(workflowId, 1, 0.5, 'one_step');
     const runId = await engine.trigger(workflowId);
     const run = await engine.until(runId, ['failed']);
     expect(run).toMatchObject({
@@ -253,7 +271,7 @@ describe('parallel steps', () => {
     });
   };
 
-  test('exceed the cap by at most one step', async () => {
+  test('with an overrun exceed the cap by at most one step', async () => {
     const workflowId = await fan(20, 1);
     await cap(workflowId, 2);
     const runId = await engine.trigger(workflowId);
@@ -276,27 +294,27 @@ describe('parallel steps', () => {
     expect(run.steps.map((step) => step.attempt)).toEqual(run.steps.map(() => 1));
   }, 60_000);
 
-  test('exceed a budget by at most one step, over several runs', async () => {
-    const workflowId = await fan(15, 1, 150, 1_500);
-    const id = await budget(workflowId, 2, 0.5);
+  test('never exceed a budget, over several runs', async () => {
+    const workflowId = await fan(15, 0.3, 150, 1_500);
+    const id = await budget(workflowId, 3, 0.5);
     const runIds: string[] = [];
     for (let n = 0; n < 4; n += 1) runIds.push(await engine.trigger(workflowId));
     const runs = await Promise.all(runIds.map((runId) => engine.until(runId, ['failed'], 60_000)));
     const total = runs.reduce((sum, run) => sum + run.cost_usd, 0);
-    expect(total).toBeLessThan(3);
+    expect(total).toBeLessThanOrEqual(3);
     expect(await status(id)).toMatchObject({ spent_usd: total, reserved_usd: 0 });
   }, 90_000);
 
   test('keep to the cap when their worker dies, and leave nothing reserved', async () => {
     const workflowId = await fan(10, 0.5, 600);
-    await cap(workflowId, 2);
+    await cap(workflowId, 2, 'none');
     const id = await budget(workflowId, 100, 0.1);
     const runId = await engine.trigger(workflowId);
     await eventually(async () => (await engine.run(runId)).steps.length > 1);
     await workers.splice(0)[0]?.kill();
     await startWorker();
     const run = await engine.until(runId, ['failed'], 90_000);
-    expect(run.cost_usd).toBeLessThan(2.5);
+    expect(run.cost_usd).toBeLessThanOrEqual(2);
     expect(await status(id)).toMatchObject({ spent_usd: run.cost_usd, reserved_usd: 0 });
   }, 120_000);
 });

@@ -47,6 +47,7 @@ export const turnCall = ({
   ...agentCall({ node: { tools: ['custom:find'], ...node } }),
   turn: 1,
   conversation: { system: '', prompt: 'Hello', turns: [] },
+  inputBytes: 100,
   tools: [],
   toolChoice: 'auto',
   ...rest,

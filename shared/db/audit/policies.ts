@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import type { Actor } from '../../actor.ts';
 import { type Policies, policiesSchema, unrestricted } from '../../contract/policy.ts';
-import { type Price, priceSchema } from '../../contract/price.ts';
+import type { Price } from '../../contract/price.ts';
+import { priceRow, toPrice } from '../money/price-row.ts';
 import { recordAudit } from './audit.ts';
 import { type Db, type Pool, sql } from '../pool.ts';
 
@@ -22,7 +23,7 @@ export async function readPolicies(db: Db, workspaceId: string): Promise<PolicyR
   return { revision: row?.revision ?? 0, policies: row?.policies ?? unrestricted };
 }
 
-const settingsRow = policyRow.extend({ prices: z.array(priceSchema) });
+const settingsRow = policyRow.extend({ prices: z.array(priceRow) });
 
 /** What the steps of a workspace are judged and priced by, as of one moment. The prices override the built-in table. */
 export async function readStepSettings(
@@ -34,14 +35,15 @@ export async function readStepSettings(
       SELECT coalesce(json_agg(json_build_object(
         'model', c.model,
         'input_usd_per_million', c.input_usd_per_million,
-        'output_usd_per_million', c.output_usd_per_million)), '[]')
+        'output_usd_per_million', c.output_usd_per_million,
+        'cached_input_usd_per_million', c.cached_input_usd_per_million)), '[]')
       FROM workspace_prices c WHERE c.workspace_id = w.id) AS prices
     FROM workspaces w LEFT JOIN workspace_policies p ON p.workspace_id = w.id WHERE w.id = ${workspaceId}
   `);
   return {
     revision: row?.revision ?? 0,
     policies: row?.policies ?? unrestricted,
-    prices: row?.prices ?? [],
+    prices: (row?.prices ?? []).map(toPrice),
   };
 }
 

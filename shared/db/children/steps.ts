@@ -119,7 +119,11 @@ const insertStep = (tx: Tx, step: ChildBeginning, run: LockedRun) =>
         attempt_started_at = excluded.started_at, attempt_ended_at = NULL,
         forgiven = CASE WHEN s.epoch < excluded.epoch THEN s.errors ELSE s.forgiven END,
         started_at = CASE WHEN s.epoch < excluded.epoch OR s.attempts = 0 THEN excluded.started_at ELSE s.started_at END
-      WHERE s.status NOT IN ('success', 'skipped') AND NOT s.caught AND s.attempts < excluded.attempts
+      WHERE s.status NOT IN ('success', 'skipped') AND NOT s.caught
+        AND (s.attempts < excluded.attempts
+             -- A cap or a budget had stopped this attempt, which is no error of it, and the run was resumed since.
+             OR s.attempts = excluded.attempts AND s.generation < excluded.attempts AND s.status = 'failed'
+                AND s.epoch < excluded.epoch)
       RETURNING new.node_id, coalesce(old.epoch < new.epoch OR old.attempts = 0, true) AS opened,
                 old.policy::jsonb AS judged
     ), events AS (${verdictEvents(step.judged.verdicts, sql.fragment`claimed`)}

@@ -14,6 +14,8 @@ export interface Blocked {
   limitMicros: number;
   /** The hold that the run would need; only for a run that has not started. */
   estimateMicros?: number | null;
+  /** What the step that does not fit may cost. */
+  requestMicros?: number;
   /** The budget of an experiment: what the step may cost; null: unknown. */
   experiment?: { most: number | null };
 }
@@ -23,15 +25,26 @@ export const usd = (micros: number): string =>
   toDollars(micros).toFixed(micros % 10_000 === 0 ? 2 : 6);
 
 /**
- * The message for the caller or the failed run. Below the limit, the message includes the estimate that does not fit.
+ * The message for the caller or the failed run. Below the limit, the message includes what does not fit: the estimate of
+ * the run, or what its next request may cost.
  */
 export function blockedText(blocked: Blocked): string {
-  const { name, committedMicros, limitMicros, estimateMicros } = blocked;
+  const { name, committedMicros, limitMicros, estimateMicros, requestMicros } = blocked;
   const amounts = `$${usd(committedMicros)} of $${usd(limitMicros)}`;
   if (blocked.experiment !== undefined) return experimentText(amounts, blocked.experiment.most);
-  if (name === null) return `Run cost cap reached: ${amounts} spent`;
+  const isFull = committedMicros >= limitMicros;
+  const remedy =
+    isFull || requestMicros === undefined
+      ? ''
+      : `; the next request may cost $${usd(requestMicros)}, and $${usd(limitMicros - committedMicros)} is left: ` +
+        `raise the ${name === null ? 'cap' : 'limit'}, or lower max_output_tokens of the agent`;
+  if (name === null) {
+    return isFull
+      ? `Run cost cap reached: ${amounts} spent`
+      : `Run cost cap has no room: ${amounts} spent${remedy}`;
+  }
   const text = `Budget '${name}' exhausted: ${amounts} committed`;
-  if (estimateMicros == null || committedMicros >= limitMicros) return text;
+  if (estimateMicros == null || isFull) return `${text}${remedy}`;
   return `${text}; this run needs an estimate of $${usd(estimateMicros)}`;
 }
 
@@ -46,6 +59,7 @@ export const blockedEvidence = (blocked: Blocked): JsonObject => ({
   committed_usd: toDollars(blocked.committedMicros),
   limit_usd: toDollars(blocked.limitMicros),
   ...(blocked.estimateMicros == null ? {} : { estimate_usd: toDollars(blocked.estimateMicros) }),
+  ...(blocked.requestMicros === undefined ? {} : { request_usd: toDollars(blocked.requestMicros) }),
 });
 
 /** The verdict of a cap or a budget. */

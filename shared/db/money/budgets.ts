@@ -7,6 +7,7 @@ import {
   type BudgetStatus,
   type BudgetUpdate,
   budgetWindows,
+  overrunModes,
 } from '../../contract/budget.ts';
 import type { DryRunBudget } from '../../contract/dry-run.ts';
 import type { OffsetPage } from '../../contract/common.ts';
@@ -29,6 +30,7 @@ const budgetRow = z.object({
   window: z.enum(budgetWindows),
   limit_micros: z.number(),
   estimate_micros: z.number().nullable(),
+  overrun: z.enum(overrunModes),
   created_at: z.string(),
   spent: z.number(),
   reserved: z.number(),
@@ -44,7 +46,7 @@ export const windowBounds = sql.fragment`
 
 /** Budgets `b` with the counters of the current window. `elapsed`: how much of it has passed, 0 to 1. */
 const budgetColumns = sql.fragment`
-  b.id, b.name, b.scope, b.workflow_id, b."window", b.limit_micros, b.estimate_micros, b.created_at,
+  b.id, b.name, b.scope, b.workflow_id, b."window", b.limit_micros, b.estimate_micros, b.overrun, b.created_at,
   CASE WHEN b.window_start < w.start THEN 0 ELSE b.spent_micros END AS spent,
   CASE WHEN b.window_start < w.start THEN 0 ELSE b.reserved_micros END AS reserved,
   ${windowBounds},
@@ -63,6 +65,7 @@ function toBudget(row: z.infer<typeof budgetRow>): Budget {
     window: row.window,
     limit_usd: toDollars(row.limit_micros),
     reservation_estimate_usd: row.estimate_micros === null ? null : toDollars(row.estimate_micros),
+    overrun: row.overrun,
     created_at: row.created_at,
     status: toStatus(row),
   };
@@ -185,9 +188,9 @@ export async function createBudget(db: Pool, actor: Actor, input: BudgetInput): 
         FROM seen WHERE NOT ended
       ), budget AS (
         INSERT INTO budgets (id, workspace_id, name, scope, workflow_id, "window", limit_micros, estimate_micros,
-                             window_start, spent_micros, reserved_micros)
+                             overrun, window_start, spent_micros, reserved_micros)
         SELECT ${budgetId}, ${workspaceId}, ${input.name}, ${input.scope}, ${workflowId}, ${input.window},
-               ${toMicros(input.limit_usd)}, ${microsOrNull(input.reservation_estimate_usd)}, w.start,
+               ${toMicros(input.limit_usd)}, ${microsOrNull(input.reservation_estimate_usd)}, ${input.overrun ?? 'none'}, w.start,
                (SELECT sum(spent) FROM entries), (SELECT sum(held) FROM entries)
         FROM w
       ), raised AS (
@@ -221,6 +224,7 @@ const lockedRow = z.object({
   window: z.string(),
   limit_micros: z.number(),
   estimate_micros: z.number().nullable(),
+  overrun: z.enum(overrunModes),
 });
 
 /**
@@ -235,7 +239,7 @@ export async function updateBudget(
 ): Promise<void> {
   await db.transaction(async (tx) => {
     const before = await tx.maybeOne(sql.prepared('budgets_lock', lockedRow)`
-      SELECT name, scope, workflow_id, "window", limit_micros, estimate_micros FROM budgets
+      SELECT name, scope, workflow_id, "window", limit_micros, estimate_micros, overrun FROM budgets
       WHERE id = ${budgetId} AND workspace_id = ${actor.workspaceId} FOR UPDATE
     `);
     if (before === null) throw notFound('Budget');
@@ -251,10 +255,11 @@ export async function updateBudget(
         body.reservation_estimate_usd === undefined
           ? before.estimate_micros
           : microsOrNull(body.reservation_estimate_usd),
+      overrun: body.overrun ?? before.overrun,
     };
     await tx.query(sql.prepared('budgets_update', z.object({}))`
       UPDATE budgets SET name = ${after.name}, limit_micros = ${after.limit_micros},
-        estimate_micros = ${after.estimate_micros}, updated_at = now()
+        estimate_micros = ${after.estimate_micros}, overrun = ${after.overrun}, updated_at = now()
       WHERE id = ${budgetId}
     `);
     await auditBudget(tx, actor, budgetId, 'update', {

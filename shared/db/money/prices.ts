@@ -1,16 +1,18 @@
 import { z } from 'zod';
 import type { Actor } from '../../actor.ts';
-import { type Price, priceSchema } from '../../contract/price.ts';
+import type { Price } from '../../contract/price.ts';
 import { recordAudit } from '../audit/audit.ts';
 import { nextPolicyRevision } from '../audit/policies.ts';
 import { type Db, type Pool, sql } from '../pool.ts';
+import { priceRow, toPrice } from './price-row.ts';
 
 /** The workspace's own prices where they differ from the built-in table, by model name. */
 export async function listPrices(db: Db, workspaceId: string): Promise<readonly Price[]> {
-  return db.any(sql.prepared('prices_list', priceSchema)`
-    SELECT model, input_usd_per_million, output_usd_per_million
+  const rows = await db.any(sql.prepared('prices_list', priceRow)`
+    SELECT model, input_usd_per_million, output_usd_per_million, cached_input_usd_per_million
     FROM workspace_prices WHERE workspace_id = ${workspaceId} ORDER BY model
   `);
+  return rows.map(toPrice);
 }
 
 /** Replaces all prices of the workspace. They apply to every step that starts after the commit. */
@@ -31,10 +33,12 @@ export async function replacePrices(
         price.model,
         price.input_usd_per_million,
         price.output_usd_per_million,
+        price.cached_input_usd_per_million ?? null,
       ]);
       await tx.query(sql.type(z.object({}))`
-        INSERT INTO workspace_prices (workspace_id, model, input_usd_per_million, output_usd_per_million)
-        SELECT * FROM ${sql.unnest(rows, ['text', 'text', 'numeric', 'numeric'])}
+        INSERT INTO workspace_prices (workspace_id, model, input_usd_per_million, output_usd_per_million,
+                                      cached_input_usd_per_million)
+        SELECT * FROM ${sql.unnest(rows, ['text', 'text', 'numeric', 'numeric', 'numeric'])}
       `);
     }
     await recordAudit(tx, actor, {

@@ -1,5 +1,13 @@
 import { z } from 'zod';
-import { admit, type Admittance, isCovered, type RunRoom, type StepCost } from '../../spending.ts';
+import { overrunModes } from '../../contract/budget.ts';
+import {
+  admit,
+  type Admittance,
+  countedCost,
+  isCovered,
+  type RunRoom,
+  type StepCost,
+} from '../../spending.ts';
 import { type Db, sql, type Tx } from '../pool.ts';
 import { applyMoves, committedOf } from './holds.ts';
 
@@ -7,20 +15,22 @@ import { applyMoves, committedOf } from './holds.ts';
 const isCapped = sql.fragment`(run.cost_cap_micros IS NOT NULL OR run.parent_run_id IS NOT NULL)`;
 
 /**
- * The limit that stops a run before its next step: a cap, else a budget. Expects a CTE `run` with `id`, `parent_run_id`,
- * `cost_micros`, `cost_cap_micros` and `budget_exempt`. The runs below a run count against its cap. A run within its estimate is never stopped, even when other
- * holds have filled the budget.
+ * The limit that stops a run before its next step, even a free one: a cap, else a budget. Expects a CTE `run` with `id`,
+ * `parent_run_id`, `cost_micros`, `cost_cap_micros` and `budget_exempt`. The runs below a run count against its cap. A run
+ * within its estimate is never stopped, even when other holds have filled the budget.
  */
 export const blockedRun = sql.fragment`
   SELECT NULL::text AS budget_id, NULL::text AS name, c.cost_micros AS committed, c.cap_micros AS limit_micros
   FROM run CROSS JOIN LATERAL capped_spending(run.id, '') AS c
-  WHERE ${isCapped} AND c.cost_micros >= c.cap_micros
+  WHERE ${isCapped} AND (c.cost_micros > c.cap_micros OR c.overrun = 'one_step' AND c.cost_micros = c.cap_micros)
   UNION ALL
   SELECT * FROM (
     SELECT b.id, b.name, c.committed, b.limit_micros
     FROM run JOIN budget_holds h ON h.run_id = run.id AND h.status = 'open'
     JOIN budgets b ON b.id = h.budget_id ${committedOf}
-    WHERE NOT run.budget_exempt AND c.committed >= b.limit_micros
+    WHERE NOT run.budget_exempt
+      AND (c.committed > b.limit_micros
+           OR c.committed = b.limit_micros AND (h.estimate_micros IS NULL OR b.overrun = 'one_step'))
       AND (h.estimate_micros IS NULL OR run.cost_micros - h.base_micros > h.estimate_micros)
     ORDER BY b.id) AS budget`;
 
@@ -50,21 +60,17 @@ const inFlight = (exceptStepKey: string) => sql.fragment`
       -- An attempt whose worker died counts only until its claim expires.
       AND s.claim_until > clock_timestamp()) AS f`;
 
+const cap = z.object({
+  cost: z.number(),
+  cap: z.number(),
+  inFlight: z.object({ micros: z.number(), unknown: z.boolean() }),
+});
+
+const isOneStep = z.enum(overrunModes).transform((overrun) => overrun === 'one_step');
+
 const roomRow = z.object({
-  experiment: z
-    .object({
-      cost: z.number(),
-      cap: z.number(),
-      inFlight: z.object({ micros: z.number(), unknown: z.boolean() }),
-    })
-    .nullable(),
-  caps: z.array(
-    z.object({
-      cost: z.number(),
-      cap: z.number(),
-      inFlight: z.object({ micros: z.number(), unknown: z.boolean() }),
-    }),
-  ),
+  experiment: cap.nullable(),
+  caps: z.array(cap.extend({ oneStep: isOneStep })),
   in_flight: z.number(),
   unknown: z.boolean(),
   budgets: z.array(
@@ -74,12 +80,20 @@ const roomRow = z.object({
       limit: z.number(),
       estimate: z.number().nullable(),
       used: z.number(),
+      held: z.number(),
       committed: z.number(),
       pending: z.number(),
       pendingUnknown: z.boolean(),
+      oneStep: isOneStep,
     }),
   ),
 });
+
+/** Whether a step can start, and what it counts as while it runs. */
+interface Admitted {
+  admittance: Admittance;
+  counted: StepCost;
+}
 
 /**
  * Decides whether a step can start under the limits of its run: see `admit`. Locks the run's row, after that of its
@@ -89,7 +103,7 @@ const roomRow = z.object({
 export async function admitStep(
   tx: Tx,
   step: { runId: string; stepKey: string; cost: StepCost },
-): Promise<Admittance | undefined> {
+): Promise<Admitted | undefined> {
   const { runId, stepKey, cost } = step;
   await tx.query(sql.prepared('spending_lock_experiment', z.object({}))`
     SELECT FROM experiments WHERE id = budgeted_experiment(${runId}) FOR NO KEY UPDATE`);
@@ -99,15 +113,21 @@ export async function admitStep(
     ORDER BY depth FOR NO KEY UPDATE`);
   const room = await readRoom(tx, runId, stepKey);
   if (room === undefined) return undefined;
-  const admittance = admit(room, cost);
-  if (admittance === 'begin' && (cost.most === 0 || isCovered(room, cost))) return admittance;
+  const found = admitted(room, cost);
+  const { admittance, counted } = found;
+  if (admittance === 'begin' && (counted.most === 0 || isCovered(room, counted))) return found;
   await tx.query(sql.prepared('spending_lock_budgets', z.object({}))`
     SELECT FROM budgets WHERE id IN (
       SELECT budget_id FROM budget_holds WHERE run_id = ${runId} AND status = 'open' AND estimate_micros IS NOT NULL)
     ORDER BY id FOR NO KEY UPDATE`);
   const held = await readRoom(tx, runId, stepKey);
-  return held === undefined ? undefined : admit(held, cost);
+  return held === undefined ? undefined : admitted(held, cost);
 }
+
+const admitted = (room: RunRoom, cost: StepCost): Admitted => {
+  const counted = countedCost(room, cost);
+  return { admittance: admit(room, counted), counted };
+};
 
 async function readRoom(tx: Tx, runId: string, stepKey: string): Promise<RunRoom | undefined> {
   const row = await tx.maybeOne(sql.prepared('spending_read_room', roomRow)`
@@ -117,13 +137,14 @@ async function readRoom(tx: Tx, runId: string, stepKey: string): Promise<RunRoom
        FROM experiments e CROSS JOIN LATERAL experiment_spending(e.id, r.id, ${stepKey}) AS s
        WHERE e.id = budgeted_experiment(r.id)) AS experiment,
       (SELECT coalesce(json_agg(json_build_object('cost', c.cost_micros, 'cap', c.cap_micros, 'inFlight',
-                json_build_object('micros', c.pending_micros, 'unknown', c.pending_unknown))), '[]')
+                json_build_object('micros', c.pending_micros, 'unknown', c.pending_unknown),
+                'oneStep', c.overrun)), '[]')
        FROM capped_spending(r.id, ${stepKey}) AS c) AS caps,
       coalesce((
         SELECT json_agg(json_build_object(
           'budgetId', b.id, 'name', b.name, 'limit', b.limit_micros, 'estimate', h.estimate_micros,
-          'used', r.cost_micros - h.base_micros, 'committed', c.committed, 'pending', p.others,
-          'pendingUnknown', p.unknown) ORDER BY b.id)
+          'used', r.cost_micros - h.base_micros, 'held', h.held_micros - h.pending_micros, 'committed', c.committed,
+          'pending', p.others, 'pendingUnknown', p.unknown, 'oneStep', b.overrun) ORDER BY b.id)
         FROM budget_holds h JOIN budgets b ON b.id = h.budget_id ${committedOf}
         WHERE h.run_id = r.id AND h.status = 'open' AND NOT r.budget_exempt), '[]') AS budgets
     FROM runs r ${inFlight(stepKey)}

@@ -150,11 +150,13 @@ interface Claim {
  * the same claim, the second waits for the first. If the first commits, the second gets nothing; if the first is
  * refused, the second gets the claim.
  */
-export function claimOf(request: RunRequest, runId: string): Claim {
+export function claimOf(request: RunRequest, runId: string, leastMicros: number | null): Claim {
   const { event, experimentId, parent, replay, schedule, signature } = request;
   const key = keyOf(request);
   const refused = sql.fragment``;
-  if (parent !== undefined) return { name: 'admission_insert_child_run', ...childClaim(parent) };
+  if (parent !== undefined) {
+    return { name: 'admission_insert_child_run', ...childClaim(parent, leastMicros) };
+  }
   if (experimentId !== undefined) {
     const claim = experimentClaim(experimentId, request.fork?.sourceId);
     return { name: 'admission_insert_experiment_run', claim, refused };
@@ -235,9 +237,13 @@ function signedClaim(signature: SignatureMark, event: RunRequest['event'], runId
 
 /**
  * The step of a run starts one run. The lock on the run above keeps it open until the commit: a cancel waits, and then
- * cancels this run, too. Two attempts at the same time break the constraint `runs_one_per_step`.
+ * cancels this run, too. Two attempts at the same time break the constraint `runs_one_per_step`. A run that can cost
+ * something, at least `leastMicros`, needs room under the caps of the runs above it.
  */
-const childClaim = ({ runId, stepKey, execution }: NonNullable<RunRequest['parent']>) => ({
+const childClaim = (
+  { runId, stepKey, execution }: NonNullable<RunRequest['parent']>,
+  leastMicros: number | null,
+) => ({
   claim: sql.fragment`
     claim AS (
       SELECT p.depth FROM workflow w JOIN runs p ON p.workspace_id = w.workspace_id
@@ -247,6 +253,12 @@ const childClaim = ({ runId, stepKey, execution }: NonNullable<RunRequest['paren
     )`,
   refused: sql.fragment`
       SELECT refuse('depth', '{}') FROM claim WHERE depth >= ${MAX_RUN_DEPTH}::int
+      UNION ALL
+      SELECT refuse('cap', json_build_object('committed_micros', c.cost_micros, 'limit_micros', c.cap_micros))
+      FROM claim CROSS JOIN LATERAL capped_spending(${runId}, '') AS c
+      WHERE CASE WHEN ${leastMicros === null} THEN false
+                 WHEN c.overrun = 'one_step' THEN c.cost_micros >= c.cap_micros
+                 ELSE c.cost_micros + ${leastMicros ?? 0}::bigint > c.cap_micros END
       UNION ALL`,
 });
 

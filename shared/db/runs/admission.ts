@@ -3,6 +3,7 @@ import { z } from 'zod';
 import type { Graph } from '../../contract/graph.ts';
 import type { RunSummary, Trigger } from '../../contract/run.ts';
 import { AppError, conflict, notFound } from '../../errors.ts';
+import { leastCostOf } from '../../graph/least-cost.ts';
 import type { JsonObject } from '../../json.ts';
 import { MAX_RUN_DEPTH } from '../../limits.ts';
 import { newId } from '../../crypto/ids.ts';
@@ -152,11 +153,17 @@ const runsPerMonth = JSON.stringify(
 
 const quotaFacts = z.object({ used: z.number(), limit: z.number(), plan: z.string() });
 
+const capFacts = z.object({ committed_micros: z.number(), limit_micros: z.number() });
+
+/** The least that a run costs if it costs anything, in micro-dollars; null: it costs nothing. */
+const leastCost = ({ rehearsal }: RunRequest, { graph }: Judged): number | null =>
+  graph === undefined || rehearsal?.allow.includes('agent') === false ? null : leastCostOf(graph);
+
 /** A version, and why it does not accept the input of the request. */
 type Judged = Runnable & { inputRefusal: AppError | undefined };
 
 /** The error for a refusal by the database; other errors unchanged. */
-function asRefusal(error: unknown, runnable: Judged): unknown {
+function asRefusal(error: unknown, request: RunRequest, runnable: Judged): unknown {
   const refusal = refusalOf(error);
   switch (refusal?.reason) {
     case 'quota': {
@@ -170,6 +177,14 @@ function asRefusal(error: unknown, runnable: Judged): unknown {
       return runnable.refusal;
     case 'input':
       return runnable.inputRefusal;
+    case 'cap': {
+      const { committed_micros: committedMicros, limit_micros: limitMicros } = capFacts.parse(
+        refusal.facts,
+      );
+      const requestMicros = leastCost(request, runnable) ?? 0;
+      const facts = { budgetId: null, name: null, committedMicros, limitMicros, requestMicros };
+      return new BudgetExceeded(facts);
+    }
     case 'depth':
       return conflict(
         `Runs can start other runs up to a depth of ${MAX_RUN_DEPTH}, and this one would be deeper`,
@@ -227,7 +242,8 @@ const refusedRun = (
       UNION ALL SELECT refuse('changed', '{}') FROM claimed c
       WHERE (SELECT count(*) FROM kept) >= 0 AND NOT EXISTS (
         SELECT FROM workflow_now(c.id) n
-        WHERE n.version = c.version AND n.run_cap_micros IS NOT DISTINCT FROM c.run_cap_micros AND n.plan = c.plan
+        WHERE n.version = c.version AND n.run_cap_micros IS NOT DISTINCT FROM c.run_cap_micros AND n.overrun = c.overrun
+          AND n.plan = c.plan
           AND (${toolRevision ?? null}::int IS NULL OR n.tool_revision = ${toolRevision ?? null}::int))
       UNION ALL SELECT refuse('graph', '{}') FROM claimed WHERE ${graph === undefined}
       UNION ALL SELECT refuse('input', '{}') FROM claimed WHERE ${inputRefusal !== undefined}
@@ -240,11 +256,11 @@ function admittedRows(request: RunRequest, { graph }: Judged, runId: string): Fr
   const details = { run_id: runId, trigger, ...request.audit?.details };
   return sql.fragment`
     run AS (
-      INSERT INTO runs (id, workspace_id, workflow_id, workflow_version, trigger, input, cost_cap_micros, created_by,
+      INSERT INTO runs (id, workspace_id, workflow_id, workflow_version, trigger, input, cost_cap_micros, overrun, created_by,
                         created_by_name, schedule_id, due_at, parent_run_id, parent_step_key, parent_attempt, depth,
                         starter_id, forked_from, forked_from_step, laid, graph, rehearsal, experiment_id,
                         inbound_event_id)
-      SELECT ${runId}, workspace_id, id, run_version, ${trigger}, ${JSON.stringify(input)}::json, run_cap_micros,
+      SELECT ${runId}, workspace_id, id, run_version, ${trigger}, ${JSON.stringify(input)}::json, run_cap_micros, overrun,
              ${actor.id}, ${actor.name}, ${request.schedule?.id ?? null},
              ${request.schedule?.dueAt ?? null}::timestamptz, ${request.parent?.runId ?? null},
              ${request.parent?.stepKey ?? null}, ${request.parent?.attempt ?? 0}::int,
@@ -276,12 +292,13 @@ function admittedRows(request: RunRequest, { graph }: Judged, runId: string): Fr
 function admission(request: RunRequest, runnable: Judged, runId: string) {
   const { actor } = request;
   const { version, toolRevision } = runnable;
-  const { name, claim, refused } = claimOf(request, runId);
+  const leastMicros = leastCost(request, runnable);
+  const { name, claim, refused } = claimOf(request, runId, leastMicros);
   const copies = copying(request.fork?.copies, request.rehearsal?.digests);
   const log = logging(request);
   return sql.prepared(name + copies.suffix + log.suffix, admittedRow)`
     WITH workflow AS (
-      SELECT w.id, w.workspace_id, w.version, ${version}::int AS run_version, w.run_cap_micros, s.plan,
+      SELECT w.id, w.workspace_id, w.version, ${version}::int AS run_version, w.run_cap_micros, w.overrun, s.plan,
              (${runsPerMonth}::json ->> s.plan)::bigint AS run_limit
       FROM share_budgets(${actor.workspaceId}) AS budgets(revision)
       CROSS JOIN workflows w JOIN workspaces s ON s.id = w.workspace_id
@@ -327,7 +344,7 @@ async function insertRun(
   } catch (error) {
     const reason = refusalOf(error)?.reason;
     if (reason === 'event' || reason === 'changed' || isTwice(error)) return undefined;
-    const refusal = asRefusal(error, runnable);
+    const refusal = asRefusal(error, request, runnable);
     if (refusal instanceof BudgetExceeded) {
       await recordGovernanceEvent(db, {
         ...blockedVerdict(refusal.blocked),

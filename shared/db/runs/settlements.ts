@@ -17,6 +17,8 @@ const settling = z.object({
   status: z.string(),
   wanted: z.boolean(),
   cost_micros: z.number(),
+  /** Of the runs below it. */
+  below_micros: z.number(),
   active_ms: z.number(),
   workspace_id: z.string(),
   phase_us: z.number().nullable(),
@@ -59,6 +61,8 @@ export async function settleRun(
   for (let round = 0; round < MAX_SCORINGS; round += 1) {
     const run = await db.maybeOne(sql.prepared('settle_read_run', settling)`
       SELECT r.workspace_id, r.status, (${acceptsWorkOf(call.execution)}) AS wanted, r.cost_micros, r.active_ms,
+             (SELECT coalesce(sum(b.cost_micros), 0)::bigint FROM runs b
+              WHERE b.id = ANY (ARRAY(SELECT a.id FROM runs_below(r.id) AS a))) AS below_micros,
              ${phaseMicroseconds} AS phase_us, ${activeMsNow} AS duration_ms, w.checks
       FROM (SELECT * FROM runs WHERE id = ${call.run_id}) AS r
       JOIN LATERAL (SELECT checks FROM workflows WHERE id = r.workflow_id) AS w ON true
@@ -86,8 +90,8 @@ async function score(
   run: z.infer<typeof settling>,
   evaluate: EvaluateChecks,
 ): Promise<Scored> {
-  const { cost_micros, duration_ms, workspace_id, checks } = run;
-  const cost_usd = toDollars(cost_micros);
+  const { cost_micros, below_micros, duration_ms, workspace_id, checks } = run;
+  const cost_usd = toDollars(cost_micros + below_micros);
   return {
     evals: await evaluate(workspace_id, checks, { state, output, cost_usd, duration_ms }),
     run,

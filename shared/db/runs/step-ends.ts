@@ -23,6 +23,7 @@ export interface StepSpending {
   model?: string;
   usage?: Usage;
   unpriced?: boolean;
+  estimated?: boolean;
 }
 
 export interface StepEnd {
@@ -82,15 +83,17 @@ async function bookUnbegun(db: Db, end: StepEnd, { step, attempt }: Beginning): 
     )${paid(end) ? sql.fragment`, ${chargeHolds(spending.costMicros)}` : sql.fragment``}
     INSERT INTO steps AS s (run_id, step_key, node_id, label, kind, iteration, output_key, ordinal, status, epoch,
                             queued_at, input, started_at, finished_at, policy, attempts, cost_micros, unpriced,
-                            ${agentColumns})
+                            cost_estimated, ${agentColumns})
     SELECT run.id, ${step.stepKey}, ${step.nodeId}, ${step.label}, ${step.kind}, ${sql.array(step.iteration, 'int4')},
            ${step.outputKey}, run.frame_seq, 'cancelled', greatest(0, run.resumed_count - 1),
            ${step.queuedAt.toISOString()}::timestamptz, ${json(step.input)}, moment.now, moment.now,
            ${json(step.judged.verdicts)}, ${attempt}::int, ${spending.costMicros}::bigint, ${spending.unpriced ?? false},
+           ${spending.estimated ?? false},
            ${agentValues(step.agent)}
     FROM run, ${moment}
     ON CONFLICT (run_id, step_key) DO UPDATE SET
-      cost_micros = s.cost_micros + excluded.cost_micros, unpriced = s.unpriced OR excluded.unpriced
+      cost_micros = s.cost_micros + excluded.cost_micros, unpriced = s.unpriced OR excluded.unpriced,
+      cost_estimated = s.cost_estimated OR excluded.cost_estimated
   `);
 }
 
@@ -144,6 +147,7 @@ async function endStep(
         status = CASE WHEN ${waits} THEN 'running' ELSE ${result.status} END,
         output = ${json(result.output)}, model = ${spending.model ?? null}, usage = ${json(spending.usage)},
         unpriced = unpriced OR ${spending.unpriced ?? false},
+        cost_estimated = cost_estimated OR ${spending.estimated ?? false},
         finished_at = CASE WHEN NOT ${waits} THEN clock_timestamp() END,
         attempt_ended_at = CASE WHEN ${waits} THEN clock_timestamp() END, claim = NULL, claim_until = NULL
       WHERE ${heldBy(end)} RETURNING step_key
@@ -201,7 +205,8 @@ const runIsOpen = sql.fragment`((SELECT status FROM run) IN ('pending', 'running
 /** Books the cost of an attempt that no longer holds the claim. */
 const bookLate = (end: StepEnd) => sql.fragment`
   UPDATE steps SET cost_micros = cost_micros + ${end.spending.costMicros}::bigint,
-                   unpriced = unpriced OR ${end.spending.unpriced ?? false}
+                   unpriced = unpriced OR ${end.spending.unpriced ?? false},
+                   cost_estimated = cost_estimated OR ${end.spending.estimated ?? false}
   WHERE run_id = (SELECT id FROM run) AND step_key = ${end.stepKey} AND NOT EXISTS (SELECT FROM won)
   RETURNING run_id, step_key`;
 
@@ -247,7 +252,8 @@ export async function recordStepError(
     ), ${charge(end)} won AS (
       UPDATE steps SET
         cost_micros = cost_micros + ${end.spending.costMicros}::bigint,
-        unpriced = unpriced OR ${end.spending.unpriced ?? false}, errors = errors + 1,
+        unpriced = unpriced OR ${end.spending.unpriced ?? false},
+        cost_estimated = cost_estimated OR ${end.spending.estimated ?? false}, errors = errors + 1,
         generation = generation + CASE WHEN ${error.definite} THEN 1 ELSE 0 END, error = ${error.message},
         error_kind = ${error.kind ?? 'node'},
         status = CASE WHEN ${isFinal} THEN 'failed' WHEN ${runIsOpen} THEN 'running' ELSE 'cancelled' END,

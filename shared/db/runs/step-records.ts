@@ -34,6 +34,7 @@ export interface StepRow {
   model: string | null;
   usage: Step['usage'] | null;
   unpriced: boolean;
+  cost_estimated: boolean;
   input: Json;
   output: Json;
   error: string | null;
@@ -96,6 +97,7 @@ export const stepRecord = sql.fragment`
     'attempt_ended_at', s.attempt_ended_at, 'finished_at', s.finished_at,
     'earlier', CASE WHEN s.attempts > 1 THEN (${earlierAttempts}) END,
     'event_id', s.event_id, 'cost_micros', s.cost_micros, 'model', s.model, 'usage', s.usage, 'unpriced', s.unpriced,
+    'cost_estimated', s.cost_estimated,
     'input', s.input, 'output', s.output, 'error', s.error, 'error_kind', s.error_kind, 'caught', s.caught,
     'tries', CASE WHEN s.caught THEN greatest(1, s.errors - s.forgiven) END, 'policy', s.policy,
     'decision', CASE WHEN s.kind = 'human_gate' OR s.call_index IS NOT NULL THEN (${lastDecision}) END,
@@ -129,6 +131,7 @@ function toStep(row: StepRow): Step {
     ...(row.model === null ? {} : { model: row.model }),
     ...(row.usage == null ? {} : { usage: row.usage }),
     ...(row.unpriced ? { unpriced: true } : {}),
+    ...(row.cost_estimated ? { cost_estimated: true } : {}),
     input: row.input,
     output: row.output,
     error: row.error,
@@ -207,6 +210,7 @@ function withAgentCosts(steps: Step[]): Step[] {
       ...(model === undefined ? {} : { model }),
       ...(usages.length === 0 ? {} : { usage: usages.reduce(addUsage) }),
       ...(own.some((part) => part.unpriced) ? { unpriced: true } : {}),
+      ...(own.some((part) => part.cost_estimated) ? { cost_estimated: true } : {}),
     };
   });
 }

@@ -127,10 +127,10 @@ export async function beginStep(db: Pool, step: StepBeginning, done?: Done): Pro
   const cost = typeof step.cost === 'function' ? await step.cost() : (step.cost ?? UNKNOWN_COST);
   return db.transaction(async (tx) => {
     const { stepKey, pendingWrites } = step;
-    const admittance = await admitStep(tx, { runId: pendingWrites.run_id, stepKey, cost });
-    if (admittance === undefined) return { outcome: 'refused' };
-    const claimed =
-      admittance === 'begin' ? await claimStep(tx, step, { counted: cost }) : undefined;
+    const admitted = await admitStep(tx, { runId: pendingWrites.run_id, stepKey, cost });
+    if (admitted === undefined) return { outcome: 'refused' };
+    const { admittance, counted } = admitted;
+    const claimed = admittance === 'begin' ? await claimStep(tx, step, { counted }) : undefined;
     // Also when the step does not start: an attempt whose worker died may still be counted.
     await recountHolds(tx, pendingWrites.run_id);
     if (admittance !== 'begin') {
@@ -145,12 +145,13 @@ export async function beginStep(db: Pool, step: StepBeginning, done?: Done): Pro
   });
 }
 
-const blockedBy = ({ budget, committed, limit, experiment }: Stop): Blocked => ({
+const blockedBy = ({ budget, committed, limit, experiment, most }: Stop): Blocked => ({
   budgetId: budget?.budgetId ?? null,
   name: budget?.name ?? null,
   committedMicros: committed,
   limitMicros: limit,
-  ...(experiment === undefined ? {} : { experiment }),
+  ...(experiment ? { experiment: { most } } : {}),
+  ...(most === null ? {} : { requestMicros: most }),
 });
 
 /** How a claim is written; see `claimStep`. */

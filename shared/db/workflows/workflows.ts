@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { AuditAction } from '../../contract/audit.ts';
 import type { Actor } from '../../actor.ts';
+import { overrunModes } from '../../contract/budget.ts';
 import type { OffsetPage } from '../../contract/common.ts';
 import type { EvaluationCheck } from '../../contract/graph.ts';
 import type { Template } from '../../contract/template.ts';
@@ -49,6 +50,7 @@ const workflowRow = z.object({
   version: z.number(),
   checks: z.array(json),
   run_cap_micros: z.number().nullable(),
+  overrun: z.enum(overrunModes),
   requires_experiment: z.boolean(),
   created_by: z.string().nullable(),
   created_at: z.string(),
@@ -67,7 +69,7 @@ const workflowRow = z.object({
 });
 
 const workflowColumns = sql.fragment`
-  w.id, w.workspace_id, w.name, w.description, w.status, w.version, w.checks, w.run_cap_micros, w.requires_experiment,
+  w.id, w.workspace_id, w.name, w.description, w.status, w.version, w.checks, w.run_cap_micros, w.overrun, w.requires_experiment,
   w.created_by,
   w.created_at, w.updated_at, v.graph, v.input_schema, s.*,
   EXISTS (SELECT FROM workflow_drafts d WHERE d.workflow_id = w.id AND d.workspace_id = w.workspace_id) AS has_draft
@@ -163,6 +165,7 @@ function toWorkflow(row: z.infer<typeof workflowRow>): Workflow {
     input_schema: row.input_schema,
     checks: row.checks,
     run_cap_usd: row.run_cap_micros === null ? null : toDollars(row.run_cap_micros),
+    overrun: row.overrun,
     requires_experiment: row.requires_experiment,
     stats: {
       total: row.total,
@@ -200,9 +203,9 @@ export async function createWorkflow(
   await db.transaction(async (tx) => {
     await requireRoom(tx, actor.workspaceId, 'workflows');
     await tx.query(sql.prepared('workflows_insert', z.object({}))`
-      INSERT INTO workflows (id, workspace_id, name, description, checks, run_cap_micros, requires_experiment, created_by)
+      INSERT INTO workflows (id, workspace_id, name, description, checks, run_cap_micros, overrun, requires_experiment, created_by)
       VALUES (${id}, ${actor.workspaceId}, ${body.name}, ${body.description}, ${checks}::json,
-              ${cap === null ? null : toMicros(cap)}, ${body.requires_experiment ?? false}, ${actor.id})
+              ${cap === null ? null : toMicros(cap)}, ${body.overrun ?? 'none'}, ${body.requires_experiment ?? false}, ${actor.id})
     `);
     const content = { graph: body.graph, inputSchema: body.input_schema ?? null };
     await insertVersion(tx, actor, { workflowId: id, version: 1, ...content });
@@ -222,6 +225,7 @@ const lockedRow = z.object({
   status: z.enum(workflowStatuses),
   version: z.number(),
   run_cap_micros: z.number().nullable(),
+  overrun: z.enum(overrunModes),
   requires_experiment: z.boolean(),
   checks: z.array(json),
 });
@@ -233,7 +237,7 @@ export async function lockWorkflow(
   workflowId: string,
 ): Promise<z.infer<typeof lockedRow>> {
   const row = await tx.maybeOne(sql.prepared('workflows_lock', lockedRow)`
-    SELECT name, description, status, version, run_cap_micros, requires_experiment, checks
+    SELECT name, description, status, version, run_cap_micros, overrun, requires_experiment, checks
     FROM workflows WHERE id = ${workflowId} AND workspace_id = ${actor.workspaceId}
     FOR NO KEY UPDATE
   `);
@@ -260,10 +264,11 @@ export async function updateWorkflow(
       name: body.name ?? before.name,
       description: body.description ?? before.description,
       run_cap_micros: newCap(before.run_cap_micros, body.run_cap_usd),
+      overrun: body.overrun ?? before.overrun,
       requires_experiment: body.requires_experiment ?? before.requires_experiment,
     };
     const changed: Json[] = (
-      ['name', 'description', 'run_cap_micros', 'requires_experiment'] as const
+      ['name', 'description', 'run_cap_micros', 'overrun', 'requires_experiment'] as const
     )
       .filter((field) => after[field] !== before[field])
       .map((field) => (field === 'run_cap_micros' ? 'run_cap_usd' : field));
@@ -282,7 +287,7 @@ export async function updateWorkflow(
     await tx.query(sql.prepared('workflows_update', z.object({}))`
       UPDATE workflows
       SET name = ${after.name}, description = ${after.description}, run_cap_micros = ${after.run_cap_micros},
-          requires_experiment = ${after.requires_experiment}, version = ${version}, updated_at = now()
+          overrun = ${after.overrun}, requires_experiment = ${after.requires_experiment}, version = ${version}, updated_at = now()
       WHERE id = ${workflowId} AND workspace_id = ${actor.workspaceId}
     `);
     await auditWorkflow(tx, actor, workflowId, 'update', { changed, version });

@@ -304,7 +304,7 @@ describeConsole('run pages', (given) => {
         nodes: [agent('dear', { cost_usd: 0.5 }), agent('next', { cost_usd: 0.1 })],
         edges: [{ source: 'dear', target: 'next' }],
       },
-      { run_cap_usd: 0.2 },
+      { run_cap_usd: 0.2, overrun: 'one_step' },
     );
     await rest(runId, 'failed');
     const { page, context } = await stage.open(`/runs/${runId}`);

@@ -224,7 +224,7 @@ describe('money', () => {
       'Middle',
     );
     const top = await engine.define(alone(call('sub', 'Middle')), 'Top');
-    await change(top, { run_cap_usd: 1 });
+    await change(top, { run_cap_usd: 1, overrun: 'one_step' });
     const runId = await engine.trigger(top);
     const run = await ended(runId);
     // Never caught, although there is an error edge on the way.
@@ -241,6 +241,28 @@ describe('money', () => {
       children_cost_usd: 1.6,
       output: { sub: { second: { two: 'two' } } },
     });
+  });
+
+  test('a used-up cap refuses a child that can cost something, before it exists', async () => {
+    await engine.define(alone(priced('one', 0.3)), 'Costs');
+    await engine.define(alone({ id: 'c', kind: 'condition', expression: 'true' } as never), 'Free');
+    const after = (workflow: string) =>
+      engine.define({
+        nodes: [priced('first', 0.4), call('sub', workflow), echo('caught')],
+        edges: [edge('first', 'sub'), edge('sub', 'caught', 'error')],
+      });
+    const [parent, other] = [await after('Costs'), await after('Free')];
+    for (const id of [parent, other]) await change(id, { run_cap_usd: 0.5 });
+    const runId = await engine.trigger(parent);
+    const run = await ended(runId);
+    expect(run).toMatchObject({
+      ...{ status: 'failed', failure: { kind: 'budget', node_id: 'sub' }, cost_usd: 0.4 },
+    });
+    expect(run.error).toContain('the next request may cost $0.30, and $0.10 is left');
+    expect(await childrenOf(engine, runId)).toEqual([]);
+    await resumeRun(engine.deps, { ...act(runId), override: { capMicros: 700_000 } });
+    expect(await engine.until(runId, ['success'])).toMatchObject({ children_cost_usd: 0.3 });
+    expect((await ended(await engine.trigger(other))).status).toBe('success');
   });
 
   test('a child is counted and held like every run, and a refusal stops its parent', async () => {

@@ -72,6 +72,9 @@ export const budgetForm = {
   aboutReserve:
     'Each run reserves an estimate until it ends, so concurrent runs cannot exceed the limit together.',
   estimate: 'Estimate per run (USD)',
+  overrun: 'Allow one step above the limit',
+  aboutOverrun:
+    'A step begins while something is left. Otherwise it begins only if everything it may cost fits.',
   window: 'Window',
   aboutWindow: 'In UTC. Weeks start on Monday.',
   windows: {

@@ -11,6 +11,7 @@ export const prices = {
   aboutBuiltIn: (date: string) => `List prices as of ${date}. Custom prices override them.`,
   input: 'Input, per million',
   output: 'Output, per million',
+  cached: 'Cached input, per million',
   actions: 'Actions',
   editPrice: (model: string) => `Edit price of ${model}`,
   removePrice: (model: string) => `Remove price of ${model}`,
@@ -29,5 +30,7 @@ export const priceForm = {
   taken: 'This model already has a price',
   input: 'Input price (USD per million tokens)',
   output: 'Output price (USD per million tokens)',
+  cached: 'Cached input price (USD per million tokens)',
+  aboutCached: 'Of input that the provider reads from its cache. Leave empty for the input price.',
   about: 'Recorded costs do not change.',
 } as const;

@@ -20,6 +20,7 @@ function useBudgetForm({ editing, onClose }: FormProps) {
   const [limit, setLimit] = useState<number | string>(budget?.limit_usd ?? '');
   const [estimate, setEstimate] = useState<number | string>(budget?.reservation_estimate_usd ?? '');
   const [holds, setHolds] = useState(budget !== undefined && estimate !== '');
+  const [oneStep, setOneStep] = useState(budget?.overrun === 'one_step');
   const [window, setWindow] = useState<Budget['window']>(budget?.window ?? 'month');
   const [workflowId, setWorkflowId] = useState(budget?.workflow_id ?? null);
 
@@ -27,6 +28,7 @@ function useBudgetForm({ editing, onClose }: FormProps) {
     name,
     limit_usd: Number(limit),
     reservation_estimate_usd: holds ? Number(estimate) : null,
+    overrun: oneStep ? 'one_step' : 'none',
     window,
     scope: workflowId === null ? 'workspace' : 'workflow',
     workflow_id: workflowId,
@@ -61,6 +63,8 @@ function useBudgetForm({ editing, onClose }: FormProps) {
     setHolds,
     estimate,
     setEstimate,
+    oneStep,
+    setOneStep,
   };
 }
 
@@ -138,7 +142,8 @@ function BudgetFields({ editing, onClose }: FormProps) {
 }
 
 /** Whether runs reserve an estimate, and how much. */
-function Reservation({ holds, setHolds, estimate, setEstimate }: BudgetFormState) {
+function Reservation(state: BudgetFormState) {
+  const { holds, setHolds, estimate, setEstimate, oneStep, setOneStep } = state;
   return (
     <>
       <Switch
@@ -156,6 +161,14 @@ function Reservation({ holds, setHolds, estimate, setEstimate }: BudgetFormState
           decimalScale={6}
           hideControls
           required
+        />
+      )}
+      {holds && (
+        <Switch
+          label={text.overrun}
+          description={text.aboutOverrun}
+          checked={oneStep}
+          onChange={(event) => setOneStep(event.currentTarget.checked)}
         />
       )}
     </>

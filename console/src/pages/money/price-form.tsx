@@ -45,10 +45,12 @@ function usePriceForm({ editing, edited, onClose }: FormProps) {
   const [model, setModel] = useState(price?.model ?? '');
   const [input, setInput] = useState<number | string>(price?.input_usd_per_million ?? '');
   const [output, setOutput] = useState<number | string>(price?.output_usd_per_million ?? '');
+  const [cached, setCached] = useState<number | string>(price?.cached_input_usd_per_million ?? '');
   const entered = {
     model: model.trim(),
     input_usd_per_million: Number(input),
     output_usd_per_million: Number(output),
+    ...(cached === '' ? {} : { cached_input_usd_per_million: Number(cached) }),
   };
   const save = useEdit(
     editing,
@@ -62,14 +64,26 @@ function usePriceForm({ editing, edited, onClose }: FormProps) {
   );
   const taken = others.some((each) => each.model === model.trim());
   const ready = model.trim() !== '' && !taken && input !== '' && output !== '';
-  return { save, ready, taken, model, setModel, input, setInput, output, setOutput };
+  return {
+    save,
+    ready,
+    taken,
+    model,
+    setModel,
+    input,
+    setInput,
+    output,
+    setOutput,
+    cached,
+    setCached,
+  };
 }
 
 const dollars = { min: 0, max: 10_000_000, decimalScale: 6, hideControls: true, required: true };
 
 function PriceFields(props: FormProps) {
   const { onClose } = props;
-  const { save, ready, taken, model, setModel, input, setInput, output, setOutput } =
+  const { save, ready, taken, model, setModel, input, setInput, output, setOutput, ...form } =
     usePriceForm(props);
   return (
     <Form
@@ -91,6 +105,14 @@ function PriceFields(props: FormProps) {
       />
       <NumberInput label={text.input} value={input} onChange={setInput} {...dollars} />
       <NumberInput label={text.output} value={output} onChange={setOutput} {...dollars} />
+      <NumberInput
+        label={text.cached}
+        description={text.aboutCached}
+        value={form.cached}
+        onChange={form.setCached}
+        {...dollars}
+        required={false}
+      />
       <Text size="xs" c="dimmed">
         {text.about}
       </Text>

@@ -110,6 +110,9 @@ function builtInPrices(): Price[] {
     model,
     input_usd_per_million: price.inputUsd,
     output_usd_per_million: price.outputUsd,
+    ...(price.cachedInputUsd === undefined
+      ? {}
+      : { cached_input_usd_per_million: price.cachedInputUsd }),
   }));
 }
 
@@ -133,6 +136,7 @@ function PriceTable({
         words.model,
         { label: text.input, numbers: true },
         { label: text.output, numbers: true },
+        { label: text.cached, numbers: true },
         ...(onEdit === undefined ? [] : [text.actions]),
       ]}
     >
@@ -143,6 +147,9 @@ function PriceTable({
           </Table.Td>
           <Table.Td className="numbers">{dollarsText(price.input_usd_per_million)}</Table.Td>
           <Table.Td className="numbers">{dollarsText(price.output_usd_per_million)}</Table.Td>
+          <Table.Td className="numbers">
+            {dollarsText(price.cached_input_usd_per_million ?? price.input_usd_per_million)}
+          </Table.Td>
           {onEdit !== undefined && list !== undefined && (
             <Table.Td>
               <PriceActions price={price} list={list} onEdit={() => onEdit(price)} />

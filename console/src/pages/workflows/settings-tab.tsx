@@ -76,11 +76,13 @@ function AboutFields({ editing, latest }: { editing: Editing<Workflow>; latest: 
   const [name, setName] = useState(workflow.name);
   const [description, setDescription] = useState(workflow.description);
   const [cap, setCap] = useState<number | string>(workflow.run_cap_usd ?? '');
+  const [oneStep, setOneStep] = useState(workflow.overrun === 'one_step');
   const [required, setRequired] = useState(workflow.requires_experiment);
   const fields = {
     name,
     description,
     run_cap_usd: cap === '' ? null : Number(cap),
+    overrun: oneStep ? ('one_step' as const) : ('none' as const),
     requires_experiment: required,
   };
   const save = useEdit(
@@ -107,6 +109,30 @@ function AboutFields({ editing, latest }: { editing: Editing<Workflow>; latest: 
         description={description}
         onDescription={setDescription}
       />
+      <CapFields {...{ cap, setCap, oneStep, setOneStep }} />
+      <Switch
+        label={text.requiresExperiment}
+        description={text.requiresExperimentAbout}
+        checked={required}
+        onChange={(event) => setRequired(event.currentTarget.checked)}
+      />
+    </Form>
+  );
+}
+
+function CapFields({
+  cap,
+  setCap,
+  oneStep,
+  setOneStep,
+}: {
+  cap: number | string;
+  setCap: (cap: number | string) => void;
+  oneStep: boolean;
+  setOneStep: (oneStep: boolean) => void;
+}) {
+  return (
+    <>
       <NumberInput
         label={text.cap}
         description={text.capAbout}
@@ -115,13 +141,15 @@ function AboutFields({ editing, latest }: { editing: Editing<Workflow>; latest: 
         value={cap}
         onChange={setCap}
       />
-      <Switch
-        label={text.requiresExperiment}
-        description={text.requiresExperimentAbout}
-        checked={required}
-        onChange={(event) => setRequired(event.currentTarget.checked)}
-      />
-    </Form>
+      {cap !== '' && (
+        <Switch
+          label={text.overrun}
+          description={text.overrunAbout}
+          checked={oneStep}
+          onChange={(event) => setOneStep(event.currentTarget.checked)}
+        />
+      )}
+    </>
   );
 }
 

@@ -47,6 +47,7 @@ export const stepFacts = {
   queued: 'Queued',
   failedAttempts: 'Failed attempts',
   unpriced: 'Unknown: this model has no price',
+  atMost: (dollars: string) => `At most ${dollars}: the provider reported no tokens`,
   checkpoint: 'Checkpoint',
   historyEvent: (id: number) => `History event ${id}`,
   tokens: 'Tokens',

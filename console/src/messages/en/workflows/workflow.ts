@@ -58,6 +58,9 @@ export const settingsTab = {
   saved: 'Settings saved',
   cap: 'Cost cap per run (USD)',
   capAbout: 'A run that would cost more fails. Leave empty for no cap.',
+  overrun: 'Allow one step above the cap',
+  overrunAbout:
+    'A step begins while something is left. Otherwise it begins only if everything it may cost fits.',
   requiresExperiment: 'Publish only after an experiment',
   requiresExperimentAbout:
     'A draft needs an experiment that lost no check and failed no run before it is published.',

@@ -20,10 +20,7 @@ export function StepFacts({ run, step }: { run: Run; step: Step }) {
     facts.push([text.failedAttempts, durationText(step.retried_ms)]);
   }
   if (step.model !== undefined) facts.push([words.model, <UserText>{step.model}</UserText>]);
-  facts.push(...tokenFacts(step), [
-    words.cost,
-    step.unpriced === true ? text.unpriced : dollarsText(step.cost_usd),
-  ]);
+  facts.push(...tokenFacts(step), [words.cost, costText(step)]);
   if (checkpoint?.event_id != null) {
     facts.push([text.checkpoint, text.historyEvent(checkpoint.event_id)]);
   }
@@ -38,6 +35,11 @@ export function StepFacts({ run, step }: { run: Run; step: Step }) {
     </dl>
   );
 }
+
+const costText = ({ unpriced, cost_estimated: estimated, cost_usd: cost }: Step): string => {
+  if (unpriced === true) return text.unpriced;
+  return estimated === true ? text.atMost(dollarsText(cost)) : dollarsText(cost);
+};
 
 function tokenFacts({ usage }: Step): [string, string][] {
   if (usage === undefined) return [];

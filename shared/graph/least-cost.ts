@@ -1,0 +1,29 @@
+import type { AgentNode, Graph } from '../contract/graph.ts';
+import { toMicros } from '../money.ts';
+import { workflowOf } from '../tools.ts';
+import { agentToolsOf } from './node-tools.ts';
+
+/** What a request to a provider costs at least, in micro-dollars. */
+const SOMETHING = 1;
+
+/**
+ * The least that one request of the graph costs, in micro-dollars, if it costs anything. Null: no run of it costs anything.
+ * What the workflows cost that it calls is not known here.
+ */
+export function leastCostOf({ nodes }: Pick<Graph, 'nodes'>): number | null {
+  const costs = nodes.flatMap((node) => {
+    if (node.kind === 'workflow') return [SOMETHING];
+    return node.kind === 'agent' ? requestsOf(node) : [];
+  });
+  return costs.length === 0 ? null : costs.reduce((least, cost) => Math.min(least, cost));
+}
+
+function requestsOf(node: AgentNode): number[] {
+  const models = [node.model, ...(node.fallback_models ?? [])];
+  const calls = agentToolsOf(node).some(({ name }) => workflowOf(name) !== undefined);
+  if (calls || models.some((model) => model !== 'mock')) return [SOMETHING];
+  const turns = node.tools === undefined ? [] : (node.mock?.turns ?? []);
+  return [node.mock?.cost_usd, ...turns.map(({ cost_usd }) => cost_usd)]
+    .map((usd = 0) => toMicros(usd))
+    .filter((micros) => micros > 0);
+}

@@ -1,0 +1,222 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { z } from 'zod';
+import { beginChildStep } from '../../shared/db/children/steps.ts';
+import { createBudget, readBudget } from '../../shared/db/money/budgets.ts';
+import { sql } from '../../shared/db/pool.ts';
+import { beginStep } from '../../shared/db/runs/steps.ts';
+import { finishStep } from '../../shared/db/runs/step-ends.ts';
+import { updateWorkflow } from '../../shared/db/workflows/workflows.ts';
+import { AppError } from '../../shared/errors.ts';
+import { toDollars } from '../../shared/money.ts';
+import { triggerRun } from '../../shared/operations/runs/runs.ts';
+import { echo, type Engine, startEngine } from '../support/engine.ts';
+import { expectCostsToAgree, expectLedgerToAgree } from '../support/money.ts';
+
+/**
+ * Random schedules of parallel steps, in runs and the runs below them, through the statements of workers, several at the
+ * same time. Every limit holds at every moment.
+ *
+ *     LIMIT_SCHEDULES=1000 npm test -- test/db/limits-hold.test.ts
+ */
+const SCHEDULES = Number(process.env['LIMIT_SCHEDULES'] ?? 12);
+const SEED = process.env['LIMIT_SEED'];
+
+let engine: Engine;
+beforeAll(async () => {
+  engine = await startEngine({ worker: false });
+});
+afterAll(() => engine.close());
+
+/** In micro-dollars: what a step may cost at most, and what it costs. */
+interface Priced {
+  bound: number;
+  cost: number;
+}
+interface Plan {
+  steps: Priced[];
+  cap: number | null;
+  /** The place of the run above it; it comes before. */
+  above: number | null;
+}
+interface Schedule {
+  overrun: 'none' | 'one_step';
+  plans: Plan[];
+  budget: { limit: number; estimate: number } | null;
+  /** What happens: how many steps are asked at once, and how many of those in progress end beside them. */
+  rounds: { asked: number; ended: number }[];
+}
+
+const step = fc
+  .record({
+    bound: fc.integer({ min: 0, max: 100 }),
+    share: fc.double({ min: 0, max: 1, noNaN: true }),
+  })
+  .map(({ bound, share }): Priced => ({ bound, cost: Math.floor(bound * share) }));
+const plan = fc.record({
+  steps: fc.array(step, { minLength: 1, maxLength: 6 }),
+  cap: fc.option(fc.integer({ min: 1, max: 300 })),
+  place: fc.nat(),
+});
+const schedules = fc.record<Schedule>({
+  overrun: fc.constantFrom('none', 'none', 'one_step'),
+  plans: fc.array(plan, { minLength: 1, maxLength: 4 }).map((plans) =>
+    plans.map(({ place, ...rest }, at) => ({
+      ...rest,
+      above: at === 0 || place % 3 === 0 ? null : place % at,
+    })),
+  ),
+  budget: fc.option(
+    fc
+      .record({ estimate: fc.integer({ min: 1, max: 80 }), times: fc.integer({ min: 1, max: 6 }) })
+      .map(({ estimate, times }) => ({ estimate, limit: estimate * times })),
+  ),
+  rounds: fc.array(
+    fc.record({ asked: fc.integer({ min: 1, max: 6 }), ended: fc.integer({ min: 0, max: 4 }) }),
+    { minLength: 1, maxLength: 12 },
+  ),
+});
+
+interface Open extends Priced {
+  runId: string;
+  stepKey: string;
+}
+interface World {
+  schedule: Schedule;
+  runs: { id: string; plan: Plan; at: number }[];
+  budgetId: string | undefined;
+}
+
+async function build(schedule: Schedule): Promise<World> {
+  const { plans, overrun, budget } = schedule;
+  const workflowId = await engine.define({ nodes: [echo('a')], edges: [] });
+  const budgetId =
+    budget === null
+      ? undefined
+      : await createBudget(engine.db, engine.actor, {
+          ...{ name: 'B', scope: 'workflow', workflow_id: workflowId, window: 'month', overrun },
+          limit_usd: toDollars(budget.limit),
+          reservation_estimate_usd: toDollars(budget.estimate),
+        });
+  const runs: World['runs'] = [];
+  for (const [at, plan] of plans.entries()) {
+    const run_cap_usd = plan.cap === null ? null : toDollars(plan.cap);
+    await updateWorkflow(engine.db, engine.actor, workflowId, { run_cap_usd, overrun });
+    const above = runs.find((run) => run.at === plan.above)?.id;
+    if (plan.above !== null && above === undefined) continue;
+    try {
+      runs.push({ id: await admit(workflowId, at, above), plan, at });
+    } catch (error) {
+      // Its budget has no room, or the cap of a run above it.
+      if (!(error instanceof AppError) || error.code !== 'budget_exceeded') throw error;
+    }
+  }
+  return { schedule, runs, budgetId };
+}
+
+const execution = 'e';
+
+async function admit(workflowId: string, at: number, above: string | undefined): Promise<string> {
+  if (above === undefined) return engine.trigger(workflowId);
+  const key = `sub${at}`;
+  await beginChildStep(engine.db, {
+    ...{ step_key: key, node_id: key, label: key, iteration: [], output_key: key },
+    ...{ control: [], observed: [], alerts: false, run_id: above, workflow_id: workflowId },
+    ...{ execution, attempt: 1, workspace_id: engine.actor.workspaceId, input: {} },
+    judged: { revision: 0, verdicts: [] },
+  });
+  const { runId } = await triggerRun(engine.deps, {
+    ...{ actor: engine.actor, workflowId, trigger: 'workflow', input: {} },
+    parent: { runId: above, stepKey: key, execution, attempt: 1 },
+  });
+  return runId;
+}
+
+async function begin({ runId, stepKey, bound }: Open): Promise<string> {
+  const { outcome } = await beginStep(engine.db, {
+    pendingWrites: { run_id: runId, control: [], observed: [] },
+    ...{ execution, claim: 'c', claimMs: 3_600_000, stepKey, nodeId: stepKey, label: stepKey },
+    ...{ kind: 'agent', iteration: [], outputKey: stepKey, input: {}, queuedAt: new Date() },
+    cost: () => Promise.resolve({ least: bound, most: bound }),
+    judged: { workspaceId: engine.actor.workspaceId, revision: 0, verdicts: [] },
+  });
+  return outcome;
+}
+
+const end = ({ runId, stepKey, cost }: Open) =>
+  finishStep(
+    engine.db,
+    {
+      ...{ runId, stepKey, nodeId: stepKey, claim: 'c', counted: true },
+      spending: { costMicros: cost },
+    },
+    1,
+  );
+
+/** What was spent is within every limit. With an overrun, it exceeds one by less than a step. */
+async function expectLimitsToHold({ schedule, runs, budgetId }: World): Promise<void> {
+  const { overrun, budget } = schedule;
+  const dearest = Math.max(0, ...runs.flatMap(({ plan }) => plan.steps.map(({ bound }) => bound)));
+  const rows = await engine.db.any(sql.type(z.object({ id: z.string(), cost: z.number() }))`
+    SELECT r.id, r.cost_micros + (SELECT coalesce(sum(b.cost_micros), 0)::bigint FROM runs b
+      WHERE b.id IN (SELECT a.id FROM runs_below(r.id) AS a)) AS cost
+    FROM runs r WHERE r.id = ANY (${sql.array(
+      runs.map(({ id }) => id),
+      'text',
+    )})`);
+  const most = (limit: number, steps = 1) =>
+    overrun === 'none' ? limit : limit + Math.max(0, steps * dearest - 1);
+  for (const { id, cost } of rows) {
+    const cap = runs.find((run) => run.id === id)?.plan.cap;
+    if (cap != null) expect(cost).toBeLessThanOrEqual(most(cap));
+  }
+  if (budgetId === undefined || budget === null) return;
+  const ids = { workspaceId: engine.actor.workspaceId, budgetId };
+  const { status } = await readBudget(engine.db, ids);
+  const committed = Math.round(status.committed_usd * 1e6);
+  // With an overrun, the possible cost of what is in progress counts above the limit.
+  if (overrun === 'none') expect(committed).toBeLessThanOrEqual(budget.limit);
+}
+
+async function play(schedule: Schedule): Promise<void> {
+  const world = await build(schedule);
+  let open = world.runs.flatMap(({ id, plan: { steps } }) =>
+    steps.map((each, at): Open => ({ ...each, runId: id, stepKey: `s${at}` })),
+  );
+  let busy: Open[] = [];
+  for (let round = 0; open.length + busy.length > 0; round += 1) {
+    expect(round).toBeLessThan(300);
+    const { asked, ended } = schedule.rounds[round % schedule.rounds.length]!;
+    // With nothing in progress, no step may have to wait: all are asked.
+    const idle = busy.length === 0;
+    const asking = idle ? open : open.slice(0, asked);
+    const ending = busy.slice(0, asking.length === 0 ? busy.length : ended);
+    const [outcomes] = await Promise.all([
+      Promise.all(asking.map(begin)),
+      Promise.all(ending.map(end)),
+    ]);
+    const of = (outcome: string) => asking.filter((_, at) => outcomes[at] === outcome);
+    const waits = of('waits');
+    if (idle) expect(waits.length).toBeLessThan(Math.max(1, asking.length));
+    expect(of('begun').length + of('blocked').length + waits.length).toBe(asking.length);
+    busy = [...busy.filter((each) => !ending.includes(each)), ...of('begun')];
+    // Those that wait come again later than the others.
+    open = [...open.filter((each) => !asking.includes(each)), ...waits];
+    await expectLimitsToHold(world);
+  }
+  await expectLedgerToAgree(engine.db);
+  await expectCostsToAgree(engine.db);
+}
+
+test(
+  'no schedule of steps with a bound exceeds a cap or a budget',
+  async () => {
+    await fc.assert(fc.asyncProperty(schedules, play), {
+      numRuns: SCHEDULES,
+      ...(SEED === undefined ? {} : { seed: Number(SEED) }),
+      // Each try of a smaller schedule takes as long as the failed one.
+      endOnFailure: SCHEDULES < 100,
+    });
+  },
+  Math.max(120_000, SCHEDULES * 10_000),
+);
