@@ -1,5 +1,6 @@
 import { AppError } from './errors.ts';
 import { isDeeperThan, type Json } from './json.ts';
+import { isSchemaLimit } from './values/schema-parts.ts';
 
 /**
  * JSON from outside: request bodies, webhooks, imports, responses of tools, MCP servers and models. It is measured before
@@ -37,13 +38,15 @@ const SUSPICIOUS = /[0-9]{16}|[0-9][eE]/;
 /**
  * Parses JSON text of callers. Throws SyntaxError for invalid JSON, and AppError `invalid` (`Invalid <part>: <path> ...`)
  * for too many levels or values, an integer outside of ±(2^53 - 1) and a number too large, or too close to 0, for a
- * double. Extra digits of a fraction are rounded, as usual.
+ * double. Extra digits of a fraction are rounded, as usual, and so are the limits of numbers in a JSON Schema, such as that
+ * of 64-bit integers.
  */
 export function parseExactJson(part: string, text: string): unknown {
   const problem = sizeProblem(text);
   if (problem !== undefined) throw new AppError('invalid', `Invalid ${part}: ${problem}`);
   const value: unknown = JSON.parse(text);
-  for (const { path, problem: odd } of inexactNumbers(text)) {
+  for (const { from, to, path, problem: odd } of inexactNumbers(text)) {
+    if (Number.isFinite(Number(text.slice(from, to))) && isSchemaLimit(path())) continue;
     const at = pathText(path());
     throw new AppError('invalid', `Invalid ${part}: ${at === '' ? '' : `${at} `}${odd}`);
   }

@@ -3,7 +3,10 @@ import type { AgentNode } from '../../shared/contract/graph.ts';
 import { isObject } from '../../shared/graph/json-value.ts';
 import type { Json, JsonObject } from '../../shared/json.ts';
 import { toMicros } from '../../shared/money.ts';
-import { type NodeCall, NodeError, type NodeResult } from './node.ts';
+import { answerUntrusted } from '../../shared/platform/threads/untrusted.ts';
+import { examplesOf } from './mock-examples.ts';
+import { requireFitting } from './model-answer.ts';
+import { type Consumption, type NodeCall, NodeError, type NodeResult } from './node.ts';
 
 const ECHO_LENGTH = 120;
 
@@ -13,12 +16,21 @@ const ECHO_LENGTH = 120;
  */
 export async function askMock(call: NodeCall<AgentNode>, prompt: string): Promise<NodeResult> {
   await waitAsMock(call);
+  const spent = { model: 'mock', costMicros: toMicros(call.node.mock?.cost_usd ?? 0) };
   const given = givenOutput(call);
-  return {
-    output: given === undefined ? defaultOutput(call.node, prompt) : given,
-    model: 'mock',
-    costMicros: toMicros(call.node.mock?.cost_usd ?? 0),
-  };
+  const output = given === undefined ? await defaultOutput(call, prompt) : given;
+  return { ...spent, output: await heldToSchema(call, output, spent) };
+}
+
+/** The mock's answer, which has to fit the node's response schema like any other. Throws NodeError. */
+export async function heldToSchema(
+  { node, workspaceId }: NodeCall<AgentNode>,
+  output: Json,
+  consumption: Consumption,
+): Promise<Json> {
+  if (node.response_schema === undefined) return output;
+  const asked = { workspaceId, model: 'mock', consumption };
+  return requireFitting(asked, node.response_schema, output);
 }
 
 /** The mock's delay, then its failures. */
@@ -40,48 +52,24 @@ function givenOutput(call: NodeCall<AgentNode>): Json | undefined {
   return call.node.mock?.output;
 }
 
-function defaultOutput(node: AgentNode, prompt: string): Json {
-  if (node.response_schema !== undefined) return exampleOf(node.response_schema, 0);
+async function defaultOutput(
+  { node, workspaceId }: NodeCall<AgentNode>,
+  prompt: string,
+): Promise<Json> {
+  if (node.response_schema !== undefined) return fittingExample(workspaceId, node.response_schema);
   const line = prompt.replace(/\s+/g, ' ').trim();
   // By code points, so that no surrogate pair is split.
   const short = [...line].slice(0, ECHO_LENGTH).join('');
   return `Mock answer to: ${short}${short.length < line.length ? '...' : ''}`;
 }
 
-/** The simplest value that fits the common keywords of a JSON Schema, so that later nodes find their keys. */
-function exampleOf(schema: Json | undefined, depth: number): Json {
-  if (schema === null || typeof schema !== 'object' || Array.isArray(schema) || depth > 16) {
-    return null;
+/** An example that fits the schema; the first one, so that its problem is reported, when none of them does. */
+async function fittingExample(workspaceId: string, schema: JsonObject): Promise<Json> {
+  const examples = examplesOf(schema);
+  for (const example of examples) {
+    const outcome = await answerUntrusted(workspaceId, schema, example);
+    if (outcome.schemaProblem !== undefined) break;
+    if (outcome.problem === undefined) return example;
   }
-  if (schema['const'] !== undefined) return schema['const'];
-  if (Array.isArray(schema['enum'])) return schema['enum'][0] ?? null;
-  const type = Array.isArray(schema['type']) ? schema['type'][0] : schema['type'];
-  switch (type) {
-    case 'string':
-      return 'mock';
-    case 'number':
-    case 'integer':
-      return typeof schema['minimum'] === 'number' ? schema['minimum'] : 0;
-    case 'boolean':
-      return false;
-    case 'array':
-      return Array.from({ length: minItems(schema) }, () => exampleOf(schema['items'], depth + 1));
-    case 'object':
-      return exampleObject(schema, depth);
-    default:
-      return schema['properties'] === undefined ? null : exampleObject(schema, depth);
-  }
+  return examples[0]!;
 }
-
-function exampleObject(schema: JsonObject, depth: number): JsonObject {
-  const properties = schema['properties'];
-  if (properties === null || typeof properties !== 'object' || Array.isArray(properties)) return {};
-  return Object.fromEntries(
-    Object.entries(properties).map(([key, value]) => [key, exampleOf(value, depth + 1)]),
-  );
-}
-
-const minItems = (schema: JsonObject): number =>
-  typeof schema['minItems'] === 'number'
-    ? Math.min(Math.max(0, Math.floor(schema['minItems'])), 10)
-    : 0;

@@ -3,8 +3,9 @@ import type { AgentNode } from '../../shared/contract/graph.ts';
 import { isObject } from '../../shared/graph/json-value.ts';
 import type { Json } from '../../shared/json.ts';
 import { toMicros } from '../../shared/money.ts';
-import { askMock, waitAsMock } from './mock-model.ts';
+import { askMock, heldToSchema, waitAsMock } from './mock-model.ts';
 import type { TurnCall, TurnResult } from './model-turn.ts';
+import type { Consumption } from './node.ts';
 import { requestedCalls } from './turn-calls.ts';
 
 type MockTurn = NonNullable<NonNullable<AgentNode['mock']>['turns']>[number];
@@ -32,18 +33,22 @@ export async function askMockTurn(call: TurnCall): Promise<TurnResult> {
     );
     return { ...spent, said: { text: '', calls } };
   }
-  const output = await answer(call, scripted);
+  const output = await answer(call, scripted, spent);
   const text = typeof output === 'string' ? output : JSON.stringify(output);
   if (call.onText !== undefined) stream(text, call.onText);
   return { ...spent, said: { text, calls: [] }, output };
 }
 
-async function answer(call: TurnCall, scripted: MockTurn | undefined): Promise<Json> {
+async function answer(
+  call: TurnCall,
+  scripted: MockTurn | undefined,
+  spent: Consumption,
+): Promise<Json> {
   if (scripted?.output === undefined) {
     return (await askMock(call, call.conversation.prompt)).output;
   }
   await waitAsMock(call);
-  return scripted.output;
+  return heldToSchema(call, scripted.output, spent);
 }
 
 /** The rendered turn when the caller rendered the script, else the node's own. */

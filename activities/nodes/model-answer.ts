@@ -19,7 +19,7 @@ export async function answerOf(asked: Asked, reply: ModelReply): Promise<Json> {
   if (asked.schema === undefined) return asked.keys.json(reply.text);
   const answer = parsed(reply.text);
   if (answer === undefined) throw unparsable(asked, reply);
-  return fitting(asked, asked.schema, asked.keys.json(answer));
+  return requireFitting(asked, asked.schema, asked.keys.json(answer));
 }
 
 /** Throws a retryable NodeError for a response that is no answer. */
@@ -55,8 +55,9 @@ function unparsable({ model, keys, consumption }: Asked, reply: ModelReply): Nod
 export const cutOff = (model: string, before: string, consumption: Consumption): NodeError =>
   new NodeError(`${model} was cut off at its output limit before ${before}`, { consumption });
 
-async function fitting(
-  { workspaceId, model, consumption }: Asked,
+/** The answer, if it fits the node's response schema. Throws NodeError, which carries the cost. */
+export async function requireFitting(
+  { workspaceId, model, consumption }: Pick<Asked, 'workspaceId' | 'model' | 'consumption'>,
   schema: JsonObject,
   answer: Json,
 ): Promise<Json> {

@@ -7,7 +7,8 @@ import { type ModelSettings, unavailableProviders } from '../platform/calls/mode
 import { inputKeysOf } from '../graph/input-keys.ts';
 import { checkGraphUntrusted } from '../platform/threads/untrusted.ts';
 import { builtinTools } from '../tools.ts';
-import { gateSchemaIssues, membersFor } from './gate-checks.ts';
+import { membersFor } from './gate-checks.ts';
+import { schemaIssues } from './schema-checks.ts';
 
 /**
  * Every error and warning of the saved graph, or of `drawn` instead, including models without a key. Throws AppError
@@ -31,6 +32,6 @@ export async function validateWorkflow(
     ...inputKeysOf(current.inputSchema),
     unavailableProviders: unavailableProviders(models),
   });
-  const all = [...errors, ...(await gateSchemaIssues(scope.workspaceId, graph))];
+  const all = [...errors, ...(await schemaIssues(scope.workspaceId, graph))];
   return { valid: all.length === 0, errors: all, warnings };
 }

@@ -2,7 +2,7 @@ import type { Db } from '../db/pool.ts';
 import { readInputSchema } from '../db/workflows/current-graph.ts';
 import { AppError } from '../errors.ts';
 import type { JsonObject } from '../json.ts';
-import { inputSchemaProblems, inputUntrusted } from '../platform/threads/untrusted.ts';
+import { formSchemaProblem, inputUntrusted } from '../platform/threads/untrusted.ts';
 
 /** Checks the `input_schema` of a request. Throws AppError `invalid`. */
 export async function requireInputSchema(
@@ -10,10 +10,8 @@ export async function requireInputSchema(
   schema: JsonObject | null | undefined,
 ): Promise<void> {
   if (schema == null) return;
-  const [found] = await inputSchemaProblems(workspaceId, [schema]);
-  if (found !== undefined) {
-    throw new AppError('invalid', `Invalid body: input_schema ${found.problem}`);
-  }
+  const problem = await formSchemaProblem(workspaceId, schema);
+  if (problem !== undefined) throw new AppError('invalid', `Invalid body: input_schema ${problem}`);
 }
 
 /**

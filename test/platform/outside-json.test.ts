@@ -52,6 +52,27 @@ describe('JSON request bodies', () => {
     );
   });
 
+  test.each([
+    '{"input_schema":{"properties":{"id":{"type":"integer","maximum":9223372036854775807}}}}',
+    '{"graph":{"nodes":[{"response_schema":{"items":{"minimum":-9223372036854775808}}}]}}',
+    '{"draft":{"graph":{"nodes":[{"tools":[{"parameters":{"anyOf":[{"exclusiveMaximum":18446744073709551616}]}}]}]}}}',
+    '{"method":"tools/call","params":{"arguments":{"input_schema":{"$defs":{"maximum":{"maximum":9223372036854775807}}}}}}',
+  ])('may have limits of any size in a schema: %s', (text) => {
+    expect(read(text)).toEqual(JSON.parse(text));
+  });
+
+  test.each([
+    ['{"input_schema":{"properties":{"id":{"default":9007199254740993}}}}', 'default'],
+    ['{"input_schema":{"enum":[{"maximum":9007199254740993}]}}', 'maximum'],
+    ['{"input_schema":{"properties":{"maximum":9007199254740993}}}', 'maximum'],
+    ['{"input_schema":{"maximum":1e400}}', 'maximum'],
+    ['{"input":{"input_schema":{"maximum":9007199254740993}}}', 'maximum'],
+    ['{"graph":{"nodes":[{"params":{"input_schema":{"maximum":9007199254740993}}}]}}', 'maximum'],
+    ['{"maximum":9007199254740993}', 'maximum'],
+  ])('are refused for all other numbers in and beside a schema: %s', (text, path) => {
+    expect(() => read(text)).toThrow(new RegExp(`${path} is an? `));
+  });
+
   test('are refused only for numbers that change, in any structure', () => {
     const numbers = [
       '1',

@@ -7,7 +7,6 @@ import type { Json, JsonObject } from '../../shared/json.ts';
 import {
   answerUntrusted,
   argumentsUntrusted,
-  inputSchemaProblems,
   checkGraphUntrusted,
   checkPolicyPatterns,
   diffGraphsUntrusted,
@@ -15,6 +14,7 @@ import {
   evaluateUntrusted,
   judgeUntrusted,
   schemaProblem,
+  schemaProblems,
 } from '../../shared/platform/threads/untrusted.ts';
 import { WorkBusyError } from '../../shared/platform/threads/threads.ts';
 import { compilePolicies } from '../../shared/policy/judge.ts';
@@ -200,14 +200,17 @@ describe('the main thread stays free during', () => {
 
   test('many schemas of one graph, which share the time of one', async () => {
     const schemas = Array.from({ length: 200 }, (_, n) => ({
-      properties: Object.fromEntries(
-        Array.from({ length: 400 }, (_each, at): [string, Json] => [
-          `field_${at}`,
-          { type: 'string', pattern: `^[a-z]{1,9}${n}_${at}$` },
-        ]),
-      ),
+      isForm: true,
+      schema: {
+        properties: Object.fromEntries(
+          Array.from({ length: 400 }, (_each, at): [string, Json] => [
+            `field_${at}`,
+            { type: 'string', pattern: `^[a-z]{1,9}${n}_${at}$` },
+          ]),
+        ),
+      },
     }));
-    const { result, ms } = await asking(() => inputSchemaProblems(WORKSPACE, schemas));
+    const { result, ms } = await asking(() => schemaProblems(WORKSPACE, schemas));
     expect(ms).toBeLessThan(MOST_MS);
     expect(result).toEqual([
       {

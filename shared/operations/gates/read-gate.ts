@@ -8,7 +8,7 @@ import type { Db } from '../../db/pool.ts';
 import { notFound } from '../../errors.ts';
 import { decidersOf } from '../../graph/gate-settings.ts';
 import { kindsAround } from '../../graph/schedule/loops.ts';
-import { inputSchemaProblems } from '../../platform/threads/untrusted.ts';
+import { formSchemaProblem } from '../../platform/threads/untrusted.ts';
 import { findCalledTool } from '../runs/tool-calls.ts';
 
 /**
@@ -29,8 +29,8 @@ export async function readGate(
   const refusal = ruled?.refusal ?? null;
   const mayApprove = holds(actor.role, actor.overrides, 'approve_gates');
   const { input_schema: schema } = settings;
-  const problems =
-    decidable && schema !== undefined ? await inputSchemaProblems(workspaceId, [schema]) : [];
+  const problem =
+    decidable && schema !== undefined ? await formSchemaProblem(workspaceId, schema) : undefined;
   const eligible = decidable
     ? decidersOf(settings, await readStandings(db, workspaceId), progress).members
     : [];
@@ -39,7 +39,7 @@ export async function readGate(
     eligible_members: eligible.map(({ id, name }) => ({ id, name })),
     can_decide: decidable && mayApprove && refusal === null,
     refusal,
-    schema_problem: problems[0]?.problem ?? null,
+    schema_problem: problem ?? null,
     tool: decidable ? await toolOf(db, workspaceId, asked) : null,
     earlier: await readEarlierAskings(db, { workspaceId, runId, gate: asked, maps }),
   };

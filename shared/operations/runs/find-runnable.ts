@@ -9,7 +9,7 @@ import { toolNamesOf } from '../../graph/node-tools.ts';
 import { checkGraphUntrusted } from '../../platform/threads/untrusted.ts';
 import { containsSecrets } from '../../graph/validate/secrets.ts';
 import { builtinTools, customToolNames } from '../../tools.ts';
-import { gateSchemaIssues } from '../gate-checks.ts';
+import { schemaIssues } from '../schema-checks.ts';
 import { refusedInput } from '../workflow-input.ts';
 import { BoundedMap } from '../../values/bounded-cache.ts';
 
@@ -70,7 +70,7 @@ async function judge(
     secrets,
     calls,
   });
-  const errors = [...report.errors, ...(await gateSchemaIssues(workspaceId, report.graph))];
+  const errors = [...report.errors, ...(await schemaIssues(workspaceId, report.graph))];
   if (report.graph !== undefined && errors.length === 0) {
     const checked = { graph: report.graph };
     return dependsOnWorkspace(report.graph) ? { ...checked, toolRevision } : checked;

@@ -1,8 +1,10 @@
-import { Ajv, type AnySchema, type ErrorObject, type Options } from 'ajv';
-import { Ajv2020 } from 'ajv/dist/2020.js';
+import type { Ajv, AnySchema, ErrorObject, Options } from 'ajv';
 import { createBoundedCache } from '../../values/bounded-cache.ts';
 import { checkPattern, matchesPattern } from '../../values/pattern.ts';
-import { isDeeperThan, type JsonObject } from '../../json.ts';
+import { isDeeperThan, type Json, type JsonObject } from '../../json.ts';
+import { DialectError, readSchema, type Validator, validatorOf } from './schema-dialect.ts';
+import { comparing } from './schema-comparisons.ts';
+import { toRe2 } from './schema-pattern.ts';
 
 /** Characters of a schema as JSON, and its nesting depth. */
 const MAX_SCHEMA_LENGTH = 65_536;
@@ -15,7 +17,7 @@ export class ArgumentSchemaError extends Error {
 }
 
 /** The errors of a value: none when it fits. */
-type Judge = (value: JsonObject) => readonly ErrorObject[];
+type Judge = (value: Json) => readonly ErrorObject[];
 
 /** `first`: looking for more would let one value cause unlimited work. `all`, for small values: each, with its data. */
 type Errors = 'first' | 'all';
@@ -44,7 +46,7 @@ export function argumentsProblem(schema: JsonObject, args: JsonObject): string |
 /** Why a value does not fit a schema; empty when it does. Throws ArgumentSchemaError. */
 export function schemaErrors(
   schema: JsonObject,
-  value: JsonObject,
+  value: Json,
   errors: Errors,
 ): readonly ErrorObject[] {
   return judgeFor(schema, errors)(value);
@@ -64,15 +66,20 @@ function compile(schema: JsonObject, errors: Errors): Judge {
   }
   // Its validator would return a promise, which is not false.
   if (Object.hasOwn(schema, '$async')) throw new ArgumentSchemaError("'$async' is not supported");
-  const dialect = dialectOf(schema);
-  const grammar = grammarFor(dialect);
   const all = errors === 'all';
-  const options = { ...OPTIONS, validateSchema: false, allErrors: all, verbose: all };
   const validate = attempt('is not a valid JSON Schema', () => {
-    if (grammar.validateSchema(schema as AnySchema) !== true) {
+    const { validator, schema: read } = readSchema(schema);
+    const grammar = grammarFor(validator);
+    if (grammar.validateSchema(read as AnySchema) !== true) {
       throw new Error(grammar.errorsText(grammar.errors, { dataVar: 'schema' }));
     }
-    return new dialect(options).compile(schema as AnySchema);
+    const ajv = new validator({
+      ...OPTIONS,
+      validateSchema: false,
+      allErrors: all,
+      verbose: all,
+    });
+    return comparing(ajv).compile(read as AnySchema);
   });
   return (value) => {
     const fits = attempt('cannot be applied to the value', () => validate(value) === true);
@@ -87,48 +94,59 @@ const OPTIONS: Options = {
   strict: false,
   $data: false,
   validateFormats: false,
+  // Names such as 'constructor' are ordinary ones.
+  ownProperties: true,
   // Code inlined for each reference can become much larger than the schema.
   inlineRefs: false,
   logger: false,
   code: {
     // Schemas of many properties compile faster this way, and few are used twice before they are evicted.
     optimize: false,
+    process: (code) => mendEvaluated(code),
     regExp: Object.assign(
       (pattern: string) => {
-        checkPattern(pattern);
+        const re2 = toRe2(pattern);
+        checkPattern(re2);
         // Ajv identifies patterns by their text.
-        return { test: (text: string) => matchesPattern(text, pattern), toString: () => pattern };
+        return { test: (text: string) => matchesPattern(text, re2), toString: () => pattern };
       },
       { code: 're2' },
     ),
   },
 };
 
-type Dialect = typeof Ajv | typeof Ajv2020;
+/**
+ * What is evaluated of a value: in an object by name, which inherits some; and the number of items, which is `true` for
+ * all, and undefined for none.
+ */
+const mendEvaluated = (code: string): string =>
+  code
+    .replaceAll(/!(props\d+) \|\| !\1\[(key\d+)\]/g, '!$1 || !Object.hasOwn($1, $2)')
+    .replaceAll(/\b(len\d+) > (items\d+)\b/g, '$2 !== true && $1 > ($2 ?? 0)')
+    .replaceAll(/\b(len\d+) <= (items\d+)\b/g, '($2 === true || $1 <= ($2 ?? 0))')
+    .replaceAll(/\b(i\d+)=(items\d+);/g, '$1=$2 ?? 0;');
 
-function dialectOf({ $schema }: JsonObject): Dialect {
-  if ($schema === undefined) return Ajv2020;
-  const dialect = typeof $schema === 'string' ? $schema.replace(/#$/, '') : '';
-  if (/^https?:\/\/json-schema\.org\/draft\/2020-12\/schema$/.test(dialect)) return Ajv2020;
-  if (/^https?:\/\/json-schema\.org\/draft-07\/schema$/.test(dialect)) return Ajv;
-  throw new ArgumentSchemaError("'$schema' must be that of draft 2020-12 or draft 7");
-}
+/** The validator of a draft's schemas. Created once: compiling it takes longer than most schemas do. */
+const grammarOf = createBoundedCache<Validator, Ajv>(3);
+const grammarFor = (validator: Validator): Ajv =>
+  grammarOf(validator, () => {
+    const grammar = new validator(OPTIONS);
+    void grammar.validateSchema({});
+    return grammar;
+  });
 
-/** The validator of the dialect's schemas. Created once: compiling it takes longer than most schemas do. */
-const grammarOf = createBoundedCache<Dialect, Ajv | Ajv2020>(2);
-const grammarFor = (dialect: Dialect): Ajv | Ajv2020 =>
-  grammarOf(dialect, () => makeGrammar(dialect));
+/** Keywords that only describe, or that references read, in any draft. */
+const NAMES = new Set([
+  ...['$schema', '$id', 'id', '$anchor', '$dynamicAnchor', '$dynamicRef', '$recursiveAnchor'],
+  ...['$vocabulary', '$comment', '$defs', 'definitions', 'title', 'description', 'default'],
+  ...['examples', 'deprecated', 'readOnly', 'writeOnly', 'format', 'contentEncoding'],
+  ...['contentMediaType', 'contentSchema'],
+]);
 
-/** Whether a name is one of the keywords of the schema's dialect. Throws ArgumentSchemaError for an unknown dialect. */
+/** Whether a name is one of the keywords of the schema's draft. Throws ArgumentSchemaError for an unknown draft. */
 export function keywordsOf(schema: JsonObject): (name: string) => boolean {
-  const grammar = grammarFor(dialectOf(schema));
-  return (name) => grammar.RULES.keywords[name] !== undefined;
-}
-
-function makeGrammar(dialect: Dialect): Ajv | Ajv2020 {
-  const grammar = new dialect(OPTIONS);
-  void grammar.validateSchema({});
-  return grammar;
+  const grammar = grammarFor(attempt('is not a valid JSON Schema', () => validatorOf(schema)));
+  return (name) => NAMES.has(name) || grammar.RULES.keywords[name] !== undefined;
 }
 
 /** Every error comes from the schema: it is too deep for the stack, or has a broken reference. */
@@ -136,6 +154,9 @@ function attempt<T>(what: string, work: () => T): T {
   try {
     return work();
   } catch (error) {
+    if (error instanceof DialectError) {
+      throw new ArgumentSchemaError(error.message, { cause: error });
+    }
     const reason =
       error instanceof RangeError ? 'it refers to itself endlessly' : messageFor(error);
     throw new ArgumentSchemaError(`${what}: ${reason}`, { cause: error });

@@ -1,7 +1,8 @@
 import type { ErrorObject } from 'ajv';
-import { isObject, memberOf, typeName, weighJson } from '../../graph/json-value.ts';
+import { memberOf, typeName, weighJson } from '../../graph/json-value.ts';
 import { hint } from '../../graph/suggest.ts';
 import type { Json, JsonObject } from '../../json.ts';
+import { schemasIn } from '../../values/schema-parts.ts';
 import { contradictionIn } from './contradictions.ts';
 import {
   ArgumentSchemaError,
@@ -32,8 +33,9 @@ export function checkInputSchema(schema: JsonObject): void {
   }
   checkArgumentSchema(schema);
   const isKeyword = keywordsOf(schema);
-  for (const { path, name } of keywordsIn(schema)) {
-    if (isKeyword(name) || name.startsWith('x-')) continue;
+  for (const { path, schema: part } of schemasIn(schema)) {
+    const name = Object.keys(part).find((key) => !isKeyword(key) && !key.startsWith('x-'));
+    if (name === undefined) continue;
     const meant = hint(name, KEYWORDS);
     const place = ['input_schema', ...path].join('.');
     throw new ArgumentSchemaError(
@@ -53,42 +55,11 @@ const KEYWORDS = [
   ...['minItems', 'maxItems', 'pattern', 'format', 'anyOf', 'oneOf', 'allOf', 'uniqueItems'],
 ];
 
-/** Keywords whose value is a map of schemas, a list of schemas, or a schema. */
-const MAPS = ['properties', 'patternProperties', '$defs', 'definitions', 'dependentSchemas'];
-const LISTS = ['allOf', 'anyOf', 'oneOf', 'prefixItems', 'items'];
-const SINGLE = [
-  ...['items', 'additionalProperties', 'additionalItems', 'propertyNames', 'contains', 'not', 'if'],
-  ...['then', 'else', 'unevaluatedProperties', 'unevaluatedItems'],
-];
-
-/** Every keyword of a schema and the schemas in it. The nesting depth is limited before. */
-function* keywordsIn(
-  schema: Json | undefined,
-  path: string[] = [],
-): Generator<{ path: string[]; name: string }> {
-  if (!isObject(schema)) return;
-  for (const [name, value] of Object.entries(schema)) {
-    yield { path, name };
-    const below = [...path, name];
-    if (MAPS.includes(name) && isObject(value)) {
-      for (const [key, inner] of Object.entries(value)) yield* keywordsIn(inner, [...below, key]);
-    }
-    if (LISTS.includes(name) && Array.isArray(value)) {
-      for (const [at, inner] of value.entries()) yield* keywordsIn(inner, [...below, String(at)]);
-    }
-    if (SINGLE.includes(name)) yield* keywordsIn(value, below);
-  }
-}
-
 /**
  * Why a value does not fit a schema, as one text: each problem with its path, which begins with `root`, and what to do.
  * Undefined when it fits. Throws ArgumentSchemaError.
  */
-export function inputProblem(
-  schema: JsonObject,
-  value: JsonObject,
-  root = 'input',
-): string | undefined {
+export function inputProblem(schema: JsonObject, value: Json, root = 'input'): string | undefined {
   const first = schemaErrors(schema, value, 'first');
   if (first.length === 0) return undefined;
   const small = weighJson(value, SMALL_INPUT).values <= SMALL_INPUT;
@@ -108,7 +79,7 @@ function withoutBranches(errors: readonly ErrorObject[]): readonly ErrorObject[]
 
 const CHOICES = new Set(['anyOf', 'oneOf', 'contains', 'propertyNames', 'if']);
 
-function problemOf(error: ErrorObject, value: JsonObject, root: string): string {
+function problemOf(error: ErrorObject, value: Json, root: string): string {
   const path = pathOf(error);
   const at = [root, ...path].join('.');
   const missing: unknown = error.params['missingProperty'];
@@ -131,7 +102,7 @@ function namesOf({ parentSchema }: ErrorObject): string[] {
   );
 }
 
-const partAt = (value: JsonObject, path: readonly string[]): Json | undefined =>
+const partAt = (value: Json, path: readonly string[]): Json | undefined =>
   path.reduce<Json | undefined>(
     (part, key) =>
       part === undefined ? undefined : memberOf(part, Array.isArray(part) ? Number(key) : key),

@@ -39,6 +39,12 @@ export interface GuardedTexts {
   above?: string | undefined;
 }
 
+/** `isForm`: by the rules for what people fill in; see `checkInputSchema`. */
+export interface SchemaToCheck {
+  schema: JsonObject;
+  isForm: boolean;
+}
+
 type Report = (what: string) => void;
 
 /**
@@ -128,18 +134,19 @@ export const jobs = {
     return judgedBySchema(() => argumentsProblem(input.schema, input.args));
   },
 
-  /** Whether each schema can validate what people fill in. */
-  inputSchemas: async (
-    input: { schemas: readonly JsonObject[] },
+  /** Whether each schema can validate: what people fill in, where it is a form, or else any value. */
+  schemas: async (
+    input: { schemas: readonly SchemaToCheck[] },
     report: Report,
   ): Promise<SchemaOutcome[]> => {
+    const { checkArgumentSchema } = await import('../calls/argument-schema.ts');
     const { checkInputSchema } = await import('../calls/input-schema.ts');
     const outcomes: SchemaOutcome[] = [];
-    for (const [at, schema] of input.schemas.entries()) {
+    for (const [at, { schema, isForm }] of input.schemas.entries()) {
       report(String(at));
       outcomes.push(
         await judgedBySchema(() => {
-          checkInputSchema(schema);
+          (isForm ? checkInputSchema : checkArgumentSchema)(schema);
           return undefined;
         }),
       );
@@ -154,9 +161,8 @@ export const jobs = {
 
   /** A model's response against the node's response schema. */
   answer: async (input: { schema: JsonObject; answer: Json }): Promise<SchemaOutcome> => {
-    const { responseProblem } = await import('../calls/response-schema.ts');
-    const problem = responseProblem(input.schema, input.answer);
-    return problem === undefined ? {} : { problem };
+    const { inputProblem } = await import('../calls/input-schema.ts');
+    return judgedBySchema(() => inputProblem(input.schema, input.answer, 'response'));
   },
 
   checkGraph: async (input: {

@@ -27,7 +27,7 @@ const CHOICES = new Set(['anyOf', 'oneOf', 'allOf']);
  */
 export function isQuickInput(
   schema: JsonObject,
-  value: JsonObject,
+  value: Json,
   problems: keyof typeof MAX_COMPARISONS,
 ): boolean {
   const size = weighJson(schema, SMALL_SCHEMA.values);

@@ -23,7 +23,13 @@ import {
   unjudged,
 } from '../../policy/judge.ts';
 import { policyPatternProblem } from '../../policy/patterns.ts';
-import { type GuardedTexts, jobs, type Outcome, type SchemaOutcome } from './jobs.ts';
+import {
+  type GuardedTexts,
+  jobs,
+  type Outcome,
+  type SchemaOutcome,
+  type SchemaToCheck,
+} from './jobs.ts';
 import { isQuickInput } from './quick-input.ts';
 import { WorkLimitError, workThreads } from './threads.ts';
 
@@ -195,16 +201,15 @@ export async function argumentsUntrusted(
 }
 
 /**
- * The problems of schemas for what people fill in, by position: the input of runs, or of decisions. All share the time of
- * one job, so that a graph of many gates is no way around its limit: the schema that exceeds it has the problem, and
- * those after it are not checked. Throws WorkBusyError.
+ * The problems of schemas, by position. All share the time of one job, so that a graph of many nodes is no way around
+ * its limit: the schema that exceeds it has the problem, and those after it are not checked. Throws WorkBusyError.
  */
-export async function inputSchemaProblems(
+export async function schemaProblems(
   workspaceId: string,
-  schemas: readonly JsonObject[],
+  schemas: readonly SchemaToCheck[],
 ): Promise<{ at: number; problem: string }[]> {
   try {
-    const outcomes = await workThreads.run(workspaceId, 'inputSchemas', { schemas });
+    const outcomes = await workThreads.run(workspaceId, 'schemas', { schemas });
     return outcomes.flatMap(({ schemaProblem: problem }, at) =>
       problem === undefined ? [] : [{ at, problem }],
     );
@@ -214,6 +219,15 @@ export async function inputSchemaProblems(
     const also = at === 0 ? '' : ', with those before it';
     return [{ at, problem: `takes more than ${error.limit} to check${also}: use a simpler one` }];
   }
+}
+
+/** The problem of a schema for what people fill in: the input of runs, or of decisions. Throws WorkBusyError. */
+export async function formSchemaProblem(
+  workspaceId: string,
+  schema: JsonObject,
+): Promise<string | undefined> {
+  const [found] = await schemaProblems(workspaceId, [{ schema, isForm: true }]);
+  return found?.problem;
 }
 
 /**
@@ -230,12 +244,16 @@ export async function inputUntrusted(
 }
 
 /** Why a model's response does not fit its node's schema. Waits without a limit: the response is already paid for. */
-export const answerUntrusted = (
+export async function answerUntrusted(
   workspaceId: string,
   schema: JsonObject,
   answer: Json,
-): Promise<SchemaOutcome> =>
-  bySchema(() => workThreads.run(workspaceId, 'answer', { schema, answer }, { patient: true }));
+): Promise<SchemaOutcome> {
+  if (isQuickInput(schema, answer, 'all')) return jobs.answer({ schema, answer });
+  return bySchema(() =>
+    workThreads.run(workspaceId, 'answer', { schema, answer }, { patient: true }),
+  );
+}
 
 async function bySchema(work: () => Promise<SchemaOutcome>): Promise<SchemaOutcome> {
   try {

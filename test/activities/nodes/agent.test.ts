@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { createNodeRunners } from '../../../activities/nodes/runners.ts';
 import { loadConfig } from '../../../shared/platform/config.ts';
 import { createEgress, type Egress } from '../../../shared/platform/egress/egress.ts';
+import type { Json, JsonObject } from '../../../shared/json.ts';
 import type { PriceOverrides } from '../../../shared/prices.ts';
 import { type ModelServer, startModelServer } from '../../support/model-server.ts';
 import { agentCall } from '../../fakes/node-call.ts';
@@ -183,8 +184,12 @@ describe('a structured answer', () => {
 
   it.each([
     ['no JSON', 'Billing, I think', /valid JSON: Billing/],
-    ['a missing key', '{"score":1}', /does not fit the response_schema: category/],
-    ['a wrong type', '{"category":"a","score":"high"}', /score/],
+    [
+      'a missing key',
+      '{"score":1}',
+      /does not fit the response_schema: response\.category is missing: add it$/,
+    ],
+    ['a wrong type', '{"category":"a","score":"high"}', /response\.score must be/],
     ['nothing', '', /valid JSON/],
   ])('with %s fails as retryable, and its cost counts', async (_what, text, message) => {
     server.answers.push({ text });
@@ -196,6 +201,53 @@ describe('a structured answer', () => {
     });
     expect(server.seen).toHaveLength(1);
   });
+
+  it.each([
+    [
+      { type: 'object', oneOf: [{ required: ['refund'] }, { required: ['reply'] }] },
+      ['{"refund":12}', '{"reply":"Hello"}'],
+      ['{}', '{"refund":12,"reply":"Hello"}', '[]'],
+    ],
+    [{ required: ['label'] }, ['{"label":1}'], ['{}']],
+    [{ type: 'array', items: { type: 'integer' } }, ['[1,2]'], ['[1.5]', '{}']],
+    [{ if: { required: ['a'] }, then: { required: ['b'] } }, ['{}', '{"a":1,"b":1}'], ['{"a":1}']],
+    [{ not: { required: ['a'] } }, ['{}'], ['{"a":1}']],
+    [{ dependentRequired: { a: ['b'] } }, ['{"a":1,"b":2}'], ['{"a":1}']],
+    [{ properties: { a: { pattern: '^[a-z]+$' } } }, ['{"a":"x"}'], ['{"a":"X"}']],
+    [
+      {
+        $schema: 'http://json-schema.org/draft-07/schema#',
+        properties: { a: { items: [{ const: 1 }] } },
+      },
+      ['{"a":[1]}'],
+      ['{"a":[2]}'],
+    ],
+  ] as [JsonObject, string[], string[]][])(
+    'is judged by the whole schema: %j',
+    async (response_schema, good, bad) => {
+      for (const mock of [false, true]) {
+        const answer = (text: string) => {
+          if (!mock) server.answers.splice(0, Infinity, { text });
+          const node = mock
+            ? { model: 'mock', mock: { output: JSON.parse(text) as Json } }
+            : { model: 'openai/gpt-4o' };
+          return agent()(
+            agentCall({ node: { ...node, response_schema }, params: { prompt: '?' } }),
+          );
+        };
+        for (const text of good) {
+          expect(await answer(text)).toMatchObject({ output: JSON.parse(text) });
+        }
+        for (const text of bad) {
+          await expect(answer(text)).rejects.toMatchObject({
+            message: expect.stringMatching(
+              /^The response of \S+ does not fit the response_schema: /,
+            ),
+          });
+        }
+      }
+    },
+  );
 
   it('cut off when empty fails', async () => {
     server.answers.push({ text: '', finish: 'length' });
@@ -217,8 +269,9 @@ describe('a structured answer', () => {
       node: { model: 'openai/gpt-4o', response_schema: evil },
       params: { prompt: '?' },
     });
-    const result = await agent()(call);
-    expect(result.output).toEqual({ a: `${'a'.repeat(40)}!` });
+    await expect(agent()(call)).rejects.toMatchObject({
+      message: expect.stringContaining('response.a must match the pattern ^(a+)+$'),
+    });
   });
 });
 
@@ -388,6 +441,38 @@ describe('the mock model', () => {
   it('fits the schema when it has no output', async () => {
     const result = await agent()(ask({ node: { response_schema: schema } }));
     expect(result.output).toEqual({ category: 'mock', score: 0 });
+  });
+
+  it.each([
+    [{ type: 'object', oneOf: [{ required: ['a'] }, { required: ['b'] }] }, { a: null }],
+    [
+      { type: 'object', required: ['a'], properties: { a: { type: 'string', minLength: 6 } } },
+      { a: 'mock..' },
+    ],
+    [{ type: 'integer', exclusiveMinimum: 3, multipleOf: 5 }, 5],
+    [
+      {
+        properties: { a: { $ref: '#/$defs/code' } },
+        $defs: { code: { type: 'string', pattern: '^A', default: 'A1' } },
+        required: ['a'],
+      },
+      { a: 'A1' },
+    ],
+    [
+      { type: 'object', properties: { next: { $ref: '#' }, a: { const: 1 } }, required: ['a'] },
+      { a: 1 },
+    ],
+  ] as [JsonObject, Json][])('finds an example that fits %j', async (response_schema, output) => {
+    expect(await agent()(ask({ node: { response_schema } }))).toMatchObject({ output });
+  });
+
+  it('looks at a bounded number of examples', async () => {
+    const all = Array.from({ length: 30 }, () => ({ $ref: '#' }));
+    const properties = Object.fromEntries(all.map((inner, at) => [`f${at}`, inner]));
+    const response_schema = { type: 'object', properties, required: Object.keys(properties) };
+    await expect(agent()(ask({ node: { response_schema } }))).rejects.toMatchObject({
+      message: expect.stringContaining('does not fit the response_schema'),
+    });
   });
 
   it('fails fail_times times at no cost, then costs cost_usd', async () => {

@@ -29,6 +29,7 @@ const request = (params: JsonObject) =>
   ({ id: 'ask', kind: 'tool', tool_name: 'http_request', params }) as never;
 const map = (items: string) => ({ id: 'all', kind: 'map', items }) as never;
 const gate = (settings: JsonObject) => ({ id: 'review', kind: 'human_gate', ...settings }) as never;
+const agent = (settings: JsonObject) => ({ id: 'ask', kind: 'agent', ...settings }) as never;
 const alone = (node: never): GraphInput => ({ nodes: [node], edges: [] });
 
 /** Each mistake that validation finds: its code, its place, and a sentence that says where and what to do. */
@@ -118,6 +119,38 @@ const found: [string, () => Promise<GraphInput> | GraphInput, [string, string, s
       'gate_schema_invalid',
       'nodes[0].input_schema',
       "Node 'review': input_schema fits no input, since input_schema.required has 'iban', which additionalProperties: false forbids: add it to properties, or remove it from required",
+    ],
+  ],
+  [
+    'a schema of answers that cannot be used',
+    () => alone(agent({ response_schema: { type: 'strng' } })),
+    [
+      'response_schema_invalid',
+      'nodes[0].response_schema',
+      "Node 'ask': response_schema is not a valid JSON Schema: schema/type must be equal to one of the allowed values, schema/type must be array, schema/type must match a schema in anyOf",
+    ],
+  ],
+  [
+    'a schema of answers that refers to nothing',
+    () => alone(agent({ response_schema: { $ref: '#/$defs/answer' } })),
+    [
+      'response_schema_invalid',
+      'nodes[0].response_schema',
+      "Node 'ask': response_schema is not a valid JSON Schema: can't resolve reference #/$defs/answer from id #",
+    ],
+  ],
+  [
+    'a schema of arguments that refers to another server',
+    () =>
+      alone(
+        agent({
+          tools: [{ name: 'json_transform', parameters: { $ref: 'https://a.example/x' } }],
+        }),
+      ),
+    [
+      'tool_schema_invalid',
+      'nodes[0].tools[0].parameters',
+      "Node 'ask': tools[0].parameters is not a valid JSON Schema: can't resolve reference https://a.example/x from id #",
     ],
   ],
   [

@@ -1,0 +1,142 @@
+import { isObject } from '../../shared/graph/json-value.ts';
+import type { Json, JsonObject } from '../../shared/json.ts';
+
+/** Branches of choices that are tried. */
+const MAX_CHOICES = 8;
+/** Levels of an example, and schemas that are looked at for it: a schema can refer to itself. */
+const MAX_DEPTH = 16;
+const MAX_PARTS = 2_000;
+
+interface Wish {
+  root: JsonObject;
+  /** Which branch of each choice. */
+  choice: number;
+  /** Only the fields that must be there, with the values that the schema gives as default or example. */
+  plain: boolean;
+  /** Schemas that can still be looked at. */
+  left: { parts: number };
+}
+
+/**
+ * Values that may fit a JSON Schema, the simplest first, so that later nodes find their keys: first with every field,
+ * then with the required ones and each branch of the schema's choices.
+ */
+export function examplesOf(schema: JsonObject): Json[] {
+  const example = (choice: number, plain: boolean): Json =>
+    exampleOf(schema, { root: schema, choice, plain, left: { parts: MAX_PARTS } }, 0);
+  return [
+    example(0, false),
+    ...Array.from({ length: MAX_CHOICES }, (_, choice) => example(choice, true)),
+  ];
+}
+
+function exampleOf(schema: Json | undefined, wish: Wish, depth: number): Json {
+  if (!isObject(schema) || depth > MAX_DEPTH || wish.left.parts <= 0) return null;
+  const part = joined(schema, wish, depth);
+  if (part['const'] !== undefined) return part['const'];
+  if (Array.isArray(part['enum'])) return part['enum'][0] ?? null;
+  const { examples } = part;
+  const given = part['default'] ?? (Array.isArray(examples) ? examples[0] : undefined);
+  if (wish.plain && given !== undefined) return given;
+  const type = Array.isArray(part['type']) ? part['type'][0] : part['type'];
+  switch (type) {
+    case 'string':
+      return exampleText(part);
+    case 'number':
+    case 'integer':
+      return exampleNumber(part);
+    case 'boolean':
+      return false;
+    case 'array':
+      return exampleList(part, wish, depth);
+    case 'object':
+      return exampleObject(part, wish, depth);
+    default:
+      return part['properties'] === undefined && part['required'] === undefined
+        ? null
+        : exampleObject(part, wish, depth);
+  }
+}
+
+/** The schema with what it refers to, all of `allOf`, and one branch of each choice. */
+function joined(schema: JsonObject, wish: Wish, depth: number): JsonObject {
+  wish.left.parts -= 1;
+  if (depth > MAX_DEPTH || wish.left.parts <= 0) return schema;
+  const { $ref, allOf, anyOf, oneOf, ...own } = schema;
+  const chosen = [anyOf, oneOf].flatMap((branches) =>
+    Array.isArray(branches) && branches.length > 0
+      ? [branches[wish.choice % branches.length]!]
+      : [],
+  );
+  const parts = [
+    ...(typeof $ref === 'string' ? [referred(wish.root, $ref)] : []),
+    ...(Array.isArray(allOf) ? allOf : []),
+    ...chosen,
+  ].flatMap((part) => (isObject(part) ? [joined(part, wish, depth + 1)] : []));
+  return parts.reduce<JsonObject>(merged, own);
+}
+
+const merged = (left: JsonObject, right: JsonObject): JsonObject => ({
+  ...left,
+  ...right,
+  ...(isObject(left['properties']) &&
+    isObject(right['properties']) && {
+      properties: { ...left['properties'], ...right['properties'] },
+    }),
+  ...(Array.isArray(left['required']) &&
+    Array.isArray(right['required']) && { required: [...left['required'], ...right['required']] }),
+});
+
+/** What a reference within the schema, such as `#/$defs/order`, leads to. */
+function referred(root: JsonObject, reference: string): Json | undefined {
+  if (!reference.startsWith('#')) return undefined;
+  const keys = reference.split('/').slice(1);
+  return keys.reduce<Json | undefined>((part, key) => {
+    const name = key.replaceAll('~1', '/').replaceAll('~0', '~');
+    if (Array.isArray(part)) return part[Number(name)];
+    return isObject(part) && Object.hasOwn(part, name) ? part[name] : undefined;
+  }, root);
+}
+
+function exampleText({ minLength, maxLength }: JsonObject): string {
+  const least = typeof minLength === 'number' ? Math.min(minLength, 1_000) : 0;
+  const most = typeof maxLength === 'number' ? maxLength : Infinity;
+  return 'mock'.padEnd(least, '.').slice(0, most);
+}
+
+function exampleNumber(schema: JsonObject): number {
+  const { minimum, exclusiveMinimum, maximum, exclusiveMaximum, multipleOf } = schema;
+  const step = typeof multipleOf === 'number' && multipleOf > 0 ? multipleOf : 1;
+  if (typeof minimum === 'number') {
+    return typeof multipleOf === 'number' ? Math.ceil(minimum / step) * step : minimum;
+  }
+  if (typeof exclusiveMinimum === 'number') return (Math.floor(exclusiveMinimum / step) + 1) * step;
+  if (typeof maximum === 'number' && maximum < 0) return Math.floor(maximum / step) * step;
+  if (typeof exclusiveMaximum === 'number' && exclusiveMaximum <= 0) {
+    return (Math.ceil(exclusiveMaximum / step) - 1) * step;
+  }
+  return 0;
+}
+
+function exampleList(schema: JsonObject, wish: Wish, depth: number): Json[] {
+  const { minItems, prefixItems, items } = schema;
+  const least = typeof minItems === 'number' ? Math.min(Math.max(0, Math.floor(minItems)), 10) : 0;
+  const places = [prefixItems, items].find((each) => Array.isArray(each)) as Json[] | undefined;
+  return Array.from({ length: least }, (_, at) =>
+    exampleOf(places?.[at] ?? (Array.isArray(items) ? undefined : items), wish, depth + 1),
+  );
+}
+
+function exampleObject(schema: JsonObject, wish: Wish, depth: number): JsonObject {
+  const properties = isObject(schema['properties']) ? schema['properties'] : {};
+  const required = (Array.isArray(schema['required']) ? schema['required'] : []).filter(
+    (name) => typeof name === 'string',
+  );
+  const names = wish.plain ? required : [...Object.keys(properties), ...required];
+  return Object.fromEntries(
+    [...new Set(names)].map((name) => [
+      name,
+      exampleOf(Object.hasOwn(properties, name) ? properties[name] : undefined, wish, depth + 1),
+    ]),
+  );
+}

@@ -1,0 +1,50 @@
+import { _, type Ajv, type FuncKeywordDefinition } from 'ajv';
+import type { Json } from '../../json.ts';
+import { canonicalJson } from '../../values/canonical-json.ts';
+
+/**
+ * The keywords that compare whole values, for Ajv: its own read members such as `constructor` and `valueOf`, which a
+ * value can have, and refuse an empty `enum`, which no value fits.
+ */
+const KEYWORDS: readonly FuncKeywordDefinition[] = [
+  {
+    keyword: 'const',
+    compile: (schema: Json) => {
+      const text = canonicalJson(schema);
+      return (value: Json) => canonicalJson(value) === text;
+    },
+    error: {
+      message: 'must be equal to constant',
+      params: ({ schemaCode }) => _`{allowedValue: ${schemaCode}}`,
+    },
+  },
+  {
+    keyword: 'enum',
+    schemaType: 'array',
+    compile: (choices: Json[]) => {
+      const texts = new Set(choices.map(canonicalJson));
+      return (value: Json) => texts.has(canonicalJson(value));
+    },
+    error: {
+      message: 'must be equal to one of the allowed values',
+      params: ({ schemaCode }) => _`{allowedValues: ${schemaCode}}`,
+    },
+  },
+  {
+    keyword: 'uniqueItems',
+    type: 'array',
+    schemaType: 'boolean',
+    compile: (isOn: boolean) => (items: Json[]) =>
+      !isOn || new Set(items.map(canonicalJson)).size === items.length,
+    error: { message: 'must NOT have duplicate items' },
+  },
+];
+
+/** Replaces these keywords of a validator, and returns it. */
+export function comparing(ajv: Ajv): Ajv {
+  for (const definition of KEYWORDS) {
+    ajv.removeKeyword(definition.keyword as string);
+    ajv.addKeyword(definition);
+  }
+  return ajv;
+}
