@@ -104,10 +104,13 @@ export const hasOutputKey = (node: GraphNode): node is KeyedNode => traits[node.
 export const defaultTimeoutSeconds = ({ kind }: ExecutedNode): number =>
   traits[kind].timeoutSeconds;
 
+/** Temporal takes a pause of 0, or of a fraction of a millisecond, for the end of all retries. */
+const MIN_BACKOFF_MS = 1;
 const MAX_BACKOFF_MS = 3_600_000;
 
 /** The pause before the next try, in ms, after so many failed ones. */
 export function retryDelayMs(retry: GraphNode['retry'], failed: number): number {
   const { initial_interval_seconds = 1, backoff = 2 } = retry ?? {};
-  return Math.min(MAX_BACKOFF_MS, initial_interval_seconds * 1000 * backoff ** (failed - 1));
+  const pause = initial_interval_seconds * 1000 * backoff ** (failed - 1);
+  return Math.min(MAX_BACKOFF_MS, Math.max(MIN_BACKOFF_MS, pause));
 }

@@ -157,6 +157,26 @@ describe('a run', () => {
     ]);
   });
 
+  test.each([0, 0.0001])('retries a step with pauses of %d s', async (initial_interval_seconds) => {
+    const retry = { max_attempts: 3, initial_interval_seconds };
+    const workflowId = await engine.define({
+      nodes: [
+        mock('short', { fail_times: 2, output: 'ok' }, { retry }),
+        mock(
+          'long',
+          { fail_times: 2, output: 'ok', delay_ms: 20 },
+          { retry, timeout_seconds: 600 },
+        ),
+      ],
+      edges: [],
+    });
+    const { steps } = await engine.until(await engine.trigger(workflowId), ['success', 'failed']);
+    expect(steps.map(({ status, attempt }) => [status, attempt])).toEqual([
+      ['success', 3],
+      ['success', 3],
+    ]);
+  });
+
   test('reports the time of failed tries for each step', async () => {
     const retry = { max_attempts: 3, initial_interval_seconds: 0.2, backoff: 1 };
     const workflowId = await engine.define({
