@@ -88,11 +88,20 @@ async function runKind(
     const agent = { nodeId: node.id, label: nodeLabel(node) };
     return tracedAgent(agent, () => deps.runners.agent(asked));
   }
-  return runTurn(deps.runners.turn, asked, turn, {
-    redact: redactor(attempt.place),
-    place: attempt.place,
-    onText: (text) => deps.deltas.push({ ...deltaOf(call, turn), text }),
-  });
+  const streamed = { characters: 0 };
+  try {
+    return await runTurn(deps.runners.turn, asked, turn, {
+      redact: redactor(attempt.place),
+      place: attempt.place,
+      onText: (text) => {
+        streamed.characters += text.length;
+        deps.deltas.push({ ...deltaOf(call, turn), text });
+      },
+    });
+  } finally {
+    // Before the turn's end is recorded: a reader would see its text after it.
+    if (streamed.characters > 0) await deps.deltas.flush();
+  }
 }
 
 const deltaOf = ({ run_id }: StepCall, turn: TurnContext) => ({

@@ -5,6 +5,8 @@ import type { Logger } from '../../shared/platform/logger.ts';
 export interface DeltaNotifier {
   /** Sends a piece of a model's answer soon. Never fails. */
   push: (delta: AgentDelta) => void;
+  /** Sends what waits now; resolves when it is sent. What is written after it comes later than the pieces. */
+  flush: () => Promise<void>;
   /** Resolves when nothing is in progress. */
   close: () => Promise<void>;
 }
@@ -23,6 +25,7 @@ export function createDeltaNotifier(db: Pool, log: Logger): DeltaNotifier {
 
   async function send(): Promise<void> {
     const deltas = [...waiting.values()];
+    if (deltas.length === 0) return;
     waiting.clear();
     size = 0;
     try {
@@ -38,8 +41,12 @@ export function createDeltaNotifier(db: Pool, log: Logger): DeltaNotifier {
       if (waiting.size > 0) sendAndPause();
     }, EVERY_MS);
     timer.unref();
-    const earlier = sending;
-    sending = (earlier ?? Promise.resolve()).then(send);
+    void sendNext();
+  }
+
+  async function sendNext(): Promise<void> {
+    sending = (sending ?? Promise.resolve()).then(send);
+    await sending;
   }
 
   return {
@@ -51,10 +58,10 @@ export function createDeltaNotifier(db: Pool, log: Logger): DeltaNotifier {
       waiting.set(key, before === undefined ? delta : { ...delta, text: before.text + delta.text });
       if (timer === undefined) sendAndPause();
     },
+    flush: sendNext,
     close: async () => {
       clearTimeout(timer);
-      await sending;
-      if (waiting.size > 0) await send();
+      await sendNext();
     },
   };
 }

@@ -299,7 +299,9 @@ describe('the conversation of an agent', () => {
         .filter(({ type }) => type === 'agent_delta')
         .map((frame) => frame['text'])
         .join('');
-    await eventually(() => text() === 'Refunded, with a long explanation.');
+    expect(text()).toBe('Refunded, with a long explanation.');
+    const types = detailed.frames.map(({ type }) => type);
+    expect(types.lastIndexOf('agent_delta')).toBeLessThan(types.lastIndexOf('agent_turn'));
     plain.socket.close();
     detailed.socket.close();
   });
