@@ -2,6 +2,7 @@ import type { LanguageModelUsage } from 'ai';
 import { mockTurnCost, requestBound, unreportedCost } from '../../shared/agents/cost-bounds.ts';
 import type { Conversation } from '../../shared/agents/conversation.ts';
 import type { OfferedTool } from '../../shared/agents/offered-tool.ts';
+import { presentedSchema } from '../../shared/agents/presented-schema.ts';
 import type { AgentNode } from '../../shared/contract/graph.ts';
 import type { JsonObject } from '../../shared/json.ts';
 import { toMicros } from '../../shared/money.ts';
@@ -76,7 +77,8 @@ export function turnBytes(
   { mock: _script, ...prompts }: JsonObject,
   { earlier, tools }: { earlier: Conversation; tools: readonly OfferedTool[] },
 ): number {
-  return bytesOf([earlier, tools]) + bytesOf(prompts);
+  const sent = tools.map((tool) => ({ ...tool, schema: presentedSchema(tool.schema) }));
+  return bytesOf([earlier, sent]) + bytesOf(prompts);
 }
 
 const sentBytes = (node: AgentNode, inputBytes: number): number =>

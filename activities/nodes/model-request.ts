@@ -11,6 +11,7 @@ import {
   ToolChoiceViolationError,
 } from 'ai';
 import type { OfferedTool } from '../../shared/agents/offered-tool.ts';
+import { presentedSchema } from '../../shared/agents/presented-schema.ts';
 import type { Json, JsonObject } from '../../shared/json.ts';
 import { withPrefix } from './turn-cache.ts';
 
@@ -117,7 +118,7 @@ const toolSet = (tools: readonly OfferedTool[]): ToolSet =>
     Object.fromEntries(
       tools.map(({ providerName, description, schema }) => [
         providerName,
-        { description, inputSchema: jsonSchema<Json>(schema) },
+        { description, inputSchema: jsonSchema<Json>(presentedSchema(schema)) },
       ]),
     ),
   );

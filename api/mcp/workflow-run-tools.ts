@@ -1,11 +1,11 @@
 import type { Tool } from '@modelcontextprotocol/server';
 import { z } from 'zod';
+import { presentedSchema } from '../../shared/agents/presented-schema.ts';
 import {
   findWorkflowTool,
   offeredWorkflows,
   type WorkflowTool,
 } from '../../shared/db/workflows/workflow-tools.ts';
-import { isObject } from '../../shared/graph/json-value.ts';
 import type { JsonObject } from '../../shared/json.ts';
 import { next, runTools, startedRun } from './run-tools.ts';
 import type { McpTool, ToolCall } from './tool.ts';
@@ -60,23 +60,7 @@ function toolOf({ tool, workflowId, name, description, inputSchema }: WorkflowTo
       title: name,
       description: text,
       annotations: { ...general.listed.annotations, title: name },
-      inputSchema: listedSchema(inputSchema),
+      inputSchema: presentedSchema(inputSchema) as Tool['inputSchema'],
     },
   };
-}
-
-/** The schema in the form that clients accept: of type object, and its properties are objects, too. */
-function listedSchema(schema: JsonObject): Tool['inputSchema'] {
-  const { properties } = schema;
-  const listed = isObject(properties)
-    ? {
-        properties: Object.fromEntries(
-          Object.entries(properties).map(([key, value]) => [
-            key,
-            value === true ? {} : value === false ? { not: {} } : value,
-          ]),
-        ),
-      }
-    : {};
-  return { ...schema, ...listed, type: 'object' } as Tool['inputSchema'];
 }

@@ -75,6 +75,43 @@ describe('a published workflow with an input schema', () => {
     await client.close();
   });
 
+  test('shows its fields without a choice at the top, and takes them by its schema', async () => {
+    const choices = { anyOf: [{ required: ['ticket'] }, { required: ['Größe'] }] };
+    const properties = { ticket: { type: 'string' }, Größe: { type: 'number' } };
+    await add('Choose', { input_schema: { type: 'object', properties, ...choices } });
+    await add('Nothing', { input_schema: {}, graph: { nodes: [echo('one', '1')], edges: [] } });
+    const schemas = new Map((await listed()).map(({ name, inputSchema }) => [name, inputSchema]));
+    expect(schemas.get('run_choose')).toEqual({
+      type: 'object',
+      properties: { ticket: { type: 'string' } },
+      description: `Must also fit this JSON Schema: ${JSON.stringify(choices)}\n\nHas these fields, too, by their exact names: {"Größe":{"type":"number"}}`,
+    });
+    expect(schemas.get('run_nothing')).toEqual({ type: 'object', properties: {} });
+    expect((await use('run_choose', {})).result).toEqual(
+      refusal('Invalid input: input must fit one of the forms that the schema lists'),
+    );
+    expect((await use('run_choose', { Größe: 1 })).result).toMatchObject({
+      structuredContent: { status: expect.any(String) },
+    });
+  });
+
+  test('has a schema that clients accept, like all other tools', async () => {
+    await add('Answer');
+    for (const { name, inputSchema } of await listed()) {
+      expect([name, inputSchema.type, typeof inputSchema.properties]).toEqual([
+        name,
+        'object',
+        'object',
+      ]);
+      for (const key of ['anyOf', 'oneOf', 'allOf', 'not', 'enum', '$ref']) {
+        expect([name, inputSchema]).not.toEqual([
+          name,
+          expect.objectContaining({ [key]: expect.anything() }),
+        ]);
+      }
+    }
+  });
+
   test('is offered while it is published and has a schema, in its current version', async () => {
     const { id } = (await call('POST', '/api/workflows', { name: 'Later', graph })).body;
     expect(await names()).toEqual([]);
