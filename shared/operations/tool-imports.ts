@@ -32,6 +32,7 @@ const LIMITS = { listMs: 15_000, registerMs: 10_000 };
 
 const MAX_NAME = 64;
 const MAX_LABEL = 200;
+const MAX_DESCRIPTION = 5_000;
 
 /**
  * Registers the tools of an MCP server, each pinned to the schema that the server gives now. A tool that was imported
@@ -165,8 +166,8 @@ function describe(
 ): Described | string {
   const parsed = customToolInput.safeParse({
     name,
-    label: toStorable(title.slice(0, MAX_LABEL)),
-    description: toStorable(description),
+    label: textOf(title, MAX_LABEL),
+    description: textOf(description, MAX_DESCRIPTION),
     kind: 'mcp',
     endpoint_url: server_url,
     mcp_tool: serverName,
@@ -176,6 +177,12 @@ function describe(
   return parsed.error.issues
     .map(({ path, message }) => `its ${path.join('.')}: ${message}`)
     .join('; ');
+}
+
+/** The text as it can be stored: its beginning, cut between two characters. */
+function textOf(text: string, most: number): string {
+  const storable = toStorable(text) as string;
+  return storable.slice(0, most).replace(/[\ud800-\udbff]$/, '');
 }
 
 /** Updates a tool that comes from the same place. Throws AppError `conflict` for any other. */

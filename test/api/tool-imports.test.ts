@@ -171,6 +171,39 @@ describe('a second import', () => {
     ]);
   });
 
+  test('cuts long texts between characters, and shows no change of them', async () => {
+    server.tools = [
+      {
+        ...listed('long'),
+        description: `${'x'.repeat(4_999)}😀${'y'.repeat(8_830)}`,
+        title: 'z'.repeat(300),
+      },
+      { ...listed('pairs'), description: '😀'.repeat(3_000), title: `${'z'.repeat(199)}😀` },
+    ];
+    const { body } = await importFrom();
+    expect([names(body.created), body.skipped]).toEqual([['long', 'pairs'], []]);
+    expect(await tools()).toMatchObject([
+      { description: 'x'.repeat(4_999), label: 'z'.repeat(200) },
+      { description: '😀'.repeat(2_500), label: 'z'.repeat(199) },
+    ]);
+    const { body: again } = await importFrom();
+    expect(names(again.unchanged)).toEqual(['long', 'pairs']);
+  });
+
+  test('takes schemas of every draft as they are written', async () => {
+    server.tools = [
+      listed('draft7', { $schema: 'https://json-schema.org/draft-07/schema#', ...schema }),
+      listed('draft4', { $schema: 'http://json-schema.org/draft-04/schema#', ...schema }),
+      listed('bare', { $schema: 'http://json-schema.org/schema#', ...schema }),
+      listed('twice', { ...schema, required: ['id', 'id'] }),
+      listed('none', { ...schema, properties: { id: {}, kind: { enum: [] } } }),
+      listed('pair', { ...schema, properties: { id: {}, pair: { items: [{ type: 'string' }] } } }),
+      listed('large', { ...schema, properties: { id: { maximum: 2 ** 63 } } }),
+    ];
+    const { body } = await importFrom();
+    expect([body.created.length, body.skipped]).toEqual([7, []]);
+  });
+
   test('replaces the headers', async () => {
     await importFrom({ names: ['getOrder'], headers: { 'X-Key': 'abcdefgh' } });
     const { body } = await importFrom({ names: ['getOrder'], headers: { 'X-Key': 'other' } });
@@ -279,7 +312,6 @@ describe('a tool is skipped', () => {
     server.tools = [
       listed('日本'),
       listed('x'.repeat(201)),
-      { ...listed('wordy'), description: 'x'.repeat(5_001) },
       { ...listed('fine'), description: 'A\0B', title: 5 },
       listed('a'.repeat(100)),
     ];
@@ -288,7 +320,6 @@ describe('a tool is skipped', () => {
     expect(body.skipped).toEqual([
       { name: '日本', reason: 'its name has no letter from a to z' },
       { name: 'x'.repeat(201), reason: expect.stringContaining('its mcp_tool') },
-      { name: 'wordy', reason: expect.stringContaining('its description') },
     ]);
     const { body: again } = await importFrom();
     expect(names(again.unchanged)).toEqual(['fine', 'a'.repeat(64)]);
