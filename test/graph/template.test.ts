@@ -110,6 +110,15 @@ describe('templates', () => {
     ['see {a.} here', [{ text: '{a.}', position: 4 }]],
     ['{ ticket }', [{ text: '{ ticket }', position: 0 }]],
     ['{ticket', [{ text: '{ticket', position: 0 }]],
+    ['a {{ticket}}', [{ text: '{{ticket}}', position: 2 }]],
+    [
+      '{{ ticket.id }}{{b[0]}}',
+      [
+        { text: '{{ ticket.id }}', position: 0 },
+        { text: '{{b[0]}}', position: 15 },
+      ],
+    ],
+    ['{{"json": {"a": 1}}} {{{ticket}}} {{{{ticket}}}} {{ return x }} {{}}', []],
     ['{"json": 1} and { return x; } {}', []],
   ])('%j is doubtful at %j', (text, doubtful) => {
     expect(parseTemplate(text).doubtful).toEqual(doubtful);

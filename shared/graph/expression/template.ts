@@ -26,7 +26,7 @@ interface Reference {
 
 export interface Template {
   parts: (string | Reference)[];
-  /** Braces that look like a reference but are none, so that they stay as written. */
+  /** Braces that look like a reference but are none: they stay as written, or double ones become single. */
   doubtful: { text: string; position: number }[];
 }
 
@@ -35,6 +35,8 @@ const REFERENCE =
   /\{([\p{L}_$][\p{L}\p{N}_$-]*(?:\.[\p{L}_$][\p{L}\p{N}_$-]*|\[\d{1,9}\]|\['[^'{}]*'\]|\["[^"{}]*"\])*)\}/uy;
 const STEP = /^([^.[]+)|\.([^.[]+)|\[(\d+)\]|\['([^']*)'\]|\["([^"]*)"\]/g;
 const DOUBTFUL = /\{\s*[\p{L}_$][\p{L}\p{N}_$-]*\s*(?:[.[][^{}\s]*)?(?:\s*\}|$)/uy;
+/** A reference as other languages of templates write it. */
+const DOUBLED = /(?<!\{)\{\{\s*[\p{L}_$][\p{L}\p{N}_$-]*\s*(?:[.[][^{}\s]*)?\s*\}\}(?!\})/uy;
 
 const parsed = createBoundedCache<string, Template>(500);
 
@@ -62,9 +64,9 @@ function cut(text: string): Template {
         at += reference.text.length + 2;
         continue;
       }
-      noteDoubtful(template, text, at);
+      noteDoubtful(template, text, at, DOUBTFUL);
       opened.push('one');
-    }
+    } else if (character === '{') noteDoubtful(template, text, at, DOUBLED);
     const width = braceWidth(text, at, opened);
     literal += character;
     at += width;
@@ -101,9 +103,9 @@ function readReference(text: string, at: number): Reference | undefined {
   return { text: source, path, position: at };
 }
 
-function noteDoubtful(template: Template, text: string, at: number): void {
-  DOUBTFUL.lastIndex = at;
-  const found = DOUBTFUL.exec(text)?.[0];
+function noteDoubtful(template: Template, text: string, at: number, pattern: RegExp): void {
+  pattern.lastIndex = at;
+  const found = pattern.exec(text)?.[0];
   if (found !== undefined) template.doubtful.push({ text: found, position: at });
 }
 

@@ -112,6 +112,11 @@ function checkModels(
   }
 }
 
+const doubtAbout = (braces: string): string =>
+  braces.startsWith('{{')
+    ? 'is no reference: double braces stand for single ones; a reference has single ones, without spaces'
+    : 'is no reference and stays as written';
+
 function checkText(
   issues: Issues,
   node: GraphNode,
@@ -122,7 +127,7 @@ function checkText(
   if (text.language === 'template') {
     checkSecretsIn(issues, node, text, path, secrets);
     for (const { text: braces, position } of parseTemplate(text.text).doubtful) {
-      const message = `Node '${node.id}': ${JSON.stringify(braces)} at position ${position} is no reference and stays as written`;
+      const message = `Node '${node.id}': ${JSON.stringify(braces)} at position ${position} ${doubtAbout(braces)}`;
       issues.warning('template_not_a_reference', message, { node_id: node.id, path, position });
     }
   }
