@@ -6,6 +6,10 @@ import {
 } from '../../shared/platform/secrets/secret-cutter.ts';
 import { processorTime } from '../support/processor-time.ts';
 
+const HTML: Readonly<Record<string, string>> = {
+  ...{ '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&apos;' },
+};
+
 /** Encodings in which services return the values they received. */
 const encodings: Record<string, (secret: string) => string> = {
   'as it is': (secret) => secret,
@@ -18,6 +22,20 @@ const encodings: Record<string, (secret: string) => string> = {
     ),
   'in JSON that is safe in HTML': (secret) =>
     JSON.stringify(secret).replace(/[<>&]/g, (char) => `\\u00${char.charCodeAt(0).toString(16)}`),
+  'in HTML with decimal references': (secret) =>
+    secret.replace(/[^a-z0-9]/gi, (char) => `&#${char.codePointAt(0)!};`),
+  'in HTML with hexadecimal references': (secret) =>
+    secret.replace(/[^a-z0-9]/gi, (char) => `&#x${char.codePointAt(0)!.toString(16)};`),
+  'in HTML with references of any form': (secret) =>
+    secret.replace(/./gu, (char) => `&#X000${char.codePointAt(0)!.toString(16).toUpperCase()};`),
+  'in HTML with named references': (secret) =>
+    secret.replace(/[&<>"']/g, (char) => HTML[char] ?? char),
+  'in JSON in HTML': (secret) =>
+    JSON.stringify(secret).replace(/[&<>"']/g, (char) => `&#${char.codePointAt(0)!};`),
+  'in HTML in JSON': (secret) =>
+    JSON.stringify(
+      secret.replace(/["'<>]/g, (char) => `&#x${char.codePointAt(0)!.toString(16)};`),
+    ).replaceAll('&', '\\u0026'),
   'percent-encoded': (secret) => `a=${encodeURIComponent(secret)}&b`,
   'percent-encoded in lower case': (secret) =>
     encodeURIComponent(secret).replace(/%../g, (escape) => escape.toLowerCase()),
@@ -49,6 +67,26 @@ describe('a secret', () => {
         expect(cut).not.toContain(encode(secret));
         expect(cut).toContain('***');
       }),
+    );
+  });
+
+  test('that is a JSON text is masked in HTML', () => {
+    const key = '{"type": "service", "key": "-----BEGIN\\nabc/+=\\n"}';
+    const cutter = createSecretCutter([key]);
+    for (const [quote, end] of [
+      ['&#34;', ''],
+      ['&#034', 'x'],
+      ['&#x22;', ''],
+      ['&#X00022;', ''],
+      ['&QUOT;', ''],
+      ['&quot;', ''],
+    ]) {
+      const page = `<pre>${key.replaceAll('"', quote!)}${end}</pre>`;
+      expect(cutter.text(page)).toBe(`<pre>***${end}</pre>`);
+      expect(cutter.json({ page })).toEqual({ page: `<pre>***${end}</pre>` });
+    }
+    expect(cutter.text('a &amp; b &#34; &#x110000; &nothing;')).toBe(
+      'a &amp; b &#34; &#x110000; &nothing;',
     );
   });
 

@@ -24,6 +24,20 @@ describe('a text in pieces', () => {
     expect(received.join('')).not.toMatch(/0123456789|abcdefghabc/);
   });
 
+  it.each([
+    ['HTML', (char: string) => `&#x000${char.charCodeAt(0).toString(16)};`],
+    ['a URL', (char: string) => `%${char.charCodeAt(0).toString(16)}`],
+    ['JSON', (char: string) => `\\u00${char.charCodeAt(0).toString(16)}`],
+  ])('has no secret as in %s, in pieces of any length', (_where, escape) => {
+    for (const secret of [short, long]) {
+      const text = `${'a '.repeat(60)}${secret.replace(/./g, escape)} ${'b'.repeat(200)}`;
+      for (const length of [1, 7, 50, 1_000]) {
+        const received = streamed(text.match(new RegExp(`[^]{1,${length}}`, 'g'))!).join('');
+        expect(received).toBe(`${'a '.repeat(60)}*** ${'b'.repeat(200)}`);
+      }
+    }
+  });
+
   it('is the redacted text, regardless of how it is divided', () => {
     const parts = fc.array(
       fc.oneof(

@@ -7,6 +7,44 @@ export interface Decoded {
 
 const PERCENT = /%[0-9a-f]{2}/i;
 const ESCAPE = /\\(?:u[0-9a-f]{4}|["\\/bfnrt])/i;
+const REFERENCE = /&#?[0-9a-z]/i;
+const REFERENCES = /&(?:#x0*([0-9a-f]{1,6})|#0*([0-9]{1,7})|([a-z]{2,7}));?/gi;
+/** Characters that HTML can name, of those that secrets contain; by their names in lower case. */
+const CHARACTERS: Readonly<Record<string, string>> = {
+  ...{
+    amp: '&',
+    lt: '<',
+    gt: '>',
+    quot: '"',
+    apos: "'",
+    sol: '/',
+    bsol: '\\',
+    plus: '+',
+    nbsp: '\u00a0',
+  },
+  ...{
+    equals: '=',
+    colon: ':',
+    semi: ';',
+    lowbar: '_',
+    period: '.',
+    comma: ',',
+    num: '#',
+    quest: '?',
+  },
+  ...{
+    lbrace: '{',
+    rbrace: '}',
+    lcub: '{',
+    rcub: '}',
+    lbrack: '[',
+    rbrack: ']',
+    lsqb: '[',
+    rsqb: ']',
+  },
+  ...{ lpar: '(', rpar: ')', excl: '!', dollar: '$', percnt: '%', ast: '*', commat: '@', hat: '^' },
+  ...{ grave: '`', verbar: '|', vert: '|', newline: '\n', tab: '\t', hyphen: '-', dash: '-' },
+};
 const NAMED: Readonly<Record<string, string>> = { b: '\b', f: '\f', n: '\n', r: '\r', t: '\t' };
 
 /** Percent-decoded to bytes, one per character; other characters are their UTF-8. Undefined without an escape. */
@@ -29,10 +67,26 @@ export const jsonUnescaped = (text: string): Decoded | undefined =>
       )
     : undefined;
 
+/** With the character references of HTML resolved, also without their semicolons. Undefined without one. */
+export const htmlDecoded = (text: string): Decoded | undefined =>
+  REFERENCE.test(text)
+    ? decoded(text, REFERENCES, (written, hex, digits, name) => {
+        if (name !== undefined) return CHARACTERS[name.toLowerCase()] ?? written;
+        const code = hex === undefined ? Number(digits) : Number.parseInt(hex, 16);
+        return code > 0x10ffff ? written : String.fromCodePoint(code);
+      })
+    : undefined;
+
+/** What the second view shows of the first one's text, with places in the original. */
+export const throughBoth = (first: Decoded, second: Decoded): Decoded => ({
+  text: second.text,
+  starts: second.starts.map((at) => first.starts[at]!),
+});
+
 function decoded(
   text: string,
   escape: RegExp,
-  resolve: (written: string, hex: string | undefined) => string,
+  resolve: (written: string, ...groups: (string | undefined)[]) => string,
 ): Decoded {
   const parts: string[] = [];
   // A character becomes at most three bytes.
@@ -45,7 +99,7 @@ function decoded(
   };
   for (const match of text.matchAll(escape)) {
     keep(match.index);
-    const resolved = resolve(match[0], match[1]);
+    const resolved = resolve(match[0], ...match.slice(1));
     parts.push(resolved);
     for (let at = 0; at < resolved.length; at += 1) starts[length++] = match.index;
     end = match.index + match[0].length;

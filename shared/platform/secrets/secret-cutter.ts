@@ -1,5 +1,11 @@
 import type { Json } from '../../json.ts';
-import { type Decoded, jsonUnescaped, percentDecoded } from './decoded-text.ts';
+import {
+  type Decoded,
+  htmlDecoded,
+  jsonUnescaped,
+  percentDecoded,
+  throughBoth,
+} from './decoded-text.ts';
 
 /**
  * Redacts secrets that this service sent out of the responses. It is made for servers that return the request they
@@ -87,12 +93,11 @@ const cookieValues = (value: string): string[] =>
     return at < 0 ? [] : [pair.slice(at + 1).trim()];
   });
 
-/** A secret unchanged, and in JSON, HTML, URLs, hexadecimal and base64. */
+/** A secret unchanged, and in JSON, URLs, hexadecimal and base64. */
 function spellings(secret: string): string[] {
   return [
     secret,
     ...jsonSpellings(secret),
-    secret.replace(/[&<>"']/g, (char) => HTML[char] ?? char),
     ...urlSpellings(secret),
     // Header values are sent as one byte per character, and some receivers read them as UTF-8.
     ...[Buffer.from(secret, 'utf8'), Buffer.from(secret, 'latin1')].flatMap((bytes) => {
@@ -101,14 +106,6 @@ function spellings(secret: string): string[] {
     }),
   ];
 }
-
-const HTML: Readonly<Record<string, string>> = {
-  '&': '&amp;',
-  '<': '&lt;',
-  '>': '&gt;',
-  '"': '&quot;',
-  "'": '&#39;',
-};
 
 /** JSON writers differ in what they escape: slashes (PHP), non-ASCII (Python), `<>&` (Go). */
 function jsonSpellings(secret: string): string[] {
@@ -167,7 +164,10 @@ function createCut(patterns: readonly string[], others: Matcher): (text: string)
   };
 }
 
-/** Finds secrets with any characters percent-encoded, or escaped as in JSON, in any case. */
+/**
+ * Finds secrets with any characters percent-encoded, escaped as in JSON, written as references of HTML, or both of the
+ * last two, in any case.
+ */
 function createEscapedMatcher(secrets: readonly string[]): Matcher {
   const long = secrets.filter(({ length }) => length >= MIN_WORD);
   const plain = createMatcher(long);
@@ -179,7 +179,20 @@ function createEscapedMatcher(secrets: readonly string[]): Matcher {
           start: view.starts[start]!,
           end: view.starts[end]!,
         }));
-  return (text) => [...within(bytes, percentDecoded(text)), ...within(plain, jsonUnescaped(text))];
+  return (text) => [
+    ...within(bytes, percentDecoded(text)),
+    ...viewsOf(text).flatMap((view) => within(plain, view)),
+  ];
+}
+
+/** A text without the escapes of JSON, of HTML, and of one within the other. */
+function viewsOf(text: string): Decoded[] {
+  const [json, html] = [jsonUnescaped(text), htmlDecoded(text)];
+  const both = [
+    [json, json && htmlDecoded(json.text)],
+    [html, html && jsonUnescaped(html.text)],
+  ].flatMap(([first, second]) => (first && second ? [throughBoth(first, second)] : []));
+  return [json, html].filter((view) => view !== undefined).concat(both);
 }
 
 type Matcher = (text: string) => Cut[];

@@ -2,6 +2,8 @@ import type { SecretCutter } from './secret-cutter.ts';
 
 /** Characters that are held back. A secret is recognized by its first 64 characters, or all of them. */
 const HELD_BACK = 64;
+/** The same of characters that are written as escapes, such as `&#x00022;`. */
+const HELD_BACK_ESCAPED = HELD_BACK * 10;
 
 /**
  * Redacts secrets in a text that arrives in pieces, where a secret can be divided between two of them. What it passes
@@ -36,6 +38,9 @@ export function createStreamCutter(
 
 /** Never in the middle of a surrogate pair, whose halves could not be encoded. */
 function boundary(text: string): number {
-  const place = Math.max(0, text.length - HELD_BACK);
+  const from = Math.max(0, text.length - HELD_BACK_ESCAPED);
+  const escape = text.slice(from).search(/[%\\&]/);
+  const end = escape < 0 ? text.length : from + escape;
+  const place = Math.max(0, Math.min(text.length, end) - HELD_BACK);
   return /[\ud800-\udbff]/.test(text.charAt(place - 1)) ? place - 1 : place;
 }
