@@ -125,6 +125,8 @@ const toolSet = (tools: readonly OfferedTool[]): ToolSet =>
 
 /** Sends the schema but leaves the text as it is: models wrap JSON in other text, which the SDK refuses to parse. */
 const textFor = (schema: JsonObject) => ({
-  ...Output.object({ schema: jsonSchema<Json>(schema) }),
+  ...Output.object({
+    schema: jsonSchema<Json>(schema['type'] === 'object' ? presentedSchema(schema) : schema),
+  }),
   parseCompleteOutput: ({ text }: { text: string }) => Promise.resolve<Json>(text),
 });

@@ -5,6 +5,7 @@ import {
   after,
   type AskedTurn,
   models,
+  offered,
   startTurns,
   type Turns,
   twoCalls,
@@ -41,6 +42,21 @@ describe.each(models)('a conversation with %s', (model) => {
     const second = await turns.ask(model, { turn: 2, conversation: after(first, results) });
     expect(second).toMatchObject({ said: { text: 'It is x.', calls: [] }, output: 'It is x.' });
     expect(turns.server.questions()[1]).toMatchObject(secondTurn[model.split('/')[0]!]!);
+  });
+
+  it('gets schemas in the form that its provider accepts', async () => {
+    const [tool] = offered;
+    const choices = { oneOf: [{ required: ['a'] }, { required: ['b'] }] };
+    const tools = [
+      { ...tool!, schema: { type: 'object', properties: { a: {} }, ...choices } },
+      { ...tool!, name: 'delay', providerName: 'delay', schema: { type: 'object' } },
+    ];
+    await turns.ask(model, { tools });
+    const asked = JSON.stringify(turns.server.questions()[0]);
+    expect(asked).toContain('"properties":{"a":{},"b":{}}');
+    expect(asked).toContain('"properties":{}');
+    expect(asked).not.toContain('"oneOf":');
+    expect(asked).toContain('Must also fit this JSON Schema');
   });
 
   it.each<[string, ModelAnswer, AskedTurn]>([

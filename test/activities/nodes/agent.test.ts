@@ -249,6 +249,21 @@ describe('a structured answer', () => {
     },
   );
 
+  it.each(['openai/gpt-4o', 'anthropic/claude-haiku-4-5', 'compatible/llama-4'])(
+    'is asked of %s without a choice at the top of its schema',
+    async (model) => {
+      server.answers.push({ text: '{"refund":12}' });
+      const response_schema = {
+        type: 'object',
+        oneOf: [{ required: ['refund'] }, { required: ['reply'] }],
+      };
+      await agent()(agentCall({ node: { model, response_schema }, params: { prompt: '?' } }));
+      const asked = JSON.stringify(server.questions()[0]);
+      expect(asked).toContain('"properties":{"refund":{},"reply":{}}');
+      expect(asked).not.toContain('"oneOf":');
+    },
+  );
+
   it('cut off when empty fails', async () => {
     server.answers.push({ text: '', finish: 'length' });
     await expect(ask()).rejects.toMatchObject({ message: expect.stringContaining('cut off') });
