@@ -2,7 +2,7 @@ import type { LanguageModelUsage } from 'ai';
 import { mockTurnCost, requestBound, unreportedCost } from '../../shared/agents/cost-bounds.ts';
 import type { Conversation } from '../../shared/agents/conversation.ts';
 import type { OfferedTool } from '../../shared/agents/offered-tool.ts';
-import { presentedSchema } from '../../shared/agents/presented-schema.ts';
+import { presentedAnswer, presentedSchema } from '../../shared/agents/presented-schema.ts';
 import type { AgentNode } from '../../shared/contract/graph.ts';
 import type { JsonObject } from '../../shared/json.ts';
 import { toMicros } from '../../shared/money.ts';
@@ -82,7 +82,7 @@ export function turnBytes(
 }
 
 const sentBytes = (node: AgentNode, inputBytes: number): number =>
-  inputBytes + bytesOf(node.response_schema ?? null);
+  inputBytes + bytesOf(node.response_schema ? presentedAnswer(node.response_schema) : null);
 
 /**
  * The cost of an answer, in micro-dollars. `inputBytes` is the size of a turn, see `turnBytes`; by default that of an agent

@@ -11,7 +11,7 @@ import {
   ToolChoiceViolationError,
 } from 'ai';
 import type { OfferedTool } from '../../shared/agents/offered-tool.ts';
-import { presentedSchema } from '../../shared/agents/presented-schema.ts';
+import { presentedAnswer, presentedSchema } from '../../shared/agents/presented-schema.ts';
 import type { Json, JsonObject } from '../../shared/json.ts';
 import { withPrefix } from './turn-cache.ts';
 
@@ -126,7 +126,7 @@ const toolSet = (tools: readonly OfferedTool[]): ToolSet =>
 /** Sends the schema but leaves the text as it is: models wrap JSON in other text, which the SDK refuses to parse. */
 const textFor = (schema: JsonObject) => ({
   ...Output.object({
-    schema: jsonSchema<Json>(schema['type'] === 'object' ? presentedSchema(schema) : schema),
+    schema: jsonSchema<Json>(presentedAnswer(schema)),
   }),
   parseCompleteOutput: ({ text }: { text: string }) => Promise.resolve<Json>(text),
 });

@@ -54,6 +54,10 @@ export function presentedSchema(schema: JsonObject): JsonObject {
   };
 }
 
+/** The same of a schema of answers, which need not be objects. */
+export const presentedAnswer = (schema: JsonObject): JsonObject =>
+  schema['type'] === 'object' ? presentedSchema(schema) : schema;
+
 /** The schema with what a reference at its top leads to. */
 function withoutReference(schema: JsonObject): JsonObject {
   let whole = schema;

@@ -1,5 +1,6 @@
 import { mockTurnCost, requestBound } from '../../agents/cost-bounds.ts';
 import { DEFAULT_MAX_TURNS, MAX_CALLS_PER_TURN } from '../../agents/loop.ts';
+import { presentedAnswer } from '../../agents/presented-schema.ts';
 import type { AgentNode } from '../../contract/graph.ts';
 import { toMicros } from '../../money.ts';
 import type { PriceOverrides } from '../../prices.ts';
@@ -115,7 +116,8 @@ function attemptCost(node: AgentNode, turn: number, asked: Asked): Bounds {
   const { inputBytes } = asked;
   // Turns send what the tools have returned.
   if (inputBytes === null || node.tools !== undefined) return upTo(null);
-  const input = inputBytes + bytesOf(node.response_schema ?? null);
+  const input =
+    inputBytes + bytesOf(node.response_schema ? presentedAnswer(node.response_schema) : null);
   const bounds = providers.map((model) => requestBound(node, model, asked.prices, input) ?? null);
   if (bounds.includes(null)) return upTo(null);
   const request = Math.max(...(bounds as number[]));
