@@ -15,7 +15,7 @@ import {
 } from '../db/workflows/custom-tools.ts';
 import { AppError, conflict, type ErrorCode, messageOf } from '../errors.ts';
 import { useSecrets } from '../db/workflows/secrets.ts';
-import { type Json, toStorable } from '../json.ts';
+import { type Json, type JsonObject, toStorable } from '../json.ts';
 import { secretNamesIn } from '../values/secrets.ts';
 import { NodeError } from '../node-error.ts';
 import { openHeaders } from '../platform/calls/custom-tool.ts';
@@ -127,9 +127,11 @@ async function importTool(
   if (other !== undefined) return `its name here would be '${name}', as that of '${other}'`;
   taken.set(name, tool.name);
   const { workspaceId } = actor;
-  const described = describe(input, tool, name);
+  const { schema } = tool;
+  if (schema === null) return 'the server gives no inputSchema for it that is an object';
+  const described = describe(input, { ...tool, schema }, name);
   if (typeof described === 'string') return described;
-  const problem = await schemaProblem(workspaceId, tool.schema);
+  const problem = await schemaProblem(workspaceId, schema);
   if (problem !== undefined) return `its schema ${problem}`;
   try {
     const existing = await findCustomTool(deps.db, { workspaceId, name });
@@ -161,7 +163,7 @@ type Described = CustomToolInput & { pinned_schema: string };
 /** The tool as it is registered, or why it cannot be. */
 function describe(
   { server_url }: ToolImportInput,
-  { name: serverName, title, description, schema }: ServerTool,
+  { name: serverName, title, description, schema }: ServerTool & { schema: JsonObject },
   name: string,
 ): Described | string {
   const parsed = customToolInput.safeParse({

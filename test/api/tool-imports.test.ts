@@ -325,6 +325,22 @@ describe('a tool is skipped', () => {
     expect(names(again.unchanged)).toEqual(['fine', 'a'.repeat(64)]);
   });
 
+  test('without an input schema that is an object, and the others are imported', async () => {
+    server.tools = [
+      { name: 'none', inputSchema: null },
+      { name: 'text', inputSchema: 'any' },
+      { name: 7, inputSchema: {} } as never,
+      { name: 'fine', inputSchema: { type: 'object' } },
+    ];
+    const { body } = await importFrom();
+    expect(body.created).toMatchObject([{ name: 'fine' }]);
+    const reason = 'the server gives no inputSchema for it that is an object';
+    expect(body.skipped).toEqual([
+      { name: 'none', reason },
+      { name: 'text', reason },
+    ]);
+  });
+
   test('with the name of another one', async () => {
     server.tools.push(listed('get.order'), listed('getOrder'), listed('GET-ORDER'));
     const { body } = await importFrom();
@@ -431,9 +447,10 @@ describe('an import is refused', () => {
     expect(names(body.created)).toEqual(['t3', 't999']);
   });
 
-  test('when the pages have no end', async () => {
-    const endless = await startHttpServer((request, response) => {
-      const { id, method } = JSON.parse(request.body || '{}');
+  /** A server whose list has always another page. */
+  const startEndless = (page: (cursor: string | undefined) => object) =>
+    startHttpServer((request, response) => {
+      const { id, method, params } = JSON.parse(request.body || '{}');
       const result =
         method === 'initialize'
           ? {
@@ -441,15 +458,33 @@ describe('an import is refused', () => {
               capabilities: { tools: {} },
               serverInfo: { name: 'x', version: '1' },
             }
-          : { tools: [], nextCursor: 'again' };
+          : page(params?.cursor);
       const answer =
         method === 'server/discover' ? { error: { code: -32601, message: 'no' } } : { result };
       response
         .writeHead(id === undefined ? 202 : 200, { 'content-type': 'application/json' })
         .end(id === undefined ? '' : JSON.stringify({ jsonrpc: '2.0', id, ...answer }));
     });
+
+  test('when the pages have no end', async () => {
+    const endless = await startEndless((cursor) => ({ tools: [], nextCursor: `${cursor}+` }));
     expect(await refusal({ server_url: endless.url })).toContain('more than 100 pages');
     await endless.close();
+  });
+
+  test('but not when a cursor comes again, which ends the list, with each tool once', async () => {
+    const constant = await startEndless(() => ({ tools: [listed('one')], nextCursor: 'again' }));
+    const { body } = await importFrom({ server_url: constant.url });
+    expect([names(body.created), body.skipped]).toEqual([['one'], []]);
+    await constant.close();
+    const empty = await startEndless((cursor) =>
+      cursor === undefined
+        ? { tools: [listed('first')], nextCursor: '' }
+        : { tools: [listed('behind')] },
+    );
+    const { body: both } = await importFrom({ server_url: empty.url });
+    expect(names(both.created)).toEqual(['first', 'behind']);
+    await empty.close();
   });
 
   test('when the list is very large, or nested very deep', async () => {

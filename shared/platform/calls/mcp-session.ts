@@ -4,9 +4,11 @@ import {
   ProtocolError,
   type RequestOptions,
   SdkError,
+  SdkErrorCode,
   SdkHttpError,
   StreamableHTTPClientTransport,
 } from '@modelcontextprotocol/client';
+import { z } from 'zod';
 import { NodeError } from '../../node-error.ts';
 import { checkUserHeaders, type Egress, EgressError } from '../egress/egress.ts';
 import { exactFetch } from './exact-fetch.ts';
@@ -29,46 +31,80 @@ export interface McpServer {
 const FINAL_CODES: readonly number[] = [-32601, -32602];
 
 /**
- * Connects, works, disconnects. Supports the stateless protocol and the earlier ones with a session. Throws NodeError,
- * or the signal's reason on abort.
+ * Connects, works, disconnects. Supports the stateless protocol and the earlier ones with a session; when the server no
+ * longer knows the session, it works once more in a new one. Throws NodeError, or the signal's reason on abort.
  */
 export async function inMcpSession<T>(
   egress: Egress,
   server: McpServer,
-  work: (client: Client, options: RequestOptions) => Promise<T>,
+  work: Work<T>,
 ): Promise<T> {
   return callOutside(server.signal, async () => {
     const url = URL.parse(server.serverUrl);
     if (url === null) {
       throw new NodeError('mcp: server_url is not a valid URL', { retryable: false });
     }
-    const { fetch, failure } = rememberFailure(egress);
-    const { idempotencyKey: key } = server;
-    const transport = new StreamableHTTPClientTransport(url, {
-      fetch,
-      requestInit: {
-        headers: {
-          ...checkUserHeaders(server.headers ?? {}),
-          ...(key !== undefined && { 'Idempotency-Key': key }),
-        },
-      },
-      reconnectionOptions: NO_RECONNECTION,
-    });
-    const client = new Client(
-      { name: 'durable-workflows', version: '1.0.0' },
-      { versionNegotiation: { mode: 'auto' }, jsonSchemaValidator: TRUSTING_VALIDATOR },
-    );
-    const options = { signal: server.signal, timeout: server.timeoutMs };
     try {
-      await client.connect(transport, options);
-      return await work(client, options);
+      return await inOneSession(egress, { ...server, url }, work);
     } catch (error) {
-      if (server.signal.aborted) throw server.signal.reason;
-      throw error instanceof NodeError ? error : (failure() ?? nodeErrorFrom(error, url, server));
-    } finally {
-      await hangUp(client, transport);
+      if (!(error instanceof SessionLost)) throw error;
+      return await inOneSession(egress, { ...server, url }, work);
     }
   });
+}
+
+type Work<T> = (client: Client, options: RequestOptions) => Promise<T>;
+
+/** A server that forgets a session answers 404, and has done nothing. */
+class SessionLost extends NodeError {}
+
+async function inOneSession<T>(
+  egress: Egress,
+  server: McpServer & { url: URL },
+  work: Work<T>,
+): Promise<T> {
+  const { url, idempotencyKey: key } = server;
+  const { fetch, failure } = rememberFailure(egress);
+  const transport = new StreamableHTTPClientTransport(url, {
+    fetch,
+    requestInit: {
+      headers: {
+        ...checkUserHeaders(server.headers ?? {}),
+        ...(key !== undefined && { 'Idempotency-Key': key }),
+      },
+    },
+    reconnectionOptions: NO_RECONNECTION,
+  });
+  const client = new Client(
+    { name: 'durable-workflows', version: '1.0.0' },
+    { versionNegotiation: { mode: 'auto' }, jsonSchemaValidator: TRUSTING_VALIDATOR },
+  );
+  // In a stream the SDK only reports an answer that it cannot read, and then waits for another one. While it connects, it
+  // tries the protocols one after the other.
+  let connected = false;
+  const unreadable = Promise.withResolvers<never>();
+  unreadable.promise.catch(() => undefined);
+  client.onerror = (error) => {
+    if (connected && isUnreadable(error)) unreadable.reject(error);
+  };
+  const options = { signal: server.signal, timeout: server.timeoutMs };
+  const session = async (): Promise<T> => {
+    await client.connect(transport, options);
+    connected = true;
+    return work(client, options);
+  };
+  try {
+    return await Promise.race([session(), unreadable.promise]);
+  } catch (error) {
+    if (server.signal.aborted) throw server.signal.reason;
+    if (error instanceof NodeError) throw error;
+    const known = failure() ?? nodeErrorFrom(error, url, server);
+    const isLost = connected && transport.sessionId !== undefined;
+    if (!isLost || !(known instanceof NodeError) || known.status !== 404) throw known;
+    throw new SessionLost(known.message, { retryable: false, definite: true, status: 404 });
+  } finally {
+    await hangUp(client, transport);
+  }
 }
 
 /** A server's output schema may contain any regular expression, so its results are not validated. */
@@ -139,19 +175,34 @@ function nodeErrorFrom(error: unknown, url: URL, server: McpServer): unknown {
     });
   }
   if (SdkError.isInstance(error)) {
+    const isAnswer = error.code === SdkErrorCode.InvalidResult;
     return new NodeError(`${url.host} did not respond as an MCP server: ${error.code}`, {
+      ...(isAnswer && ANSWERED),
       cause: error,
     });
   }
-  if (error instanceof RangeError) {
-    // The SDK reads values recursively.
-    return new NodeError(
-      `${url.host} did not respond as an MCP server: a value is nested too deep`,
-      {
-        retryable: false,
-        cause: error,
-      },
-    );
-  }
-  return error;
+  const reason = reasonOfUnreadable(error, server);
+  if (reason === undefined) return error;
+  return new NodeError(`${url.host} did not respond as an MCP server: ${reason}`, {
+    ...ANSWERED,
+    cause: error,
+  });
+}
+
+/** The server has answered, and would have done its work: asking again would do it twice. */
+const ANSWERED = { retryable: false, definite: true } as const;
+
+const isUnreadable = (error: unknown): boolean =>
+  error instanceof SyntaxError || error instanceof z.core.$ZodError || error instanceof RangeError;
+
+/** Why the SDK could not read an answer; undefined for another error. */
+function reasonOfUnreadable(error: unknown, server: McpServer): string | undefined {
+  // The SDK reads values recursively.
+  if (error instanceof RangeError) return 'a value is nested too deep';
+  if (error instanceof SyntaxError) return 'its answer is not JSON';
+  if (isUnreadable(error)) return 'its answer is not a JSON-RPC message';
+  // Such as a version of the protocol that no one supports. The text may be the server's.
+  return error instanceof Error && error.constructor === Error
+    ? excerpt(error.message, server)
+    : undefined;
 }

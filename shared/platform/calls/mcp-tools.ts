@@ -13,7 +13,8 @@ export interface ServerTool {
   name: string;
   title: string;
   description: string;
-  schema: JsonObject;
+  /** Null: the server gives none that is an object, so the tool cannot be called here. */
+  schema: JsonObject | null;
 }
 
 /** The most tools of a list that are returned. */
@@ -23,10 +24,15 @@ const MAX_PAGES = 100;
 const MAX_LIST_LENGTH = 8_000_000;
 
 const text = z.string().nullish().catch(null);
+const listedTool = z.looseObject({
+  name: z.string(),
+  title: text,
+  description: text,
+  inputSchema: jsonObject.nullish().catch(null),
+});
+/** One tool that is not as expected does not hide the others. */
 const listPage = z.looseObject({
-  tools: z.array(
-    z.looseObject({ name: z.string(), title: text, description: text, inputSchema: jsonObject }),
-  ),
+  tools: z.array(z.unknown()),
   nextCursor: z.string().nullish(),
 });
 
@@ -48,7 +54,10 @@ export const listMcpTools = (
     return tools;
   });
 
+/** The pages of the list. It ends at a cursor that was seen before, and has no tool of an earlier page again. */
 async function* pagesOf(client: Client, options: RequestOptions): AsyncGenerator<ServerTool[]> {
+  const cursors = new Set<string>();
+  const names = new Set<string>();
   let cursor: string | undefined;
   let length = 0;
   for (let page = 0; page < MAX_PAGES; page += 1) {
@@ -64,19 +73,31 @@ async function* pagesOf(client: Client, options: RequestOptions): AsyncGenerator
       const reason = `The server's list of tools has more than ${MAX_LIST_LENGTH} characters`;
       throw new NodeError(reason, { retryable: false });
     }
-    yield tools.map((tool) => ({
-      name: tool.name,
-      title: tool.title ?? '',
-      description: tool.description ?? '',
-      // As it can be stored, so that a stored schema has the digest of the server's.
-      schema: toStorable(tool.inputSchema) as JsonObject,
-    }));
-    if (nextCursor == null) return;
+    const added = tools
+      .flatMap((tool) => listedTool.safeParse(tool).data ?? [])
+      .filter(({ name }) => !names.has(name));
+    for (const { name } of added) names.add(name);
+    yield added.map(serverTool);
+    if (nextCursor == null || cursors.has(nextCursor)) return;
+    cursors.add(nextCursor);
     cursor = nextCursor;
   }
   const reason = `The server's list of tools has more than ${MAX_PAGES} pages`;
   throw new NodeError(reason, { retryable: false });
 }
+
+const serverTool = ({
+  name,
+  title,
+  description,
+  inputSchema,
+}: z.infer<typeof listedTool>): ServerTool => ({
+  name,
+  title: title ?? '',
+  description: description ?? '',
+  // As it can be stored, so that a stored schema has the digest of the server's.
+  schema: inputSchema == null ? null : (toStorable(inputSchema) as JsonObject),
+});
 
 /** A tool that was imported, and the digest of the schema that its server gave then. */
 export interface PinnedTool {
@@ -102,7 +123,7 @@ export async function checkPin(
   for await (const page of pagesOf(client, options)) {
     const found = page.find((listed) => listed.name === tool);
     if (found === undefined) continue;
-    if (jsonDigest(found.schema) !== digest) {
+    if (found.schema === null || jsonDigest(found.schema) !== digest) {
       throw refused(
         `Tool '${name}' has changed on its server since it was imported; import it again`,
       );

@@ -125,3 +125,184 @@ describe('mcp', () => {
     await inside.close();
   });
 });
+
+/** A server of an earlier protocol, with a session, that answers calls in its own way. */
+async function startOddServer(answers: {
+  /** By default what a server of the protocol says. */
+  initialize?: object | null;
+  /** The result of a call, or the whole answer as text. */
+  call?: object | string;
+  /** How many calls find no session. */
+  lost?: number;
+  /** Sends the answer to a call as a stream of events. */
+  stream?: boolean;
+  session?: boolean;
+}): Promise<FakeServer & { methods(): string[] }> {
+  const methods: string[] = [];
+  let lost = answers.lost ?? 0;
+  const odd = await startHttpServer((request, response) => {
+    const { id, method } = (request.body === '' ? {} : JSON.parse(request.body)) as {
+      id?: number;
+      method?: string;
+    };
+    if (method === undefined) return void response.writeHead(405).end();
+    methods.push(method);
+    if (id === undefined) return void response.writeHead(202).end();
+    const reply = (result: unknown): void => {
+      const text = JSON.stringify({ jsonrpc: '2.0', id, result });
+      const type = answers.stream === true ? 'text/event-stream' : 'application/json';
+      const session = answers.session === false ? {} : { 'mcp-session-id': `s${methods.length}` };
+      response.writeHead(200, { 'content-type': type, ...session });
+      response.end(answers.stream === true ? `data: ${text}\n\n` : text);
+    };
+    const hello = {
+      protocolVersion: '2025-11-25',
+      capabilities: { tools: {} },
+      serverInfo: { name: 'odd', version: '1.0.0' },
+    };
+    if (method === 'initialize') {
+      return reply(answers.initialize === undefined ? hello : answers.initialize);
+    }
+    if (method !== 'tools/call') {
+      response.writeHead(200, { 'content-type': 'application/json' });
+      const error = { code: -32601, message: 'no such method' };
+      return void response.end(JSON.stringify({ jsonrpc: '2.0', id, error }));
+    }
+    if (lost > 0) {
+      lost -= 1;
+      return void response.writeHead(404).end('no session');
+    }
+    if (typeof answers.call === 'string') {
+      response.writeHead(200, { 'content-type': 'application/json' });
+      return void response.end(answers.call);
+    }
+    reply(answers.call);
+  });
+  return { ...odd, methods: () => methods };
+}
+
+const calls = (methods: string[]): number => methods.filter((name) => name === 'tools/call').length;
+
+describe('an MCP server that answers something else', () => {
+  const failing = async (answers: Parameters<typeof startOddServer>[0]) => {
+    const odd = await startOddServer(answers);
+    try {
+      const error = await call({ server_url: odd.url, tool: 'x' }).catch(
+        (reason: unknown) => reason,
+      );
+      return { error, made: calls(odd.methods()) };
+    } finally {
+      await odd.close();
+    }
+  };
+
+  it.each<[string, object | null]>([
+    [
+      'an unknown version',
+      { protocolVersion: '2099-01-01', capabilities: {}, serverInfo: { name: 'x', version: '1' } },
+    ],
+    ['null', null],
+    ['a part of what is needed', { protocolVersion: 7 }],
+  ])('to initialize fails the step with %s, naming the server', async (_what, initialize) => {
+    const { error, made } = await failing({ initialize });
+    expect(error).toMatchObject({
+      name: 'NodeError',
+      message: expect.stringContaining('127.0.0.1'),
+    });
+    expect((error as Error).message.length).toBeLessThan(700);
+    expect(made).toBe(0);
+  });
+
+  it.each([
+    ['a body that is not JSON', 'done!'],
+    ['JSON that is no message', '{"result": 1}'],
+    ['a result that is a text', '{"jsonrpc":"2.0","id":1,"result":"done"}'],
+  ])('to a call fails the step once: %s', async (_what, answer) => {
+    const { error, made } = await failing({ call: answer });
+    expect(error).toMatchObject({ name: 'NodeError', retryable: false, definite: true });
+    expect((error as Error).message).toMatch(
+      /^127\.0\.0\.1:\d+ did not respond as an MCP server: its answer is not/,
+    );
+    expect(made).toBe(1);
+  });
+
+  it.each<[string, object, object]>([
+    [
+      'parts of an unknown type',
+      {
+        content: [
+          { type: 'text', text: 'ok' },
+          { type: 'video', url: 'https://x.example/1' },
+        ],
+      },
+      {
+        content: [
+          { type: 'text', text: 'ok' },
+          { type: 'video', url: 'https://x.example/1' },
+        ],
+        structured: null,
+      },
+    ],
+    [
+      'odd annotations and structure',
+      { content: [{ type: 'text', text: 'ok', annotations: 'loud' }], structuredContent: ['a'] },
+      { content: [{ type: 'text', text: 'ok', annotations: 'loud' }], structured: ['a'] },
+    ],
+    [
+      'the shape of the first version',
+      { toolResult: { n: 1 } },
+      { content: [], structured: { n: 1 } },
+    ],
+  ])('is read as far as it can be: %s', async (_what, answer, output) => {
+    for (const stream of [false, true]) {
+      const odd = await startOddServer({ call: answer, stream });
+      try {
+        expect((await call({ server_url: odd.url, tool: 'x' })).output).toEqual(output);
+        expect(calls(odd.methods())).toBe(1);
+      } finally {
+        await odd.close();
+      }
+    }
+  });
+
+  it.each<[object, string]>([
+    [
+      { isError: true, content: [], structuredContent: { code: 'no_stock' } },
+      '{"code":"no_stock"}',
+    ],
+    [
+      { isError: true, content: [{ type: 'resource', resource: { uri: 'x:', text: 'the log' } }] },
+      'the log',
+    ],
+    [{ isError: true, content: [] }, 'no reason given'],
+  ])('that fails says why: %j', async (answer, reason) => {
+    const { error } = await failing({ call: answer });
+    expect(error).toMatchObject({ message: `MCP tool 'x' failed: ${reason}` });
+  });
+});
+
+describe('a lost session', () => {
+  const answer = { content: [{ type: 'text', text: 'ok' }] };
+
+  it('is opened again, and the call made once more', async () => {
+    const odd = await startOddServer({ call: answer, lost: 1 });
+    const { output } = await call({ server_url: odd.url, tool: 'x' });
+    expect(output).toMatchObject({ content: answer.content });
+    const methods = odd.methods().filter((name) => name === 'initialize' || name === 'tools/call');
+    expect(methods).toEqual(['initialize', 'tools/call', 'initialize', 'tools/call']);
+    await odd.close();
+  });
+
+  it('is final when it is lost again, and without a session', async () => {
+    for (const [session, made] of [
+      [true, 2],
+      [false, 1],
+    ] as const) {
+      const odd = await startOddServer({ call: answer, lost: 9, session });
+      const wanted = call({ server_url: odd.url, tool: 'x' });
+      await expect(wanted).rejects.toMatchObject({ name: 'NodeError', retryable: false });
+      expect(calls(odd.methods())).toBe(made);
+      await odd.close();
+    }
+  });
+});
