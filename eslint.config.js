@@ -53,8 +53,8 @@ const fences = [
       noNodeHalf,
       noProcesses,
       ban(
-        '^(?!\\.)(?!node:)(?!@temporalio/)(?!zod$)(?!re2js$)(?!croner$)',
-        'The pure half takes zod, re2js and croner, no other package.',
+        '^(?!\\.)(?!node:)(?!@temporalio/)(?!zod$)(?!re2js$)',
+        'The pure half takes zod and re2js, no other package.',
       ),
     ],
   },

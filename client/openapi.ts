@@ -5488,12 +5488,14 @@ export interface components {
             enabled: boolean;
             /** @enum {string} */
             overlap: "skip" | "allow";
-            /** @description Null while it is disabled */
+            /** @description Null while it is disabled or has a `sync_error` */
             next_run_at: string | null;
             last_run_at: string | null;
             last_run_id: string | null;
             /** @description The latest due time without a run, and the reason */
             last_skip: components["schemas"]["ScheduleLastSkip"] | null;
+            /** @description Why the schedule cannot run as it is; null after a change that mends it */
+            sync_error: string | null;
             /**
              * Format: date-time
              * @description ISO 8601, UTC

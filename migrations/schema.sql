@@ -1049,6 +1049,8 @@ CREATE TABLE schedules (
   last_skip_reason text,
   created_by text,
   created_at timestamp with time zone DEFAULT now() NOT NULL,
+  sync_error text,
+  told_rules text,
   CONSTRAINT schedules_pkey PRIMARY KEY (id),
   CONSTRAINT schedules_workflow_id_fkey FOREIGN KEY (workflow_id) REFERENCES workflows(id) ON DELETE CASCADE,
   CONSTRAINT schedules_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id) ON DELETE CASCADE,

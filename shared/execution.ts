@@ -299,6 +299,8 @@ export interface ScheduledTriggerInput {
   schedule_id: string;
   cron: string;
   timezone: string;
+  /** The time zone rules from which Temporal computes; undefined: those of its server, or UTC. */
+  zone_rules?: string | undefined;
 }
 
 export interface TickCall extends ScheduledTriggerInput {

@@ -39,6 +39,7 @@ export function scheduleCommands(program: Command): void {
           Enabled: (row) => (row.enabled ? 'yes' : 'no'),
           Next: (row) => row.next_run_at,
           Skipped: (row) => row.last_skip?.reason,
+          Error: (row) => row.sync_error,
         });
       }),
     );

@@ -15,13 +15,18 @@ export const scheduleSchema = z
     input: jsonObject.meta({ description: 'The input of each run' }),
     enabled: z.boolean(),
     overlap: z.enum(overlaps),
-    next_run_at: timestamp.nullable().meta({ description: 'Null while it is disabled' }),
+    next_run_at: timestamp
+      .nullable()
+      .meta({ description: 'Null while it is disabled or has a `sync_error`' }),
     last_run_at: timestamp.nullable(),
     last_run_id: z.string().nullable(),
     last_skip: z
       .object({ at: timestamp, reason: z.string() })
       .nullable()
       .meta({ description: 'The latest due time without a run, and the reason' }),
+    sync_error: z.string().nullable().meta({
+      description: 'Why the schedule cannot run as it is; null after a change that mends it',
+    }),
     created_at: timestamp,
     etag,
   })

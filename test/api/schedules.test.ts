@@ -57,6 +57,7 @@ describe('a schedule', () => {
       last_run_at: null,
       last_run_id: null,
       last_skip: null,
+      sync_error: null,
       created_at: expect.any(String),
       etag: expect.any(String),
     });
@@ -126,7 +127,8 @@ describe('a schedule', () => {
     [{ cron: '0 0 30 2 *' }, /^Invalid body: cron is never due$/],
     [{ cron: '* * * * * *' }, /^Invalid body: cron must have five fields/],
     [{ cron: Array(60).fill('*').join(' ') }, /^Invalid body: cron must have five fields/],
-    [{ cron: '61 * * * *' }, /^Invalid body: cron is not understood: .*61/],
+    [{ cron: '61 * * * *' }, /^Invalid body: cron is not understood: minute '61' is not 0 to 59$/],
+    [{ cron: '0 0 * * FRI-MON' }, /^Invalid body: cron is not understood: day of week 'FRI-MON' /],
     [{ cron: '' }, /^Invalid body: cron /],
     [{ cron: `0 0 ${'1,'.repeat(200)}1 * *` }, /^Invalid body: cron /],
     [{ cron: 5 }, /^Invalid body: cron /],

@@ -8,7 +8,8 @@ import { deleteWorkflow } from '../../shared/db/workflows/workflows.ts';
 import { SCHEDULE_WORKFLOW, type TickResult } from '../../shared/execution.ts';
 import { cancelRun } from '../../shared/operations/runs/runs.ts';
 import { runTick } from '../../shared/operations/schedules/ticks.ts';
-import { compareOnce, spreadSeconds, syncOnce } from '../../shared/operations/schedules/sync.ts';
+import { compareOnce, syncOnce } from '../../shared/operations/schedules/sync.ts';
+import { spreadSeconds, zoneRules } from '../../shared/operations/schedules/temporal-schedule.ts';
 import {
   createSchedule,
   deleteSchedule,
@@ -221,6 +222,18 @@ describe('a tick', () => {
     expect(await runsOf(id)).toHaveLength(2);
   }, 60_000);
 
+  test('that other rules of its zone caused is ignored, and the schedule gets the rules of this process', async () => {
+    const timezone = 'America/Vancouver';
+    const { id } = await schedule({ cron: '0 9 1 1 *', timezone });
+    const due = await awayFromTheMinute();
+    const late = { ...call(id, due, '0 9 1 1 *'), timezone, zone_rules: 'of another process' };
+    expect(await runTick(engine.deps, late)).toEqual({ skipped: 'the schedule is not due' });
+    expect(await isSynced(id)).toBe(false);
+    const own = { ...late, zone_rules: zoneRules(timezone)! };
+    expect(await runTick(engine.deps, own)).toMatchObject({ run_id: expect.any(String) });
+    await deleteSchedule(engine.deps, engine.actor, id);
+  }, 60_000);
+
   test('of outdated times, or from before the last change, is ignored', async () => {
     const { id } = await schedule({ cron: '* * * * *' });
     await handleOf(id).pause();
@@ -400,6 +413,60 @@ describe('Temporal', () => {
     } finally {
       await other.close();
     }
+  }, 60_000);
+
+  test('that refuses a schedule for good is not asked again, and the schedule says so', async () => {
+    const other = await startEngine({
+      worker: false,
+      env: { TASK_QUEUE_PREFIX: 'x'.repeat(1_200) },
+    });
+    try {
+      const { scheduleId, dispatched } = await createSchedule(other.deps, other.actor, {
+        workflow_id: await other.define(plain),
+        cron: '@daily',
+        timezone: 'UTC',
+        input: {},
+        enabled: true,
+        overlap: 'skip',
+      });
+      expect(await dispatched).toBe(true);
+      const where = { workspaceId: other.actor.workspaceId, scheduleId };
+      expect(await readSchedule(other.db, where)).toMatchObject({
+        sync_error: expect.stringMatching(/^Temporal refuses the schedule: .+/),
+        next_run_at: null,
+      });
+      const outdated = () =>
+        other.db.oneFirst(sql.type(z.object({ behind: z.boolean() }))`
+          SELECT told_revision < revision AS behind FROM schedules WHERE id = ${scheduleId}`);
+      const makeOlder = (rules: string | null) =>
+        other.db.query(sql.type(row)`UPDATE schedules
+          SET told_at = now() - interval '1 hour', told_rules = coalesce(${rules}, told_rules)`);
+      await makeOlder(null);
+      await compareOnce(other.deps);
+      expect(await outdated()).toBe(false);
+      // New rules of time zones may be what it needs.
+      await makeOlder('2020a');
+      await compareOnce(other.deps);
+      expect(await outdated()).toBe(true);
+    } finally {
+      await other.close();
+    }
+  }, 60_000);
+
+  test('loses a schedule that cannot be read, until it is changed', async () => {
+    const { id } = await schedule({ name: 'From before' });
+    await engine.db.query(sql.type(row)`
+      UPDATE schedules SET timezone = 'Mars/Olympus', revision = revision + 1 WHERE id = ${id}`);
+    await eventually(async () => {
+      await syncOnce(engine.deps);
+      return isSynced(id);
+    }, 25_000);
+    expect((await read(id)).sync_error).toMatch(/Mars\/Olympus/);
+    expect(await there(id)).toBe(false);
+    const change = await updateSchedule(engine.deps, engine.actor, id, { timezone: 'Asia/Tokyo' });
+    await change.dispatched;
+    expect(await read(id)).toMatchObject({ sync_error: null, next_run_at: expect.any(String) });
+    expect(await there(id)).toBe(true);
   }, 60_000);
 
   test('is corrected where a schedule is missing, paused or has no row', async () => {

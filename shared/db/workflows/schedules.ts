@@ -42,22 +42,26 @@ const scheduleRow = z.object({
   last_run_id: z.string().nullable(),
   last_skip_at: z.string().nullable(),
   last_skip_reason: z.string().nullable(),
+  sync_error: z.string().nullable(),
   created_at: z.string(),
 });
 
 const scheduleColumns = sql.fragment`
   s.id, s.workflow_id, s.name, s.cron, s.timezone, s.input, s.enabled, s.overlap, s.last_run_at, s.last_run_id,
-  s.last_skip_at, s.last_skip_reason, s.created_at`;
+  s.last_skip_at, s.last_skip_reason, s.sync_error, s.created_at`;
 
 function toSchedule(row: z.infer<typeof scheduleRow>): Schedule {
   const { last_skip_at: at, last_skip_reason: reason, ...rest } = row;
-  const next = row.enabled ? nextDue(row, Date.now()) : undefined;
+  // A row whose sync failed for good may have a cron or a zone that cannot be read.
+  const runs = row.enabled && row.sync_error === null;
+  const next = runs ? nextDue(row, Date.now()) : undefined;
   const schedule = {
     ...rest,
     next_run_at: next === undefined ? null : new Date(next).toISOString(),
     last_skip: at === null || reason === null ? null : { at, reason },
   };
-  return withEtag(schedule, ['next_run_at', 'last_run_at', 'last_run_id', 'last_skip']);
+  const apart = ['next_run_at', 'last_run_at', 'last_run_id', 'last_skip', 'sync_error'] as const;
+  return withEtag(schedule, apart);
 }
 
 /** Schedules of a workspace, newest first. */
@@ -171,7 +175,7 @@ export async function updateSchedule(
       UPDATE schedules SET name = ${after.name}, cron = ${after.cron}, timezone = ${after.timezone},
         input = ${JSON.stringify(after.input)}::json, enabled = ${after.enabled}, overlap = ${after.overlap},
         effective_from = CASE WHEN ${timed} THEN date_trunc('second', now()) ELSE effective_from END,
-        revision = revision + 1
+        revision = revision + 1, sync_error = NULL
       WHERE id = ${scheduleId} AND workspace_id = ${workspaceId}
     `);
     await auditSchedule(tx, actor, 'schedule_update', after);
@@ -294,13 +298,21 @@ export async function takeOutdated(
   `);
 }
 
-/** Marks this revision as synced. Returns false when the schedule was deleted. */
+/**
+ * Marks this revision as synced with these time zone rules, or as refused for good; a newer revision keeps its own
+ * state. Returns false when the schedule was deleted.
+ */
 export async function markSynced(
   db: Db,
-  synced: Pick<OutdatedSchedule, 'id' | 'workspace_id' | 'revision'>,
+  synced: Pick<OutdatedSchedule, 'id' | 'workspace_id' | 'revision'> & {
+    refusal: { reason: string } | undefined;
+    rules: string;
+  },
 ): Promise<boolean> {
   const { rowCount } = await db.query(sql.prepared('schedules_mark_synced', z.object({}))`
-    UPDATE schedules SET told_revision = ${synced.revision}, told_at = now(), leased_until = NULL
+    UPDATE schedules SET told_revision = ${synced.revision}, told_at = now(), told_rules = ${synced.rules},
+      leased_until = NULL,
+      sync_error = CASE WHEN revision = ${synced.revision} THEN ${synced.refusal?.reason ?? null} ELSE sync_error END
     WHERE id = ${synced.id} AND workspace_id = ${synced.workspace_id}
   `);
   return rowCount > 0;
@@ -310,7 +322,7 @@ export async function markSynced(
 export async function markOutdated(db: Db, scope: ScheduleScope): Promise<void> {
   await db.query(sql.prepared('schedules_mark_outdated', z.object({}))`
     UPDATE schedules SET told_revision = 0
-    WHERE id = ${scope.scheduleId} AND workspace_id = ${scope.workspaceId} AND told_revision = revision
+    WHERE id = ${scope.scheduleId} AND workspace_id = ${scope.workspaceId} AND told_revision = revision AND sync_error IS NULL
   `);
 }
 
@@ -321,14 +333,15 @@ export interface KnownSchedule {
 }
 
 /**
- * Compares all schedules with Temporal's copies. Missing ones, those paused differently from the row, and those synced
- * longer ago than `renewDays` are synced again; ids without a row are returned. Schedules synced within `graceMs` may
- * be too new for Temporal's list and are skipped.
+ * Compares all schedules with Temporal's copies. Missing ones, those paused differently from the row, those synced
+ * longer ago than `renewDays` or with older time zone rules are synced again; ids without a row are returned. Refused
+ * ones have no copy: only time and new rules count for them. Schedules synced within `graceMs` may be too new for
+ * Temporal's list and are skipped.
  */
 export async function compareSchedules(
   db: Db,
   known: readonly KnownSchedule[],
-  { graceMs, renewDays }: { graceMs: number; renewDays: number },
+  { graceMs, renewDays, rules }: { graceMs: number; renewDays: number; rules: string },
 ): Promise<readonly string[]> {
   const list = sql.unnest(
     known.map(({ id, paused }) => [id, paused]),
@@ -341,7 +354,9 @@ export async function compareSchedules(
       UPDATE schedules s SET told_revision = 0
       WHERE s.told_revision = s.revision AND s.told_at < now() - ${graceMs}::int * interval '1 ms'
         AND (s.told_at < now() - ${renewDays}::int * interval '1 day'
-             OR NOT EXISTS (SELECT FROM known k WHERE k.id = s.id AND k.paused <> s.enabled))
+             OR s.told_rules IS NULL OR s.told_rules COLLATE "C" < ${rules}
+             OR s.sync_error IS NULL
+                AND NOT EXISTS (SELECT FROM known k WHERE k.id = s.id AND k.paused <> s.enabled))
     )
     SELECT k.id FROM known k WHERE NOT EXISTS (SELECT FROM schedules s WHERE s.id = k.id)
   `);

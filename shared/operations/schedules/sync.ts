@@ -1,9 +1,5 @@
-import {
-  ScheduleAlreadyRunning,
-  ScheduleNotFoundError,
-  type ScheduleOptions,
-  ScheduleOverlapPolicy,
-} from '@temporalio/client';
+import { randomUUID } from 'node:crypto';
+import { isGrpcServiceError, ScheduleNotFoundError } from '@temporalio/client';
 import {
   compareSchedules,
   type KnownSchedule,
@@ -11,10 +7,10 @@ import {
   takeOutdated,
   type OutdatedSchedule,
 } from '../../db/workflows/schedules.ts';
-import { SCHEDULE_WORKFLOW, type ScheduledTriggerInput } from '../../execution.ts';
-import { dueTwice, longestPause, cronExpressions } from '../../values/cron.ts';
+import { messageOf } from '../../errors.ts';
 import type { DispatchDeps } from '../runs/executions.ts';
 import { type Loop, startLoop } from '../loop.ts';
+import { temporalSchedule } from './temporal-schedule.ts';
 
 /**
  * Schedules are rows; each has a Temporal Schedule, created from its row and synced with every change. The row wins: a
@@ -25,22 +21,15 @@ import { type Loop, startLoop } from '../loop.ts';
 const BATCH = 50;
 const SYNCED_AT_ONCE = 10;
 const COMPARE_EVERY_MS = 300_000;
-/** Repeated times of a clock change are sent this many days ahead, and renewed before they end. */
-const DOUBLED_DAYS = 400;
+/** Temporal's copies of repeated times, and refused schedules, are renewed after this time. */
 const RENEW_DAYS = 90;
 const LIST_PAGE = 500;
-/** How many schedules may start in the same second. */
-const STARTS_PER_SECOND = 15;
-const MAX_SPREAD_SECONDS = 20;
 
-/**
- * Schedules start within this time after their minute, each always with the same offset: a second, and longer only for
- * many schedules. 300 concurrent starts overload an embedded server on two cores: requests past its deadlines wait for
- * a minute (118 s until the last one had its run; spread over 20 s, 26 to 45 s under the same load).
- */
-export const spreadSeconds = (enabledSchedules: number): number =>
-  Math.min(MAX_SPREAD_SECONDS, Math.max(1, Math.ceil(enabledSchedules / STARTS_PER_SECOND)));
+const INVALID_ARGUMENT = 3;
+const ALREADY_EXISTS = 6;
 
+/** The release of the time zone rules of this process. Schedules that were synced with an older one are synced again. */
+const zoneRelease = process.versions['tz'] ?? '';
 /** Several installations may share a namespace, but not the names of their task queues. */
 const temporalId = (taskQueuePrefix: string, scheduleId: string): string =>
   `${taskQueuePrefix}-schedule-${scheduleId}`;
@@ -66,72 +55,70 @@ export async function removeSchedules(
 }
 
 async function sync(deps: DispatchDeps, schedule: OutdatedSchedule): Promise<boolean> {
+  const refusal = await refusalOf(deps, schedule);
+  if (refusal === 'unknown') return false;
   try {
-    await put(deps, schedule);
     // The schedule was deleted in the meantime, perhaps before Temporal had its copy.
-    if (!(await markSynced(deps.db, schedule))) await forget(deps, schedule.id);
+    const exists = await markSynced(deps.db, { ...schedule, refusal, rules: zoneRelease });
+    if (!exists || refusal !== undefined) await forget(deps, schedule.id);
     return true;
   } catch (error) {
-    // The lease expires, and the next iteration syncs it.
-    deps.log.warn(
-      { err: error, scheduleId: schedule.id, workspaceId: schedule.workspace_id },
-      'could not sync a schedule to Temporal; will try again',
-    );
-    return false;
+    return later(deps, schedule, error);
   }
 }
 
-async function put(deps: DispatchDeps, schedule: OutdatedSchedule): Promise<void> {
-  const { temporal } = deps;
-  const { schedule: client } = temporal.client;
-  const options = optionsOf(deps, schedule);
+/** Sends the schedule to Temporal. Returns why it can never have it, or 'unknown' when another try may succeed. */
+async function refusalOf(
+  deps: DispatchDeps,
+  schedule: OutdatedSchedule,
+): Promise<{ reason: string } | 'unknown' | undefined> {
+  const id = temporalId(deps.config.temporal.taskQueuePrefix, schedule.id);
+  const { queues } = deps.temporal;
+  let copy;
   try {
-    await temporal.withTimeout(() => client.create(options));
+    copy = temporalSchedule(schedule, { id, taskQueue: queues.control, now: Date.now() });
   } catch (error) {
-    if (!(error instanceof ScheduleAlreadyRunning)) throw error;
-    const { scheduleId, ...wanted } = options;
-    await temporal.withTimeout(() => client.getHandle(scheduleId).update(() => wanted));
+    return { reason: messageOf(error) };
+  }
+  try {
+    await put(deps, id, copy);
+    return undefined;
+  } catch (error) {
+    if (codeOf(error) === INVALID_ARGUMENT && isGrpcServiceError(error)) {
+      return { reason: `Temporal refuses the schedule: ${error.details}` };
+    }
+    later(deps, schedule, error);
+    return 'unknown';
   }
 }
 
-function optionsOf({ temporal, config }: DispatchDeps, schedule: OutdatedSchedule) {
-  const { id, workspace_id, cron, timezone, enabled, name } = schedule;
-  const scheduleId = temporalId(config.temporal.taskQueuePrefix, id);
-  const now = Date.now();
-  const input: ScheduledTriggerInput = { workspace_id, schedule_id: id, cron, timezone };
-  return {
-    scheduleId,
-    spec: {
-      cronExpressions: cronExpressions(cron),
-      timezone,
-      jitter: `${spreadSeconds(schedule.enabled_schedules)} seconds`,
-      intervals: dueTwice(schedule, now, DOUBLED_DAYS).map(once),
-    },
-    policies: {
-      // A tick ends as soon as it has admitted its run: the overlap of runs is decided there.
-      overlap: ScheduleOverlapPolicy.ALLOW_ALL,
-      // Covers the latest missed tick; the other caught-up ticks are rejected.
-      catchupWindow: longestPause(schedule, now),
-    },
-    state: { paused: !enabled, note: name ?? undefined },
-    action: {
-      type: 'startWorkflow',
-      workflowType: SCHEDULE_WORKFLOW,
-      // The due time is appended.
-      workflowId: scheduleId,
-      taskQueue: temporal.queues.control,
-      args: [input],
-    },
-  } satisfies ScheduleOptions;
+/** The lease expires, and the next iteration syncs it. */
+function later(deps: DispatchDeps, schedule: OutdatedSchedule, error: unknown): false {
+  deps.log.warn(
+    { err: error, scheduleId: schedule.id, workspaceId: schedule.workspace_id },
+    'could not sync a schedule to Temporal; will try again',
+  );
+  return false;
 }
 
-const FORTY_YEARS_MS = 14_610 * 86_400_000;
+const codeOf = (error: unknown): number | undefined =>
+  isGrpcServiceError(error) ? error.code : undefined;
 
-/**
- * One instant, in ms since 1970, as an interval: it occurred before 2010 and will occur again in forty years. The
- * server skips the first occurrence, so a longer interval would not work.
- */
-export const once = (at: number) => ({ every: FORTY_YEARS_MS, offset: at - FORTY_YEARS_MS });
+async function put(
+  { temporal }: DispatchDeps,
+  scheduleId: string,
+  schedule: ReturnType<typeof temporalSchedule>,
+): Promise<void> {
+  const { workflowService } = temporal.client;
+  const { namespace } = temporal;
+  const request = { namespace, scheduleId, schedule, requestId: randomUUID() };
+  try {
+    await temporal.withTimeout(() => workflowService.createSchedule(request));
+  } catch (error) {
+    if (codeOf(error) !== ALREADY_EXISTS) throw error;
+    await temporal.withTimeout(() => workflowService.updateSchedule(request));
+  }
+}
 
 async function forget(deps: DispatchDeps, id: string): Promise<boolean> {
   const { temporal } = deps;
@@ -159,6 +146,7 @@ export async function compareOnce(deps: DispatchDeps): Promise<void> {
   const strays = await compareSchedules(deps.db, known, {
     graceMs: deps.config.reconcile.graceMs,
     renewDays: RENEW_DAYS,
+    rules: zoneRelease,
   });
   if (strays.length > 0) {
     deps.log.info({ schedules: strays.length }, 'deleting schedules without a row');

@@ -4,6 +4,7 @@ import type { TickCall, TickResult } from '../../execution.ts';
 import { isIntended, nextDue } from '../../values/cron.ts';
 import { type RunDeps, triggerRun } from '../runs/runs.ts';
 import { removeSchedules } from './sync.ts';
+import { zoneRules } from './temporal-schedule.ts';
 
 /** Refusals that end a tick: it is not retried or stored for later. */
 const REFUSALS: ReadonlySet<ErrorCode> = new Set([
@@ -36,7 +37,11 @@ export async function runTick(deps: RunDeps, tick: TickCall): Promise<TickResult
   }
   if (!schedule.counts) return { skipped: 'the schedule was disabled then' };
   const due = Date.parse(tick.due_at);
-  if (!isIntended(schedule, due)) return { skipped: 'the schedule is not due' };
+  const sameRules = tick.zone_rules === zoneRules(schedule.timezone);
+  if (!isIntended(schedule, due, sameRules)) {
+    if (!sameRules) await markOutdated(deps.db, scope);
+    return { skipped: 'the schedule is not due' };
+  }
   const next = nextDue(schedule, due);
   if (next !== undefined && next <= Date.now()) {
     return skip(deps, scope, 'Missed: a later time was also due before this one was processed');

@@ -120,7 +120,15 @@ function changedMeanwhile<Fields extends object>(
 /** Fields that change with every edit, or without one. */
 const unsaid: ReadonlySet<string> = new Set([
   ...['etag', 'updated_at', 'has_draft', 'stats', 'member_count', 'api_key_count', 'last_used_at'],
-  ...['next_run_at', 'last_run_at', 'last_run_id', 'last_skip', 'freshness', 'health'],
+  ...[
+    'next_run_at',
+    'last_run_at',
+    'last_run_id',
+    'last_skip',
+    'sync_error',
+    'freshness',
+    'health',
+  ],
   ...['consecutive_failures', 'last_delivery_at'],
 ]);
 

@@ -39,6 +39,7 @@ export const scheduleTable = {
   viewRun: 'View run',
   lastRunOf: (name: string) => `Last run of ${name}`,
   skipped: 'Skipped {when}: {reason}',
+  refused: 'Does not run: {reason}',
   yes: 'yes',
   no: 'no',
   isEnabled: (name: string) => `${name} enabled`,

@@ -1,6 +1,7 @@
 import { Box, Text } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
-import { useEffect, useState } from 'react';
+import { useMemo } from 'react';
+import { nextDue } from '../../../../../shared/values/cron.ts';
 import { nextTimes as text } from '../../../messages/en/workflows/schedules.ts';
 import { When } from '../../../parts/text/time.tsx';
 
@@ -8,22 +9,14 @@ const SHOWN = 5;
 const PAUSE_MS = 250;
 
 /**
- * The next times of a cron, as computed by this browser; at clock changes, the times of the service apply. Shows an
- * error if the cron or the time zone is not valid.
+ * The next times of a cron, computed as the service does, with the time zone rules of this browser. Shows an error if the
+ * cron or the time zone is not valid.
  */
 export function NextTimes({ cron, timezone }: { cron: string; timezone: string }) {
   const [asked] = useDebouncedValue(`${timezone} ${cron}`, PAUSE_MS);
-  const [times, setTimes] = useState<readonly string[] | undefined>([]);
-  useEffect(() => {
+  const times = useMemo(() => {
     const at = asked.indexOf(' ');
-    let wanted = true;
-    nextTimes(asked.slice(at + 1), asked.slice(0, at)).then(
-      (next) => wanted && setTimes(next),
-      () => wanted && setTimes(undefined),
-    );
-    return () => {
-      wanted = false;
-    };
+    return nextTimes(asked.slice(at + 1), asked.slice(0, at));
   }, [asked]);
   return (
     <Box aria-live="polite">
@@ -51,8 +44,17 @@ export function NextTimes({ cron, timezone }: { cron: string; timezone: string }
   );
 }
 
-async function nextTimes(cron: string, timezone: string): Promise<string[]> {
-  const { Cron } = await import('croner');
-  const runs = new Cron(cron.trim(), { mode: '5-part', timezone }).nextRuns(SHOWN);
-  return runs.map((run) => run.toISOString());
+/** Undefined for an invalid cron or an unknown zone. */
+function nextTimes(cron: string, timezone: string): string[] | undefined {
+  const times: string[] = [];
+  try {
+    let next = nextDue({ cron, timezone }, Date.now());
+    while (next !== undefined && times.length < SHOWN) {
+      times.push(new Date(next).toISOString());
+      next = nextDue({ cron, timezone }, next);
+    }
+    return times;
+  } catch {
+    return undefined;
+  }
 }

@@ -152,6 +152,14 @@ function LastTick({ schedule }: { schedule: Schedule }) {
           )}
         </Text>
       )}
+      {schedule.sync_error !== null && (
+        <Text size="xs" component="div" c="danger">
+          <Message
+            text={text.refused}
+            values={{ reason: <UserText>{schedule.sync_error}</UserText> }}
+          />
+        </Text>
+      )}
       {skip !== null && (at === null || skip.at > at) && (
         <Text size="xs" component="div">
           <Message
