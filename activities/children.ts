@@ -7,7 +7,7 @@ import { type ChildRules, lookAtChild, startChild } from '../shared/operations/r
 import type { RunDeps } from '../shared/operations/runs/runs.ts';
 import { judgeUntrusted } from '../shared/platform/threads/untrusted.ts';
 import { asTool } from '../shared/tools.ts';
-import { type CallArguments, readArguments, resultForModel } from './agents/call.ts';
+import { readArguments, requireOwnApproval, resultForModel } from './agents/call.ts';
 import { createRedact } from './agents/redact.ts';
 import type { FrameNotifier } from './frame-notifier.ts';
 import type { PolicyCache } from './policies.ts';
@@ -35,24 +35,26 @@ export function createChildActivities(
 }
 
 async function start(deps: ChildDeps, call: ChildCall): Promise<ChildReport> {
-  let asked: CallArguments | undefined;
+  const judge = judging(deps, call);
+  let step: ChildCall & { execution: string };
   try {
     const { agent, input } = call;
-    const own = { args: input, approved: false };
-    asked = agent === undefined ? own : await readArguments(deps.db, call, agent);
+    const own = { args: input, approved: false, history: false };
+    const asked = agent === undefined ? own : await readArguments(deps.db, call, agent);
+    if (asked === undefined) return { state: 'reported' };
+    step = { ...call, input: asked.args, execution: executionId() };
+    const { input: stored } = step;
+    const recorded = await rehearseChild(deps, step, {
+      ...asked,
+      inputOf: async () => (await judge(undefined, stored, true)).stored,
+    });
+    if (recorded !== undefined) return recorded;
+    requireOwnApproval(asked, agent ?? {});
   } catch (error) {
     // No one has approved the call: a failure of this run, and not of the infrastructure.
     if (!(error instanceof ApplicationFailure) || error.type !== FAILURE_NODE) throw error;
     return { state: 'failed', error: error.message, attempts: 1 };
   }
-  if (asked === undefined) return { state: 'reported' };
-  const step = { ...call, input: asked.args, execution: executionId() };
-  const judge = judging(deps, call);
-  const rehearsed = await rehearseChild(deps, step, {
-    ...asked,
-    inputOf: async () => (await judge(undefined, step.input, true)).stored,
-  });
-  if (rehearsed !== undefined) return rehearsed;
   return startChild(deps, step, {
     judge,
     resultOf: presenting(deps, call),

@@ -2615,7 +2615,7 @@ export interface components {
             approvers?: components["schemas"]["ApprovalApprovers"];
             /** @description How many different members must approve; 1 without it */
             required?: number;
-            /** @description True: the member who started the run cannot decide */
+            /** @description True: the members who started the run, or one from which it starts, cannot decide */
             not_the_starter?: boolean;
             /** @description How many members can still decide it, as they are now; 0 if the run has to be cancelled, or a permission granted */
             deciders?: number;
@@ -4937,7 +4937,7 @@ export interface components {
             approvers?: components["schemas"]["PendingGateApprovers"];
             /** @description How many different members must approve; 1 without it */
             required?: number;
-            /** @description True: the member who started the run cannot decide */
+            /** @description True: the members who started the run, or one from which it starts, cannot decide */
             not_the_starter?: boolean;
             /** @description How many members can still decide it, as they are now; 0 if the run has to be cancelled, or a permission granted */
             deciders?: number;

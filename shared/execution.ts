@@ -81,6 +81,8 @@ export interface RunGraphInput {
   rehearsal?: Pick<StoredRehearsal, 'allow' | 'failures' | 'pinned' | 'guarded'> & {
     failed: string[];
   };
+  /** For a fork: the steps that have their result in the forked run, if they are executed with the same. */
+  reuses?: string[];
   /** Set when an execution continues a previous one that ended to keep its history short. */
   carried?: CarriedState;
 }
@@ -146,6 +148,8 @@ export interface StepCall extends PendingWrites {
   agent?: AgentPart;
   /** For a step of a rehearsal. */
   rehearsal?: RehearsalRules;
+  /** For a step of a fork: it may have its result in the forked run. */
+  reuses?: true;
 }
 
 /** Which part of an agent with tools a step is: a turn, or with `call` one of its calls. */

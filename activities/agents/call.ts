@@ -13,12 +13,14 @@ export interface CallArguments {
   args: JsonObject;
   /** A person had to approve them. */
   approved: boolean;
+  /** The approval was given in another run: it is history, and lets nothing be executed. */
+  history: boolean;
 }
 
 /**
  * The arguments of a call: those of the turn that requested it, or as its approver changed them. Undefined when the
  * failure of the call is already its result: then it is not made again. Throws when a call that needs approval
- * has none for exactly these arguments.
+ * has none for exactly these arguments. See `requireOwnApproval`, too.
  */
 export async function readArguments(
   db: Pool,
@@ -34,20 +36,38 @@ export async function readArguments(
     );
   }
   if (stored.status === 'failed' && (stored.refused || agent.fails !== true)) return undefined;
+  const { call, approved, status } = stored;
   return {
     args: permittedArguments(runId, stepKey, stored, stored.call.arguments),
-    approved: stored.call.question !== undefined,
+    approved: call.question !== undefined,
+    history: call.question !== undefined && approved?.reused === true && status !== 'success',
   };
 }
+
+/** Throws unless a call may be executed under its approval: one that needs it must have it in this run. */
+export function requireOwnApproval(
+  asked: CallArguments | undefined,
+  { tool = '' }: Pick<AgentPart, 'tool'>,
+): void {
+  if (asked?.history === true) throw notApproved(tool);
+}
+
+const notApproved = (tool: string) =>
+  ApplicationFailure.nonRetryable(
+    `No one has approved the call of '${tool}' with these arguments`,
+    FAILURE_NODE,
+  );
 
 function permittedArguments(
   runId: string,
   stepKey: string,
-  { call, approved }: StoredCall,
+  { call, approved, status }: StoredCall,
   requested: JsonObject,
 ): JsonObject {
   if (call.question === undefined) return requested;
   const args = approved?.arguments ?? requested;
+  // It was made, perhaps in the run from which this one starts, and is not made again.
+  if (status === 'success') return args;
   const digest = callDigest({
     run_id: runId,
     step_key: stepKey,
@@ -56,10 +76,7 @@ function permittedArguments(
     arguments: args,
   });
   if (approved?.digest === digest) return args;
-  throw ApplicationFailure.nonRetryable(
-    `No one has approved the call of '${call.tool}' with these arguments`,
-    FAILURE_NODE,
-  );
+  throw notApproved(call.tool);
 }
 
 /** A tool's output as the model reads it: redacted, and cut when it is long. */

@@ -12,7 +12,7 @@ import { toDollars } from '../../shared/money.ts';
 import type { Consumption } from '../nodes/node.ts';
 import type { Attempt } from '../attempt.ts';
 import type { ExecuteNodeDeps } from '../step-context.ts';
-import { readArguments } from './call.ts';
+import { readArguments, requireOwnApproval } from './call.ts';
 import { resolveTools } from './tools.ts';
 import { readTurnContext, type TurnContext } from './turn.ts';
 
@@ -34,8 +34,10 @@ export async function prepareAgentPart(
   if (agent === undefined) return { call };
   if (isCall(agent)) {
     const recent = recentCalls.take({ execution, runId, stepKey });
-    const params =
-      number === 1 && recent !== undefined ? recent : (await readArguments(db, call, agent))?.args;
+    const asked =
+      number === 1 && recent !== undefined ? undefined : await readArguments(db, call, agent);
+    requireOwnApproval(asked, agent);
+    const params = asked === undefined ? recent : asked.args;
     return params === undefined ? undefined : { call: { ...call, params } };
   }
   if (node.kind !== 'agent') throw new Error('Only an agent has turns');

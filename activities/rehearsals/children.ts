@@ -8,7 +8,7 @@ import type { CallArguments } from '../agents/call.ts';
 import type { ExecuteNodeDeps } from '../step-context.ts';
 import { approvedCall, endOf, endStep, notExecuted } from './records.ts';
 
-/** Ends a step of a rehearsal that would start a run. Undefined when the run is to be started. */
+/** Ends a step of a rehearsal or a fork that would start a run. Undefined when the run is to be started. */
 export async function rehearseChild(
   { db, frames }: Pick<ExecuteNodeDeps, 'db' | 'frames'>,
   call: ChildCall & { execution: string },
@@ -20,9 +20,9 @@ export async function rehearseChild(
     inputOf: () => Promise<Json>;
   },
 ): Promise<ChildReport | undefined> {
-  const { rehearsal, agent, run_id: runId, step_key: stepKey } = call;
-  if (rehearsal === undefined) return undefined;
-  const isPinned = agent === undefined && rehearsal.pinned?.includes(call.node_id) === true;
+  const { rehearsal, reuses, agent, run_id: runId, step_key: stepKey } = call;
+  if (rehearsal === undefined && reuses !== true) return undefined;
+  const isPinned = agent === undefined && rehearsal?.pinned?.includes(call.node_id) === true;
   const pinned = isPinned ? await findPinned(db, { runId, nodeId: call.node_id }) : undefined;
   const found =
     pinned ??

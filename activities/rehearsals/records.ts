@@ -10,9 +10,9 @@ import { isPureTool, isTimer, workflowOf, writes } from '../../shared/tools.ts';
 import { CLAIM_MS } from '../step-context.ts';
 
 /**
- * Steps of a rehearsal. A step takes its result from the record of the rehearsed run: the one that was executed with the
- * same. Without a record it is executed if it only computes or the request allows it by name, and else the rehearsal
- * ends. Policies and budgets apply to what is executed.
+ * Steps of a rehearsal, and those of a fork behind a gate that is asked again. A step takes its result from the record of
+ * the other run: the one that was executed with the same. Without a record a fork executes it; a rehearsal does if it
+ * only computes or the request allows it by name, and else ends. Policies and budgets apply to what is executed.
  */
 
 /** What a step would do. */
@@ -59,18 +59,21 @@ export function effectsOf(call: StepCall): Effects | undefined {
   return isRequest ? { requests, method: methodOf(call.params) } : { requests };
 }
 
-/** The end of a step without executing it; undefined when it is to be executed. `inputOf` is the input as it is stored. */
+/**
+ * The end of a step without executing it; undefined when it is to be executed. `inputOf` is the input as it is stored.
+ * Without rules, it is a step of a fork.
+ */
 export async function endOf(
   { step_key: stepKey, inputOf }: { step_key: string; inputOf: () => Promise<Json> },
   record: RecordedStep | undefined,
-  rules: RehearsalRules,
+  rules: RehearsalRules | undefined,
   effect: Effect | undefined,
 ): Promise<(Done & { input: Json }) | undefined> {
-  if (record !== undefined && (record.status === 'success' || rules.failures === 'recorded')) {
+  if (record !== undefined && (record.status === 'success' || rules?.failures !== 'execute')) {
     const { input, output, ...recorded } = record;
     return { input, output, recorded };
   }
-  if (allows(rules, effect)) return undefined;
+  if (rules === undefined || allows(rules, effect)) return undefined;
   const hint = effect?.refusal ?? `allow '${effect?.name}' to execute it`;
   const error = `Step '${stepKey}' has no record with this input: ${hint}`;
   const end = { status: 'unrecorded', error, kind: null, errors: 0, model: null } as const;

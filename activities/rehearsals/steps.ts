@@ -34,7 +34,7 @@ async function endOfCall(
   deps: RehearsalDeps,
   attempt: Attempt,
   call: StepCall,
-  rules: RehearsalRules,
+  rules: RehearsalRules | undefined,
 ): Promise<(Done & { input: Json }) | undefined> {
   const { db } = deps;
   const { agent, run_id: runId, step_key: stepKey } = call;
@@ -78,7 +78,7 @@ const storedInput =
 async function pinnedEnd(
   db: Pool,
   { node, agent, run_id: runId }: StepCall,
-  { pinned = [] }: RehearsalRules,
+  { pinned = [] }: Partial<RehearsalRules> = {},
 ): Promise<RecordedStep | undefined> {
   if (!pinned.includes(node.id)) return undefined;
   const found = await findPinned(db, { runId, nodeId: node.id });
@@ -88,7 +88,7 @@ async function pinnedEnd(
 }
 
 /**
- * Ends a step of a rehearsal that is not executed, and returns what the workflow learns of it. Undefined when it is to be
+ * Ends a step of a rehearsal or a fork that is not executed, and returns what the workflow learns of it. Undefined when it is to be
  * executed. Throws as an attempt does: FAILURE_UNRECORDED for a step without a record.
  */
 export async function rehearseStep(
@@ -96,7 +96,7 @@ export async function rehearseStep(
   attempt: Attempt,
   call: StepCall,
 ): Promise<{ output: Json } | undefined> {
-  if (call.rehearsal === undefined) return undefined;
+  if (call.rehearsal === undefined && call.reuses !== true) return undefined;
   const done = await endOfCall(deps, attempt, call, call.rehearsal);
   if (done === undefined) return undefined;
   const ended = await endStep(deps.db, beginningOf(attempt, call, done.input), done);

@@ -37,7 +37,7 @@ export type TurnProgress = { answer: Json } | { calls: OpenCall[] };
 export type CallProgress = { ended: 'success' | 'failed' };
 
 /** The step key of a turn, from 1, of an agent's step. */
-export const turnKey = (agentKey: string, turn: number): string => `${agentKey}/${turn}`;
+export const turnKey = (agentKey: string, turn: number | ''): string => `${agentKey}/${turn}`;
 
 /** The step key of a call, from 1, of a turn. */
 export const callKey = (agentKey: string, turn: number, index: number): string =>

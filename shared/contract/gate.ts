@@ -133,10 +133,10 @@ export const gateRuleFields = {
     .int()
     .optional()
     .meta({ description: 'How many different members must approve; 1 without it' }),
-  not_the_starter: z
-    .boolean()
-    .optional()
-    .meta({ description: 'True: the member who started the run cannot decide' }),
+  not_the_starter: z.boolean().optional().meta({
+    description:
+      'True: the members who started the run, or one from which it starts, cannot decide',
+  }),
   deciders: z.int().optional().meta({
     description:
       'How many members can still decide it, as they are now; 0 if the run has to be cancelled, or a permission granted',

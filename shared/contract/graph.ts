@@ -192,7 +192,7 @@ const gateNodeSchema = z
     approvers: approversSchema.optional(),
     /** How many different members must approve. The default is 1. One rejection rejects. */
     required: z.int().min(1).max(5).optional(),
-    /** The member who started the run cannot decide. */
+    /** The members who started the run, or one from which it starts, cannot decide. */
     not_the_starter: z.boolean().optional(),
     /** How long the gate stays open; needs `on_timeout`. */
     timeout_seconds: z.number().positive().max(MAX_WAIT_SECONDS).optional(),

@@ -30,6 +30,8 @@ export interface ChildCall extends ChildPlace, PendingWrites {
   input: JsonObject;
   /** For a step of a rehearsal. */
   rehearsal?: RehearsalRules;
+  /** For a step of a fork: it may have its result in the forked run. */
+  reuses?: true;
 }
 
 /** `gone`: the run does not accept the work of this execution. The output of an agent's call stays in the ledger. */

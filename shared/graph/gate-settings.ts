@@ -77,8 +77,8 @@ export interface Deciders {
 
 /** What has happened at a gate, as far as it matters for who can decide it. */
 export interface GateProgress {
-  /** Null for a run that no member started. */
-  starter: string | null;
+  /** The members who started the run or one from which it starts; none for a run that no member started. */
+  starters: readonly string[];
   /** The approvals so far. */
   decisions: readonly { member_id: string | null }[];
 }
@@ -91,13 +91,15 @@ export interface GateProgress {
 export function decidersOf(
   settings: GateSettings,
   members: readonly MemberStanding[],
-  { starter, decisions }: GateProgress,
+  { starters, decisions }: GateProgress,
 ): Deciders {
   const approved = decisions.map(({ member_id }) => member_id);
   const { required = 1, not_the_starter: excludes = false } = settings;
   const left = members.filter(
     (member) =>
-      mayApprove(member) && !approved.includes(member.id) && !(excludes && member.id === starter),
+      mayApprove(member) &&
+      !approved.includes(member.id) &&
+      !(excludes && starters.includes(member.id)),
   );
   const approvers = left.filter((member) => isApprover(settings, member));
   const adminsStandIn = approvers.length < required - approved.length;
@@ -110,24 +112,25 @@ export function decidersOf(
 }
 
 /**
- * Why someone cannot decide a gate; undefined when they can. `member` is null for a key without a member, `starter` for
- * a run that no member started.
+ * Why someone cannot decide a gate; undefined when they can. `member` is null for a key without a member.
  */
 export function refusedDecision(
   settings: GateSettings,
   label: string,
   {
     member,
-    starter,
+    starters,
     adminsStandIn,
-  }: { member: Approver | null; starter: string | null; adminsStandIn: boolean },
+  }: { member: Approver | null; starters: readonly string[]; adminsStandIn: boolean },
 ): string | undefined {
   if (!needsMember(settings)) return undefined;
   if (member === null) {
     return `Gate '${label}' can only be decided by a member: use a session, or a key that is linked to one`;
   }
-  if (settings.not_the_starter === true && member.id === starter) {
-    return `Gate '${label}' cannot be decided by the member who started the run`;
+  if (settings.not_the_starter === true && starters.includes(member.id)) {
+    return starters.length === 1
+      ? `Gate '${label}' cannot be decided by the member who started the run`
+      : `Gate '${label}' cannot be decided by a member who started the run or one before it, or set its schedule`;
   }
   if (isApprover(settings, member) || (adminsStandIn && member.role === 'admin')) return undefined;
   const { roles = [], members = [] } = settings.approvers ?? {};

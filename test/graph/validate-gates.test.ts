@@ -79,11 +79,18 @@ describe('who can still decide a gate', () => {
     member('viewer', { role: 'viewer' }),
     member('barred', { role: 'admin', overrides: { approve_gates: false } }),
   ];
-  const nobody = { starter: null, approved: [] };
+  const nobody = { starters: [], approved: [] };
 
-  test.each<[string, object, { starter: string | null; approved: string[] }, number, boolean]>([
+  test.each<[string, object, { starters: string[]; approved: string[] }, number, boolean]>([
     ['anyone who may approve', { required: 2 }, nobody, 3, false],
-    ['all but the starter', { not_the_starter: true }, { ...nobody, starter: 'ann' }, 2, false],
+    ['all but the starter', { not_the_starter: true }, { ...nobody, starters: ['ann'] }, 2, false],
+    [
+      'all but several starters',
+      { not_the_starter: true },
+      { ...nobody, starters: ['ann', 'ben'] },
+      1,
+      false,
+    ],
     ['those named', { approvers: { members: ['ann', 'gone'] } }, nobody, 1, false],
     ['those who have not approved', { required: 2 }, { ...nobody, approved: ['ann'] }, 2, false],
     ['admins, where those named are gone', { approvers: { members: ['gone'] } }, nobody, 1, true],
@@ -107,12 +114,12 @@ describe('who can still decide a gate', () => {
     [
       'nobody, where the only admin has started the run',
       { not_the_starter: true, approvers: { members: ['gone'] } },
-      ...[{ ...nobody, starter: 'root' }, 0, true],
+      ...[{ ...nobody, starters: ['root'] }, 0, true],
     ],
   ] as never)('is %s', (_, settings, given, count, adminsStandIn) => {
-    const { starter, approved } = given as { starter: string | null; approved: string[] };
+    const { starters, approved } = given as { starters: string[]; approved: string[] };
     const decisions = approved.map((member_id) => ({ member_id }));
-    const deciders = decidersOf(settings, members, { starter, decisions });
+    const deciders = decidersOf(settings, members, { starters, decisions });
     expect({ ...deciders, members: deciders.members.length }).toEqual({
       members: count,
       adminsStandIn,

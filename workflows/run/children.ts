@@ -26,7 +26,7 @@ import type { Child, ChildWork, Phase } from './open-children.ts';
 import { renderingWork } from '../../shared/graph/prepare/step.ts';
 import { complete, handleResult, pendingWrites, type Run, wake } from './state.ts';
 import { show } from './status.ts';
-import { rehearsalOf, summaryOf } from './step-call.ts';
+import { recordOf, summaryOf } from './step-call.ts';
 
 /**
  * Steps that wait for a run of their own, their child. Postgres knows the child; the execution only knows that the step
@@ -144,7 +144,7 @@ function begin(run: Run, child: Child, shared?: ControlStep[]): boolean {
     ...pendingWrites(run, shared),
     ...placeOf(child),
     ...called,
-    ...rehearsalOf(run.input, work.place.node_id, work.place.agent?.tool),
+    ...recordOf(run.input, placeOf(child), work.place.agent),
   };
   follow(run, child, control.startChild(call));
   return true;

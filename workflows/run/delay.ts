@@ -28,8 +28,8 @@ export async function delayStep(
     ...call,
     control: [...call.control, { ...entry, status: 'running' }],
   });
-  // A rehearsal does not wait.
-  if (run.input.rehearsal === undefined) {
+  // A rehearsal does not wait, and a fork not again.
+  if (run.input.rehearsal === undefined && !run.input.reuses?.includes(step.step_key)) {
     await sleep(delay.seconds * 1000, { summary: summaryOf(label) });
   }
   const output = { delayed_seconds: delay.seconds };

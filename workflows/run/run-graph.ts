@@ -69,6 +69,7 @@ const inputFields = {
   input: isObject,
   laid: optional(isObject),
   rehearsal: optional(isObject),
+  reuses: optional(isListOf(isText)),
   carried: optional(isObject),
 };
 

@@ -10,14 +10,14 @@ import { compileGraph } from '../../shared/graph/compile.ts';
 import { hasClock, settingsOf } from '../../shared/graph/gate-settings.ts';
 import { isWaiting } from '../../shared/graph/kinds.ts';
 import {
-  type Arrivals,
   type ControlStep,
   createScheduler,
+  laidAt,
   type ReadyNode,
   type Scheduler,
 } from '../../shared/graph/schedule/scheduler.ts';
 import type { Replay } from '../../shared/graph/schedule/replay.ts';
-import type { Json, JsonObject } from '../../shared/json.ts';
+import type { Json } from '../../shared/json.ts';
 import type { AgentWork, RunningAgent } from './running-agent.ts';
 import type { GateClock } from './gate-clocks.ts';
 import { type Children, createChildren } from './open-children.ts';
@@ -91,7 +91,7 @@ export function createRun(input: RunGraphInput): Run {
   const maps = input.graph.nodes.some(({ kind }) => kind === 'map');
   const scheduler = createScheduler(compileGraph(input.graph), input.input, carried?.scheduler, {
     earlier,
-    ...(input.laid === undefined ? {} : { arrivals: arrivalsOf(input.laid) }),
+    ...(input.laid === undefined ? {} : { arrivals: laidAt(input.laid) }),
   });
   const run: Run = {
     input,
@@ -136,9 +136,6 @@ export function createRun(input: RunGraphInput): Run {
   });
   return run;
 }
-
-const arrivalsOf = (laid: Record<string, JsonObject>): Arrivals =>
-  new Map(Object.entries(laid).map(([stepKey, values]) => [stepKey, () => ({ laid: values })]));
 
 export function wake(run: Run): void {
   run.woken = true;

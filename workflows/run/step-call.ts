@@ -5,6 +5,7 @@ import {
   proxyLocalActivities,
 } from '@temporalio/workflow';
 import {
+  type AgentPart,
   type PendingWrites,
   FAILURE_MOVES,
   FAILURE_OVERFLOWS,
@@ -104,15 +105,18 @@ export function moveOf(error: unknown): Partial<MoveToLongLane> | undefined {
 /** The UI shows one line. */
 export const summaryOf = (label: string): string => label.slice(0, 180);
 
-/** What a step of a rehearsal needs to know: of a node, or of the call of a tool of an agent. */
-export const rehearsalOf = (
-  { rehearsal }: RunGraphInput,
-  nodeId: string,
-  tool: string | undefined,
-): Pick<StepCall, 'rehearsal'> => {
-  if (rehearsal === undefined) return {};
+/** What a step of a rehearsal or a fork needs to know: of a node, or of a turn or a call of an agent. */
+export const recordOf = (
+  { rehearsal, reuses = [] }: RunGraphInput,
+  { step_key: stepKey, node_id: nodeId }: { step_key: string; node_id: string },
+  agent?: AgentPart,
+): Pick<StepCall, 'rehearsal' | 'reuses'> => {
+  if (rehearsal === undefined) {
+    return reuses.includes(agent?.step_key ?? stepKey) ? { reuses: true } : {};
+  }
   const { failed: _failed, guarded, ...rules } = rehearsal;
   if (guarded === undefined) return { rehearsal: rules };
+  const tool = agent?.tool;
   const keys = tool === undefined ? [nodeId] : [nodeId, guardKey(nodeId, tool)];
   const key = keys.find((each) => Object.hasOwn(guarded, each));
   return { rehearsal: { ...rules, guard: key === undefined ? null : guarded[key]! } };
@@ -134,7 +138,7 @@ const callOf = (
   workflow_id: input.workflow_id,
   step_key,
   iteration,
-  ...rehearsalOf(input, node.id, agent?.tool),
+  ...recordOf(input, { step_key, node_id: node.id }, agent),
 });
 
 function longestSeconds(node: ExecutedNode): number {

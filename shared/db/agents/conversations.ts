@@ -106,7 +106,11 @@ const callRow = z.object({
   status: z.string().nullable(),
   refused: z.boolean(),
   approved: z
-    .object({ digest: z.string(), arguments: storedJson<JsonObject>().nullable() })
+    .object({
+      digest: z.string(),
+      arguments: storedJson<JsonObject>().nullable(),
+      reused: z.boolean(),
+    })
     .nullable(),
 });
 
@@ -117,8 +121,11 @@ export interface StoredCall {
   status: string | null;
   /** The policies have refused it. */
   refused: boolean;
-  /** The decision: the digest that it is bound to, and the arguments if the approver changed them. */
-  approved: { digest: string; arguments: JsonObject | null } | null;
+  /**
+   * The decision: the digest that it is bound to, the arguments if the approver changed them, and whether it was made in
+   * the run from which this one starts.
+   */
+  approved: { digest: string; arguments: JsonObject | null; reused: boolean } | null;
 }
 
 /** Undefined when the turn has no such call. */
@@ -129,7 +136,8 @@ export async function readCall(
   const row = await db.maybeOne(sql.prepared('agents_read_call', callRow)`
     SELECT t.output, c.status, EXISTS (
       SELECT FROM json_array_elements(c.policy) AS v WHERE v ->> 'decision' IN ('denied', 'blocked')) AS refused, (
-      SELECT json_build_object('digest', g.decided_digest, 'arguments', g.decided_arguments) FROM gates g
+      SELECT json_build_object('digest', g.decided_digest, 'arguments', g.decided_arguments, 'reused', g.reused_from IS NOT NULL)
+      FROM gates g
       WHERE g.run_id = t.run_id AND g.step_key = ${key.stepKey} AND g.kind = 'tool_call' AND g.status = 'approved'
       ORDER BY g.round DESC LIMIT 1) AS approved
     FROM steps t LEFT JOIN steps c ON c.run_id = t.run_id AND c.step_key = ${key.stepKey}

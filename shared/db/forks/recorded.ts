@@ -7,7 +7,7 @@ import { type RecordedCall, turnKey } from '../../agents/turn-record.ts';
 import { type Db, type FragmentSqlToken, sql } from '../pool.ts';
 import { storedJson } from '../stored-json.ts';
 
-/** What the record of a rehearsed run has for a step of its rehearsal. */
+/** What the record of a run has for a step of its rehearsal or its fork. */
 export interface RecordedStep {
   stepKey: string;
   status: 'success' | 'failed';
@@ -40,12 +40,20 @@ const toStep = ({ step_key, reused_from, ...same }: z.infer<typeof recordedRow>)
   reusedFrom: reused_from,
 });
 
-/** Of the ended step `s` of the run that the rehearsal `r` rehearses. */
+/** Of the ended step `s` of the run from which `r` starts. */
 const recordedColumns = sql.fragment`
   s.step_key, s.status, s.input, s.output, s.error, s.error_kind AS kind, greatest(0, s.errors - s.forgiven) AS errors,
   s.model, coalesce(s.reused_from, s.run_id) AS reused_from`;
 
 const hasEnded = sql.fragment`s.status IN ('success', 'failed')`;
+
+/** A fork takes only what its source went on with: it executes a failed step again. */
+const countsForFork = sql.fragment`(r.rehearsal IS NOT NULL OR s.status = 'success' OR s.caught)`;
+
+/** The same for a call `s` of an agent: one that failed counts if its model got the error. */
+export const callCountsForFork = sql.fragment`(r.rehearsal IS NOT NULL OR s.status = 'success' OR EXISTS (
+  SELECT FROM steps n WHERE n.run_id = s.run_id AND n.parent_step_key = s.parent_step_key AND n.turn > s.turn
+    AND n.call_index IS NULL AND n.status = 'success'))`;
 
 const ofSource = (runId: string, where: FragmentSqlToken) => sql.fragment`
   SELECT ${recordedColumns} FROM runs r JOIN steps s ON s.run_id = r.forked_from
@@ -59,7 +67,7 @@ export async function findRecorded(
   const row = await db.maybeOne(sql.prepared('rehearsals_step', recordedRow)`
     ${ofSource(
       runId,
-      sql.fragment`s.step_key = ${stepKey} AND EXISTS (
+      sql.fragment`s.step_key = ${stepKey} AND ${countsForFork} AND EXISTS (
         SELECT FROM recorded_steps d WHERE d.run_id = r.id AND d.step_key = ${stepKey} AND d.digest = ${digest})`,
     )}
   `);
@@ -68,17 +76,22 @@ export async function findRecorded(
 
 /**
  * The result of a turn of an agent with tools. The first one must have been asked with the same; a later one is the same
- * if everything before it comes from the record.
+ * if everything before it comes from the record. A fork from a turn executes that turn and those after it.
  */
 export async function findRecordedTurn(
   db: Db,
   turn: { runId: string; agentKey: string; turn: number; digest: string },
 ): Promise<RecordedStep | undefined> {
   const { runId, agentKey, digest } = turn;
+  const prefix = turnKey(agentKey, '');
   const row = await db.maybeOne(sql.prepared('rehearsals_turn', recordedRow)`
     ${ofSource(
       runId,
-      sql.fragment`s.step_key = ${turnKey(agentKey, turn.turn)} AND CASE WHEN ${turn.turn === 1}
+      sql.fragment`s.step_key = ${turnKey(agentKey, turn.turn)} AND ${countsForFork}
+        AND CASE WHEN r.rehearsal IS NULL AND starts_with(r.forked_from_step, ${prefix})
+                 THEN ${turn.turn}::int < split_part(substr(r.forked_from_step, length(${prefix}) + 1), '.', 1)::int
+                 ELSE true END
+        AND CASE WHEN ${turn.turn === 1}
         THEN EXISTS (SELECT FROM recorded_steps d WHERE d.run_id = r.id AND d.step_key = ${agentKey} AND d.digest = ${digest})
         ELSE NOT EXISTS (SELECT FROM steps b WHERE b.run_id = r.id AND b.parent_step_key = ${agentKey}
                            AND b.turn < ${turn.turn}::int AND b.reused_from IS NULL) END`,
@@ -97,7 +110,7 @@ const callRow = z.object({
 
 /**
  * The result of a call of an agent: of the same tool with the same arguments, made by the same step of the other run. Of
- * several, the one with the same key.
+ * several, the one with the same key. A fork takes only that one, and only after the same turn.
  */
 export async function findRecordedCall(
   db: Db,
@@ -111,7 +124,10 @@ export async function findRecordedCall(
             ORDER BY g.round DESC LIMIT 1) AS decided
     FROM runs r JOIN steps s ON s.run_id = r.forked_from
     JOIN steps t ON t.run_id = s.run_id AND t.step_key = ${agentKey} || '/' || s.turn
-    WHERE r.id = ${runId} AND ${hasEnded} AND s.attempts > 0
+    WHERE r.id = ${runId} AND ${hasEnded} AND s.attempts > 0 AND ${callCountsForFork}
+      AND (r.rehearsal IS NOT NULL OR (s.step_key = ${stepKey} AND EXISTS (
+        SELECT FROM steps b WHERE b.run_id = r.id AND b.step_key = ${agentKey} || '/' || s.turn
+          AND b.reused_from IS NOT NULL)))
       AND s.parent_step_key = ${agentKey} AND s.call_tool = ${tool}
     ORDER BY s.step_key <> ${stepKey}, s.turn, s.call_index
   `);

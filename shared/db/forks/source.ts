@@ -8,6 +8,7 @@ import { type Db, sql } from '../pool.ts';
 import { hasResult, readCaught, readEndOrder } from '../runs/restart.ts';
 import type { JsonObject } from '../../json.ts';
 import { storedJson } from '../stored-json.ts';
+import { startsRun } from '../runs/step-records.ts';
 
 const jsonInput = storedJson<JsonObject>();
 
@@ -65,7 +66,7 @@ const decidedRow = z.object({
 export async function readResults(
   db: Db,
   runId: string,
-): Promise<Pick<RecordedTexts, 'outputs' | 'caught' | 'decisions' | 'failed' | 'order'>> {
+): Promise<Pick<RecordedTexts, 'outputs' | 'caught' | 'decisions' | 'failed' | 'order' | 'gated'>> {
   const finished = await db.any(sql.prepared('forks_finished', resultRow)`
     SELECT step_key, coalesce(output::text, 'null') AS output FROM steps s WHERE run_id = ${runId} AND ${hasResult}
   `);
@@ -84,6 +85,7 @@ export async function readResults(
     caught: await readCaught(db, runId),
     failed: failed.map(({ step_key }) => step_key),
     order: await readEndOrder(db, runId),
+    gated: await readGated(db, runId),
     decisions: Object.fromEntries(
       decided.map(({ step_key, approved, input, by_kind }) => [
         step_key,
@@ -91,6 +93,31 @@ export async function readResults(
       ]),
     ),
   };
+}
+
+const gatedRow = z.object({ step_key: z.string() });
+
+/**
+ * The finished steps that started runs in which a gate was decided, at any depth. In a rehearsal all that start runs,
+ * agents included: requests and pins decide what these return.
+ */
+async function readGated(db: Db, runId: string): Promise<string[]> {
+  const gated = await db.any(sql.prepared('forks_gated', gatedRow)`
+    WITH RECURSIVE below AS (
+      SELECT s.step_key, c.id FROM steps s
+      JOIN runs c ON c.parent_run_id = coalesce(s.reused_from, s.run_id) AND c.parent_step_key = s.step_key
+      WHERE s.run_id = ${runId} AND s.parent_step_key IS NULL AND (s.status = 'success' OR s.caught)
+      UNION
+      SELECT b.step_key, c.id FROM below b JOIN runs c ON c.parent_run_id = b.id
+    )
+    SELECT DISTINCT step_key FROM below b
+    WHERE EXISTS (SELECT FROM gates g WHERE g.run_id = b.id AND g.kind = 'human_gate' AND g.decided_at IS NOT NULL)
+    UNION
+    SELECT coalesce(s.parent_step_key, s.step_key) FROM steps s JOIN runs r ON r.id = s.run_id
+    WHERE s.run_id = ${runId} AND r.rehearsal IS NOT NULL AND ${startsRun}
+    ORDER BY 1
+  `);
+  return gated.map(({ step_key }) => step_key);
 }
 
 const placeRow = z.object({

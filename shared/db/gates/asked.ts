@@ -11,7 +11,7 @@ import type { GateProgress, GateSettings } from '../../graph/gate-settings.ts';
 import type { JsonObject } from '../../json.ts';
 import { storedTime } from '../../time.ts';
 import { type Db, sql } from '../pool.ts';
-import { assigneeOf, decidedByKind, isDecidable, starterOf } from './gate-records.ts';
+import { assigneeOf, decidedByKind, isDecidable, startersOf } from './gate-records.ts';
 import { storedJson } from '../stored-json.ts';
 
 /** The most earlier askings of one answer. */
@@ -37,7 +37,7 @@ const gateRow = z.object({
   decidable: z.boolean(),
   settings: storedJson<GateSettings | null>(),
   decisions: storedJson<GateVote[] | null>(),
-  starter: z.string().nullable(),
+  starters: z.array(z.string()),
   tool: z.string().nullable(),
   schema_digest: z.string().nullable(),
   graph: storedJson<Graph>(),
@@ -101,7 +101,7 @@ export async function findGate(
   const row = await db.maybeOne(sql.prepared('gates_find', gateRow)`
     SELECT g.step_key, g.round, s.iteration, g.prompt, g.arguments, ${decisionRecord} AS decision, g.kind, g.node_id,
            g.label, g.status, g.opened_at::text AS since, g.tool, g.schema_digest,
-           ${isDecidable} AS decidable, g.settings, g.decisions, ${starterOf} AS starter,
+           ${isDecidable} AS decidable, g.settings, g.decisions, ${startersOf} AS starters,
            coalesce(r.graph, v.graph) AS graph, ${assigneeOf} AS assignee
     FROM runs r JOIN gates g ON g.run_id = r.id
     JOIN steps s ON s.run_id = g.run_id AND s.step_key = g.step_key
@@ -110,7 +110,7 @@ export async function findGate(
     ORDER BY g.round DESC LIMIT 1
   `);
   if (row === null) return undefined;
-  const { settings, decisions, starter, tool, schema_digest, arguments: args, ...gate } = row;
+  const { settings, decisions, starters, tool, schema_digest, arguments: args, ...gate } = row;
   return {
     ...gate,
     run_id: runId,
@@ -119,7 +119,7 @@ export async function findGate(
     ...(args === null ? {} : { arguments: args }),
     openedAt: gate.since,
     settings: settings ?? {},
-    progress: { starter, decisions: decisions ?? [] },
+    progress: { starters, decisions: decisions ?? [] },
     call: tool === null || schema_digest === null ? null : { tool, schemaDigest: schema_digest },
   };
 }

@@ -9,7 +9,7 @@ import { queueAssignment } from '../runs/outbox.ts';
 import { readStandings } from '../people/standings.ts';
 import { type Db, type Pool, sql, type Tx } from '../pool.ts';
 import { refusal } from './decisions.ts';
-import { isDecidable, isChosen, starterOf } from './gate-records.ts';
+import { isDecidable, isChosen, startersOf } from './gate-records.ts';
 
 export interface Assignment extends GateChoice {
   actor: Actor;
@@ -31,7 +31,7 @@ const openGate = z.object({
   assignee_id: z.string().nullable(),
   settings: z.unknown().transform((value) => (value ?? {}) as GateSettings),
   decisions: z.unknown().transform((value) => (value ?? []) as GateVote[]),
-  starter: z.string().nullable(),
+  starters: z.array(z.string()),
 });
 type OpenGate = z.infer<typeof openGate>;
 
@@ -87,7 +87,7 @@ export const readAssigneeEmail = (
 
 const findOpenGate = (tx: Tx, assignment: Assignment): Promise<OpenGate | null> =>
   tx.maybeOne(sql.prepared('gates_find_to_assign', openGate)`
-    SELECT g.step_key, g.round, g.node_id, g.label, g.prompt, g.assignee_id, g.settings, g.decisions, ${starterOf} AS starter
+    SELECT g.step_key, g.round, g.node_id, g.label, g.prompt, g.assignee_id, g.settings, g.decisions, ${startersOf} AS starters
     FROM runs r JOIN gates g ON g.run_id = r.id
     WHERE r.id = ${assignment.runId} AND ${isDecidable} AND ${isChosen(assignment)}
     ORDER BY g.opened_at, g.step_key LIMIT 1

@@ -22,11 +22,12 @@ const approverNames = sql.fragment`
   LEFT JOIN members m ON m.id = named.id AND m.workspace_id = r.workspace_id`;
 
 /**
- * The member who counts as the starter of a run `r`. It is kept with the run, since its schedule may be gone; processes
- * of earlier versions do not keep it.
+ * The members who count as starters of a run `r`, as an array. They are kept with the run, since its schedule and the
+ * runs before it may be gone; processes of earlier versions keep one of them, or none.
  */
-export const starterOf = sql.fragment`
-  coalesce(r.starter_id, r.created_by, (SELECT created_by FROM schedules WHERE id = r.schedule_id))`;
+export const startersOf = sql.fragment`
+  coalesce(r.starters, array_remove(ARRAY[
+    coalesce(r.starter_id, r.created_by, (SELECT created_by FROM schedules WHERE id = r.schedule_id))], NULL))`;
 
 /**
  * Who made the decision at a gate `g`: `member` for a person, `deadline`, or `request` for that of a rehearsal. Processes
@@ -49,7 +50,7 @@ export const isChosen = ({ nodeId, stepKey }: GateChoice): FragmentSqlToken => s
 /** The rules of a gate `g` of a run `r`: a RuleRow. */
 const gateRules = sql.fragment`
   CASE WHEN g.settings IS NOT NULL THEN json_build_object(
-    'settings', g.settings, 'expires_at', g.expires_at, 'decisions', coalesce(g.decisions, '[]'), 'starter', ${starterOf},
+    'settings', g.settings, 'expires_at', g.expires_at, 'decisions', coalesce(g.decisions, '[]'), 'starters', ${startersOf},
     'members', CASE WHEN g.settings #> '{approvers,members}' IS NOT NULL THEN (${approverNames}) END) END`;
 
 /** The assignee of a gate `g` of a run `r`. One who was removed is none. */
@@ -68,7 +69,7 @@ interface RuleRow {
   settings: GateSettings;
   expires_at: string | null;
   decisions: GateVote[];
-  starter: string | null;
+  starters: string[];
   members: { id: string; name: string | null }[] | null;
 }
 
@@ -104,7 +105,7 @@ const toGate = (
 });
 
 function toRules(
-  { settings, expires_at, decisions, members: named, starter }: RuleRow,
+  { settings, expires_at, decisions, members: named, starters }: RuleRow,
   members: readonly MemberStanding[],
 ): Partial<PendingGate> {
   const { input_schema, approvers, required, not_the_starter, on_timeout } = settings;
@@ -120,7 +121,7 @@ function toRules(
         }),
     ...(required === undefined ? {} : { required }),
     ...(not_the_starter === undefined ? {} : { not_the_starter }),
-    ...(needsMember(settings) ? toDeciders(settings, members, { starter, decisions }) : {}),
+    ...(needsMember(settings) ? toDeciders(settings, members, { starters, decisions }) : {}),
     ...(on_timeout === undefined ? {} : { on_timeout }),
     ...(expires_at === null ? {} : { expires_at: storedTime(expires_at) }),
     decisions,

@@ -8,7 +8,7 @@ import { callDigest } from '../../crypto/call-digest.ts';
 import type { GateDecision } from '../../gate-decision.ts';
 import { type Announcement, announceGates } from './announcements.ts';
 import { readDecisions } from './answers.ts';
-import { decideRehearsed } from './rehearsed.ts';
+import { decideRecordedCalls, decideRehearsed } from './rehearsed.ts';
 import { parentNotice } from '../children/notices.ts';
 import { queueAlert } from '../runs/outbox.ts';
 import { type Pool, sql, type Tx } from '../pool.ts';
@@ -66,7 +66,8 @@ export async function pauseAtGates(
         ),
       ),
     );
-    if (run.allow !== null) await decideRehearsed(tx, call.run_id, call.gates, run.allow);
+    if (run.allow === null) await decideRecordedCalls(tx, call.run_id, call.gates);
+    else await decideRehearsed(tx, call.run_id, call.gates, run.allow);
     const decisions = await decisionsOf(tx, call.run_id, call.gates);
     if (decisions.length > 0) {
       if (opened.length > 0) await announceGates(tx, announcementOf(call, opened, false));

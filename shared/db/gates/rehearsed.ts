@@ -1,17 +1,20 @@
 import { z } from 'zod';
+import { turnKey } from '../../agents/turn-record.ts';
 import { callDigest } from '../../crypto/call-digest.ts';
 import { allowsEffect } from '../../contract/fork.ts';
 import type { GateOpening } from '../../graph/gate-opening.ts';
 import type { JsonObject } from '../../json.ts';
 import { aroundLabel, rejectedCall, timeoutError } from '../../rejection.ts';
 import { jsonOrNull, sql, type Tx } from '../pool.ts';
+import { callCountsForFork } from '../forks/recorded.ts';
 import { decisionEffects } from './effects.ts';
 import { BY_REQUEST, decidedByKind } from './gate-records.ts';
 import { storedJson } from '../stored-json.ts';
 
 /**
  * Gates of rehearsals. No one is asked: the request decides, or the record of the rehearsed run if it asked the same.
- * Otherwise the gate stays open, and the rehearsal ends there.
+ * Otherwise the gate stays open, and the rehearsal ends there. And in forks, the calls of agents that were made in the
+ * forked run.
  */
 
 const answerRow = z.object({
@@ -44,6 +47,44 @@ export async function decideRehearsed(
     if (answer !== null) await decide(tx, runId, gate, answer);
   }
 }
+
+/**
+ * Decides open calls of agents in a fork whose results come from the forked run, as they were decided there. They are
+ * not made again: their approval is history.
+ */
+export async function decideRecordedCalls(
+  tx: Tx,
+  runId: string,
+  gates: readonly GateOpening[],
+): Promise<void> {
+  for (const gate of gates) {
+    const { tool_call: call } = gate;
+    if (call === undefined) continue;
+    const answer = await findRecordedAnswer(tx, runId, gate, call);
+    if (answer !== null) await decide(tx, runId, gate, answer);
+  }
+}
+
+const findRecordedAnswer = (
+  tx: Tx,
+  runId: string,
+  { step_key, round }: GateOpening,
+  { agent_key, turn }: NonNullable<GateOpening['tool_call']>,
+) =>
+  tx.maybeOne(sql.prepared('forks_call_answer', answerRow)`
+    SELECT g.status = 'approved' AS approved, g.input, g.reason, g.timed_out, g.decided_by_name AS by,
+           ${decidedByKind} AS by_kind, coalesce(g.reused_from, g.run_id) AS reused_from, g.decided_arguments,
+           gate.digest, gate.schema_digest
+    FROM gates gate JOIN runs r ON r.id = gate.run_id
+    JOIN steps t ON t.run_id = r.id AND t.step_key = ${turnKey(agent_key, turn)} AND t.reused_from IS NOT NULL
+    JOIN gates g ON g.run_id = r.forked_from AND g.step_key = gate.step_key AND g.kind = gate.kind
+    JOIN steps s ON s.run_id = g.run_id AND s.step_key = g.step_key AND s.status IN ('success', 'failed')
+    WHERE gate.run_id = ${runId} AND gate.step_key = ${step_key} AND gate.round = ${round}::int AND gate.status = 'open'
+      AND r.rehearsal IS NULL AND g.status IN ('approved', 'rejected') AND ${callCountsForFork}
+      AND g.arguments::jsonb IS NOT DISTINCT FROM gate.arguments::jsonb
+      AND EXISTS (SELECT FROM recorded_steps d WHERE d.run_id = r.id AND d.step_key = ${agent_key})
+    ORDER BY g.round DESC LIMIT 1
+  `);
 
 /** `effects`: what a request has decided does not count as recorded, since no one has approved the effects behind it. */
 const findAnswer = (

@@ -7,7 +7,7 @@ import type { JsonObject } from '../../json.ts';
 import { readStandings } from '../people/standings.ts';
 import { type Db, sql } from '../pool.ts';
 import type { Decision } from './decision.ts';
-import { isChosen, starterOf } from './gate-records.ts';
+import { isChosen, startersOf } from './gate-records.ts';
 import { storedJson } from '../stored-json.ts';
 
 const ruledGate = z.object({
@@ -20,7 +20,7 @@ const ruledGate = z.object({
   decisions: z.unknown().transform((value) => (value ?? []) as GateVote[]),
   input: storedJson<JsonObject | null>(),
   expired: z.boolean(),
-  starter: z.string().nullable(),
+  starters: z.array(z.string()),
   member_role: z.enum(roles).nullable(),
 });
 
@@ -42,7 +42,7 @@ export async function findRuledGate(
   const gate = await db.maybeOne(sql.prepared('gates_find_ruled', ruledGate)`
     SELECT g.step_key, g.round, g.node_id, g.label, g.status, g.settings, g.decisions, g.input,
            coalesce(g.expires_at <= clock_timestamp(), false) AS expired,
-           ${starterOf} AS starter,
+           ${startersOf} AS starters,
            (SELECT role FROM members WHERE id = ${actor.id} AND workspace_id = r.workspace_id AND status = 'active') AS member_role
     FROM runs r JOIN gates g ON g.run_id = r.id
     WHERE r.id = ${runId} AND r.workspace_id = ${actor.workspaceId} AND g.kind = 'human_gate'
@@ -60,9 +60,9 @@ async function refusalOf(
   gate: Omit<RuledGate, 'refusal'>,
   { id, workspaceId }: Actor,
 ): Promise<string | undefined> {
-  const { settings, label, starter, member_role: role } = gate;
+  const { settings, label, starters, member_role: role } = gate;
   const member = id === null || role === null ? null : { id, role };
-  const asked = { member, starter, adminsStandIn: false };
+  const asked = { member, starters, adminsStandIn: false };
   const refusal = refusedDecision(settings, label, asked);
   if (refusal === undefined || settings.approvers === undefined) return refusal;
   const { adminsStandIn } = decidersOf(settings, await readStandings(db, workspaceId), gate);

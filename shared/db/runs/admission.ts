@@ -28,6 +28,7 @@ import { summaryColumns, summaryRow, toSummary } from './summary.ts';
 import { requireRunningJob } from '../jobs/jobs.ts';
 import { claimOf, findReplay, requireParent } from './admission-claims.ts';
 import { copying } from '../forks/copies.ts';
+import { startersOf } from '../gates/gate-records.ts';
 import { logging } from '../inbound/log.ts';
 import { type Drawn, rulesOf, type RunRequest, storedRehearsal } from './run-request.ts';
 
@@ -45,6 +46,8 @@ export interface AdmittedRun {
   laid: Record<string, JsonObject>;
   /** Its ledger has steps of another run already. */
   forked: boolean;
+  /** The steps that have the result of the run that it starts from, if they are executed with the same. */
+  reuses: readonly string[];
   /** How it rehearses another run; undefined for an ordinary run. */
   rehearsal?: ReturnType<typeof rulesOf>;
 }
@@ -249,6 +252,16 @@ const refusedRun = (
       UNION ALL SELECT refuse('input', '{}') FROM claimed WHERE ${inputRefusal !== undefined}
     )`;
 
+/** Everyone who counts as a starter of the run: see `startersOf`. */
+const startersOfRequest = ({ actor, schedule, parent, fork }: RunRequest): FragmentSqlToken =>
+  sql.fragment`ARRAY(
+    SELECT DISTINCT started.by FROM (
+      SELECT ${actor.id}::text AS by
+      UNION ALL SELECT unnest(created_by || editors) FROM schedules WHERE id = ${schedule?.id ?? null}
+      UNION ALL SELECT unnest(${startersOf}) FROM runs r
+      WHERE r.id IN (${parent?.runId ?? null}, ${fork?.sourceId ?? null})
+    ) AS started WHERE started.by IS NOT NULL ORDER BY 1)`;
+
 /** The rows of an admitted run: the run, its count in the usage, its audit entry and the outbox entry to start it. */
 function admittedRows(request: RunRequest, { graph }: Judged, runId: string): FragmentSqlToken {
   const { actor, trigger, input, fork } = request;
@@ -258,7 +271,7 @@ function admittedRows(request: RunRequest, { graph }: Judged, runId: string): Fr
     run AS (
       INSERT INTO runs (id, workspace_id, workflow_id, workflow_version, trigger, input, cost_cap_micros, overrun, created_by,
                         created_by_name, schedule_id, due_at, parent_run_id, parent_step_key, parent_attempt, depth,
-                        starter_id, forked_from, forked_from_step, laid, graph, rehearsal, experiment_id,
+                        starter_id, starters, forked_from, forked_from_step, laid, graph, rehearsal, experiment_id,
                         inbound_event_id)
       SELECT ${runId}, workspace_id, id, run_version, ${trigger}, ${JSON.stringify(input)}::json, run_cap_micros, overrun,
              ${actor.id}, ${actor.name}, ${request.schedule?.id ?? null},
@@ -267,6 +280,7 @@ function admittedRows(request: RunRequest, { graph }: Judged, runId: string): Fr
              1 + coalesce((SELECT depth FROM runs WHERE id = ${request.parent?.runId ?? null}), 0),
              coalesce(${actor.id}, (SELECT created_by FROM schedules WHERE id = ${request.schedule?.id ?? null}),
                       (SELECT starter_id FROM runs WHERE id = ${request.parent?.runId ?? null})),
+             ${startersOfRequest(request)},
              (SELECT id FROM runs WHERE id = ${fork?.sourceId ?? null} FOR KEY SHARE), ${fork?.fromStep ?? null}, ${jsonOrNull(laid)},
              ${jsonOrNull(request.drawn === undefined ? null : (graph ?? null))}, ${jsonOrNull(storedRehearsal(request.rehearsal))}, ${request.experimentId ?? null},
              ${request.inbound?.id ?? request.replay?.eventId ?? null}
@@ -294,7 +308,7 @@ function admission(request: RunRequest, runnable: Judged, runId: string) {
   const { version, toolRevision } = runnable;
   const leastMicros = leastCost(request, runnable);
   const { name, claim, refused } = claimOf(request, runId, leastMicros);
-  const copies = copying(request.fork?.copies, request.rehearsal?.digests);
+  const copies = copying(request.fork?.copies, request.rehearsal?.digests ?? request.fork?.digests);
   const log = logging(request);
   return sql.prepared(name + copies.suffix + log.suffix, admittedRow)`
     WITH workflow AS (
@@ -392,6 +406,7 @@ function admissionOf(
       input,
       laid: fork?.laid ?? {},
       forked: fork?.copies !== undefined,
+      reuses: Object.keys(fork?.digests ?? {}),
       ...(rehearsal === undefined ? {} : { rehearsal: rulesOf(rehearsal) }),
     },
   };

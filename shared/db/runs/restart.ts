@@ -120,6 +120,7 @@ const startRow = z.object({
   resumed_count: z.number(),
   laid: z.record(z.string(), storedJson<JsonObject>()).nullable(),
   forked: z.boolean(),
+  reuses: z.array(z.string()),
   rehearsal: storedRehearsal.nullable(),
 });
 
@@ -137,7 +138,9 @@ export async function readStartable(db: Pool, runId: string): Promise<StartableR
   const row = await db.maybeOne(sql.prepared('ledger_startable', startRow)`
     SELECT r.id, r.status, r.workspace_id, r.workflow_id, w.name AS workflow_name, r.workflow_version, r.trigger,
            r.created_by_name, coalesce(r.graph, v.graph) AS graph, r.input, r.temporal_run_id, r.superseded, r.from_ledger,
-           r.resumed_count, r.laid, r.rehearsal, r.forked_from_step IS NOT NULL OR r.rehearsal IS NOT NULL AS forked
+           r.resumed_count, r.laid, r.rehearsal, r.forked_from_step IS NOT NULL OR r.rehearsal IS NOT NULL AS forked,
+           CASE WHEN r.rehearsal IS NULL THEN ARRAY(SELECT d.step_key FROM recorded_steps d WHERE d.run_id = r.id ORDER BY 1)
+                ELSE '{}' END AS reuses
     FROM runs r JOIN workflows w ON w.id = r.workflow_id
     JOIN workflow_versions v ON v.workflow_id = r.workflow_id AND v.version = r.workflow_version
     WHERE r.id = ${runId}
@@ -156,6 +159,7 @@ export async function readStartable(db: Pool, runId: string): Promise<StartableR
     input: row.input,
     laid: row.laid ?? {},
     forked: row.forked,
+    reuses: row.reuses,
     ...(row.rehearsal === null ? {} : { rehearsal: rulesOf(row.rehearsal) }),
     temporalRunId: row.temporal_run_id,
     superseded: row.superseded,

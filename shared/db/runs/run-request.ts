@@ -25,6 +25,11 @@ export interface Fork {
   copies?: ForkCopies;
   /** What is laid over the state at steps, by step key. */
   laid: Record<string, JsonObject>;
+  /**
+   * What steps of the other run were executed with, by step key: a step that is executed with the same has that result.
+   * For a rehearsal, its request has them.
+   */
+  digests?: Record<string, string>;
 }
 
 export interface RehearsalRequest extends StoredRehearsal {

@@ -171,10 +171,14 @@ export async function updateSchedule(
     if (after.enabled && (timed || decidesRuns(before, after))) {
       requireCapability(actor, 'run_workflows');
     }
+    // They decide what is run from now on, so they count as starters.
+    const changes = timed || decidesRuns(before, after);
     await tx.query(sql.prepared('schedules_update', z.object({}))`
       UPDATE schedules SET name = ${after.name}, cron = ${after.cron}, timezone = ${after.timezone},
         input = ${JSON.stringify(after.input)}::json, enabled = ${after.enabled}, overlap = ${after.overlap},
         effective_from = CASE WHEN ${timed} THEN date_trunc('second', now()) ELSE effective_from END,
+        editors = CASE WHEN ${changes && actor.id !== null} THEN array_append(array_remove(editors, ${actor.id}), ${actor.id})
+                       ELSE editors END,
         revision = revision + 1, sync_error = NULL
       WHERE id = ${scheduleId} AND workspace_id = ${workspaceId}
     `);

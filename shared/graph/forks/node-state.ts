@@ -3,7 +3,8 @@ import type { Json, JsonObject } from '../../json.ts';
 import { utf8Bytes } from '../../values/canonical-json.ts';
 import { compileGraph } from '../compile.ts';
 import { nodeIdOf } from '../schedule/scheduler.ts';
-import { play, type RecordedRun, type RecordedTexts } from './plan.ts';
+import type { RecordedTexts } from './plan.ts';
+import { play, type RecordedRun } from './play.ts';
 
 interface NodeStateRequest {
   recorded: RecordedRun;

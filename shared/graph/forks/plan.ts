@@ -1,45 +1,13 @@
 import type { NotReused } from '../../contract/fork.ts';
-import type { decidedByKinds } from '../../contract/gate.ts';
-import type { Graph, GraphNode } from '../../contract/graph.ts';
-import { messageOf } from '../../errors.ts';
-import type { GateAnswer } from '../../gate-decision.ts';
+import type { Graph } from '../../contract/graph.ts';
 import type { Json, JsonObject } from '../../json.ts';
 import { storedProblem } from '../../outside-json.ts';
-import type { CaughtError } from '../caught-error.ts';
 import { type CompiledGraph, compileGraph } from '../compile.ts';
-import { isChild, isExecuted, isWaiting } from '../kinds.ts';
-import {
-  type Arrival,
-  type Arrivals,
-  createScheduler,
-  nodeIdOf,
-  type Scheduler,
-} from '../schedule/scheduler.ts';
-import { createReplay } from '../schedule/replay.ts';
-import { type Fingerprint, fingerprintOf } from './fingerprint.ts';
-
-/** A decision, and whether a person, a deadline or the request of a rehearsal made it. */
-type RecordedDecision = Pick<GateAnswer, 'approved' | 'input'> & {
-  by_kind?: (typeof decidedByKinds)[number];
-};
-
-/** A run that a fork continues, with the results that its ledger has. */
-export interface RecordedRun {
-  graph: Graph;
-  input: JsonObject;
-  /** What was laid over the state at steps, by step key, when it was forked itself. */
-  laid: Record<string, JsonObject>;
-  /** Outputs of finished agents, tools and workflows, by step key. */
-  outputs: Record<string, Json>;
-  /** Errors whose error edges were taken. */
-  caught: Record<string, CaughtError>;
-  /** Steps that have failed the run. */
-  failed: readonly string[];
-  /** The steps with a result, in the order in which they ended. */
-  order: readonly string[];
-  /** The last decision of each gate that is decided, unless it failed at its deadline. */
-  decisions: Record<string, RecordedDecision>;
-}
+import { isWaiting } from '../kinds.ts';
+import { nodeIdOf } from '../schedule/scheduler.ts';
+import { askedAgain, laidBefore, laidWith } from './asked-again.ts';
+import type { Fingerprint } from './fingerprint.ts';
+import { play, type Played, type Playing, type RecordedRun } from './play.ts';
 
 /** The same with outputs as JSON texts: they are read in the thread that plans. */
 export type RecordedTexts = Omit<RecordedRun, 'outputs'> & { outputs: Record<string, string> };
@@ -93,48 +61,131 @@ export interface ForkPlan {
   problem?: string;
 }
 
+export interface PlannedFork extends ForkPlan {
+  /**
+   * What steps behind gates that are asked again were executed with, by step key: a step that is executed with the same
+   * has the same result. An agent with tools has its finished turns, before `turn` that of the step of the fork.
+   */
+  others: Record<string, Fingerprint>;
+}
+
+/** A plan with the digests of `others`. */
+export interface DigestedPlan extends ForkPlan {
+  digests: Record<string, string>;
+}
+
 /**
  * What a fork takes over from a run: everything that was finished and does not depend on the step from which it is
  * executed. With another graph or input, only the steps whose node and input are the same. The run is played with its
- * recorded results up to that step; nothing is executed.
+ * recorded results up to that step; nothing is executed. Gates behind which something is executed are asked again: see
+ * `askedAgain`.
  */
-export function planFork({ recorded, from, turn = 1, state = {}, changed }: ForkRequest): ForkPlan {
+export function planFork({
+  recorded,
+  from,
+  turn = 1,
+  state = {},
+  changed,
+}: ForkRequest): PlannedFork {
   const known = new Map<string, Fingerprint>();
   const graph = compileGraph(recorded.graph);
+  const { gated = [] } = recorded;
+  const isGated = gated.length > 0 || graph.nodes.some(isWaiting);
   const before = play(recorded, {
     graph,
     input: recorded.input,
     from,
     state,
     refuse: (key, fingerprint) => {
-      if (changed !== undefined) known.set(key, fingerprint());
+      if (changed !== undefined || isGated) known.set(key, fingerprint());
       return undefined;
     },
   });
-  const after =
+  const target =
     changed === undefined
-      ? before
-      : play(recorded, {
-          graph: compileGraph(changed.graph),
-          input: changed.input,
-          from,
-          state,
-          refuse: (key, fingerprint) => differenceOf(known.get(key), fingerprint()),
-        });
+      ? { graph, input: recorded.input }
+      : { graph: compileGraph(changed.graph), input: changed.input };
+  const compare = (key: string, fingerprint: () => Fingerprint) =>
+    differenceOf(known.get(key), fingerprint());
+  const refuse = changed === undefined ? () => undefined : compare;
+  const first = changed === undefined ? before : play(recorded, { ...target, from, state, refuse });
+  const { asked, laid, after, expected } = playAsked(
+    { recorded, from, laid: laidWith(before.laid, from, { ...recorded.laid[from], ...state }) },
+    { target, first, compare },
+  );
   const problem =
-    after.problem ??
-    (turn > 1 && differenceOf(before.begins, after.begins) !== undefined ? OTHER_AGENT : undefined);
+    expected.problem ??
+    (turn > 1 && differenceOf(before.begins, expected.begins) !== undefined
+      ? OTHER_AGENT
+      : undefined);
+  const isKept = (key: string): boolean => after.finished.has(key) || asked.has(key);
+  const others = [...known].filter(
+    ([key]) => !isKept(key) && (first.finished.has(key) || hasTurns(target.graph, first, key)),
+  );
+  const continued = turn > 1 && after.state === undefined ? expected.begins : undefined;
   return {
     kept: [...after.finished.keys()],
-    begun: after.begun,
-    not_reused: notReused(recorded, following(graph, nodeIdOf(from)), { before, after }),
-    laid: Object.fromEntries(after.laid),
+    begun: after.begun.filter((key) => !asked.has(key)),
+    not_reused: [
+      ...notReused(recorded, following(graph, nodeIdOf(from)), { before, after: expected }),
+      ...[...asked].map((step_key) => ({
+        step_key,
+        node_id: nodeIdOf(step_key),
+        reason: gated.includes(step_key) ? GATED : ASKED,
+      })),
+    ],
+    laid,
+    others: {
+      ...(asked.size === 0 ? {} : Object.fromEntries(others)),
+      ...(continued === undefined ? {} : { [from]: continued }),
+    },
     ...(problem === undefined ? {} : { problem }),
   };
 }
 
-const NOT_REACHED =
-  'the run does not reach it with this graph and input: fork from an earlier step, or run again';
+interface Comparing {
+  target: Pick<Playing, 'graph' | 'input'>;
+  /** With all decisions that there were. */
+  first: Played;
+  compare: (key: string, fingerprint: () => Fingerprint) => string | undefined;
+}
+
+/**
+ * The run as the fork begins, without the decisions that are asked again, and as it will be expected to go on after them:
+ * as `first`, but with the state laid before.
+ */
+function playAsked(
+  { recorded, from, laid }: Pick<ForkRequest, 'recorded' | 'from'> & { laid: Played['laid'] },
+  { target, first, compare }: Comparing,
+) {
+  const asked = askedAgain(target.graph, recorded, {
+    decided: [...first.finished.keys()],
+    origins: [from, ...first.begun, ...first.reasons.keys()],
+  });
+  const moved = { ...recorded, laid: laidBefore(target.graph, asked, laid) };
+  if (asked.size === 0) return { asked, laid: moved.laid, after: first, expected: first };
+  // Steps beside a gate had seen what it wrote: what they were executed with was compared before.
+  const refused = (key: string) => first.reasons.get(key);
+  const after = play(moved, { ...target, from, held: asked, refuse: refused });
+  // Whatever the prompts of the gates are.
+  const expected = play(moved, {
+    ...target,
+    from,
+    refuse: (key, fingerprint) => (asked.has(key) ? undefined : compare(key, fingerprint)),
+  });
+  return { asked, laid: moved.laid, after, expected };
+}
+
+/** Whether the step is that of an agent with tools that was not finished: its finished turns count. */
+function hasTurns({ nodes }: CompiledGraph, { begun }: Played, key: string): boolean {
+  const node = nodes.find(({ id }) => id === nodeIdOf(key));
+  return node?.kind === 'agent' && node.tools !== undefined && begun.includes(key);
+}
+
+const ASKED =
+  'it is asked again, because what follows it is executed: a decision counts in the run in which it was made';
+const GATED =
+  'it is started again, because a gate was decided in its run: a decision counts in the run in which it was made';
 export const OTHER_AGENT =
   'the agent or its input has changed, so its earlier turns cannot be reused: fork from its first turn';
 const FOLLOWS = 'it is not reached without a step that is executed again';
@@ -172,158 +223,4 @@ export function differenceOf(
 ): string | undefined {
   if (before?.node !== after?.node) return 'its node has changed';
   return before?.input === after?.input ? undefined : 'its input has changed';
-}
-
-export interface Playing {
-  graph: CompiledGraph;
-  input: JsonObject;
-  /** The step from which it is executed: there the state is laid, and nothing of what follows is played. */
-  from?: string | undefined;
-  state?: JsonObject;
-  /** Plays also that step and what follows. */
-  beyond?: boolean;
-  /** The result of this step is not taken over. */
-  held?: string | undefined;
-  /** Why the result of a step is not taken over. `fingerprint` throws when its templates do not fit the state. */
-  refuse: (key: string, fingerprint: () => Fingerprint) => string | undefined;
-}
-
-export interface Played {
-  /** The node ids of the steps with a recorded result, by step key. */
-  finished: Map<string, string>;
-  begun: string[];
-  /** Why the result of a step was not taken over. */
-  reasons: Map<string, string>;
-  laid: Map<string, JsonObject>;
-  /** With which the step begins from which the fork is executed; undefined when it was not reached. */
-  state: JsonObject | undefined;
-  /** Of that step. */
-  begins: Fingerprint | undefined;
-  problem: string | undefined;
-}
-
-export function play(recorded: RecordedRun, playing: Playing): Played {
-  const { graph, input, from, held, refuse } = playing;
-  const played: Played = {
-    finished: new Map(),
-    begun: [],
-    reasons: new Map(),
-    laid: new Map(),
-    state: undefined,
-    begins: undefined,
-    problem: from === undefined ? undefined : NOT_REACHED,
-  };
-  const scheduler = createScheduler(graph, input, undefined, {
-    arrivals: arrivalsOf(recorded, playing, played),
-  });
-  const take = (key: string): void => {
-    const node = scheduler.node(key);
-    const reason = refusalOf(() => refuse(key, () => fingerprintOf(node, scheduler.state(key))));
-    if (reason !== undefined) played.reasons.set(key, reason);
-    else if (key === held) played.begun.push(key);
-    else if (repeat(scheduler, recorded, key, node)) played.finished.set(key, node.id);
-    else played.begun.push(key);
-  };
-  playInOrder(scheduler, take, recorded.order);
-  if (from === undefined) return played;
-  if (played.state !== undefined) begin(played, scheduler.node(from), played.state);
-  else if (played.reasons.size + played.begun.length > 0 && !skips(scheduler, from)) {
-    // What is executed again before may lead there.
-    played.problem = undefined;
-  }
-  return played;
-}
-
-/**
- * Takes every step that becomes ready: those with a result in the order in which they had ended, then others. Which
- * steps of a map begin depends on what ends before.
- */
-function playInOrder(
-  scheduler: Scheduler,
-  take: (key: string) => void,
-  order: readonly string[],
-): void {
-  const replay = createReplay(order);
-  for (;;) {
-    replay.add(scheduler.takeReady(Infinity, (key) => replay.has(key)));
-    const next = replay.next();
-    if (next !== undefined) {
-      take(next.step_key);
-      continue;
-    }
-    const others = scheduler.takeReady();
-    for (const { step_key: key } of others) take(key);
-    if (others.length === 0 && !scheduler.held) return;
-  }
-}
-
-const skips = (scheduler: Scheduler, stepKey: string): boolean =>
-  scheduler
-    .takeControlSteps()
-    .some(({ step_key, status }) => step_key === stepKey && status === 'skipped');
-
-function arrivalsOf(
-  recorded: RecordedRun,
-  { from, state, beyond = false }: Playing,
-  played: Played,
-): Arrivals {
-  const arrivals: [string, (seen: JsonObject) => Arrival][] = Object.entries(recorded.laid).map(
-    ([key, laid]) => [
-      key,
-      () => {
-        played.laid.set(key, laid);
-        return { laid };
-      },
-    ],
-  );
-  if (from === undefined) return new Map(arrivals);
-  const laid = { ...recorded.laid[from], ...state };
-  arrivals.push([
-    from,
-    (seen) => {
-      if (Object.keys(laid).length > 0) played.laid.set(from, laid);
-      played.state = { ...seen, ...laid };
-      return beyond ? { laid } : { stops: true };
-    },
-  ]);
-  return new Map(arrivals);
-}
-
-/** The step from which the fork is executed: computed ones have no input of their own. */
-function begin(played: Played, node: GraphNode, state: JsonObject): void {
-  played.problem = undefined;
-  if (!isExecuted(node) && !isChild(node) && !isWaiting(node)) return;
-  try {
-    played.begins = fingerprintOf(node, state);
-  } catch (error) {
-    played.problem = `its templates do not fit the state: ${messageOf(error)}`;
-  }
-}
-
-function refusalOf(refuse: () => string | undefined): string | undefined {
-  try {
-    return refuse();
-  } catch {
-    return 'its templates do not fit the state';
-  }
-}
-
-/** Gives the step its recorded result again. Returns false when it has none with which the run continues. */
-function repeat(
-  scheduler: Scheduler,
-  { outputs, caught, decisions }: RecordedRun,
-  key: string,
-  node: GraphNode,
-): boolean {
-  if (Object.hasOwn(caught, key)) {
-    if (!scheduler.catches(key)) return false;
-    scheduler.fail(key);
-    return scheduler.catchFailure(key, caught[key]!);
-  }
-  if (isWaiting(node)) {
-    return Object.hasOwn(decisions, key) && scheduler.decide(key, decisions[key]!) === 'continued';
-  }
-  if (!Object.hasOwn(outputs, key)) return false;
-  scheduler.complete(key, outputs[key]!);
-  return true;
 }

@@ -5,14 +5,13 @@ import { nodeIdOf } from '../schedule/scheduler.ts';
 import { type Fingerprint, fingerprintOf } from './fingerprint.ts';
 import {
   differenceOf,
-  type ForkPlan,
+  type DigestedPlan,
   notReused,
   OTHER_AGENT,
-  play,
-  type Played,
-  type RecordedRun,
+  type PlannedFork,
   type RecordedTexts,
 } from './plan.ts';
+import { play, type Played, type RecordedRun } from './play.ts';
 
 const BY_REQUEST = 'a request decided it, so no one has approved the effects behind it';
 
@@ -37,20 +36,13 @@ interface RehearsalRequest {
 
 export type RehearsalTexts = Omit<RehearsalRequest, 'recorded'> & { recorded: RecordedTexts };
 
-interface PlannedRehearsal extends ForkPlan {
+interface PlannedRehearsal extends PlannedFork {
   /** Steps whose failures will be repeated. */
   failed: string[];
-  /**
-   * What the other steps of the run were executed with, by step key: a step that is executed with the same later has the
-   * same result.
-   */
-  others: Record<string, Fingerprint>;
 }
 
 /** The same with the digests of these. */
-export interface RehearsalPlan extends Omit<PlannedRehearsal, 'others'> {
-  digests: Record<string, string>;
-}
+export type RehearsalPlan = Omit<PlannedRehearsal, 'others'> & DigestedPlan;
 
 /**
  * What a rehearsal takes over from a run before anything is executed: every result of a step that is reached with the
@@ -77,7 +69,7 @@ export function planRehearsal(request: RehearsalRequest): PlannedRehearsal {
     from,
     beyond: true,
     ...(state === undefined ? {} : { state }),
-    held: turn > 1 ? from : undefined,
+    held: new Set(turn > 1 && from !== undefined ? [from] : []),
     refuse: (key, fingerprint) => {
       if (decided.includes(key) || decided.includes(nodeIdOf(key))) return 'the request decides it';
       if (effects && recorded.decisions[key]?.by_kind === 'request') return BY_REQUEST;

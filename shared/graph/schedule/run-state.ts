@@ -68,6 +68,10 @@ interface Shared {
 /** What happens when the run reaches certain steps, by step key. Called with the live state, once per step. */
 export type Arrivals = ReadonlyMap<string, (state: JsonObject) => Arrival>;
 
+/** What a fork lays over the state at steps, by step key. */
+export const laidAt = (laid: Record<string, JsonObject>): Arrivals =>
+  new Map(Object.entries(laid).map(([stepKey, values]) => [stepKey, () => ({ laid: values })]));
+
 export interface Arrival {
   /** Written over the state before the step begins; what later nodes write lies over it. */
   laid?: JsonObject | undefined;

@@ -31,7 +31,7 @@ import {
 } from './run-state.ts';
 import { restoreRunState, takeSnapshot, type SchedulerSnapshot } from './snapshot.ts';
 
-export { nodeIdOf } from './run-state.ts';
+export { laidAt, nodeIdOf } from './run-state.ts';
 export type { Arrival, Arrivals, ControlStep } from './run-state.ts';
 export type { SchedulerSnapshot } from './snapshot.ts';
 

@@ -167,17 +167,18 @@ const MAX_APPROVERS = 100;
 
 async function gatesOf(
   db: Db,
-  { workspaceId, id: starter }: Actor,
+  { workspaceId, id }: Actor,
   gates: readonly ReachableGate[],
 ): Promise<DryRunGate[]> {
   if (gates.length === 0) return [];
   const members = await readStandings(db, workspaceId);
+  const starters = id === null ? [] : [id];
   return gates.map(({ node_id, workflow, settings }) => ({
     node_id,
     workflow: workflow ?? null,
     required: settings.required ?? 1,
-    approvers: decidersOf(settings, members, { starter, decisions: [] })
+    approvers: decidersOf(settings, members, { starters, decisions: [] })
       .members.slice(0, MAX_APPROVERS)
-      .map(({ id, name }) => ({ id, name })),
+      .map((member) => ({ id: member.id, name: member.name })),
   }));
 }

@@ -53,6 +53,7 @@ export async function startExecution(
     input: run.input,
     ...(Object.keys(run.laid).length === 0 ? {} : { laid: run.laid }),
     ...(run.rehearsal === undefined ? {} : { rehearsal: run.rehearsal }),
+    ...(run.reuses.length === 0 ? {} : { reuses: [...run.reuses] }),
     ...(options.fromLedger === true || run.forked ? { from_ledger: true } : {}),
   };
   const start = () =>

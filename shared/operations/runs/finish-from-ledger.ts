@@ -8,7 +8,7 @@ import {
 import type { Pool } from '../../db/pool.ts';
 import { settleRun } from '../../db/runs/settlements.ts';
 import { compileGraph } from '../../graph/compile.ts';
-import { createScheduler, type Scheduler } from '../../graph/schedule/scheduler.ts';
+import { createScheduler, laidAt, type Scheduler } from '../../graph/schedule/scheduler.ts';
 import type { Json } from '../../json.ts';
 import { evaluateChecksUntrusted } from '../../platform/threads/untrusted.ts';
 
@@ -19,7 +19,9 @@ import { evaluateChecksUntrusted } from '../../platform/threads/untrusted.ts';
 export async function finishFromLedger(db: Pool, runId: string): Promise<boolean> {
   const run = await readStartable(db, runId);
   if (run === undefined) return false;
-  const scheduler = createScheduler(compileGraph(run.graph), run.input);
+  const scheduler = createScheduler(compileGraph(run.graph), run.input, undefined, {
+    arrivals: laidAt(run.laid),
+  });
   const ledger = await usableLedger(db, runId);
   if (ledger === undefined || !(await replay(scheduler, ledger))) return false;
   const call = {

@@ -13,7 +13,7 @@ import { readDraft } from '../../db/workflows/drafts.ts';
 import { listPins } from '../../db/workflows/pins.ts';
 import { AppError, notFound } from '../../errors.ts';
 import type { NotReused } from '../../contract/fork.ts';
-import type { ForkPlan } from '../../graph/forks/plan.ts';
+import type { DigestedPlan, ForkPlan } from '../../graph/forks/plan.ts';
 import type { Graph } from '../../contract/graph.ts';
 import { nodeIdOf } from '../../graph/schedule/scheduler.ts';
 import type { JsonObject } from '../../json.ts';
@@ -193,7 +193,7 @@ async function planOf(
   deps: RunDeps,
   { actor, runId, fromStep, input, state }: ForkRequest,
   { source, place, wanted }: Origin & { place: ForkPlace },
-): Promise<ForkPlan> {
+): Promise<DigestedPlan> {
   const same = wanted.version === source.version && !source.ofDraft && input === undefined;
   const graph = same ? source.graph : await graphOf(deps, wanted);
   requireNode(graph, place.stepKey, fromStep);

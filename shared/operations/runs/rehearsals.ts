@@ -15,7 +15,7 @@ import { findCalled } from '../../db/workflows/called-workflows.ts';
 import { findCustomTool } from '../../db/workflows/custom-tools.ts';
 import { AppError } from '../../errors.ts';
 import { type RehearsalRules, UNKNOWN_GUARD } from '../../execution.ts';
-import type { ForkPlan } from '../../graph/forks/plan.ts';
+import type { DigestedPlan } from '../../graph/forks/plan.ts';
 import type { RehearsalPlan } from '../../graph/forks/rehearsal.ts';
 import { calledIn, callKey } from '../../graph/called-workflows.ts';
 import { isWaiting } from '../../graph/kinds.ts';
@@ -139,11 +139,17 @@ export async function rehearsalOfChild(
 export function forkOf(
   sourceId: string,
   from: { fromStep: string; place: ForkPlace } | undefined,
-  { laid, kept, begun }: ForkPlan,
+  { laid, kept, begun, digests }: DigestedPlan,
 ): Fork {
   const { stepKey = '', turn = 1 } = from?.place ?? {};
-  const turns = turn > 1 ? [{ agent: stepKey, before: turn }] : [];
-  return { sourceId, fromStep: from?.fromStep, laid, copies: { sourceId, kept, turns, begun } };
+  // Behind a gate that is asked again, the turns are looked up as they are reached.
+  const continues = turn > 1 && !Object.hasOwn(digests, stepKey);
+  const turns = continues ? [{ agent: stepKey, before: turn }] : [];
+  return {
+    ...{ sourceId, fromStep: from?.fromStep, laid },
+    copies: { sourceId, kept, turns, begun },
+    ...(Object.keys(digests).length === 0 ? {} : { digests }),
+  };
 }
 
 /** Throws AppError `unprocessable` for a tool that does not exist or that the policies forbid in this workflow. */

@@ -4,7 +4,7 @@ import { createBoundedCache } from '../../values/bounded-cache.ts';
 import type { CheckedRun } from '../../graph/checks.ts';
 import type { DryRunAnalysis, DryRunRequest } from '../../graph/dry-run/request.ts';
 import type { NodeState, NodeStateTexts } from '../../graph/forks/node-state.ts';
-import type { ForkPlan, ForkTexts } from '../../graph/forks/plan.ts';
+import type { DigestedPlan, ForkTexts, PlannedFork } from '../../graph/forks/plan.ts';
 import type { RehearsalPlan, RehearsalTexts } from '../../graph/forks/rehearsal.ts';
 import type { GraphDiff } from '../../graph/diff.ts';
 import type { DrawnChildren } from '../../graph/guards/drawn.ts';
@@ -173,25 +173,17 @@ export const jobs = {
     return checkGraph(input.graph, input.context);
   },
 
-  planFork: async (request: ForkTexts): Promise<ForkPlan> => {
-    const { planFork, recordedOf, withoutUnusable } = await import('../../graph/forks/plan.ts');
+  planFork: async (request: ForkTexts): Promise<DigestedPlan> => {
+    const { planFork, recordedOf } = await import('../../graph/forks/plan.ts');
     const { recorded, unusable } = recordedOf(request.recorded);
-    return withoutUnusable(planFork({ ...request, recorded }), unusable);
+    return digested(planFork({ ...request, recorded }), unusable);
   },
 
   planRehearsal: async (request: RehearsalTexts): Promise<RehearsalPlan> => {
-    const { recordedOf, withoutUnusable } = await import('../../graph/forks/plan.ts');
+    const { recordedOf } = await import('../../graph/forks/plan.ts');
     const { planRehearsal } = await import('../../graph/forks/rehearsal.ts');
-    const { stepDigest } = await import('../../crypto/step-digest.ts');
     const { recorded, unusable } = recordedOf(request.recorded);
-    const { others, ...plan } = planRehearsal({ ...request, recorded });
-    const digests = Object.entries(others).flatMap(([key, texts]) =>
-      unusable.has(key) ? [] : [[key, stepDigest(texts)]],
-    );
-    return {
-      ...withoutUnusable(plan, unusable),
-      digests: Object.fromEntries(digests) as Record<string, string>,
-    };
+    return digested(planRehearsal({ ...request, recorded }), unusable);
   },
 
   guardedNodes: async (input: GuardedTexts): Promise<Record<string, string>> => {
@@ -225,6 +217,22 @@ export const jobs = {
     return diffGraphs(input.from, input.to);
   },
 };
+
+/** A plan with the digests of what other steps were executed with, without the steps whose results cannot be used. */
+async function digested<Plan extends PlannedFork>(
+  { others, ...plan }: Plan,
+  unusable: ReadonlyMap<string, string>,
+) {
+  const { withoutUnusable } = await import('../../graph/forks/plan.ts');
+  const { stepDigest } = await import('../../crypto/step-digest.ts');
+  const digests = Object.entries(others).flatMap(([key, texts]) =>
+    unusable.has(key) ? [] : [[key, stepDigest(texts)]],
+  );
+  return {
+    ...withoutUnusable(plan, unusable),
+    digests: Object.fromEntries(digests) as Record<string, string>,
+  };
+}
 
 export type JobName = keyof typeof jobs;
 export type JobInput<Name extends JobName> = Parameters<(typeof jobs)[Name]>[0];

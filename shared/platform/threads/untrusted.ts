@@ -6,7 +6,7 @@ import { type CheckedRun, evaluateChecks, failedChecks } from '../../graph/check
 import { diffGraphs, type GraphDiff } from '../../graph/diff.ts';
 import type { DryRunAnalysis, DryRunRequest } from '../../graph/dry-run/request.ts';
 import type { NodeState, NodeStateTexts } from '../../graph/forks/node-state.ts';
-import type { ForkPlan, ForkTexts } from '../../graph/forks/plan.ts';
+import type { DigestedPlan, ForkTexts } from '../../graph/forks/plan.ts';
 import type { RehearsalPlan, RehearsalTexts } from '../../graph/forks/rehearsal.ts';
 import { evaluateExpression, ExpressionError } from '../../graph/expression/expression.ts';
 import { weighJson } from '../../graph/json-value.ts';
@@ -300,7 +300,7 @@ export async function diffGraphsUntrusted(
 }
 
 /** What a fork takes over; see `planFork`. Throws AppError `invalid` when it takes too long, WorkBusyError. */
-export const planForkUntrusted = (workspaceId: string, request: ForkTexts): Promise<ForkPlan> =>
+export const planForkUntrusted = (workspaceId: string, request: ForkTexts): Promise<DigestedPlan> =>
   withinLimits('The fork cannot be planned', () =>
     workThreads.run(workspaceId, 'planFork', request),
   );

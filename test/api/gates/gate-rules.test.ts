@@ -307,10 +307,15 @@ describe('a gate that only some can decide', () => {
   };
 
   /** The run of a schedule's tick, started as the clock starts it. */
-  async function scheduledRun(workflowId: string, headers: Headers) {
+  async function scheduledRun(
+    workflowId: string,
+    headers: Headers,
+    edit: (path: string) => Promise<void> = () => Promise.resolve(),
+  ) {
     const { cron, due_at } = dueNow();
     const wanted = { workflow_id: workflowId, cron, input: { amount: 5 } };
     const { body: schedule } = await call('POST', '/api/schedules', wanted, headers);
+    await edit(`/api/schedules/${schedule.id}`);
     await engine.db.query(sql.type(row)`
       UPDATE schedules SET effective_from = now() - interval '1 hour' WHERE id = ${schedule.id}`);
     const { workspaceId: workspace_id } = engine.actor;
@@ -340,6 +345,44 @@ describe('a gate that only some can decide', () => {
     });
     expect((await approve(runId, other.headers)).status).toBe(200);
     await engine.until(runId, ['success']);
+  });
+
+  test('counts those who changed what a schedule runs as starters, too', async () => {
+    const [creator, editor, other] = [await caller(), await caller(), await caller()];
+    const workflowId = await engine.define(gated({ not_the_starter: true }));
+    const { runId } = await scheduledRun(workflowId, creator.headers, async (path) => {
+      const name = await call('PUT', path, { name: 'Nightly' }, other.headers);
+      const input = await call('PUT', path, { input: { amount: 7 } }, editor.headers);
+      expect([name.status, input.status]).toEqual([200, 200]);
+    });
+    await engine.until(runId, ['paused']);
+    for (const { headers } of [creator, editor]) {
+      expect((await approve(runId, headers)).status).toBe(403);
+    }
+    expect((await approve(runId, other.headers)).status).toBe(200);
+    await engine.until(runId, ['success']);
+  });
+
+  test('counts who started any run in a line of forks as a starter', async () => {
+    const [ann, ben, other] = [await caller(), await caller(), await caller()];
+    const runId = await waiting({ not_the_starter: true }, ann.headers);
+    const rerun = await call('POST', `/api/runs/${runId}/rerun`, {}, ben.headers);
+    expect(rerun.status).toBe(201);
+    await engine.until(rerun.body.id, ['paused']);
+    const path = `/api/runs/${rerun.body.id}/fork`;
+    const forked = await call('POST', path, { from_step: 'review' }, ben.headers);
+    await engine.until(forked.body.id, ['paused']);
+    for (const { headers } of [ann, ben]) {
+      expect(await approve(forked.body.id, headers)).toMatchObject({
+        status: 403,
+        body: {
+          detail:
+            "Gate 'review' cannot be decided by a member who started the run or one before it, or set its schedule",
+        },
+      });
+    }
+    expect((await approve(forked.body.id, other.headers)).status).toBe(200);
+    await engine.until(forked.body.id, ['success']);
   });
 
   test('counts the starter of a run as that of its children, also that of a schedule', async () => {

@@ -6,7 +6,7 @@ import { updateWorkflow } from '../../../shared/db/workflows/workflows.ts';
 import { forkRun, type ForkRequest } from '../../../shared/operations/runs/forks.ts';
 import { decideGate } from '../../../shared/operations/runs/runs.ts';
 import { startToolServer, type ToolServer } from '../../fakes/tool-server.ts';
-import { echo, edge, type Engine, mock, startEngine } from '../../support/engine.ts';
+import { echo, edge, type Engine, eventually, mock, startEngine } from '../../support/engine.ts';
 import { call, childrenOf } from '../../support/sub-workflows.ts';
 
 let engine: Engine;
@@ -194,7 +194,7 @@ describe('a fork', () => {
     expect(await at('loop')).toEqual([]);
   });
 
-  test('keeps decisions, caught errors and children', async () => {
+  test('asks gates again, and then reuses caught errors and children', async () => {
     tools.answer('flaky', { status: 500 });
     await engine.define({ nodes: [tools.node('inner')], edges: [] }, 'Inner');
     const runId = await start({
@@ -220,19 +220,194 @@ describe('a fork', () => {
       reason: 'ok',
     });
     const source = await ended(runId);
-    const forked = await ended((await fork(runId, 'last')).runId);
+    const { runId: forkId, notReused } = await fork(runId, 'last');
+    expect(notReused).toMatchObject([
+      { step_key: 'gate', reason: expect.stringContaining('asked again') },
+    ]);
+    const waiting = await engine.until(forkId, ['paused']);
+    expect(waiting.steps.map(({ step_key }) => step_key)).toEqual(['gate']);
+    await decideGate(engine.deps, { ...act(forkId), approved: true, input: { note: 'fine' } });
+    const forked = await ended(forkId);
     expect(forked.status).toBe('success');
     expect(undated(forked.state)).toEqual(undated(source.state));
-    expect(reused(forked)).toEqual(['gate', 'flaky', 'rescue', 'child']);
+    expect(reused(forked)).toEqual(['flaky', 'rescue', 'child']);
     const byKey = Object.fromEntries(forked.steps.map((step) => [step.step_key, step]));
-    expect(byKey['gate']).toMatchObject({ decision: { approved: true, reason: 'ok' } });
+    expect(byKey['gate']).toMatchObject({ decision: { approved: true, reason: null } });
     expect(byKey['flaky']).toMatchObject({ status: 'failed', caught: true });
     expect(byKey['child']!.child_run_id).toBeUndefined();
     expect(callsTo('flaky', 'rescue', 'inner', 'last')).toEqual([1, 1, 1, 2]);
     const asked = await engine.until((await fork(runId, 'gate')).runId, ['paused']);
     expect(asked.pending_gates).toMatchObject([{ step_key: 'gate' }]);
-    const started = await ended((await fork(runId, 'child')).runId);
+    const again = (await fork(runId, 'child')).runId;
+    await engine.until(again, ['paused']);
+    await decideGate(engine.deps, { ...act(again), approved: true });
+    const started = await ended(again);
     expect(await childrenOf(engine, started.id)).toHaveLength(1);
+  });
+
+  test('keeps a decision behind which nothing is executed', async () => {
+    const runId = await start({
+      nodes: [
+        { id: 'gate', kind: 'human_gate', prompt: 'Go?' },
+        { id: 'big', kind: 'condition', expression: 'true' },
+        tools.node('left'),
+      ],
+      edges: [edge('gate', 'big')],
+    });
+    await engine.until(runId, ['paused']);
+    await decideGate(engine.deps, { ...act(runId), approved: true });
+    const source = await ended(runId);
+    const forked = await ended((await fork(source.id, 'left')).runId);
+    expect(forked.steps[0]).toMatchObject({
+      ...{ step_key: 'gate', reused_from: runId, decision: { approved: true, by_kind: 'member' } },
+    });
+    expect(callsTo('left')).toEqual([2]);
+  });
+
+  test('shows its state at the gate, does not pay again, and pays nothing after a rejection', async () => {
+    const graph = chain(
+      { id: 'gate', kind: 'human_gate', prompt: 'Pay {amount}?' } as never,
+      tools.node('pay', { params: { url: `${tools.url}/pay`, method: 'POST', body: '{amount}' } }),
+      tools.node('notify'),
+    );
+    const runId = await start(graph, { amount: 100 });
+    await engine.until(runId, ['paused']);
+    await decideGate(engine.deps, { ...act(runId), approved: true });
+    await ended(runId);
+    const same = (await fork(runId, 'notify')).runId;
+    await engine.until(same, ['paused']);
+    await decideGate(engine.deps, { ...act(same), approved: true });
+    expect(reused(await ended(same))).toEqual(['pay']);
+    expect(callsTo('pay', 'notify')).toEqual([1, 2]);
+    const { runId: more, notReused } = await fork(runId, 'notify', {
+      state: { amount: 1_000_000 },
+    });
+    expect(notReused).toMatchObject([
+      { step_key: 'pay', reason: 'its input has changed' },
+      { step_key: 'gate' },
+    ]);
+    const asked = await engine.until(more, ['paused']);
+    expect(asked.pending_gates).toMatchObject([{ prompt: 'Pay 1000000?' }]);
+    await decideGate(engine.deps, { ...act(more), approved: false });
+    expect(await ended(more)).toMatchObject({ status: 'failed' });
+    expect(callsTo('pay', 'notify')).toEqual([1, 2]);
+    const first = await engine.until((await fork(runId, 'pay', { state: { amount: 5 } })).runId, [
+      'paused',
+    ]);
+    expect(first.pending_gates).toMatchObject([{ prompt: 'Pay 5?' }]);
+  });
+
+  test('asks only the latest gate of a loop, and each in items of a map', async () => {
+    const runId = await start(
+      {
+        nodes: [
+          { id: 'loop', kind: 'loop', expression: 'loop.iterations < 3', max_iterations: 5 },
+          { id: 'ok', kind: 'human_gate', prompt: 'Go?' },
+          tools.node('turn'),
+          { id: 'map', kind: 'map', items: 'list' },
+          { id: 'each', kind: 'human_gate', prompt: '{map.item}?' },
+          tools.node('item'),
+        ],
+        edges: [
+          edge('loop', 'ok', 'true'),
+          edge('ok', 'turn'),
+          edge('turn', 'loop'),
+          edge('loop', 'map'),
+          edge('map', 'each', 'true'),
+          edge('each', 'item'),
+          edge('item', 'map'),
+        ],
+      },
+      { list: ['a', 'b'] },
+    );
+    const approveAll = async (id: string): Promise<string[]> => {
+      const keys: string[] = [];
+      for (;;) {
+        const run = await engine.until(id, ['paused', 'success', 'failed']);
+        const [gate] = run.pending_gates;
+        if (run.status !== 'paused' || gate === undefined) return keys;
+        keys.push(gate.step_key);
+        await decideGate(engine.deps, { ...act(id), stepKey: gate.step_key, approved: true });
+      }
+    };
+    expect(await approveAll(runId)).toHaveLength(5);
+    const forked = (await fork(runId, 'item#2')).runId;
+    // The gate of the other item leads to nothing that is executed.
+    expect(await approveAll(forked)).toEqual(['ok#3', 'each#1', 'each#2']);
+    expect(callsTo('turn', 'item')).toEqual([3, 3]);
+  });
+
+  test('reuses approved calls with their turns, and asks for those of later turns', async () => {
+    const asks = (path: string) => ({
+      tool: 'http_request',
+      arguments: { url: `${tools.url}/${path}` },
+    });
+    const agent = {
+      ...{ id: 'ag', kind: 'agent', model: 'mock', prompt: 'Pay' },
+      tools: [{ name: 'http_request', approval: 'always' }],
+      mock: { turns: [{ calls: [asks('one')] }, { calls: [asks('two')] }, { output: 'paid' }] },
+    };
+    const gate = { id: 'gate', kind: 'human_gate', prompt: 'Go?' } as never;
+    const runId = await start(chain(gate, agent, tools.node('notify')));
+    const approveNext = async (id: string): Promise<string> => {
+      const { pending_gates: gates } = await engine.until(id, ['paused']);
+      const { step_key: stepKey, tool_call: asked } = gates[0]!;
+      const digest = asked === undefined ? {} : { digest: asked.digest };
+      await decideGate(engine.deps, { ...act(id), approved: true, stepKey, ...digest });
+      await engine.carriedOut(id);
+      return stepKey;
+    };
+    for (const key of ['gate', 'ag/1.1', 'ag/2.1']) expect(await approveNext(runId)).toBe(key);
+    await ended(runId);
+    const whole = (await fork(runId, 'notify')).runId;
+    expect(await approveNext(whole)).toBe('gate');
+    const again = await ended(whole);
+    expect(again.status).toBe('success');
+    expect(executed(again)).toEqual(['gate', 'ag', 'notify']);
+    expect(callsTo('one', 'two', 'notify')).toEqual([1, 1, 2]);
+    const later = (await fork(runId, 'ag/2')).runId;
+    for (const key of ['gate', 'ag/2.1']) expect(await approveNext(later)).toBe(key);
+    expect((await ended(later)).status).toBe('success');
+    expect(callsTo('one', 'two', 'notify')).toEqual([1, 2, 3]);
+  });
+
+  test('continues an agent behind an approved call', async () => {
+    const asks = { tool: 'http_request', arguments: { url: `${tools.url}/pay` } };
+    const agent = {
+      ...{ id: 'ag', kind: 'agent', model: 'mock', prompt: 'Pay' },
+      tools: [{ name: 'http_request', approval: 'always' }],
+      mock: { turns: [{ calls: [asks] }, { output: 'paid' }] },
+    };
+    const runId = await start(chain(agent));
+    const { pending_gates: gates } = await engine.until(runId, ['paused']);
+    const { digest } = gates[0]!.tool_call!;
+    await decideGate(engine.deps, { ...act(runId), approved: true, digest });
+    await ended(runId);
+    const forked = await ended((await fork(runId, 'ag/2')).runId);
+    expect(forked).toMatchObject({ status: 'success', output: { ag: 'paid' } });
+    expect(reused(forked)).toEqual(['ag/1', 'ag/1.1']);
+    expect(callsTo('pay')).toEqual([1]);
+  });
+
+  test('starts a run again in which a gate was decided', async () => {
+    const inner = chain({ id: 'ok', kind: 'human_gate', prompt: 'Go?' } as never, echo('yes', '1'));
+    await engine.define(inner, 'Asks');
+    const runId = await start(chain(call('child', 'Asks'), tools.node('pay')));
+    const approveChild = async (parent: string): Promise<void> => {
+      await eventually(async () => (await childrenOf(engine, parent))[0]?.status === 'paused');
+      const [child] = await childrenOf(engine, parent);
+      await decideGate(engine.deps, { ...act(child!.id), approved: true });
+    };
+    await approveChild(runId);
+    await ended(runId);
+    const { runId: forked, notReused } = await fork(runId, 'pay');
+    expect(notReused).toMatchObject([
+      { step_key: 'child', reason: expect.stringContaining('started again') },
+    ]);
+    expect(callsTo('pay')).toEqual([1]);
+    await approveChild(forked);
+    expect((await ended(forked)).status).toBe('success');
+    expect(callsTo('pay')).toEqual([2]);
   });
 
   test('of a failed run continues it with another version', async () => {

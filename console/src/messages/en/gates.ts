@@ -63,7 +63,7 @@ export const argumentsField = {
 export const gateRules = {
   label: 'Approval rules',
   progress: (approved: string, required: string) => `${approved} of ${required} approved`,
-  notTheStarter: 'The member who started the run cannot decide.',
+  notTheStarter: 'Members who started the run, or one before it, cannot decide.',
   deadline: {
     approve: 'Deadline in {left}, {at}, then the gate is approved.',
     reject: 'Deadline in {left}, {at}, then the gate is rejected.',

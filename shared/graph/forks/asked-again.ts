@@ -1,0 +1,224 @@
+import type { decidedByKinds } from '../../contract/gate.ts';
+import type { JsonObject } from '../../json.ts';
+import type { CompiledGraph } from '../compile.ts';
+import { isChild, isExecuted, isWaiting, repeats } from '../kinds.ts';
+import { nodeIdOf } from '../schedule/scheduler.ts';
+
+/**
+ * Which gates a live fork asks again. A decision counts only in the run in which it was made, so each gate is asked again
+ * behind which the fork executes something: an agent, a tool or a workflow.
+ */
+
+/** A step by its place: the loops and maps around its node, outermost first, each with its iteration. */
+interface Place {
+  key: string;
+  node: number;
+  around: number[];
+  iteration: number[];
+}
+
+interface Order {
+  /** Whether the step can be reached from the gate. */
+  follows: (gate: string, stepKey: string) => boolean;
+  /** Whether something executed can be reached from the gate that is this step, or can be reached from it. */
+  leadsToWork: (gate: string, stepKey: string) => boolean;
+  /** Of gates with a person's or a deadline's decision: the latest of each loop. Items of maps are gates of their own. */
+  latest: (gates: readonly string[]) => string[];
+}
+
+/** The order of the steps of a graph, whatever is decided. */
+function orderOf(graph: CompiledGraph): Order {
+  const { nodes, regions } = graph;
+  const positions = new Map(nodes.map(({ id }, at) => [id, at]));
+  const places = new Map<string, Place | undefined>();
+  const reached = reachOf(graph);
+  const works = nodes.map((node) => isExecuted(node) || isChild(node));
+  const meetings = new Map<number, boolean>();
+
+  function placeOf(key: string): Place | undefined {
+    if (!places.has(key)) places.set(key, readPlace(key));
+    return places.get(key);
+  }
+
+  function readPlace(key: string): Place | undefined {
+    const node = positions.get(nodeIdOf(key));
+    if (node === undefined) return undefined;
+    const around: number[] = [];
+    for (let head = regions[node]!; head !== -1; head = regions[head]!) around.unshift(head);
+    const iteration = key.split('#')[1]?.split('.').map(Number) ?? [];
+    return { key, node, around, iteration };
+  }
+
+  const isLoop = (head: number | undefined): boolean =>
+    head !== undefined && nodes[head]!.kind === 'loop';
+  const worksIn = (head: number): boolean => [...reached.inside(head)].some((at) => works[at]);
+
+  /** Whether what follows the one, and the other or what follows it, have something executed in common. */
+  function meet(gate: number, other: number): boolean {
+    const id = gate * nodes.length + other;
+    const known = meetings.get(id);
+    if (known !== undefined) return known;
+    const behind = reached.after(gate);
+    const both = [other, ...reached.inside(other), ...reached.after(other)];
+    const found = both.some((at) => works[at] && behind.has(at));
+    meetings.set(id, found);
+    return found;
+  }
+
+  function leadsToWork(gateKey: string, stepKey: string): boolean {
+    const gate = placeOf(gateKey);
+    const step = placeOf(stepKey);
+    if (gate === undefined || step === undefined) return false;
+    const shared = sharedDepth(gate, step);
+    // Of a loop around both, or around both in different iterations, the next iterations.
+    const loops = gate.around.slice(0, shared).filter(isLoop);
+    const next = gate.around[shared];
+    if (next === step.around[shared] && next !== undefined && isLoop(next)) loops.push(next);
+    if (loops.some(worksIn)) return true;
+    for (let depth = 0; depth <= shared; depth += 1) {
+      if (meet(at(gate, depth), at(step, depth))) return true;
+    }
+    return false;
+  }
+
+  function follows(gateKey: string, stepKey: string): boolean {
+    const gate = placeOf(gateKey);
+    const step = placeOf(stepKey);
+    if (gate === undefined || step === undefined || gateKey === stepKey) return false;
+    const shared = sharedDepth(gate, step);
+    const next = gate.around[shared];
+    if (next !== undefined && next === step.around[shared]) {
+      return isLoop(next) && gate.iteration[shared]! < step.iteration[shared]!;
+    }
+    return reached.after(at(gate, shared)).has(at(step, shared));
+  }
+
+  function latest(gates: readonly string[]): string[] {
+    const found = new Map<string, Place>();
+    for (const key of gates) {
+      const place = placeOf(key);
+      if (place === undefined) continue;
+      const items = place.around.map((head, depth) => isLoop(head) || place.iteration[depth]);
+      const group = JSON.stringify([place.node, items]);
+      const other = found.get(group);
+      if (other === undefined || isLater(place.iteration, other.iteration)) found.set(group, place);
+    }
+    return [...found.values()].map(({ key }) => key);
+  }
+
+  return { follows, leadsToWork, latest };
+}
+
+/** How many loops and maps are around both, in the same iteration. */
+function sharedDepth(one: Place, other: Place): number {
+  let depth = 0;
+  while (
+    depth < one.around.length &&
+    one.around[depth] === other.around[depth] &&
+    one.iteration[depth] === other.iteration[depth]
+  ) {
+    depth += 1;
+  }
+  return depth;
+}
+
+/** The node of a place in the body at this depth: the node itself, or the loop or map around it. */
+const at = ({ around, node }: Place, depth: number): number => around[depth] ?? node;
+
+function isLater(one: readonly number[], other: readonly number[]): boolean {
+  const depth = one.findIndex((round, place) => round !== other[place]);
+  return depth !== -1 && one[depth]! > other[depth]!;
+}
+
+/** What follows a node in the same body, with the bodies of loops and maps there; and the body of a loop or map. */
+function reachOf({ nodes, edges, regions }: CompiledGraph) {
+  const next = nodes.map((): number[] => []);
+  for (const { from, to } of edges) if (regions[from] === regions[to]) next[from]!.push(to);
+  const members = nodes.map((): number[] => []);
+  regions.forEach((head, node) => {
+    if (head !== -1) members[head]!.push(node);
+  });
+  const known = new Map<number, Set<number>>();
+  const inside = (head: number): Set<number> => {
+    if (!repeats(nodes[head]!)) return new Set();
+    const found = new Set(members[head]);
+    for (const node of found) for (const member of members[node]!) found.add(member);
+    return found;
+  };
+  const after = (node: number): Set<number> => {
+    const seen = known.get(node);
+    if (seen !== undefined) return seen;
+    const found = new Set(next[node]);
+    for (const reached of found) for (const to of next[reached]!) found.add(to);
+    for (const reached of [...found]) for (const inner of inside(reached)) found.add(inner);
+    known.set(node, found);
+    return found;
+  };
+  return { after, inside };
+}
+
+interface Decided {
+  decisions: Record<string, { by_kind?: (typeof decidedByKinds)[number] }>;
+  gated?: readonly string[];
+}
+
+/**
+ * The decided gates of a run that its fork asks again, and the steps that it starts again because of decisions in runs
+ * below them. `origins`: the steps that are executed
+ * first. What follows a gate that is asked again may be executed, too.
+ */
+export function askedAgain(
+  graph: CompiledGraph,
+  { decisions, gated = [] }: Decided,
+  { decided, origins }: { decided: readonly string[]; origins: readonly string[] },
+): Set<string> {
+  const { leadsToWork, latest } = orderOf(graph);
+  const ids = new Set(graph.nodes.filter(isWaiting).map(({ id }) => id));
+  const gates = decided.filter((key) => ids.has(nodeIdOf(key)) || gated.includes(key));
+  // A request's decision counts for nothing, in no iteration.
+  const byRequest = gates.filter((key) => decisions[key]?.by_kind === 'request');
+  const candidates = new Set([
+    ...byRequest,
+    ...latest(gates.filter((key) => !byRequest.includes(key))),
+  ]);
+  const asked = new Set<string>();
+  const open = [...origins];
+  for (let origin = open.pop(); origin !== undefined; origin = open.pop()) {
+    for (const gate of candidates) {
+      if (!leadsToWork(gate, origin)) continue;
+      candidates.delete(gate);
+      asked.add(gate);
+      open.push(gate);
+    }
+  }
+  return asked;
+}
+
+/**
+ * What is laid over the state at steps, with what is laid behind gates that are asked again laid before the first of
+ * these: their prompts show it, and what their approvers send comes after it.
+ */
+export function laidBefore(
+  graph: CompiledGraph,
+  asked: ReadonlySet<string>,
+  laid: ReadonlyMap<string, JsonObject>,
+): Record<string, JsonObject> {
+  const { follows } = orderOf(graph);
+  const moved: Record<string, JsonObject> = {};
+  for (const [key, values] of laid) {
+    const before = [...asked].filter((gate) => gate === key || follows(gate, key));
+    const first = before.filter((gate) => !before.some((other) => follows(other, gate)));
+    for (const place of first.length === 0 ? [key] : first) {
+      moved[place] = { ...moved[place], ...values };
+    }
+  }
+  return moved;
+}
+
+/** The same with what a fork lays over the state at its step. */
+export const laidWith = (
+  laid: ReadonlyMap<string, JsonObject>,
+  from: string,
+  values: JsonObject,
+): Map<string, JsonObject> =>
+  new Map([...laid, ...(Object.keys(values).length === 0 ? [] : [[from, values] as const])]);

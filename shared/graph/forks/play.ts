@@ -1,0 +1,199 @@
+import type { decidedByKinds } from '../../contract/gate.ts';
+import type { Graph, GraphNode } from '../../contract/graph.ts';
+import { messageOf } from '../../errors.ts';
+import type { GateAnswer } from '../../gate-decision.ts';
+import type { Json, JsonObject } from '../../json.ts';
+import type { CaughtError } from '../caught-error.ts';
+import type { CompiledGraph } from '../compile.ts';
+import { isChild, isExecuted, isWaiting } from '../kinds.ts';
+import { createReplay } from '../schedule/replay.ts';
+import {
+  type Arrival,
+  type Arrivals,
+  createScheduler,
+  type Scheduler,
+} from '../schedule/scheduler.ts';
+import { type Fingerprint, fingerprintOf } from './fingerprint.ts';
+
+/** A decision, and whether a person, a deadline or the request of a rehearsal made it. */
+type RecordedDecision = Pick<GateAnswer, 'approved' | 'input'> & {
+  by_kind?: (typeof decidedByKinds)[number];
+};
+
+/** A run that a fork continues, with the results that its ledger has. */
+export interface RecordedRun {
+  graph: Graph;
+  input: JsonObject;
+  /** What was laid over the state at steps, by step key, when it was forked itself. */
+  laid: Record<string, JsonObject>;
+  /** Outputs of finished agents, tools and workflows, by step key. */
+  outputs: Record<string, Json>;
+  /** Errors whose error edges were taken. */
+  caught: Record<string, CaughtError>;
+  /** Steps that have failed the run. */
+  failed: readonly string[];
+  /** The steps with a result, in the order in which they ended. */
+  order: readonly string[];
+  /** The last decision of each gate that is decided, unless it failed at its deadline. */
+  decisions: Record<string, RecordedDecision>;
+  /** Finished steps that depend on decisions in runs below them: they count like gates. */
+  gated?: readonly string[];
+}
+
+const NOT_REACHED =
+  'the run does not reach it with this graph and input: fork from an earlier step, or run again';
+
+export interface Playing {
+  graph: CompiledGraph;
+  input: JsonObject;
+  /** The step from which it is executed: there the state is laid, and nothing of what follows is played. */
+  from?: string | undefined;
+  state?: JsonObject;
+  /** Plays also that step and what follows. */
+  beyond?: boolean;
+  /** The results of these steps are not taken over. */
+  held?: ReadonlySet<string>;
+  /** Why the result of a step is not taken over. `fingerprint` throws when its templates do not fit the state. */
+  refuse: (key: string, fingerprint: () => Fingerprint) => string | undefined;
+}
+
+export interface Played {
+  /** The node ids of the steps with a recorded result, by step key. */
+  finished: Map<string, string>;
+  begun: string[];
+  /** Why the result of a step was not taken over. */
+  reasons: Map<string, string>;
+  laid: Map<string, JsonObject>;
+  /** With which the step begins from which the fork is executed; undefined when it was not reached. */
+  state: JsonObject | undefined;
+  /** Of that step. */
+  begins: Fingerprint | undefined;
+  problem: string | undefined;
+}
+
+/** Plays a run again with its recorded results. Nothing is executed. */
+export function play(recorded: RecordedRun, playing: Playing): Played {
+  const { graph, input, from, held, refuse } = playing;
+  const played: Played = {
+    finished: new Map(),
+    begun: [],
+    reasons: new Map(),
+    laid: new Map(),
+    state: undefined,
+    begins: undefined,
+    problem: from === undefined ? undefined : NOT_REACHED,
+  };
+  const scheduler = createScheduler(graph, input, undefined, {
+    arrivals: arrivalsOf(recorded, playing, played),
+  });
+  const take = (key: string): void => {
+    const node = scheduler.node(key);
+    const reason = refusalOf(() => refuse(key, () => fingerprintOf(node, scheduler.state(key))));
+    if (reason !== undefined) played.reasons.set(key, reason);
+    else if (held?.has(key) === true) played.begun.push(key);
+    else if (repeat(scheduler, recorded, key, node)) played.finished.set(key, node.id);
+    else played.begun.push(key);
+  };
+  playInOrder(scheduler, take, recorded.order);
+  if (from === undefined) return played;
+  if (played.state !== undefined) begin(played, scheduler.node(from), played.state);
+  else if (played.reasons.size + played.begun.length > 0 && !skips(scheduler, from)) {
+    // What is executed again before may lead there.
+    played.problem = undefined;
+  }
+  return played;
+}
+
+/**
+ * Takes every step that becomes ready: those with a result in the order in which they had ended, then others. Which
+ * steps of a map begin depends on what ends before.
+ */
+function playInOrder(
+  scheduler: Scheduler,
+  take: (key: string) => void,
+  order: readonly string[],
+): void {
+  const replay = createReplay(order);
+  for (;;) {
+    replay.add(scheduler.takeReady(Infinity, (key) => replay.has(key)));
+    const next = replay.next();
+    if (next !== undefined) {
+      take(next.step_key);
+      continue;
+    }
+    const others = scheduler.takeReady();
+    for (const { step_key: key } of others) take(key);
+    if (others.length === 0 && !scheduler.held) return;
+  }
+}
+
+const skips = (scheduler: Scheduler, stepKey: string): boolean =>
+  scheduler
+    .takeControlSteps()
+    .some(({ step_key, status }) => step_key === stepKey && status === 'skipped');
+
+function arrivalsOf(
+  recorded: RecordedRun,
+  { from, state, beyond = false }: Playing,
+  played: Played,
+): Arrivals {
+  const arrivals: [string, (seen: JsonObject) => Arrival][] = Object.entries(recorded.laid).map(
+    ([key, laid]) => [
+      key,
+      () => {
+        played.laid.set(key, laid);
+        return { laid };
+      },
+    ],
+  );
+  if (from === undefined) return new Map(arrivals);
+  const laid = { ...recorded.laid[from], ...state };
+  arrivals.push([
+    from,
+    (seen) => {
+      if (Object.keys(laid).length > 0) played.laid.set(from, laid);
+      played.state = { ...seen, ...laid };
+      return beyond ? { laid } : { stops: true };
+    },
+  ]);
+  return new Map(arrivals);
+}
+
+/** The step from which the fork is executed: computed ones have no input of their own. */
+function begin(played: Played, node: GraphNode, state: JsonObject): void {
+  played.problem = undefined;
+  if (!isExecuted(node) && !isChild(node) && !isWaiting(node)) return;
+  try {
+    played.begins = fingerprintOf(node, state);
+  } catch (error) {
+    played.problem = `its templates do not fit the state: ${messageOf(error)}`;
+  }
+}
+
+function refusalOf(refuse: () => string | undefined): string | undefined {
+  try {
+    return refuse();
+  } catch {
+    return 'its templates do not fit the state';
+  }
+}
+
+/** Gives the step its recorded result again. Returns false when it has none with which the run continues. */
+function repeat(
+  scheduler: Scheduler,
+  { outputs, caught, decisions }: RecordedRun,
+  key: string,
+  node: GraphNode,
+): boolean {
+  if (Object.hasOwn(caught, key)) {
+    if (!scheduler.catches(key)) return false;
+    scheduler.fail(key);
+    return scheduler.catchFailure(key, caught[key]!);
+  }
+  if (isWaiting(node)) {
+    return Object.hasOwn(decisions, key) && scheduler.decide(key, decisions[key]!) === 'continued';
+  }
+  if (!Object.hasOwn(outputs, key)) return false;
+  scheduler.complete(key, outputs[key]!);
+  return true;
+}

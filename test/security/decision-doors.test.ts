@@ -1,0 +1,406 @@
+import { createHash } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { z } from 'zod';
+import { buildApp } from '../../api/app.ts';
+import type { App } from '../../api/deps.ts';
+import { tools as mcpTools } from '../../api/mcp/server.ts';
+import { customToolInput } from '../../shared/contract/custom-tool.ts';
+import { newId } from '../../shared/crypto/ids.ts';
+import { sql } from '../../shared/db/pool.ts';
+import { createCustomTool } from '../../shared/db/workflows/custom-tools.ts';
+import type { JsonObject } from '../../shared/json.ts';
+import { createOps } from '../cli/ops.ts';
+import { connectMcp } from '../fakes/mcp-client.ts';
+import { startToolServer, type ToolServer } from '../fakes/tool-server.ts';
+import { operationsOf } from '../support/api-operations.ts';
+import { edge, type Engine, eventually, startEngine } from '../support/engine.ts';
+import { call as callOf, childrenOf } from '../support/sub-workflows.ts';
+
+// Someone who may run workflows, and not approve them, tries every way to start or continue a run behind a gate. The
+// tool behind the gate is paid only under a decision that a person or a deadline made in the very same run.
+
+const row = z.object({});
+const settingsOf: Record<string, JsonObject> = {
+  'no settings': {},
+  'two approvals': { required: 2 },
+  'named approvers': { approvers: { roles: ['admin'] } },
+  'another starter': { not_the_starter: true },
+  'a form': {
+    input_schema: { type: 'object', properties: { ref: { type: 'integer' } }, required: ['ref'] },
+  },
+  'a deadline': { timeout_seconds: 3_600, on_timeout: 'approve' },
+};
+
+let engine: Engine;
+let app: App;
+let url: string;
+let tools: ToolServer;
+let runner: Caller;
+let approvers: Caller[];
+beforeAll(async () => {
+  tools = await startToolServer();
+  engine = await startEngine({ env: { ENCRYPTION_KEY: 'a key of this test, long enough' } });
+  app = buildApp(engine.deps);
+  await app.listen({ host: '127.0.0.1', port: 0 });
+  url = `http://127.0.0.1:${(app.server.address() as { port: number }).port}`;
+  const endpoint = {
+    ...{ name: 'pay', endpoint_url: `${tools.url}/pay`, retry_count: 0 },
+    input_schema: { type: 'object' },
+  };
+  await createCustomTool(engine.db, engine.actor, customToolInput.parse(endpoint), () => ({}));
+  runner = await caller('editor', { approve_gates: false, publish_workflows: false });
+  approvers = [await caller('admin'), await caller('admin')];
+}, 90_000);
+afterAll(async () => {
+  await app.close();
+  await engine.close();
+  await tools.close();
+});
+
+interface Caller {
+  headers: Record<string, string>;
+}
+
+async function caller(role: string, overrides: JsonObject = {}): Promise<Caller> {
+  const id = newId('member');
+  const { workspaceId } = engine.actor;
+  await engine.db.query(sql.type(row)`
+    INSERT INTO members (id, workspace_id, name, email, role, status, overrides)
+    VALUES (${id}, ${workspaceId}, ${`Member ${id.slice(-4)}`}, ${`${id}@example.com`}, ${role}, 'active',
+            ${JSON.stringify(overrides)}::jsonb)`);
+  const digest = sql.binary(createHash('sha256').update(`ops_${id}`).digest());
+  await engine.db.query(sql.type(row)`
+    INSERT INTO api_keys (id, workspace_id, name, prefix, secret_hash, role, member_id)
+    VALUES (${newId('apiKey')}, ${workspaceId}, 'k', 'ops_', ${digest}, ${role}, ${id})`);
+  return { headers: { 'x-api-key': `ops_${id}` } };
+}
+
+async function send(path: string, payload: object, { headers }: Caller = runner) {
+  const answer = await app.inject({ method: 'POST', url: path, headers, payload });
+  return { status: answer.statusCode, body: answer.json() };
+}
+const paid = (): number => tools.calls('pay').length;
+
+/** Waits until nothing happens any more: every run has ended or waits, and no start is queued. */
+const settled = (): Promise<void> =>
+  eventually(
+    async () =>
+      !(await engine.db.exists(sql.type(row)`
+        SELECT FROM runs r WHERE status IN ('pending', 'running')
+          AND NOT EXISTS (SELECT FROM runs c WHERE c.parent_run_id = r.id AND c.status = 'paused')
+        UNION ALL SELECT FROM outbox WHERE kind <> 'alert'
+        UNION ALL SELECT FROM background_jobs WHERE status = 'running'`)),
+    60_000,
+  );
+
+const gated = (settings: JsonObject) => ({
+  nodes: [
+    { id: 'ok', kind: 'human_gate', prompt: 'Release {amount}?', ...settings },
+    { id: 'pay', kind: 'tool', tool_name: 'custom:pay', params: { amount: '{amount}' } },
+    tools.node('notify'),
+  ] as never,
+  edges: [edge('ok', 'pay'), edge('pay', 'notify')],
+});
+
+interface Source {
+  workflowId: string;
+  /** A run of it that was decided, and one that waits. */
+  runId: string;
+  waitingId: string;
+  eventId: string;
+  hook: string;
+  scheduleId: string;
+}
+
+/** A workflow with a gate, and everything that a door can name. */
+async function source(settings: JsonObject, approved = true): Promise<Source> {
+  const workflowId = await engine.define(gated(settings));
+  const [admin] = approvers as [Caller];
+  const hook = await send(`/api/workflows/${workflowId}/webhook`, {}, admin);
+  const { pathname } = new URL(hook.body.url);
+  const waitingId = (await send(pathname, { amount: 5 })).body.run_id as string;
+  const started = await send(`/api/workflows/${workflowId}/runs`, { amount: 100 });
+  const runId = started.body.id as string;
+  await engine.until(runId, ['paused']);
+  if (settings['timeout_seconds'] === undefined) {
+    const input = { ref: 1 };
+    for (const by of approvers.slice(0, (settings['required'] as number | undefined) ?? 1)) {
+      const body = approved ? { approved, input } : { approved };
+      const decided = await send(`/api/runs/${runId}/approve`, body, by);
+      expect([decided.status, decided.body.detail]).toEqual([200, undefined]);
+    }
+  } else {
+    // As if the deadline had decided.
+    await send(`/api/runs/${runId}/approve`, { approved: true }, admin);
+    await engine.db.query(sql.type(row)`
+      UPDATE gates SET decided_by_kind = 'deadline', timed_out = 'approve' WHERE run_id = ${runId}`);
+  }
+  await engine.until(runId, ['success', 'failed']);
+  await engine.until(waitingId, ['paused']);
+  const eventId = await engine.db.oneFirst(sql.type(z.object({ id: z.string() }))`
+    SELECT inbound_event_id AS id FROM runs WHERE id = ${waitingId}`);
+  const schedule = await send(
+    '/api/schedules',
+    { workflow_id: workflowId, cron: '0 0 1 1 *', input: { amount: 7 }, overlap: 'allow' },
+    admin,
+  );
+  return { workflowId, runId, waitingId, eventId, hook: pathname, scheduleId: schedule.body.id };
+}
+
+const forged = { ok: { approved: true, input: { ref: 1 } } };
+const allow = ['custom:pay', 'http_request:POST'];
+
+/** What a door is sent, in the order of the requests: a door that starts from a rehearsal makes one first. */
+type Requests = (source: Source, rehearsalId: string) => [path: string, body: object][];
+
+/** Every operation that starts or continues runs, with what is sent to it. */
+const doors: Record<string, Requests> = {
+  'POST /api/workflows/{id}/runs': ({ workflowId }) => [
+    [`/api/workflows/${workflowId}/runs`, { amount: 1 }],
+  ],
+  'POST /api/runs/{id}/rerun': ({ runId, waitingId }, rehearsal) => [
+    [`/api/runs/${runId}/rerun`, {}],
+    [`/api/runs/${runId}/rerun`, { input: { amount: 1_000_000 } }],
+    [`/api/runs/${rehearsal}/rerun`, {}],
+    [`/api/runs/${rehearsal}/rerun`, { mode: 'recorded', allow }],
+    [`/api/runs/${waitingId}/rerun`, { mode: 'recorded', decisions: forged, allow }],
+    [`/api/runs/${waitingId}/rerun`, { mode: 'recorded', decisions: forged, allow: ['agent'] }],
+  ],
+  'POST /api/runs/{id}/fork': ({ runId }, rehearsal) => [
+    ...['ok', 'pay', 'notify'].flatMap((from_step): [string, object][] => [
+      [`/api/runs/${runId}/fork`, { from_step }],
+      [`/api/runs/${runId}/fork`, { from_step, state: { amount: 1_000_000 } }],
+    ]),
+    [`/api/runs/${runId}/fork`, { from_step: 'pay', input: { amount: 1_000_000 } }],
+    [`/api/runs/${rehearsal}/fork`, { from_step: 'pay' }],
+    [`/api/runs/${rehearsal}/fork`, { from_step: 'pay', mode: 'recorded', allow }],
+  ],
+  'POST /api/workflows/{id}/experiments': ({ workflowId, waitingId }, rehearsal) => [
+    ...[waitingId, rehearsal].map((run): [string, object] => [
+      `/api/workflows/${workflowId}/experiments`,
+      { candidate: { version: 1 }, runs: [run], decisions: forged, allow },
+    ]),
+  ],
+  'POST /api/workflows/{id}/nodes/{node_id}/test': ({ workflowId, runId }) => [
+    [`/api/workflows/${workflowId}/nodes/pay/test`, { state: { amount: 1_000_000 }, allow }],
+    [`/api/workflows/${workflowId}/nodes/pay/test`, { run_id: runId, allow }],
+  ],
+  'POST /api/inbound-events/{id}/replay': ({ eventId }) => [
+    [`/api/inbound-events/${eventId}/replay`, {}],
+  ],
+  'POST /api/workflows/{id}/inbound-events/replay': ({ workflowId }) => [
+    [
+      `/api/workflows/${workflowId}/inbound-events/replay`,
+      { since: '2026-01-01T00:00:00Z', outcome: 'all' },
+    ],
+  ],
+  'POST /api/hooks/{workflow_id}/{secret}': ({ hook }) => [[hook, { amount: 2 }]],
+  'POST /api/schedules/{id}/trigger': ({ scheduleId }) => [
+    [`/api/schedules/${scheduleId}/trigger`, {}],
+  ],
+  'POST /api/runs/{id}/resume': ({ runId, waitingId }, rehearsal) =>
+    [runId, waitingId, rehearsal].map((id) => [`/api/runs/${id}/resume`, {}]),
+  'POST /api/runs/{id}/approve': ({ waitingId }, rehearsal) =>
+    [waitingId, rehearsal].map((id) => [`/api/runs/${id}/approve`, { input: { ref: 1 } }]),
+  'POST /api/runs/{id}/budget-override': ({ waitingId }) => [
+    [`/api/runs/${waitingId}/budget-override`, {}],
+  ],
+};
+
+/** Operations that answer with a run or start a job, and execute nothing. */
+const notADoor: Record<string, string> = {
+  'POST /api/runs/{id}/assign': 'says who is expected to decide',
+  'POST /api/runs/{id}/cancel': 'ends a run',
+  'POST /api/workspace/policies/backtest': 'judges what had happened',
+  'POST /api/workspace/policies/backtest/{id}/cancel': 'ends that',
+};
+
+/** A rehearsal of the waiting run in which the request approves. */
+async function rehearsed({ waitingId }: Source): Promise<string> {
+  const body = { mode: 'recorded', decisions: forged };
+  const { status, body: run } = await send(`/api/runs/${waitingId}/rerun`, body);
+  expect([status, run.detail]).toEqual([201, undefined]);
+  await engine.until(run.id, ['failed']);
+  return run.id;
+}
+
+test('names every operation that starts or continues a run', () => {
+  const schemas = ['Run', 'Fork', 'NodeTest', 'HookAnswer', 'StartedJob'];
+  const document = app.swagger() as { paths: Record<string, Record<string, any>> };
+  const starting = operationsOf(app).filter(({ method, path }) => {
+    const responses = document.paths[path]?.[method.toLowerCase()]?.responses ?? {};
+    return (
+      method === 'POST' &&
+      Object.entries<any>(responses).some(([status, { content }]) => {
+        const ref: string = content?.['application/json']?.schema?.$ref ?? '';
+        return status.startsWith('2') && schemas.includes(ref.split('/').at(-1) ?? '');
+      })
+    );
+  });
+  expect(starting.map(({ name }) => name).sort()).toEqual(
+    [...Object.keys(doors), ...Object.keys(notADoor)].sort(),
+  );
+});
+
+/** Those where the settings of a gate matter: they start from decisions. The others start from nothing. */
+const fromDecisions = Object.entries(doors).filter(([name]) => name.startsWith('POST /api/runs/'));
+
+describe.each(Object.entries(settingsOf))('behind a gate with %s', (name, settings) => {
+  test('no door pays without a decision in the same run', async () => {
+    const from = await source(settings);
+    await settled();
+    const before = paid();
+    expect(before).toBeGreaterThan(0);
+    const rehearsal = await rehearsed(from);
+    const answers: Record<string, number[]> = {};
+    const tried = name === 'no settings' ? Object.entries(doors) : fromDecisions;
+    for (const [door, requests] of tried) {
+      for (const [path, body] of requests(from, rehearsal)) {
+        (answers[door] ??= []).push((await send(path, body)).status);
+      }
+    }
+    await settled();
+    expect(paid()).toBe(before);
+    // The doors are open: it is the gate that holds.
+    expect(answers['POST /api/runs/{id}/fork']!.slice(0, 6)).toEqual(Array(6).fill(201));
+    expect(answers['POST /api/runs/{id}/rerun']!.slice(0, 4)).toEqual(Array(4).fill(201));
+    expect(answers['POST /api/runs/{id}/approve']).toEqual([403, 403]);
+  }, 300_000);
+});
+
+test('a rejection is not turned into an approval by any door', async () => {
+  const from = await source({}, false);
+  await settled();
+  const before = paid();
+  const rehearsal = await rehearsed(from);
+  for (const [, requests] of fromDecisions) {
+    for (const [path, body] of requests(from, rehearsal)) await send(path, body);
+  }
+  await settled();
+  expect(paid()).toBe(before);
+}, 300_000);
+
+test('no tool of MCP that executes a graph pays without a decision in the same run', async () => {
+  const from = await source({ required: 2 });
+  await settled();
+  const before = paid();
+  const rehearsal = await rehearsed(from);
+  const { workflowId, runId, waitingId, eventId } = from;
+  const calls: Record<string, JsonObject[]> = {
+    run_workflow: [{ workflow: workflowId, input: { amount: 3 } }],
+    rerun_run: [
+      { run_id: runId },
+      { run_id: rehearsal, mode: 'recorded', allow },
+      { run_id: waitingId, mode: 'recorded', decisions: forged, allow },
+    ],
+    fork_run: [
+      { run_id: runId, from_step: 'pay', state: { amount: 1_000_000 } },
+      { run_id: rehearsal, from_step: 'pay' },
+      { run_id: runId, from_step: 'notify' },
+    ],
+    test_node: [{ workflow: workflowId, node_id: 'pay', state: { amount: 9 }, allow }],
+    start_experiment: [
+      {
+        workflow: workflowId,
+        candidate: { version: 1 },
+        runs: [waitingId],
+        decisions: forged,
+        allow,
+      },
+    ],
+    replay_inbound_event: [{ event_id: eventId }],
+    replay_inbound_events: [
+      { workflow: workflowId, since: '2026-01-01T00:00:00Z', outcome: 'all' },
+    ],
+    resume_run: [{ run_id: runId }, { run_id: rehearsal }],
+    approve_run: [{ run_id: waitingId }],
+  };
+  const acting = ['run_workflows', 'cancel_resume', 'approve_gates'];
+  const executing = mcpTools.filter(
+    ({ annotations, capability }) =>
+      annotations.openWorldHint === true && acting.includes(capability),
+  );
+  expect(executing.map(({ name }) => name).filter((name) => calls[name] === undefined)).toEqual([]);
+  const client = await connectMcp(`${url}/api/mcp`, undefined, runner.headers);
+  for (const [name, all] of Object.entries(calls)) {
+    for (const args of all) await client.callTool({ name, arguments: args });
+  }
+  await client.close();
+  await settled();
+  expect(paid()).toBe(before);
+}, 300_000);
+
+test('no command pays without a decision in the same run', async () => {
+  const from = await source({});
+  await settled();
+  const before = paid();
+  const rehearsal = await rehearsed(from);
+  const { workflowId, runId, waitingId, eventId } = from;
+  const ops = await createOps({
+    OPS_API_URL: url,
+    OPS_API_KEY: runner.headers['x-api-key'] ?? '',
+  });
+  const decide = ['--decisions', JSON.stringify(forged)];
+  for (const args of [
+    ['run', workflowId, '-i', 'amount=1'],
+    ['rerun', runId],
+    ['rerun', waitingId, '--recorded', ...decide, '--allow', 'custom:pay'],
+    ['fork', runId, '--from', 'pay', '--state', 'amount=1000000'],
+    ['fork', rehearsal, '--from', 'pay'],
+    ['resume', runId],
+    ['approve', waitingId],
+    ['events', 'replay', eventId],
+  ]) {
+    await ops([...args, '-o', 'json']);
+  }
+  await settled();
+  expect(paid()).toBe(before);
+}, 300_000);
+
+test('a child asks for itself, and a restart from the ledger goes on under the decisions of its own run', async () => {
+  const asking = await engine.define(gated({}), 'Asking');
+  const parent = await engine.define({
+    nodes: [callOf('child', asking, { input: { amount: '{amount}' } }), tools.node('after')],
+    edges: [edge('child', 'after')],
+  });
+  const started = await send(`/api/workflows/${parent}/runs`, { amount: 4 });
+  const before = paid();
+  const childOf = async (id: string): Promise<string> => {
+    await eventually(async () => (await childrenOf(engine, id))[0]?.status === 'paused');
+    return (await childrenOf(engine, id))[0]!.id;
+  };
+  const child = await childOf(started.body.id);
+  const rehearse = { mode: 'recorded', decisions: forged, allow: ['workflow'] };
+  const rehearsal = (await send(`/api/runs/${started.body.id}/rerun`, rehearse)).body.id as string;
+  await engine.until(rehearsal, ['failed', 'success', 'paused']);
+  expect((await send(`/api/runs/${child}/approve`, {}, approvers[0])).status).toBe(200);
+  await engine.until(started.body.id, ['success']);
+  expect(paid()).toBe(before + 1);
+  for (const [run, from_step] of [
+    [started.body.id, 'child'],
+    [started.body.id, 'after'],
+    [child, 'pay'],
+    [child, 'notify'],
+    [rehearsal, 'child'],
+  ]) {
+    const { status, body } = await send(`/api/runs/${run}/fork`, { from_step });
+    expect([run, from_step, status, body.detail]).toEqual([run, from_step, 201, undefined]);
+  }
+  await settled();
+  expect([paid(), tools.calls('after').length]).toEqual([before + 1, 1]);
+
+  // A fork whose gate was approved, and whose execution is then lost before it continues.
+  const forked = (await send(`/api/runs/${child}/fork`, { from_step: 'notify' })).body.id as string;
+  await engine.until(forked, ['paused']);
+  await engine.db.query(sql.type(row)`UPDATE runs SET from_ledger = true WHERE id = ${forked}`);
+  await engine.deps.temporal.client.workflow.getHandle(forked).terminate('lost');
+  expect((await send(`/api/runs/${forked}/approve`, {}, approvers[0])).status).toBe(200);
+  await engine.until(forked, ['success', 'failed']);
+  const resumed = await engine.run(forked);
+  if (resumed.status === 'failed') {
+    expect((await send(`/api/runs/${forked}/resume`, {})).status).toBe(200);
+    await engine.until(forked, ['success']);
+  }
+  // What had been paid is not paid again.
+  expect(paid()).toBe(before + 1);
+}, 300_000);
