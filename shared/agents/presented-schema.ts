@@ -135,7 +135,7 @@ function fieldsOf(part: Json | undefined, looking: Looking): Fields {
   return all;
 }
 
-/** Lists of schemas of which a value fits one. A listed value is a schema of its fields. */
+/** Lists of schemas: a value fits one of each list. A listed value is a schema of its fields. */
 function choicesIn(part: JsonObject): Json[][] {
   const values = [listIn(part, 'enum'), part['const'] === undefined ? [] : [part['const']]];
   const ofValues = values.map((list) =>
