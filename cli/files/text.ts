@@ -1,4 +1,15 @@
-import { Composer, type CST, type Document, isScalar, LineCounter, Parser, visit } from 'yaml';
+import {
+  Composer,
+  type CST,
+  type Document,
+  isPair,
+  isScalar,
+  isSeq,
+  LineCounter,
+  Parser,
+  visit,
+} from 'yaml';
+import { isSchemaLimit } from '../../shared/values/schema-parts.ts';
 
 /** Where something is in a file, from 1. */
 export interface Place {
@@ -121,12 +132,14 @@ function tooDeep(tokens: readonly CST.Token[]): number | undefined {
 function numberProblems(document: Document, place: (offset: number) => Place): Problem[] {
   const problems: Problem[] = [];
   visit(document, {
-    Scalar: (_key, { value, range, source = '' }) => {
+    Scalar: (_key, scalar, parents) => {
+      const { value, range, source = '' } = scalar;
       if (typeof value !== 'number') return;
       const at = range == null ? {} : { place: place(range[0]) };
       if (!Number.isFinite(value)) {
         problems.push({ message: `${value} is not a number that JSON has`, ...at });
       } else if (/^[-+]?(?:\d+|0[xo].*)$/.test(source) && !Number.isSafeInteger(value)) {
+        if (isSchemaLimit(keysTo(scalar, parents))) return;
         const message = 'an integer beyond ±9007199254740991 would be rounded; write it in quotes';
         problems.push({ message, ...at });
       }
@@ -134,6 +147,14 @@ function numberProblems(document: Document, place: (offset: number) => Place): P
   });
   return problems;
 }
+
+/** The keys and indexes that lead to a node. */
+const keysTo = (node: unknown, parents: readonly unknown[]): string[] =>
+  parents.flatMap((parent, at) => {
+    const inner = parents[at + 1] ?? node;
+    if (isPair(parent)) return [String(parent.key)];
+    return isSeq(parent) ? [String(parent.items.indexOf(inner))] : [];
+  });
 
 function valueOf(document: Document, place: (offset: number) => Place): Content {
   let value: unknown;

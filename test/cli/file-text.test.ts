@@ -42,6 +42,12 @@ describe('a file that cannot be read says where', () => {
     ['a tag', 'name: !!js/function x', 'yaml', '1:7 is not valid: Unresolved tag'],
     ['a number that is none', 'name: x\nrun_cap_usd: .inf', 'yaml', '2:14 Infinity is not a'],
     ['a rounded number', 'name: x\ngraph: {a: 12345678901234567890}', 'yaml', '2:12 an integer'],
+    [
+      'a rounded number in a schema',
+      'name: x\ninput_schema: {properties: {id: {const: 9223372036854775807}}}',
+      'yaml',
+      '2:41 an integer',
+    ],
     ['aliases that explode', bomb, 'yaml', 'is not valid: its aliases'],
     ['an alias in itself', 'name: x\ngraph: &a {nodes: [*a]}', 'yaml', 'is not valid: its aliases'],
     ['100,000 levels', `name: x\ngraph: ${'['.repeat(100_000)}`, 'yaml', '2:208 has more than'],
@@ -52,6 +58,15 @@ describe('a file that cannot be read says where', () => {
     ['a key that is a list', '[name]: x', 'yaml', '1:1 is not valid: With stringKeys'],
   ])('%s', (_title, text, format, start) => {
     expect(problemsOf(text, format)[0]?.slice(0, start.length)).toBe(start);
+  });
+
+  test.each([
+    'input_schema: {properties: {id: {maximum: 9223372036854775807}}}',
+    'graph: {nodes: [{id: a}, {tools: [{parameters: {anyOf: [{minimum: -9223372036854775808}]}}]}]}',
+  ])('none for limits of numbers in a schema: %s', (text) => {
+    expect(problemsOf(`name: x\n${text}`, 'yaml').filter((each) => /rounded/.test(each))).toEqual(
+      [],
+    );
   });
 });
 

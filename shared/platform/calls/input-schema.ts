@@ -56,8 +56,8 @@ const KEYWORDS = [
 ];
 
 /**
- * Why a value does not fit a schema, as one text: each problem with its path, which begins with `root`, and what to do.
- * Undefined when it fits. Throws ArgumentSchemaError.
+ * Why a value does not fit a schema, as one text: each problem with its path, which begins with `root`, if any, and what
+ * to do. Undefined when it fits. Throws ArgumentSchemaError.
  */
 export function inputProblem(schema: JsonObject, value: Json, root = 'input'): string | undefined {
   const first = schemaErrors(schema, value, 'first');
@@ -81,15 +81,16 @@ const CHOICES = new Set(['anyOf', 'oneOf', 'contains', 'propertyNames', 'if']);
 
 function problemOf(error: ErrorObject, value: Json, root: string): string {
   const path = pathOf(error);
-  const at = [root, ...path].join('.');
+  const named = (...names: string[]): string =>
+    [root, ...path, ...names].filter((name) => name !== '').join('.');
   const missing: unknown = error.params['missingProperty'];
   const extra = extraOf(error);
   const text =
     typeof missing === 'string'
-      ? `${at}.${missing} is missing: add it`
+      ? `${named(missing)} is missing: add it`
       : extra !== undefined
-        ? `${at}.${extra} is not a field of the schema${hint(extra, namesOf(error)) || ': remove it'}`
-        : `${at} ${wordingOf(error, partAt(value, path))}`;
+        ? `${named(extra)} is not a field of the schema${hint(extra, namesOf(error)) || ': remove it'}`
+        : `${named() || 'it'} ${wordingOf(error, partAt(value, path))}`;
   return text.length > MAX_PROBLEM ? `${text.slice(0, MAX_PROBLEM)}…`.toWellFormed() : text;
 }
 

@@ -9,10 +9,7 @@ import { canonicalJson } from '../../values/canonical-json.ts';
 const KEYWORDS: readonly FuncKeywordDefinition[] = [
   {
     keyword: 'const',
-    compile: (schema: Json) => {
-      const text = canonicalJson(schema);
-      return (value: Json) => canonicalJson(value) === text;
-    },
+    compile: (schema: Json) => oneOf([schema]),
     error: {
       message: 'must be equal to constant',
       params: ({ schemaCode }) => _`{allowedValue: ${schemaCode}}`,
@@ -21,10 +18,7 @@ const KEYWORDS: readonly FuncKeywordDefinition[] = [
   {
     keyword: 'enum',
     schemaType: 'array',
-    compile: (choices: Json[]) => {
-      const texts = new Set(choices.map(canonicalJson));
-      return (value: Json) => texts.has(canonicalJson(value));
-    },
+    compile: oneOf,
     error: {
       message: 'must be equal to one of the allowed values',
       params: ({ schemaCode }) => _`{allowedValues: ${schemaCode}}`,
@@ -39,6 +33,16 @@ const KEYWORDS: readonly FuncKeywordDefinition[] = [
     error: { message: 'must NOT have duplicate items' },
   },
 ];
+
+const isPlain = (value: Json): boolean => typeof value !== 'object' || value === null;
+
+/** Whether a value is one of the choices. Only lists and objects take time. */
+function oneOf(choices: readonly Json[]): (value: Json) => boolean {
+  const plain = new Set(choices.filter(isPlain));
+  const texts = new Set(choices.filter((choice) => !isPlain(choice)).map(canonicalJson));
+  return (value) =>
+    isPlain(value) ? plain.has(value) : texts.size > 0 && texts.has(canonicalJson(value));
+}
 
 /** Replaces these keywords of a validator, and returns it. */
 export function comparing(ajv: Ajv): Ajv {

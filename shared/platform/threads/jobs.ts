@@ -162,7 +162,7 @@ export const jobs = {
   /** A model's response against the node's response schema. */
   answer: async (input: { schema: JsonObject; answer: Json }): Promise<SchemaOutcome> => {
     const { inputProblem } = await import('../calls/input-schema.ts');
-    return judgedBySchema(() => inputProblem(input.schema, input.answer, 'response'));
+    return judgedBySchema(() => inputProblem(input.schema, input.answer, ''));
   },
 
   checkGraph: async (input: {

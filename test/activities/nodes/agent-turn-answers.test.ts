@@ -203,6 +203,16 @@ describe.each(ways)('a schema beside tools, %s, %s', (model, way) => {
     expect(sent).toContain('custom_find');
   });
 
+  it('is asked of the mock, too', async () => {
+    const mock = { turns: [{ output: { category: 1 } }] };
+    const answer = turns.ask('mock', { node: { ...node, mock } }, deltasOf(way));
+    await expect(answer).rejects.toMatchObject({
+      message: expect.stringMatching(
+        /^The response of mock does not fit the response_schema: category/,
+      ),
+    });
+  });
+
   it('leaves calls alone', async () => {
     turns.server.answers.push(twoCalls);
     const result = await turns.ask(model, { node }, deltasOf(way));

@@ -187,9 +187,9 @@ describe('a structured answer', () => {
     [
       'a missing key',
       '{"score":1}',
-      /does not fit the response_schema: response\.category is missing: add it$/,
+      /does not fit the response_schema: category is missing: add it$/,
     ],
-    ['a wrong type', '{"category":"a","score":"high"}', /response\.score must be/],
+    ['a wrong type', '{"category":"a","score":"high"}', /response_schema: score must be/],
     ['nothing', '', /valid JSON/],
   ])('with %s fails as retryable, and its cost counts', async (_what, text, message) => {
     server.answers.push({ text });
@@ -285,7 +285,7 @@ describe('a structured answer', () => {
       params: { prompt: '?' },
     });
     await expect(agent()(call)).rejects.toMatchObject({
-      message: expect.stringContaining('response.a must match the pattern ^(a+)+$'),
+      message: expect.stringContaining('response_schema: a must match the pattern ^(a+)+$'),
     });
   });
 });

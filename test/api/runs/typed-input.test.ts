@@ -65,6 +65,39 @@ describe('the input of a run', () => {
       'input.ticket is missing: add it; input.priority must be a whole number, not a text',
     ],
   ];
+  test('has fields with names of members of JavaScript like any others', async () => {
+    const id = await made({
+      type: 'object',
+      properties: { constructor: { type: 'string' } },
+      required: ['toString'],
+      additionalProperties: { type: 'number' },
+    });
+    expect(await run(id, {})).toMatchObject(refused('input.toString is missing: add it'));
+    expect(await run(id, { toString: 1, constructor: 1 })).toMatchObject(
+      refused('input.constructor must be a text'),
+    );
+    for (const input of [{ toString: 1 }, { toString: 1, constructor: 'x' }]) {
+      expect(await run(id, input)).toMatchObject({ status: 201 });
+    }
+  });
+
+  test('has a schema of any draft, with limits of any size', async () => {
+    const { statusCode, body } = await api.app.inject({
+      method: 'POST',
+      url: '/api/workflows',
+      headers: { 'content-type': 'application/json' },
+      payload: `{"name": "Large", "graph": ${JSON.stringify(oneStep)}, "input_schema": {
+        "$schema": "http://json-schema.org/draft-04/schema", "type": "object", "required": ["id", "id"],
+        "properties": {"id": {"type": "integer", "maximum": 9223372036854775807, "exclusiveMaximum": true}}}}`,
+    });
+    expect([statusCode, body]).toEqual([201, expect.any(String)]);
+    const { id } = JSON.parse(body) as { id: string };
+    expect(await run(id, { id: 1 })).toMatchObject({ status: 201 });
+    expect(await run(id, { id: 'x' })).toMatchObject(
+      refused('input.id must be a whole number, not a text'),
+    );
+  });
+
   test.each(cases)(
     '%s is refused with its path, and nothing is kept',
     async (_, input, problem) => {
