@@ -500,7 +500,7 @@ describe('an import is refused', () => {
         .writeHead(answer.status, { 'content-type': 'application/json' })
         .end((await answer.text()).replace('"HERE"', deep));
     });
-    expect(await refusal({ server_url: nested.url })).toContain('nested too deep');
+    expect(await refusal({ server_url: nested.url })).toContain('nested deeper than 100 levels');
     await nested.close();
   });
 

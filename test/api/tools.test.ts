@@ -117,7 +117,7 @@ describe('registering a tool', () => {
     ['input_schema', { input_schema: { $ref: 'http://127.0.0.1:1/schema.json' } }],
     ['input_schema', { input_schema: { $ref: 'file:///etc/passwd' } }],
     ['input_schema', { input_schema: { $async: true } }],
-    ['input_schema', { input_schema: { $schema: 'http://json-schema.org/draft-04/schema#' } }],
+    ['input_schema', { input_schema: { $schema: 'http://json-schema.org/draft-03/schema#' } }],
     ['input_schema', { input_schema: { properties: { a: { pattern: '(a+)+$'.repeat(1_700) } } } }],
     [
       'input_schema',
