@@ -1,7 +1,13 @@
 import { expect, test } from '@jest/globals';
+import type { TurnRunner } from '../../activities/nodes/model-turn.ts';
 import { createDeltaNotifier } from '../../activities/agents/delta-notifier.ts';
 import type { Pool } from '../../shared/db/pool.ts';
+import type { Attempt } from '../../activities/attempt.ts';
+import { runNode } from '../../activities/run-node.ts';
+import type { ExecuteNodeDeps } from '../../activities/step-context.ts';
+import type { StepCall } from '../../shared/execution.ts';
 import { createLogger } from '../../shared/platform/logger.ts';
+import { turnCall } from '../fakes/node-call.ts';
 
 const delta = (text: string) => ({ run_id: 'run_1', step_key: 'ask', turn: 1, text });
 
@@ -32,3 +38,51 @@ test('what is written after a flush comes after the pieces before it', async () 
   await deltas.close();
   expect(held).toEqual([]);
 });
+
+test.each([false, true])(
+  'a turn ends after its text is sent, also when it fails: %s',
+  async (fails) => {
+    const call = turnCall();
+    const turn: TurnRunner = async ({ onText }) => {
+      onText?.('Hello', 'mock');
+      if (fails) throw new Error('broken');
+      return { model: 'mock', costMicros: 0, said: { text: 'Hello', calls: [] } };
+    };
+    const events: string[] = [];
+    let release: (() => void) | undefined;
+    const deps = {
+      runners: { turn },
+      policies: { known: () => undefined },
+      deltas: {
+        push: ({ text }: { text: string }) => void events.push(text),
+        flush: () => new Promise<void>((resolve) => (release = resolve)),
+      },
+    } as unknown as ExecuteNodeDeps;
+    const attempt = { signal: call.signal } as Attempt;
+    const step = { run_id: 'run_1', step_key: 'ask/1', node: call.node, params: {}, state: {} };
+    const agent = { step_key: 'ask', turn: 1 };
+    const before = {
+      agent,
+      earlier: call.conversation,
+      tools: [],
+      made: new Map<string, number>(),
+    };
+    const claim = {
+      claim: '',
+      errors: 0,
+      generation: 0,
+      budgeted: false,
+      prices: {},
+      turn: before,
+    };
+    const ended = runNode(deps, attempt, step as unknown as StepCall, claim).then(
+      () => events.push('ended'),
+      () => events.push('failed'),
+    );
+    while (release === undefined) await new Promise(setImmediate);
+    events.push('sent');
+    release();
+    await ended;
+    expect(events).toEqual(['Hello', 'sent', fails ? 'failed' : 'ended']);
+  },
+);
