@@ -310,7 +310,8 @@ function admission(request: RunRequest, runnable: Judged, runId: string) {
   const { name, claim, refused } = claimOf(request, runId, leastMicros);
   const copies = copying(request.fork?.copies, request.rehearsal?.digests ?? request.fork?.digests);
   const log = logging(request);
-  return sql.prepared(name + copies.suffix + log.suffix, admittedRow)`
+  const counted = request.rehearsal === undefined ? '' : '_rehearsal';
+  return sql.prepared(name + copies.suffix + counted + log.suffix, admittedRow)`
     WITH workflow AS (
       SELECT w.id, w.workspace_id, w.version, ${version}::int AS run_version, w.run_cap_micros, w.overrun, s.plan,
              (${runsPerMonth}::json ->> s.plan)::bigint AS run_limit
