@@ -357,7 +357,7 @@ test('no command pays without a decision in the same run', async () => {
   expect(paid()).toBe(before);
 }, 300_000);
 
-test('a child asks for itself, and a restart from the ledger goes on under the decisions of its own run', async () => {
+test('a child asks for itself, and a restart from the ledger continues under the decisions of its own run', async () => {
   const asking = await engine.define(gated({}), 'Asking');
   const parent = await engine.define({
     nodes: [callOf('child', asking, { input: { amount: '{amount}' } }), tools.node('after')],

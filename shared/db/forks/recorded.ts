@@ -47,7 +47,7 @@ const recordedColumns = sql.fragment`
 
 const hasEnded = sql.fragment`s.status IN ('success', 'failed')`;
 
-/** A fork takes only what its source went on with: it executes a failed step again. */
+/** A fork takes only results with which its source continued: it executes a failed step again. */
 const countsForFork = sql.fragment`(r.rehearsal IS NOT NULL OR s.status = 'success' OR s.caught)`;
 
 /** The same for a call `s` of an agent: one that failed counts if its model got the error. */

@@ -26,7 +26,7 @@ interface Order {
   latest: (gates: readonly string[]) => string[];
 }
 
-/** The order of the steps of a graph, whatever is decided. */
+/** The order of the steps of a graph, regardless of decisions. */
 function orderOf(graph: CompiledGraph): Order {
   const { nodes, regions } = graph;
   const positions = new Map(nodes.map(({ id }, at) => [id, at]));

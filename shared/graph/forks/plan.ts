@@ -151,7 +151,7 @@ interface Comparing {
 }
 
 /**
- * The run as the fork begins, without the decisions that are asked again, and as it will be expected to go on after them:
+ * The run as the fork begins, without the decisions that are asked again, and as it is expected to continue after them:
  * as `first`, but with the state laid before.
  */
 function playAsked(
@@ -167,7 +167,7 @@ function playAsked(
   // Steps beside a gate had seen what it wrote: what they were executed with was compared before.
   const refused = (key: string) => first.reasons.get(key);
   const after = play(moved, { ...target, from, held: asked, refuse: refused });
-  // Whatever the prompts of the gates are.
+  // Regardless of the prompts of the gates.
   const expected = play(moved, {
     ...target,
     from,
