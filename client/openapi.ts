@@ -3555,6 +3555,8 @@ export interface components {
             duration_ms: components["schemas"]["CountBounds"];
             /** @description Ids of the nodes without a bound of their cost or duration */
             unbounded: string[];
+            /** @description Agents whose requests have no bound under a cap or a budget, or whose first request does not fit the cap */
+            warnings: components["schemas"]["GraphIssue"][];
             nodes: components["schemas"]["DryRunNode"][];
             budgets: components["schemas"]["DryRunBudget"][];
             /** @description The gates that can be reached */

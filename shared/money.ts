@@ -10,3 +10,7 @@ export function toMicros(dollars: number): number {
 
 /** Micro-dollars to dollars with at most six decimals. */
 export const toDollars = (micros: number): number => micros / MICROS_PER_DOLLAR;
+
+/** Two decimals, or six when the amount is not a whole number of cents. */
+export const usd = (micros: number): string =>
+  toDollars(micros).toFixed(micros % 10_000 === 0 ? 2 : 6);

@@ -1,13 +1,11 @@
 import { ApplicationFailure } from '@temporalio/activity';
+import { MAX_RESULT_CHARACTERS } from '../../shared/agents/loop.ts';
 import { callDigest } from '../../shared/crypto/call-digest.ts';
 import { readCall, type StoredCall } from '../../shared/db/agents/conversations.ts';
 import type { Pool } from '../../shared/db/pool.ts';
 import { type AgentPart, FAILURE_NODE, type StepCall } from '../../shared/execution.ts';
 import type { Json, JsonObject } from '../../shared/json.ts';
 import type { Redact } from './redact.ts';
-
-/** Characters of a result that a model reads. */
-const MAX_RESULT = 100_000;
 
 export interface CallArguments {
   args: JsonObject;
@@ -83,7 +81,7 @@ function permittedArguments(
 export async function resultForModel(output: Json, redact: Redact) {
   const { value, verdicts } = await redact(output);
   const text = typeof value === 'string' ? value : JSON.stringify(value);
-  if (text.length <= MAX_RESULT) return { result: value, verdicts };
-  const note = `\n[cut: ${MAX_RESULT} of ${text.length} characters]`;
-  return { result: (text.slice(0, MAX_RESULT) + note).toWellFormed(), verdicts };
+  if (text.length <= MAX_RESULT_CHARACTERS) return { result: value, verdicts };
+  const note = `\n[cut: ${MAX_RESULT_CHARACTERS} of ${text.length} characters]`;
+  return { result: (text.slice(0, MAX_RESULT_CHARACTERS) + note).toWellFormed(), verdicts };
 }

@@ -1,4 +1,4 @@
-import { MAX_CALLS_PER_TURN } from '../../shared/agents/loop.ts';
+import { MAX_CALLS_PER_TURN, MAX_REQUESTED_CALLS } from '../../shared/agents/loop.ts';
 import type {
   ModelTurn,
   RequestedCall,
@@ -11,8 +11,6 @@ import type { Json, JsonObject } from '../../shared/json.ts';
 import type { SecretCutter } from '../../shared/platform/secrets/secret-cutter.ts';
 import type { ModelReply, ReplyPart } from './model-request.ts';
 
-/** Of more calls than a turn can make, up to twice as many are refused; the rest is ignored. */
-const MAX_REQUESTED = 2 * MAX_CALLS_PER_TURN;
 const MAX_NAME = 200;
 const MAX_EXCERPT = 200;
 
@@ -49,7 +47,7 @@ export function requestedCalls(
   names: readonly string[],
 ): RequestedCall[] {
   const ids = new Set<string>();
-  return requested.slice(0, MAX_REQUESTED).map(({ id, name, input }, place) => {
+  return requested.slice(0, MAX_REQUESTED_CALLS).map(({ id, name, input }, place) => {
     const tool = toolNamed(name);
     const given = isObject(input) ? input : textOf(input);
     const refusal = refusalOf(place + 1, { tool, name, given, names });

@@ -43,6 +43,7 @@ function show(output: Output, report: DryRun): void {
     Policies: ({ verdicts }) =>
       verdicts.map(({ policy, decision }) => `${policy} ${decision}`).join(', '),
   });
+  for (const { message } of report.warnings) output.note(message);
   for (const { node_id, verdicts } of report.nodes) {
     for (const { decision, reason } of verdicts) {
       if (decision === 'blocked') output.note(`Node ${node_id} is blocked: ${reason}`);

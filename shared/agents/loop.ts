@@ -4,6 +4,10 @@ import type { OpenCall, TurnProgress } from './turn-record.ts';
 export const DEFAULT_MAX_TURNS = 10;
 /** Calls that one turn can make. More are refused. */
 export const MAX_CALLS_PER_TURN = 100;
+/** Of more calls than a turn can make, up to twice as many are refused; the rest is ignored. */
+export const MAX_REQUESTED_CALLS = 2 * MAX_CALLS_PER_TURN;
+/** Characters of a result, or of an error, that a model reads. */
+export const MAX_RESULT_CHARACTERS = 100_000;
 
 /** What an agent does next. */
 export type AgentAction =

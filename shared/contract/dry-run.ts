@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { dollars, jsonObject } from './common.ts';
+import { graphIssueSchema } from './graph.ts';
 import { rerunFields, withOneGraph } from './fork.ts';
 
 export const dryRunFields = {
@@ -89,6 +90,10 @@ export const dryRunSchema = z
     unbounded: z
       .array(z.string())
       .meta({ description: 'Ids of the nodes without a bound of their cost or duration' }),
+    warnings: z.array(graphIssueSchema).meta({
+      description:
+        'Agents whose requests have no bound under a cap or a budget, or whose first request does not fit the cap',
+    }),
     nodes: z.array(dryRunNodeSchema),
     budgets: z.array(dryRunBudgetSchema),
     gates: z.array(dryRunGateSchema).meta({ description: 'The gates that can be reached' }),

@@ -241,7 +241,7 @@ export const draftGraphSchema = z.looseObject({
   edges: z.array(json).default([]),
 });
 
-const graphIssueSchema = z
+export const graphIssueSchema = z
   .object({
     code: z.string(),
     message: z.string(),

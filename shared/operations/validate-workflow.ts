@@ -7,6 +7,7 @@ import { type ModelSettings, unavailableProviders } from '../platform/calls/mode
 import { inputKeysOf } from '../graph/input-keys.ts';
 import { checkGraphUntrusted } from '../platform/threads/untrusted.ts';
 import { builtinTools } from '../tools.ts';
+import { costWarningsOf } from './cost-limits.ts';
 import { membersFor } from './gate-checks.ts';
 import { schemaIssues } from './schema-checks.ts';
 
@@ -33,5 +34,6 @@ export async function validateWorkflow(
     unavailableProviders: unavailableProviders(models),
   });
   const all = [...errors, ...(await schemaIssues(scope.workspaceId, graph))];
-  return { valid: all.length === 0, errors: all, warnings };
+  const costs = await costWarningsOf(db, scope, graph);
+  return { valid: all.length === 0, errors: all, warnings: [...warnings, ...costs] };
 }

@@ -40,6 +40,7 @@ describe('a dry run', () => {
     expect(status).toBe(200);
     expect(body).toEqual({
       version: 1,
+      warnings: [],
       cost_usd: { min: 0.03, max: 0.03 },
       duration_ms: { min: 0, max: 1_200_000 },
       unbounded: [],
@@ -144,6 +145,20 @@ describe('a dry run', () => {
     expect(priced.unbounded).toEqual([]);
     expect(priced.cost_usd.max).toBeGreaterThan(0.011);
     expect(priced.cost_usd.max).toBeLessThan(0.012);
+    expect(priced.warnings).toEqual([]);
+    await api.call('PUT', `/api/workflows/${id}`, { run_cap_usd: 0.001 });
+    const warning = {
+      code: 'cap_below_request',
+      node_id: 'a',
+      path: 'nodes[0].max_output_tokens',
+      message: expect.stringContaining('more than the cap of $0.001000'),
+    };
+    expect((await dryRun(id)).body).toMatchObject({
+      ...{ cost_usd: { min: 0, max: 0.001 }, warnings: [warning] },
+    });
+    expect((await api.call('POST', `/api/workflows/${id}/validate`)).body).toMatchObject({
+      ...{ valid: true, warnings: [warning] },
+    });
     const policies = (await api.call('GET', '/api/workspace/policies')).body;
     await api.call('PUT', '/api/workspace/policies', { ...policies, model_allowlist: ['mock'] });
     expect((await dryRun(id)).body).toMatchObject({

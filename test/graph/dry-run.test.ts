@@ -157,16 +157,33 @@ describe('costs', () => {
     expect(unbounded).toEqual([]);
   });
 
-  test('have no bound without a limit of the answer, without a price, or with tools', () => {
-    const tools = ['json_transform'];
-    for (const rest of [
-      { model: 'acme/one' },
-      { ...model, model: 'acme/two' },
-      { ...model, tools },
-    ]) {
+  test('have no bound without a limit of the answer, or without a price', () => {
+    for (const rest of [{ model: 'acme/one' }, { ...model, model: 'acme/two' }]) {
       const { cost, unbounded } = analyse(graphOf([agent('a', rest)]), { prices });
       expect([cost.max, unbounded]).toEqual([null, ['a']]);
     }
+  });
+
+  test('of an agent with tools are bounded by its turns, its calls and the cut of their results', () => {
+    const search = (rest: object) =>
+      analyse(graphOf([agent('a', { ...model, tools: ['json_transform'], ...rest })]), { prices });
+    const costOf = (rest: object) => search(rest).cost.max!;
+    expect(search({}).unbounded).toEqual([]);
+    const one = costOf({ max_turns: 1 });
+    // The tools, and 100 tokens of an answer.
+    expect(one).toBeGreaterThan(2_000);
+    expect(one).toBeLessThan(30_000);
+    expect(costOf({ max_turns: 1, on_max_turns: 'answer' })).toBe(costOf({ max_turns: 2 }));
+    // A second turn reads what the first has written and up to 100 results, each of 100,000 characters.
+    const two = costOf({ max_turns: 2 });
+    expect(two).toBeGreaterThan(one + 100 * 100_000);
+    const called = { tools: [{ name: 'json_transform', max_calls: 1 }], max_turns: 2 };
+    expect(costOf(called)).toBeLessThan(two / 10);
+    expect(costOf({ ...called, retry: { max_attempts: 3 } })).toBe(3 * costOf(called));
+    // The arguments that the node sets can have any size.
+    const fixed = [{ name: 'json_transform', fixed: { expression: '{a}' } }];
+    const any = graphOf([agent('a', { ...model, tools: fixed, max_turns: 2 })]);
+    expect(analyse(any, { prices, input: undefined }).cost).toEqual({ min: 0, max: null });
   });
 
   test('of an agent that reads the answer of another one are bounded by its tokens', () => {
@@ -194,13 +211,15 @@ describe('costs', () => {
     expect(few.cost).toEqual({ min: 0, max: 20_000 });
   });
 
-  test('stay below a cap by less than one step', () => {
+  test('do not exceed a cap, and with an overrun by less than one step', () => {
     const graph = graphOf(
       [{ id: 'again', kind: 'loop', expression: 'true', max_iterations: 100 }, agent('work')],
       ['again -true-> work', 'work -> again'],
     );
     expect(analyse(graph).cost).toEqual({ min: 1_000_000, max: 1_000_000 });
-    expect(analyse(graph, { capMicros: 50_000 }).cost).toEqual({ min: 50_000, max: 60_000 });
+    expect(analyse(graph, { capMicros: 55_000 }).cost).toEqual({ min: 45_000, max: 55_000 });
+    const oneStep = { capMicros: 50_000, oneStep: true };
+    expect(analyse(graph, oneStep).cost).toEqual({ min: 50_000, max: 60_000 });
   });
 
   test('contain those of called workflows, for every attempt', () => {
@@ -322,7 +341,7 @@ test('hosts and secrets are those that can be reached', () => {
     ],
     ['no -true-> never'],
   );
-  const crm = { timeoutSeconds: 5, attempts: 2, host: 'crm.test', secrets: ['CRM'] };
+  const crm = { timeoutSeconds: 5, attempts: 2, host: 'crm.test', bytes: 9, secrets: ['CRM'] };
   const { hosts, secrets } = analyse(graph, { customTools: { crm } });
   expect(hosts).toEqual(['api.test:8443', 'at_run_time', 'crm.test']);
   expect(secrets).toEqual(['CRM', 'KEY']);

@@ -2,6 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import type { GraphIssue } from '../../shared/contract/graph.ts';
 import { checkGraph } from '../../shared/graph-check.ts';
 import { callKey } from '../../shared/graph/called-workflows.ts';
+import { type CostLimits, costWarnings } from '../../shared/graph/validate/costs.ts';
 import type { ValidationContext } from '../../shared/graph/validate/validate.ts';
 import type { Json, JsonObject } from '../../shared/json.ts';
 import { builtinTools } from '../../shared/tools.ts';
@@ -231,4 +232,45 @@ test('a thousand agents with many unknown tools each are checked quickly', () =>
   const { errors } = checkGraph({ nodes, edges: [] }, { ...context, customTools });
   expect(errors).toHaveLength(1_000);
   expect(cost()).toBeLessThan(1_000);
+});
+
+describe('under a cap or a budget', () => {
+  const prices = { 'lab/small': { inputUsd: 1, outputUsd: 10 } };
+  const warned = (node: object, limits: Partial<CostLimits> = {}) =>
+    costWarnings(
+      { nodes: [{ id: 'a', kind: 'agent', model: 'lab/small', ...node } as never] },
+      {
+        ...{ limited: true, capMicros: null, prices },
+        ...limits,
+      },
+    ).map(({ code, path }) => [code, path]);
+
+  test('an agent without a bound of its cost, or without a price, gets a warning', () => {
+    expect(warned({ max_output_tokens: 10 })).toEqual([]);
+    expect(warned({ tools: ['json_transform'] })).toEqual([]);
+    expect(warned({ model: 'mock' })).toEqual([]);
+    expect(warned({})).toEqual([['cost_without_bound', 'nodes[0].max_output_tokens']]);
+    expect(warned({ max_output_tokens: 10, fallback_models: ['lab/none'] })).toEqual([
+      ['model_without_price', 'nodes[0].model'],
+    ]);
+    expect(warned({}, { limited: false })).toEqual([]);
+  });
+
+  test('an agent whose first request does not fit the cap gets a warning that names both', () => {
+    const cap = { capMicros: 10_000 };
+    expect(warned({ max_output_tokens: 900 }, cap)).toEqual([]);
+    expect(warned({ max_output_tokens: 901 }, cap)).toEqual([
+      ['cap_below_request', 'nodes[0].max_output_tokens'],
+    ]);
+    expect(warned({ model: 'mock', mock: { cost_usd: 0.02 } }, cap)).toHaveLength(1);
+    const turns = { turns: [{ cost_usd: 0.01 }, { cost_usd: 0.02 }] };
+    expect(warned({ model: 'mock', tools: ['x'], mock: turns }, cap)).toEqual([]);
+    const node = { id: 'a', kind: 'agent', model: 'lab/small', max_output_tokens: 4_095_900 };
+    expect(
+      costWarnings({ nodes: [node as never] }, { limited: true, ...cap, prices })[0]?.message,
+    ).toBe(
+      "Node 'a': its first request may cost $40.96, more than the cap of $0.01, so the run stops before it: raise the cap, " +
+        'or lower max_output_tokens',
+    );
+  });
 });

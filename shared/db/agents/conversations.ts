@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { MAX_RESULT_CHARACTERS } from '../../agents/loop.ts';
 import { type CallResult, type Conversation, openingOf } from '../../agents/conversation.ts';
 import { type RecordedCall, type TurnRecord, turnKey } from '../../agents/turn-record.ts';
 import type { JsonObject } from '../../json.ts';
@@ -81,7 +82,9 @@ export function outcomeOf(
 ): Pick<CallResult, 'content' | 'isError'> | undefined {
   if (refusal !== undefined) return { content: refusal, isError: true };
   if (part?.status === 'success') return { content: part.output, isError: false };
-  return part?.status === 'failed' ? { content: part.error, isError: true } : undefined;
+  if (part?.status !== 'failed') return undefined;
+  const error = part.error?.slice(0, MAX_RESULT_CHARACTERS).toWellFormed() ?? null;
+  return { content: error, isError: true };
 }
 
 const earlierRow = z.object({ tool: z.string(), calls: z.number() });

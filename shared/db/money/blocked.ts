@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { PolicyVerdict } from '../../contract/governance.ts';
 import { AppError } from '../../errors.ts';
 import type { JsonObject } from '../../json.ts';
-import { toDollars } from '../../money.ts';
+import { toDollars, usd } from '../../money.ts';
 import { refusalOf } from '../pool.ts';
 
 /** Why a run cannot start or continue because of a cap or a budget. */
@@ -19,10 +19,6 @@ export interface Blocked {
   /** The budget of an experiment: what the step may cost; null: unknown. */
   experiment?: { most: number | null };
 }
-
-/** Two decimals, or six when the amount is not a whole number of cents. */
-export const usd = (micros: number): string =>
-  toDollars(micros).toFixed(micros % 10_000 === 0 ? 2 : 6);
 
 /**
  * The message for the caller or the failed run. Below the limit, the message includes what does not fit: the estimate of

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { overrunModes } from '../../contract/budget.ts';
 import { AppError, conflict, notFound } from '../../errors.ts';
 import type { WorkflowDefinition, WorkflowDefinitions } from '../../agents/offered-tools.ts';
 import {
@@ -94,6 +95,7 @@ const calledRow = z.object({
   by_id: z.boolean(),
   version: z.number().nullable(),
   run_cap_micros: z.number().nullable(),
+  overrun: z.enum(overrunModes),
   calls: z.array(z.object({ workflow: z.string(), version: z.string().nullable() })),
 });
 
@@ -119,6 +121,7 @@ interface Found {
   version: number;
   /** What a run of the workflow may cost, in micro-dollars. */
   run_cap_micros: number | null;
+  overrun: (typeof overrunModes)[number];
   calls: CalledWorkflow[];
 }
 
@@ -274,7 +277,7 @@ async function resolve(
   calls: readonly CalledWorkflow[],
 ): Promise<Map<string, Found | string>> {
   const rows = await db.any(sql.prepared('called_resolve', calledRow)`
-    SELECT a.at::int, w.id, w.name, w.id = a.workflow AS by_id, v.version, w.run_cap_micros, (${callsOf}) AS calls
+    SELECT a.at::int, w.id, w.name, w.id = a.workflow AS by_id, v.version, w.run_cap_micros, w.overrun, (${callsOf}) AS calls
     FROM json_to_recordset(${JSON.stringify(calls.map((call, at) => ({ at, ...call })))}::json)
            AS a (at int, workflow text, version int)
     JOIN workflows w ON w.workspace_id = ${workspaceId} AND (w.id = a.workflow OR w.name = a.workflow)

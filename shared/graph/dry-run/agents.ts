@@ -8,6 +8,7 @@ import { workflowOf } from '../../tools.ts';
 import { agentToolsOf } from '../node-tools.ts';
 import { agentAttempts, callAttempts, longestMs, pausesMs } from './attempts.ts';
 import { type Bounds, exactly, plus, times, total, upTo } from './bounds.ts';
+import { BYTES_PER_TOKEN, earlierBytes, REWRITTEN, type SentWithTools } from './conversations.ts';
 import { bytesOf } from './knowledge.ts';
 import type { DryRunRequest } from './request.ts';
 
@@ -24,18 +25,16 @@ export interface AgentBounds {
 interface Asked {
   prices: PriceOverrides;
   customTools: DryRunRequest['customTools'];
-  /** The most bytes that are sent. Null: unknown. */
+  /** The most bytes that are sent, by an agent with tools in its prompts. Null: unknown. */
   inputBytes: number | null;
+  /** What an agent with tools sends besides. */
+  sent: SentWithTools;
   /** Of the output of its mock. */
   mockBytes: number | null;
   /** Its texts fit, and no policy refuses it. */
   fits: boolean;
 }
 
-/** No tokenizer has a longer token. The longest that is known has 128 bytes: a line of spaces. */
-const BYTES_PER_TOKEN = 256;
-/** Parsed and written again, a number such as 1e20 is five times as long. */
-const REWRITTEN = 6;
 /** The answer of a mock without an output begins with this many characters of its prompt. */
 const MOCK_ANSWER_BYTES = 1_000;
 
@@ -69,7 +68,8 @@ export function agentBounds(node: AgentNode, asked: Asked): AgentBounds {
   const turns = turnsOf(node);
   const calls = callsOf(node, turns);
   const sure = asked.fits && surelyAnswers(node);
-  const costs = turns.map((turn) => attemptCost(node, turn, asked));
+  const called = [...calls.values()].reduce((all, count) => all + count, 0);
+  const costs = turns.map((turn) => attemptCost(node, { turn, called }, asked));
   const most = total(costs.map(({ max }) => upTo(max)));
   const least = sure ? total(costs).min : 0;
   const attempts = agentAttempts(node);
@@ -107,15 +107,18 @@ const mayStop = (node: AgentNode): boolean =>
   agentToolsOf(node).some(({ on_error }) => on_error === 'fail');
 
 /** All attempts at a turn. A mock costs nothing when it fails, and its success is the last attempt. */
-function attemptCost(node: AgentNode, turn: number, asked: Asked): Bounds {
+function attemptCost(
+  node: AgentNode,
+  { turn, called }: { turn: number; called: number },
+  asked: Asked,
+): Bounds {
   const models = modelsOf(node);
   const usd = node.tools === undefined ? (node.mock?.cost_usd ?? 0) : mockTurnCost(node, turn);
   const mock = models.includes('mock') ? toMicros(usd) : 0;
   const providers = models.filter((model) => model !== 'mock');
   if (providers.length === 0) return exactly(mock);
-  const { inputBytes } = asked;
-  // Turns send what the tools have returned.
-  if (inputBytes === null || node.tools !== undefined) return upTo(null);
+  const inputBytes = turnBytes(node, turn, called, asked);
+  if (inputBytes === null) return upTo(null);
   const input =
     inputBytes + bytesOf(node.response_schema ? presentedAnswer(node.response_schema) : null);
   const bounds = providers.map((model) => requestBound(node, model, asked.prices, input) ?? null);
@@ -123,6 +126,20 @@ function attemptCost(node: AgentNode, turn: number, asked: Asked): Bounds {
   const request = Math.max(...(bounds as number[]));
   const { most } = agentAttempts(node);
   return plus(times(exactly(most - 1), upTo(request)), upTo(Math.max(request, mock)));
+}
+
+/** The most bytes of a request: turns send the tools, and what was written and returned before. */
+function turnBytes(
+  node: AgentNode,
+  turn: number,
+  called: number,
+  { inputBytes, sent }: Asked,
+): number | null {
+  if (node.tools === undefined || inputBytes === null) return inputBytes;
+  const earlier = earlierBytes(node, turn, called, sent);
+  if (earlier === null || sent.tools === null) return null;
+  // The prompts are JSON in a conversation.
+  return REWRITTEN * inputBytes + sent.tools + earlier;
 }
 
 function callsOf(node: AgentNode, turns: readonly number[]): Map<string, number> {

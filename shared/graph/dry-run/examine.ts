@@ -10,12 +10,14 @@ import { asTool, isTimer, parseDelay, workflowOf } from '../../tools.ts';
 import { renderValue } from '../expression/template.ts';
 import { settingsOf } from '../gate-settings.ts';
 import { nodeTexts } from '../node-texts.ts';
+import { agentToolsOf } from '../node-tools.ts';
 import { prepareTools } from '../prepare/agent.ts';
 import { prepareStep, renderParams } from '../prepare/step.ts';
 import { agentBounds, surelyAnswers, surelyFails } from './agents.ts';
 import { longestMs, toolAttempts } from './attempts.ts';
 import { exactly, plus, times, upTo, ZERO } from './bounds.ts';
 import { examineCondition, examineLoop, examineMap, transformFails } from './computed.ts';
+import { toolBytes } from './conversations.ts';
 import { type ChildOf, type Examined, type Examining, NOTHING, SHORT_OUTPUT } from './examined.ts';
 import { bytesOf } from './knowledge.ts';
 import { type NodeReading, readNode } from './texts.ts';
@@ -66,6 +68,10 @@ function examineAgent(
       judged.params === undefined
         ? sentBytes(node, reading, judging.policies.redactor !== undefined)
         : bytesOf([judged.params, state ?? {}]),
+    sent: {
+      tools: node.tools === undefined ? 0 : toolBytes(node, request.customTools),
+      fixed: fixedBytes(node, reading),
+    },
     mockBytes: mock === undefined ? 0 : reading.filledBytes(mock),
     fits,
   });
@@ -91,6 +97,13 @@ function examineAgent(
     children: broken ? [] : children,
   };
 }
+
+/** The most bytes of the arguments that the node sets in one call, of all its tools together. Null: unknown. */
+const fixedBytes = (node: AgentNode, reading: NodeReading): number | null =>
+  agentToolsOf(node).reduce((all: number | null, { fixed = {} }) => {
+    const bytes = reading.filledBytes(fixed);
+    return all === null || bytes === null ? null : all + bytes;
+  }, 0);
 
 /** Whether a person may have to approve a call. */
 export const approvalGates = (node: AgentNode): boolean =>

@@ -83,14 +83,17 @@ const childrenOf =
     const key = callKey(call);
     const called = Object.hasOwn(request.called, key) ? request.called[key] : undefined;
     if (called === undefined) return undefined;
-    const { workflowId: id, name, capMicros, graph } = called;
+    const { workflowId: id, name, capMicros, oneStep = false, graph } = called;
     if (graph === undefined || depth >= MAX_RUN_DEPTH) return { id, name };
     const place = `${depth} ${key}`;
     const found = known.get(place);
     if (found !== undefined) return { id, name, analysis: found };
     if (open.has(key)) return undefined;
     open.add(key);
-    const analysis = analyse({ workflowId: id, graph, capMicros }, { ...shared, depth: depth + 1 });
+    const analysis = analyse(
+      { workflowId: id, graph, capMicros, oneStep },
+      { ...shared, depth: depth + 1 },
+    );
     open.delete(key);
     known.set(place, analysis);
     return { id, name, analysis };
@@ -120,7 +123,7 @@ function isCrowded({ nodes, bodies }: Layout, { examined, executions }: Flow): b
 }
 
 function summary(
-  { graph, capMicros }: ExaminedGraph,
+  { graph, capMicros, oneStep = false }: ExaminedGraph,
   layout: Layout,
   { examined, executions }: Flow,
   { request: { customTools } }: Shared,
@@ -139,7 +142,7 @@ function summary(
   return {
     cost: capped(
       total(nodes.map(({ cost }) => cost)),
-      capMicros,
+      { cap: capMicros, oneStep },
       reached.map(({ found }) => found.cost),
     ),
     duration: {
@@ -184,13 +187,19 @@ const costOf = (found: Examined | undefined, count: Bounds): Bounds =>
 const durationOf = (found: Examined | undefined, count: Bounds): Bounds =>
   found === undefined ? ZERO : times(count, upTo(found.duration.max));
 
-/** A step begins while the run has cost less than its cap, so that a run exceeds it by less than one step. */
-function capped({ min, max }: Bounds, cap: number | null, steps: readonly Bounds[]): Bounds {
-  if (cap === null) return { min, max };
-  const least = Math.min(min, cap);
+/** Nothing with a bound exceeds the cap; with an overrun, less than one step does. */
+function capped(
+  { min, max }: Bounds,
+  { cap, oneStep }: { cap: number | null; oneStep: boolean },
+  steps: readonly Bounds[],
+): Bounds {
+  if (cap === null || (max !== null && max <= cap)) return { min, max };
   const sizes = steps.map((step) => step.max);
-  if (max === null || sizes.includes(null)) return { min: least, max };
-  return { min: least, max: Math.min(max, cap + Math.max(0, ...(sizes as number[]))) };
+  const dearest = sizes.includes(null) ? null : Math.max(0, ...(sizes as number[]));
+  // The run stops before the first step that does not fit.
+  const least = oneStep ? cap : Math.max(0, cap - (dearest ?? cap));
+  if (max === null || dearest === null) return { min: Math.min(min, least), max };
+  return { min: Math.min(min, least), max: Math.min(max, oneStep ? cap + dearest : cap) };
 }
 
 /** The longest way through what is sure to run, in ms. The iterations of a loop follow each other, the items of a map may not. */

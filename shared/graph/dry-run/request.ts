@@ -11,6 +11,8 @@ export interface ExaminedGraph {
   graph: Graph;
   /** What a run may cost, in micro-dollars; null without a cap. */
   capMicros: number | null;
+  /** Whether the cap may be exceeded by less than one step. */
+  oneStep?: boolean;
 }
 
 /** A workflow that a node calls. Without a graph it cannot run, so that each call of it fails. */
@@ -24,6 +26,8 @@ export interface CustomToolFacts {
   timeoutSeconds: number;
   attempts: number;
   host: string;
+  /** Of its description and its schema. */
+  bytes: number;
   /** Names of the secrets in its headers. */
   secrets: string[];
 }

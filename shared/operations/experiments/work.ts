@@ -10,11 +10,11 @@ import {
 import { readFinishedRuns } from '../../db/experiments/figures.ts';
 import { drawnOf } from '../../db/runs/run-request.ts';
 import { insertResults, type RunResult } from '../../db/experiments/results.ts';
-import { usd } from '../../db/money/blocked.ts';
 import type { RunningJob } from '../../db/jobs/jobs.ts';
 import { AppError, errorTable } from '../../errors.ts';
 import { uncompared } from '../../graph/experiments/comparison.ts';
 import { WorkBusyError } from '../../platform/threads/threads.ts';
+import { usd } from '../../money.ts';
 import type { JobWork } from '../jobs/work.ts';
 import { type RerunRequest, rerunRun } from '../runs/forks.ts';
 import { cancelRun, type RunDeps } from '../runs/runs.ts';

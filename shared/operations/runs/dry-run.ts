@@ -21,6 +21,7 @@ import type {
   DryRunAnalysis,
   ReachableGate,
 } from '../../graph/dry-run/request.ts';
+import { costWarningsOf } from '../cost-limits.ts';
 import { decidersOf } from '../../graph/gate-settings.ts';
 import { toolNamesOf } from '../../graph/node-tools.ts';
 import type { JsonObject } from '../../json.ts';
@@ -60,12 +61,12 @@ export async function dryRunWorkflow(deps: DryRunDeps, request: DryRunRequest): 
   const { version, graph } = await runnableOf(deps, request);
   const { policies, prices } = await readStepSettings(deps.db, workspaceId);
   const ids = { workspaceId, workflowId };
-  const { capMicros, called } = await readCalled(deps, ids, graph);
+  const { capMicros, oneStep, called } = await readCalled(deps, ids, graph);
   const graphs = [graph, ...Object.values(called).flatMap((each) => each.graph ?? [])];
   const names = customToolNames(graphs.flatMap(({ nodes }) => nodes.flatMap(toolNamesOf)));
   const tools = await findCustomTools(deps.db, { workspaceId, names });
   const analysis = await dryRunUntrusted(workspaceId, {
-    ...{ workflowId, graph, input, capMicros, called },
+    ...{ workflowId, graph, input, capMicros, oneStep, called },
     policies: JSON.stringify(policies),
     prices: overridesOf(prices),
     customTools: Object.fromEntries(tools.map((tool) => [tool.name, factsOf(deps.sealer, tool)])),
@@ -74,6 +75,7 @@ export async function dryRunWorkflow(deps: DryRunDeps, request: DryRunRequest): 
   return {
     version: request.draft === true ? null : version,
     ...answerOf(analysis),
+    warnings: await costWarningsOf(deps.db, ids, graph),
     budgets: await readBudgetRooms(deps.db, { workspaceId, workflowIds }),
     gates: await gatesOf(deps.db, actor, analysis.gates),
   };
@@ -116,7 +118,7 @@ async function readCalled(
   deps: DryRunDeps,
   ids: { workspaceId: string; workflowId: string },
   { nodes }: Graph,
-): Promise<{ capMicros: number | null; called: Record<string, CalledGraph> }> {
+): Promise<{ capMicros: number | null; oneStep: boolean; called: Record<string, CalledGraph> }> {
   const { self, called } = await readCalledVersions(deps.db, ids, nodes.flatMap(calledBy));
   const found: Record<string, CalledGraph> = {};
   for (const [key, result] of [...called].slice(0, MAX_CALLED)) {
@@ -124,11 +126,22 @@ async function readCalled(
       found[key] = { workflowId: '', name: '', capMicros: null };
       continue;
     }
-    const { id: workflowId, name, version, run_cap_micros: capMicros } = result;
+    const { id: workflowId, name, version, run_cap_micros: capMicros, overrun } = result;
+    const oneStep = overrun === 'one_step';
     const graph = await calledGraph(deps, { ...ids, workflowId, version });
-    found[key] = { workflowId, name, capMicros, ...(graph === undefined ? {} : { graph }) };
+    found[key] = {
+      workflowId,
+      name,
+      capMicros,
+      oneStep,
+      ...(graph === undefined ? {} : { graph }),
+    };
   }
-  return { capMicros: self.run_cap_micros, called: found };
+  return {
+    capMicros: self.run_cap_micros,
+    oneStep: self.overrun === 'one_step',
+    called: found,
+  };
 }
 
 /** Undefined when it cannot run. A refusal from the cache may be out of date. */
@@ -144,6 +157,7 @@ async function calledGraph(
 const factsOf = (sealer: Sealer | undefined, tool: CustomTool): CustomToolFacts => ({
   timeoutSeconds: tool.timeout_seconds,
   attempts: 1 + tool.retry_count,
+  bytes: Buffer.byteLength(JSON.stringify([tool.label, tool.description, tool.input_schema])),
   host: URL.parse(tool.endpoint_url)?.host ?? tool.endpoint_url,
   secrets: secretNamesOfTool(sealer, tool),
 });

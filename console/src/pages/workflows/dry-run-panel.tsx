@@ -63,7 +63,10 @@ function namesIn({ graph }: Pick<Workflow, 'graph'>): Names {
 }
 
 function Estimate({ report, nameOf }: { report: DryRun; nameOf: Names }) {
-  const problems = problemsOf(report, nameOf);
+  const problems = [
+    ...problemsOf(report, nameOf),
+    ...report.warnings.map(({ message }) => message),
+  ];
   const notes = notesOf(report, nameOf);
   return (
     <Stack gap="xs">

@@ -1,0 +1,20 @@
+import { overridesOf } from '../contract/price.ts';
+import type { Graph, GraphIssue } from '../contract/graph.ts';
+import { readStepSettings } from '../db/audit/policies.ts';
+import { readRunLimits } from '../db/money/run-limits.ts';
+import type { Db } from '../db/pool.ts';
+import type { WorkflowScope } from '../db/workflows/workflows.ts';
+import { costWarnings } from '../graph/validate/costs.ts';
+
+/** Warnings about what the cap of a workflow and its budgets mean for the agents of a graph. */
+export async function costWarningsOf(
+  db: Db,
+  scope: WorkflowScope,
+  graph: Graph | undefined,
+): Promise<GraphIssue[]> {
+  if (graph?.nodes.some(({ kind }) => kind === 'agent') !== true) return [];
+  const limits = await readRunLimits(db, scope);
+  if (!limits.limited) return [];
+  const { prices } = await readStepSettings(db, scope.workspaceId);
+  return costWarnings(graph, { ...limits, prices: overridesOf(prices) });
+}
