@@ -10,6 +10,7 @@ import type { ExecutedNode } from './graph/kinds.ts';
 import type { ControlStep, SchedulerSnapshot } from './graph/schedule/scheduler.ts';
 import type { Json, JsonObject } from './json.ts';
 import type { SecretPlace } from './values/secrets.ts';
+import type { SweepCall, SweepPart, SweepProgress } from './sweep.ts';
 
 /**
  * The contract between API, workflow and activities through Temporal: names and payload shapes. Every payload is JSON
@@ -326,37 +327,6 @@ export interface SweepInput {
   task_queue: string;
   /** Set when an execution continues a previous one that ended to keep its history short. */
   progress?: SweepProgress;
-}
-
-export interface SweepProgress {
-  done: SweepTotals;
-  /** The counts of this iteration, as in SweepPart, and the number of iterations that left work. */
-  waiting: number;
-  failed: number;
-  waits: number;
-  after?: string;
-}
-
-export interface SweepTotals {
-  /** Active runs past their window that were cancelled, to be deleted once they have ended. */
-  cancelled: number;
-  runs: number;
-  audit: number;
-  payloads: number;
-}
-
-interface SweepCall {
-  /** The last completed workspace. */
-  after?: string;
-}
-
-export interface SweepPart extends SweepTotals {
-  /** Where the next call continues; absent when every workspace is done. */
-  after?: string;
-  /** Runs that could not be deleted yet: their executions are about to end. */
-  waiting: number;
-  /** Workspaces that could not be swept. */
-  failed: number;
 }
 
 /** Background activities, on a separate task queue. */

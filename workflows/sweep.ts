@@ -5,13 +5,8 @@ import {
   sleep,
   workflowInfo,
 } from '@temporalio/workflow';
-import type {
-  BackgroundActivities,
-  SweepInput,
-  SweepPart,
-  SweepProgress,
-  SweepTotals,
-} from '../shared/execution.ts';
+import type { BackgroundActivities, SweepInput } from '../shared/execution.ts';
+import type { SweepPart, SweepProgress, SweepTotals } from '../shared/sweep.ts';
 import { hasFields, isAmount, isText, optional, requireInput } from './received.ts';
 
 const inputFields = {

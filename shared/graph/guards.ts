@@ -63,7 +63,7 @@ export const sightOf = (children: Children): Sight => ({ children, left: MAX_NOD
 type Place = readonly CallingStep[];
 
 /** What asks for a decision while a node is executed, also in its sub-workflows. */
-export function guardsIn(node: GraphNode, sight: Sight, through: Place = []): Guard[] {
+function guardsIn(node: GraphNode, sight: Sight, through: Place = []): Guard[] {
   if (node.kind === 'human_gate') return [{ kind: 'gate', node, through }];
   const tools = node.kind === 'agent' ? agentToolsOf(node) : [];
   const approvals = tools
@@ -180,13 +180,14 @@ export function guardedNodes(graph: Graph, sight: Sight, above?: string): Record
     }
   });
   if (above === undefined) return guarded;
-  for (const [position, { id }] of graph.nodes.entries())
+  for (const [position, { id }] of graph.nodes.entries()) {
     if (reaching[position]) guarded[id] ??= above;
+  }
   return guarded;
 }
 
 /** A guard in a sentence. */
-export function wordsOf({ kind, node, tool, through }: Guard): string {
+function wordsOf({ kind, node, tool, through }: Guard): string {
   const name = nodeLabel(node);
   const calling =
     through[0] === undefined ? '' : ` of the workflow that '${through[0].nodeId}' runs`;

@@ -280,7 +280,15 @@ const families: Record<string, { beside: string[]; belongs: string }> = {
       'webhooks in inbound/, batching in load/, models in mcp/, sockets in stream/, the documents in openapi/',
   },
   'shared/db': {
-    beside: ['commit-outcome', 'cursor', 'migrate', 'month', 'pool', 'preconditions'],
+    beside: [
+      'commit-outcome',
+      'cursor',
+      'migrate',
+      'month',
+      'pool',
+      'preconditions',
+      'stored-json',
+    ],
     belongs:
       'statements stand by noun: runs/, money/, people/, workflows/, audit/, data/, deliveries/',
   },

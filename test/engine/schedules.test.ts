@@ -415,7 +415,7 @@ describe('Temporal', () => {
     }
   }, 60_000);
 
-  test('that refuses a schedule for good is not asked again, and the schedule says so', async () => {
+  test('that refuses a schedule permanently is not asked again, and the schedule says so', async () => {
     const other = await startEngine({
       worker: false,
       env: { TASK_QUEUE_PREFIX: 'x'.repeat(1_200) },

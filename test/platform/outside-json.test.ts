@@ -152,7 +152,7 @@ describe('JSON from outside', () => {
     expect(() => read(more)).toThrow(`Invalid body: ${problem}`);
   });
 
-  test('is counted as it is, whatever its texts contain', () => {
+  test('is counted as it is, regardless of what its texts contain', () => {
     const odd = '[{"a\\"[[": "]],,\\\\", "b": {}, "c": [ [ ], { } , -1.5 ]}]';
     // The list, the object, its three members, and the three values in one of them.
     const count = 8;

@@ -5,7 +5,7 @@ import type { App } from '../../api/deps.ts';
 import { customToolInput } from '../../shared/contract/custom-tool.ts';
 import type { GraphInput } from '../../shared/contract/graph.ts';
 import { createCustomTool } from '../../shared/db/workflows/custom-tools.ts';
-import { type FakeServer } from '../fakes/http-server.ts';
+import type { FakeServer } from '../fakes/http-server.ts';
 import { connectMcp } from '../fakes/mcp-client.ts';
 import { startMcpServer } from '../fakes/mcp-server.ts';
 import { startToolServer, type ToolServer } from '../fakes/tool-server.ts';

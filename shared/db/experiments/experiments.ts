@@ -7,7 +7,7 @@ import { storedJson } from '../stored-json.ts';
 
 /** An experiment is a job (`shared/db/jobs`) with the same id, a candidate, and the runs to rehearse. */
 
-const json = storedJson<Json>();
+const json = storedJson();
 const candidateRow = z.object({
   workflow_id: z.string(),
   version: z.number().nullable(),

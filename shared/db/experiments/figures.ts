@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Json, JsonObject } from '../../json.ts';
+import type { JsonObject } from '../../json.ts';
 import { type Db, sql } from '../pool.ts';
 import { startsRun } from '../runs/step-records.ts';
 import { storedJson } from '../stored-json.ts';
@@ -10,7 +10,7 @@ export interface Figures {
   ms: number;
 }
 
-const json = storedJson<Json>();
+const json = storedJson();
 const jsonObject = storedJson<JsonObject | null>();
 
 const endedRow = z.object({

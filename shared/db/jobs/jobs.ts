@@ -58,7 +58,7 @@ const runningRow = z.object({
   kind: z.enum(jobKinds),
   round: z.number(),
   request: jsonObject,
-  position: storedJson<Json>(),
+  position: storedJson(),
   pages: z.number(),
   done: z.number(),
   total: z.number().nullable(),

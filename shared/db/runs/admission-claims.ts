@@ -7,6 +7,7 @@ import { type Db, type FragmentSqlToken, sql } from '../pool.ts';
 import type { SignatureMark } from '../workflows/webhooks.ts';
 import { readChild } from '../children/steps.ts';
 import { acceptsWorkOf } from './row.ts';
+import { thisMonth } from '../month.ts';
 import { type RunRequest, storedRehearsal } from './run-request.ts';
 
 /** What the requests with one idempotency key have in common. */
@@ -323,3 +324,26 @@ const scheduleClaim = (scheduleId: string, runId: string) => ({
         SELECT FROM runs WHERE schedule_id = ${scheduleId} AND status IN ('pending', 'running', 'paused'))
       UNION ALL`,
 });
+
+/** Counter rows of an unlimited plan, so that concurrent triggers do not wait for each other. */
+const COUNTER_SHARDS = 16;
+/** A run that counts against no quota. */
+export const uncountedRun = sql.fragment`
+    spread AS (SELECT 0::bigint AS runs, 0::bigint AS seen
+    ), quota AS (SELECT 0::bigint AS runs)`;
+
+/** Counts the run against the monthly quota: a row of `quota` when there is room. */
+export const countedRun = sql.fragment`
+    spread AS (
+      -- Counted while the plan was unlimited, and all runs that are visible without waiting for a lock.
+      SELECT coalesce(sum(c.runs) FILTER (WHERE c.shard > 0), 0) AS runs, coalesce(sum(c.runs), 0) AS seen
+      FROM claimed w JOIN run_counters c ON c.workspace_id = w.workspace_id AND c.month = ${thisMonth}
+    ), quota AS (
+      INSERT INTO run_counters AS c (workspace_id, month, shard, runs)
+      SELECT workspace_id, ${thisMonth},
+             CASE WHEN run_limit IS NULL THEN 1 + floor(random() * ${COUNTER_SHARDS}::int)::int ELSE 0 END, 1
+      FROM claimed, spread WHERE run_limit IS NULL OR spread.seen < run_limit
+      ON CONFLICT (workspace_id, month, shard) DO UPDATE SET runs = c.runs + 1
+      WHERE (SELECT run_limit IS NULL OR c.runs + spread.runs < run_limit FROM claimed, spread)
+      RETURNING runs
+    )`;

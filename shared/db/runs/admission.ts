@@ -11,7 +11,6 @@ import { planNames, plans } from '../../plans.ts';
 import { recordGovernanceEvent } from '../audit/governance.ts';
 import { placeHolds, refusedBudget, shareBudgets } from '../money/holds.ts';
 import { asBudgetError, blockedVerdict, BudgetExceeded } from '../money/blocked.ts';
-import { thisMonth } from '../month.ts';
 import { LEASE_MS, type OutboxRow } from './outbox.ts';
 import { withCertainty } from '../commit-outcome.ts';
 import {
@@ -26,7 +25,13 @@ import {
 import { requireSchedule } from '../workflows/schedules.ts';
 import { summaryColumns, summaryRow, toSummary } from './summary.ts';
 import { requireRunningJob } from '../jobs/jobs.ts';
-import { claimOf, findReplay, requireParent } from './admission-claims.ts';
+import {
+  claimOf,
+  countedRun,
+  findReplay,
+  requireParent,
+  uncountedRun,
+} from './admission-claims.ts';
 import { copying } from '../forks/copies.ts';
 import { startersOf } from '../gates/gate-records.ts';
 import { logging } from '../inbound/log.ts';
@@ -148,8 +153,6 @@ const afterBudgets = (
     return tx.maybeOne(statement);
   });
 
-/** Counter rows of an unlimited plan, so that concurrent triggers do not wait for each other. */
-const COUNTER_SHARDS = 16;
 const runsPerMonth = JSON.stringify(
   Object.fromEntries(planNames.map((name) => [name, plans[name].runsPerMonth])),
 );
@@ -202,27 +205,6 @@ function asRefusal(error: unknown, request: RunRequest, runnable: Judged): unkno
       return asBudgetError(error);
   }
 }
-
-/** A run that counts against no quota. */
-const uncountedRun = sql.fragment`
-    spread AS (SELECT 0::bigint AS runs, 0::bigint AS seen
-    ), quota AS (SELECT 0::bigint AS runs)`;
-
-/** Counts the run against the monthly quota: a row of `quota` when there is room. */
-const countedRun = sql.fragment`
-    spread AS (
-      -- Counted while the plan was unlimited, and all runs that are visible without waiting for a lock.
-      SELECT coalesce(sum(c.runs) FILTER (WHERE c.shard > 0), 0) AS runs, coalesce(sum(c.runs), 0) AS seen
-      FROM claimed w JOIN run_counters c ON c.workspace_id = w.workspace_id AND c.month = ${thisMonth}
-    ), quota AS (
-      INSERT INTO run_counters AS c (workspace_id, month, shard, runs)
-      SELECT workspace_id, ${thisMonth},
-             CASE WHEN run_limit IS NULL THEN 1 + floor(random() * ${COUNTER_SHARDS}::int)::int ELSE 0 END, 1
-      FROM claimed, spread WHERE run_limit IS NULL OR spread.seen < run_limit
-      ON CONFLICT (workspace_id, month, shard) DO UPDATE SET runs = c.runs + 1
-      WHERE (SELECT run_limit IS NULL OR c.runs + spread.runs < run_limit FROM claimed, spread)
-      RETURNING runs
-    )`;
 
 /** A row of `subject` for the budgets, for a run that may cost something. */
 const budgetSubject = ({ rehearsal }: RunRequest, runId: string) => sql.fragment`

@@ -14,7 +14,7 @@ import { storedJson } from '../stored-json.ts';
 
 const currentRow = z.object({
   version: z.number(),
-  graph: storedJson<Json>(),
+  graph: storedJson(),
   input_schema: storedJson<JsonObject | null>(),
   tool_revision: z.number(),
   custom_tools: z.array(z.string()),

@@ -3,7 +3,6 @@ import { type Actor, requireCapability } from '../../actor.ts';
 import { type WorkflowStatus, workflowStatuses } from '../../contract/workflow.ts';
 import { notFound } from '../../errors.ts';
 import { offeredNamesOf, toolNamesOf } from '../../graph/node-tools.ts';
-import type { Json } from '../../json.ts';
 import { calledAs } from '../../tools.ts';
 import { sql, type Tx } from '../pool.ts';
 import { storedJson } from '../stored-json.ts';
@@ -46,7 +45,7 @@ export async function requireToReplaceGraphs(
 const callerRow = z.object({
   id: z.string(),
   status: z.enum(workflowStatuses),
-  graph: z.looseObject({ nodes: z.array(storedJson<Json>()) }),
+  graph: z.looseObject({ nodes: z.array(storedJson()) }),
 });
 
 /**

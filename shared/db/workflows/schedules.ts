@@ -52,7 +52,7 @@ const scheduleColumns = sql.fragment`
 
 function toSchedule(row: z.infer<typeof scheduleRow>): Schedule {
   const { last_skip_at: at, last_skip_reason: reason, ...rest } = row;
-  // A row whose sync failed for good may have a cron or a zone that cannot be read.
+  // A row whose sync failed permanently may have a cron or a zone that cannot be read.
   const runs = row.enabled && row.sync_error === null;
   const next = runs ? nextDue(row, Date.now()) : undefined;
   const schedule = {
@@ -303,7 +303,7 @@ export async function takeOutdated(
 }
 
 /**
- * Marks this revision as synced with these time zone rules, or as refused for good; a newer revision keeps its own
+ * Marks this revision as synced with these time zone rules, or as refused permanently; a newer revision keeps its own
  * state. Returns false when the schedule was deleted.
  */
 export async function markSynced(

@@ -27,7 +27,7 @@ const templateRow = z.object({
   description: z.string(),
   graph: storedJson<Template['graph']>(),
   input_schema: storedJson<Template['input_schema']>(),
-  checks: z.array(storedJson<Json>()),
+  checks: z.array(storedJson()),
   sample_input: storedJson<JsonObject>(),
   created_at: z.string(),
 });

@@ -7,7 +7,7 @@ import type { Json, JsonObject } from '../../json.ts';
 import { sql, type Tx } from '../pool.ts';
 import { storedJson } from '../stored-json.ts';
 
-const json = storedJson<Json>();
+const json = storedJson();
 const schema = storedJson<JsonObject | null>();
 
 /** What a version consists of: the graph as drawn, and the schema of its input. */

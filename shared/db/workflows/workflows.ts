@@ -36,7 +36,7 @@ export interface WorkflowScope {
   workflowId: string;
 }
 
-const json = storedJson<Json>();
+const json = storedJson();
 const graph = storedJson<Workflow['graph']>();
 const schema = storedJson<JsonObject | null>();
 const idRow = z.object({ id: z.string() });

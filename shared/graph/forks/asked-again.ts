@@ -26,28 +26,31 @@ interface Order {
   latest: (gates: readonly string[]) => string[];
 }
 
-/** The order of the steps of a graph, regardless of decisions. */
-function orderOf(graph: CompiledGraph): Order {
-  const { nodes, regions } = graph;
+/** Finds the place of a step by its key; undefined for a node that the graph does not have. */
+function placesOf({ nodes, regions }: CompiledGraph): (key: string) => Place | undefined {
   const positions = new Map(nodes.map(({ id }, at) => [id, at]));
   const places = new Map<string, Place | undefined>();
-  const reached = reachOf(graph);
-  const works = nodes.map((node) => isExecuted(node) || isChild(node));
-  const meetings = new Map<number, boolean>();
-
-  function placeOf(key: string): Place | undefined {
-    if (!places.has(key)) places.set(key, readPlace(key));
-    return places.get(key);
-  }
-
-  function readPlace(key: string): Place | undefined {
+  const readPlace = (key: string): Place | undefined => {
     const node = positions.get(nodeIdOf(key));
     if (node === undefined) return undefined;
     const around: number[] = [];
     for (let head = regions[node]!; head !== -1; head = regions[head]!) around.unshift(head);
     const iteration = key.split('#')[1]?.split('.').map(Number) ?? [];
     return { key, node, around, iteration };
-  }
+  };
+  return (key) => {
+    if (!places.has(key)) places.set(key, readPlace(key));
+    return places.get(key);
+  };
+}
+
+/** The order of the steps of a graph, regardless of decisions. */
+function orderOf(graph: CompiledGraph): Order {
+  const { nodes } = graph;
+  const placeOf = placesOf(graph);
+  const reached = reachOf(graph);
+  const works = nodes.map((node) => isExecuted(node) || isChild(node));
+  const meetings = new Map<number, boolean>();
 
   const isLoop = (head: number | undefined): boolean =>
     head !== undefined && nodes[head]!.kind === 'loop';

@@ -128,11 +128,7 @@ export function planFork({
     begun: after.begun.filter((key) => !asked.has(key)),
     not_reused: [
       ...notReused(recorded, following(graph, nodeIdOf(from)), { before, after: expected }),
-      ...[...asked].map((step_key) => ({
-        step_key,
-        node_id: nodeIdOf(step_key),
-        reason: gated.includes(step_key) ? GATED : ASKED,
-      })),
+      ...askedSteps(asked, gated),
     ],
     laid,
     others: {
@@ -142,6 +138,13 @@ export function planFork({
     ...(problem === undefined ? {} : { problem }),
   };
 }
+
+const askedSteps = (asked: ReadonlySet<string>, gated: readonly string[]): NotReused[] =>
+  [...asked].map((step_key) => ({
+    step_key,
+    node_id: nodeIdOf(step_key),
+    reason: gated.includes(step_key) ? GATED : ASKED,
+  }));
 
 interface Comparing {
   target: Pick<Playing, 'graph' | 'input'>;

@@ -81,7 +81,7 @@ async function inOneSession<T>(
   );
   // In a stream the SDK only reports an answer that it cannot read, and then waits for another one. While it connects, it
   // tries the protocols one after the other.
-  let connected = false;
+  let connected = false as boolean;
   const unreadable = Promise.withResolvers<never>();
   unreadable.promise.catch(() => undefined);
   client.onerror = (error) => {

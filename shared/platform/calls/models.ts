@@ -135,8 +135,9 @@ type Streamed = Awaited<ReturnType<NonNullable<Middleware['wrapStream']>>>;
 type StreamPart = Streamed['stream'] extends ReadableStream<infer Part> ? Part : never;
 
 function exactCall<Part extends { type: string }>(part: Part): Part {
-  if (part.type !== 'tool-call' || !('input' in part) || typeof part.input !== 'string')
+  if (part.type !== 'tool-call' || !('input' in part) || typeof part.input !== 'string') {
     return part;
+  }
   try {
     requireSize(part.input);
   } catch (error) {

@@ -7,13 +7,13 @@ import type { NodeState, NodeStateTexts } from '../../graph/forks/node-state.ts'
 import type { DigestedPlan, ForkTexts, PlannedFork } from '../../graph/forks/plan.ts';
 import type { RehearsalPlan, RehearsalTexts } from '../../graph/forks/rehearsal.ts';
 import type { GraphDiff } from '../../graph/diff.ts';
-import type { DrawnChildren } from '../../graph/guards/drawn.ts';
 import type { CheckedGraph } from '../../graph-check.ts';
 import type { ValidationContext } from '../../graph/validate/validate.ts';
 import type { Json, JsonObject } from '../../json.ts';
 import type { Comparison, RecordedStep } from '../../policy/backtest.ts';
 import type { CompiledPolicies, Judgement, StepToJudge } from '../../policy/judge.ts';
 import type { PolicyPatternProblem } from '../../policy/patterns.ts';
+import type { DrawnChildren } from './drawn-children.ts';
 
 /** Processor time of all checks of a run; after it no further check starts. */
 const MAX_CHECKS_MS = 1_000;
@@ -188,7 +188,7 @@ export const jobs = {
 
   guardedNodes: async (input: GuardedTexts): Promise<Record<string, string>> => {
     const { guardedNodes, sightOf } = await import('../../graph/guards.ts');
-    const { childrenOf } = await import('../../graph/guards/drawn.ts');
+    const { childrenOf } = await import('./drawn-children.ts');
     return guardedNodes(input.graph, sightOf(childrenOf(input.children)), input.above);
   },
 

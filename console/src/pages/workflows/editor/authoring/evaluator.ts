@@ -12,7 +12,7 @@ import {
   renderTemplate,
   renderValue,
 } from '../../../../../../shared/graph/expression/template.ts';
-import type { RecordedRun } from '../../../../../../shared/graph/forks/plan.ts';
+import type { RecordedRun } from '../../../../../../shared/graph/forks/play.ts';
 import { nodeState } from '../../../../../../shared/graph/forks/node-state.ts';
 import { type RootRead, textReads } from '../../../../../../shared/graph/node-texts.ts';
 import { suggest } from '../../../../../../shared/graph/suggest.ts';
