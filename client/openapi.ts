@@ -288,7 +288,7 @@ export interface paths {
         put?: never;
         /**
          * Create a workflow
-         * @description The graph is saved as drawn, even if it cannot run yet.
+         * @description The graph is saved as drawn, even if it cannot run yet. A name by which a graph in use calls a workflow also requires the permissions to change that graph.
          */
         post: operations["createWorkflow"];
         delete?: never;
@@ -311,13 +311,13 @@ export interface paths {
         get: operations["getWorkflow"];
         /**
          * Change a workflow
-         * @description Changes the fields in the body. A changed graph or input schema becomes a new version; runs keep the version they started with. Such a change also requires `publish_workflows` where the workflow is published, and `run_workflows` where it has a webhook or an enabled schedule.
+         * @description Changes the fields in the body. A changed graph or input schema becomes a new version; runs keep the version they started with. Such a change also requires `publish_workflows` where a published workflow is changed or calls this one, at any distance, and `run_workflows` where one with a webhook or an enabled schedule does. So does another name where it is called by its name.
          */
         put: operations["updateWorkflow"];
         post?: never;
         /**
          * Delete a workflow with its versions, runs and schedules
-         * @description Active runs are cancelled.
+         * @description Active runs are cancelled. Where a graph in use calls the workflow, also requires the permissions to change that graph.
          */
         delete: operations["deleteWorkflow"];
         options?: never;

@@ -1287,6 +1287,8 @@ CREATE TABLE workflow_versions (
   CONSTRAINT workflow_versions_workflow_id_fkey FOREIGN KEY (workflow_id) REFERENCES workflows(id) ON DELETE CASCADE
 );
 
+CREATE INDEX workflow_versions_by_called ON public.workflow_versions USING gin (called_by_graph(graph));
+
 CREATE TABLE workflow_webhooks (
   workflow_id text NOT NULL,
   workspace_id text NOT NULL,
@@ -1377,6 +1379,36 @@ BEGIN
     SELECT e.id FROM runs_above(run) a JOIN runs r ON r.id = a.id JOIN experiments e ON e.id = r.experiment_id
     WHERE e.budget_micros IS NOT NULL LIMIT 1);
 END
+$function$;
+
+CREATE OR REPLACE FUNCTION public.called_by_graph(graph json)
+ RETURNS text[]
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE STRICT
+AS $function$
+  SELECT coalesce(array_agg(DISTINCT called), '{}')
+  FROM (
+    SELECT n FROM json_array_elements(CASE WHEN json_typeof(graph -> 'nodes') = 'array' THEN graph -> 'nodes' ELSE '[]' END) AS n
+    WHERE json_typeof(n) = 'object'
+  ) AS nodes
+  CROSS JOIN LATERAL (
+    SELECT n ->> 'tool_name' AS called
+    UNION ALL
+    SELECT 'workflow ' || (n ->> 'workflow') WHERE n ->> 'kind' = 'workflow'
+    UNION ALL
+    SELECT CASE WHEN n ->> 'version' ~ '^[1-9][0-9]*$' THEN n ->> 'version' ELSE 'current' END || ' ' || (n ->> 'workflow')
+    WHERE n ->> 'kind' = 'workflow'
+    UNION ALL
+    SELECT prefix || CASE WHEN prefix IN ('', 'offered ') THEN tool ELSE substr(tool, length('workflow:') + 1) END
+    FROM (
+      SELECT CASE json_typeof(entry) WHEN 'string' THEN entry #>> '{}' WHEN 'object' THEN entry ->> 'name' END AS tool
+      FROM json_array_elements(CASE WHEN json_typeof(n -> 'tools') = 'array' THEN n -> 'tools' ELSE '[]' END) AS entry
+    ) AS entries
+    CROSS JOIN unnest(CASE WHEN starts_with(tool, 'custom:') THEN ARRAY['', 'offered ']
+                           WHEN starts_with(tool, 'workflow:') THEN ARRAY['workflow ', 'current ', 'offered '] END) AS prefix
+  ) AS calls
+  WHERE length(called) < 500
+    AND (starts_with(called, 'custom:') OR strpos(called, ' ') > 0)
 $function$;
 
 CREATE OR REPLACE FUNCTION public.capped_spending(run text, except_step text)

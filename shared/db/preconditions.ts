@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { lockWorkspace } from './people/workspaces.ts';
 import { type Pool, sql, type Tx } from './pool.ts';
-import { keepTools } from './workflows/graphs-in-use.ts';
 
 /**
  * Locks a record for a comparison before its change, in the order in which the change itself locks. `null` where the
@@ -26,13 +25,14 @@ const tables = {
 export type LockedNoun = keyof typeof tables;
 
 const workspaceFirst: ReadonlySet<LockedNoun> = new Set([
+  'workflow',
+  'schedule',
   'tool',
   'secret',
   'apiKey',
   'member',
   'workspace',
 ]);
-const toolsFirst: ReadonlySet<LockedNoun> = new Set(['workflow', 'schedule']);
 
 /** Until the transaction ends. A record that does not exist is left to the change. */
 export async function lockForComparison(
@@ -41,7 +41,6 @@ export async function lockForComparison(
   { workspaceId, id }: { workspaceId: string; id: string },
 ): Promise<void> {
   if (workspaceFirst.has(noun)) await lockWorkspace(tx, workspaceId);
-  if (toolsFirst.has(noun)) await keepTools(tx, workspaceId);
   if (noun === 'schedule') {
     await tx.query(sql.prepared('compare_lock_workflow_of', z.object({}))`
       SELECT FROM schedules s JOIN workflows w ON w.id = s.workflow_id

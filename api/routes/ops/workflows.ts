@@ -64,7 +64,9 @@ function listAndCreate(app: App, { db }: RouteContext): void {
       tags,
       operationId: 'createWorkflow',
       summary: 'Create a workflow',
-      description: 'The graph is saved as drawn, even if it cannot run yet.',
+      description:
+        'The graph is saved as drawn, even if it cannot run yet. A name by which a graph in use calls a workflow also requires ' +
+        'the permissions to change that graph.',
       body: workflowCreateBody,
       response: answers({ 201: workflowSchema }, 'conflict'),
     },
@@ -110,8 +112,9 @@ function readAndChange(app: App, { db }: RouteContext): void {
       summary: 'Change a workflow',
       description:
         'Changes the fields in the body. A changed graph or input schema becomes a new version; runs keep the version ' +
-        'they started with. Such a change also requires `publish_workflows` where the workflow is published, and `run_workflows` where it ' +
-        'has a webhook or an enabled schedule.',
+        'they started with. Such a change also requires `publish_workflows` where a published workflow is changed or calls this one, at any ' +
+        'distance, and `run_workflows` where one with a webhook or an enabled schedule does. So does another name where it is ' +
+        'called by its name.',
       params: workflowParams,
       body: workflowUpdateBody,
       response: answers({ 200: workflowSchema }, 'conflict'),
@@ -136,7 +139,8 @@ function removeWorkflow(app: App, context: RouteContext): void {
       tags,
       operationId: 'deleteWorkflow',
       summary: 'Delete a workflow with its versions, runs and schedules',
-      description: 'Active runs are cancelled.',
+      description:
+        'Active runs are cancelled. Where a graph in use calls the workflow, also requires the permissions to change that graph.',
       params: workflowParams,
       response: answers({ 204: nothing }),
     },

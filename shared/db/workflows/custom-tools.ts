@@ -20,7 +20,7 @@ import { jsonDigest } from '../../crypto/json-digest.ts';
 import { recordAudit } from '../audit/audit.ts';
 import { offsetClause } from '../cursor.ts';
 import { readWorkflowDefinitions } from './called-workflows.ts';
-import { requireToReplaceTool } from './graphs-in-use.ts';
+import { customTool, requireToChange } from './graphs-in-use.ts';
 import { type Db, type Pool, sql, type Tx } from '../pool.ts';
 import { customToolNames } from '../../tools.ts';
 import { requireRoom } from '../people/limits.ts';
@@ -198,7 +198,7 @@ export async function createCustomTool(
       RETURNING ${toolColumns}
     `);
     if (tool === null) throw conflict(`A tool named '${input.name}' already exists`);
-    await requireToReplaceTool(tx, actor, tool.name);
+    await requireToChange(tx, actor, customTool(tool.name));
     await auditTool(tx, actor, tool, 'create', { kind: tool.kind });
     return tool;
   });
@@ -229,7 +229,7 @@ export async function updateCustomTool(
     const changed = changedFields(before, after);
     if (changed.length === 0) return before;
     const texts = changed.every((field) => TEXTS.has(field));
-    await requireToReplaceTool(tx, actor, before.name, texts ? 'texts' : 'all');
+    await requireToChange(tx, actor, customTool(before.name, texts ? 'texts' : 'all'));
     if (changed.includes('input_schema')) await raiseToolRevision(tx, workspaceId);
     const tool = await tx.one(sql.prepared('custom_tools_update', toolRow)`
       UPDATE custom_tools
@@ -279,7 +279,7 @@ export async function deleteCustomTool(db: Pool, actor: Actor, toolId: string): 
       RETURNING ${toolColumns}
     `);
     if (tool === null) throw notFound('Tool');
-    await requireToReplaceTool(tx, actor, tool.name);
+    await requireToChange(tx, actor, customTool(tool.name));
     await auditTool(tx, actor, tool, 'delete', {});
   });
 }

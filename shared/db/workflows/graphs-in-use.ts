@@ -1,86 +1,94 @@
 import { z } from 'zod';
 import { type Actor, requireCapability } from '../../actor.ts';
-import { type WorkflowStatus, workflowStatuses } from '../../contract/workflow.ts';
-import { notFound } from '../../errors.ts';
-import { offeredNamesOf, toolNamesOf } from '../../graph/node-tools.ts';
-import { calledAs } from '../../tools.ts';
+import { holds } from '../../capabilities.ts';
+import { asTool, calledAs } from '../../tools.ts';
 import { sql, type Tx } from '../pool.ts';
-import { storedJson } from '../stored-json.ts';
 
 /**
- * A graph is in use where it is published, or where a webhook or a schedule runs it. A change of such a graph takes
- * effect immediately, without another action.
+ * A workflow is in use where it is published, or where a webhook or a schedule runs it, and so is everything that it
+ * reaches: the workflows that its graph calls or offers to a model, by id or name and at any distance, and the custom
+ * tools of all these. A change of any of them takes effect immediately, without another action.
  */
 
-interface WorkflowInUse {
+/** What an act changes. */
+interface Changed {
+  /** A workflow that is a cause of its own: it can be published, or have a trigger. */
+  workflowId?: string;
+  /** What it changes for the graphs that name it, in the words of the SQL function `called_by_graph`. */
+  called: readonly string[];
+}
+
+/** A workflow, by what graphs can name it. */
+interface NamedWorkflow {
   id: string;
-  status: WorkflowStatus;
+  name: string;
 }
 
-/**
- * Requires the permissions to change these workflows' graphs, or anything their graphs call. Throws AppError
- * `forbidden`.
- */
-export async function requireToReplaceGraphs(
-  tx: Tx,
-  actor: Actor,
-  workflows: readonly WorkflowInUse[],
-): Promise<void> {
-  if (workflows.some(({ status }) => status === 'published')) {
-    requireCapability(actor, 'publish_workflows');
-  }
-  const ids = sql.array(
-    workflows.map(({ id }) => id),
-    'text',
-  );
-  const runByThemselves = await tx.exists(sql.prepared('graphs_run_by_themselves', z.object({}))`
-    SELECT FROM workflow_webhooks
-    WHERE workflow_id = ANY (${ids}) AND workspace_id = ${actor.workspaceId} AND secret IS NOT NULL
-    UNION ALL
-    SELECT FROM schedules WHERE workflow_id = ANY (${ids}) AND workspace_id = ${actor.workspaceId} AND enabled
-  `);
-  if (runByThemselves) requireCapability(actor, 'run_workflows');
-}
-
-const callerRow = z.object({
-  id: z.string(),
-  status: z.enum(workflowStatuses),
-  graph: z.looseObject({ nodes: z.array(storedJson()) }),
+/** Another current version of a workflow. */
+export const anotherVersion = ({ id, name }: NamedWorkflow): Changed => ({
+  workflowId: id,
+  called: [`current ${id}`, `current ${name}`],
 });
 
-/**
- * The same for a change of the custom tool with this name, which changes the behavior of the graphs that call it. A
- * change of `texts` alone, its label or description, only matters to agents that offer it, since their models read
- * these. The caller must have locked the workspace's row, see `keepTools`. Throws AppError `forbidden`.
- */
-export async function requireToReplaceTool(
-  tx: Tx,
-  actor: Actor,
-  name: string,
-  changed: 'all' | 'texts' = 'all',
-): Promise<void> {
-  const namesOf = changed === 'texts' ? offeredNamesOf : toolNamesOf;
-  const called = calledAs(name);
-  // The text is searched first, since few graphs contain it. Names need no escapes in JSON.
-  const naming = await tx.any(sql.prepared('graphs_naming_tool', callerRow)`
-    SELECT w.id, w.status, v.graph
-    FROM workflows w JOIN workflow_versions v ON v.workflow_id = w.id AND v.version = w.version
-    WHERE w.workspace_id = ${actor.workspaceId} AND strpos(v.graph::text, ${JSON.stringify(called)}) > 0
-  `);
-  const calling = naming.filter(({ graph }) =>
-    graph.nodes.some((node) => namesOf(node).includes(called)),
-  );
-  if (calling.length > 0) await requireToReplaceGraphs(tx, actor, calling);
-}
+/** A workflow that comes, or goes: another one can be meant by its name from then on, or none. */
+export const presence = ({ id, name }: NamedWorkflow): Changed => ({
+  called: [`workflow ${id}`, `workflow ${name}`],
+});
+
+/** Another name of a workflow: for calls by either name, and for the models of agents that offer it. */
+export const anotherName = ({ id, name }: NamedWorkflow, after: string): Changed => ({
+  called: [`workflow ${name}`, `workflow ${after}`, `offered ${asTool(id)}`],
+});
+
+/** Another description of a workflow, which the models of agents read that offer it. */
+export const anotherDescription = ({ id, name }: NamedWorkflow): Changed => ({
+  called: [`offered ${asTool(id)}`, `offered ${asTool(name)}`],
+});
+
+/** A custom tool with this name; or only the texts that models read of it. */
+export const customTool = (name: string, changed: 'all' | 'texts' = 'all'): Changed => ({
+  called: [changed === 'all' ? calledAs(name) : `offered ${calledAs(name)}`],
+});
+
+const inUse = z.object({ published: z.boolean(), triggered: z.boolean() });
 
 /**
- * Locks the workspace's custom tools until the transaction ends, before a graph comes into use: waits for a change in
- * progress, and a later change sees the graph in use. Call it before locking the workflow's row, since a tool change
- * locks the workspace's row first. Throws AppError `not_found`.
+ * Requires the permissions to change what is in use: `publish_workflows` where something published reaches it, and
+ * `run_workflows` where something with an enabled webhook or schedule does. The caller must have locked the workspace's
+ * row before any other, as everything does that brings a workflow into use: of a change and a concurrent act that brings
+ * what it changes into use, the second waits and then finds the first. Throws AppError `forbidden`.
  */
-export async function keepTools(tx: Tx, workspaceId: string): Promise<void> {
-  const found = await tx.maybeOne(sql.prepared('tools_keep', z.object({ id: z.string() }))`
-    SELECT id FROM workspaces WHERE id = ${workspaceId} FOR SHARE
+export async function requireToChange(
+  tx: Tx,
+  actor: Actor,
+  { workflowId = '', called }: Changed,
+): Promise<void> {
+  const all = (['publish_workflows', 'run_workflows'] as const).every((capability) =>
+    holds(actor.role, actor.overrides, capability),
+  );
+  if (all) return;
+  const { workspaceId } = actor;
+  // A version that is not the current one is reached by calls that name it.
+  const { published, triggered } = await tx.one(sql.prepared('graphs_in_use', inUse)`
+    WITH RECURSIVE reaching AS (
+      SELECT v.workflow_id, v.version FROM workflow_versions v JOIN workflows w ON w.id = v.workflow_id
+      WHERE w.workspace_id = ${workspaceId} AND called_by_graph(v.graph) && ${sql.array(called, 'text')}
+      UNION
+      SELECT v.workflow_id, v.version
+      FROM reaching r JOIN workflows t ON t.id = r.workflow_id
+      JOIN workflow_versions v ON called_by_graph(v.graph) && (
+        ARRAY[r.version || ' ' || t.id, r.version || ' ' || t.name] || CASE WHEN r.version = t.version
+          THEN ARRAY['current ' || t.id, 'current ' || t.name] ELSE '{}' END)
+      JOIN workflows w ON w.id = v.workflow_id AND w.workspace_id = ${workspaceId}
+    ), found AS (
+      SELECT w.id, w.status FROM reaching r JOIN workflows w ON w.id = r.workflow_id AND w.version = r.version
+      UNION
+      SELECT id, status FROM workflows WHERE id = ${workflowId} AND workspace_id = ${workspaceId}
+    )
+    SELECT EXISTS (SELECT FROM found WHERE status = 'published') AS published,
+           EXISTS (SELECT FROM found JOIN workflow_webhooks h ON h.workflow_id = found.id WHERE h.secret IS NOT NULL)
+             OR EXISTS (SELECT FROM found JOIN schedules s ON s.workflow_id = found.id WHERE s.enabled) AS triggered
   `);
-  if (found === null) throw notFound('Workspace');
+  if (published) requireCapability(actor, 'publish_workflows');
+  if (triggered) requireCapability(actor, 'run_workflows');
 }

@@ -4,7 +4,8 @@ import { preconditionFailed } from '../../contract/if-match.ts';
 import type { WorkflowDraft } from '../../contract/workflow.ts';
 import { type Pool, sql, type Tx } from '../pool.ts';
 import { deleteDraft, draftGone, findDraft, requireKnownDraft } from './drafts.ts';
-import { keepTools, requireToReplaceGraphs } from './graphs-in-use.ts';
+import { lockWorkspace } from '../people/workspaces.ts';
+import { anotherVersion, requireToChange } from './graphs-in-use.ts';
 import { insertVersion, nextVersion } from './version-content.ts';
 import { requireTried } from '../experiments/publishing.ts';
 import { readVersion } from './versions.ts';
@@ -13,7 +14,7 @@ import { auditWorkflow, lockWorkflow, readWorkflow } from './workflows.ts';
 /** Publishes the current version. Has no effect on a published workflow. Throws AppError `not_found`. */
 export async function publishWorkflow(db: Pool, actor: Actor, workflowId: string): Promise<void> {
   await db.transaction(async (tx) => {
-    await keepTools(tx, actor.workspaceId);
+    await lockWorkspace(tx, actor.workspaceId);
     const {
       status,
       version,
@@ -58,7 +59,7 @@ export async function publishDraft(
 ): Promise<void> {
   const scope = { workspaceId: actor.workspaceId, workflowId };
   await db.transaction(async (tx) => {
-    await keepTools(tx, actor.workspaceId);
+    await lockWorkspace(tx, actor.workspaceId);
     const workflow = await lockWorkflow(tx, actor, workflowId);
     const current = workflow.version;
     const draft = await findDraft(tx, scope);
@@ -78,7 +79,7 @@ export async function publishDraft(
       workflow.requires_experiment && (next !== undefined || workflow.status !== 'published');
     await requireTried(tx, { workflowId, required }, draft);
     if (next !== undefined) {
-      await requireToReplaceGraphs(tx, actor, [{ id: workflowId, status: 'published' }]);
+      await requireToChange(tx, actor, anotherVersion({ id: workflowId, name: workflow.name }));
       await insertVersion(tx, author, { workflowId, version, ...next.content, note });
     }
     await setPublished(tx, actor, { workflowId, version });

@@ -15,10 +15,10 @@ import { withEtag } from '../../crypto/etags.ts';
 import { newId } from '../../crypto/ids.ts';
 import { recordAudit } from '../audit/audit.ts';
 import { offsetClause } from '../cursor.ts';
-import { keepTools } from './graphs-in-use.ts';
 import { LEASE_MS } from '../runs/outbox.ts';
 import { type Db, type Pool, sql, type Tx } from '../pool.ts';
 import { requireRoom } from '../people/limits.ts';
+import { lockWorkspace } from '../people/workspaces.ts';
 import { storedJson } from '../stored-json.ts';
 
 export interface ScheduleScope {
@@ -141,7 +141,7 @@ export async function updateSchedule(
 ): Promise<void> {
   const { workspaceId } = actor;
   await db.transaction(async (tx) => {
-    if (body.enabled === true) await keepTools(tx, workspaceId);
+    if (body.enabled === true) await lockWorkspace(tx, workspaceId);
     // Locks the workflow before the schedule, as the workflow's deletion does.
     await tx.query(sql.prepared('schedules_hold_workflow_of', z.object({}))`
       SELECT FROM schedules s JOIN workflows w ON w.id = s.workflow_id

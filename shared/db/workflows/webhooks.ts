@@ -6,7 +6,7 @@ import { type WebhookConfigInput, webhookDefaults } from '../../contract/webhook
 import { notFound } from '../../errors.ts';
 import type { JsonObject } from '../../json.ts';
 import { recordAudit } from '../audit/audit.ts';
-import { keepTools } from './graphs-in-use.ts';
+import { lockWorkspace } from '../people/workspaces.ts';
 import { type Db, type Pool, sql, type Tx } from '../pool.ts';
 import { requireWorkflow, type WorkflowScope } from './workflows.ts';
 
@@ -48,7 +48,7 @@ async function readStored(
 export async function enableWebhook(db: Pool, actor: Actor, workflowId: string): Promise<string> {
   const secret = newSecret();
   await db.transaction(async (tx) => {
-    await keepTools(tx, actor.workspaceId);
+    await lockWorkspace(tx, actor.workspaceId);
     const before = await lockWebhook(tx, actor, workflowId);
     await writeWebhook(tx, { workspaceId: actor.workspaceId, workflowId }, { ...before, secret });
     const action = before.secret === null ? 'webhook_enable' : 'webhook_rotate';

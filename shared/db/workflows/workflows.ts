@@ -19,7 +19,13 @@ import { withEtag } from '../../crypto/etags.ts';
 import { newId } from '../../crypto/ids.ts';
 import { recordAudit } from '../audit/audit.ts';
 import { offsetClause } from '../cursor.ts';
-import { keepTools, requireToReplaceGraphs } from './graphs-in-use.ts';
+import {
+  anotherDescription,
+  anotherName,
+  anotherVersion,
+  presence,
+  requireToChange,
+} from './graphs-in-use.ts';
 import { insertVersion, nextVersion } from './version-content.ts';
 import { lockBelow } from '../children/below.ts';
 import { requireTried } from '../experiments/publishing.ts';
@@ -29,6 +35,7 @@ import { closeHolds } from '../money/holds.ts';
 import { enqueue, type OutboxRow } from '../runs/outbox.ts';
 import { type Db, type Pool, sql, type Tx } from '../pool.ts';
 import { requireRoom } from '../people/limits.ts';
+import { lockWorkspace } from '../people/workspaces.ts';
 import { storedJson } from '../stored-json.ts';
 
 export interface WorkflowScope {
@@ -189,7 +196,7 @@ function toWorkflow(row: z.infer<typeof workflowRow>): Workflow {
 
 /**
  * Returns the new workflow's id. `from` is its template, which provides its checks. Throws AppError `conflict` when
- * there are too many workflows.
+ * there are too many workflows, and `forbidden` for a name by which a graph in use calls a workflow.
  */
 export async function createWorkflow(
   db: Pool,
@@ -202,6 +209,7 @@ export async function createWorkflow(
   const checks = JSON.stringify(from?.checks ?? []);
   await db.transaction(async (tx) => {
     await requireRoom(tx, actor.workspaceId, 'workflows');
+    await requireToChange(tx, actor, presence({ id, name: body.name }));
     await tx.query(sql.prepared('workflows_insert', z.object({}))`
       INSERT INTO workflows (id, workspace_id, name, description, checks, run_cap_micros, overrun, requires_experiment, created_by)
       VALUES (${id}, ${actor.workspaceId}, ${body.name}, ${body.description}, ${checks}::json,
@@ -248,7 +256,7 @@ export async function lockWorkflow(
 /**
  * Changes the given fields. A graph or an input schema that differs in more than its formatting becomes a new version;
  * runs keep the version they were triggered with. Concurrent edits are serialized. Throws AppError `not_found`, and `forbidden` for a
- * new version that the actor cannot bring into use.
+ * new version or name that the actor cannot bring into use.
  */
 export async function updateWorkflow(
   db: Pool,
@@ -258,7 +266,7 @@ export async function updateWorkflow(
 ): Promise<void> {
   await db.transaction(async (tx) => {
     const versioned = body.graph !== undefined || body.input_schema !== undefined;
-    if (versioned) await keepTools(tx, actor.workspaceId);
+    await lockWorkspace(tx, actor.workspaceId);
     const before = await lockWorkflow(tx, actor, workflowId);
     const after = {
       name: body.name ?? before.name,
@@ -272,10 +280,15 @@ export async function updateWorkflow(
     )
       .filter((field) => after[field] !== before[field])
       .map((field) => (field === 'run_cap_micros' ? 'run_cap_usd' : field));
+    const named = { id: workflowId, name: before.name };
+    if (changed.includes('name')) await requireToChange(tx, actor, anotherName(named, after.name));
+    if (changed.includes('description')) {
+      await requireToChange(tx, actor, anotherDescription(named));
+    }
     let { version } = before;
     const next = versioned ? await nextVersion(tx, { workflowId, version }, body) : undefined;
     if (next !== undefined) {
-      await requireToReplaceGraphs(tx, actor, [{ id: workflowId, status: before.status }]);
+      await requireToChange(tx, actor, anotherVersion(named));
       const required = before.requires_experiment && before.status === 'published';
       const { graph, inputSchema: input_schema } = next.content;
       await requireTried(tx, { workflowId, required }, { graph, input_schema });
@@ -334,7 +347,7 @@ const deletableRow = z.object({ name: z.string() });
 
 /**
  * Deletes a workflow with its versions, runs and steps. Executions of active runs are ended through the outbox, whose
- * rows are returned: they outlive the runs. Throws AppError `not_found`.
+ * rows are returned: they outlive the runs. Throws AppError `not_found`, and `forbidden` where a graph in use calls it.
  */
 export async function deleteWorkflow(
   db: Pool,
@@ -342,12 +355,14 @@ export async function deleteWorkflow(
   workflowId: string,
 ): Promise<OutboxRow[]> {
   return db.transaction(async (tx) => {
+    await lockWorkspace(tx, actor.workspaceId);
     // The full lock: it waits for a trigger in progress, and a later one finds no workflow.
     const workflow = await tx.maybeOne(sql.prepared('workflows_lock_for_delete', deletableRow)`
       SELECT name FROM workflows
       WHERE id = ${workflowId} AND workspace_id = ${actor.workspaceId} FOR UPDATE
     `);
     if (workflow === null) throw notFound('Workflow');
+    await requireToChange(tx, actor, presence({ id: workflowId, name: workflow.name }));
     const live = await tx.anyFirst(sql.prepared('workflows_lock_live_runs', idRow)`
       SELECT id FROM runs
       WHERE workflow_id = ${workflowId} AND workspace_id = ${actor.workspaceId}

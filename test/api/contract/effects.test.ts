@@ -102,7 +102,11 @@ const effects = {
     needs: 'publish_workflows',
     rows: `SELECT concat_ws(' ', id, version::text) FROM workflows WHERE status = 'published'
            UNION ALL
-           SELECT ${calledBy} WHERE w.status = 'published'`,
+           SELECT ${calledBy} WHERE w.status = 'published'
+           UNION ALL
+           SELECT concat_ws(' ', p.id, w.id, w.version::text) FROM workflows w
+           JOIN workflow_versions v ON strpos(v.graph::text, '"' || w.id || '"') > 0
+           JOIN workflows p ON p.id = v.workflow_id AND p.version = v.version AND p.status = 'published'`,
     added: true,
   },
   'deletes a workflow': {
@@ -242,6 +246,13 @@ const variants: Record<
     await make('POST', `/api/workflows/${workflow}/webhook`);
     await make('DELETE', `/api/tools/${tool}`);
     return { url: '/api/tools', body };
+  },
+  'PUT /api/workflows/{id}: called by a published graph': async ({ call: make }) => {
+    const { id } = await make('POST', '/api/workflows', { name: 'x' });
+    const graph = { nodes: [{ id: 'a', kind: 'workflow', workflow: id }], edges: [] };
+    const { id: parent } = await make('POST', '/api/workflows', { name: 'x', graph });
+    await make('POST', `/api/workflows/${parent}/publish`);
+    return { url: `/api/workflows/${id}`, body: { graph: gate } };
   },
   'PUT /api/tools/{id}: offered by an agent of a published graph': async ({ call: make }) => {
     const { tool, workflow } = await aCalledTool(make, offering);
