@@ -1,4 +1,3 @@
-# syntax=docker/dockerfile:1
 # One image, three commands: api (the default), worker, migrate.
 
 ARG NODE_IMAGE=node:24-slim

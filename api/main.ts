@@ -1,3 +1,4 @@
+import '../shared/platform/empty-variables.ts';
 import { collectDefaultMetrics, Registry } from 'prom-client';
 import { adoptPlainCodes } from '../shared/db/people/invite-codes.ts';
 import { connectDatabase, type Pool } from '../shared/db/pool.ts';

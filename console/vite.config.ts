@@ -17,7 +17,8 @@ function precompressed(): Plugin {
     configResolved: (config) => {
       folder = resolve(config.root, config.build.outDir);
     },
-    closeBundle: () => {
+    // Not in closeBundle, which Vite calls after a failed build too: an error there would hide the cause.
+    writeBundle: () => {
       const paths = readdirSync(folder, { recursive: true, encoding: 'utf8' });
       for (const path of paths.filter((each) => COMPRESSIBLE.test(each))) {
         const content = readFileSync(join(folder, path));

@@ -1,10 +1,11 @@
 import { randomBytes } from 'node:crypto';
-import { existsSync, mkdirSync } from 'node:fs';
+import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { loadConfig } from '../shared/platform/config.ts';
 import { type Addresses, type Cluster, createCluster } from './cluster/cluster.ts';
 import { claimFolder } from './stack/claim.ts';
+import { loadEnvFile } from './stack/env-file.ts';
 import { messageOf, since } from './stack/output.ts';
 import { whenStarterEnds } from './stack/starter.ts';
 import { clusterPrograms } from './setup/cluster-programs.mjs';
@@ -46,8 +47,7 @@ function banner({ parts }: Cluster, addresses: Addresses, dataDir: string): stri
 
 async function main(): Promise<void> {
   const size = { apis: count('apis'), workers: count('workers') };
-  const envFile = join(projectDir, '.env');
-  if (existsSync(envFile)) process.loadEnvFile(envFile);
+  loadEnvFile(projectDir);
   const dataDir = join(loadConfig().dataDir, 'cluster');
   process.env['DATA_DIR'] = dataDir;
   // The servers are part of the cluster.

@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Config, loadConfig } from '../shared/platform/config.ts';
+import { loadEnvFile } from './stack/env-file.ts';
 
 /**
  * Finds the running service for other commands: from the settings, or from the file that `npm start` wrote to
@@ -23,13 +24,13 @@ export function findApi(given: string | undefined): string {
 
 /** The connection string of the database. Throws if neither a setting nor a running `npm start` provides it. */
 export function findDatabase(): string {
-  loadSettings();
+  loadEnvFile(projectDir);
   return loadConfig().database.url ?? readEndpoints('set DATABASE_URL to its database').database;
 }
 
 /** The configuration, with the database and the Temporal server of the settings, else of a running `npm start`. */
 export function findServers(): Config & { database: { url: string } } {
-  loadSettings();
+  loadEnvFile(projectDir);
   const config = loadConfig();
   const { url } = config.database;
   const { address } = config.temporal;
@@ -45,15 +46,10 @@ export function findServers(): Config & { database: { url: string } } {
 }
 
 function readEndpoints(otherwise: string): Endpoints {
-  loadSettings();
+  loadEnvFile(projectDir);
   const path = join(loadConfig().dataDir, 'endpoints.json');
   if (!existsSync(path)) {
     throw new Error(`${path} is not there: start the service with npm start, or ${otherwise}`);
   }
   return JSON.parse(readFileSync(path, 'utf8')) as Endpoints;
-}
-
-function loadSettings(): void {
-  const envFile = join(projectDir, '.env');
-  if (existsSync(envFile)) process.loadEnvFile(envFile);
 }

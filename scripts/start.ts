@@ -10,6 +10,7 @@ import { recordExample, readExamples } from '../shared/db/workflows/examples-mad
 import { type ExampleMemory, seed } from './seed.ts';
 import { claimFolder } from './stack/claim.ts';
 import type { Claim } from './stack/claim.ts';
+import { loadEnvFile } from './stack/env-file.ts';
 import { messageOf } from './stack/output.ts';
 import { createSupervisor } from './stack/supervisor.ts';
 import type { Supervisor } from './stack/supervisor.ts';
@@ -107,8 +108,7 @@ async function main(): Promise<void> {
   // The terminal can close before this process ends.
   process.stdout.on('error', () => undefined);
   process.stderr.on('error', () => undefined);
-  const envFile = join(projectDir, '.env');
-  if (existsSync(envFile)) process.loadEnvFile(envFile);
+  loadEnvFile(projectDir);
   const configured = loadConfig();
   // Other accounts can pass through (as root, the database account must) but read nothing: runs contain users' inputs.
   makeDataFolder(configured.dataDir);

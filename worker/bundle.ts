@@ -1,14 +1,14 @@
 import { fileURLToPath } from 'node:url';
 import { bundleWorkflowCode } from '@temporalio/worker';
+import { moduleUrl } from '../shared/platform/module-url.ts';
 
 /**
  * Bundles the workflow code for the sandbox, in 1 to 3 s. In production this happens once, when the image is built, and
  * `WORKFLOW_BUNDLE` names the file.
  */
 export async function bundleWorkflows(): Promise<{ code: string }> {
-  const extension = import.meta.url.endsWith('.ts') ? 'ts' : 'js';
   const source = (path: string): string =>
-    fileURLToPath(new URL(`../${path}.${extension}`, import.meta.url));
+    fileURLToPath(moduleUrl(`../${path}.ts`, import.meta.url));
   return bundleWorkflowCode({
     workflowsPath: source('workflows/index'),
     payloadConverterPath: source('workflows/payload-converter'),

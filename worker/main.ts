@@ -1,3 +1,4 @@
+import '../shared/platform/empty-variables.ts';
 import { type AddressInfo, createServer } from 'node:net';
 import { Runtime } from '@temporalio/worker';
 import { connectDatabase } from '../shared/db/pool.ts';

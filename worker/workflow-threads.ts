@@ -1,5 +1,6 @@
 import { basename } from 'node:path';
 import workerThreads, { Worker } from 'node:worker_threads';
+import { moduleUrl } from '../shared/platform/module-url.ts';
 
 /** What a workflow thread receives. */
 export interface WorkflowThreadData {
@@ -10,7 +11,7 @@ export interface WorkflowThreadData {
 }
 
 const SDK_SCRIPT = 'workflow-worker-thread.js';
-const entry = new URL('workflow-thread.ts', import.meta.url);
+const entry = moduleUrl('./workflow-thread.ts', import.meta.url);
 const CHECK_MS = 1_000;
 /** A call that lasts this many checks is stuck. Checks, not time: a process can be suspended. */
 const STUCK_CHECKS = 10;

@@ -46,7 +46,7 @@ function encryptionKey(config: Config): string | undefined {
 
 /**
  * Workflows cannot reach loopback by default, but on a developer's machine the first tool they try is there. Where
- * people sign in, others use the machine too. An empty EGRESS_ALLOW allows none, here too.
+ * people sign in, others use the machine too. `EGRESS_ALLOW=none` allows none, here too.
  */
 export const egressAllow = (config: Config): string =>
   process.env['EGRESS_ALLOW'] ?? (config.auth.mode === 'open' ? '127.0.0.0/8,::1/128' : '');

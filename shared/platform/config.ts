@@ -139,7 +139,10 @@ export const environmentSchema = z.object({
   ENCRYPTION_KEY_PREVIOUS: z.string().optional(),
   INVITE_EXPIRES_DAYS: z.coerce.number().positive().max(365).default(7),
 
-  EGRESS_ALLOW: list().pipe(z.array(cidr)),
+  // The word says what an empty value cannot: not even what a launcher allows by default.
+  EGRESS_ALLOW: list()
+    .transform((items) => (items.length === 1 && items[0] === 'none' ? [] : items))
+    .pipe(z.array(cidr)),
   EGRESS_DENY: list().pipe(z.array(hostAndPort)),
   CHAT_WEBHOOK_URL: z.url({ protocol: /^https?$/ }).optional(),
   ALERT_EMAIL: z.email({ pattern: z.regexes.html5Email }).optional(),
@@ -232,10 +235,25 @@ function apiSettings(e: Environment) {
   };
 }
 
+type Variables = Record<string, string | undefined>;
+
+/** The variables that are set: an empty one counts as unset. */
+const present = (env: Variables): Variables =>
+  Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ''));
+
+/**
+ * Removes the empty variables of this process, so that they count as unset for packages and threads that read the
+ * environment themselves. Some packages throw at an empty one when they are loaded, so a process that loads them
+ * imports `empty-variables.ts` first.
+ */
+export function removeEmptyVariables(): void {
+  const kept = present(process.env);
+  for (const name of Object.keys(process.env)) if (!(name in kept)) delete process.env[name];
+}
+
 /** Parses an environment. Throws one Error that lists every invalid variable, without its value. */
-export function loadConfig(env: Record<string, string | undefined> = process.env) {
-  const present = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ''));
-  const parsed = environmentSchema.safeParse(present);
+export function loadConfig(env: Variables = process.env) {
+  const parsed = environmentSchema.safeParse(present(env));
   if (!parsed.success) {
     const lines = parsed.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`);
     throw new Error(`The configuration is invalid:\n  ${lines.join('\n  ')}`);

@@ -374,6 +374,15 @@ describe('files and folders', () => {
     ).toEqual([]);
   });
 
+  test('of the product that start threads name them as moduleUrl finds them in the image', () => {
+    const others = product.filter(({ path }) =>
+      /new URL\(\s*[^)]*import\.meta\.(?:url|filename)/.test(
+        readFileSync(join(root, path), 'utf8'),
+      ),
+    );
+    expect(others.map(({ path }) => path)).toEqual([]);
+  });
+
   test('of the product are all reachable from a process or command', () => {
     const scripts = paths.filter((path) => /^(?:scripts|bench|docker)\//.test(path));
     // The bundler loads those of the workflows by path.

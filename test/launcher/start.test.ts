@@ -42,7 +42,7 @@ function launch(
   const { NODE_OPTIONS: _flags, WORKFLOW_BUNDLE: _bundle, ...inherited } = process.env;
   const child = spawn(command, args, {
     cwd: projectDir,
-    // An empty value counts as unset and overrides the project's .env; only EGRESS_ALLOW is taken literally.
+    // An empty value counts as unset and overrides the project's .env.
     env: {
       ...inherited,
       DATABASE_URL: '',
@@ -210,7 +210,7 @@ describe('npm start', () => {
     expect(existsSync(join(dataDir, 'endpoints.json'))).toBe(false);
   });
 
-  test('blocks workflows from its own servers, and from this machine if EGRESS_ALLOW is empty', async () => {
+  test('blocks workflows from its own servers, and from this machine if EGRESS_ALLOW is none', async () => {
     const call = async (api: string, url: string): Promise<string> => {
       const json = { method: 'POST', headers: { 'content-type': 'application/json' } };
       const graph = {
@@ -237,7 +237,7 @@ describe('npm start', () => {
         await sleep(50);
       }
     };
-    const first = launch();
+    const first = launch({ EGRESS_ALLOW: '' });
     const { api, temporalUi, processes } = await ready(first);
     const own = [
       `${api}/metrics`,
@@ -256,7 +256,7 @@ describe('npm start', () => {
       first.process.kill('SIGINT');
       await first.ended;
       expect(alive(processes)).toEqual([]);
-      const closed = launch({ EGRESS_ALLOW: '' });
+      const closed = launch({ EGRESS_ALLOW: 'none' });
       const after = await ready(closed);
       expect(closed.output()).not.toContain('EGRESS_ALLOW');
       expect(await call(after.api, toolUrl)).toContain("The address of '127.0.0.1' is not allowed");

@@ -11,7 +11,16 @@ export interface TestDatabase {
  * pool.
  */
 export async function createTestDatabase(): Promise<TestDatabase> {
+  return createClone(setting('TEST_DATABASE_TEMPLATE'));
+}
+
+/** A separate database that has not been migrated. */
+export async function createEmptyDatabase(): Promise<TestDatabase> {
+  return createClone('template0');
+}
+
+async function createClone(template: string): Promise<TestDatabase> {
   const adminUrl = setting('TEST_DATABASE_URL');
-  const name = await cloneDatabase(adminUrl, setting('TEST_DATABASE_TEMPLATE'), 'test');
+  const name = await cloneDatabase(adminUrl, template, 'test');
   return { url: databaseUrl(adminUrl, name), drop: () => dropDatabase(adminUrl, name) };
 }

@@ -5,6 +5,8 @@ import { join } from 'node:path';
 import { startChild, type Child } from '../../scripts/stack/children.ts';
 import { freePorts } from '../../scripts/stack/ports.ts';
 import { readyMessage } from '../../scripts/stack/supervisor.ts';
+import type { BuiltImage } from './image.ts';
+import { patiently } from './patience.ts';
 
 /** The API or the worker as a separate process, for tests that kill one or need two. */
 export interface TestProcess {
@@ -41,16 +43,39 @@ export async function startWorkerProcess(env: Environment): Promise<TestProcess>
   return start('worker', env);
 }
 
+/** The same in an image that was built without containers. `env` has the settings that compose passes. */
+export async function startImageProcess(
+  image: BuiltImage,
+  name: 'api' | 'worker',
+  env: Environment,
+): Promise<TestProcess> {
+  return startCommand(name, {
+    command: 'sh',
+    args: [image.entrypoint, name],
+    cwd: image.app,
+    env: { ...image.environment, ...env },
+  });
+}
+
 async function start(name: 'api' | 'worker', env: Environment): Promise<TestProcess> {
   // The product must not inherit jest's flags.
   const { NODE_OPTIONS: _flags, JEST_WORKER_ID: _id, ...inherited } = process.env;
-  const child = await startChild({
-    name,
+  return startCommand(name, {
     command: process.execPath,
     args: [...nodeFlags, join(projectDir, name, 'main.ts')],
     cwd: projectDir,
     // Creating demo data is slow, and tests count rows.
     env: { ...inherited, NODE_ENV: 'test', SEED: 'off', ...env },
+  });
+}
+
+async function startCommand(
+  name: string,
+  program: { command: string; args: string[]; cwd: string; env: Environment },
+): Promise<TestProcess> {
+  const child = await startChild({
+    name,
+    ...program,
     logFile: join(
       process.env.TEST_FOLDER ?? tmpdir(),
       'logs',
@@ -63,7 +88,7 @@ async function start(name: 'api' | 'worker', env: Environment): Promise<TestProc
 
 async function readyOrEnd(child: Child): Promise<Record<string, unknown>> {
   try {
-    return await readyMessage(child, readyTimeoutMs);
+    return await readyMessage(child, patiently(readyTimeoutMs));
   } catch (error) {
     child.kill();
     await child.exited;

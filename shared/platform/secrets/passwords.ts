@@ -1,6 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { Worker } from 'node:worker_threads';
 import { AppError } from '../../errors.ts';
+import { moduleUrl } from '../module-url.ts';
 import type { PasswordTask } from './password-hasher.ts';
 
 /**
@@ -58,7 +59,7 @@ async function queued(task: PasswordTask): Promise<string | boolean> {
 
 function startHasher(): Worker {
   hashers += 1;
-  const hasher = new Worker(new URL('password-hasher.ts', import.meta.url));
+  const hasher = new Worker(moduleUrl('./password-hasher.ts', import.meta.url));
   // It mostly waits for work, which must not keep the process alive.
   hasher.unref();
   return hasher;

@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os';
-import { extname } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { AppError, messageOf } from '../../errors.ts';
+import { moduleUrl } from '../module-url.ts';
 import type { JobInput, JobName, JobOutput } from './jobs.ts';
 
 /**
@@ -83,11 +83,7 @@ const PAUSES = 2;
 
 /** Characters of a job's progress text. */
 const MAX_LABEL = 200;
-/** In the image both files are compiled: this uses the extension of this file. */
-const THREAD = new URL(
-  './thread.ts'.replace(/\.ts$/, extname(import.meta.filename)),
-  import.meta.url,
-);
+const THREAD = moduleUrl('./thread.ts', import.meta.url);
 
 interface Job {
   workspaceId: string;

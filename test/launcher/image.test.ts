@@ -1,0 +1,165 @@
+import { execFile } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { freePorts } from '../../scripts/stack/ports.ts';
+import { createTestDatabase, createEmptyDatabase, type TestDatabase } from '../support/database.ts';
+import { type BuiltImage, buildImage } from '../support/image.ts';
+import { patiently } from '../support/patience.ts';
+import { startImageProcess, type TestProcess } from '../support/processes.ts';
+import { testTemporal } from '../support/temporal.ts';
+
+// The image, without containers: built as the Dockerfile says from what .dockerignore lets through, and run as the compose
+// file runs it. `npm run test:image` does the same on a Docker engine.
+
+const PASSWORD = 'correct horse battery';
+const BUILD_MS = 90_000;
+const run = promisify(execFile);
+const running: TestProcess[] = [];
+const databases: TestDatabase[] = [];
+let folder = '';
+let image: BuiltImage;
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(process.env['TEST_FOLDER'] ?? tmpdir(), 'image-'));
+  image = await buildImage(folder);
+}, patiently(BUILD_MS));
+
+afterAll(async () => {
+  await Promise.all(running.map((each) => each.kill()));
+  await Promise.all(databases.map((each) => each.drop()));
+  rmSync(folder, { recursive: true, force: true });
+});
+
+interface Settings {
+  [name: string]: string;
+  DATABASE_URL: string;
+}
+
+async function settings(database: Promise<TestDatabase>): Promise<Settings> {
+  databases.push(await database);
+  const { address, taskQueuePrefix } = testTemporal();
+  const [port] = await freePorts(1);
+  return {
+    API_HOST: '127.0.0.1',
+    API_PORT: String(port),
+    DATABASE_URL: (await database).url,
+    TEMPORAL_ADDRESS: address,
+    TASK_QUEUE_PREFIX: taskQueuePrefix,
+  };
+}
+
+async function start(env: Settings): Promise<{ url: string; stop: () => Promise<unknown[]> }> {
+  const processes = await Promise.all(
+    (['api', 'worker'] as const).map((name) => startImageProcess(image, name, env)),
+  );
+  running.push(...processes);
+  const stop = async () => {
+    for (const { pid } of processes) process.kill(pid, 'SIGTERM');
+    return Promise.all(processes.map(({ exited }) => exited));
+  };
+  return { url: `http://127.0.0.1:${env['API_PORT']}`, stop };
+}
+
+const caller =
+  (url: string, token?: string) =>
+  async (path: string, body?: unknown): Promise<any> => {
+    const answer = await fetch(`${url}${path}`, {
+      method: body === undefined ? 'GET' : 'POST',
+      headers: {
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+      },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
+    const text = await answer.text();
+    if (!answer.ok) throw new Error(`${path} was answered ${answer.status}: ${text}`);
+    return answer.headers.get('content-type')?.includes('json') === true ? JSON.parse(text) : text;
+  };
+
+/** An agent, a tool in each lane, and an expression. */
+const graph = {
+  nodes: [
+    { id: 'draft', kind: 'agent', prompt: 'Answer {ticket}', mock: { output: 'About {ticket}' } },
+    { id: 'pause', kind: 'tool', tool_name: 'delay', params: { seconds: 0.1 } },
+    { id: 'shape', kind: 'tool', tool_name: 'json_transform', params: { expression: 'draft' } },
+  ],
+  edges: [
+    { source: 'draft', target: 'pause' },
+    { source: 'pause', target: 'shape' },
+  ],
+};
+
+async function runOf(
+  call: ReturnType<typeof caller>,
+): Promise<{ status: string; output: unknown }> {
+  const { id: workflowId } = await call('/api/workflows', { name: 'Answer', graph });
+  // Planned on a thread for untrusted work.
+  const { nodes } = await call(`/api/workflows/${workflowId}/dry-run`, {});
+  expect(nodes).toHaveLength(graph.nodes.length);
+  const { id } = await call(`/api/workflows/${workflowId}/runs`, { ticket: 'the invoice' });
+  const deadline = Date.now() + patiently(10_000);
+  for (;;) {
+    const record = await call(`/api/runs/${id}`);
+    if (!['pending', 'running'].includes(record.status)) return record;
+    if (Date.now() > deadline) throw new Error(`The run is ${record.status}`);
+    await sleep(50);
+  }
+}
+
+describe('the image', () => {
+  test(
+    'migrates an empty database, signs people in, executes a run and stops cleanly',
+    async () => {
+      const env = await settings(createEmptyDatabase());
+      const migrated = await run('sh', [image.entrypoint, 'migrate'], {
+        cwd: image.app,
+        env: { ...image.environment, ...env },
+      });
+      expect(JSON.parse(migrated.stdout).applied).not.toEqual([]);
+      const service = await start({
+        ...env,
+        AUTH_MODE: 'required',
+        SECRET_KEY: 'a secret key of the test',
+        OWNER_PASSWORD: PASSWORD,
+      });
+      const visitor = caller(service.url);
+      await run(process.execPath, ['docker/healthcheck.mjs', `${service.url}/api/ready`], {
+        cwd: image.app,
+      });
+      expect(await visitor('/')).toContain('<div id="root">');
+      const email = 'owner@localhost';
+      const { token } = await visitor('/api/auth/login', { email, password: PASSWORD });
+      expect(await runOf(caller(service.url, token))).toMatchObject({
+        status: 'success',
+        output: { shape: 'About the invoice' },
+      });
+      expect(await service.stop()).toEqual([
+        { code: 0, signal: null },
+        { code: 0, signal: null },
+      ]);
+    },
+    patiently(60_000),
+  );
+
+  test(
+    'starts and executes a run with every variable of .env.example set to empty',
+    async () => {
+      const example = readFileSync(join(import.meta.dirname, '../../.env.example'), 'utf8');
+      const names = [...example.matchAll(/^(?:# )?([A-Z][A-Z0-9_]*)=/gm)].map((match) => match[1]!);
+      expect(names).toContain('OPENAI_BASE_URL');
+      const service = await start({
+        ...Object.fromEntries(names.map((name) => [name, ''])),
+        // Without it the worker bundles the workflow code.
+        WORKFLOW_BUNDLE: image.env['WORKFLOW_BUNDLE']!,
+        ...(await settings(createTestDatabase())),
+      });
+      expect(await runOf(caller(service.url))).toMatchObject({ status: 'success' });
+      await service.stop();
+    },
+    patiently(60_000),
+  );
+});
