@@ -133,8 +133,9 @@ function linkPackages(app: string, productionOnly: boolean): void {
   for (const [path, { dev }] of Object.entries(lock.packages)) {
     const [, name = ''] = /^node_modules\/((?:@[^/]+\/)?[^/]+)$/.exec(path) ?? [];
     // Packages for other platforms are in the lock file, too.
-    if (name === '' || !installed.has(name.split('/')[0] ?? '') || (productionOnly && dev))
+    if (name === '' || !installed.has(name.split('/')[0] ?? '') || (productionOnly && dev)) {
       continue;
+    }
     const link = join(app, 'node_modules', name);
     mkdirSync(dirname(link), { recursive: true });
     symlinkSync(join(projectDir, 'node_modules', name), link);

@@ -344,21 +344,27 @@ describe('arguments', () => {
       { $ref: '#' },
       { $ref: 'http://127.0.0.1:1/schema.json' },
       { properties: { a: { pattern: 'a'.repeat(10_000) } } },
-      { properties: { a: { uniqueItems: true } } },
     ];
     const a = Array.from({ length: 40_000 }, (_, n) => ({ n }));
-    for (const schema of schemas) {
+    // The main thread only transfers 40,000 objects.
+    const inTime = async (work: () => Promise<unknown>): Promise<void> => {
       const before = process.threadCpuUsage().user;
-      await expect(run({ input_schema: schema }, { a })).rejects.toEqual(
-        failure({
-          message: expect.stringContaining("Tool 'probe': its input_schema "),
-          retryable: false,
-        }),
-      );
-      // The main thread only transfers 40,000 objects.
+      await work();
       expect((process.threadCpuUsage().user - before) / 1_000).toBeLessThan(500);
+    };
+    for (const schema of schemas) {
+      await inTime(() =>
+        expect(run({ input_schema: schema }, { a })).rejects.toEqual(
+          failure({
+            message: expect.stringContaining("Tool 'probe': its input_schema "),
+            retryable: false,
+          }),
+        ),
+      );
     }
     expect(server.connections()).toBe(0);
+    const unique = { properties: { a: { uniqueItems: true } } };
+    await inTime(() => run({ input_schema: unique }, { a }));
   }, 120_000);
 
   it('are matched with patterns in linear time', async () => {
