@@ -35,6 +35,7 @@ describe('a workflow', () => {
       requires_experiment: false,
       checks: [],
       run_cap_usd: null,
+      overrun: 'none',
       stats: {
         total: 0,
         success: 0,

@@ -167,7 +167,7 @@ describe('error edges never catch', () => {
       nodes: [mock('a', { cost_usd: 0.2 }), mock('b', { cost_usd: 0.2 }), echo('handler')],
       edges: [edge('a', 'b'), edge('b', 'handler', 'error')],
     });
-    await updateWorkflow(engine.db, engine.actor, workflowId, { run_cap_usd: 0.1 });
+    await updateWorkflow(engine.db, engine.actor, workflowId, { run_cap_usd: 0.3 });
     const runId = await engine.trigger(workflowId);
     const run = await engine.until(runId, ['success', 'failed']);
     expect(run.failure).toEqual({ kind: 'budget', node_id: 'b' });

@@ -99,7 +99,19 @@ describe('a rehearsal', () => {
       },
     });
     expect(second.status).toBe(201);
-    expect(await ended(second.body.id)).toBe(
+    // What a request decided is no answer where an effect is allowed: the gate stays open.
+    expect((await engine.until(second.body.id, ['success', 'failed', 'paused'])).status).toBe(
+      'paused',
+    );
+    const third = await call('POST', `/api/runs/${runId}/fork`, {
+      ...{
+        from_step: 'pay',
+        state: { amount: 1_000_000 },
+        mode: 'recorded',
+        allow: ['custom:pay'],
+      },
+    });
+    expect(await ended(third.body.id)).toBe(
       "Step 'pay' has no record with this input: gate 'ok' stands before it, and no one decides that in a rehearsal: " +
         'start an ordinary run',
     );

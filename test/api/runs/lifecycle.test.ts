@@ -163,7 +163,9 @@ describe('a run waiting at a gate', () => {
     expect(gateOf(again)).not.toHaveProperty('decision');
     await call('POST', `/api/runs/${runId}/approve`, { input: { note: 'x' }, reason: ' ' });
     const done = await engine.until(runId, ['success']);
-    expect(gateOf(done)?.decision).toEqual({ approved: true, by: 'Owner', at, reason: null });
+    expect(gateOf(done)?.decision).toEqual({
+      ...{ approved: true, by: 'Owner', by_kind: 'member', at, reason: null },
+    });
     const { body: later } = await call('GET', '/api/audit?limit=1');
     expect(later.logs[0]).toMatchObject({ action: 'approve', target_id: runId });
     expect(later.logs[0].details).toEqual({ node_id: 'review', step_key: 'review' });
