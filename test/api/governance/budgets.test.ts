@@ -30,6 +30,7 @@ describe('a budget', () => {
       window: 'month',
       limit_usd: 50,
       reservation_estimate_usd: 0.25,
+      overrun: 'none',
       created_at: expect.any(String),
       etag: expect.any(String),
       status: {
