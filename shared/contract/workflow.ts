@@ -219,7 +219,6 @@ export const diffQuery = z.strictObject({
   to: wholeNumber(1, 2_147_483_647),
 });
 
-type WorkflowStatus = (typeof workflowStatuses)[number];
 export type Workflow = z.infer<typeof workflowSchema>;
 export type WorkflowVersion = z.infer<typeof workflowVersionSchema>;
 export type WorkflowCreate = z.infer<typeof workflowCreateBody>;
