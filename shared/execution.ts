@@ -10,7 +10,7 @@ import type { ExecutedNode } from './graph/kinds.ts';
 import type { ControlStep, SchedulerSnapshot } from './graph/schedule/scheduler.ts';
 import type { Json, JsonObject } from './json.ts';
 import type { SecretPlace } from './values/secrets.ts';
-import type { SweepCall, SweepPart, SweepProgress } from './sweep.ts';
+import type { SweepCall, SweepPart, SweepProgress } from './values/sweep.ts';
 
 /**
  * The contract between API, workflow and activities through Temporal: names and payload shapes. Every payload is JSON

@@ -6,7 +6,7 @@ import {
   workflowInfo,
 } from '@temporalio/workflow';
 import type { BackgroundActivities, SweepInput } from '../shared/execution.ts';
-import type { SweepPart, SweepProgress, SweepTotals } from '../shared/sweep.ts';
+import type { SweepPart, SweepProgress, SweepTotals } from '../shared/values/sweep.ts';
 import { hasFields, isAmount, isText, optional, requireInput } from './received.ts';
 
 const inputFields = {

@@ -3,7 +3,7 @@ import { deleteExpiredEvents } from '../db/inbound/events.ts';
 import { deleteExpiredJobs } from '../db/jobs/jobs.ts';
 import { notifyFrames } from '../db/runs/frames.ts';
 import * as retention from '../db/audit/retention.ts';
-import type { SweepPart } from '../sweep.ts';
+import type { SweepPart } from '../values/sweep.ts';
 import { type PlanName, plans } from '../plans.ts';
 import { dispatchInOrder } from './runs/dispatch.ts';
 import { describeCurrent, type DispatchDeps } from './runs/executions.ts';

@@ -266,6 +266,7 @@ const largeFolders: Record<string, string> = {
   'scripts/stack': 'one file per part of the embedded stack',
   'test/console': 'one file per page',
   'test/db': 'one file per SQL module',
+  'test/security': 'one file per family of attacks',
   'test/engine': 'one file per capability of a run',
   'test/fuzz': 'what the fuzzer is made of',
   'test/support': 'fixtures of all tests, one file each',
@@ -293,7 +294,15 @@ const families: Record<string, { beside: string[]; belongs: string }> = {
       'statements stand by noun: runs/, money/, people/, workflows/, audit/, data/, deliveries/',
   },
   'shared/platform': {
-    beside: ['config', 'logger', 'mailer', 'payload-store', 'temporal'],
+    beside: [
+      'config',
+      'logger',
+      'mailer',
+      'module-url',
+      'payload-store',
+      'temporal',
+      'empty-variables',
+    ],
     belongs:
       'outgoing requests in egress/, calls to tools and models in calls/, work threads in threads/, passwords and ' +
       'sessions in secrets/',

@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { type Db, sql } from '../../shared/db/pool.ts';
 import { deleteUnusedPayloads } from '../../shared/db/audit/retention.ts';
 import { SWEEP_WORKFLOW } from '../../shared/execution.ts';
-import type { SweepTotals } from '../../shared/sweep.ts';
+import type { SweepTotals } from '../../shared/values/sweep.ts';
 import { cancelRun, decideGate, resumeRun } from '../../shared/operations/runs/runs.ts';
 import { sweepPart } from '../../shared/operations/sweep.ts';
 import type { PlanName } from '../../shared/plans.ts';
