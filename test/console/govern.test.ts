@@ -67,7 +67,10 @@ describeConsole(
       await button(page, 'Add price').click();
       const dialog = page.getByRole('dialog');
       await dialog.getByLabel('Model').fill('home/grown');
-      await dialog.getByLabel('Input price (USD per million tokens)').fill('1.5');
+      // Not by label: that of the cached input contains it.
+      await dialog
+        .getByRole('textbox', { name: 'Input price (USD per million tokens)', exact: true })
+        .fill('1.5');
       await dialog.getByLabel('Output price (USD per million tokens)').fill('3');
       await pressInDialog(page, 'Save price');
       await page.getByRole('row', { name: /home\/grown \$1.50 \$3.00/ }).waitFor();
