@@ -19,25 +19,24 @@ interface Endpoints {
 /** The URL of the API. Throws if neither a setting nor a running `npm start` provides it. */
 export function findApi(given: string | undefined): string {
   if (given !== undefined) return given.replace(/\/+$/, '');
-  return readEndpoints('give --api <url>').api;
+  return readEndpoints(readConfig(), 'give --api <url>').api;
 }
 
 /** The connection string of the database. Throws if neither a setting nor a running `npm start` provides it. */
 export function findDatabase(): string {
-  loadEnvFile(projectDir);
-  return loadConfig().database.url ?? readEndpoints('set DATABASE_URL to its database').database;
+  const config = readConfig();
+  return config.database.url ?? readEndpoints(config, 'set DATABASE_URL to its database').database;
 }
 
 /** The configuration, with the database and the Temporal server of the settings, else of a running `npm start`. */
 export function findServers(): Config & { database: { url: string } } {
-  loadEnvFile(projectDir);
-  const config = loadConfig();
+  const config = readConfig();
   const { url } = config.database;
   const { address } = config.temporal;
   if (url !== undefined && address !== undefined) {
     return { ...config, database: { ...config.database, url } };
   }
-  const found = readEndpoints('set DATABASE_URL and TEMPORAL_ADDRESS');
+  const found = readEndpoints(config, 'set DATABASE_URL and TEMPORAL_ADDRESS');
   return {
     ...config,
     database: { ...config.database, url: url ?? found.database },
@@ -45,9 +44,14 @@ export function findServers(): Config & { database: { url: string } } {
   };
 }
 
-function readEndpoints(otherwise: string): Endpoints {
+/** The configuration, with the settings of the project's `.env`. */
+export function readConfig(): Config {
   loadEnvFile(projectDir);
-  const path = join(loadConfig().dataDir, 'endpoints.json');
+  return loadConfig();
+}
+
+function readEndpoints({ dataDir }: Config, otherwise: string): Endpoints {
+  const path = join(dataDir, 'endpoints.json');
   if (!existsSync(path)) {
     throw new Error(`${path} is not there: start the service with npm start, or ${otherwise}`);
   }

@@ -1,8 +1,7 @@
 import { createSealer } from '../shared/crypto/sealing.ts';
 import { connectDatabase } from '../shared/db/pool.ts';
 import { resealEverything } from '../shared/operations/reseal.ts';
-import { loadConfig } from '../shared/platform/config.ts';
-import { findDatabase } from './running-service.ts';
+import { findDatabase, readConfig } from './running-service.ts';
 import { messageOf } from './stack/output.ts';
 
 /**
@@ -11,7 +10,7 @@ import { messageOf } from './stack/output.ts';
  * stopped and run again. Exits with code 1 if something can be opened with neither key, 2 if it could not finish.
  */
 async function main(): Promise<number> {
-  const config = loadConfig();
+  const config = readConfig();
   const sealer = createSealer(config);
   if (sealer === undefined || config.previousEncryptionKey === undefined) {
     throw new Error('set ENCRYPTION_KEY to the new key and ENCRYPTION_KEY_PREVIOUS to the old one');
