@@ -88,19 +88,20 @@ async function runKind(
     const agent = { nodeId: node.id, label: nodeLabel(node) };
     return tracedAgent(agent, () => deps.runners.agent(asked));
   }
-  const streamed = { characters: 0 };
+  // The compiler does not see the assignment inside the callback.
+  let streamed = false as boolean;
   try {
     return await runTurn(deps.runners.turn, asked, turn, {
       redact: redactor(attempt.place),
       place: attempt.place,
       onText: (text) => {
-        streamed.characters += text.length;
+        streamed = true;
         deps.deltas.push({ ...deltaOf(call, turn), text });
       },
     });
   } finally {
     // Before the turn's end is recorded: a reader would see its text after it.
-    if (streamed.characters > 0) await deps.deltas.flush();
+    if (streamed) await deps.deltas.flush();
   }
 }
 

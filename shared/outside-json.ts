@@ -58,7 +58,8 @@ export function parseExactJson(part: string, text: string): unknown {
  * of its digits. Throws SyntaxError, and JsonLimitError.
  */
 export function parseOutsideJson(text: string): Json {
-  requireSize(text);
+  const problem = sizeProblem(text);
+  if (problem !== undefined) throw new JsonLimitError(problem);
   return JSON.parse(withDigits(text)) as Json;
 }
 
@@ -90,17 +91,12 @@ function isJsonText(text: string): boolean {
   }
 }
 
-/** Throws JsonLimitError for JSON text with too many levels or values. */
-export function requireSize(text: string): void {
-  const problem = sizeProblem(text);
-  if (problem !== undefined) throw new JsonLimitError(problem);
-}
-
 /**
- * Counts levels and values without recursion and without creating any, so that it takes milliseconds for megabytes.
- * Undefined for a text within the limits, and for one that is no JSON, as far as its brackets show.
+ * What a JSON text has too much of. Counts levels and values without recursion and without creating any, so that it takes
+ * milliseconds for megabytes. Undefined for a text within the limits, and for one that is no JSON, as far as its brackets
+ * show.
  */
-function sizeProblem(
+export function sizeProblem(
   text: string,
   limits = { levels: MAX_LEVELS, values: MAX_VALUES },
 ): string | undefined {

@@ -208,7 +208,7 @@ const MAX_GRAPH_LENGTH = 4_000_000;
 const graphRow = z.object({
   id: z.string(),
   version: z.number(),
-  graph: z.unknown() as unknown as z.ZodType<Json>,
+  graph: storedJson(),
 });
 
 /**

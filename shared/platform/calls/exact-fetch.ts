@@ -1,4 +1,4 @@
-import { JsonLimitError, requireSize, withDigits } from '../../outside-json.ts';
+import { sizeProblem, withDigits } from '../../outside-json.ts';
 import type { Egress } from '../egress/egress.ts';
 import { EgressError, hostOf } from '../egress/error.ts';
 import { isJson } from './outside.ts';
@@ -20,17 +20,12 @@ export const exactFetch =
     const response = await fetch(input, init);
     if (!response.ok || response.body === null) return response;
     const read = (text: string): string => {
-      try {
-        requireSize(text);
-      } catch (error) {
-        if (!(error instanceof JsonLimitError)) throw error;
-        const host = hostOf(new URL(input instanceof Request ? input.url : input));
-        const problem = `The JSON of ${host} is too large: ${error.message}`;
-        const tooLarge = new EgressError('too_large', problem);
-        onTooLarge?.(tooLarge);
-        throw tooLarge;
-      }
-      return withDigits(text, concerns);
+      const problem = sizeProblem(text);
+      if (problem === undefined) return withDigits(text, concerns);
+      const host = hostOf(new URL(input instanceof Request ? input.url : input));
+      const tooLarge = new EgressError('too_large', `The JSON of ${host} is too large: ${problem}`);
+      onTooLarge?.(tooLarge);
+      throw tooLarge;
     };
     const type = response.headers.get('content-type') ?? '';
     if (isJson(type)) return new Response(read(await response.text()), response);

@@ -4,7 +4,7 @@ import { createOpenAI } from '@ai-sdk/openai';
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
 import { wrapLanguageModel } from 'ai';
 import { NodeError } from '../../node-error.ts';
-import { JsonLimitError, requireSize, withDigits } from '../../outside-json.ts';
+import { sizeProblem, withDigits } from '../../outside-json.ts';
 import { createBoundedCache } from '../../values/bounded-cache.ts';
 import type { Config } from '../config.ts';
 import type { Egress } from '../egress/egress.ts';
@@ -138,15 +138,9 @@ function exactCall<Part extends { type: string }>(part: Part): Part {
   if (part.type !== 'tool-call' || !('input' in part) || typeof part.input !== 'string') {
     return part;
   }
-  try {
-    requireSize(part.input);
-  } catch (error) {
-    if (!(error instanceof JsonLimitError)) throw error;
-    throw new NodeError(`The arguments of a call are too large: ${error.message}`, {
-      retryable: false,
-    });
-  }
-  return { ...part, input: withDigits(part.input) };
+  const problem = sizeProblem(part.input);
+  if (problem === undefined) return { ...part, input: withDigits(part.input) };
+  throw new NodeError(`The arguments of a call are too large: ${problem}`, { retryable: false });
 }
 
 const missing = (provider: Provider) => ({
