@@ -26,7 +26,7 @@ function open(limits: Partial<WorkThreadLimits>): WorkThreads {
   return threads;
 }
 
-/** A few lines whose check doubles with each of them: some ten seconds at 20, practically endless at 40. */
+/** A few lines whose check doubles with each of them: under a second at 18, practically endless at 40. */
 const doubling = (lines: number): JsonObject => ({
   $ref: '#/$defs/d0',
   $defs: Object.fromEntries(
@@ -57,7 +57,7 @@ async function withScript(text: string, act: (script: string) => Promise<void>):
 
 test('a job is not over its time because its process was suspended', async () => {
   const limits = { jobMs: 6_000, jobClockMs: 7_000 };
-  const work = { schema: doubling(20), args: { a: 1 } };
+  const work = { schema: doubling(18), args: { a: 1 } };
   const jobs = `
     const threads = createWorkThreads(${JSON.stringify(limits)});
     await threads.run('ws_a', 'evaluate', ${JSON.stringify(quick)});
@@ -72,7 +72,7 @@ test('a job is not over its time because its process was suspended', async () =>
     child.stderr.setEncoding('utf8').on('data', (text: string) => (said += text));
     const ended = once(child, 'exit');
     while (!said.includes('started') && child.exitCode === null) await pause(20);
-    await pause(200);
+    await pause(100);
     child.kill('SIGSTOP');
     await pause(limits.jobClockMs + 500);
     child.kill('SIGCONT');
