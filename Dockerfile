@@ -1,4 +1,4 @@
-# One image, three commands: api (the default), worker, migrate.
+# One image: api (the default), worker, migrate, and the commands of operators (admin).
 
 ARG NODE_IMAGE=node:24-slim
 

@@ -31,7 +31,7 @@ afterAll(async () => {
 
 async function verify(args: string[], env: Record<string, string> = {}) {
   const { NODE_OPTIONS: _flags, ...inherited } = process.env;
-  const script = join(import.meta.dirname, '../../scripts/audit-verify.ts');
+  const script = join(import.meta.dirname, '../../scripts/admin/audit-verify.ts');
   const child = spawn(process.execPath, [script, ...args], {
     env: { ...inherited, DATABASE_URL: database.url, DATA_DIR: dataDir, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],

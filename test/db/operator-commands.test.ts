@@ -22,7 +22,7 @@ async function run(script: string, args: string[], seed: 'on' | 'off' = 'off') {
   const { NODE_OPTIONS: _flags, ...inherited } = process.env;
   const child = spawn(
     process.execPath,
-    [join(import.meta.dirname, `../../scripts/${script}.ts`), ...args],
+    [join(import.meta.dirname, `../../scripts/admin/${script}.ts`), ...args],
     {
       env: {
         ...inherited,

@@ -40,7 +40,7 @@ async function serve(keys: Record<string, string>): Promise<{ app: App; worker: 
 
 const rotate = (keys: Record<string, string>): Promise<{ code: number; output: string }> =>
   new Promise((resolve) => {
-    const script = join(import.meta.dirname, '../../scripts/secrets-rotate.ts');
+    const script = join(import.meta.dirname, '../../scripts/admin/secrets-rotate.ts');
     const { NODE_OPTIONS: _flags, ...env } = process.env;
     const child = execFile(
       process.execPath,

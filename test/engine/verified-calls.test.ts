@@ -101,7 +101,7 @@ const sealAll = () =>
 
 async function command(...args: string[]) {
   const { NODE_OPTIONS: _flags, ...inherited } = process.env;
-  const script = join(import.meta.dirname, '../../scripts/audit-verify.ts');
+  const script = join(import.meta.dirname, '../../scripts/admin/audit-verify.ts');
   const child = spawn(process.execPath, [script, ...args], {
     env: { ...inherited, DATABASE_URL: engine.databaseUrl },
     stdio: ['ignore', 'pipe', 'inherit'],

@@ -1,14 +1,14 @@
 import { parseArgs } from 'node:util';
-import { emailInput, memberName } from '../shared/contract/member.ts';
-import { workspaceUpdate } from '../shared/contract/workspace.ts';
-import { connectDatabase } from '../shared/db/pool.ts';
-import { createWorkspace } from '../shared/db/people/workspaces.ts';
-import { createDemoData } from '../shared/seed/demo-data.ts';
-import { generatePassword } from '../shared/operations/sign-in.ts';
-import { loadConfig } from '../shared/platform/config.ts';
-import { hashPassword } from '../shared/platform/secrets/passwords.ts';
-import { findDatabase } from './running-service.ts';
-import { messageOf } from './stack/output.ts';
+import { emailInput, memberName } from '../../shared/contract/member.ts';
+import { workspaceUpdate } from '../../shared/contract/workspace.ts';
+import { connectDatabase } from '../../shared/db/pool.ts';
+import { createWorkspace } from '../../shared/db/people/workspaces.ts';
+import { createDemoData } from '../../shared/seed/demo-data.ts';
+import { generatePassword } from '../../shared/operations/sign-in.ts';
+import { loadConfig } from '../../shared/platform/config.ts';
+import { hashPassword } from '../../shared/platform/secrets/passwords.ts';
+import { findDatabase } from '../running-service.ts';
+import { messageOf } from '../stack/output.ts';
 
 /**
  * `npm run workspace:create -- --name <name> --owner-email <email> [--owner-name <name>] [--json]`: creates another
@@ -16,7 +16,7 @@ import { messageOf } from './stack/output.ts';
  * sign in at once and, unless `SEED` is off, demo records for test keys of the data API. The owner's password is
  * generated and printed only this once. Exits with code 1 if it was not created.
  */
-const usage = 'Usage: npm run workspace:create -- --name <name> --owner-email <email>';
+const usage = 'Usage: workspace:create --name <name> --owner-email <email>';
 
 async function main(): Promise<void> {
   const { values } = parseArgs({

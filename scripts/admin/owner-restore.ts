@@ -1,8 +1,8 @@
 import { parseArgs } from 'node:util';
-import { restoreOwner } from '../shared/db/people/succession.ts';
-import { connectDatabase } from '../shared/db/pool.ts';
-import { findDatabase } from './running-service.ts';
-import { messageOf } from './stack/output.ts';
+import { restoreOwner } from '../../shared/db/people/succession.ts';
+import { connectDatabase } from '../../shared/db/pool.ts';
+import { findDatabase } from '../running-service.ts';
+import { messageOf } from '../stack/output.ts';
 
 /**
  * `npm run owner:restore [-- --email <email>]`: makes the owner of the default workspace, or the active member with
@@ -24,7 +24,7 @@ async function main(): Promise<void> {
     }
     console.log(
       `${owner.email} owns workspace ${owner.workspaceId} as an admin with every permission. ` +
-        'If they cannot sign in, run: npm run password:reset -- --email <email>',
+        'If they cannot sign in, run: password:reset --email <email>',
     );
   } finally {
     await db.end();
