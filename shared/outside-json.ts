@@ -147,7 +147,7 @@ export const storedProblem = (text: string): string | undefined =>
 const SEND_AS_STRING = 'send it as a string';
 
 /** Why no double holds the number with this text; undefined for all others. */
-function numberProblem(source: string): string | undefined {
+export function numberProblem(source: string): string | undefined {
   const value = Number(source);
   if (!Number.isFinite(value)) return `is a number too large to hold; ${SEND_AS_STRING}`;
   if (value === 0 && /^[^eE]*[1-9]/.test(source)) {

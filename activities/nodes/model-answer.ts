@@ -1,4 +1,6 @@
+import { jsonInAnswer } from '../../shared/agents/json-answer.ts';
 import type { Json, JsonObject } from '../../shared/json.ts';
+import { JsonLimitError } from '../../shared/outside-json.ts';
 import type { SecretCutter } from '../../shared/platform/secrets/secret-cutter.ts';
 import { answerUntrusted } from '../../shared/platform/threads/untrusted.ts';
 import type { ModelReply } from './model-request.ts';
@@ -17,7 +19,7 @@ export interface Asked {
 /** The output in a reply without calls: its text, or the JSON that fits the schema. Throws NodeError. */
 export async function answerOf(asked: Asked, reply: ModelReply): Promise<Json> {
   if (asked.schema === undefined) return asked.keys.json(reply.text);
-  const answer = parsed(reply.text);
+  const answer = parsed(asked, reply);
   if (answer === undefined) throw unparsable(asked, reply);
   return requireFitting(asked, asked.schema, asked.keys.json(answer));
 }
@@ -35,14 +37,14 @@ export function refuseUnfinished(
   }
 }
 
-/** The JSON in a model's text, or undefined without one. */
-function parsed(text: string): Json | undefined {
-  // Models without a JSON mode often wrap the JSON in other text.
-  const bare = /^\s*```(?:json)?\s*\n([\s\S]*?)\n\s*```\s*$/.exec(text)?.[1] ?? text;
+/** The JSON in a reply, or undefined without one: models without a JSON mode often put it between other text. */
+function parsed({ model, consumption }: Asked, reply: ModelReply): Json | undefined {
   try {
-    return JSON.parse(bare) as Json;
-  } catch {
-    return undefined;
+    return jsonInAnswer(reply.text, { cutOff: reply.finishReason === 'length' });
+  } catch (error) {
+    if (!(error instanceof JsonLimitError)) throw error;
+    const problem = `The JSON of ${model} is too large: ${error.message}`;
+    throw new NodeError(problem, { retryable: false, consumption });
   }
 }
 

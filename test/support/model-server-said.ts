@@ -92,6 +92,12 @@ export function pieces(text: string): string[] {
 export const argumentsText = ({ arguments: given }: SaidCall): string =>
   typeof given === 'string' ? given : JSON.stringify(given);
 
+/** Stands for a number with these digits, which no value of ours can hold, where arguments are no text. */
+export const exactly = (digits: string): string => `#exactly ${digits}#`;
+
+/** The text with these numbers. */
+export const withExact = (text: string): string => text.replaceAll(/"#exactly ([^"#]+)#"/g, '$1');
+
 export const usageOf = ({ usage }: Said) =>
   usage === undefined ? { prompt_tokens: 20, completion_tokens: 10 } : usage;
 

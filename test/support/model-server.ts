@@ -4,7 +4,7 @@ import { type FakeServer, type Seen, sendJson, startHttpServer } from '../fakes/
 import { anthropicProtocol } from './model-server-anthropic.ts';
 import { googleProtocol } from './model-server-google.ts';
 import { openaiProtocol } from './model-server-openai.ts';
-import type { Protocol, Question, Said } from './model-server-said.ts';
+import { type Protocol, type Question, type Said, withExact } from './model-server-said.ts';
 
 /** The response to a request. */
 export type ModelAnswer = (
@@ -68,8 +68,8 @@ async function send(
   response.writeHead(200, { 'content-type': type });
   if ('raw' in answer) return void response.end(answer.raw);
   const pieces = question.streamed
-    ? protocol.events(question, answer)
-    : halves(JSON.stringify(protocol.whole(question, answer)));
+    ? protocol.events(question, answer).map(withExact)
+    : halves(withExact(JSON.stringify(protocol.whole(question, answer))));
   const middle = Math.ceil(pieces.length / 2);
   const sent = answer.cut === undefined ? pieces : pieces.slice(0, middle);
   for (const [place, piece] of sent.entries()) {

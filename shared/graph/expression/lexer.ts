@@ -1,3 +1,4 @@
+import { numberProblem } from '../../outside-json.ts';
 import { ExpressionError } from './error.ts';
 
 type TokenKind = 'number' | 'string' | 'name' | 'sign' | 'end';
@@ -11,6 +12,7 @@ export interface Token {
   position: number;
 }
 
+const MAX_EXCERPT = 40;
 const SPACE = /\s*/y;
 const NUMBER = /\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
 const NAME = /[\p{L}_$][\p{L}\p{N}_$]*/uy;
@@ -87,6 +89,10 @@ function readNumber(
   const value = Number(digits);
   if (!Number.isFinite(value)) {
     throw new ExpressionError(source, position, 'the number is too large');
+  }
+  if (numberProblem(digits) !== undefined) {
+    const problem = `no number is exactly ${digits.slice(0, MAX_EXCERPT)}: write it as a string`;
+    throw new ExpressionError(source, position, problem);
   }
   return value;
 }

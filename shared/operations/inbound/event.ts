@@ -1,20 +1,25 @@
 import { createHash } from 'node:crypto';
 import { AppError } from '../../errors.ts';
-import { parseExactJson } from '../../outside-json.ts';
+import { JsonLimitError, parseOutsideJson } from '../../outside-json.ts';
 import type { Json, JsonObject } from '../../json.ts';
 import { refuseUnsafe } from '../../values/unsafe-json.ts';
 
 // A byte order mark is kept and is invalid JSON: a sender that adds one gets an error early.
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
-/** The input of a run; white space alone is neither empty nor JSON. Throws AppError `invalid`. */
+/**
+ * The input of a run; white space alone is neither empty nor JSON. A number that no double holds becomes the text of its
+ * digits: senders cannot send it otherwise. Throws AppError `invalid`.
+ */
 export function inputOf(body: Buffer): JsonObject {
   if (body.length === 0) return {};
   let value: Json;
   try {
-    value = parseExactJson('body', utf8.decode(body)) as Json;
+    value = parseOutsideJson(utf8.decode(body));
   } catch (error) {
-    if (error instanceof AppError) throw error;
+    if (error instanceof JsonLimitError) {
+      throw new AppError('invalid', `Invalid body: ${error.message}`);
+    }
     throw new AppError('invalid', 'Body must be JSON (or empty)');
   }
   refuseUnsafe('body', value);

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import type { ModelAnswer } from '../../support/model-server.ts';
-import type { Said } from '../../support/model-server-said.ts';
+import { exactly, type Said } from '../../support/model-server-said.ts';
 import {
   after,
   KEY,
@@ -71,6 +71,28 @@ describe.each(ways)('a turn of %s, %s', (model, way) => {
     const question = JSON.stringify(turns.server.questions()[1]);
     expect(question).toMatch(/"(?:input|args)":\{\}|"arguments":"\{\}"/);
     expect(question).toContain('not a JSON object');
+  });
+
+  it('keeps every digit of the numbers in arguments', async () => {
+    const digits = '7615917337495251231';
+    const isText = /^(?:openai|compatible)/.test(model) || `${model} ${way}`.endsWith('5 streamed');
+    const args = isText
+      ? `{"id": ${digits}, "list": [1e400]}`
+      : { id: exactly(digits), list: [exactly('1e400')] };
+    const { said } = await ask({ calls: [{ name: 'custom_find', arguments: args }] });
+    expect(said.calls).toMatchObject([
+      { tool: 'custom:find', given: { id: digits, list: ['1e400'] } },
+    ]);
+  });
+
+  it('fails once when arguments are too large', async () => {
+    const deep = '['.repeat(200) + ']'.repeat(200);
+    const call = { name: 'custom_find', arguments: { id: JSON.parse(deep) as unknown } };
+    await expect(ask({ calls: [call] })).rejects.toMatchObject({
+      name: 'NodeError',
+      message: expect.stringContaining('nested deeper than 100 levels'),
+      retryable: false,
+    });
   });
 
   it('makes at most 100 calls, refuses as many more, and ignores the rest', async () => {

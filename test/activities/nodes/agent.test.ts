@@ -265,6 +265,15 @@ describe('a structured answer', () => {
     },
   );
 
+  it('may stand between other text, and its numbers change nowhere', async () => {
+    server.answers.push({
+      text: '<think>Or {"category":"x"}?</think>Here:\n```JSON\n{"category":"billing"}\n```\nDone.',
+    });
+    expect(await ask()).toMatchObject({ output: { category: 'billing' } });
+    server.answers.splice(0, 9, { text: '{"category":"a","score":7615917337495251231}' });
+    await expect(ask()).rejects.toMatchObject({ message: expect.stringContaining('score') });
+  });
+
   it('cut off when empty fails', async () => {
     server.answers.push({ text: '', finish: 'length' });
     await expect(ask()).rejects.toMatchObject({ message: expect.stringContaining('cut off') });

@@ -42,6 +42,46 @@ describe('mcp', () => {
     });
   });
 
+  it.each(['application/json', 'text/event-stream'])(
+    'keeps the digits of numbers in a result, and refuses one that is too large (%s)',
+    async (type) => {
+      let structured = '{"id":7615917337495251231,"rate":1e400}';
+      const calls: string[] = [];
+      const raw = await startHttpServer((request, response) => {
+        if (request.method !== 'POST') return void response.writeHead(405).end();
+        const { id, method } = JSON.parse(request.body) as { id?: unknown; method: string };
+        if (id === undefined) return void response.writeHead(202).end();
+        calls.push(method);
+        const result =
+          method === 'tools/call'
+            ? `{"content":[],"structuredContent":${structured}}`
+            : '{"protocolVersion":"2025-06-18","capabilities":{"tools":{}},"serverInfo":{"name":"raw","version":"1"}}';
+        const text =
+          method === 'tools/call' || method === 'initialize'
+            ? `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":${result}}`
+            : `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"error":{"code":-32601,"message":"no"}}`;
+        response.writeHead(200, { 'content-type': type });
+        response.end(type === 'application/json' ? text : `event: message\ndata: ${text}\n\n`);
+      });
+      try {
+        const asked = { server_url: `${raw.url}/mcp`, tool: 'find' };
+        expect(await call(asked)).toMatchObject({
+          output: { structured: { id: '7615917337495251231', rate: '1e400' } },
+        });
+        structured = `{"a":${'['.repeat(200)}${']'.repeat(200)}}`;
+        calls.length = 0;
+        await expect(call(asked)).rejects.toMatchObject({
+          name: 'NodeError',
+          message: expect.stringContaining('nested deeper than 100 levels'),
+          retryable: false,
+        });
+        expect(calls.filter((method) => method === 'tools/call')).toHaveLength(1);
+      } finally {
+        await raw.close();
+      }
+    },
+  );
+
   it('fails when the tool fails', async () => {
     await expect(call({ tool: 'fail' })).rejects.toMatchObject({
       name: 'NodeError',
