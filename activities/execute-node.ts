@@ -299,6 +299,7 @@ async function failStep(
   }
   const retry = call.node.retry;
   const kind = error instanceof NodeError ? error.kind : 'node';
+  const asked = error instanceof NodeError ? error.retryAfterMs : 0;
   const recorded = await recordStepError(deps.db, end, {
     message,
     kind,
@@ -316,7 +317,7 @@ async function failStep(
   return ApplicationFailure.create({
     message,
     type: FAILURE_NODE,
-    nextRetryDelay: retryDelayMs(retry, recorded.tries),
+    nextRetryDelay: Math.max(retryDelayMs(retry, recorded.tries), asked),
   });
 }
 

@@ -34,6 +34,8 @@ export class NodeError extends Error {
   readonly consumption: Consumption;
   /** The status of the failed HTTP response. */
   readonly status: number | undefined;
+  /** How long the external service asks to wait before the next try; 0 if it does not. */
+  readonly retryAfterMs: number;
 
   constructor(
     message: string,
@@ -43,7 +45,8 @@ export class NodeError extends Error {
       /** The default is `node`. */
       kind?: ErrorKind;
       consumption?: Consumption;
-      status?: number;
+      status?: number | undefined;
+      retryAfterMs?: number;
     } = {},
   ) {
     super(message, options);
@@ -52,5 +55,6 @@ export class NodeError extends Error {
     this.kind = options.kind ?? 'node';
     this.consumption = options.consumption ?? { costMicros: 0 };
     this.status = options.status;
+    this.retryAfterMs = options.retryAfterMs ?? 0;
   }
 }

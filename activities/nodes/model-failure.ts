@@ -1,6 +1,6 @@
 import { APICallError, InvalidResponseDataError, JSONParseError, TypeValidationError } from 'ai';
 import { messageOf } from '../../shared/errors.ts';
-import { isRetryableStatus } from '../../shared/platform/calls/outside.ts';
+import { isRetryableStatus, retryAfterMs } from '../../shared/platform/calls/outside.ts';
 import { findEgressError } from '../../shared/platform/egress/egress.ts';
 import type { SecretCutter } from '../../shared/platform/secrets/secret-cutter.ts';
 import { NodeError } from './node.ts';
@@ -38,7 +38,11 @@ export function judgeFailure(model: string, error: unknown, keys: SecretCutter):
     const badRequest = [400, 413, 422].includes(status);
     return {
       model,
-      error: new NodeError(text, { retryable, definite: true }),
+      error: new NodeError(text, {
+        retryable,
+        definite: true,
+        retryAfterMs: retryAfterMs(error.responseHeaders?.['retry-after']),
+      }),
       tryNext: !badRequest,
     };
   }

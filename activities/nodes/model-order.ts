@@ -63,6 +63,13 @@ function combined(failures: readonly ModelFailure[]): NodeError {
     retryable: failures.some((failure) => failure.error.retryable),
     definite: failures.some((failure) => failure.error.definite),
     consumption: last.consumption,
+    // Any of them may succeed: the first that can be asked again decides.
+    retryAfterMs: leastWait(failures),
     cause: last,
   });
+}
+
+function leastWait(failures: readonly ModelFailure[]): number {
+  const waits = failures.flatMap(({ error }) => (error.retryable ? error.retryAfterMs : []));
+  return waits.length === 0 ? 0 : Math.min(...waits);
 }

@@ -60,6 +60,7 @@ export function createSendEmail(mailer: Mailer | undefined): NodeRunner<ToolNode
         throw new NodeError(`The mail provider responded with ${error.status}: ${error.message}`, {
           retryable: isRetryableStatus(error.status),
           definite: true,
+          retryAfterMs: error.retryAfterMs,
           cause: error,
         });
       }

@@ -2,7 +2,7 @@ import type { Json } from '../json.ts';
 import { parseOutsideJson } from '../outside-json.ts';
 
 /** Tags in which models think before they answer. */
-const THOUGHT = /^\s*<(think|thinking|thought|reasoning)>/i;
+const THOUGHT = /\s*<(think|thinking|thought|reasoning)>/iy;
 
 /**
  * The JSON in a model's answer: all of it, what stands in a fence, or an object or a list between words; what the model
@@ -28,23 +28,32 @@ function parsed(text: string): Json | undefined {
 }
 
 function withoutThoughts(text: string): string {
-  let rest = text;
-  for (let open = THOUGHT.exec(rest); open !== null; open = THOUGHT.exec(rest)) {
-    const end = `</${open[1]!.toLowerCase()}>`;
-    const at = rest.toLowerCase().indexOf(end, open[0].length);
-    if (at < 0) return '';
-    rest = rest.slice(at + end.length);
+  let from = 0;
+  for (let name = thoughtAt(text, from); name !== undefined; name = thoughtAt(text, from)) {
+    const end = new RegExp(`</${name}>`, 'gi');
+    end.lastIndex = from;
+    if (end.exec(text) === null) return '';
+    from = end.lastIndex;
   }
+  const rest = text.slice(from);
   // Some servers leave out the tag that opens it.
-  return /^[^]*<\/think(?:ing)?>([^]*)$/i.exec(rest)?.[1] ?? rest;
+  const late = /^[^]*<\/think(?:ing)?>/i.exec(rest);
+  return rest.slice(late?.[0].length ?? 0);
 }
 
-const FENCE = /```[ \t]*(?:json[c5]?)?[ \t]*\r?\n([^]*?)\r?\n?[ \t]*```/gi;
+/** The name of the tag that begins at a place, after space. */
+function thoughtAt(text: string, from: number): string | undefined {
+  THOUGHT.lastIndex = from;
+  return THOUGHT.exec(text)?.[1];
+}
+
+// Spaces have a bound, and what ends it is found at once: an answer of megabytes takes milliseconds.
+const FENCE = /```[ \t]{0,4}(?:json[c5]?)?[ \t]{0,4}\r?\n([^]*?)```/gi;
 
 /** The last fence that has JSON: an example comes before the answer. */
 function fenced(text: string): Json | undefined {
-  for (const [, content] of [...text.matchAll(FENCE)].toReversed()) {
-    const found = parsed(content!);
+  for (const [, content = ''] of [...text.matchAll(FENCE)].toReversed()) {
+    const found = parsed(content);
     if (found !== undefined) return found;
   }
   return undefined;
@@ -53,13 +62,13 @@ function fenced(text: string): Json | undefined {
 /** The longest object or list of a text. None if one does not end: then what stands in it is no answer. */
 function amongWords(text: string): Json | undefined {
   let longest = '';
-  for (let at = text.search(/[[{]/); at >= 0;) {
-    const end = endOf(text, at);
+  const open = /[[{]/g;
+  for (let found = open.exec(text); found !== null; found = open.exec(text)) {
+    const end = endOf(text, found.index);
     if (end === undefined) return undefined;
-    const candidate = text.slice(at, end);
+    const candidate = text.slice(found.index, end);
     if (candidate.length > longest.length && parsed(candidate) !== undefined) longest = candidate;
-    const next = text.slice(end).search(/[[{]/);
-    at = next < 0 ? -1 : end + next;
+    open.lastIndex = end;
   }
   return longest === '' ? undefined : parsed(longest);
 }

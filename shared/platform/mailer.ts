@@ -1,5 +1,6 @@
 import { Resend, type Response as ResendResponse } from 'resend';
 import type { Config } from './config.ts';
+import { retryAfterMs } from './calls/outside.ts';
 import type { Egress } from './egress/egress.ts';
 import { createSecretCutter } from './secrets/secret-cutter.ts';
 
@@ -21,14 +22,16 @@ export interface Mailer {
   ) => Promise<{ id: string }>;
 }
 
-/** The provider's refusal. `status` is its HTTP status. */
+/** The provider's refusal. `status` is its HTTP status, `retryAfterMs` how long it asks to wait. */
 export class MailError extends Error {
   override readonly name = 'MailError';
   readonly status: number;
+  readonly retryAfterMs: number;
 
-  constructor(status: number, message: string) {
+  constructor(status: number, message: string, retryAfterMs = 0) {
     super(message);
     this.status = status;
+    this.retryAfterMs = retryAfterMs;
   }
 }
 
@@ -55,7 +58,7 @@ export function createMailer(settings: Config['email'], egress: Egress): Mailer 
         text: mail.text ?? '',
         ...(mail.html === undefined ? {} : { html: mail.html }),
       };
-      const { data, error } = await resend.emails.send(
+      const { data, error, headers } = await resend.emails.send(
         {
           from,
           to: mail.to,
@@ -68,7 +71,8 @@ export function createMailer(settings: Config['email'], egress: Egress): Mailer 
         options.idempotencyKey === undefined ? {} : { idempotencyKey: options.idempotencyKey },
       );
       if (error !== null) {
-        throw new MailError(error.statusCode ?? 500, cutter.text(error.message).slice(0, MAX_TEXT));
+        const text = cutter.text(error.message).slice(0, MAX_TEXT);
+        throw new MailError(error.statusCode ?? 500, text, retryAfterMs(headers?.['retry-after']));
       }
       return { id: cutter.text(data.id).slice(0, MAX_TEXT) };
     },

@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { jsonInAnswer } from '../../shared/agents/json-answer.ts';
+import { processorTime } from '../support/processor-time.ts';
 
 const answer = { label: 'a "{" b', parts: [1, { deep: [] }] };
 const json = JSON.stringify(answer);
@@ -43,4 +44,17 @@ describe('the JSON of an answer', () => {
   test('keeps the digits of its numbers', () => {
     expect(read('Sure: {"id": 7615917337495251231}')).toEqual({ id: '7615917337495251231' });
   });
+});
+
+test.each([
+  ['spaces in a fence', `\`\`\`json\n${' '.repeat(1_000_000)}`],
+  ['spaces after a fence', `\`\`\`${' '.repeat(1_000_000)}x\n{}\n\`\`\``],
+  ['thoughts', '<think></think>'.repeat(100_000)],
+  ['ends of thoughts', '</think'.repeat(200_000)],
+  ['lists', '[1] '.repeat(300_000)],
+  ['brackets that do not end', `x ${'['.repeat(1_000_000)}`],
+])('an answer of a megabyte of %s is read in a moment', (_what, text) => {
+  const spent = processorTime();
+  read(text);
+  expect(spent()).toBeLessThan(1_000);
 });

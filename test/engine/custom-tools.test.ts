@@ -114,6 +114,20 @@ describe('a step that calls a custom tool', () => {
     await server.close();
   });
 
+  test('waits as long as the service asks before it is tried again', async () => {
+    const at: number[] = [];
+    const server = await startHttpServer((_request, response) => {
+      const status = at.push(performance.now()) === 1 ? 429 : 200;
+      response.writeHead(status, { 'retry-after': '3' }).end('{}');
+    });
+    const { name } = await call('POST', '/api/tools', { name: 'busy', endpoint_url: server.url });
+    const retry = { max_attempts: 2, initial_interval_seconds: 0.01 };
+    const run = await engine.until(await start(name, { retry }), ['success', 'failed']);
+    expect(run.status).toBe('success');
+    expect(at[1]! - at[0]!).toBeGreaterThanOrEqual(2_900);
+    await server.close();
+  });
+
   test.each<[number, number, object, object]>([
     [500, 2, {}, {}],
     [500, 1, { retry_count: 0 }, {}],

@@ -8,6 +8,7 @@ import {
   parseOutsideJson,
   withDigits,
 } from '../../shared/outside-json.ts';
+import { exactFetch } from '../../shared/platform/calls/exact-fetch.ts';
 import { processorTime } from '../support/processor-time.ts';
 
 const read = (text: string): unknown => parseExactJson('body', text);
@@ -219,3 +220,63 @@ describe('the output of a step', () => {
 function deepObject(count: number): string {
   return '{"a":'.repeat(count - 1) + '{}' + '}'.repeat(count - 1);
 }
+
+describe('JSON that an SDK parses itself', () => {
+  const deep = `{"a":${'['.repeat(200)}${']'.repeat(200)}}`;
+  const answered = async (type: string, pieces: string[], status = 200) => {
+    const body = new ReadableStream<Uint8Array>({
+      start: (controller) => {
+        for (const piece of pieces) controller.enqueue(Buffer.from(piece));
+        controller.close();
+      },
+    });
+    const fetch = () =>
+      Promise.resolve(new Response(body, { status, headers: { 'content-type': type } }));
+    const answer = await exactFetch(fetch, { concerns: () => true })('http://model.example/');
+    return { status: answer.status, text: await answer.text() };
+  };
+
+  test.each([
+    'application/json',
+    'application/problem+json',
+    'text/plain',
+    'text/event-stream',
+    '',
+  ])('is measured and keeps its digits, whole, as %s', async (type) => {
+    expect(await answered(type, [' \n', '{"id":76159173374', '95251231}'])).toEqual({
+      status: 200,
+      text: ' \n{"id":"7615917337495251231"}',
+    });
+    await expect(answered(type, [deep.slice(0, 99), deep.slice(99)])).rejects.toThrow(
+      /model\.example is too large: nested deeper than 100/,
+    );
+  });
+
+  test.each(['text/event-stream', 'text/plain'])('is measured in events of %s', async (type) => {
+    const events = ['event: x\nda', 'ta: {"id":7615917337495251231}\n\nda'];
+    expect((await answered(type, [...events, 'ta: [DONE]'])).text).toBe(
+      'event: x\ndata: {"id":"7615917337495251231"}\n\ndata: [DONE]\n',
+    );
+    await expect(answered(type, [...events, `ta: ${deep}`])).rejects.toThrow(/too large/);
+  });
+
+  test.each(['\n', '\r\n', '\r'])('is measured in events of several lines (%j)', async (end) => {
+    const lines = ['id: 1', 'data: {"id":', 'event: x', 'data:7615917337495251231}', '', ''];
+    const text = lines.join(end);
+    expect((await answered('text/event-stream', [text.slice(0, 20), text.slice(20)])).text).toBe(
+      'id: 1\nevent: x\ndata: {"id":\ndata: "7615917337495251231"}\n\n',
+    );
+    const hidden = ['data: {"a":', `data: ${deep.slice(5)}`, '', ''].join(end);
+    await expect(answered('text/event-stream', [hidden])).rejects.toThrow(/too large/);
+  });
+
+  test('is left out of a refusal when it is too large', async () => {
+    expect(await answered('application/json', [deep], 500)).toEqual({
+      status: 500,
+      text: 'nested deeper than 100 levels of lists and objects',
+    });
+    expect((await answered('application/json', ['{"error":"no"}'], 429)).text).toBe(
+      '{"error":"no"}',
+    );
+  });
+});

@@ -1,7 +1,7 @@
 import type { OutboundEventType } from '../../contract/data/outbound.ts';
 import { signDelivery, standardHeaders } from './delivery-signature.ts';
 import { type Egress, EgressError, findEgressError } from '../egress/egress.ts';
-import { isSuccess } from './outside.ts';
+import { isSuccess, retryAfterOf } from './outside.ts';
 
 /** From the first byte sent to the last byte of the response. */
 const TIMEOUT_MS = 15_000;
@@ -76,14 +76,6 @@ function outcomeOf({ status, headers }: Response, beginning: string): PostOutcom
   const excerpt = beginning.slice(0, EXCERPT_CHARACTERS).trim().replaceAll('\0', '\ufffd');
   const error = `Responded with ${status}${excerpt === '' ? '' : `: ${excerpt}`}`.toWellFormed();
   return { fault: false, status, error, retryAfterMs: retryAfterOf(headers.get('retry-after')) };
-}
-
-/** In ms from now: seconds or a date. 0 for anything else. */
-export function retryAfterOf(header: string | null, now = Date.now()): number {
-  const text = header?.trim() ?? '';
-  if (/^\d+$/.test(text)) return Number(text) * 1000;
-  const at = Date.parse(text);
-  return Number.isNaN(at) ? 0 : Math.max(0, at - now);
 }
 
 async function beginningOf(response: Response): Promise<string> {

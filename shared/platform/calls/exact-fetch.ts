@@ -11,14 +11,19 @@ interface Reading {
 }
 
 /**
- * `fetch` for SDKs that parse responses themselves: each JSON text in a successful response, whole or as an event of a
- * stream, is measured first, and keeps the digits of its numbers. Throws EgressError `too_large`.
+ * `fetch` for SDKs that parse responses themselves, of any content type: each JSON text in a successful response,
+ * whole or as an event of a stream, is measured first, and keeps the digits of its numbers. Of a refusal with a text that is
+ * too large, only that remains. Throws EgressError `too_large`.
  */
 export const exactFetch =
   (fetch: Egress['fetch'], { concerns, onTooLarge }: Reading): Egress['fetch'] =>
   async (input, init) => {
     const response = await fetch(input, init);
-    if (!response.ok || response.body === null) return response;
+    if (response.body === null) return response;
+    if (!response.ok) {
+      const text = await response.text();
+      return new Response(sizeProblem(text) ?? text, response);
+    }
     const read = (text: string): string => {
       const problem = sizeProblem(text);
       if (problem === undefined) return withDigits(text, concerns);
@@ -27,9 +32,9 @@ export const exactFetch =
       onTooLarge?.(tooLarge);
       throw tooLarge;
     };
-    const type = response.headers.get('content-type') ?? '';
-    if (isJson(type)) return new Response(read(await response.text()), response);
-    if (!/^\s*text\/event-stream\b/i.test(type)) return response;
+    if (isJson(response.headers.get('content-type') ?? '')) {
+      return new Response(read(await response.text()), response);
+    }
     const events = response.body
       .pipeThrough(new TextDecoderStream())
       .pipeThrough(eventsOf(read))
@@ -37,23 +42,42 @@ export const exactFetch =
     return new Response(events, response);
   };
 
-const DATA = /^data: ?/;
+const DATA = /^data(?:: ?|$)/;
+/** A return at the end may be half of a line's end. */
+const LINE_END = /\r\n|\n|\r(?!$)/;
 
-/** Reads the data of events, line by line; a JSON text in an event is one line. */
+/** Reads the data of events, which may be several lines. Without events, a JSON text is all there is. */
 function eventsOf(read: (text: string) => string): TransformStream<string, string> {
+  let isWhole: boolean | undefined;
   let rest = '';
-  const readLine = (line: string): string => {
-    const field = DATA.exec(line)?.[0];
-    return field === undefined ? line : field + read(line.slice(field.length));
+  let event: string[] = [];
+  /** The event so far, with its data last. */
+  const written = (): string => {
+    const data = event.flatMap((line) => (DATA.test(line) ? line.replace(DATA, '') : []));
+    const others = event.filter((line) => !DATA.test(line));
+    event = [];
+    const lines = data.length === 0 ? [] : read(data.join('\n')).split('\n');
+    return [...others, ...lines.map((line) => `data: ${line}`)].map((line) => `${line}\n`).join('');
+  };
+  const take = (lines: readonly string[], controller: TransformStreamDefaultController<string>) => {
+    for (const line of lines) {
+      if (line === '') controller.enqueue(`${written()}\n`);
+      else event.push(line);
+    }
   };
   return new TransformStream({
     transform: (chunk, controller) => {
-      const lines = (rest + chunk).split('\n');
+      rest += chunk;
+      if (isWhole === undefined && rest.trim() !== '') isWhole = /^\s*[[{]/.test(rest);
+      if (isWhole !== false) return;
+      const lines = rest.split(LINE_END);
       rest = lines.pop() ?? '';
-      if (lines.length > 0) controller.enqueue(`${lines.map(readLine).join('\n')}\n`);
+      take(lines, controller);
     },
     flush: (controller) => {
-      if (rest !== '') controller.enqueue(readLine(rest));
+      if (isWhole !== false) return controller.enqueue(read(rest));
+      if (rest !== '') take([rest.replace(/\r$/, '')], controller);
+      controller.enqueue(written());
     },
   });
 }

@@ -12,7 +12,7 @@ import { z } from 'zod';
 import { NodeError } from '../../node-error.ts';
 import { checkUserHeaders, type Egress, EgressError } from '../egress/egress.ts';
 import { exactFetch } from './exact-fetch.ts';
-import { callOutside, isRetryableStatus } from './outside.ts';
+import { callOutside, isRetryableStatus, retryAfterMs } from './outside.ts';
 
 /** A server, and how long to wait for it. */
 export interface McpServer {
@@ -64,7 +64,7 @@ async function inOneSession<T>(
   work: Work<T>,
 ): Promise<T> {
   const { url, idempotencyKey: key } = server;
-  const { fetch, failure } = rememberFailure(egress);
+  const { fetch, failure, wait } = rememberFailure(egress);
   const transport = new StreamableHTTPClientTransport(url, {
     fetch,
     requestInit: {
@@ -98,7 +98,7 @@ async function inOneSession<T>(
   } catch (error) {
     if (server.signal.aborted) throw server.signal.reason;
     if (error instanceof NodeError) throw error;
-    const known = failure() ?? nodeErrorFrom(error, url, server);
+    const known = failure() ?? nodeErrorFrom(error, url, server, wait());
     const isLost = connected && transport.sessionId !== undefined;
     if (!isLost || !(known instanceof NodeError) || known.status !== 404) throw known;
     throw new SessionLost(known.message, { retryable: false, definite: true, status: 404 });
@@ -122,9 +122,13 @@ const NO_RECONNECTION = {
 /** The SDK hides the error of fetch, so this remembers the guard's own error. */
 function rememberFailure(egress: Egress) {
   let last: EgressError | undefined;
+  let wait = 0;
   const fetch: Egress['fetch'] = async (input, init) => {
     try {
-      return await egress.fetch(input, init);
+      const response = await egress.fetch(input, init);
+      const { status, headers } = response;
+      if (isRetryableStatus(status)) wait = retryAfterMs(headers.get('retry-after'));
+      return response;
     } catch (error) {
       if (error instanceof EgressError) last = error;
       throw error;
@@ -135,7 +139,7 @@ function rememberFailure(egress: Egress) {
     concerns: ([top, part]) => top === 'result' && part !== 'tools',
     onTooLarge: (error) => (last = error),
   });
-  return { fetch: exact, failure: () => last };
+  return { fetch: exact, failure: () => last, wait: () => wait };
 }
 
 /** Sessions of the earlier protocols are closed; this may take a second, and errors are ignored. */
@@ -155,7 +159,7 @@ async function hangUp(client: Client, transport: StreamableHTTPClientTransport):
 export const excerpt = (text: string, { redact }: McpServer): string =>
   (redact?.(text) ?? text).slice(0, 500).toWellFormed();
 
-function nodeErrorFrom(error: unknown, url: URL, server: McpServer): unknown {
+function nodeErrorFrom(error: unknown, url: URL, server: McpServer, wait: number): unknown {
   if (SdkHttpError.isInstance(error)) {
     const { status } = error;
     const text = `${url.host} answered ${status}`;
@@ -163,6 +167,7 @@ function nodeErrorFrom(error: unknown, url: URL, server: McpServer): unknown {
       retryable: isRetryableStatus(status),
       definite: true,
       status,
+      retryAfterMs: wait,
       cause: error,
     });
   }

@@ -46,7 +46,25 @@ export function statusFailure(
     retryable: isRetryableStatus(answer.status),
     definite: true,
     status: answer.status,
+    retryAfterMs: retryAfterMs(answer.headers['retry-after']),
   });
+}
+
+/** The longest wait that a service can ask for. */
+const MAX_RETRY_AFTER_MS = 300_000;
+
+/** How long a `Retry-After` of a service asks to wait, in ms, at most five minutes; 0 as for `retryAfterOf`. */
+export const retryAfterMs = (header: string | null | undefined, now?: number): number =>
+  Math.min(MAX_RETRY_AFTER_MS, retryAfterOf(header, now));
+
+/** In ms from now: seconds or a date. 0 without one, for a date that has passed and for anything else. */
+export function retryAfterOf(header: string | null | undefined, now = Date.now()): number {
+  const text = header?.trim() ?? '';
+  if (/^\d+(?:\.\d+)?$/.test(text)) return Math.ceil(Number(text) * 1000);
+  if (!/\d:\d\d:\d\d/.test(text)) return 0;
+  // One of the three forms of HTTP's dates has no zone: it is GMT, too.
+  const at = Date.parse(/\b(?:GMT|UTC)$|[+-]\d{4}$/i.test(text) ? text : `${text} GMT`);
+  return Number.isNaN(at) ? 0 : Math.max(0, at - now);
 }
 
 export const isSuccess = (status: number): boolean => status >= 200 && status < 300;

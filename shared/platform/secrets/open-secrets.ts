@@ -172,13 +172,9 @@ export async function withoutSecrets<T>(
     return await work();
   } catch (error) {
     if (error instanceof NodeError) {
-      const { retryable, definite, consumption, status } = error;
-      throw new NodeError(cut(error.message), {
-        retryable,
-        definite,
-        consumption,
-        ...(status === undefined ? {} : { status }),
-      });
+      const { retryable, definite, kind, consumption, status, retryAfterMs } = error;
+      const rest = { retryable, definite, kind, consumption, status, retryAfterMs };
+      throw new NodeError(cut(error.message), rest);
     }
     if (error instanceof Error && cut(String(error.stack)) !== String(error.stack)) {
       throw new Error(cut(error.message));

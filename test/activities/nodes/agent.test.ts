@@ -370,6 +370,24 @@ describe('failing providers', () => {
     });
   });
 
+  it.each<[string, string[], number]>([
+    ['a model asks for', ['7'], 7_000],
+    ['the most patient of two does not need', ['7', '20'], 7_000],
+    ['one that does not say so makes needless', ['7', ''], 0],
+  ])('are retried after the wait that %s', async (_what, waits, retryAfterMs) => {
+    server.answers.push(
+      ...waits.map((wait) => ({ status: 429, message: 'no', headers: { 'retry-after': wait } })),
+    );
+    const node = {
+      model: 'openai/gpt-4o',
+      ...(waits.length > 1 && { fallback_models: ['compatible/spare'] }),
+    };
+    await expect(agent()(agentCall({ node }))).rejects.toMatchObject({
+      retryable: true,
+      retryAfterMs,
+    });
+  });
+
   it('never show a key, nor their masked form of it', async () => {
     server.answers.push({
       status: 401,

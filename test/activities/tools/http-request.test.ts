@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { createHttpRequest } from '../../../activities/tools/http-request.ts';
+import { retryAfterMs } from '../../../shared/platform/calls/outside.ts';
 import { createEgress, type Egress } from '../../../shared/platform/egress/egress.ts';
 import type { JsonObject } from '../../../shared/json.ts';
 import { type FakeServer, type Seen, sendJson, startHttpServer } from '../../fakes/http-server.ts';
@@ -57,6 +58,23 @@ describe('http_request', () => {
       'content-type': 'application/json',
       'idempotency-key': 'run_1/step/0',
     });
+  });
+
+  it.each<[string, number]>([
+    ['7', 7_000],
+    ['0.5', 500],
+    ['86400', 300_000],
+    ['Thu, 01 Jan 1970 00:01:00 GMT', 45_000],
+    ['Thursday, 01-Jan-70 00:01:00 GMT', 45_000],
+    ['Thu Jan  1 00:01:00 1970', 45_000],
+    ['Thu, 01 Jan 1970 00:00:00 GMT', 0],
+    ['soon', 0],
+    ['-7', 0],
+    ['', 0],
+  ])('waits as long as Retry-After asks: %s', async (header, ms) => {
+    expect(retryAfterMs(header, 15_000)).toBe(ms);
+    answer = (_request, response) => void response.writeHead(429, { 'retry-after': '7' }).end();
+    await expect(send({})).rejects.toEqual(failure({ retryable: true, retryAfterMs: 7_000 }));
   });
 
   it.each([

@@ -82,6 +82,21 @@ describe('mcp', () => {
     },
   );
 
+  it('passes on how long a server asks to wait', async () => {
+    const busy = await startHttpServer(
+      (_request, response) => void response.writeHead(503, { 'retry-after': '7' }).end(),
+    );
+    try {
+      await expect(call({ server_url: `${busy.url}/mcp`, tool: 'find' })).rejects.toMatchObject({
+        status: 503,
+        retryable: true,
+        retryAfterMs: 7_000,
+      });
+    } finally {
+      await busy.close();
+    }
+  });
+
   it('fails when the tool fails', async () => {
     await expect(call({ tool: 'fail' })).rejects.toMatchObject({
       name: 'NodeError',
