@@ -74,7 +74,11 @@ async function launch(config: Config, supervisor: Supervisor): Promise<string> {
   );
   // Generated if not configured, as in the API; sessions then end with this start.
   const secretKey = config.auth.secretKey ?? randomBytes(32).toString('base64');
-  const env = childEnvironment(config, addresses, bundle, secretKey);
+  const env = {
+    ...childEnvironment(config, addresses, bundle, secretKey),
+    // Ctrl-C stops the servers as well: there is nothing to wait for.
+    SHUTDOWN_GRACE_SECONDS: '1',
+  };
   await both(
     time('api', startProcess('api', config, env, supervisor)),
     time('worker', startProcess('worker', config, env, supervisor)),

@@ -43,12 +43,14 @@ export interface WorkerDeps {
 export interface RunningWorker {
   /** Rejects when a worker fails permanently: the process should then end and be restarted. */
   finished: Promise<void>;
-  /** Stops polling, lets work in progress end or hand over, and closes its connections. */
+  /** Stops polling, lets steps in progress end for `SHUTDOWN_GRACE_SECONDS`, then hand over, and closes its connections. */
   stop(): Promise<void>;
 }
 
-/** How long steps may continue after a stop was requested, before they have to hand over. */
-const SHUTDOWN_GRACE_MS = 1_000;
+/** Alerts, sweeps and jobs hand over when a stop is requested: another worker continues them without repeating much. */
+const BACKGROUND_GRACE_MS = 1_000;
+/** From the cancel of what still runs until the worker gives it up. */
+const HAND_OVER_MS = 2_000;
 /** Workflow tasks that are computed or wait for their local activities. */
 const WORKFLOW_TASK_SLOTS = 100;
 const STEP_POLLERS = { type: 'autoscaling', minimum: 2, initial: 5, maximum: 20 } as const;
@@ -131,6 +133,12 @@ const activityTuner = (slots: Slots): TunerHolder => ({
   nexusTaskSlotSupplier: fixed(1),
 });
 
+/** A worker that is stopped takes no tasks, lets those it has end for so long, and then cancels them. */
+const stopTimes = (graceMs: number): Partial<WorkerOptions> => ({
+  shutdownGraceTime: graceMs,
+  shutdownForceTime: graceMs + HAND_OVER_MS,
+});
+
 /** The workers, one per task queue, not yet running. */
 async function createWorkers(
   deps: WorkerDeps,
@@ -143,17 +151,18 @@ async function createWorkers(
     connection,
     namespace: connectOptions(config).namespace,
     dataConverter: dataConverter(db),
-    shutdownGraceTime: SHUTDOWN_GRACE_MS,
-    shutdownForceTime: SHUTDOWN_GRACE_MS + 2_000,
+    ...stopTimes(config.worker.shutdownGraceMs),
   };
   const { maxConcurrentSteps } = config.worker;
   const forActivities = (
     queue: 'steps' | 'overflow' | 'background' | 'deliveries',
     slots: Slots,
     pollers: { minimum: number; initial: number; maximum: number },
+    graceMs = config.worker.shutdownGraceMs,
   ): Promise<Worker> =>
     Worker.create({
       ...shared,
+      ...stopTimes(graceMs),
       taskQueue: temporal.queues[queue],
       activities: { ...activities[queue] },
       tuner: activityTuner(slots),
@@ -178,11 +187,12 @@ async function createWorkers(
       initial: 1,
       maximum: 20,
     }),
-    await forActivities('background', fixed(BACKGROUND_SLOTS), {
-      minimum: 1,
-      initial: 1,
-      maximum: 5,
-    }),
+    await forActivities(
+      'background',
+      fixed(BACKGROUND_SLOTS),
+      { minimum: 1, initial: 1, maximum: 5 },
+      BACKGROUND_GRACE_MS,
+    ),
     await forActivities('deliveries', fixed(DELIVERY_SLOTS), {
       minimum: 1,
       initial: 2,

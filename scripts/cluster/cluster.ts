@@ -24,14 +24,15 @@ const PAUSE_MS = 250;
 type Signals = Parameters<Child['stop']>[0];
 type Kind = 'postgres' | 'temporal' | 'temporal-ui' | 'api' | 'worker';
 
-/** How each kind of part stops, with the time that it gets in ms. A worker finishes or hands back its steps. */
-const stopSignals: Record<Kind, Signals> = {
+/** How each kind of part stops, with the time that it gets in ms. */
+const stopSignals = ({ worker }: Config): Record<Kind, Signals> => ({
   postgres: postgresStopSignals(5_000),
   temporal: [['SIGTERM', 15_000]],
   'temporal-ui': [['SIGTERM', 5_000]],
   api: [['SIGTERM', 10_000]],
-  worker: [['SIGTERM', 30_000]],
-};
+  // Its steps end within the grace period, or are handed back.
+  worker: [['SIGTERM', worker.shutdownGraceMs + 30_000]],
+});
 
 export interface ClusterOptions {
   /** Its ports are chosen. */
@@ -69,17 +70,19 @@ const kindOf = (part: Part): Kind => part.name.replace(/-\d+$/, '') as Kind;
 
 export function createCluster(options: ClusterOptions): Cluster {
   const parts: Part[] = [];
+  const signals = stopSignals(options.config);
   const closers: (() => Promise<unknown>)[] = [];
   return {
     parts,
     start: () => startParts(options, parts, closers),
-    restart: (part) => part.restart(stopSignals[kindOf(part)], 2 * READY_MS),
+    restart: (part) =>
+      part.restart(signals[kindOf(part)], options.config.worker.shutdownGraceMs + 2 * READY_MS),
     stop: async () => {
       await Promise.all(closers.map((close) => close()));
       // Dependents first. Parts of a kind stop together.
       for (const kind of ['api', 'worker', 'temporal-ui', 'temporal', 'postgres'] as const) {
         const same = parts.filter((part) => kindOf(part) === kind);
-        await Promise.all(same.map((part) => part.end(stopSignals[kind])));
+        await Promise.all(same.map((part) => part.end(signals[kind])));
       }
     },
     killAll: () => parts.forEach((part) => part.killNow()),

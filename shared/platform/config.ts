@@ -125,6 +125,7 @@ export const environmentSchema = z.object({
   MAX_STEPS_IN_FLIGHT_PER_RUN: z.coerce.number().int().min(1).max(1_500).default(100),
   HEARTBEAT_TIMEOUT_SECONDS: z.coerce.number().min(1).default(10),
   WORKFLOW_TASK_TIMEOUT_SECONDS: z.coerce.number().min(1).max(120).default(10),
+  SHUTDOWN_GRACE_SECONDS: z.coerce.number().min(0).max(86_400).default(60),
 
   RECONCILE_INTERVAL_SECONDS: z.coerce.number().min(0.05).default(1),
   RECONCILE_GRACE_SECONDS: z.coerce.number().min(0.1).default(30),
@@ -280,6 +281,7 @@ export function loadConfig(env: Variables = process.env) {
       maxStepsInFlightPerRun: e.MAX_STEPS_IN_FLIGHT_PER_RUN,
       heartbeatTimeoutMs: e.HEARTBEAT_TIMEOUT_SECONDS * 1000,
       workflowTaskTimeoutMs: e.WORKFLOW_TASK_TIMEOUT_SECONDS * 1000,
+      shutdownGraceMs: e.SHUTDOWN_GRACE_SECONDS * 1000,
       metricsHost: e.WORKER_METRICS_HOST,
       metricsPort: e.WORKER_METRICS_PORT,
     },

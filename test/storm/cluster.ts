@@ -163,6 +163,7 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
     HEARTBEAT_TIMEOUT_SECONDS: '5',
     RECONCILE_GRACE_SECONDS: '5',
     DELIVERY_BACKOFF_SECONDS: '0.15',
+    SHUTDOWN_GRACE_SECONDS: '1',
   };
   const startNode = async (name: PartName, own: NodeJS.ProcessEnv): Promise<Start> => {
     const [kind = ''] = name.split('-');

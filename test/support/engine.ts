@@ -59,6 +59,8 @@ export async function startEngine(
     RECONCILE_GRACE_SECONDS: '1',
     // Many tests kill a worker and wait until another continues its runs.
     WORKFLOW_TASK_TIMEOUT_SECONDS: '3',
+    // Workers in the way of a test stop at once.
+    SHUTDOWN_GRACE_SECONDS: '1',
     WORKFLOW_BUNDLE: setting('WORKFLOW_BUNDLE'),
     ...options.env,
   };

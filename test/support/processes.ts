@@ -65,7 +65,7 @@ async function start(name: 'api' | 'worker', env: Environment): Promise<TestProc
     args: [...nodeFlags, join(projectDir, name, 'main.ts')],
     cwd: projectDir,
     // Creating demo data is slow, and tests count rows.
-    env: { ...inherited, NODE_ENV: 'test', SEED: 'off', ...env },
+    env: { ...inherited, NODE_ENV: 'test', SEED: 'off', SHUTDOWN_GRACE_SECONDS: '1', ...env },
   });
 }
 

@@ -1,0 +1,83 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { startToolServer, type ToolServer } from '../fakes/tool-server.ts';
+import { type Engine, eventually, startEngine } from '../support/engine.ts';
+import { type ModelServer, startModelServer } from '../support/model-server.ts';
+import { startWorkerProcess, type TestProcess } from '../support/processes.ts';
+
+// Workers as processes of their own, which are stopped while a model answers slowly.
+
+let engine: Engine;
+let models: ModelServer;
+let tools: ToolServer;
+/** The model answers when it opens. */
+let gate: { opened: Promise<unknown>; open: () => void };
+
+beforeAll(async () => {
+  models = await startModelServer(() => ({
+    text: 'Hello',
+    pause: async () => void (await gate.opened),
+  }));
+  tools = await startToolServer();
+  engine = await startEngine({
+    worker: false,
+    env: {
+      OPENAI_API_KEY: 'sk-test-0123456789abcdef',
+      OPENAI_BASE_URL: `${models.url}/v1`,
+    },
+  });
+});
+afterAll(async () => {
+  await engine.close();
+  await models.close();
+  await tools.close();
+});
+
+/** A run whose model was asked by a worker that is being stopped. */
+async function stoppedWhileAsking(
+  graceSeconds: number,
+): Promise<{ runId: string; worker: TestProcess }> {
+  const { promise: opened, resolve } = Promise.withResolvers<unknown>();
+  gate = { opened, open: () => resolve(undefined) };
+  models.seen.length = 0;
+  const worker = await startWorkerProcess({
+    ...engine.env,
+    LOG_LEVEL: 'info',
+    SHUTDOWN_GRACE_SECONDS: String(graceSeconds),
+  });
+  const workflowId = await engine.define({
+    nodes: [{ id: 'ask', kind: 'agent', prompt: 'Hello?', model: 'openai/gpt-5-mini' }],
+    edges: [],
+  });
+  const runId = await engine.trigger(workflowId);
+  await eventually(() => models.asked().length === 1);
+  process.kill(worker.pid, 'SIGTERM');
+  await eventually(() => worker.tail().some((line) => line.includes('worker is stopping')));
+  return { runId, worker };
+}
+
+test('a worker that is stopped lets its steps end, and takes no others', async () => {
+  const { runId, worker } = await stoppedWhileAsking(60);
+  const later = await engine.trigger(await engine.define({ nodes: [tools.node('b')], edges: [] }));
+  // Long enough for a worker that takes a step, or that cancels one.
+  await sleep(3_000);
+  expect(tools.calls('b')).toEqual([]);
+  gate.open();
+  expect(await worker.exited).toEqual({ code: 0, signal: null });
+  const next = await startWorkerProcess(engine.env);
+  const run = await engine.until(runId, ['success', 'failed']);
+  expect(run.steps).toMatchObject([{ status: 'success', attempt: 1 }]);
+  expect(models.asked()).toHaveLength(1);
+  expect((await engine.until(later, ['success', 'failed'])).status).toBe('success');
+  await next.kill();
+}, 60_000);
+
+test('what does not end in that time continues on another worker', async () => {
+  const { runId, worker } = await stoppedWhileAsking(1);
+  expect(await worker.exited).toEqual({ code: 0, signal: null });
+  gate.open();
+  const next = await startWorkerProcess(engine.env);
+  expect((await engine.until(runId, ['success', 'failed'])).status).toBe('success');
+  expect(models.asked()).toHaveLength(2);
+  await next.kill();
+}, 60_000);
