@@ -7,7 +7,12 @@ import { type ChildRules, lookAtChild, startChild } from '../shared/operations/r
 import type { RunDeps } from '../shared/operations/runs/runs.ts';
 import { judgeUntrusted } from '../shared/platform/threads/untrusted.ts';
 import { asTool } from '../shared/tools.ts';
-import { readArguments, requireOwnApproval, resultForModel } from './agents/call.ts';
+import {
+  type CallArguments,
+  readArguments,
+  requireOwnApproval,
+  resultForModel,
+} from './agents/call.ts';
 import { createRedact } from './agents/redact.ts';
 import type { FrameNotifier } from './frame-notifier.ts';
 import type { PolicyCache } from './policies.ts';
@@ -37,9 +42,10 @@ export function createChildActivities(
 async function start(deps: ChildDeps, call: ChildCall): Promise<ChildReport> {
   const judge = judging(deps, call);
   let step: ChildCall & { execution: string };
+  let approval: CallArguments['approval'];
   try {
     const { agent, input } = call;
-    const own = { args: input, approved: false, history: false };
+    const own: CallArguments = { args: input, history: false };
     const asked = agent === undefined ? own : await readArguments(deps.db, call, agent);
     if (asked === undefined) return { state: 'reported' };
     step = { ...call, input: asked.args, execution: executionId() };
@@ -50,6 +56,7 @@ async function start(deps: ChildDeps, call: ChildCall): Promise<ChildReport> {
     });
     if (recorded !== undefined) return recorded;
     requireOwnApproval(asked, agent ?? {});
+    ({ approval } = asked);
   } catch (error) {
     // No one has approved the call: a failure of this run, and not of the infrastructure.
     if (!(error instanceof ApplicationFailure) || error.type !== FAILURE_NODE) throw error;
@@ -57,6 +64,7 @@ async function start(deps: ChildDeps, call: ChildCall): Promise<ChildReport> {
   }
   return startChild(deps, step, {
     judge,
+    approvedTool: approval?.toolDigest,
     resultOf: presenting(deps, call),
   });
 }

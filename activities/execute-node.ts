@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { ApplicationFailure, CancelledFailure } from '@temporalio/activity';
 import { ApplicationFailureCategory } from '@temporalio/common';
-import { type CustomTool, findCustomTool } from '../shared/db/workflows/custom-tools.ts';
+import { jsonDigest } from '../shared/crypto/json-digest.ts';
+import { type CustomTool, findCustomTool, targetOf } from '../shared/db/workflows/custom-tools.ts';
 import { recordStepVerdict } from '../shared/db/audit/governance.ts';
 import { blockedEvidence, blockedText } from '../shared/db/money/blocked.ts';
 import type { Pool } from '../shared/db/pool.ts';
@@ -30,6 +31,7 @@ import { withEffects } from '../shared/platform/egress/effects.ts';
 import { WorkBusyError } from '../shared/platform/threads/threads.ts';
 import { CostlyError } from '../shared/platform/threads/untrusted.ts';
 import type { Judgement } from '../shared/policy/judge.ts';
+import { outdatedApproval } from '../shared/rejection.ts';
 import { customToolName } from '../shared/tools.ts';
 import type { Attempt } from './attempt.ts';
 import { type Consumption, NodeError } from './nodes/node.ts';
@@ -75,8 +77,9 @@ export function createExecuteNode(
     const { customTool, call: known } = await withCustomTool(deps.db, asked);
     const prepared = await prepareAgentPart(deps, known, attempt);
     if (prepared === undefined) return agentProgress(known, undefined);
-    const { call, turn } = prepared;
-    const execute = (): Promise<Json> => executeStep(deps, attempt, call, { customTool, turn });
+    const { call, turn, approval } = prepared;
+    const execute = (): Promise<Json> =>
+      executeStep(deps, attempt, call, { customTool, approval, turn });
     const effects = effectsOf(call);
     return effects === undefined ? execute() : withEffects(effects, execute);
   };
@@ -92,7 +95,7 @@ async function executeStep(
   deps: ExecuteNodeDeps,
   attempt: Attempt,
   given: StepCall,
-  { customTool, turn }: Pick<Claim, 'customTool' | 'turn'>,
+  { customTool, approval, turn }: Pick<Claim, 'customTool' | 'approval' | 'turn'>,
 ): Promise<Json> {
   const secrets = await readStepSecrets(deps, given, customTool);
   const { execution } = attempt;
@@ -132,6 +135,7 @@ async function executeStep(
             claim,
             beginning: { step, attempt: begun.attempts },
             customTool,
+            approval,
             secrets,
             turn,
             prices,
@@ -181,6 +185,22 @@ async function withCustomTool(
   return { customTool, call: { ...call, node: { ...node, retry, timeout_seconds } } };
 }
 
+/**
+ * Throws a final NodeError for a step that the policies refuse, and for an approved call whose tool is not as it was when
+ * the call was requested.
+ */
+function requirePermitted(
+  { agent }: StepCall,
+  { refusal }: Judgement,
+  { approval, customTool }: Pick<Claim, 'approval' | 'customTool'>,
+): void {
+  if (refusal !== undefined) throw new NodeError(refusal, { retryable: false, kind: 'policy' });
+  if (approval === undefined) return;
+  const digest = customTool === undefined ? null : jsonDigest(targetOf(customTool));
+  if (digest === approval.toolDigest) return;
+  throw new NodeError(outdatedApproval(agent?.tool), { retryable: false });
+}
+
 async function attemptStep(
   deps: ExecuteNodeDeps,
   attempt: Attempt,
@@ -205,9 +225,7 @@ async function attemptStep(
   try {
     let result;
     try {
-      if (judgement.refusal !== undefined) {
-        throw new NodeError(judgement.refusal, { retryable: false, kind: 'policy' });
-      }
+      requirePermitted(call, judgement, claim);
       if ((claim.attempts - claim.errors) % INFRASTRUCTURE_ATTEMPTS === 0) {
         const message = `Its worker was lost ${INFRASTRUCTURE_ATTEMPTS} times`;
         throw new NodeError(message, { retryable: false });

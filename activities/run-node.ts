@@ -37,6 +37,7 @@ export async function runNode(
     budgeted: claim.budgeted,
     prices: claim.prices,
     customTool: claim.customTool,
+    approved: claim.approval !== undefined,
     secrets: claim.secrets,
     params: call.params,
     state: call.state,

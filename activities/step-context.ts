@@ -6,6 +6,7 @@ import type { Logger } from '../shared/platform/logger.ts';
 import type { StepSecrets } from '../shared/platform/secrets/open-secrets.ts';
 import type { FrameNotifier } from './frame-notifier.ts';
 import type { DeltaNotifier } from './agents/delta-notifier.ts';
+import type { CallApproval } from './agents/call.ts';
 import type { RecentCalls } from './agents/recent-calls.ts';
 import type { TurnContext } from './agents/turn.ts';
 import type { PriceOverrides } from '../shared/prices.ts';
@@ -41,6 +42,8 @@ export interface Claim {
   claim: string;
   beginning: Beginning;
   customTool?: CustomTool | undefined;
+  /** Of an agent's call that a person approved. */
+  approval?: CallApproval | undefined;
   secrets?: StepSecrets | undefined;
   /** For a turn of an agent with tools. Still being read when the step is claimed. */
   turn?: Promise<TurnContext> | undefined;

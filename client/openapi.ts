@@ -4980,6 +4980,8 @@ export interface components {
                 [key: string]: unknown;
             } | null;
             schema_digest: string;
+            /** @description Of what the call reaches: address, method, headers and revision of a custom tool, or the version of a workflow; null for a built-in tool */
+            tool_digest: string | null;
             digest: string;
         };
         Pin: {

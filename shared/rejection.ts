@@ -24,3 +24,7 @@ export const timeoutReason = (seconds: number): string =>
 /** The error of a gate that fails at its deadline, for that reason. */
 export const timeoutError = (reason: string | undefined): string =>
   reason === undefined ? 'Timed out' : `Timed out: ${reason}`;
+
+/** Why a call is not made under its approval. The model reads it, and can call again. */
+export const outdatedApproval = (tool = ''): string =>
+  `The approval of the call of '${tool}' no longer fits: the tool has changed since. Call it again to be asked again`;

@@ -9,10 +9,16 @@ import type { Redact } from './redact.ts';
 
 export interface CallArguments {
   args: JsonObject;
-  /** A person had to approve them. */
-  approved: boolean;
+  /** A person had to approve them: what the approval is bound to. */
+  approval?: CallApproval | undefined;
   /** The approval was given in another run: it is history, and lets nothing be executed. */
   history: boolean;
+}
+
+/** What an approved call may reach. */
+export interface CallApproval {
+  /** The digest of the tool as it was when the call was requested; null for a built-in tool. */
+  toolDigest: string | null;
 }
 
 /**
@@ -37,7 +43,7 @@ export async function readArguments(
   const { call, approved, status } = stored;
   return {
     args: permittedArguments(runId, stepKey, stored, stored.call.arguments),
-    approved: call.question !== undefined,
+    approval: call.question === undefined ? undefined : { toolDigest: call.tool_digest ?? null },
     history: call.question !== undefined && approved?.reused === true && status !== 'success',
   };
 }
@@ -70,6 +76,7 @@ function permittedArguments(
     run_id: runId,
     step_key: stepKey,
     tool: call.tool,
+    tool_digest: call.tool_digest,
     schema_digest: call.schema_digest ?? '',
     arguments: args,
   });

@@ -12,7 +12,7 @@ import { toDollars } from '../../shared/money.ts';
 import type { Consumption } from '../nodes/node.ts';
 import type { Attempt } from '../attempt.ts';
 import type { ExecuteNodeDeps } from '../step-context.ts';
-import { readArguments, requireOwnApproval } from './call.ts';
+import { type CallApproval, readArguments, requireOwnApproval } from './call.ts';
 import { resolveTools } from './tools.ts';
 import { readTurnContext, type TurnContext } from './turn.ts';
 
@@ -22,14 +22,16 @@ import { readTurnContext, type TurnContext } from './turn.ts';
  */
 
 /**
- * The call with its arguments, for a tool call, or with the context of a turn, which is read while the turn is judged
+ * The call with its arguments and its approval, for a tool call, or with the context of a turn, which is read while the turn is judged
  * and claimed. Undefined for a call that is not made again. Any other step is returned unchanged.
  */
 export async function prepareAgentPart(
   { db, recentCalls }: Pick<ExecuteNodeDeps, 'db' | 'recentCalls'>,
   call: StepCall,
   { execution, number }: Attempt,
-): Promise<{ call: StepCall; turn?: Promise<TurnContext> } | undefined> {
+): Promise<
+  { call: StepCall; approval?: CallApproval | undefined; turn?: Promise<TurnContext> } | undefined
+> {
   const { agent, node, run_id: runId, step_key: stepKey } = call;
   if (agent === undefined) return { call };
   if (isCall(agent)) {
@@ -38,7 +40,8 @@ export async function prepareAgentPart(
       number === 1 && recent !== undefined ? undefined : await readArguments(db, call, agent);
     requireOwnApproval(asked, agent);
     const params = asked === undefined ? recent : asked.args;
-    return params === undefined ? undefined : { call: { ...call, params } };
+    if (params === undefined) return undefined;
+    return { call: { ...call, params }, approval: asked?.approval };
   }
   if (node.kind !== 'agent') throw new Error('Only an agent has turns');
   const tools = await resolveTools(db, call.workspace_id, node);

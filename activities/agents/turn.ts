@@ -147,7 +147,12 @@ async function decideCall(
   if (schemaProblem !== undefined) return refuse(`The schema of '${tool.name}' ${schemaProblem}`);
   if (problem !== undefined) return refuse(`The arguments do not fit the schema: ${problem}`);
   const args = { ...call.given, ...agent.fixed?.[tool.name] };
-  const recorded = { ...call, arguments: args, schema_digest: tool.schemaDigest };
+  const recorded = {
+    ...call,
+    arguments: args,
+    schema_digest: tool.schemaDigest,
+    ...(tool.toolDigest === null ? {} : { tool_digest: tool.toolDigest }),
+  };
   const asks = await needsApproval(workspaceId, tool.approval, { ...agent.state, args }, place);
   if (!asks) return recorded;
   const { value } = await redact(args);

@@ -26,6 +26,8 @@ export interface NodeCall<Node extends ExecutedNode = ExecutedNode> {
   node: Node;
   /** The registered tool of a `custom:<name>`; undefined when there is none. */
   customTool?: CustomTool | undefined;
+  /** A person approved the call: nothing that it depends on may be taken from a cache. */
+  approved?: boolean | undefined;
   /** The secrets of its parameters, or of its custom tool, sealed. */
   secrets?: StepSecrets | undefined;
   /** The node's templated parameters with every reference resolved. */

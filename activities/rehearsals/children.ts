@@ -13,9 +13,9 @@ export async function rehearseChild(
   { db, frames }: Pick<ExecuteNodeDeps, 'db' | 'frames'>,
   call: ChildCall & { execution: string },
   {
-    approved,
+    approval,
     inputOf,
-  }: Pick<CallArguments, 'approved'> & {
+  }: Pick<CallArguments, 'approval'> & {
     /** Its input as it is stored. */
     inputOf: () => Promise<Json>;
   },
@@ -34,7 +34,12 @@ export async function rehearseChild(
         }));
   const starts = { name: 'workflow' };
   const step = { step_key: stepKey, inputOf };
-  const done = await endOf(step, found, rehearsal, approved ? approvedCall(starts) : starts);
+  const done = await endOf(
+    step,
+    found,
+    rehearsal,
+    approval === undefined ? starts : approvedCall(starts),
+  );
   if (done === undefined) return undefined;
   const ended = await endStep(db, childBeginning(call, done.input), done);
   frames.wakeNow(runId);

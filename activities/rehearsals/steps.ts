@@ -41,7 +41,7 @@ async function endOfCall(
   if (agent?.call !== undefined) {
     const asked = await readArguments(db, call, { ...agent, call: agent.call });
     if (asked === undefined) return undefined;
-    const { args, approved } = asked;
+    const { args, approval } = asked;
     const place = { runId, stepKey, agentKey: agent.step_key, tool: agent.tool ?? '' };
     const effect = effectOf({ ...call, params: args });
     const record = await findRecordedCall(db, { ...place, args });
@@ -49,7 +49,7 @@ async function endOfCall(
       step_key: stepKey,
       inputOf: storedInput(deps, attempt, { ...call, params: args }),
     };
-    return endOf(step, record, rules, approved ? approvedCall(effect) : effect);
+    return endOf(step, record, rules, approval === undefined ? effect : approvedCall(effect));
   }
   const step = { step_key: stepKey, inputOf: storedInput(deps, attempt, call) };
   const pinned = await pinnedEnd(db, call, rules);

@@ -15,6 +15,7 @@ export function createCustom(deps: CustomToolDeps): NodeRunner<ToolNode> {
       tool,
       arguments: call.params,
       secrets: call.secrets?.sealed,
+      fresh: call.approved,
       idempotencyKey: call.idempotencyKey,
       timeoutMs: (call.node.timeout_seconds ?? tool.timeout_seconds) * 1000,
       signal: call.signal,

@@ -11,6 +11,8 @@ export interface OfferedTool {
   schema: JsonObject;
   /** `sha256:` and the digest of the schema's canonical JSON. */
   schemaDigest: string;
+  /** The same of what a call reaches: see `CallTarget`. Null for a built-in tool. */
+  toolDigest: string | null;
   /** `always`, `never` or an expression over `args` and the run's state. */
   approval: string;
   /** Names of the arguments that the node sets. */

@@ -7,11 +7,19 @@ import { calledAs, customToolName, workflowOf } from '../tools.ts';
 import { builtinDefinitions, notForAgents, type ToolDefinition } from './builtin-tools.ts';
 import type { OfferedTool } from './offered-tool.ts';
 
+/**
+ * What a call of a tool reaches: where a custom tool sends it and how, or the version of a workflow that it runs. The
+ * approval of a call is bound to it.
+ */
+export type CallTarget = JsonObject;
+
 /** The fields of a custom tool that its offer depends on. */
 export interface CustomToolDefinition {
   label: string;
   description: string;
   input_schema: JsonObject | null;
+  /** Undefined where calls are not made, only checked. */
+  target?: CallTarget;
 }
 
 /** A workspace's own tools, by name, without `custom:`. */
@@ -19,7 +27,7 @@ export type CustomToolDefinitions = ReadonlyMap<string, CustomToolDefinition>;
 
 /** The fields of a workflow's current version that its offer depends on, or why there is no such workflow. */
 export type WorkflowDefinition =
-  | { name: string; description: string; input_schema: JsonObject | null }
+  | { name: string; description: string; input_schema: JsonObject | null; target?: CallTarget }
   | { problem: string };
 
 /** Workflows, by the id or name with which an agent offers them. */
@@ -41,7 +49,9 @@ export interface ToolProblem {
 }
 
 /** A tool as it will be offered; its digest can only be computed where a hash is at hand. */
-export type ResolvedTool = Omit<OfferedTool, 'schemaDigest'>;
+export type ResolvedTool = Omit<OfferedTool, 'schemaDigest' | 'toolDigest'> & {
+  target: CallTarget | undefined;
+};
 
 /** The most characters of a name that providers accept. */
 const MAX_PROVIDER_NAME = 64;
@@ -65,7 +75,11 @@ export function offeredTools(
 ): { tools: OfferedTool[]; problems: ToolProblem[] } {
   const { tools, problems } = resolveTools(node, definitions);
   return {
-    tools: tools.map((tool) => ({ ...tool, schemaDigest: digest(tool.schema) })),
+    tools: tools.map(({ target, ...tool }) => ({
+      ...tool,
+      schemaDigest: digest(tool.schema),
+      toolDigest: target === undefined ? null : digest(target),
+    })),
     problems,
   };
 }
@@ -123,10 +137,14 @@ function resolveTool(
     fixed: Object.keys(fixed),
     maxCalls: entry.max_calls,
     onError: entry.on_error,
+    target: definition.target,
   };
 }
 
-type Definition = Omit<ToolDefinition, 'schema'> & { schema: JsonObject | null };
+type Definition = Omit<ToolDefinition, 'schema'> & {
+  schema: JsonObject | null;
+  target?: CallTarget | undefined;
+};
 
 function definitionOf(
   name: string,
@@ -142,7 +160,7 @@ function definitionOf(
       return { code: 'unknown_custom_tool', message };
     }
     const description = [tool.description, tool.label].find((text) => text !== '') ?? customName;
-    return { description, schema: tool.input_schema };
+    return { description, schema: tool.input_schema, target: tool.target };
   }
   if (Object.hasOwn(notForAgents, name)) {
     const reason = notForAgents[name as keyof typeof notForAgents];
@@ -164,8 +182,9 @@ function workflowDefinition(
 ): Definition | Omit<ToolProblem, 'path'> {
   const found = workflows.get(workflow) ?? { problem: `There is no workflow '${workflow}'` };
   if ('problem' in found) return { code: 'workflow_unknown', message: found.problem };
-  const { name, description, input_schema: schema } = found;
-  return { description: description === '' ? `Runs the workflow '${name}'` : description, schema };
+  const { name, description, input_schema: schema, target } = found;
+  const text = description === '' ? `Runs the workflow '${name}'` : description;
+  return { description: text, schema, target };
 }
 
 function schemaProblemOf(

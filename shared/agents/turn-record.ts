@@ -7,6 +7,8 @@ export interface RecordedCall extends RequestedCall {
   arguments?: JsonObject;
   /** The digest of the schema that the arguments were checked against. */
   schema_digest?: string;
+  /** The digest of what the call reaches; absent for a built-in tool. */
+  tool_digest?: string;
   /** A person must approve it: the question, with the arguments redacted and shortened. */
   question?: string;
   /** With `question`: the arguments redacted, for receivers outside the service. Null when they are long. */

@@ -40,6 +40,10 @@ const pendingToolCallSchema = z
       description: 'As they will be sent; null for a caller without the capability approve_gates',
     }),
     schema_digest: z.string(),
+    tool_digest: z.string().nullable().meta({
+      description:
+        'Of what the call reaches: address, method, headers and revision of a custom tool, or the version of a workflow; null for a built-in tool',
+    }),
     digest: z.string(),
   })
   .meta({ id: 'PendingToolCall' });

@@ -6,6 +6,8 @@ export interface CallToApprove {
   run_id: string;
   step_key: string;
   tool: string;
+  /** The digest of what the call reaches. Absent or null for a built-in tool, and for calls of earlier releases. */
+  tool_digest?: string | null | undefined;
   schema_digest: string;
   /** As they will be sent. */
   arguments: JsonObject;
@@ -16,6 +18,15 @@ export const callDigest = ({
   run_id,
   step_key,
   tool,
+  tool_digest,
   schema_digest,
   arguments: args,
-}: CallToApprove): string => jsonDigest({ run_id, step_key, tool, schema_digest, arguments: args });
+}: CallToApprove): string =>
+  jsonDigest({
+    run_id,
+    step_key,
+    tool,
+    ...(tool_digest == null ? {} : { tool_digest }),
+    schema_digest,
+    arguments: args,
+  });

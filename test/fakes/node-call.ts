@@ -63,6 +63,7 @@ export const offeredTool = (
   description: `Calls ${name}`,
   schema: { type: 'object', properties },
   schemaDigest: 'sha256:0',
+  toolDigest: null,
   approval: 'never',
   fixed: [],
   maxCalls: undefined,

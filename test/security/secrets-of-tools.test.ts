@@ -96,9 +96,16 @@ test('the digest of a call to approve depends on the arguments, not on the secre
   await world.engine.until(runId, ['paused']);
   const shown = await call('GET', `/api/runs/${runId}`);
   const { step_key, tool_call: asked } = shown.body.pending_gate;
-  const { tool: name, schema_digest, arguments: args, digest } = asked;
+  const { tool: name, schema_digest, tool_digest, arguments: args, digest } = asked;
   expect(digest).toBe(
-    callDigest({ run_id: runId, step_key, tool: name, schema_digest, arguments: args }),
+    callDigest({
+      run_id: runId,
+      step_key,
+      tool: name,
+      schema_digest,
+      tool_digest,
+      arguments: args,
+    }),
   );
   expect(gives([shown.text, (await call('GET', '/api/approvals')).text].join('\n'))).toEqual([]);
 

@@ -44,6 +44,7 @@ const decisionRow = z.object({
       status: z.string(),
       tool: z.string(),
       schema_digest: z.string(),
+      tool_digest: z.string().nullable(),
       digest: z.string(),
       decided_digest: z.string().nullable(),
       arguments: jsonObject,
@@ -69,7 +70,7 @@ async function walkDecisions(
             ORDER BY seq LIMIT ${ENTRY_PAGE}) a
       LEFT JOIN runs r ON a.details ->> 'digest' IS NOT NULL AND r.id = a.target_id AND r.workspace_id = ${workspaceId}
       LEFT JOIN LATERAL (
-        SELECT status, tool, schema_digest, digest, decided_digest, arguments, decided_arguments FROM gates
+        SELECT status, tool, schema_digest, tool_digest, digest, decided_digest, arguments, decided_arguments FROM gates
         WHERE run_id = r.id AND step_key = a.details ->> 'step_key' AND kind = 'tool_call'
         ORDER BY digest = a.details ->> 'digest' DESC, round DESC LIMIT 1) g ON true
       ORDER BY a.seq
@@ -94,10 +95,11 @@ function decisionProblem(
 ): string | undefined {
   if (gate === null) return 'the gate of this decision was removed';
   if (gate.digest !== digest) return 'the digest of the decision is not that of its gate';
-  const { tool, schema_digest } = gate;
+  const { tool, schema_digest, tool_digest } = gate;
   const digestOf = (args: JsonObject): string =>
     callDigest({
-      ...{ run_id: run_id ?? '', step_key: step_key ?? '', tool, schema_digest },
+      ...{ run_id: run_id ?? '', step_key: step_key ?? '' },
+      ...{ tool, schema_digest, tool_digest },
       arguments: args,
     });
   if (digestOf(gate.arguments) !== digest) return 'the digest is not that of the shown call';
@@ -156,6 +158,7 @@ const callRow = z.object({
   /** Null when the turn has no such call. */
   tool: z.string().nullable(),
   schema_digest: z.string().nullable(),
+  tool_digest: z.string().nullable(),
   requested: jsonObject.nullable(),
   /** What was sent, redacted. */
   input: storedJson(),
@@ -177,7 +180,8 @@ async function walkSteps(
   for (;;) {
     const page = await tx.any(sql.prepared('audit_calls_page', callRow)`
       SELECT c.run_id, c.step_key, coalesce(call ->> 'question' IS NOT NULL OR g.decided_at IS NOT NULL, false) AS decided,
-             call ->> 'tool' AS tool, call ->> 'schema_digest' AS schema_digest, call -> 'arguments' AS requested, c.input,
+             call ->> 'tool' AS tool, call ->> 'schema_digest' AS schema_digest,
+             call ->> 'tool_digest' AS tool_digest, call -> 'arguments' AS requested, c.input,
              EXISTS (SELECT FROM json_array_elements(c.policy) AS v
                      WHERE v ->> 'decision' IN ('denied', 'blocked')) AS refused,
              g.decided_digest, g.decided_arguments, EXISTS (
@@ -220,13 +224,14 @@ const named = ({ run_id, step_key }: Pick<Problem, 'run_id' | 'step_key'>, probl
 });
 
 function callProblem(row: z.infer<typeof callRow>): string | undefined {
-  const { run_id, step_key, tool, schema_digest } = row;
+  const { run_id, step_key, tool, schema_digest, tool_digest } = row;
   if (row.decided_digest === null) return 'the call was made without an approval';
   const args = row.decided_arguments ?? row.requested ?? {};
   const call = {
     run_id,
     step_key,
     tool: tool ?? '',
+    tool_digest,
     schema_digest: schema_digest ?? '',
     arguments: args,
   };

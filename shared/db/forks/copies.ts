@@ -25,7 +25,7 @@ const recordedSteps = (digests: Record<string, string>): FragmentSqlToken => sql
 
 const gateColumns = sql.fragment`
   step_key, round, node_id, label, prompt, fails_on_reject, status, input, opened_at, decided_at, decided_by,
-  decided_by_name, decided_by_kind, reason, kind, tool, turn, arguments, schema_digest, digest, decided_arguments, decided_digest,
+  decided_by_name, decided_by_kind, reason, kind, tool, turn, arguments, schema_digest, tool_digest, digest, decided_arguments, decided_digest,
   settings, decisions, timed_out`;
 
 /**

@@ -40,6 +40,7 @@ const gateRow = z.object({
   starters: z.array(z.string()),
   tool: z.string().nullable(),
   schema_digest: z.string().nullable(),
+  tool_digest: z.string().nullable(),
   graph: storedJson<Graph>(),
   assignee: storedJson<Gate['assignee']>(),
 });
@@ -81,7 +82,7 @@ export interface AskedGate extends Pick<
   openedAt: string;
   settings: GateSettings;
   progress: GateProgress;
-  call: { tool: string; schemaDigest: string } | null;
+  call: { tool: string; schemaDigest: string; toolDigest: string | null } | null;
   /** Of the version, or the draft, that the run executes. */
   graph: Graph;
 }
@@ -100,7 +101,7 @@ export async function findGate(
 ): Promise<AskedGate | undefined> {
   const row = await db.maybeOne(sql.prepared('gates_find', gateRow)`
     SELECT g.step_key, g.round, s.iteration, g.prompt, g.arguments, ${decisionRecord} AS decision, g.kind, g.node_id,
-           g.label, g.status, g.opened_at::text AS since, g.tool, g.schema_digest,
+           g.label, g.status, g.opened_at::text AS since, g.tool, g.schema_digest, g.tool_digest,
            ${isDecidable} AS decidable, g.settings, g.decisions, ${startersOf} AS starters,
            coalesce(r.graph, v.graph) AS graph, ${assigneeOf} AS assignee
     FROM runs r JOIN gates g ON g.run_id = r.id
@@ -110,7 +111,8 @@ export async function findGate(
     ORDER BY g.round DESC LIMIT 1
   `);
   if (row === null) return undefined;
-  const { settings, decisions, starters, tool, schema_digest, arguments: args, ...gate } = row;
+  const { settings, decisions, starters, tool, arguments: args, ...rest } = row;
+  const { schema_digest, tool_digest: toolDigest, ...gate } = rest;
   return {
     ...gate,
     run_id: runId,
@@ -120,7 +122,10 @@ export async function findGate(
     openedAt: gate.since,
     settings: settings ?? {},
     progress: { starters, decisions: decisions ?? [] },
-    call: tool === null || schema_digest === null ? null : { tool, schemaDigest: schema_digest },
+    call:
+      tool === null || schema_digest === null
+        ? null
+        : { tool, schemaDigest: schema_digest, toolDigest },
   };
 }
 

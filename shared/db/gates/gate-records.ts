@@ -63,7 +63,8 @@ export const gateRecord = sql.fragment`json_build_object(
   'kind', g.kind, 'node_id', g.node_id, 'step_key', g.step_key, 'label', g.label, 'prompt', g.prompt,
   'since', g.opened_at, 'rules', ${gateRules}, 'assignee', ${assigneeOf},
   'tool_call', CASE WHEN g.kind = 'tool_call' THEN json_build_object('tool', g.tool, 'turn', g.turn,
-    'arguments', g.arguments, 'schema_digest', g.schema_digest, 'digest', g.digest) END)`;
+    'arguments', g.arguments, 'schema_digest', g.schema_digest, 'tool_digest', g.tool_digest,
+    'digest', g.digest) END)`;
 
 interface RuleRow {
   settings: GateSettings;

@@ -135,20 +135,22 @@ async function openToolCall(
   `);
   const call = row?.output.calls.find((each) => each.index === index);
   if (call?.arguments === undefined || call.schema_digest === undefined) return false;
-  const { arguments: args, schema_digest, question = tool } = call;
+  const { arguments: args, schema_digest, tool_digest = null, question = tool } = call;
   const digest = callDigest({
     run_id: runId,
     step_key: gate.step_key,
     tool,
+    tool_digest,
     schema_digest,
     arguments: args,
   });
   const result = await tx.query(sql.prepared('gates_open_tool_call', z.object({}))`
     WITH gate AS (
       INSERT INTO gates AS g (run_id, step_key, round, node_id, label, prompt, fails_on_reject, kind, tool, turn,
-                              arguments, schema_digest, digest)
+                              arguments, schema_digest, tool_digest, digest)
       VALUES (${runId}, ${gate.step_key}, ${gate.round}, ${gate.node_id}, ${gate.label}, ${question}, false, 'tool_call',
-              ${tool}, ${turn}::int, ${JSON.stringify(args)}::json, ${schema_digest}, ${digest})
+              ${tool}, ${turn}::int, ${JSON.stringify(args)}::json, ${schema_digest}, ${tool_digest},
+              ${digest})
       ON CONFLICT (run_id, step_key, round) DO UPDATE SET status = 'open', opened_at = excluded.opened_at
         WHERE g.status = 'cancelled'
       RETURNING run_id

@@ -31,6 +31,7 @@ const answerRow = z.object({
   /** Of a tool call. */
   digest: z.string().nullable(),
   schema_digest: z.string().nullable(),
+  tool_digest: z.string().nullable(),
 });
 type Answer = z.infer<typeof answerRow>;
 
@@ -74,7 +75,7 @@ const findRecordedAnswer = (
   tx.maybeOne(sql.prepared('forks_call_answer', answerRow)`
     SELECT g.status = 'approved' AS approved, g.input, g.reason, g.timed_out, g.decided_by_name AS by,
            ${decidedByKind} AS by_kind, coalesce(g.reused_from, g.run_id) AS reused_from, g.decided_arguments,
-           gate.digest, gate.schema_digest
+           gate.digest, gate.schema_digest, gate.tool_digest
     FROM gates gate JOIN runs r ON r.id = gate.run_id
     JOIN steps t ON t.run_id = r.id AND t.step_key = ${turnKey(agent_key, turn)} AND t.reused_from IS NOT NULL
     JOIN gates g ON g.run_id = r.forked_from AND g.step_key = gate.step_key AND g.kind = gate.kind
@@ -99,16 +100,17 @@ const findAnswer = (
       WHERE g.run_id = ${runId} AND g.step_key = ${step_key} AND g.round = ${round}::int AND g.status = 'open'
         AND r.rehearsal IS NOT NULL
     ), given AS (
-      SELECT gate.digest, gate.schema_digest,
+      SELECT gate.digest, gate.schema_digest, gate.tool_digest,
              coalesce(rehearsal -> 'decisions' -> ${step_key}, rehearsal -> 'decisions' -> ${node_id}) AS answer
       FROM gate
     )
     SELECT (answer ->> 'approved')::boolean AS approved, answer -> 'input' AS input, NULL AS reason, NULL AS timed_out,
-           ${BY_REQUEST} AS by, 'request' AS by_kind, NULL AS reused_from, NULL::json AS decided_arguments, digest, schema_digest
+           ${BY_REQUEST} AS by, 'request' AS by_kind, NULL AS reused_from, NULL::json AS decided_arguments, digest, schema_digest,
+           tool_digest
     FROM given WHERE answer IS NOT NULL
     UNION ALL (
       SELECT g.status = 'approved', g.input, g.reason, g.timed_out, g.decided_by_name, ${decidedByKind},
-             coalesce(g.reused_from, g.run_id), g.decided_arguments, gate.digest, gate.schema_digest
+             coalesce(g.reused_from, g.run_id), g.decided_arguments, gate.digest, gate.schema_digest, gate.tool_digest
       FROM gate JOIN gates g ON g.run_id = gate.forked_from AND g.step_key = gate.step_key
       WHERE g.status IN ('approved', 'rejected') AND g.kind = gate.kind AND g.prompt = gate.prompt
         AND (NOT ${effects}::boolean OR ${decidedByKind} <> 'request')
@@ -149,13 +151,14 @@ async function decide(tx: Tx, runId: string, gate: GateOpening, answer: Answer):
 function digestOf(
   runId: string,
   { step_key, tool_call }: GateOpening,
-  { digest, schema_digest, decided_arguments: changed }: Answer,
+  { digest, schema_digest, tool_digest, decided_arguments: changed }: Answer,
 ): string | null {
   if (tool_call === undefined || changed === null) return digest;
   return callDigest({
     run_id: runId,
     step_key,
     tool: tool_call.tool,
+    tool_digest,
     schema_digest: schema_digest ?? '',
     arguments: changed as JsonObject,
   });

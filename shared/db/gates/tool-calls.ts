@@ -9,6 +9,7 @@ const openCall = z.object({
   tool: z.string(),
   arguments: jsonObject,
   schema_digest: z.string(),
+  tool_digest: z.string().nullable(),
   node: graphNodeSchema,
 });
 
@@ -18,6 +19,8 @@ export interface OpenToolCall {
   tool: string;
   arguments: JsonObject;
   schemaDigest: string;
+  /** Null for a built-in tool, and for calls of earlier releases. */
+  toolDigest: string | null;
   node: AgentNode;
 }
 
@@ -27,7 +30,7 @@ export async function findOpenCall(
   scope: { workspaceId: string; runId: string; digest: string },
 ): Promise<OpenToolCall | undefined> {
   const row = await db.maybeOne(sql.prepared('gates_find_call', openCall)`
-    SELECT g.step_key, g.tool, g.arguments, g.schema_digest, n.node
+    SELECT g.step_key, g.tool, g.arguments, g.schema_digest, g.tool_digest, n.node
     FROM gates g JOIN runs r ON r.id = g.run_id
     JOIN workflow_versions v ON v.workflow_id = r.workflow_id AND v.version = r.workflow_version
     CROSS JOIN LATERAL (
@@ -42,6 +45,7 @@ export async function findOpenCall(
     tool: row.tool,
     arguments: row.arguments,
     schemaDigest: row.schema_digest,
+    toolDigest: row.tool_digest,
     node: row.node,
   };
 }

@@ -1,7 +1,11 @@
 import { z } from 'zod';
 import { overrunModes } from '../../contract/budget.ts';
 import { AppError, conflict, notFound } from '../../errors.ts';
-import type { WorkflowDefinition, WorkflowDefinitions } from '../../agents/offered-tools.ts';
+import type {
+  CallTarget,
+  WorkflowDefinition,
+  WorkflowDefinitions,
+} from '../../agents/offered-tools.ts';
 import {
   type CalledWorkflow,
   type CallProblems,
@@ -17,19 +21,20 @@ const foundRow = z.object({
   id: z.string(),
   name: z.string(),
   by_id: z.boolean(),
+  current: z.number(),
   has_version: z.boolean(),
 });
 
 /**
- * The workflow that a node names, now. Throws AppError `not_found` for one that the workspace does not have, or not in
+ * The workflow that a node names, now, and its version. Throws AppError `not_found` for one that the workspace does not have, or not in
  * this version, and `conflict` when several have the name.
  */
 export async function findCalled(
   db: Db,
   { workspaceId, workflow, version }: CalledWorkflow & { workspaceId: string },
-): Promise<{ id: string; name: string }> {
+): Promise<{ id: string; name: string; version: number }> {
   const [first, second] = await db.any(sql.prepared('called_find', foundRow)`
-    SELECT w.id, w.name, w.id = ${workflow} AS by_id,
+    SELECT w.id, w.name, w.id = ${workflow} AS by_id, w.version AS current,
            ${version ?? null}::int IS NULL OR EXISTS (
              SELECT FROM workflow_versions v WHERE v.workflow_id = w.id AND v.version = ${version ?? null}::int
            ) AS has_version
@@ -40,11 +45,19 @@ export async function findCalled(
   if (first === undefined) throw new AppError('not_found', unknownText(workflow));
   if (second !== undefined && !first.by_id) throw conflict(ambiguousText(workflow));
   if (!first.has_version) throw new AppError('not_found', noVersionText(workflow, version ?? 0));
-  return { id: first.id, name: first.name };
+  return { id: first.id, name: first.name, version: version ?? first.current };
 }
+
+/** What a call of a workflow as a tool reaches: the version that it runs. */
+export const targetOfWorkflow = (called: { id: string; version: number }): CallTarget => ({
+  workflow_id: called.id,
+  version: called.version,
+});
 
 const definitionRow = z.object({
   at: z.number(),
+  id: z.string(),
+  version: z.number(),
   name: z.string(),
   description: z.string(),
   by_id: z.boolean(),
@@ -59,7 +72,7 @@ export async function readWorkflowDefinitions(
   const named = [...new Set(workflows)];
   if (named.length === 0) return new Map();
   const rows = await db.any(sql.prepared('called_definitions', definitionRow)`
-    SELECT a.at::int, w.name, w.description, w.id = a.workflow AS by_id, v.input_schema
+    SELECT a.at::int, w.id, w.version, w.name, w.description, w.id = a.workflow AS by_id, v.input_schema
     FROM unnest(${sql.array(named, 'text')}) WITH ORDINALITY AS a (workflow, at)
     JOIN workflows w ON w.workspace_id = ${workspaceId} AND (w.id = a.workflow OR w.name = a.workflow)
     JOIN workflow_versions v ON v.workflow_id = w.id AND v.version = w.version
@@ -78,7 +91,7 @@ function definitionOf(
   if (first === undefined) return { problem: unknownText(workflow) };
   if (second !== undefined && !first.by_id) return { problem: ambiguousText(workflow) };
   const { name, description, input_schema } = first;
-  return { name, description, input_schema };
+  return { name, description, input_schema, target: targetOfWorkflow(first) };
 }
 
 const unknownText = (workflow: string): string =>

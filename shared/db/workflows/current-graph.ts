@@ -1,5 +1,9 @@
 import { z } from 'zod';
-import type { CustomToolDefinitions, WorkflowDefinitions } from '../../agents/offered-tools.ts';
+import type {
+  CustomToolDefinition,
+  CustomToolDefinitions,
+  WorkflowDefinitions,
+} from '../../agents/offered-tools.ts';
 import { notFound } from '../../errors.ts';
 import { isObject } from '../../graph/json-value.ts';
 import type { SecretHosts } from '../../graph/validate/secrets.ts';
@@ -71,7 +75,10 @@ export async function readCurrentGraph(
     version: row.version,
     graph,
     inputSchema,
-    customTools: new Map([...row.custom_tools.map((name) => [name, NAMED] as const), ...complete]),
+    customTools: new Map<string, CustomToolDefinition>([
+      ...row.custom_tools.map((name) => [name, NAMED] as const),
+      ...complete,
+    ]),
     workflows: await readWorkflowDefinitions(db, {
       workspaceId,
       workflows: nodes.flatMap(offeredWorkflowsOf),

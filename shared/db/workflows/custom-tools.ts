@@ -1,6 +1,10 @@
 import { z } from 'zod';
 import type { Actor } from '../../actor.ts';
-import type { CustomToolDefinitions, ToolDefinitions } from '../../agents/offered-tools.ts';
+import type {
+  CallTarget,
+  CustomToolDefinitions,
+  ToolDefinitions,
+} from '../../agents/offered-tools.ts';
 import type { OffsetPage } from '../../contract/common.ts';
 import {
   type CustomToolAnswer,
@@ -46,6 +50,8 @@ const toolRow = z.object({
   pinned_schema: z.string().nullable(),
   timeout_seconds: z.number(),
   retry_count: z.number(),
+  /** Counts the changes of what its calls do. */
+  revision: z.number(),
   created_by: z.string().nullable(),
   created_at: z.string(),
   updated_at: z.string(),
@@ -56,7 +62,7 @@ export type CustomTool = z.infer<typeof toolRow>;
 
 const toolColumns = sql.fragment`
   id, workspace_id, name, label, description, kind, endpoint_url, method, headers, mcp_tool, input_schema,
-  pinned_schema, timeout_seconds, retry_count, created_by, created_at, updated_at`;
+  pinned_schema, timeout_seconds, retry_count, revision, created_by, created_at, updated_at`;
 
 export interface CustomToolScope {
   workspaceId: string;
@@ -68,7 +74,11 @@ export const headerContext = (tool: CustomToolScope, header: string): string =>
   `${tool.workspaceId}/${tool.toolId}/${header.toLowerCase()}`;
 
 /** The tool as the API shows it. */
-export function toAnswer({ pinned_schema, ...tool }: CustomTool): CustomToolAnswer {
+export function toAnswer({
+  pinned_schema,
+  revision: _revision,
+  ...tool
+}: CustomTool): CustomToolAnswer {
   const names = Object.keys(tool.headers);
   return withEtag({
     ...tool,
@@ -123,11 +133,23 @@ export async function findCustomTools(
   `);
 }
 
-const definitionRow = toolRow.pick({
-  name: true,
-  label: true,
-  description: true,
-  input_schema: true,
+/**
+ * What a call of the tool reaches. Values of headers are sealed differently each time, and a tool can be deleted and
+ * registered again: the revision and the id stand for both.
+ */
+export const targetOf = (
+  tool: Pick<
+    CustomTool,
+    'id' | 'revision' | 'kind' | 'endpoint_url' | 'method' | 'headers' | 'mcp_tool'
+  >,
+): CallTarget => ({
+  id: tool.id,
+  revision: tool.revision,
+  kind: tool.kind,
+  endpoint_url: tool.endpoint_url,
+  method: tool.method,
+  headers: Object.keys(tool.headers).sort(),
+  mcp_tool: tool.mcp_tool,
 });
 
 /** What agents offer of these tools, by name, as far as they exist. */
@@ -135,12 +157,13 @@ export async function readToolDefinitions(
   db: Db,
   { workspaceId, names }: { workspaceId: string; names: readonly string[] },
 ): Promise<CustomToolDefinitions> {
-  if (names.length === 0) return new Map();
-  const rows = await db.any(sql.prepared('custom_tools_offered', definitionRow)`
-    SELECT name, label, description, input_schema FROM custom_tools
-    WHERE workspace_id = ${workspaceId} AND name = ANY (${sql.array(names, 'text')})
-  `);
-  return new Map(rows.map(({ name, ...definition }) => [name, definition]));
+  const tools = await findCustomTools(db, { workspaceId, names });
+  return new Map(
+    tools.map(({ label, description, input_schema, ...tool }) => [
+      tool.name,
+      { label, description, input_schema, target: targetOf(tool) },
+    ]),
+  );
 }
 
 /** The custom tools and the workflows that an agent offers, as they are now. */
@@ -237,7 +260,8 @@ export async function updateCustomTool(
           endpoint_url = ${after.endpoint_url}, method = ${after.method},
           headers = ${JSON.stringify(after.headers)}::json, mcp_tool = ${after.mcp_tool},
           input_schema = ${jsonOrNull(after.input_schema)}::json, pinned_schema = ${after.pinned_schema},
-          timeout_seconds = ${after.timeout_seconds}::int, retry_count = ${after.retry_count}::int, updated_at = now()
+          timeout_seconds = ${after.timeout_seconds}::int, retry_count = ${after.retry_count}::int, updated_at = now(),
+          revision = revision + ${changed.some(isBound) ? 1 : 0}
       WHERE id = ${toolId} AND workspace_id = ${workspaceId}
       RETURNING ${toolColumns}
     `);
@@ -262,6 +286,10 @@ const WRITABLE = [
 
 /** Fields that no call depends on. */
 const TEXTS: ReadonlySet<string> = new Set(['label', 'description']);
+
+/** Whether a change of the field changes what calls do, and not only how often and for how long they are tried. */
+const isBound = (field: string): boolean =>
+  !TEXTS.has(field) && field !== 'timeout_seconds' && field !== 'retry_count';
 
 const changedFields = (before: CustomTool, after: CustomTool): string[] =>
   WRITABLE.filter((field) => JSON.stringify(before[field]) !== JSON.stringify(after[field]));

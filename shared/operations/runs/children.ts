@@ -11,12 +11,14 @@ import {
   readChild,
 } from '../../db/children/steps.ts';
 import { resumeChild } from '../../db/children/resumes.ts';
-import { findCalled } from '../../db/workflows/called-workflows.ts';
+import { jsonDigest } from '../../crypto/json-digest.ts';
+import { findCalled, targetOfWorkflow } from '../../db/workflows/called-workflows.ts';
 import { blockedEvidence, BudgetExceeded } from '../../db/money/blocked.ts';
-import { AppError, type ErrorCode } from '../../errors.ts';
+import { AppError, conflict, type ErrorCode } from '../../errors.ts';
 import type { ErrorKind } from '../../graph/caught-error.ts';
 import type { ChildCall, ChildReport } from '../../graph/child-step.ts';
 import { retryDelayMs } from '../../graph/kinds.ts';
+import { outdatedApproval } from '../../rejection.ts';
 import type { JsonObject } from '../../json.ts';
 import type { DispatchDeps } from './executions.ts';
 import { rehearsalOfChild } from './rehearsals.ts';
@@ -41,7 +43,7 @@ type Call = ChildCall & { execution: string };
 const GONE: ChildReport = { state: 'gone' };
 
 /** The workflow that a step names, or why there is none. */
-type Called = { id: string; name: string } | AppError;
+type Called = { id: string; name: string; version: number } | AppError;
 
 /** The input of a child as the policies let it out. */
 interface JudgedChild {
@@ -61,6 +63,8 @@ export interface ChildRules {
     fresh: boolean,
   ) => Promise<JudgedChild>;
   resultOf: (output: JsonObject) => Promise<ChildResult>;
+  /** Of a call that a person approved: the digest of what it may start. Null for one of an earlier release. */
+  approvedTool?: string | null | undefined;
 }
 
 /** How often the policies of a workspace may change while a step begins. Only a loop changes them this often. */
@@ -90,7 +94,8 @@ export async function startChild(
   }
   try {
     if (child === null) {
-      await triggerChild(deps, { ...call, input: judged.params }, called, begun.actor);
+      const version = versionOf(call, called, rules);
+      await triggerChild(deps, { ...call, input: judged.params, version }, called, begun.actor);
     } else if (child.status === 'failed') await resume(deps, call, child);
   } catch (error) {
     if (!(error instanceof AppError)) throw error;
@@ -125,9 +130,23 @@ async function beginJudged(
   throw new Error("The workspace's policies keep changing");
 }
 
+/**
+ * The version to start: of an approved call, the one that was approved, even when another is published meanwhile. Throws
+ * AppError `conflict` when the name has come to mean another one.
+ */
+function versionOf(
+  { version, agent }: Call,
+  called: Called,
+  { approvedTool }: ChildRules,
+): number | undefined {
+  if (approvedTool === undefined || called instanceof AppError) return version;
+  if (jsonDigest(targetOfWorkflow(called)) === approvedTool) return called.version;
+  throw conflict(outdatedApproval(agent?.tool));
+}
+
 async function triggerChild(
   deps: RunDeps,
-  call: Call,
+  call: Omit<Call, 'version'> & { version: number | undefined },
   called: Called,
   actor: { workspaceId: string; id: string | null; name: string | null },
 ): Promise<void> {

@@ -43,8 +43,14 @@ export async function bindDecision(
     return decision;
   }
   await requireFitting(actor.workspaceId, call, tool, wanted);
-  const bound = { run_id: runId, step_key: call.stepKey, tool: call.tool, arguments: wanted };
-  const changed = callDigest({ ...bound, schema_digest: call.schemaDigest });
+  const changed = callDigest({
+    run_id: runId,
+    step_key: call.stepKey,
+    tool: call.tool,
+    tool_digest: call.toolDigest,
+    schema_digest: call.schemaDigest,
+    arguments: wanted,
+  });
   return { ...decision, changed: { arguments: wanted, digest: changed } };
 }
 
@@ -52,12 +58,13 @@ export async function bindDecision(
 export async function findCalledTool(
   db: Db,
   workspaceId: string,
-  { node, ...call }: Pick<OpenToolCall, 'node' | 'tool' | 'schemaDigest'>,
+  { node, ...call }: Pick<OpenToolCall, 'node' | 'tool' | 'schemaDigest' | 'toolDigest'>,
 ): Promise<OfferedTool | undefined> {
   const definitions = await findOfferedDefinitions(db, { workspaceId, node });
   const { tools } = offeredTools(node, definitions, jsonDigest);
   const tool = tools.find(({ name }) => name === call.tool);
-  return tool?.schemaDigest === call.schemaDigest ? tool : undefined;
+  const same = tool?.schemaDigest === call.schemaDigest && tool.toolDigest === call.toolDigest;
+  return same ? tool : undefined;
 }
 
 async function currentTool(db: Db, workspaceId: string, call: OpenToolCall): Promise<OfferedTool> {

@@ -30,6 +30,8 @@ export interface CustomToolCall {
   arguments: JsonObject;
   /** The secrets in the tool's headers, see `secretNamesOfTool`. */
   secrets?: SealedSecrets | undefined;
+  /** The tool of an MCP server is compared with its server's list now, and not by an earlier answer. */
+  fresh?: boolean | undefined;
   idempotencyKey: string;
   /** For the whole call. */
   timeoutMs: number;
@@ -185,7 +187,7 @@ function valueOf(answer: EgressResponse): Json {
 
 async function callMcp(
   egress: Egress,
-  { tool, arguments: args, idempotencyKey, timeoutMs, signal }: CustomToolCall,
+  { tool, arguments: args, fresh, idempotencyKey, timeoutMs, signal }: CustomToolCall,
   headers: Headers,
   cutter: SecretCutter,
 ): Promise<{ value: Json; status: null }> {
@@ -198,7 +200,9 @@ async function callMcp(
       headers,
       idempotencyKey,
       pinned:
-        tool.pinned_schema === null ? undefined : { name: tool.name, digest: tool.pinned_schema },
+        tool.pinned_schema === null
+          ? undefined
+          : { name: tool.name, digest: tool.pinned_schema, fresh },
       // The deadline covers all exchanges together and comes first.
       timeoutMs: timeoutMs + 1_000,
       redact: cutter.text,

@@ -104,6 +104,8 @@ export interface PinnedTool {
   /** Its name here. */
   name: string;
   digest: string;
+  /** Whether the server is asked in any case. */
+  fresh?: boolean | undefined;
 }
 
 /** For how long a match counts, and how many are remembered. */
@@ -115,11 +117,11 @@ export async function checkPin(
   client: Client,
   options: RequestOptions,
   { serverUrl, headers = {}, tool }: McpServer & { tool: string },
-  { name, digest }: PinnedTool,
+  { name, digest, fresh = false }: PinnedTool,
 ): Promise<void> {
   // A digest, since headers contain secrets. A server can give other tools with other credentials.
   const key = jsonDigest([serverUrl, headers, tool, digest]);
-  if ((matches.get(key) ?? 0) > Date.now()) return;
+  if (!fresh && (matches.get(key) ?? 0) > Date.now()) return;
   for await (const page of pagesOf(client, options)) {
     const found = page.find((listed) => listed.name === tool);
     if (found === undefined) continue;

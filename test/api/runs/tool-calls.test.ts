@@ -3,7 +3,12 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { WebSocket } from 'ws';
 import { buildApp } from '../../../api/app.ts';
 import type { App } from '../../../api/deps.ts';
+import { jsonDigest } from '../../../shared/crypto/json-digest.ts';
+import { decideGate } from '../../../shared/db/gates/decisions.ts';
+import { sql } from '../../../shared/db/pool.ts';
+import { dispatchAndWake } from '../../../shared/operations/runs/runs.ts';
 import type { GraphInput } from '../../../shared/contract/graph.ts';
+import { startListingServer } from '../../fakes/listing-server.ts';
 import { startToolServer, type ToolServer } from '../../fakes/tool-server.ts';
 import { type Engine, eventually, startEngine } from '../../support/engine.ts';
 
@@ -13,7 +18,7 @@ let tools: ToolServer;
 let apps: [App, App];
 beforeAll(async () => {
   tools = await startToolServer();
-  engine = await startEngine();
+  engine = await startEngine({ env: { ENCRYPTION_KEY: 'a key of this test, long enough' } });
   apps = [buildApp(engine.deps), buildApp(engine.deps)];
   for (const app of apps) await app.listen({ host: '127.0.0.1', port: 0 });
 }, 60_000);
@@ -83,18 +88,19 @@ const refunding = (name: string, rest: object = {}): GraphInput => ({
   edges: [],
 });
 
-async function start(graph: GraphInput): Promise<string> {
+async function start(graph: GraphInput, rest: object = {}): Promise<string> {
   const { body: workflow } = await call('POST', '/api/workflows', { name: 'Refunds', graph });
   const { status, body } = await call('POST', `/api/workflows/${workflow.id}/runs`, {
     ticket: 'late parcel',
     currency: 'EUR',
+    ...rest,
   });
   expect([status, body.detail]).toEqual([201, undefined]);
   return body.id;
 }
 
-async function paused(graph: GraphInput) {
-  const runId = await start(graph);
+async function paused(graph: GraphInput, rest: object = {}) {
+  const runId = await start(graph, rest);
   await engine.until(runId, ['paused']);
   const { body } = await call('GET', `/api/runs/${runId}`);
   return { runId, gate: body.pending_gate, call: body.pending_gate.tool_call };
@@ -102,6 +108,30 @@ async function paused(graph: GraphInput) {
 
 const approve = (runId: string, body: object, app = apps[0]) =>
   call('POST', `/api/runs/${runId}/approve`, body, { app });
+
+/** Decides the call as if the decision had been committed before its tool changed. */
+async function decidedBefore(runId: string, digest: string): Promise<void> {
+  const { actor, db, deps } = engine;
+  const decided = await decideGate(db, { actor, runId, approved: true, digest });
+  if (decided === 'ruled') throw new Error('A tool call has no rules');
+  dispatchAndWake(deps, decided.row, decided.first);
+}
+
+/** Takes from the call that waits what earlier releases did not store. */
+async function requestedBefore(runId: string): Promise<{ digest: string }> {
+  const { pending_gate: gate } = (await call('GET', `/api/runs/${runId}`)).body;
+  const { tool, schema_digest, arguments: args } = gate.tool_call;
+  const digest = jsonDigest({
+    ...{ run_id: runId, step_key: gate.step_key, tool, schema_digest },
+    arguments: args,
+  });
+  await engine.db.query(sql.unsafe`
+    UPDATE gates SET tool_digest = NULL, digest = ${digest} WHERE run_id = ${runId}`);
+  await engine.db.query(sql.unsafe`
+    UPDATE steps SET output = (output::jsonb #- '{calls,0,tool_digest}')::json
+    WHERE run_id = ${runId} AND step_key = 'triage/1'`);
+  return { digest };
+}
 
 describe('a tool call that waits for approval', () => {
   test('is shown with its exact arguments, and sent as it was approved', async () => {
@@ -204,6 +234,92 @@ describe('a tool call that waits for approval', () => {
     });
     const rejected = await approve(runId, { digest: asked.digest, approved: false });
     expect(rejected.status).toBe(200);
+    await engine.until(runId, ['success']);
+    expect(tools.calls(tool.name)).toHaveLength(0);
+  });
+
+  test.each([
+    ['address', { endpoint_url: 'elsewhere' }],
+    ['method', { method: 'PUT' }],
+    ['headers', { headers: { 'X-Account': 'another' } }],
+  ])('is refused when the %s of its tool has changed since', async (_field, change) => {
+    const tool = await register();
+    const { runId, call: asked } = await paused(refunding(tool.name));
+    const { tool: name, schema_digest, tool_digest, arguments: args } = asked;
+    expect(tool_digest).toMatch(/^sha256:[0-9a-f]{64}$/);
+    expect(asked.digest).toBe(
+      jsonDigest({
+        ...{ run_id: runId, step_key: 'triage/1.1', tool: name },
+        ...{ tool_digest, schema_digest, arguments: args },
+      }),
+    );
+    const body =
+      'endpoint_url' in change ? { endpoint_url: `${tools.url}/${tool.name}-elsewhere` } : change;
+    expect((await call('PUT', `/api/tools/${tool.id}`, body)).status).toBe(200);
+    expect(await approve(runId, { digest: asked.digest })).toMatchObject({
+      status: 409,
+      body: { detail: expect.stringContaining('has changed since the call was requested') },
+    });
+    expect((await approve(runId, { digest: asked.digest, approved: false })).status).toBe(200);
+    await engine.until(runId, ['success']);
+    expect(tools.calls(tool.name)).toHaveLength(0);
+    expect(tools.calls(`${tool.name}-elsewhere`)).toHaveLength(0);
+  });
+
+  test('is still approved when only texts and tries of its tool have changed', async () => {
+    const tool = await register();
+    const { runId, call: asked } = await paused(refunding(tool.name));
+    const body = { label: 'A refund', timeout_seconds: 9, retry_count: 2 };
+    expect((await call('PUT', `/api/tools/${tool.id}`, body)).status).toBe(200);
+    expect((await approve(runId, { digest: asked.digest })).status).toBe(200);
+    await engine.until(runId, ['success']);
+    expect(tools.calls(tool.name)).toHaveLength(1);
+  });
+
+  test('is not sent when its tool has changed between its approval and the call', async () => {
+    const tool = await register();
+    const { runId, call: asked } = await paused(refunding(tool.name));
+    const elsewhere = `${tool.name}-elsewhere`;
+    await call('PUT', `/api/tools/${tool.id}`, { endpoint_url: `${tools.url}/${elsewhere}` });
+    await decidedBefore(runId, asked.digest);
+    await engine.until(runId, ['success']);
+    expect([...tools.calls(tool.name), ...tools.calls(elsewhere)]).toEqual([]);
+    const { body } = await call('GET', `/api/runs/${runId}/steps/triage/messages`);
+    expect(body.messages).toContainEqual(
+      expect.objectContaining({
+        ...{ role: 'tool', is_error: true },
+        content: expect.stringContaining('no longer fits: the tool has changed since'),
+      }),
+    );
+  });
+
+  test('of an MCP server is compared with what its server lists now', async () => {
+    const listing = await startListingServer([{ name: 'refund', inputSchema: schema }]);
+    const imported = await call('POST', '/api/tools/import', { server_url: `${listing.url}/mcp` });
+    const [{ name }] = imported.body.created;
+    const made = () => listing.requests('tools/call').length;
+    const graph = refunding(name, { approval: 'args.amount > limit' });
+    const free = await start(graph, { limit: 500 });
+    expect((await engine.until(free, ['success'])).error).toBeNull();
+    expect(made()).toBe(1);
+    const { runId, call: asked } = await paused(graph, { limit: 1 });
+    listing.tools[0] = { name: 'refund', inputSchema: { ...schema, title: 'Pays twice' } };
+    expect((await approve(runId, { digest: asked.digest })).status).toBe(200);
+    await engine.until(runId, ['success']);
+    expect(made()).toBe(1);
+    await listing.close();
+  });
+
+  test('of an earlier release is refused, and the agent can call again', async () => {
+    const tool = await register();
+    const { runId } = await paused(refunding(tool.name));
+    const { digest } = await requestedBefore(runId);
+    expect(await approve(runId, { digest })).toMatchObject({
+      status: 409,
+      body: { detail: expect.stringContaining('reject it, and the agent can call again') },
+    });
+    // It had been approved, and was not sent yet.
+    await decidedBefore(runId, digest);
     await engine.until(runId, ['success']);
     expect(tools.calls(tool.name)).toHaveLength(0);
   });

@@ -2,11 +2,17 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/gl
 import type { GraphInput } from '../../../shared/contract/graph.ts';
 import { type Policies, unrestricted } from '../../../shared/contract/policy.ts';
 import { readMessages } from '../../../shared/db/agents/messages.ts';
+import { decideGate as recordDecision } from '../../../shared/db/gates/decisions.ts';
 import { listGovernanceEvents } from '../../../shared/db/audit/governance.ts';
 import { replacePolicies } from '../../../shared/db/audit/policies.ts';
 import { deleteWorkflow, updateWorkflow } from '../../../shared/db/workflows/workflows.ts';
 import type { Json, JsonObject } from '../../../shared/json.ts';
-import { cancelRun, decideGate, resumeRun } from '../../../shared/operations/runs/runs.ts';
+import {
+  cancelRun,
+  decideGate,
+  dispatchAndWake,
+  resumeRun,
+} from '../../../shared/operations/runs/runs.ts';
 import { validateWorkflow } from '../../../shared/operations/validate-workflow.ts';
 import { startToolServer, type ToolServer } from '../../fakes/tool-server.ts';
 import { echo, edge, type Engine, eventually, mock, startEngine } from '../../support/engine.ts';
@@ -362,6 +368,36 @@ describe('governance of a call', () => {
       ...{ input: { n: 50 }, attempt: 1, kind: 'tool' },
       decision: { approved: true },
     });
+  });
+
+  test('an approval holds for the version that was offered, also when it changes before the start', async () => {
+    const { id, name, tool } = await typed(double);
+    const offered = { name: tool, approval: 'always' };
+    const waiting = async () => {
+      const runId = await start(alone(agent([offered], numbered(tool, 6))));
+      const { pending_gate: asked } = await engine.until(runId, ['paused']);
+      return { ...act(runId), approved: true, digest: asked?.tool_call?.digest };
+    };
+    const [early, late] = [await waiting(), await waiting()];
+    await change(id, { graph: alone(echo('twice', 'n * 1000') as never) });
+    await expect(decideGate(engine.deps, late)).rejects.toMatchObject({
+      code: 'conflict',
+      message: expect.stringContaining('has changed since the call was requested'),
+    });
+    // As if its decision had been committed before the change.
+    const decided = await recordDecision(engine.db, early);
+    if (decided !== 'ruled') dispatchAndWake(engine.deps, decided.row, decided.first);
+    await ended(early.runId);
+    const refusal = [true, expect.stringContaining('the tool has changed since')];
+    expect(await results(early.runId)).toEqual([refusal]);
+    expect(await childrenOf(engine, early.runId)).toEqual([]);
+
+    // The name has come to mean another workflow.
+    const renamed = await waiting();
+    await change(id, { name: `${name}, before` });
+    const other = await engine.define(double, name);
+    await change(other, { input_schema: numbers });
+    await expect(decideGate(engine.deps, renamed)).rejects.toMatchObject({ code: 'conflict' });
   });
 
   test.each(['the name in the graph', 'the id', 'the name'])(
