@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from '@jest/globals';
+import { parse } from 'yaml';
 import { environmentSchema } from '../../shared/platform/config.ts';
 
 const root = join(import.meta.dirname, '../..');
@@ -12,12 +13,20 @@ interface Setting {
   value: string;
   /** The whole paragraph of comment lines directly above. */
   explanation: string;
-  /** Commented out, since something other than our configuration reads it. */
-  foreign: boolean;
+  /** Written as `# NAME=value`: a copy of the file does not set it. */
+  commented: boolean;
   section: string;
 }
 
-/** The settings of `.env.example`: `NAME=value`, or `# NAME=value` for those outside our schema. */
+/** Sections of what something other than our configuration reads. */
+const foreignSections = [
+  'Read by the Temporal SDK itself',
+  'Read by the OpenTelemetry SDK itself',
+  'Read by the set-up scripts only',
+  'Read by docker-compose.yml only',
+];
+
+/** The settings of `.env.example`. */
 function parseExample(text: string): Setting[] {
   const settings: Setting[] = [];
   let section = '';
@@ -33,7 +42,7 @@ function parseExample(text: string): Setting[] {
         name: setting[2]!,
         value: setting[3]!.replace(/^"(.*)"$/, '$1'),
         explanation: comment.join(' '),
-        foreign: setting[1] !== undefined,
+        commented: setting[1] !== undefined,
         section,
       });
       comment = [];
@@ -45,10 +54,11 @@ function parseExample(text: string): Setting[] {
 }
 
 const settings = parseExample(read('.env.example'));
-const own = settings.filter((setting) => !setting.foreign);
+const own = settings.filter(({ section }) => !foreignSections.includes(section));
 const foreign = (section: string): string[] =>
-  settings.filter((s) => s.foreign && s.section === section).map((s) => s.name);
+  settings.filter((s) => s.section === section).map((s) => s.name);
 const fields = environmentSchema.shape;
+const compose = read('docker-compose.yml');
 
 describe('.env.example', () => {
   test('lists every configuration variable once, and no other', () => {
@@ -103,14 +113,22 @@ describe('.env.example', () => {
     expect(names.filter((name) => !source.includes(name))).toEqual([]);
   });
 
-  test('comments out only variables read by something other than the configuration', () => {
-    const known = [
-      'Read by the Temporal SDK itself',
-      'Read by the OpenTelemetry SDK itself',
-      'Read by the set-up scripts only',
-      'Read by docker-compose.yml only',
-    ];
-    expect(settings.filter((s) => s.foreign !== known.includes(s.section))).toEqual([]);
+  test('comments out what others read, and what a copy would take from docker-compose.yml', () => {
+    const defaults = new Map(
+      [...compose.matchAll(/\$\{([A-Z][A-Z0-9_]*):-([^${}]+)\}/g)].map((match) => [
+        match[1]!,
+        match[2]!,
+      ]),
+    );
+    // Under docker-compose.yml another default holds, which an empty value leaves.
+    const overridden = own.filter(
+      ({ name, value }) => value !== '' && (defaults.get(name) ?? value) !== value,
+    );
+    expect(overridden.map(({ name }) => name)).toEqual(['AUTH_MODE']);
+    const commented = settings.filter((setting) => setting.commented);
+    expect(commented).toEqual(
+      settings.filter((s) => foreignSections.includes(s.section) || overridden.includes(s)),
+    );
   });
 });
 
@@ -133,7 +151,6 @@ describe('docs/configuration.md', () => {
 });
 
 describe('docker-compose.yml', () => {
-  const compose = read('docker-compose.yml');
   const interpolated = new Set(
     [...compose.matchAll(/(?<!\$)\$\{([A-Z][A-Z0-9_]*)/g)].map((match) => match[1]!),
   );
@@ -149,6 +166,53 @@ describe('docker-compose.yml', () => {
     ]);
     expect(names.length).toBeGreaterThan(20);
     expect(names.filter((name) => !readable.has(name))).toEqual([]);
+  });
+
+  test('passes every setting that our processes read', () => {
+    const elsewhere = [
+      // Set by the image.
+      ...['NODE_ENV', 'DATA_DIR', 'SEED', 'WORKFLOW_BUNDLE'],
+      // Of the servers that only `npm start` embeds.
+      ...['POSTGRES_PORT', 'TEMPORAL_PORT', 'TEMPORAL_UI_PORT'],
+    ];
+    const read = [
+      ...own.map(({ name }) => name),
+      ...foreign('Read by the Temporal SDK itself'),
+      ...foreign('Read by the OpenTelemetry SDK itself'),
+    ];
+    const passed = new Set(
+      ['x-service-environment', 'api', 'worker'].flatMap((key) => environmentBlocks(compose, key)),
+    );
+    expect(read.filter((name) => !passed.has(name) && !elsewhere.includes(name))).toEqual([]);
+    expect(elsewhere.filter((name) => passed.has(name))).toEqual([]);
+    const fixed = ['API_HOST', 'WORKER_METRICS_HOST', 'WORKER_METRICS_PORT'];
+    expect([...passed].filter((name) => !interpolated.has(name)).sort()).toEqual(fixed.sort());
+  });
+
+  test('can use other servers, and limits memory and logs', () => {
+    const { services } = parse(compose, { merge: true }) as {
+      services: Record<string, Record<string, any>>;
+    };
+    for (const [name, service] of Object.entries(services)) {
+      expect([name, service['mem_limit'], service['logging']?.options['max-size']]).toEqual([
+        name,
+        expect.stringMatching(/\d[mg]\}?$/),
+        expect.stringMatching(/^\d+m$/),
+      ]);
+    }
+    expect(services['worker']!['environment']).toMatchObject({
+      DATABASE_URL: expect.stringMatching(/^\$\{DATABASE_URL:-postgres:/),
+      TEMPORAL_ADDRESS: '${TEMPORAL_ADDRESS:-temporal:7233}',
+    });
+    const scales = Object.entries(services).map(([name, { scale }]) => [name, scale]);
+    const ofTemporal = '${TEMPORAL_CONTAINERS:-1}';
+    expect(Object.fromEntries(scales.filter(([, scale]) => scale !== undefined))).toEqual({
+      postgres: '${POSTGRES_CONTAINERS:-1}',
+      'temporal-schema': ofTemporal,
+      temporal: ofTemporal,
+      'temporal-namespace': ofTemporal,
+      'temporal-ui': ofTemporal,
+    });
   });
 
   test('reads only variables that .env.example lists', () => {
