@@ -30,6 +30,12 @@ export const anotherVersion = ({ id, name }: NamedWorkflow): Changed => ({
   called: [`current ${id}`, `current ${name}`],
 });
 
+/** Another cap, mode of it or duty of a workflow: for runs of all its versions. */
+export const otherLimits = ({ id, name }: NamedWorkflow): Changed => ({
+  workflowId: id,
+  called: [`workflow ${id}`, `workflow ${name}`],
+});
+
 /** A workflow that comes, or goes: another one can be meant by its name from then on, or none. */
 export const presence = ({ id, name }: NamedWorkflow): Changed => ({
   called: [`workflow ${id}`, `workflow ${name}`],

@@ -23,6 +23,7 @@ import {
   anotherDescription,
   anotherName,
   anotherVersion,
+  otherLimits,
   presence,
   requireToChange,
 } from './graphs-in-use.ts';
@@ -256,7 +257,7 @@ export async function lockWorkflow(
 /**
  * Changes the given fields. A graph or an input schema that differs in more than its formatting becomes a new version;
  * runs keep the version they were triggered with. Concurrent edits are serialized. Throws AppError `not_found`, and `forbidden` for a
- * new version or name that the actor cannot bring into use.
+ * new version or name, another cap or another duty of an experiment that the actor cannot bring into use.
  */
 export async function updateWorkflow(
   db: Pool,
@@ -284,6 +285,9 @@ export async function updateWorkflow(
     if (changed.includes('name')) await requireToChange(tx, actor, anotherName(named, after.name));
     if (changed.includes('description')) {
       await requireToChange(tx, actor, anotherDescription(named));
+    }
+    if (changed.some((field) => field !== 'name' && field !== 'description')) {
+      await requireToChange(tx, actor, otherLimits(named));
     }
     let { version } = before;
     const next = versioned ? await nextVersion(tx, { workflowId, version }, body) : undefined;
