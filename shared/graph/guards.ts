@@ -27,7 +27,7 @@ export interface Guard {
 /** A node that runs another workflow, as itself or as a tool of its agent. */
 interface CallingStep {
   nodeId: string;
-  /** The id of the workflow, or what the graph calls one that is not known; and its version when the graph names one. */
+  /** The id of the workflow, or what the graph calls one that is not known; and its version. */
   workflow: string;
   version?: number | undefined;
 }
@@ -45,7 +45,7 @@ export interface Write {
 }
 
 /** Sub-workflows, as they would run now, by `callKey`. One that is missing counts as one that writes. */
-export type Children = Readonly<Record<string, { id: string; graph: Graph }>>;
+export type Children = Readonly<Record<string, { id: string; version: number; graph: Graph }>>;
 
 /** How far to look into sub-workflows; `left` counts the nodes, and is negative when some were not looked at. */
 export interface Sight {
@@ -60,19 +60,19 @@ const MAX_DEPTH = 20;
 
 export const sightOf = (children: Children): Sight => ({ children, left: MAX_NODES_BELOW });
 
-type Place = readonly CallingStep[];
+export type Place = readonly CallingStep[];
 
 /** What asks for a decision while a node is executed, also in its sub-workflows. */
-function guardsIn(node: GraphNode, sight: Sight, through: Place = []): Guard[] {
+export function guardsIn(node: GraphNode, sight: Sight, through: Place = []): Guard[] {
   if (node.kind === 'human_gate') return [{ kind: 'gate', node, through }];
   const tools = node.kind === 'agent' ? agentToolsOf(node) : [];
   const approvals = tools
     .filter((tool) => approvalsOf(tool).length > 0)
     .map((tool): Guard => ({ kind: 'approval', node, tool, through }));
   const below = callsOf(node).flatMap((call): Guard[] => {
-    const { nodes, place } = lookInto(call, node, sight, through);
-    if (nodes === undefined) return [{ kind: 'unknown', node, through }];
-    return nodes.flatMap((each) => guardsIn(each, sight, place));
+    const { graph, place } = lookInto(call, node, sight, through);
+    if (graph === undefined) return [{ kind: 'unknown', node, through }];
+    return graph.nodes.flatMap((each) => guardsIn(each, sight, place));
   });
   return [...approvals, ...below];
 }
@@ -81,9 +81,9 @@ function guardsIn(node: GraphNode, sight: Sight, through: Place = []): Guard[] {
 export function writesIn(node: GraphNode, sight: Sight, through: Place = []): Write[] {
   const below = callsOf(node).flatMap((call): Write[] => {
     const { params, approvals } = call;
-    const { nodes, place } = lookInto(call, node, sight, through);
-    if (nodes === undefined) return [{ node, tool: 'workflow', params, approvals, through }];
-    const found = nodes.flatMap((each) => writesIn(each, sight, place));
+    const { graph, place } = lookInto(call, node, sight, through);
+    if (graph === undefined) return [{ node, tool: 'workflow', params, approvals, through }];
+    const found = graph.nodes.flatMap((each) => writesIn(each, sight, place));
     if (approvals.length === 0) return found;
     return found.map((write) => ({ ...write, approvals: [...approvals, ...write.approvals] }));
   });
@@ -93,7 +93,8 @@ export function writesIn(node: GraphNode, sight: Sight, through: Place = []): Wr
 const approvalsOf = ({ approval }: Pick<AgentTool, 'approval'>): string[] =>
   approval === undefined || approval === 'never' ? [] : [approval];
 
-function ownWrites(node: GraphNode, through: Place): Write[] {
+/** What a node writes itself. */
+export function ownWrites(node: GraphNode, through: Place): Write[] {
   if (node.kind === 'tool') {
     const { tool_name: tool, params } = node;
     const { method = 'GET' } = params;
@@ -108,10 +109,10 @@ function ownWrites(node: GraphNode, through: Place): Write[] {
   });
 }
 
-type Call = CalledWorkflow & Pick<Write, 'params' | 'approvals'>;
+export type Call = CalledWorkflow & Pick<Write, 'params' | 'approvals'>;
 
 /** The sub-workflows that a node runs. */
-function callsOf(node: GraphNode): Call[] {
+export function callsOf(node: GraphNode): Call[] {
   if (node.kind === 'workflow') {
     const { workflow, version, input } = node;
     return [{ workflow, version, params: input, approvals: [] }];
@@ -124,18 +125,19 @@ function callsOf(node: GraphNode): Call[] {
   });
 }
 
-function lookInto(
+/** The graph that a call runs, if it is known, and where that is. */
+export function lookInto(
   { workflow, version }: Call,
   { id: nodeId }: GraphNode,
   sight: Sight,
   through: Place,
-): { nodes: Graph['nodes'] | undefined; place: Place } {
+): { graph: Graph | undefined; place: Place } {
   const key = callKey({ workflow, version });
   const child = Object.hasOwn(sight.children, key) ? sight.children[key] : undefined;
-  const nodes = child?.graph.nodes;
-  sight.left -= through.length < MAX_DEPTH ? (nodes?.length ?? 0) : MAX_NODES_BELOW + 1;
-  const place = [...through, { nodeId, workflow: child?.id ?? workflow, version }];
-  return { nodes: sight.left < 0 ? undefined : nodes, place };
+  const graph = child?.graph;
+  sight.left -= through.length < MAX_DEPTH ? (graph?.nodes.length ?? 0) : MAX_NODES_BELOW + 1;
+  const step = { nodeId, workflow: child?.id ?? workflow, version: child?.version ?? version };
+  return { graph: sight.left < 0 ? undefined : graph, place: [...through, step] };
 }
 
 /** The guards that stand before each node, by node id; without an entry none does. */
@@ -187,7 +189,7 @@ export function guardedNodes(graph: Graph, sight: Sight, above?: string): Record
 }
 
 /** A guard in a sentence. */
-function wordsOf({ kind, node, tool, through }: Guard): string {
+export function wordsOf({ kind, node, tool, through }: Guard): string {
   const name = nodeLabel(node);
   const calling =
     through[0] === undefined ? '' : ` of the workflow that '${through[0].nodeId}' runs`;
@@ -200,7 +202,7 @@ function wordsOf({ kind, node, tool, through }: Guard): string {
  * What can be reached from a node, with itself only on a cycle, without what has been `seen` before: it is added there.
  * What is in the body of a loop or a map comes before what follows that, also without an edge back.
  */
-function followersOf(links: Links): (node: number, seen: Set<number>) => number[] {
+export function followersOf(links: Links): (node: number, seen: Set<number>) => number[] {
   const around = innermostLoops(links.out.length, analyseLoops(links).bodies);
   const nextOf = (node: number): number[] => {
     const targets = links.out[node]!.map(({ to }) => to);

@@ -1,7 +1,8 @@
-import { expect, test } from '@jest/globals';
-import { type Graph, graphSchema } from '../../shared/contract/graph.ts';
+import { describe, expect, test } from '@jest/globals';
+import { type GateNode, type Graph, graphSchema } from '../../shared/contract/graph.ts';
 import { callKey } from '../../shared/graph/called-workflows.ts';
 import { type Children, guardsBefore, sightOf, writesIn } from '../../shared/graph/guards.ts';
+import { asksLess, isWeaker } from '../../shared/graph/guards/asks-less.ts';
 import { builtinTools, writes } from '../../shared/tools.ts';
 
 /** Edges as `a>b`, with a branch as `a>b:true`. */
@@ -30,7 +31,7 @@ const childrenOf = (...known: [string, Graph, version?: number][]): Children =>
   Object.fromEntries(
     known.map(([workflow, graph, version]) => [
       callKey({ workflow, version }),
-      { id: `id of ${workflow}`, graph },
+      { id: `id of ${workflow}`, version: version ?? 1, graph },
     ]),
   );
 
@@ -168,4 +169,228 @@ test('looks at a bounded number of nodes, and takes the rest as writing', () => 
   expect(sight.left).toBeLessThan(0);
   expect(found.length).toBeGreaterThan(0);
   expect(found.every(({ tool }) => tool === 'workflow')).toBe(true);
+});
+
+describe('a graph that asks less', () => {
+  /** The nodes for which the candidate asks less, with what is missing. */
+  const less = (candidate: Graph, current: Graph, children: Children = {}) =>
+    asksLess(candidate, current, children).map(({ nodeId, guard }) => `${nodeId}: ${guard}`);
+  const guarded = graphOf([gate('ok'), pay], 'ok>pay:true');
+  const http = (id: string, url: string, method = 'POST') =>
+    tool(id, 'http_request', { url, method });
+  const chain = (...nodes: { id: string }[]) =>
+    graphOf(nodes, ...nodes.slice(1).map(({ id }, at) => `${nodes[at]!.id}>${id}`));
+
+  const lessAsked: [string, Graph, Graph][] = [
+    ['the gate is gone', graphOf([pay]), guarded],
+    ['its node has another name', graphOf([tool('other', 'custom:pay')]), guarded],
+    ['its arguments differ', graphOf([tool('pay', 'custom:pay', { amount: 1 })]), guarded],
+    ['the gate is beside it', graphOf([gate('ok'), pay]), guarded],
+    ['the gate comes after it', chain(pay, gate('ok')), chain(gate('ok'), pay)],
+    [
+      'a way leads around the gate',
+      graphOf([gate('ok'), pay, tool('start', 'delay')], 'start>ok', 'start>pay', 'ok>pay:true'),
+      guarded,
+    ],
+    ['it follows a rejection', graphOf([gate('ok'), pay], 'ok>pay:false'), guarded],
+    [
+      'it follows any answer',
+      graphOf([gate('ok'), pay, tool('no', 'delay')], 'ok>pay', 'ok>no:false'),
+      guarded,
+    ],
+    ['another gate stands there', chain(gate('else'), pay), guarded],
+    ['one of two gates is gone', chain(gate('a'), pay), chain(gate('a'), gate('b'), pay)],
+    ['an agent does it', graphOf([agent('clerk', 'custom:pay')]), guarded],
+    [
+      'it does it a second time',
+      graphOf([gate('ok'), pay, tool('again', 'custom:pay')], 'ok>pay:true'),
+      guarded,
+    ],
+    ['another tool does it', graphOf([tool('pay', 'custom:pay2')]), guarded],
+    [
+      'a request to the same host',
+      graphOf([http('x', 'https://BANK.example:8443/v1')]),
+      chain(gate('ok'), http('y', 'https://bank.example/v2/{id}')),
+    ],
+    [
+      'a request to some host',
+      graphOf([http('x', '{url}')]),
+      chain(gate('ok'), http('y', 'https://bank.example')),
+    ],
+    [
+      'a request to another host',
+      graphOf([http('x', 'https://old.example')]),
+      chain(gate('ok'), http('y', 'https://bank.example')),
+    ],
+    [
+      'an approval is gone',
+      graphOf([agent('clerk', 'custom:pay')]),
+      graphOf([agent('clerk', { name: 'custom:pay', approval: 'always' })]),
+    ],
+    [
+      'an expression replaces an approval',
+      graphOf([agent('clerk', { name: 'custom:pay', approval: 'x' })]),
+      graphOf([agent('clerk', { name: 'custom:pay', approval: 'always' })]),
+    ],
+    [
+      'another expression',
+      graphOf([agent('clerk', { name: 'custom:pay', approval: 'x' })]),
+      graphOf([agent('clerk', { name: 'custom:pay', approval: 'y' })]),
+    ],
+    [
+      'no approval comes before what follows an agent',
+      chain(agent('clerk', 'feed_list'), tool('note', 'mcp')),
+      chain(agent('clerk', { name: 'custom:pay', approval: 'always' }), tool('note', 'mcp')),
+    ],
+    [
+      'an unknown sub-workflow',
+      graphOf([calls('sub', 'Gone')]),
+      chain(gate('ok'), calls('sub', 'Gone')),
+    ],
+    ['a sub-workflow in place of the node', graphOf([calls('sub', 'Gone')]), guarded],
+  ];
+  test.each(lessAsked)('%s', (_name, candidate, current) => {
+    expect(less(candidate, current)).not.toEqual([]);
+  });
+
+  const notLess: [string, Graph, Graph][] = [
+    ['the same', guarded, guarded],
+    ['nothing is guarded', graphOf([pay]), graphOf([tool('other', 'mcp')])],
+    ['a gate more', chain(gate('more'), gate('ok'), pay), chain(gate('ok'), pay)],
+    [
+      'other arguments behind the gate',
+      chain(gate('ok'), tool('pay', 'custom:pay', { amount: 1 })),
+      guarded,
+    ],
+    ['another write behind the gate', chain(gate('ok'), tool('note', 'send_email'), pay), guarded],
+    [
+      'reads and computations',
+      graphOf(
+        [
+          gate('ok'),
+          pay,
+          http('get', 'https://bank.example', 'GET'),
+          tool('now', 'json_transform'),
+        ],
+        'ok>pay:true',
+        'get>now',
+      ),
+      guarded,
+    ],
+    ['the write is gone', graphOf([gate('ok')]), guarded],
+    [
+      'an unguarded write as it was',
+      graphOf(
+        [gate('ok'), pay, http('a', 'https://a.example'), tool('new', 'delay')],
+        'ok>pay:true',
+      ),
+      graphOf([gate('ok'), pay, http('a', 'https://a.example')], 'ok>pay:true'),
+    ],
+    [
+      'always instead of an expression',
+      graphOf([agent('clerk', { name: 'custom:pay', approval: 'always' })]),
+      graphOf([agent('clerk', { name: 'custom:pay', approval: 'x' })]),
+    ],
+    [
+      'no approval where there was none',
+      graphOf([agent('clerk', 'custom:pay', 'mcp')]),
+      graphOf([agent('clerk', 'custom:pay')]),
+    ],
+  ];
+  test.each(notLess)('not: %s', (_name, candidate, current) => {
+    expect(less(candidate, current)).toEqual([]);
+  });
+
+  test('where a gate is on some ways only, if the branches differ', () => {
+    const large = (expression: string) => ({ id: 'large', kind: 'condition', expression });
+    const some = (expression: string, label = 'pay') =>
+      graphOf(
+        [large(expression), gate('ok'), { ...pay, label }],
+        ...['large>ok:true', 'ok>pay:true', 'large>pay:false'],
+      );
+    expect(less(some('amount > 10', 'Pay'), some('amount > 10'))).toEqual([]);
+    expect(less(some('amount > 1000'), some('amount > 10'))).toEqual(["pay: gate 'ok'"]);
+    const twice = (expression: string, label = 'small') =>
+      graphOf(
+        [large(expression), gate('ok'), pay, { ...tool('small', 'custom:pay'), label }],
+        ...['large>ok:true', 'ok>pay:true', 'large>small:false'],
+      );
+    expect(less(twice('amount > 10', 'Small'), twice('amount > 10'))).toEqual([]);
+    expect(less(twice('amount > 1000'), twice('amount > 10'))).toEqual(["small: gate 'ok'"]);
+  });
+
+  test('in a sub-workflow, by what its version asks', () => {
+    const parent = (version?: number) =>
+      graphOf([calls('sub', 'Pays', version), tool('x', 'delay')]);
+    const children = childrenOf(
+      ['Pays', guarded],
+      ['Pays', graphOf([pay]), 1],
+      ['Pays', guarded, 2],
+    );
+    const now = { ...children[callKey({ workflow: 'Pays' })]!, version: 2 };
+    const known = { ...children, [callKey({ workflow: 'Pays' })]: now };
+    expect(less(parent(1), parent(), known)).toEqual([
+      "sub: gate 'ok' of the workflow that 'sub' runs",
+    ]);
+    expect(less(parent(2), parent(), known)).toEqual([]);
+    expect(less(graphOf([pay]), parent(), known)).toEqual([
+      "pay: gate 'ok' of the workflow that 'sub' runs",
+    ]);
+    const asked = chain(calls('ask', 'Asks'), pay);
+    const asks = childrenOf(['Asks', graphOf([gate('ok')])], ['Asks', graphOf([]), 3]);
+    expect(less(chain(calls('ask', 'Asks', 3), pay), asked, asks)).not.toEqual([]);
+  });
+
+  test('is decided soon for graphs at the limits', () => {
+    const nodes = Array.from({ length: 500 }, (_, n) => [
+      gate(`g${n}`),
+      tool(`w${n}`, 'mcp'),
+    ]).flat();
+    const large = chain(...nodes);
+    const other = chain(...nodes, tool('end', 'delay'));
+    const began = performance.now();
+    expect(less(other, large).length).toBeGreaterThan(0);
+    expect(performance.now() - began).toBeLessThan(10_000);
+  });
+
+  const members = (...ids: string[]) => ({ approvers: { members: ids } });
+  const roles = (...names: string[]) => ({ approvers: { roles: names } });
+  const weaker: [object, object, boolean][] = [
+    [{}, {}, false],
+    [{ required: 1 }, { required: 2 }, true],
+    [{}, { required: 2 }, true],
+    [{ required: 3 }, { required: 2 }, false],
+    [{}, { not_the_starter: true }, true],
+    [{ not_the_starter: true }, {}, false],
+    [{}, members('a'), true],
+    [members('a', 'b'), members('a'), true],
+    [members('a'), members('a', 'b'), false],
+    [members('a'), {}, false],
+    [roles('editor'), members('a'), true],
+    [roles('admin', 'editor'), roles('admin'), true],
+    [roles('admin'), roles('admin', 'editor'), false],
+    [{ timeout_seconds: 5, on_timeout: 'approve' }, {}, true],
+    [{ timeout_seconds: 5, on_timeout: 'reject' }, {}, false],
+    [
+      { timeout_seconds: 5, on_timeout: 'approve' },
+      { timeout_seconds: 9, on_timeout: 'approve' },
+      true,
+    ],
+    [
+      { timeout_seconds: 9, on_timeout: 'approve' },
+      { timeout_seconds: 5, on_timeout: 'approve' },
+      false,
+    ],
+    [{ timeout_seconds: 5 }, {}, false],
+    [{}, { input_schema: { type: 'object' } }, true],
+    [{ input_schema: { type: 'object' } }, {}, false],
+    [{ prompt: 'a' }, { prompt: 'b' }, false],
+  ];
+  test.each(weaker)('a gate with %j instead of %j is weaker: %p', (own, other, expected) => {
+    const gateOf = (settings: object) =>
+      graphOf([{ ...gate('ok'), ...settings }]).nodes[0] as GateNode;
+    expect(isWeaker(gateOf(own), gateOf(other))).toBe(expected);
+    const graph = (settings: object) => chain({ ...gate('ok'), ...settings }, pay);
+    expect(less(graph(own), graph(other)).length > 0).toBe(expected);
+  });
 });

@@ -1,5 +1,10 @@
+import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { effectOf } from '../../activities/rehearsals/records.ts';
+import { tools as mcpTools } from '../../api/mcp/server.ts';
+import { z } from 'zod';
+import { newId } from '../../shared/crypto/ids.ts';
+import { sql } from '../../shared/db/pool.ts';
 import { buildApp } from '../../api/app.ts';
 import type { App } from '../../api/deps.ts';
 import { customToolInput } from '../../shared/contract/custom-tool.ts';
@@ -333,5 +338,253 @@ describe('an experiment', () => {
       reason: expect.stringContaining("gate 'ok' stands before it"),
     });
     expect(sent()).toBe(before);
+  });
+});
+
+describe('a version or a draft that asks less than the current version', () => {
+  let workflowId: string;
+  /** A run of the first version, which asks nothing, like the second and the draft. The third is current. */
+  let runId: string;
+  let runner: Record<string, string>;
+  const paysAgain = { ...(pays as object), params: { amount: '{amount}', again: true } } as never;
+  beforeAll(async () => {
+    workflowId = await engine.define({ nodes: [pays], edges: [] });
+    runId = await engine.trigger(workflowId, { amount: 1 });
+    await engine.until(runId, ['success']);
+    const again = { nodes: [paysAgain], edges: [] };
+    await call('PUT', `/api/workflows/${workflowId}`, { graph: again });
+    await call('PUT', `/api/workflows/${workflowId}`, { graph: gated() });
+    await call('PUT', `/api/workflows/${workflowId}/draft`, { graph: again });
+    runner = await addKey({ run_workflows: true });
+  }, 30_000);
+
+  /** A key of a viewer with these permissions in addition. */
+  async function addKey(overrides: Record<string, boolean>): Promise<Record<string, string>> {
+    const id = newId('member');
+    const digest = sql.binary(createHash('sha256').update(`ops_${id}`).digest());
+    const { workspaceId } = engine.actor;
+    await engine.db.query(sql.type(z.object({}))`
+      INSERT INTO members (id, workspace_id, name, email, role, status, overrides)
+      VALUES (${id}, ${workspaceId}, ${id}, ${`${id}@example.com`}, 'viewer', 'active',
+              ${JSON.stringify(overrides)}::jsonb)
+    `);
+    await engine.db.query(sql.type(z.object({}))`
+      INSERT INTO api_keys (id, workspace_id, name, prefix, secret_hash, role, member_id)
+      VALUES (${newId('apiKey')}, ${workspaceId}, 'k', 'ops_', ${digest}, 'viewer', ${id})
+    `);
+    return { 'x-api-key': `ops_${id}` };
+  }
+
+  interface Chosen {
+    version?: number;
+    draft?: boolean;
+  }
+  interface Answer {
+    /** Of a refusal its text. */
+    refused?: string;
+    body: any;
+  }
+  type Ask = (body: object) => Promise<Answer>;
+  const named: Chosen[] = [{ version: 2 }, { draft: true }];
+  const orOfTheRun: Chosen[] = [{}, ...named];
+  const forbidden = async (ask: Ask, body: object, { draft, version = 1 }: Chosen) =>
+    expect((await ask(body)).refused).toBe(
+      `This action requires the 'publish_workflows' permission: in ${draft === true ? 'this draft' : `version ${version}`}, ` +
+        "node 'pay' can write without gate 'ok', which the current version puts before it. Run the current version, or ask " +
+        'someone with the permission',
+    );
+  const unwritten = "in the current version, gate 'ok' stands before it";
+  const rehearses = async (ask: Ask, body: object) => {
+    const answer = await ask({ ...body, allow: ['custom:pay'] });
+    expect(answer.refused).toBeUndefined();
+    const { error } = await engine.until(answer.body.run_id ?? answer.body.id, ['failed']);
+    expect(error).toContain(unwritten);
+  };
+  const state = { amount: 1_000_000 };
+
+  /** What every door does that accepts what to run. */
+  const kinds = {
+    starts: (ask: Ask) => forbidden(ask, { draft: true }, { draft: true }),
+    reruns: async (ask: Ask) => {
+      for (const chosen of orOfTheRun) {
+        await forbidden(ask, chosen, chosen);
+        await rehearses(ask, { ...chosen, input: state, mode: 'recorded' });
+      }
+    },
+    forks: async (ask: Ask) => {
+      for (const chosen of orOfTheRun) {
+        await forbidden(ask, { ...chosen, from_step: 'pay' }, chosen);
+        await rehearses(ask, { ...chosen, from_step: 'pay', state, mode: 'recorded' });
+      }
+    },
+    tests: async (ask: Ask) => {
+      for (const chosen of named) await rehearses(ask, { ...chosen, state });
+    },
+    experiments: async (ask: Ask) => {
+      for (const { version } of named) {
+        const candidate = version === undefined ? 'draft' : { version };
+        const { body } = await ask({ candidate, runs: [runId], allow: ['custom:pay'] });
+        const read = async () => (await call('GET', `/api/experiments/${body.id}`)).body;
+        await eventually(async () => (await read()).status === 'done');
+        expect((await read()).runs[0].reason).toContain(unwritten);
+      }
+    },
+    plans: async (ask: Ask) => {
+      for (const chosen of named) {
+        expect((await ask({ ...chosen, input: state })).refused).toBeUndefined();
+      }
+    },
+  };
+
+  const fields = ['version', 'draft', 'candidate', 'allow'];
+  const overHttp: Record<string, keyof typeof kinds> = {
+    'POST /api/workflows/{id}/runs': 'starts',
+    'POST /api/runs/{id}/rerun': 'reruns',
+    'POST /api/runs/{id}/fork': 'forks',
+    'POST /api/workflows/{id}/nodes/{node_id}/test': 'tests',
+    'POST /api/workflows/{id}/experiments': 'experiments',
+    'POST /api/workflows/{id}/dry-run': 'plans',
+  };
+  const overMcp: Record<string, keyof typeof kinds> = {
+    run_workflow: 'starts',
+    rerun_run: 'reruns',
+    fork_run: 'forks',
+    test_node: 'tests',
+    start_experiment: 'experiments',
+    dry_run_workflow: 'plans',
+  };
+
+  test('is chosen by these routes and tools only', () => {
+    const { paths, components } = (app as any).swagger();
+    const namesOf = (schema: any = {}): string[] => [
+      ...(schema.$ref === undefined
+        ? []
+        : namesOf(components.schemas[schema.$ref.split('/').at(-1)])),
+      ...Object.keys(schema.properties ?? {}),
+      ...[...(schema.anyOf ?? []), ...(schema.oneOf ?? []), ...(schema.allOf ?? [])].flatMap(
+        namesOf,
+      ),
+    ];
+    const operations = Object.entries<any>(paths).flatMap(([path, methods]) =>
+      Object.entries<any>(methods).map(([method, operation]) => {
+        const body = operation.requestBody?.content?.['application/json']?.schema;
+        const queries = (operation.parameters ?? []).filter((each: any) => each.in === 'query');
+        const names = [...namesOf(body), ...queries.map((query: any) => query.name)];
+        return { name: `${method.toUpperCase()} ${path}`, names };
+      }),
+    );
+    const choosing = operations
+      .filter(
+        ({ name, names }) => name.startsWith('POST') && fields.some((each) => names.includes(each)),
+      )
+      .map(({ name }) => name);
+    expect(choosing.sort()).toEqual(Object.keys(overHttp).sort());
+    const offering = mcpTools
+      .filter(({ input }) => fields.some((each) => Object.hasOwn((input as any).shape ?? {}, each)))
+      .map(({ name }) => name);
+    expect(offering.filter((name) => !/^(get|list|diff|restore)_/.test(name)).sort()).toEqual(
+      Object.keys(overMcp).sort(),
+    );
+  });
+
+  test.each(Object.entries(overHttp))(
+    'is run by %s only with the permission',
+    async (name, kind) => {
+      const [method = '', path = ''] = name.split(' ');
+      const id = path.startsWith('/api/runs') ? runId : workflowId;
+      const url = path.replace('{id}', id).replace('{node_id}', 'pay');
+      const before = sent();
+      await kinds[kind](async (body) => {
+        const query = kind === 'starts' ? '?draft=true' : '';
+        const given = kind === 'starts' ? state : body;
+        const answer = await call(method, url + query, given, runner);
+        return answer.status < 300 ? answer : { ...answer, refused: answer.body.detail };
+      });
+      expect(sent()).toBe(before);
+    },
+    60_000,
+  );
+
+  test.each(Object.entries(overMcp))(
+    'is run by the tool %s only with the permission',
+    async (name, kind) => {
+      const client = await connectMcp(mcpUrl, undefined, runner);
+      const of = ['reruns', 'forks'].includes(kind) ? { run_id: runId } : { workflow: workflowId };
+      const node = kind === 'tests' ? { node_id: 'pay' } : {};
+      const before = sent();
+      await kinds[kind](async (body) => {
+        const args = { ...of, ...node, ...body };
+        const result: any = await client.callTool({ name, arguments: args });
+        return result.isError === true
+          ? { refused: result.content[0].text, body: null }
+          : { body: result.structuredContent };
+      });
+      await client.close();
+      expect(sent()).toBe(before);
+    },
+    60_000,
+  );
+
+  test('is run with the permission, and an earlier start is answered again without it', async () => {
+    const publisher = await addKey({ run_workflows: true, publish_workflows: true });
+    const before = sent();
+    const start = (url: string, body: object, headers: object) =>
+      call('POST', url, body, { ...headers, 'idempotency-key': 'once' });
+    const rerun = `/api/runs/${runId}/rerun`;
+    const draft = `/api/workflows/${workflowId}/runs?draft=true`;
+    for (const [url, body] of [
+      [rerun, { version: 2 }],
+      [draft, { amount: 3 }],
+    ] as const) {
+      const first = await start(url, body, publisher);
+      expect(first.status).toBe(201);
+      const again = await start(url, body, runner);
+      expect([again.status, again.body.id]).toEqual([200, first.body.id]);
+      await engine.until(first.body.id, ['success']);
+    }
+    expect(sent()).toBe(before + 2);
+  });
+
+  test('is no obstacle to what asks as much: the current version, and a draft with more', async () => {
+    const rerun = (body: object) => call('POST', `/api/runs/${runId}/rerun`, body, runner);
+    const { status, body } = await rerun({ version: 3 });
+    expect(status).toBe(201);
+    await engine.until(body.id, ['paused']);
+    const other = await engine.define(gated());
+    const more = gated({ ...(pays as object), params: { amount: 1 } });
+    await call('PUT', `/api/workflows/${other}/draft`, { graph: more });
+    const started = await call(
+      'POST',
+      `/api/workflows/${other}/runs?draft=true`,
+      { amount: 1 },
+      runner,
+    );
+    expect(started.status).toBe(201);
+  });
+
+  test('is not run as a sub-workflow whose older version is named', async () => {
+    const parent = (version?: number) => ({
+      nodes: [
+        calling('sub', workflowId, {
+          input: { amount: '{amount}' },
+          ...(version === undefined ? {} : { version }),
+        }),
+      ],
+      edges: [],
+    });
+    const id = await engine.define(parent());
+    await call('PUT', `/api/workflows/${id}/draft`, { graph: parent(1) });
+    const { status, body } = await call(
+      'POST',
+      `/api/workflows/${id}/runs?draft=true`,
+      { amount: 1 },
+      runner,
+    );
+    expect([status, body.detail]).toEqual([
+      403,
+      expect.stringContaining(
+        "node 'sub' can write without gate 'ok' of the workflow that 'sub' runs",
+      ),
+    ]);
   });
 });

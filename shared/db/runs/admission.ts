@@ -14,7 +14,6 @@ import { asBudgetError, blockedVerdict, BudgetExceeded } from '../money/blocked.
 import { LEASE_MS, type OutboxRow } from './outbox.ts';
 import { withCertainty } from '../commit-outcome.ts';
 import {
-  type Db,
   jsonOrNull,
   type Pool,
   type QuerySqlToken,
@@ -35,7 +34,15 @@ import {
 import { copying } from '../forks/copies.ts';
 import { startersOf } from '../gates/gate-records.ts';
 import { logging } from '../inbound/log.ts';
-import { type Drawn, rulesOf, type RunRequest, storedRehearsal } from './run-request.ts';
+import {
+  type CompareChosen,
+  type FindRunnable,
+  rulesOf,
+  type Runnable,
+  type RunRequest,
+  storedRehearsal,
+  type Wanted,
+} from './run-request.ts';
 
 export interface AdmittedRun {
   runId: string;
@@ -61,33 +68,6 @@ export type Admission =
   | { outcome: 'admitted'; run: AdmittedRun; summary: RunSummary; outbox: OutboxRow }
   | { outcome: 'replayed'; runId: string };
 
-/** A version of a workflow: its graph, or the reason that it cannot run. */
-export interface Runnable {
-  version: number;
-  graph?: Graph;
-  /** AppError `graph_invalid`. */
-  refusal?: AppError;
-  /** For a graph that calls custom tools: the revision of the registered tools when it was checked. */
-  toolRevision?: number;
-  /** For a version with an `input_schema`: AppError `input_invalid` for an input that does not fit it. */
-  refuseInput?: (input: JsonObject) => Promise<AppError | undefined>;
-}
-
-/** What to run: a workflow's current version, another one, or a graph that was drawn for it. */
-export interface Wanted {
-  workspaceId: string;
-  workflowId: string;
-  version?: number;
-  drawn?: Drawn;
-}
-
-/** Finds what to run. It may come from a cache and be out of date, unless it is read `fresh`. */
-export type FindRunnable = (
-  db: Db,
-  wanted: Wanted,
-  fresh: boolean,
-) => Promise<Runnable | undefined>;
-
 /**
  * The only way to create a run, for all triggers. One statement, in this order: replay of the idempotency key, the
  * event or the step, monthly quota, budgets, validity of the graph and of the input; then the run, pinned to the workflow's current version (or the wanted one), its
@@ -95,7 +75,10 @@ export type FindRunnable = (
  * governance event. Graph and input were checked before. The statement succeeds only while that version and the custom tools
  * that it calls are still current, also after a wait for locks; otherwise the workflow is read again.
  *
- * Throws AppError: `not_found`, `idempotency_mismatch`, `quota_exceeded`, `budget_exceeded`, `graph_invalid`,
+ * What was chosen instead of the current version is compared with it before, if there is something to compare; the
+ * statement then succeeds only while that version is current.
+ *
+ * Throws AppError: `not_found`, `idempotency_mismatch`, `forbidden`, `quota_exceeded`, `budget_exceeded`, `graph_invalid`,
  * `input_invalid`, and `conflict` when the schedule forbids a second active run. A second run for the same schedule and time breaks the
  * constraint `runs_one_per_tick`.
  */
@@ -103,6 +86,7 @@ export async function admitRun(
   db: Pool,
   request: RunRequest,
   findRunnable: FindRunnable,
+  compareChosen?: CompareChosen,
 ): Promise<Admission> {
   const ids: Wanted = {
     workspaceId: request.actor.workspaceId,
@@ -116,7 +100,14 @@ export async function admitRun(
     if (runnable?.refusal !== undefined && !fresh) continue;
     if (runnable !== undefined) {
       const inputRefusal = await runnable.refuseInput?.(request.input);
-      const admitted = await insertRun(db, request, { ...runnable, inputRefusal }, fresh);
+      const compared = await compareChosen?.(runnable);
+      if (compared?.refusal !== undefined) {
+        const earlier = await findReplay(db, request);
+        if (earlier !== undefined) return { outcome: 'replayed', runId: earlier };
+        throw compared.refusal;
+      }
+      const judged = { ...runnable, inputRefusal, comparedWith: compared?.current };
+      const admitted = await insertRun(db, request, judged, fresh);
       if (admitted !== undefined) return admitted;
     }
     const earlier = await findReplay(db, request);
@@ -166,7 +157,11 @@ const leastCost = ({ rehearsal }: RunRequest, { graph }: Judged): number | null 
   graph === undefined || rehearsal?.allow.includes('agent') === false ? null : leastCostOf(graph);
 
 /** A version, and why it does not accept the input of the request. */
-type Judged = Runnable & { inputRefusal: AppError | undefined };
+type Judged = Runnable & {
+  inputRefusal: AppError | undefined;
+  /** The version with which it was compared: the current one, or the comparison does not count. */
+  comparedWith: number | undefined;
+};
 
 /** The error for a refusal by the database; other errors unchanged. */
 function asRefusal(error: unknown, request: RunRequest, runnable: Judged): unknown {
@@ -287,7 +282,7 @@ function admittedRows(request: RunRequest, { graph }: Judged, runId: string): Fr
 /** The single statement of an admission; returns no row when something it relies on has changed. */
 function admission(request: RunRequest, runnable: Judged, runId: string) {
   const { actor } = request;
-  const { version, toolRevision } = runnable;
+  const { version, toolRevision, comparedWith = null } = runnable;
   const leastMicros = leastCost(request, runnable);
   const { name, claim, refused } = claimOf(request, runId, leastMicros);
   const copies = copying(request.fork?.copies, request.rehearsal?.digests ?? request.fork?.digests);
@@ -301,6 +296,7 @@ function admission(request: RunRequest, runnable: Judged, runId: string) {
       CROSS JOIN workflows w JOIN workspaces s ON s.id = w.workspace_id
       WHERE w.id = ${request.workflowId} AND w.workspace_id = ${actor.workspaceId}
         AND (w.version = ${version} OR ${request.version !== undefined})
+        AND (${comparedWith}::int IS NULL OR w.version = ${comparedWith}::int)
         AND (${toolRevision ?? null}::int IS NULL OR s.tool_revision = ${toolRevision ?? null}::int)
         -- They differ when a budget was created after this statement began.
         AND s.budget_revision = budgets.revision

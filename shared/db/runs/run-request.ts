@@ -2,7 +2,10 @@ import type { AuditAction } from '../../contract/audit.ts';
 import type { Actor } from '../../actor.ts';
 import type { StoredRehearsal } from '../../contract/fork.ts';
 import type { Trigger } from '../../contract/run.ts';
+import type { Graph } from '../../contract/graph.ts';
+import type { AppError } from '../../errors.ts';
 import type { Json, JsonObject } from '../../json.ts';
+import type { Db } from '../pool.ts';
 import type { ForkCopies } from '../forks/copies.ts';
 import type { CurrentGraph } from '../workflows/current-graph.ts';
 import type { LoggedRun } from '../inbound/log.ts';
@@ -15,6 +18,41 @@ export const drawnOf = (content: { graph: unknown; input_schema: JsonObject | nu
   graph: content.graph as Json,
   inputSchema: content.input_schema,
 });
+
+/** A version of a workflow: its graph, or the reason that it cannot run. */
+export interface Runnable {
+  version: number;
+  graph?: Graph;
+  /** AppError `graph_invalid`. */
+  refusal?: AppError;
+  /** For a graph that calls custom tools: the revision of the registered tools when it was checked. */
+  toolRevision?: number;
+  /** For a version with an `input_schema`: AppError `input_invalid` for an input that does not fit it. */
+  refuseInput?: (input: JsonObject) => Promise<AppError | undefined>;
+}
+
+/** What to run: a workflow's current version, another one, or a graph that was drawn for it. */
+export interface Wanted {
+  workspaceId: string;
+  workflowId: string;
+  version?: number;
+  drawn?: Drawn;
+}
+
+/** Finds what to run. It may come from a cache and be out of date, unless it is read `fresh`. */
+export type FindRunnable = (
+  db: Db,
+  wanted: Wanted,
+  fresh: boolean,
+) => Promise<Runnable | undefined>;
+
+/**
+ * Compares what was chosen to run with the current version: which one that is, and the refusal, AppError `forbidden`,
+ * when the actor may not run it. Undefined when there is nothing to compare.
+ */
+export type CompareChosen = (
+  runnable: Runnable,
+) => Promise<{ current: number; refusal?: AppError | undefined } | undefined>;
 
 /** How a run starts from another one. */
 export interface Fork {
@@ -38,8 +76,12 @@ export interface RehearsalRequest extends StoredRehearsal {
   digests: Record<string, string>;
 }
 
+/** Who starts a run. Only one with a role can run what asks less than the current version. */
+export type RunActor = Pick<Actor, 'workspaceId' | 'id' | 'name'> &
+  Partial<Pick<Actor, 'role' | 'overrides'>>;
+
 export interface RunRequest {
-  actor: Pick<Actor, 'workspaceId' | 'id' | 'name'>;
+  actor: RunActor;
   workflowId: string;
   trigger: Trigger;
   input: JsonObject;

@@ -232,7 +232,7 @@ export async function readCalledGraphs(
   db: Db,
   workspaceId: string,
   calls: readonly CalledWorkflow[],
-): Promise<Record<string, { id: string; graph: Json }>> {
+): Promise<Record<string, { id: string; version: number; graph: Json }>> {
   if (calls.length === 0) return {};
   const found = new Map<string, Found | string>();
   await search(db, workspaceId, found, calls);
@@ -254,7 +254,7 @@ export async function readCalledGraphs(
   return Object.fromEntries(
     called.flatMap(({ key, id, version }) => {
       const row = graphs.get(`${id}/${version}`);
-      return row === undefined ? [] : [[key, { id, graph: row.graph }]];
+      return row === undefined ? [] : [[key, row]];
     }),
   );
 }

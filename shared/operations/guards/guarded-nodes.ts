@@ -3,6 +3,7 @@ import type { Db } from '../../db/pool.ts';
 import { readCalledGraphs } from '../../db/workflows/called-workflows.ts';
 import { calledBy } from '../../graph/called-workflows.ts';
 import { guardedNodesUntrusted } from '../../platform/threads/untrusted.ts';
+import { type Candidate, compareWithCurrent } from './asks-less.ts';
 
 /**
  * The gates and approvals that stand before the nodes of a graph and of the workflows that it calls, as they are now; see
@@ -14,4 +15,17 @@ export async function guardedNodesOf(
 ): Promise<Record<string, string>> {
   const children = await readCalledGraphs(db, workspaceId, graph.nodes.flatMap(calledBy));
   return guardedNodesUntrusted(workspaceId, { graph, children, above });
+}
+
+/** The same for a version or a draft of a workflow: also what only the current version puts before a node. */
+export async function guardedNodesOfChosen(
+  db: Db,
+  chosen: Candidate,
+): Promise<Record<string, string>> {
+  const guarded = await guardedNodesOf(db, chosen);
+  const compared = await compareWithCurrent(db, chosen);
+  for (const { nodeId, guard } of compared?.less ?? []) {
+    guarded[nodeId] ??= `in the current version, ${guard}`;
+  }
+  return guarded;
 }

@@ -7,7 +7,7 @@ import { readStepSettings } from '../../db/audit/policies.ts';
 import { readBudgetRooms } from '../../db/money/budgets.ts';
 import { readStandings } from '../../db/people/standings.ts';
 import type { Db } from '../../db/pool.ts';
-import type { FindRunnable, Runnable, Wanted } from '../../db/runs/admission.ts';
+import type { FindRunnable, Runnable, Wanted } from '../../db/runs/run-request.ts';
 import { readCalledVersions } from '../../db/workflows/called-workflows.ts';
 import { type CustomTool, findCustomTools } from '../../db/workflows/custom-tools.ts';
 import { readDraft } from '../../db/workflows/drafts.ts';

@@ -1,6 +1,6 @@
 import type { Graph } from '../../contract/graph.ts';
 import type { JsonObject } from '../../json.ts';
-import type { Runnable, Wanted } from '../../db/runs/admission.ts';
+import type { Runnable, Wanted } from '../../db/runs/run-request.ts';
 import type { Drawn } from '../../db/runs/run-request.ts';
 import { type CurrentGraph, readCurrentGraph } from '../../db/workflows/current-graph.ts';
 import type { Db } from '../../db/pool.ts';

@@ -1,7 +1,12 @@
-import type { Actor } from '../../actor.ts';
 import type { Trigger } from '../../contract/run.ts';
-import type { Wanted } from '../../db/runs/admission.ts';
-import { type Drawn, type Fork, type RunRequest, drawnOf } from '../../db/runs/run-request.ts';
+import type { Wanted } from '../../db/runs/run-request.ts';
+import {
+  type Drawn,
+  type Fork,
+  type RunActor,
+  type RunRequest,
+  drawnOf,
+} from '../../db/runs/run-request.ts';
 import {
   type ForkPlace,
   type ForkSource,
@@ -18,6 +23,7 @@ import type { Graph } from '../../contract/graph.ts';
 import { nodeIdOf } from '../../graph/schedule/scheduler.ts';
 import type { JsonObject } from '../../json.ts';
 import { planForkUntrusted } from '../../platform/threads/untrusted.ts';
+import { guardedNodesOfChosen } from '../guards/guarded-nodes.ts';
 import {
   forkOf,
   planRehearsal,
@@ -33,7 +39,7 @@ import { noSuchVersion } from '../../db/workflows/versions.ts';
 
 /** What a run has in common with the run that it starts from, unless it is given. */
 export interface RerunRequest extends RehearsalFields {
-  actor: Pick<Actor, 'workspaceId' | 'id' | 'name'>;
+  actor: RunActor;
   runId: string;
   trigger: Trigger;
   input?: JsonObject | undefined;
@@ -112,7 +118,8 @@ async function rehearseRun(
   const input = request.input ?? source.input;
   const { workspaceId } = actor;
   const pinned = request.pins === true ? await pinnedNodes(deps, actor, source, graph) : undefined;
-  const rehearsed = { workspaceId, runId, source, graph, input, place, state, pinned };
+  const guarded = await guardedNodesOfChosen(deps.db, { ...wanted, graph });
+  const rehearsed = { workspaceId, runId, source, graph, input, place, state, pinned, guarded };
   const { plan, request: planned } = await planRehearsal(deps.db, rehearsed, rehearsal);
   refuseProblem(plan, fromStep);
   const from = place === undefined || fromStep === undefined ? undefined : { fromStep, place };

@@ -8,7 +8,7 @@ import { AppError, notFound } from '../../errors.ts';
 import type { Graph } from '../../contract/graph.ts';
 import type { JsonObject } from '../../json.ts';
 import { nodeStateUntrusted } from '../../platform/threads/untrusted.ts';
-import { guardedNodesOf } from '../guards/guarded-nodes.ts';
+import { guardedNodesOfChosen } from '../guards/guarded-nodes.ts';
 import { runnableOf } from './dry-run.ts';
 import { rehearsalOf, requireAllowed } from './rehearsals.ts';
 import { triggerRun, type RunDeps, type Triggered } from './runs.ts';
@@ -43,7 +43,7 @@ export async function testNode(deps: RunDeps, request: NodeTestRequest): Promise
   const { version, draft } = request;
   // First, so that another workspace's run is one that does not exist, also with an unknown node.
   const source = runId === undefined ? undefined : await readSource(deps.db, request, runId);
-  const { graph } = await runnableOf(deps, { actor, workflowId, version, draft });
+  const { graph, version: found } = await runnableOf(deps, { actor, workflowId, version, draft });
   const node = graph.nodes.find(({ id }) => id === nodeId);
   if (node === undefined) {
     const where = draft === true ? 'draft' : 'graph';
@@ -56,7 +56,9 @@ export async function testNode(deps: RunDeps, request: NodeTestRequest): Promise
   const rehearsal = rehearsalOf({ allow, failures: 'execute' });
   await requireAllowed(deps.db, actor, workflowId, rehearsal.allow);
   // Of the whole graph, and not of the node alone.
-  const guarded = await guardedNodesOf(deps.db, { workspaceId: actor.workspaceId, graph });
+  const { workspaceId } = actor;
+  const chosen = { workspaceId, workflowId, version: draft === true ? undefined : found, graph };
+  const guarded = await guardedNodesOfChosen(deps.db, chosen);
   const begun = await beginningOf(deps, request, { graph, source });
   const { stepKey, state } = begun;
   return triggerRun(deps, {

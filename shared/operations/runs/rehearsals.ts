@@ -59,14 +59,13 @@ interface Rehearsed {
   state?: JsonObject | undefined;
   /** Nodes with pinned outputs. */
   pinned?: string[] | undefined;
-  /** What stands before the whole graph; see `guardedNodes`. */
-  above?: string | undefined;
+  guarded: RehearsalRequest['guarded'];
 }
 
 /** Reads the record of a run and plans its rehearsal. Throws AppError `unprocessable`, `invalid`. */
 export async function planRehearsal(
   db: Pool,
-  { workspaceId, runId, source, graph, input, place, state, pinned, above }: Rehearsed,
+  { workspaceId, runId, source, graph, input, place, state, pinned, guarded }: Rehearsed,
   rehearsal: Rehearsal,
 ): Promise<{ plan: RehearsalPlan; request: RehearsalRequest }> {
   const results = await readResults(db, runId);
@@ -82,7 +81,6 @@ export async function planRehearsal(
     pinned: pinned ?? [],
     retries: rehearsal.failures === 'execute',
   });
-  const guarded = await guardedNodesOf(db, { workspaceId, graph, above });
   const request = { ...rehearsal, failed: plan.failed, digests: plan.digests, guarded };
   return { plan, request: pinned === undefined ? request : { ...request, pinned } };
 }
@@ -123,14 +121,14 @@ export async function rehearsalOfChild(
   const wanted = { workspaceId, workflowId, ...(version === undefined ? {} : { version }) };
   const { graph } = (await findRunnable(db, wanted, true)) ?? {};
   const above = guard === null || guard.endsWith(ABOVE) ? (guard ?? undefined) : guard + ABOVE;
+  // One that cannot run is refused as it is admitted.
+  const guarded =
+    graph === undefined ? {} : await guardedNodesOf(db, { workspaceId, graph, above });
   if (child === null || graph === undefined) {
-    // One that cannot run is refused as it is admitted.
-    const guarded =
-      graph === undefined ? {} : await guardedNodesOf(db, { workspaceId, graph, above });
     return { rehearsal: { ...rehearsal, failed: [], digests: {}, guarded } };
   }
   const source = await readForkSource(db, { workspaceId, runId: child });
-  const from = { workspaceId, runId: child, source, graph, input, above };
+  const from = { workspaceId, runId: child, source, graph, input, guarded };
   const { plan, request } = await planRehearsal(db, from, rehearsal);
   return { fork: forkOf(child, undefined, plan), rehearsal: request };
 }

@@ -1,7 +1,9 @@
 import type { Actor } from '../../actor.ts';
+import { holds } from '../../capabilities.ts';
 import type { RunSummary } from '../../contract/run.ts';
-import { admitRun, type FindRunnable } from '../../db/runs/admission.ts';
-import { drawnOf, type RunRequest } from '../../db/runs/run-request.ts';
+import { admitRun } from '../../db/runs/admission.ts';
+import type { CompareChosen, FindRunnable } from '../../db/runs/run-request.ts';
+import { drawnOf, type RunActor, type RunRequest } from '../../db/runs/run-request.ts';
 import { readDraft } from '../../db/workflows/drafts.ts';
 import * as gates from '../../db/gates/decisions.ts';
 import * as ends from '../../db/runs/ends.ts';
@@ -9,6 +11,7 @@ import * as resumes from '../../db/runs/resumes.ts';
 import type { Override } from '../../db/runs/resumes.ts';
 import { notifyFrames } from '../../db/runs/frames.ts';
 import type { OutboxRow } from '../../db/runs/outbox.ts';
+import { compareWithCurrent, refusalOf } from '../guards/asks-less.ts';
 import { dispatch, dispatchInOrder } from './dispatch.ts';
 import type { DispatchDeps } from './executions.ts';
 import { joinRun, recordStart } from '../../platform/tracing/requests.ts';
@@ -39,11 +42,12 @@ export interface Triggered extends Dispatched {
 /**
  * Starts a run of a workflow's current version, or returns the run that this idempotency key started. When it returns,
  * the run is committed and will execute. Throws AppError `not_found`, `idempotency_mismatch`, `graph_invalid`,
- * `input_invalid`.
+ * `input_invalid`, and `forbidden` for a version or a draft that asks less than the current version.
  */
 export async function triggerRun(deps: RunDeps, request: RunRequest): Promise<Triggered> {
   const startedAt = Date.now();
-  const admission = await admitRun(deps.db, request, deps.findRunnable);
+  const compare = comparing(deps, request);
+  const admission = await admitRun(deps.db, request, deps.findRunnable, compare);
   if (admission.outcome === 'replayed') {
     return { runId: admission.runId, dispatched: Promise.resolve(true) };
   }
@@ -54,6 +58,28 @@ export async function triggerRun(deps: RunDeps, request: RunRequest): Promise<Tr
   });
   return { runId: run.runId, admitted: summary, dispatched: dispatch(deps, outbox, run) };
 }
+
+/**
+ * A version or a draft that asks less than the current version needs `publish_workflows`: otherwise it would be a way
+ * around the gates of that. The steps that start runs were compared with their graphs, and rehearsals write nothing where
+ * less is asked.
+ */
+function comparing({ db }: RunDeps, request: RunRequest): CompareChosen | undefined {
+  const { actor, workflowId, version, drawn, parent, rehearsal } = request;
+  if (version === undefined && drawn === undefined) return undefined;
+  if (parent !== undefined || rehearsal !== undefined || mayPublish(actor)) return undefined;
+  const { workspaceId } = actor;
+  return async ({ graph }) => {
+    // Its refusal comes first.
+    if (graph === undefined) return undefined;
+    const compared = await compareWithCurrent(db, { workspaceId, workflowId, version, graph });
+    if (compared === undefined) return undefined;
+    return { current: compared.current, refusal: refusalOf({ version }, compared.less) };
+  };
+}
+
+const mayPublish = ({ role, overrides = {} }: RunActor): boolean =>
+  role !== undefined && holds(role, overrides, 'publish_workflows');
 
 export interface StartRequest extends RunRequest {
   /** Runs the workflow's draft instead of its current version. */

@@ -3,13 +3,13 @@ import type { Json } from '../../json.ts';
 import type { Children } from '../../graph/guards.ts';
 
 /** Sub-workflows as they are stored, by `callKey`. */
-export type DrawnChildren = Readonly<Record<string, { id: string; graph: Json }>>;
+export type DrawnChildren = Readonly<Record<string, { id: string; version: number; graph: Json }>>;
 
 /** The same as they run. One that cannot run is missing. */
 export const childrenOf = (drawn: DrawnChildren): Children =>
   Object.fromEntries(
-    Object.entries(drawn).flatMap(([key, { id, graph }]) => {
+    Object.entries(drawn).flatMap(([key, { id, version, graph }]) => {
       const parsed = graphSchema.safeParse(graph);
-      return parsed.success ? [[key, { id, graph: parsed.data }]] : [];
+      return parsed.success ? [[key, { id, version, graph: parsed.data }]] : [];
     }),
   );

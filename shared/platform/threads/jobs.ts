@@ -7,6 +7,7 @@ import type { NodeState, NodeStateTexts } from '../../graph/forks/node-state.ts'
 import type { DigestedPlan, ForkTexts, PlannedFork } from '../../graph/forks/plan.ts';
 import type { RehearsalPlan, RehearsalTexts } from '../../graph/forks/rehearsal.ts';
 import type { GraphDiff } from '../../graph/diff.ts';
+import type { AsksLess } from '../../graph/guards/asks-less.ts';
 import type { CheckedGraph } from '../../graph-check.ts';
 import type { ValidationContext } from '../../graph/validate/validate.ts';
 import type { Json, JsonObject } from '../../json.ts';
@@ -43,6 +44,13 @@ export interface GuardedTexts {
 export interface SchemaToCheck {
   schema: JsonObject;
   isForm: boolean;
+}
+
+/** A graph, the current one of its workflow as it is stored, and the workflows that both call; see `asksLess`. */
+export interface ComparedTexts {
+  graph: Graph;
+  current: Json;
+  children: DrawnChildren;
 }
 
 type Report = (what: string) => void;
@@ -190,6 +198,17 @@ export const jobs = {
     const { guardedNodes, sightOf } = await import('../../graph/guards.ts');
     const { childrenOf } = await import('./drawn-children.ts');
     return guardedNodes(input.graph, sightOf(childrenOf(input.children)), input.above);
+  },
+
+  /** Undefined when the current graph cannot run, so that nothing is known of it. */
+  asksLess: async (input: ComparedTexts): Promise<AsksLess[] | undefined> => {
+    const { graphSchema } = await import('../../contract/graph.ts');
+    const { asksLess } = await import('../../graph/guards/asks-less.ts');
+    const { childrenOf } = await import('./drawn-children.ts');
+    const current = graphSchema.safeParse(input.current);
+    return current.success
+      ? asksLess(input.graph, current.data, childrenOf(input.children))
+      : undefined;
   },
 
   nodeState: async ({ recorded, pins, ...rest }: NodeStateTexts): Promise<NodeState> => {

@@ -8,6 +8,7 @@ import type { DryRunAnalysis, DryRunRequest } from '../../graph/dry-run/request.
 import type { NodeState, NodeStateTexts } from '../../graph/forks/node-state.ts';
 import type { DigestedPlan, ForkTexts } from '../../graph/forks/plan.ts';
 import type { RehearsalPlan, RehearsalTexts } from '../../graph/forks/rehearsal.ts';
+import { type AsksLess, unknownWrites } from '../../graph/guards/asks-less.ts';
 import { evaluateExpression, ExpressionError } from '../../graph/expression/expression.ts';
 import { weighJson } from '../../graph/json-value.ts';
 import type { ValidationContext } from '../../graph/validate/validate.ts';
@@ -24,6 +25,7 @@ import {
 } from '../../policy/judge.ts';
 import { policyPatternProblem } from '../../policy/patterns.ts';
 import {
+  type ComparedTexts,
   type GuardedTexts,
   jobs,
   type Outcome,
@@ -324,6 +326,27 @@ export async function guardedNodesUntrusted(
   return withinLimits('The gates of the graph cannot be found', () =>
     workThreads.run(workspaceId, 'guardedNodes', request),
   );
+}
+
+/**
+ * The writes for which a graph asks less than the current one; see `asksLess`. All of them when the two cannot be
+ * compared. Throws WorkBusyError.
+ */
+export async function asksLessUntrusted(
+  workspaceId: string,
+  request: ComparedTexts,
+): Promise<AsksLess[]> {
+  const alone = Object.keys(request.children).length === 0;
+  const here = alone && isSmall(request.graph) && isSmall(request.current);
+  try {
+    const less = here
+      ? await jobs.asksLess(request)
+      : await workThreads.run(workspaceId, 'asksLess', request);
+    return less ?? unknownWrites(request.graph);
+  } catch (error) {
+    if (error instanceof WorkLimitError) return unknownWrites(request.graph);
+    throw error;
+  }
 }
 
 /** The state with which a step begins; see `nodeState`. Throws as `planForkUntrusted`. */

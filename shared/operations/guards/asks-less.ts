@@ -1,0 +1,52 @@
+import type { Graph } from '../../contract/graph.ts';
+import type { Db } from '../../db/pool.ts';
+import { readCalledGraphs } from '../../db/workflows/called-workflows.ts';
+import { AppError } from '../../errors.ts';
+import { calledBy, callKey } from '../../graph/called-workflows.ts';
+import type { AsksLess } from '../../graph/guards/asks-less.ts';
+import { asksLessUntrusted } from '../../platform/threads/untrusted.ts';
+
+/** A graph of a workflow: of a version, or of a draft, which has none. */
+export interface Candidate {
+  workspaceId: string;
+  workflowId: string;
+  version?: number | undefined;
+  graph: Graph;
+}
+
+/**
+ * The writes for which a version or a draft asks less than the current version, and which one that is. Undefined for a
+ * workflow that the workspace does not have. Throws WorkBusyError.
+ */
+export async function compareWithCurrent(
+  db: Db,
+  { workspaceId, workflowId, version, graph }: Candidate,
+): Promise<{ current: number; less: AsksLess[] } | undefined> {
+  const self = { workflow: workflowId };
+  const { [callKey(self)]: current, ...children } = await readCalledGraphs(db, workspaceId, [
+    self,
+    ...graph.nodes.flatMap(calledBy),
+  ]);
+  if (current === undefined) return undefined;
+  const same = version === current.version;
+  const compared = { graph, current: current.graph, children };
+  return {
+    current: current.version,
+    less: same ? [] : await asksLessUntrusted(workspaceId, compared),
+  };
+}
+
+/** The refusal to run a version or a draft that asks less; undefined when it does not. */
+export function refusalOf(
+  { version }: Pick<Candidate, 'version'>,
+  [first, ...others]: readonly AsksLess[],
+): AppError | undefined {
+  if (first === undefined) return undefined;
+  const what = version === undefined ? 'this draft' : `version ${version}`;
+  const more = others.length === 0 ? '' : `, and ${others.length} more`;
+  return new AppError(
+    'forbidden',
+    `This action requires the 'publish_workflows' permission: in ${what}, node '${first.label}'${more} can write without ` +
+      `${first.guard}, which the current version puts before it. Run the current version, or ask someone with the permission`,
+  );
+}
