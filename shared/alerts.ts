@@ -1,3 +1,5 @@
+import { inChat } from './values/markup.ts';
+
 /** The event of an alert: a run that failed, or one that waits for a person. */
 export const alertEvents = ['failed', 'paused'] as const;
 export type AlertEvent = (typeof alertEvents)[number];
@@ -82,12 +84,28 @@ export function gatePage(runId: string, nodeId: string, stepKey?: string): strin
     : `${page}?step=${encodeURIComponent(stepKey)}`;
 }
 
-/** The text for people. The last line is the page below `publicUrl` where they can act. */
+/**
+ * The text for people. The last line is the page below `publicUrl` where they can act. What others have written, such as
+ * names, prompts and errors, is text in a chat, too: no markup of its own.
+ */
 export function alertTexts(alert: Alert, publicUrl: string): AlertTexts {
   const { title, line, page } = contentOf(alert);
-  const body = `${line}\n${publicUrl}${page}`;
-  return { chat: `${SENDER} ${body}`, subject: `${SENDER} ${title}`, body };
+  const said = contentOf(written(alert, inChat)).line;
+  return {
+    chat: `${SENDER} ${said}\n${publicUrl}${page}`,
+    subject: `${SENDER} ${title}`,
+    body: `${line}\n${publicUrl}${page}`,
+  };
 }
+
+/** The alert with other texts. */
+const written = <A extends Alert>(alert: A, write: (text: string) => string): A => ({
+  ...alert,
+  ...('by' in alert && alert.by !== null ? { by: write(alert.by) } : {}),
+  ...('text' in alert
+    ? { workflow_name: write(alert.workflow_name), text: write(alert.text) }
+    : {}),
+});
 
 function contentOf(alert: Alert): { title: string; line: string; page: string } {
   if (alert.event === 'test') {

@@ -12,6 +12,7 @@ import type { AgentPart, StepCall } from '../../shared/execution.ts';
 import { truthy } from '../../shared/graph/expression/expression.ts';
 import type { Json, JsonObject } from '../../shared/json.ts';
 import { messageOf } from '../../shared/errors.ts';
+import { inChat } from '../../shared/values/markup.ts';
 import {
   argumentsUntrusted,
   CostlyError,
@@ -146,7 +147,7 @@ async function decideCall(
   );
   if (schemaProblem !== undefined) return refuse(`The schema of '${tool.name}' ${schemaProblem}`);
   if (problem !== undefined) return refuse(`The arguments do not fit the schema: ${problem}`);
-  const args = { ...call.given, ...agent.fixed?.[tool.name] };
+  const args = { ...givenFor(tool.name, call.given), ...agent.fixed?.[tool.name] };
   const recorded = {
     ...call,
     arguments: args,
@@ -159,6 +160,12 @@ async function decideCall(
   const redacted = JSON.stringify(value).length > MAX_REDACTED ? null : value;
   return { ...recorded, question: questionOf(tool.name, value), redacted };
 }
+
+/** A model writes texts, not the markup of a chat: what it has read could make it notify everybody. */
+const givenFor = (tool: string, given: JsonObject): JsonObject =>
+  tool === 'send_chat_message' && typeof given['text'] === 'string'
+    ? { ...given, text: inChat(given['text']) }
+    : given;
 
 /** The turn is paid for: it must not be asked again because the threads are busy. */
 const patiently = (place: Place) => ({ place, patient: true });

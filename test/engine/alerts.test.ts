@@ -159,12 +159,84 @@ describe('alert texts', () => {
     ]);
   });
 
+  test.each(['failed', 'paused', 'assigned'] as const)(
+    'have no markup of others in a chat, and stay plain in an email (%s)',
+    (event) => {
+      const markup = '<!channel> <https://evil.example|Approve here> & "x"';
+      const safe = '&lt;!channel&gt; &lt;https://evil.example|Approve here&gt; &amp; "x"';
+      const place = { node_id: 'review', step_key: 'review', member_id: 'mem_1' };
+      const said = { ...alert, ...place, workflow_name: markup, text: markup, by: markup, event };
+      const { chat: message, subject, body } = alertTexts(said, url);
+      expect(message).toContain(`of '${safe}'`);
+      expect(message).toContain(`: ${safe}\n${url}/`);
+      expect(message).not.toMatch(/[<>]/);
+      expect(body).toContain(`of '${markup}'`);
+      expect(body).toContain(`: ${markup}\n`);
+      expect(subject).toContain(markup);
+      const test = alertTexts({ event: 'test', workspace_id: 'ws_1', by: markup }, url);
+      expect(test.chat).toBe(`[Service] This is a test of alerts, requested by ${safe}\n${url}/`);
+      expect(test.body).toContain(markup);
+    },
+  );
+
   test('keep the subject on one line for any workflow name', () => {
     const named = { ...alert, event: 'failed', workflow_name: 'A\r\nBcc: x@y\u2028z' } as const;
     const texts = alertTexts(named, url);
     expect(texts.subject).toBe('[Service] Run failed - A Bcc: x@y z');
     expect(texts.chat).toContain("'A\r\nBcc: x@y\u2028z'");
   });
+});
+
+describe('messages of a run', () => {
+  test('have the markup of their author, and no other', async () => {
+    const engine = await engineWith({ ...chatSettings(), ...mailSettings() });
+    const tool = (id: string, tool_name: string, params: object) =>
+      ({ id, kind: 'tool', tool_name, params }) as never;
+    const call = { tool: 'send_chat_message', arguments: { text: 'By a model: <!here> & co' } };
+    const agent = {
+      id: 'writer',
+      kind: 'agent',
+      model: 'mock',
+      tools: [{ name: 'send_chat_message', approval: 'never' }],
+      mock: { turns: [{ calls: [call] }, { output: 'Done' }] },
+    } as never;
+    const letter = { to: 'a@example.com', subject: 'For {who}' };
+    const nodes = [
+      tool('post', 'send_chat_message', { text: '*Refund* for {who}, <https://ok.example|here>' }),
+      tool('alone', 'send_chat_message', { text: '{who}' }),
+      tool('letter', 'send_email', {
+        ...letter,
+        text: 'Dear {who}',
+        html: '<p title="{who}">Dear {who}: {list}</p>',
+      }),
+      tool('page', 'send_email', { ...letter, html: '{page}' }),
+      agent,
+    ];
+    const input = { who: '<!channel> "A&B"', list: ['<b>'], page: '<h1>"A&B"</h1>' };
+    const runId = await engine.trigger(await engine.define({ nodes, edges: [] }), input);
+    expect((await engine.until(runId, ['success', 'failed'])).status).toBe('success');
+    const safe = '&lt;!channel&gt; "A&amp;B"';
+    expect(new Set(chatTexts())).toEqual(
+      new Set([
+        `*Refund* for ${safe}, <https://ok.example|here>`,
+        safe,
+        'By a model: &lt;!here&gt; &amp; co',
+      ]),
+    );
+    const inHtml = '&lt;!channel&gt; &quot;A&amp;B&quot;';
+    const sent = mail.seen.map((seen) => JSON.parse(seen.body) as Record<string, unknown>);
+    expect(sent).toHaveLength(2);
+    expect(sent).toEqual(
+      expect.arrayContaining([
+        expect.objectContaining({
+          subject: `For ${input.who}`,
+          text: `Dear ${input.who}`,
+          html: `<p title="${inHtml}">Dear ${inHtml}: [&quot;&lt;b&gt;&quot;]</p>`,
+        }),
+        expect.objectContaining({ html: input.page }),
+      ]),
+    );
+  }, 60_000);
 });
 
 describe('a gate that is assigned', () => {

@@ -635,3 +635,26 @@ test('a model whose provider has no API key is a warning, also as a fallback', (
     },
   ]);
 });
+
+test.each<[unknown, string[]]>([
+  [
+    '{page}',
+    [
+      "Node 't': {page} is sent as HTML unchanged, with any markup in its value; inside other text, such as <p>{page}</p>, it is escaped",
+    ],
+  ],
+  ['<p>{page}</p>', []],
+  ['<p></p>', []],
+])('HTML that is a value alone is a warning: %j', (html, expected) => {
+  const params = { to: 'a@example.com', subject: 'x', html } as never;
+  const graph = draw('t', { t: { tool_name: 'send_email', params } });
+  const { warnings } = checkGraph(graph, { ...context, tools: new Set(['send_email']) });
+  expect(warnings.filter(({ code }) => code === 'html_not_escaped')).toEqual(
+    expected.map((message) => ({
+      code: 'html_not_escaped',
+      message,
+      node_id: 't',
+      path: 'nodes[0].params.html',
+    })),
+  );
+});

@@ -1,7 +1,13 @@
 import type { Json, JsonObject } from '../../json.ts';
 import { secretParamsOf, SECRETS, type SecretPlace } from '../../values/secrets.ts';
 import { isObject, memberOf } from '../json-value.ts';
-import { parseTemplate, renderTemplate, renderValue, TemplateError } from './template.ts';
+import {
+  parseTemplate,
+  renderTemplate,
+  renderValue,
+  TemplateError,
+  type Writer,
+} from './template.ts';
 
 /** A text that could be taken for a marker. */
 const MARKER = /\{secrets\.[A-Z][A-Z0-9_]*(?:~(\d{1,9}))?\}/g;
@@ -20,24 +26,28 @@ export function renderWithSecrets(
   tool: string,
   templates: JsonObject,
   state: JsonObject,
+  writers: Readonly<Record<string, Writer>> = {},
 ): { params: JsonObject; secrets: SecretPlace[] } {
   const texts = secretParamsOf(tool).flatMap((key) =>
     Object.hasOwn(templates, key) ? secretTexts(templates[key]!, [key]) : [],
   );
   if (texts.length === 0) {
-    return { params: renderValue(templates, state) as JsonObject, secrets: [] };
+    return { params: renderValue(templates, state, writers) as JsonObject, secrets: [] };
   }
   const names = [...new Set(texts.flatMap((text) => text.names))];
   const withMarkers = (number: number): JsonObject => ({
     ...state,
     [SECRETS]: Object.fromEntries(names.map((name) => [name, markerOf(name, number)])),
   });
-  const params = renderValue(templates, withMarkers(0)) as JsonObject;
+  const params = renderValue(templates, withMarkers(0), writers) as JsonObject;
   const secrets: SecretPlace[] = [];
   for (const { path, template, names: here } of texts) {
     const rendered = textAt(params, path);
     const number = freeNumber(rendered, here.length);
-    if (number > 0) setText(params, path, renderTemplate(template, withMarkers(number)));
+    if (number > 0) {
+      const writer = writers[String(path[0])];
+      setText(params, path, renderTemplate(template, withMarkers(number), writer));
+    }
     for (const name of new Set(here)) secrets.push({ path, name, marker: markerOf(name, number) });
   }
   return { params, secrets };

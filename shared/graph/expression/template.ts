@@ -126,31 +126,64 @@ export function templateReads(text: string): { key: string; position: number }[]
  * texts strings are inserted unchanged and everything else as JSON. Inserted text is not parsed again. Throws
  * TemplateError naming a missing key, or when the text grows past 4,000,000 characters.
  */
-export function renderTemplate(text: string, state: JsonObject): Json {
-  return render(text, state, { left: MAX_RENDERED });
+export function renderTemplate(text: string, state: JsonObject, writer = UNCHANGED): Json {
+  return render(text, state, { left: MAX_RENDERED }, writer);
 }
 
-/** Fills the templates in a value, at any depth. Keys of objects do not change. Throws TemplateError. */
-export function renderValue(value: Json, state: JsonObject): Json {
-  return renderDeep(value, state, { left: MAX_RENDERED });
+/** How the values that a template inserts are written for their reader. */
+export interface Writer {
+  /** Receives the text of a value: a string unchanged, everything else as JSON. `key` is the first one of its reference. */
+  write: (text: string, key: string) => string;
+  /** Whether a string that is all of a text is written, too, instead of returned as it is. */
+  alone: boolean;
 }
 
-function renderDeep(value: Json, state: JsonObject, room: { left: number }): Json {
-  if (typeof value === 'string') return render(value, state, room);
-  if (Array.isArray(value)) return value.map((item) => renderDeep(item, state, room));
-  if (!isObject(value)) return value;
+const UNCHANGED: Writer = { write: (text) => text, alone: false };
+
+/**
+ * Fills the templates in a value, at any depth. Keys of objects do not change. `writers` are for the members of an object,
+ * by name. Throws TemplateError.
+ */
+export function renderValue(
+  value: Json,
+  state: JsonObject,
+  writers: Readonly<Record<string, Writer>> = {},
+): Json {
+  const room = { left: MAX_RENDERED };
+  if (!isObject(value)) return renderDeep(value, state, room);
   return Object.fromEntries(
-    Object.entries(value).map(([key, item]) => [key, renderDeep(item, state, room)]),
+    Object.entries(value).map(([key, item]) => [
+      key,
+      renderDeep(item, state, room, Object.hasOwn(writers, key) ? writers[key] : UNCHANGED),
+    ]),
   );
 }
 
-function render(text: string, state: JsonObject, room: { left: number }): Json {
+function renderDeep(
+  value: Json,
+  state: JsonObject,
+  room: { left: number },
+  writer = UNCHANGED,
+): Json {
+  if (typeof value === 'string') return render(value, state, room, writer);
+  if (Array.isArray(value)) return value.map((item) => renderDeep(item, state, room, writer));
+  if (!isObject(value)) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([key, item]) => [key, renderDeep(item, state, room, writer)]),
+  );
+}
+
+function render(text: string, state: JsonObject, room: { left: number }, writer: Writer): Json {
   const { parts } = parseTemplate(text);
   const [only] = parts;
-  if (parts.length === 1 && typeof only === 'object') return lookUp(only, state);
+  if (parts.length === 1 && typeof only === 'object') {
+    const value = lookUp(only, state);
+    return writer.alone && typeof value === 'string' ? writer.write(value, keyOf(only)) : value;
+  }
   let rendered = '';
   for (const part of parts) {
-    const piece = typeof part === 'string' ? part : asText(lookUp(part, state));
+    const piece =
+      typeof part === 'string' ? part : writer.write(asText(lookUp(part, state)), keyOf(part));
     room.left -= piece.length;
     if (room.left < 0) {
       throw new TemplateError(`The rendered text is longer than ${MAX_RENDERED} characters`);
@@ -159,6 +192,8 @@ function render(text: string, state: JsonObject, room: { left: number }): Json {
   }
   return rendered;
 }
+
+const keyOf = ({ path }: Reference): string => String(path[0]);
 
 function lookUp(reference: Reference, state: JsonObject): Json {
   let value: Json = state;

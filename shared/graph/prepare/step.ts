@@ -2,11 +2,12 @@ import type { AgentNode, ToolNode } from '../../contract/graph.ts';
 import { nodeLabel } from '../compile.ts';
 import { expressionRoots } from '../expression/expression.ts';
 import { renderWithSecrets } from '../expression/secret-template.ts';
-import { parseTemplate, renderTemplate, renderValue } from '../expression/template.ts';
+import { parseTemplate, renderTemplate, renderValue, type Writer } from '../expression/template.ts';
 import { weighJson } from '../json-value.ts';
 import type { ExecutedNode } from '../kinds.ts';
 import type { AgentPart } from '../../execution.ts';
 import type { Json, JsonObject } from '../../json.ts';
+import { inChat, inHtml } from '../../values/markup.ts';
 import type { SecretPlace } from '../../values/secrets.ts';
 import { renderUrl } from '../../tools.ts';
 
@@ -83,13 +84,23 @@ function prepareTool(node: ToolNode, state: JsonObject): PreparedStep {
   return secrets.length === 0 ? prepared : { ...prepared, secrets };
 }
 
+/**
+ * The parameters that are read as markup: what a template inserts is text there. HTML that is one reference alone is the
+ * value's own.
+ */
+const WRITERS: Readonly<Record<string, Readonly<Record<string, Writer>>>> = {
+  send_chat_message: { text: { write: inChat, alone: true } },
+  send_email: { html: { write: inHtml, alone: false } },
+};
+
 /** A tool's parameters with their templates resolved, except for secrets. Throws TemplateError. */
 export function renderParams(
   tool: string,
   templates: JsonObject,
   state: JsonObject,
 ): { params: JsonObject; secrets: SecretPlace[] } {
-  const { params, secrets } = renderWithSecrets(tool, templates, state);
+  const writers = Object.hasOwn(WRITERS, tool) ? WRITERS[tool] : undefined;
+  const { params, secrets } = renderWithSecrets(tool, templates, state, writers);
   const url = templates['url'];
   if (tool === 'http_request' && typeof url === 'string') {
     params['url'] = renderUrlTemplate(url, state);

@@ -4,6 +4,7 @@ import type { Issues } from '../issues.ts';
 import { agentToolsOf } from '../node-tools.ts';
 import { suggest } from '../suggest.ts';
 import { checkAddress } from './addresses.ts';
+import { checkMarkup } from './markup.ts';
 import type { ValidationContext } from './validate.ts';
 
 /** The options of an agent that have no meaning without tools. */
@@ -41,6 +42,7 @@ export function checkAgentTools(
       error('approval_unknown', message, `tools[${place}].approval`);
     }
     checkAddress(issues, node.id, name, fixed, `nodes[${at}].tools[${place}].fixed`);
+    checkMarkup(issues, node.id, name, fixed, `nodes[${at}].tools[${place}].fixed`);
   });
   checkMock(issues, node, at);
 }

@@ -7,6 +7,7 @@ import { parseTemplate } from '../expression/template.ts';
 import { type BuiltinTool, customToolName, type ToolParams, toolParams } from '../../tools.ts';
 import { checkAddress } from './addresses.ts';
 import { checkAgentTools } from './agent-tools.ts';
+import { checkMarkup } from './markup.ts';
 import { checkMockOutputs, checkSecretHosts, checkSecretsIn, refuse } from './secrets.ts';
 import { SECRETS } from '../../values/secrets.ts';
 import type { Unreadable, ValidationContext } from './validate.ts';
@@ -30,6 +31,7 @@ export function checkTexts(
     if (node.kind === 'tool') {
       checkTool(issues, node, at, context);
       checkAddress(issues, node.id, node.tool_name, node.params, `nodes[${at}].params`);
+      checkMarkup(issues, node.id, node.tool_name, node.params, `nodes[${at}].params`);
     }
     if (node.kind === 'agent') {
       checkModels(issues, node, at, context);
