@@ -44,7 +44,10 @@ export function conversationLines(
               ({ turn, index }) => turn === message.turn && index === call.index,
             );
             return [
-              line(4, `→ ${call.tool} ${textOf(call.arguments)}`),
+              line(
+                4,
+                `→ ${call.tool} ${call.arguments === null ? HIDDEN : textOf(call.arguments)}`,
+              ),
               ...decisionOn(call, steps).map((text) => line(6, text)),
               paint(result?.is_error === true ? 'red' : 'dim', line(6, resultText(result))),
             ];
@@ -69,7 +72,8 @@ function decisionOn(call: Of<'assistant'>['calls'][number], steps: readonly Step
   const step = steps.find(({ step_key }) => step_key === call.step_key);
   if (step === undefined) return [];
   const { decision, input } = step;
-  const changed = input !== null && !isDeepStrictEqual(input, call.arguments);
+  const known = input !== null && call.arguments !== null;
+  const changed = known && !isDeepStrictEqual(input, call.arguments);
   const verb = decision?.approved === true ? 'approved' : 'rejected';
   return [
     ...(changed ? [`sent instead: ${textOf(input)}`] : []),
@@ -82,6 +86,8 @@ function resultText(result: Of<'tool'> | undefined): string {
   const text = textOf(result.content);
   return result.is_error ? `error: ${text}` : text;
 }
+
+const HIDDEN = '(arguments that only approvers see)';
 
 const textOf = (value: unknown): string =>
   typeof value === 'string' ? value : JSON.stringify(value);

@@ -625,7 +625,7 @@ export interface paths {
         };
         /**
          * Read the conversation of an agent with tools
-         * @description Everything the model received and said so far, in order. Results are as the model received them: redacted, and cut after 100,000 characters.
+         * @description Everything the model received and said so far, in order. Results are as the model received them: redacted, and cut after 100,000 characters. The arguments of calls that need approval are null for a caller without the capability approve_gates.
          */
         get: operations["listStepMessages"];
         put?: never;
@@ -4776,10 +4776,10 @@ export interface components {
             /** @description The step of the call; null for a refused call, which has none */
             step_key: string | null;
             tool: string;
-            /** @description As the model gave them; text when they are not a JSON object */
-            arguments: {
+            /** @description As the model gave them; text when they are not a JSON object. Null for a call that needs approval, for a caller without the capability approve_gates */
+            arguments: ({
                 [key: string]: unknown;
-            } | string;
+            } | string) | null;
             /** @description Why the call was not made */
             refusal: string | null;
         };

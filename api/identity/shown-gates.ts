@@ -2,11 +2,14 @@ import type { Actor } from '../../shared/actor.ts';
 import { holds } from '../../shared/capabilities.ts';
 import type { Gate } from '../../shared/contract/gate.ts';
 import type { PendingGate, Run } from '../../shared/contract/run.ts';
+import type { Step } from '../../shared/contract/step.ts';
+import { isObject } from '../../shared/graph/json-value.ts';
+import type { Json } from '../../shared/json.ts';
 
 /** A caller without a role, such as a webhook, holds no capability. */
 type Viewer = Partial<Pick<Actor, 'role' | 'overrides'>>;
 
-/** Whether the caller sees the arguments of tool calls that wait for approval: they are not redacted. */
+/** Whether the caller sees the arguments of tool calls that need approval: they are not redacted. */
 export const seesArguments = ({ role, overrides = {} }: Viewer): boolean =>
   role !== undefined && holds(role, overrides, 'approve_gates');
 
@@ -16,12 +19,32 @@ export const shownGate = <Gate extends PendingGate>(actor: Viewer, gate: Gate): 
     ? gate
     : { ...gate, tool_call: { ...gate.tool_call, arguments: null } };
 
-/** The run with its gates as the caller may see them. */
+/** The run with its gates and its steps as the caller may see them. */
 export function shownRun(actor: Viewer, run: Run): Run {
-  if (run.pending_gates.every((gate) => gate.tool_call === undefined)) return run;
+  if (seesArguments(actor)) return run;
   const pending_gates = run.pending_gates.map((gate) => shownGate(actor, gate));
-  return { ...run, pending_gates, pending_gate: pending_gates[0] ?? null };
+  const steps = shownSteps(actor, run.steps);
+  return { ...run, steps, pending_gates, pending_gate: pending_gates[0] ?? null };
 }
+
+/**
+ * Steps as the caller may see them. The output of a turn has the arguments of its calls as the model gave them; those of a
+ * call that needs approval are hidden, as at its gate. The step of the call has them redacted, once it was made.
+ */
+export const shownSteps = (actor: Viewer, steps: Step[]): Step[] =>
+  seesArguments(actor) ? steps : steps.map(shownTurn);
+
+function shownTurn(step: Step): Step {
+  if (step.turn === undefined || step.tool_call !== undefined || !isObject(step.output)) {
+    return step;
+  }
+  const { calls } = step.output;
+  if (!Array.isArray(calls)) return step;
+  return { ...step, output: { ...step.output, calls: calls.map(shownCall) } };
+}
+
+const shownCall = (call: Json): Json =>
+  isObject(call) && call['needs_approval'] === true ? { ...call, arguments: null } : call;
 
 /** One gate with its earlier askings, as the caller may see them. */
 export function shownAskings(actor: Viewer, gate: Gate): Gate {

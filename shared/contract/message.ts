@@ -12,7 +12,12 @@ const messageCallSchema = z
     tool: z.string(),
     arguments: z
       .union([jsonObject, z.string()])
-      .meta({ description: 'As the model gave them; text when they are not a JSON object' }),
+      .nullable()
+      .meta({
+        description:
+          'As the model gave them; text when they are not a JSON object. Null for a call that needs approval, for a caller without ' +
+          'the capability approve_gates',
+      }),
     refusal: z.string().nullable().meta({ description: 'Why the call was not made' }),
   })
   .meta({ id: 'MessageCall' });

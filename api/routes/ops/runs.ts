@@ -24,7 +24,7 @@ import { toMicros } from '../../../shared/money.ts';
 import { answers, runParams, workflowParams } from '../../http/responses.ts';
 import { startConfig, startedRun, startHeaders } from '../../http/started-run.ts';
 import type { App, RouteContext } from '../../deps.ts';
-import { seesArguments } from '../../identity/shown-gates.ts';
+import { seesArguments, shownSteps } from '../../identity/shown-gates.ts';
 import { createRunActions, type RunActions } from '../../run-actions.ts';
 import { createCoalescedReads } from '../../load/coalesced-reads.ts';
 
@@ -138,8 +138,8 @@ function readSteps(app: App, { db }: RouteContext): void {
       response: answers({ 200: stepListSchema }),
     },
     config: { capability: 'view' },
-    handler: async ({ actor, params, query }) =>
-      listSteps(db, {
+    handler: async ({ actor, params, query }) => {
+      const { steps, next_cursor } = await listSteps(db, {
         workspaceId: actor.workspaceId,
         runId: params.id,
         nodeId: query.node_id,
@@ -147,7 +147,9 @@ function readSteps(app: App, { db }: RouteContext): void {
         status: query.status,
         limit: query.limit,
         cursor: query.cursor,
-      }),
+      });
+      return { steps: shownSteps(actor, steps), next_cursor };
+    },
   });
 }
 
@@ -186,14 +188,15 @@ function readMessages(app: App, { db }: RouteContext): void {
       summary: 'Read the conversation of an agent with tools',
       description:
         'Everything the model received and said so far, in order. Results are as the model received them: redacted, and ' +
-        'cut after 100,000 characters.',
+        'cut after 100,000 characters. The arguments of calls that need approval are null for a caller without the ' +
+        'capability approve_gates.',
       params: stepParams,
       response: answers({ 200: messageListSchema }),
     },
     config: { capability: 'view' },
     handler: async ({ actor, params }) => {
       const scope = { workspaceId: actor.workspaceId, runId: params.id, agentKey: params.step_key };
-      const messages = await readMessagesOf(db, scope);
+      const messages = await readMessagesOf(db, { ...scope, hides: !seesArguments(actor) });
       if (messages === undefined) throw notFound('Step');
       return { messages };
     },

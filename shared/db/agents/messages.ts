@@ -31,7 +31,13 @@ type PartRow = z.infer<typeof partRow>;
  */
 export async function readMessages(
   db: Db,
-  scope: { workspaceId: string; runId: string; agentKey: string },
+  scope: {
+    workspaceId: string;
+    runId: string;
+    agentKey: string;
+    /** Whether the arguments of calls that need approval are left out. */
+    hides?: boolean;
+  },
 ): Promise<Message[] | undefined> {
   const parts = await db.any(sql.prepared('agents_read_messages', partRow)`
     SELECT s.turn, s.call_index, s.status, s.input, s.output, s.error, s.model, s.usage, s.cost_micros, s.finished_at
@@ -41,14 +47,12 @@ export async function readMessages(
   `);
   if (parts.length === 0) return undefined;
   const calls = new Map(parts.map((part) => [`${part.turn}.${part.call_index}`, part]));
-  return parts.flatMap((part) =>
-    part.call_index === null ? messagesOf(part, scope.agentKey, calls) : [],
-  );
+  return parts.flatMap((part) => (part.call_index === null ? messagesOf(part, scope, calls) : []));
 }
 
 function messagesOf(
   part: PartRow,
-  agentKey: string,
+  { agentKey, hides = false }: { agentKey: string; hides?: boolean },
   calls: ReadonlyMap<string, PartRow>,
 ): Message[] {
   const prompts = part.turn === 1 ? promptsOf(part.input as JsonObject | null) : [];
@@ -63,7 +67,7 @@ function messagesOf(
       index: call.index,
       step_key: stepKeyOf(agentKey, part.turn, call),
       tool: call.tool,
-      arguments: call.given,
+      arguments: hides && call.question !== undefined ? null : call.given,
       refusal: call.refusal ?? null,
     })),
     model: part.model,

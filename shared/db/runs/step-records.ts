@@ -179,10 +179,11 @@ function agentPartOf({
 const shownTurn = (turn: TurnRecord | null): Json =>
   turn && {
     text: turn.text,
-    calls: turn.calls.map(({ index, tool, given, refusal }) => ({
+    calls: turn.calls.map(({ index, tool, given, question, refusal }) => ({
       index,
       tool,
       arguments: given,
+      ...(question === undefined ? {} : { needs_approval: true }),
       ...(refusal === undefined ? {} : { refusal }),
     })),
   };

@@ -10,6 +10,7 @@ import { dispatchAndWake } from '../../../shared/operations/runs/runs.ts';
 import type { GraphInput } from '../../../shared/contract/graph.ts';
 import { startListingServer } from '../../fakes/listing-server.ts';
 import { startToolServer, type ToolServer } from '../../fakes/tool-server.ts';
+import { operationsOf } from '../../support/api-operations.ts';
 import { type Engine, eventually, startEngine } from '../../support/engine.ts';
 
 let engine: Engine;
@@ -335,6 +336,76 @@ describe('a tool call that waits for approval', () => {
     for (const gate of page.approvals) expect(gate.tool_call?.arguments ?? null).toBeNull();
     const { body: open } = await call('GET', `/api/runs/${runId}`);
     expect(open.pending_gate.tool_call.arguments).toEqual({ amount: 120, currency: 'EUR' });
+  });
+
+  test('is read redacted, or not at all, by callers who cannot approve, at every door', async () => {
+    const { body: policies } = await call('GET', '/api/workspace/policies');
+    const redaction = { detectors: ['email'], patterns: [] };
+    await call('PUT', '/api/workspace/policies', { ...policies, redaction });
+    const tool = await register({ type: 'object', properties: { to: { type: 'string' } } });
+    const mock = {
+      turns: [
+        // The address itself is neither in the graph nor in the input.
+        { calls: [{ tool: `custom:${tool.name}`, arguments: { to: '{who}@{host}' } }] },
+        { output: 'Sent' },
+      ],
+    };
+    const offer = { name: `custom:${tool.name}`, approval: 'always' };
+    const nodes = [{ id: 'triage', kind: 'agent', prompt: 'Go', tools: [offer], mock } as never];
+    const graph = { nodes, edges: [] };
+    const { runId, call: asked } = await paused(graph, { who: 'ada', host: 'example.org' });
+    expect(asked.arguments).toEqual({ to: 'ada@example.org' });
+    const { body: created } = await call('POST', '/api/keys', { name: 'viewer', role: 'viewer' });
+    const viewer = { key: created.secret };
+    const { workflow_id } = (await call('GET', `/api/runs/${runId}`)).body;
+
+    const readsOf = async (who: { key?: string }) => {
+      const read: Record<string, string> = {};
+      for (const { name, method, path, isSocket } of operationsOf(apps[0])) {
+        if (method !== 'GET' || isSocket || !path.startsWith('/api/')) continue;
+        const id = path.startsWith('/api/workflows') ? workflow_id : runId;
+        const step = path.endsWith('messages') ? 'triage' : encodeURIComponent('triage/1.1');
+        const url = path.replace('{id}', id).replace('{step_key}', step).replace('{version}', '1');
+        const answer = await apps[0].inject({
+          url,
+          headers: who.key === undefined ? {} : { 'x-api-key': who.key },
+        });
+        read[name] = answer.body;
+      }
+      const answer = await apps[0].inject({
+        ...{ method: 'POST', url: '/api/mcp' },
+        headers: {
+          accept: 'application/json, text/event-stream',
+          ...(who.key === undefined ? {} : { 'x-api-key': who.key }),
+        },
+        payload: {
+          ...{ jsonrpc: '2.0', id: 1, method: 'tools/call' },
+          params: { name: 'get_run', arguments: { run_id: runId } },
+        },
+      });
+      return { ...read, 'MCP get_run': answer.body };
+    };
+    const doorsOf = async (who: { key?: string }) =>
+      Object.entries(await readsOf(who)).flatMap(([door, text]) =>
+        text.includes('ada@example.org') ? [door] : [],
+      );
+    const doors = [
+      'GET /api/runs/{id}',
+      'GET /api/runs/{id}/steps',
+      'GET /api/runs/{id}/steps/{step_key}/messages',
+      'GET /api/approvals',
+      'GET /api/runs/{id}/gates/{step_key}',
+      'MCP get_run',
+    ];
+    expect(await doorsOf({})).toEqual(doors);
+    expect(await doorsOf(viewer)).toEqual([]);
+    await approve(runId, { digest: asked.digest });
+    await engine.until(runId, ['success']);
+    expect(await doorsOf({})).toEqual(doors.filter((door) => door !== 'GET /api/approvals'));
+    expect(await doorsOf(viewer)).toEqual([]);
+    const { body } = await call('GET', `/api/runs/${runId}/steps/triage/messages`, {}, viewer);
+    expect(body.messages[1].calls[0].arguments).toBeNull();
+    await call('PUT', '/api/workspace/policies', policies);
   });
 
   test('asks when its approval expression fails, and only when it is true', async () => {

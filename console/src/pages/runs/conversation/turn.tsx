@@ -1,6 +1,7 @@
 import { Group, SimpleGrid, Stack, Text, UnstyledButton } from '@mantine/core';
 import type { Message } from '../../../../../client/index.ts';
 import { words } from '../../../messages/en/words.ts';
+import { toolCall } from '../../../messages/en/gates.ts';
 import { call as callText, conversation as text } from '../../../messages/en/runs/conversation.ts';
 import { exactJson } from '../../../parts/code/exact-json.ts';
 import { JsonView } from '../../../parts/code/json-view.tsx';
@@ -95,7 +96,13 @@ function Arguments({ call, step }: Pick<ConversationCall, 'call' | 'step'>) {
       <Text size="xs" c="dimmed">
         {callText.arguments}
       </Text>
-      <JsonView value={shown} what={callText.argumentsOf(call.tool)} />
+      {call.arguments === null ? (
+        <Text size="sm" c="dimmed">
+          {toolCall.mayNotView}
+        </Text>
+      ) : (
+        <JsonView value={shown} what={callText.argumentsOf(call.tool)} />
+      )}
       {sent !== undefined && (
         <>
           <Text size="xs" c="dimmed">
