@@ -1,9 +1,10 @@
+import type { ToolNode } from '../shared/contract/graph.ts';
 import { nodeLabel } from '../shared/graph/compile.ts';
 import { defaultTimeoutSeconds, type ExecutedNode } from '../shared/graph/kinds.ts';
 import type { StepCall } from '../shared/execution.ts';
 import type { Json } from '../shared/json.ts';
 import { outputProblem } from '../shared/outside-json.ts';
-import type { Place } from '../shared/platform/threads/untrusted.ts';
+import { judgeUntrusted, type Place } from '../shared/platform/threads/untrusted.ts';
 import { resultForModel } from './agents/call.ts';
 import { createRedact, type Redact } from './agents/redact.ts';
 import { runTurn, type TurnContext } from './agents/turn.ts';
@@ -78,7 +79,9 @@ async function runKind(
   const redactor = (place?: Place): Redact =>
     createRedact(call.workspace_id, deps.policies.known(call.workspace_id), { signal, place });
   if (node.kind === 'tool') {
-    const result = await tracedTool(node.tool_name, () => deps.runners.tool({ ...common, node }));
+    const redirectRefusal = redirectsOf(deps, attempt, { ...call, node }, claim);
+    const asked = { ...common, node, redirectRefusal };
+    const result = await tracedTool(node.tool_name, () => deps.runners.tool(asked));
     return call.agent === undefined
       ? result
       : forModel(deps, attempt, call, claim, result, redactor());
@@ -105,6 +108,31 @@ async function runKind(
     if (streamed) await deps.deltas.flush();
   }
 }
+
+/** A redirect leads to another address, which is judged like the first. A refusal is recorded. */
+const redirectsOf =
+  (
+    { db, policies }: ExecuteNodeDeps,
+    attempt: Attempt,
+    call: StepCall & { node: ToolNode },
+    { claim }: Pick<Claim, 'claim'>,
+  ) =>
+  async ({ href: url }: URL): Promise<string | undefined> => {
+    const { workspace_id: workspaceId, workflow_id: workflowId, node } = call;
+    const step = { workflowId, node, params: { url }, state: {} };
+    const { refusal, verdicts } = await judgeUntrusted(
+      workspaceId,
+      policies.known(workspaceId),
+      step,
+      { signal: attempt.signal, patient: true },
+    );
+    if (refusal === undefined) return undefined;
+    const { run_id: runId, step_key: stepKey } = call;
+    for (const verdict of verdicts) {
+      await whileAlive(attempt, () => recordStepVerdict(db, { runId, stepKey, claim }, verdict));
+    }
+    return refusal;
+  };
 
 const deltaOf = ({ run_id }: StepCall, turn: TurnContext) => ({
   run_id,

@@ -38,6 +38,8 @@ export interface NodeCall<Node extends ExecutedNode = ExecutedNode> {
    * Called before each fallback model: false when policies block it, which is then recorded. Absent: all are allowed.
    */
   mayFallBack?: ((model: string) => Promise<boolean>) | undefined;
+  /** Why policies refuse to follow a redirect to this address, which is then recorded. Absent: all are allowed. */
+  redirectRefusal?: ((url: URL) => Promise<string | undefined>) | undefined;
   /** Where its texts can be computed. */
   place?: Place | undefined;
   /** Aborted on cancel, on the node's timeout and when the worker shuts down. */

@@ -14,7 +14,7 @@ import {
   statusFailure,
 } from '../../shared/platform/calls/outside.ts';
 import { withoutSecrets } from '../../shared/platform/secrets/open-secrets.ts';
-import type { NodeCall, NodeResult, NodeRunner } from '../nodes/node.ts';
+import { type NodeCall, NodeError, type NodeResult, type NodeRunner } from '../nodes/node.ts';
 import { openForStep } from '../step-secrets.ts';
 import { parseParams } from './params.ts';
 
@@ -87,7 +87,10 @@ async function send(
       maxResponseBytes: MAX_RESPONSE_BYTES,
       maxRedirects: MAX_REDIRECTS,
       signal: call.signal,
-      ...(check === undefined ? {} : { check }),
+      check: async (message, from) => {
+        await check?.(message, from);
+        if (from !== undefined) await requireRedirect(call, message.url, from);
+      },
     });
     if (!isSuccess(answer.status)) throw statusFailure(answer, redact);
     return {
@@ -95,6 +98,13 @@ async function send(
       costMicros: 0,
     };
   });
+}
+
+async function requireRedirect(call: NodeCall<ToolNode>, to: URL, from: URL): Promise<void> {
+  const refusal = await call.redirectRefusal?.(to);
+  if (refusal === undefined) return;
+  const text = `'${from.host}' redirects to an address that a policy blocks: ${refusal}`;
+  throw new NodeError(text, { retryable: false, kind: 'policy' });
 }
 
 /** Text is sent unchanged; everything else as JSON. */

@@ -7,6 +7,7 @@ import { isObject, weighJson } from '../graph/json-value.ts';
 import { matchesPattern, PatternError } from '../values/pattern.ts';
 import { MAX_WORK, takeWork, type WorkBudget } from '../values/work-budget.ts';
 import type { Json, JsonObject } from '../json.ts';
+import { examined, named } from './addresses.ts';
 import { compileRedaction, type Redaction, RedactionError, type Redactor } from './redaction.ts';
 
 /** A workspace's policies, compiled. */
@@ -180,7 +181,8 @@ function toolVerdict(
   const broken = rules.blocked_arguments?.find((rule) => {
     limits?.onRule?.(`argument ${rule.argument}`);
     const found = valuesAt(step.params, rule.argument.split('.'));
-    return limits?.leavesOut?.(found) !== true && isBlocked(rule, tool, found, budget);
+    if (limits?.leavesOut?.(found) === true) return false;
+    return isBlocked(rule, tool, examined(tool, rule.argument, found, step.params), budget);
   });
   if (broken === undefined) return undefined;
   const { argument } = broken;
@@ -213,7 +215,7 @@ function isBlocked(
   }
   const keyOf = (value: Json): string =>
     canonicalJson(caseless && typeof value === 'string' ? value.toUpperCase() : value);
-  const blocked = new Set(rule.values?.map(keyOf));
+  const blocked = new Set(named(tool, rule.argument, rule.values ?? []).map(keyOf));
   return found.some((value) =>
     membersOf(value).some((member) => {
       const { values, length } = weighJson(member, budget.work);

@@ -6,6 +6,7 @@ import { replacePrices } from '../../shared/db/money/prices.ts';
 import { beginStep } from '../../shared/db/runs/steps.ts';
 import { decideGate, resumeRun } from '../../shared/operations/runs/runs.ts';
 import { type ModelServer, startModelServer } from '../support/model-server.ts';
+import { startHttpServer } from '../fakes/http-server.ts';
 import { startToolServer, type ToolServer } from '../fakes/tool-server.ts';
 import { echo, edge, type Engine, eventually, mock, startEngine } from '../support/engine.ts';
 
@@ -111,6 +112,33 @@ describe('a tool', () => {
     expect(run.steps[0]?.error).toBe("Tool 'json_transform' is not allowed in this workflow");
     expect(await events(runId)).toHaveLength(1);
   });
+
+  test.each([301, 302, 303, 307, 308])(
+    'does not follow a redirect (%d) to a blocked address',
+    async (status) => {
+      const { port } = new URL(tools.url);
+      const redirecting = await startHttpServer((request, response) => {
+        const step = Number(request.url.slice(1));
+        const next = step < 2 ? `/${step + 1}` : `HTTP:\\\\127.1:0${port}/secret?x`;
+        response.writeHead(status, { location: next }).end();
+      });
+      const blocked_arguments = [{ argument: 'url', values: [`${tools.url}/secret`] }];
+      await set({ tools: [{ tool: 'http_request', blocked_arguments }] });
+      const before = tools.calls('secret').length;
+      const node = tools.node('hop', { params: { url: `${redirecting.url}/1` } });
+      const { runId } = await runOf([node]);
+      const run = await engine.until(runId, ['failed', 'success']);
+      expect(run.steps[0]?.error).toBe(
+        `'127.0.0.1:${redirecting.port}' redirects to an address that a policy blocks: Argument 'url' of tool 'http_request' has a blocked value`,
+      );
+      expect(redirecting.seen).toHaveLength(2);
+      expect(tools.calls('secret')).toHaveLength(before);
+      expect(await events(runId)).toMatchObject([
+        { type: 'tool_argument_blocked', evidence: { argument: 'url' } },
+      ]);
+      await redirecting.close();
+    },
+  );
 
   test('with a blocked value in its rendered arguments is not called', async () => {
     const blocked_arguments = [{ argument: 'body.country', values: ['KP'] }];

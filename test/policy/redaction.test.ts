@@ -197,6 +197,82 @@ describe('a tool', () => {
     expect(judge({ tools }, http, params).refusal !== undefined).toBe(blocked);
   });
 
+  const mcp = { kind: 'tool', tool_name: 'mcp' };
+  const chat = { kind: 'tool', tool_name: 'send_chat_message' };
+  const spellings: string[] = [
+    'http://blocked.example:18802/admin',
+    'HTTP://BLOCKED.Example:18802/admin',
+    'http://blocked.example:18802/admin?x',
+    'http://blocked.example:18802/admin#x',
+    'http://blocked.example:018802/admin',
+    'http://blocked.example:00018802/admin',
+    'http:\\\\blocked.example:18802\\admin',
+    'http:blocked.example:18802/admin',
+    'http:///blocked.example:18802/admin',
+    'http://bl%6fcked.example:18802/admin',
+    'http://blocked.example:18802/%61dmin',
+    'http://ｂｌｏｃｋｅｄ.example:18802/admin',
+    'http://blocked。example:18802/admin',
+    'http://blo\u00adcked.example:18802/admin',
+    'http://blocked.example.:18802/admin',
+    'http://user:pass@blocked.example:18802/admin',
+    'http://good.example@blocked.example:18802/admin',
+    'http://blocked.example:18802/./a/../admin',
+    'http://blocked.example:18802/%2e/admin',
+    ' http://blocked.example:18802/admin\n',
+    'ht\ttp://blocked.exam\nple:18802/admin',
+  ];
+  const named: Record<string, unknown>[] = [
+    { values: ['http://blocked.example:18802/admin'] },
+    { values: ['HTTP://Blocked.example.:018802/%61dmin'] },
+    { pattern: '^http://blocked\\.example:18802/admin$' },
+    { pattern: '^https?://([^/]*\\.)?blocked\\.example(:|/|$)' },
+  ];
+  test.each(spellings)('called at %j is judged by the address that this stands for', (address) => {
+    for (const rule of named) {
+      for (const [node, argument] of [
+        [http, 'url'],
+        [mcp, 'server_url'],
+        [chat, 'webhook_url'],
+      ] as const) {
+        const tools = [{ tool: node.tool_name, blocked_arguments: [{ argument, ...rule }] }];
+        const { refusal } = judge({ tools }, node, { [argument]: address });
+        expect([rule, refusal]).toEqual([rule, expect.stringContaining('has a blocked value')]);
+      }
+    }
+  });
+
+  test.each<[string, string, string, boolean]>([
+    ['http://127.0.0.1/', 'http://0x7f.1', 'values', true],
+    ['http://127.0.0.1/', 'http://2130706433/x', 'values', false],
+    ['http://127.0.0.1/', 'http://[::ffff:7f00:1]:80', 'values', true],
+    ['https://bücher.example/', 'https://XN--BCHER-KVA.example', 'values', true],
+    ['https://a.example/x?y=1', 'https://a.example/x?y=2', 'values', false],
+    ['https://a.example/x?y=1', 'https://a.example/x?%79=1', 'values', true],
+    ['https://a.example/x', 'https://a.example/X', 'values', false],
+    ['^https://a\\.example$', 'https://A.example?x', 'pattern', true],
+    ['^https://a\\.example:443/', 'https://a.example/x', 'pattern', true],
+    ['^https://a\\.example/', 'https://a.example.net/', 'pattern', false],
+    ['%2f', 'https://b.example/?next=https://a.example', 'pattern', false],
+  ])('with a rule for %s is called at %s: by %s blocked is %s', (rule, url, kind, blocked) => {
+    const rules = {
+      argument: 'url',
+      ...(kind === 'values' ? { values: [rule] } : { pattern: rule }),
+    };
+    const tools = [{ tool: 'http_request', blocked_arguments: [rules] }];
+    expect(judge({ tools }, http, { url }).refusal !== undefined).toBe(blocked);
+  });
+
+  test('is judged with the query that is appended to its address', () => {
+    const blocked_arguments = [{ argument: 'url', pattern: '[?&]role=admin' }];
+    const tools = [{ tool: 'http_request', blocked_arguments }];
+    const refused = (params: JsonObject) => judge({ tools }, http, params).refusal !== undefined;
+    const url = 'https://a.example/x';
+    expect(refused({ url, query: { id: 1, role: ['user', 'admin'] } })).toBe(true);
+    expect(refused({ url, query: { role: ['user'], other: null } })).toBe(false);
+    expect(refused({ url: `${url}?%72ole=admin` })).toBe(true);
+  });
+
   test('keeps its host and recipients when sent, but is stored redacted', () => {
     const redaction = { detectors: ['email' as const, 'ip' as const], patterns: [] };
     const called = judge({ redaction }, http, {

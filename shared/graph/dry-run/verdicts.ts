@@ -108,7 +108,7 @@ export function judgeTool(
   const waits =
     checked.length > 0 &&
     (judgement === undefined ||
-      checked.some(({ argument }) => open.includes(argument.split('.')[0]!)));
+      checked.some(({ argument }) => isOpen(argument.split('.')[0]!, open)));
   const redacted = redactionVerdict(policies, judgement, complete);
   return {
     verdicts: [
@@ -122,6 +122,10 @@ export function judgeTool(
     params: complete && judgement !== undefined ? judgement.params : undefined,
   };
 }
+
+/** The query of a request becomes a part of its address. */
+const isOpen = (argument: string, open: readonly string[]): boolean =>
+  open.includes(argument) || (argument === 'url' && open.includes('query'));
 
 const argumentVerdict = (waits: boolean): DryRunVerdict =>
   waits

@@ -50,7 +50,7 @@ interface EgressRequest {
 }
 
 /** Throws EgressError to refuse a message. `from` is the URL that redirects to it. */
-export type RequestCheck = (message: Omit<Message, 'method'>, from?: URL) => void;
+export type RequestCheck = (message: Omit<Message, 'method'>, from?: URL) => void | Promise<void>;
 
 export interface EgressResponse {
   status: number;
@@ -202,7 +202,7 @@ async function request(
   const timeoutMs = wanted.timeoutMs ?? DEFAULT_REQUEST_TIMEOUT_MS;
   const deadline = createDeadline(message.url, timeoutMs, wanted.signal);
   try {
-    wanted.check?.(message);
+    await wanted.check?.(message);
     for (let left = wanted.maxRedirects ?? 0; ; left -= 1) {
       const { url, method, headers, body } = message;
       const limits: BodyLimits = {
@@ -230,7 +230,7 @@ async function request(
         throw new EgressError('too_many_redirects', `'${hostOf(url)}' redirects too often`);
       }
       message = redirected(message, response.status, next);
-      wanted.check?.(message, url);
+      await wanted.check?.(message, url);
     }
   } catch (error) {
     outlet.report(error);

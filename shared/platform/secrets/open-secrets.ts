@@ -155,7 +155,7 @@ export const checkedEgress = (egress: Egress, check: RequestCheck): Egress => ({
   ...egress,
   fetch: async (input, init) => {
     const target = new URL(input instanceof Request ? input.url : String(input));
-    check({ url: target, headers: {}, body: undefined });
+    await check({ url: target, headers: {}, body: undefined });
     return egress.fetch(input, init);
   },
 });
