@@ -30,8 +30,8 @@ export function createOutput(
   stream: { write: (text: string) => unknown },
   { format, colour }: { format: Format; colour: boolean },
 ): Output {
-  const line = (text: string): void => void stream.write(`${text}\n`);
-  const json = (value: unknown): void => line(JSON.stringify(value, null, 2));
+  const line = (text: string): void => void stream.write(`${printableLines(text)}\n`);
+  const json = (value: unknown): void => line(exactJson(value));
   const paint = painter(colour);
   return {
     format,
@@ -79,14 +79,22 @@ function cell(value: unknown): string {
   return printable(typeof value === 'string' ? value : JSON.stringify(value));
 }
 
-/** Replaces control characters, so that external text cannot control the terminal. */
-export function printable(text: string): string {
-  return text.replaceAll(/[\u0000-\u001f\u007f-\u009f]+/g, ' ');
-}
+/** Characters that control the terminal, or the direction of the text around them. */
+const CONTROLS = /[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]+/g;
+
+/** Replaces control characters, so that external text cannot control the terminal or turn the text around it. */
+export const printable = (text: string): string => text.replaceAll(CONTROLS, ' ');
+
+/** The same for a text with our own line ends and colours. */
+const printableLines = (text: string): string =>
+  text
+    .split(/(\n|\u001b\[\d+m)/)
+    .map((part, at) => (at % 2 === 0 ? printable(part) : part))
+    .join('');
 
 /** JSON text in which nothing is hidden: characters that cannot be seen, or that turn the text around, are escapes. */
-export const exactJson = (value: unknown): string =>
-  JSON.stringify(value, null, 2).replace(/[\u007f-\u009f\p{Cf}\p{Zl}\p{Zp}]/gu, (character) =>
+export const exactJson = (value: unknown, indent = 2): string =>
+  JSON.stringify(value, null, indent).replace(/[\u007f-\u009f\p{Cf}\p{Zl}\p{Zp}]/gu, (character) =>
     Array.from(
       { length: character.length },
       (_, at) => `\\u${character.charCodeAt(at).toString(16).padStart(4, '0')}`,

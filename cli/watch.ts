@@ -5,7 +5,7 @@ import {
   type Step,
   StreamError,
 } from '../client/index.ts';
-import { type Output, painter, printable } from './output.ts';
+import { exactJson, type Output, painter, printable } from './output.ts';
 
 /** Maximum wait before the next read of a run, with and without a stream. */
 const LOOK_MS = { streaming: 5_000, alone: 500 };
@@ -171,7 +171,7 @@ function lineView(output: Output): RunView {
   const printOnce = (key: string, state: string, line: object): void => {
     if (printed.get(key) === state) return;
     printed.set(key, state);
-    output.line(JSON.stringify(line));
+    output.line(exactJson(line, 0));
   };
   return {
     show: (run) => {

@@ -14,6 +14,9 @@ export interface TemporalOptions {
   port: number;
   /** Undefined: no UI. */
   uiPort?: number;
+  /** Of its metrics and its HTTP API, which the server always serves. Undefined: free ports. */
+  metricsPort?: number;
+  httpPort?: number;
   namespace?: string;
   env?: NodeJS.ProcessEnv;
   /** Settings of the server in addition to ours. */
@@ -70,6 +73,9 @@ function hasFairQueues(dataDir: string): boolean {
   return existsSync(marker);
 }
 
+const portFlag = (flag: string, port: number | undefined): string[] =>
+  port === undefined ? [] : [flag, String(port)];
+
 const databaseFile = (dataDir: string): string => join(dataDir, 'temporal.db');
 
 export async function startTemporal(options: TemporalOptions): Promise<Temporal> {
@@ -89,6 +95,8 @@ export async function startTemporal(options: TemporalOptions): Promise<Temporal>
     args: [
       ...['server', 'start-dev', '--ip', loopback, '--port', String(options.port)],
       ...(options.uiPort === undefined ? ['--headless'] : ['--ui-port', String(options.uiPort)]),
+      ...portFlag('--metrics-port', options.metricsPort),
+      ...portFlag('--http-port', options.httpPort),
       ...['--db-filename', databaseFile(options.dataDir)],
       ...sqlitePragmas.flatMap((pragma) => ['--sqlite-pragma', pragma]),
       ...Object.entries(settings).flatMap(([key, value]) => [

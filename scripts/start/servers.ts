@@ -90,7 +90,7 @@ export function childEnvironment(
     ENCRYPTION_KEY: encryptionKey(config),
     SECRET_KEY: secretKey,
     EGRESS_ALLOW: egressAllow(config),
-    // The Temporal UI is behind a proxy; workflows must not reach it directly either.
+    // The Temporal UI is behind a proxy, and nobody needs the others; workflows must not reach them directly either.
     EGRESS_DENY: [process.env['EGRESS_DENY'], ...addresses.hidden].filter(Boolean).join(','),
     // Parsing and compiling imports takes most of the start-up time of API and worker.
     NODE_COMPILE_CACHE: join(projectDir, '.cache', 'compiled'),
@@ -101,18 +101,23 @@ export function childEnvironment(
   };
 }
 
-/** Starts a Temporal server that is restarted if it stops responding. `ui`: `host:port` of its UI behind the proxy. */
+/**
+ * Starts a Temporal server that is restarted if it stops responding. `hidden`: `host:port` of its UI behind the proxy, its
+ * metrics and its HTTP API.
+ */
 async function startOwnTemporal(
   config: Config,
   supervisor: Supervisor,
-): Promise<{ address: string; ui: string }> {
+): Promise<Pick<Addresses, 'hidden'> & { address: string }> {
   const namespace = temporalNamespace();
-  const [uiPort = 0] = await freePorts(1);
+  const [uiPort = 0, metricsPort = 0, httpPort = 0] = await freePorts(3);
   const options: TemporalOptions = {
     dataDir: config.dataDir,
     projectDir,
     port: config.temporal.port,
     uiPort,
+    metricsPort,
+    httpPort,
     namespace,
     onSpawn: (child) => supervisor.add('temporal', child, [['SIGTERM', stopBudgetMs.temporal]]),
   };
@@ -130,7 +135,8 @@ async function startOwnTemporal(
     },
     onFailure: (error) => supervisor.fail(`temporal did not come back: ${messageOf(error)}`),
   });
-  return { address: server.address, ui: `127.0.0.1:${uiPort}` };
+  const hidden = [uiPort, metricsPort, httpPort].map((port) => `127.0.0.1:${port}`);
+  return { address: server.address, hidden };
 }
 
 export async function startServers(
@@ -154,9 +160,9 @@ export async function startServers(
   };
   const temporal = async (): Promise<string> => {
     if (config.temporal.address !== undefined) return config.temporal.address;
-    const { address, ui } = await startOwnTemporal(config, supervisor);
-    hidden.push(ui);
-    return address;
+    const own = await startOwnTemporal(config, supervisor);
+    hidden.push(...own.hidden);
+    return own.address;
   };
   const migrated = async (): Promise<string> => {
     const url = await time('postgres', database());

@@ -3,12 +3,13 @@ import type { Secret, SecretInput } from '../contract/secret.ts';
 import type { Sealer } from '../crypto/sealing.ts';
 import type { Db, Pool } from '../db/pool.ts';
 import { putSecret, secretPlace, useSecrets } from '../db/workflows/secrets.ts';
+import { coversOtherOwners } from '../platform/secrets/public-suffix.ts';
 import { goesToHosts, SECRET_NAME, secretNamesIn } from '../values/secrets.ts';
 import { invalid } from './tool-headers.ts';
 
 /**
- * Creates or replaces a secret. Throws AppError `invalid` when the service has no key to seal it with, and `conflict`
- * when there are too many.
+ * Creates or replaces a secret. Throws AppError `invalid` when the service has no key to seal it with or an allowed host
+ * covers domains of other owners, and `conflict` when there are too many.
  */
 export async function storeSecret(
   { db, sealer }: { db: Pool; sealer: Sealer | undefined },
@@ -18,6 +19,12 @@ export async function storeSecret(
 ): Promise<{ secret: Secret; created: boolean }> {
   if (sealer === undefined) {
     throw invalid('a secret cannot be stored, since ENCRYPTION_KEY is not set on this service');
+  }
+  const at = input.allowed_hosts.findIndex(coversOtherOwners);
+  if (at !== -1) {
+    throw invalid(
+      `allowed_hosts[${at}]: '${input.allowed_hosts[at]}' covers the domains of many owners; name the domain of one`,
+    );
   }
   const sealed = sealer.seal(value, secretPlace({ workspaceId: actor.workspaceId, name }));
   return putSecret(db, actor, { name, sealed, ...input });

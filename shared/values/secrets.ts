@@ -80,7 +80,8 @@ function parseAllowedHost(text: string): AllowedHost | undefined {
   if (url === null || (port !== undefined && !(Number(port) > 0 && Number(port) < 65_536))) {
     return undefined;
   }
-  const { hostname } = url;
+  // A dot at its end means the same host.
+  const hostname = url.hostname.replace(/\.$/, '');
   const wildcard = star !== undefined;
   // `*.com` would be most of the internet, and an address has no subdomains.
   if (wildcard && (!hostname.includes('.') || /^[\d.]+$|^\[/.test(hostname))) return undefined;

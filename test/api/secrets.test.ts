@@ -53,6 +53,8 @@ describe('secrets', () => {
     ],
     ['a host with a scheme', 'KEY', { allowed_hosts: ['https://api.example.com'] }],
     ['any host', 'KEY', { allowed_hosts: ['*'] }],
+    ['any host of a country', 'KEY', { allowed_hosts: ['api.example.com', '*.co.uk'] }],
+    ['any site of a host for many', 'KEY', { allowed_hosts: ['*.github.io:8443'] }],
     ['an unknown field', 'KEY', { host: 'x' }],
   ])('are refused with %s, without repeating the value', async (_what, name, change) => {
     const { status, text } = await put(name, change);

@@ -209,14 +209,22 @@ describe('an input', () => {
 describe('output', () => {
   test('contains no terminal control characters', () => {
     expect(printable('a\u001b[2Jb\r\nc\u009bd\u007f')).toBe('a [2Jb c d ');
-    let text = '';
-    const output = createOutput(
-      { write: (part) => (text += part) },
-      { format: 'table', colour: false },
-    );
-    output.list([{ name: 'a\u001b]0;x\u0007' }], { Name: (row) => row.name });
-
-    expect(text).not.toMatch(/[\u0000-\u0009\u000b-\u001f]/);
+    const name = 'a\u001b]0;x\u0007\u202egnp.exe\u2066';
+    const written = (format: 'table' | 'json', colour = false): string => {
+      let text = '';
+      const output = createOutput({ write: (part) => (text += part) }, { format, colour });
+      output.list([{ name }], { Name: (row) => row.name });
+      output.record({ name });
+      output.note(`${output.paint('red', 'Deleted')} ${name}\nNext`);
+      return text;
+    };
+    for (const text of [written('table'), written('json')]) {
+      expect(text).toContain('gnp.exe');
+      expect(text).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u202a-\u202e\u2066-\u2069]/);
+    }
+    // JSON is still the same value, and our own colours and line ends stay.
+    expect(JSON.parse(/^\[[^]*?^\]/m.exec(written('json'))![0])).toEqual([{ name }]);
+    expect(written('table', true)).toContain('\u001b[31mDeleted\u001b[0m a ]0;x gnp.exe \nNext');
   });
 
   test('of a run fits the width and indents loop iterations', () => {

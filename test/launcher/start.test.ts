@@ -1,4 +1,4 @@
-import { spawn, type ChildProcess } from 'node:child_process';
+import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
@@ -239,7 +239,14 @@ describe('npm start', () => {
     };
     const first = launch({ EGRESS_ALLOW: '' });
     const { api, temporalUi, processes } = await ready(first);
+    const args = execFileSync('ps', ['-ww', '-o', 'args=', '-p', String(processes.temporal)], {
+      encoding: 'utf8',
+    });
+    // Its metrics and its HTTP API, which nobody needs.
+    const others = [...args.matchAll(/--(?:metrics|http)-port (\d+)/g)].map(([, port]) => port);
+    expect(others).toHaveLength(2);
     const own = [
+      ...others.map((port) => `http://127.0.0.1:${port}/metrics`),
       `${api}/metrics`,
       `${temporalUi}/api/v1/namespaces`,
       `http://127.0.0.1:${ports['TEMPORAL_PORT']}/`,

@@ -510,7 +510,8 @@ describe('headers', () => {
   );
 
   it('of service signatures can be set only by the service', async () => {
-    for (const name of ['X-Service-Signature', 'x-service-timestamp', 'X-SERVICE-DELIVERY']) {
+    const ofService = ['X-Service-Signature', 'x-service-timestamp', 'X-SERVICE-DELIVERY'];
+    for (const name of [...ofService, 'Webhook-Id', 'webhook-timestamp', 'webhook-signature']) {
       expect(() => checkUserHeaders({ [name]: 'x' })).toThrow(`Header '${name}' cannot be set`);
     }
     const server = await serve((_request, response) => void response.end());

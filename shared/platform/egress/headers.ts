@@ -17,8 +17,8 @@ const FRAMING: ReadonlySet<string> = new Set([
   'upgrade',
 ]);
 
-/** Headers of the service's signed deliveries; a tenant who could set them could forge one. */
-const OURS = /^x-service-/;
+/** Headers of the service's signed deliveries; a tenant who could set them could imitate or repeat one. */
+const OURS = /^(x-service-|webhook-(id|timestamp|signature)$)/;
 
 /** The only headers that follow a request to another origin. An allowlist, since credentials can have any name. */
 const ORIGIN_NEUTRAL: ReadonlySet<string> = new Set([

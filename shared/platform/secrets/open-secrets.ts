@@ -9,6 +9,7 @@ import {
   type SecretPlace,
 } from '../../values/secrets.ts';
 import { type Egress, EgressError, type RequestCheck } from '../egress/egress.ts';
+import { coversOtherOwners } from './public-suffix.ts';
 import { createSecretCutter, type SecretCutter, secretsOfHeaders } from './secret-cutter.ts';
 
 /** The stored secrets that a call needs, by name. */
@@ -80,7 +81,9 @@ function open(sealer: Sealer | undefined, sealed: SealedSecrets, name: string): 
     if (sealer === undefined) throw new SealError('There is no key');
     const value = sealer.open(secret.sealed, secretPlace(secret));
     const { text: cut } = createSecretCutter([value]);
-    return { name, value, hosts: secret.hosts, occursIn: (text) => cut(text) !== text };
+    // An earlier version accepted those.
+    const hosts = secret.hosts.filter((host) => !coversOtherOwners(host));
+    return { name, value, hosts, occursIn: (text) => cut(text) !== text };
   } catch (error) {
     if (!(error instanceof SealError)) throw error;
     throw new NodeError(
