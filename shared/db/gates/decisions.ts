@@ -193,7 +193,8 @@ const undigested = (gate: z.infer<typeof lastRound>, asked: Pick<Decision, 'dige
     : conflict(`The digest is not that of the call at gate '${gate.step_key}': read the run again`);
 
 /**
- * The error when no gate could be decided: the state of the requested gate, else of the run. The caller must have
+ * The error when no gate could be decided: the state of the requested gate, else of the one that a decision without a name
+ * would have got, else of the run. The caller must have
  * locked the run's row.
  */
 export async function refusal(
@@ -208,8 +209,9 @@ export async function refusal(
     FROM gates
     WHERE run_id = ${asked.runId} AND (${asked.nodeId ?? null}::text IS NULL OR node_id = ${asked.nodeId ?? null})
       AND (${asked.stepKey ?? null}::text IS NULL OR step_key = ${asked.stepKey ?? null})
-    ORDER BY status = 'open' AND ${asked.stepKey !== undefined || asked.digest !== undefined} DESC,
-             coalesce(decided_at, opened_at) DESC, step_key, round DESC LIMIT 1
+    ORDER BY coalesce(digest = ${asked.digest ?? null}, false) DESC, status = 'open' DESC,
+             CASE WHEN status = 'open' THEN opened_at END, coalesce(decided_at, opened_at) DESC, step_key, round DESC
+    LIMIT 1
   `);
   if (gate?.rehearsed === true) {
     return conflict(

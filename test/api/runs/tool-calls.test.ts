@@ -181,6 +181,40 @@ describe('a tool call that waits for approval', () => {
     expect((await engine.run(runId)).status).toBe('paused');
   });
 
+  test('is asked for by the digest of the one that is still open, when another of its turn was decided', async () => {
+    const tool = await register();
+    const calls = [120, 130].map((amount) => ({
+      tool: `custom:${tool.name}`,
+      arguments: { amount },
+    }));
+    const mock = { turns: [{ calls }, { output: 'Refunded' }] };
+    const tools = [offered(tool.name, {})];
+    const node = { id: 'triage', kind: 'agent', prompt: 'Go', tools, mock } as never;
+    const { runId } = await paused({ nodes: [node], edges: [] });
+    const { body } = await call('GET', `/api/runs/${runId}`);
+    const digests = Object.fromEntries(
+      body.pending_gates.map((gate: any) => [gate.step_key, gate.tool_call.digest]),
+    );
+    const first = digests['triage/1.1'];
+    const second = digests['triage/1.2'];
+    const asksForFirst = {
+      status: 400,
+      body: { detail: "Gate 'triage/1.1' is a tool call: send its digest with the decision" },
+    };
+    expect(await approve(runId, {})).toMatchObject(asksForFirst);
+    expect((await approve(runId, { digest: second })).status).toBe(200);
+    expect(await approve(runId, {})).toMatchObject(asksForFirst);
+    expect(await approve(runId, { node_id: 'triage' })).toMatchObject(asksForFirst);
+    for (const named of [{ digest: second }, { step_key: 'triage/1.2', digest: second }]) {
+      expect(await approve(runId, named)).toMatchObject({
+        status: 409,
+        body: { detail: expect.stringContaining("'triage/1.2' has already been approved") },
+      });
+    }
+    expect((await approve(runId, { digest: first })).status).toBe(200);
+    await engine.until(runId, ['success']);
+  });
+
   test('is sent with the arguments that its approver changed, if these fit', async () => {
     const tool = await register();
     const { runId, call: asked } = await paused(refunding(tool.name));

@@ -12,7 +12,7 @@ import { type Mistake, mistakesOf } from './mistakes.ts';
 
 // Loaded on demand: the graph rules depend on the schemas and the pattern engine.
 
-type RegisteredTool = Pick<CustomTool, 'name' | keyof CustomToolDefinition>;
+type RegisteredTool = Pick<CustomTool, 'name' | Exclude<keyof CustomToolDefinition, 'target'>>;
 
 /**
  * All errors and warnings, by the rules of the service. Tools and secrets are those of the workspace; the schema is that of
