@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { ToolNode } from '../../shared/contract/graph.ts';
 import type { Sealer } from '../../shared/crypto/sealing.ts';
+import { isObject } from '../../shared/graph/json-value.ts';
 import type { Json, JsonObject } from '../../shared/json.ts';
 import {
   checkUserHeaders,
@@ -13,6 +14,7 @@ import {
   isSuccess,
   statusFailure,
 } from '../../shared/platform/calls/outside.ts';
+import { contentTypeIn, fieldsOf, formOf, isForm } from '../../shared/values/form.ts';
 import { withoutSecrets } from '../../shared/platform/secrets/open-secrets.ts';
 import { type NodeCall, NodeError, type NodeResult, type NodeRunner } from '../nodes/node.ts';
 import { openForStep } from '../step-secrets.ts';
@@ -107,9 +109,10 @@ async function requireRedirect(call: NodeCall<ToolNode>, to: URL, from: URL): Pr
   throw new NodeError(text, { retryable: false, kind: 'policy' });
 }
 
-/** Text is sent unchanged; everything else as JSON. */
+/** Text is sent unchanged, an object under a header for forms as a form, and everything else as JSON. */
 function encodeBody(body: Json | undefined, headers: Record<string, string>): string | undefined {
   if (body === undefined || body === null || typeof body === 'string') return body ?? undefined;
+  if (isObject(body) && isForm(contentTypeIn(headers))) return formOf(body);
   setDefault(headers, 'content-type', 'Content-Type', 'application/json');
   return JSON.stringify(body);
 }
@@ -123,16 +126,10 @@ function setDefault(
   if (!Object.keys(headers).some((key) => key.toLowerCase() === lowerName)) headers[name] = value;
 }
 
-type Scalar = z.infer<typeof scalar>;
-
 /** Null omits a query parameter; a list repeats it. The egress guard refuses an invalid URL. */
-function withQuery(text: string, query: Record<string, Scalar | Scalar[]>): string {
+function withQuery(text: string, query: JsonObject): string {
   const url = URL.parse(text);
   if (url === null) return text;
-  for (const [key, value] of Object.entries(query)) {
-    for (const item of Array.isArray(value) ? value : [value]) {
-      if (item !== null) url.searchParams.append(key, String(item));
-    }
-  }
+  for (const [name, value] of fieldsOf(query)) url.searchParams.append(name, value);
   return url.href;
 }

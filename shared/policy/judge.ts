@@ -7,7 +7,7 @@ import { isObject, weighJson } from '../graph/json-value.ts';
 import { matchesPattern, PatternError } from '../values/pattern.ts';
 import { MAX_WORK, takeWork, type WorkBudget } from '../values/work-budget.ts';
 import type { Json, JsonObject } from '../json.ts';
-import { examined, named } from './addresses.ts';
+import { examined, named } from './arguments.ts';
 import { compileRedaction, type Redaction, RedactionError, type Redactor } from './redaction.ts';
 
 /** A workspace's policies, compiled. */

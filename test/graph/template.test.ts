@@ -7,6 +7,7 @@ import {
   TemplateError,
   templateReads,
 } from '../../shared/graph/expression/template.ts';
+import { renderParams } from '../../shared/graph/prepare/step.ts';
 import type { Json, JsonObject } from '../../shared/json.ts';
 
 const state: JsonObject = {
@@ -174,5 +175,52 @@ describe('fuzz', () => {
         expect(renderTemplate('<{v}>', { v: value })).toBe(`<${value}>`);
       }),
     );
+  });
+});
+
+describe('a form that is written as a text', () => {
+  const form = { 'content-type': 'application/x-www-form-urlencoded' };
+  const state = { to: '+1 555', text: 'a&b=c d+100%', list: ['x', 'y&z'], none: null, n: 5 };
+  const fieldsOf = (body: string, headers: JsonObject = form) =>
+    renderParams('http_request', { url: 'https://a.example/', headers, body }, state).params[
+      'body'
+    ];
+
+  test.each<[string, Json]>([
+    ['To={to}&Body={text}', { To: '+1 555', Body: 'a&b=c d+100%' }],
+    ['a=1+2%263&b=Hi {text}!&c', { a: '1 2&3', b: 'Hi a&b=c d+100%!', c: '' }],
+    ['l={list}&l={n}&none={none}&', { l: [['x', 'y&z'], 5], none: null }],
+    ['%7Bk%7d={n}&x=50%&y={{n}}{n}', { '{k}': 5, x: '50%', y: '{n}5' }],
+    [
+      'payload={{"text": "{text}", "o": {"n": {n}}}}',
+      { payload: '{"text": "a&b=c d+100%", "o": {"n": 5}}' },
+    ],
+    ['{to}={n}', '+1 555=5'],
+    ['a=1&b=2', 'a=1&b=2'],
+    ['{list}', ['x', 'y&z']],
+  ])('keeps its values apart: %j', (body, expected) => {
+    expect(fieldsOf(body)).toEqual(expected);
+  });
+
+  test('is a text under any other content type', () => {
+    const rendered = 'To=+1 555&Body=a&b=c d+100%';
+    const others: JsonObject[] = [
+      {},
+      { 'content-type': 'text/plain' },
+      { Accept: form['content-type'] },
+    ];
+    for (const headers of others) {
+      expect(fieldsOf('To={to}&Body={text}', headers)).toBe(rendered);
+    }
+    const type = { 'CONTENT-TYPE': 'Application/X-WWW-Form-Urlencoded; charset=utf-8' };
+    expect(fieldsOf('To={to}', type)).toEqual({ To: '+1 555' });
+  });
+
+  test('has its secrets in the values of fields', () => {
+    const templates = { headers: form, body: 'a={to}&Token={secrets.T}' };
+    expect(renderParams('http_request', templates, state)).toEqual({
+      params: { headers: form, body: { a: '+1 555', Token: '{secrets.T}' } },
+      secrets: [{ path: ['body', 'Token'], name: 'T', marker: '{secrets.T}' }],
+    });
   });
 });

@@ -658,3 +658,19 @@ test.each<[unknown, string[]]>([
     })),
   );
 });
+
+test.each([
+  ['{name}={value}', ['form_not_encoded']],
+  ['a={value}&{more}', ['form_not_encoded']],
+  ['a={value}&b=1', []],
+  ['{form}', []],
+  ['a=1', []],
+])('a form whose values are not encoded is a warning: %j', (body, expected) => {
+  const headers = { 'content-type': 'application/x-www-form-urlencoded; charset=utf-8' };
+  const params = { url: 'https://a.example/', method: 'POST', headers, body };
+  const graph = draw('t', { t: { tool_name: 'http_request', params } });
+  const { warnings } = checkGraph(graph, { ...context, tools: new Set(['http_request']) });
+  expect(warnings.map(({ code }) => code).filter((code) => code.startsWith('form'))).toEqual(
+    expected,
+  );
+});

@@ -263,6 +263,18 @@ describe('a tool', () => {
     expect(judge({ tools }, http, { url }).refusal !== undefined).toBe(blocked);
   });
 
+  test('is judged by the text of its form and by its fields', () => {
+    const headers = { 'Content-Type': 'application/x-www-form-urlencoded' };
+    const params = { headers, body: { To: '+1900', text: 'a b' } };
+    const refused = (rule: { argument: string; pattern: string }, given: JsonObject) =>
+      judge({ tools: [{ tool: 'http_request', blocked_arguments: [rule] }] }, http, given)
+        .refusal !== undefined;
+    expect(refused({ argument: 'body', pattern: '^To=\\+1900' }, params)).toBe(true);
+    expect(refused({ argument: 'body', pattern: '^To=%2B1900&text=a\\+b$' }, params)).toBe(true);
+    expect(refused({ argument: 'body.To', pattern: '^\\+1900$' }, params)).toBe(true);
+    expect(refused({ argument: 'body', pattern: '^To=' }, { ...params, headers: {} })).toBe(false);
+  });
+
   test('is judged with the query that is appended to its address', () => {
     const blocked_arguments = [{ argument: 'url', pattern: '[?&]role=admin' }];
     const tools = [{ tool: 'http_request', blocked_arguments }];

@@ -2,14 +2,22 @@ import type { AgentNode, ToolNode } from '../../contract/graph.ts';
 import { nodeLabel } from '../compile.ts';
 import { expressionRoots } from '../expression/expression.ts';
 import { renderWithSecrets } from '../expression/secret-template.ts';
-import { parseTemplate, renderTemplate, renderValue, type Writer } from '../expression/template.ts';
+import {
+  parseTemplate,
+  renderTemplate,
+  renderValue,
+  templateReads,
+  type Writer,
+} from '../expression/template.ts';
 import { weighJson } from '../json-value.ts';
 import type { ExecutedNode } from '../kinds.ts';
 import type { AgentPart } from '../../execution.ts';
 import type { Json, JsonObject } from '../../json.ts';
 import { inChat, inHtml } from '../../values/markup.ts';
-import type { SecretPlace } from '../../values/secrets.ts';
+import { contentTypeIn, isForm } from '../../values/form.ts';
+import { type SecretPlace, SECRETS } from '../../values/secrets.ts';
 import { renderUrl } from '../../tools.ts';
+import { formTemplate } from './form.ts';
 
 /** The exact count beyond this number of values does not matter. */
 const MAX_WEIGHED = 1_000_000;
@@ -100,12 +108,25 @@ export function renderParams(
   state: JsonObject,
 ): { params: JsonObject; secrets: SecretPlace[] } {
   const writers = Object.hasOwn(WRITERS, tool) ? WRITERS[tool] : undefined;
-  const { params, secrets } = renderWithSecrets(tool, templates, state, writers);
+  const given = tool === 'http_request' ? withFields(templates, state) : templates;
+  const { params, secrets } = renderWithSecrets(tool, given, state, writers);
   const url = templates['url'];
   if (tool === 'http_request' && typeof url === 'string') {
     params['url'] = renderUrlTemplate(url, state);
   }
   return { params, secrets };
+}
+
+/** The templates of a request with the fields of a form that is written as a text. */
+function withFields(templates: JsonObject, state: JsonObject): JsonObject {
+  const { headers, body } = templates;
+  const type = contentTypeIn(headers);
+  if (typeof type !== 'string' || typeof body !== 'string') return templates;
+  const fields = formTemplate(body);
+  if (fields === undefined || templateReads(type).some(({ key }) => key === SECRETS)) {
+    return templates;
+  }
+  return isForm(renderTemplate(type, state)) ? { ...templates, body: fields } : templates;
 }
 
 /** Values in a URL are percent-encoded, so that they cannot change its target. */

@@ -1,18 +1,29 @@
 import type { JsonObject } from '../../json.ts';
+import { contentTypeIn, isForm } from '../../values/form.ts';
 import { parseTemplate } from '../expression/template.ts';
 import type { Issues } from '../issues.ts';
+import { formTemplate } from '../prepare/form.ts';
 
-/** Values in HTML are escaped between an author's own words only. */
+/** Warns about values that a template inserts unchanged where they could be more than text: in HTML, and in a form. */
 export function checkMarkup(
   issues: Issues,
   nodeId: string,
   tool: string,
-  { html }: JsonObject,
+  { html, headers, body }: JsonObject,
   path: string,
 ): void {
-  if (tool !== 'send_email' || typeof html !== 'string') return;
-  const { parts } = parseTemplate(html);
-  if (parts.length !== 1 || typeof parts[0] !== 'object') return;
-  const message = `Node '${nodeId}': ${html} is sent as HTML unchanged, with any markup in its value; inside other text, such as <p>${html}</p>, it is escaped`;
-  issues.warning('html_not_escaped', message, { node_id: nodeId, path: `${path}.html` });
+  if (tool === 'send_email' && typeof html === 'string' && isReference(html)) {
+    const message = `Node '${nodeId}': ${html} is sent as HTML unchanged, with any markup in its value; inside other text, such as <p>${html}</p>, it is escaped`;
+    issues.warning('html_not_escaped', message, { node_id: nodeId, path: `${path}.html` });
+  }
+  if (tool !== 'http_request' || typeof body !== 'string' || isReference(body)) return;
+  const isText = parseTemplate(body).parts.every((part) => typeof part === 'string');
+  if (isText || !isForm(contentTypeIn(headers)) || formTemplate(body) !== undefined) return;
+  const message = `Node '${nodeId}': the values in this form are not encoded, because the name of a field is no literal text; write the body as an object`;
+  issues.warning('form_not_encoded', message, { node_id: nodeId, path: `${path}.body` });
+}
+
+function isReference(text: string): boolean {
+  const { parts } = parseTemplate(text);
+  return parts.length === 1 && typeof parts[0] === 'object';
 }

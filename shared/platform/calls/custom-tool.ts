@@ -1,5 +1,6 @@
 import { type CustomTool, headerContext } from '../../db/workflows/custom-tools.ts';
 import type { Json, JsonObject } from '../../json.ts';
+import { contentTypeIn, fieldsOf, formOf, isForm } from '../../values/form.ts';
 import { NodeError } from '../../node-error.ts';
 import { secretNamesIn } from '../../values/secrets.ts';
 import type { Egress, EgressResponse, RequestCheck } from '../egress/egress.ts';
@@ -136,7 +137,7 @@ async function callHttp(
           idempotencyKey,
           inQuery ? undefined : 'application/json',
         ),
-        ...(inQuery ? {} : { body: JSON.stringify(args) }),
+        ...(inQuery ? {} : { body: bodyFor(args, headers) }),
         timeoutMs,
         maxResponseBytes: MAX_RESPONSE_BYTES,
         maxRedirects: 0,
@@ -166,15 +167,14 @@ function withServiceHeaders(
   };
 }
 
+/** A form where the tool's content type says so; else JSON. */
+const bodyFor = (args: JsonObject, headers: Headers): string =>
+  isForm(contentTypeIn(headers)) ? formOf(args) : JSON.stringify(args);
+
 /** Null omits an argument, a list repeats it; objects, also in lists, are sent as JSON. */
 function withQuery(text: string, args: JsonObject): string {
   const url = new URL(text);
-  for (const [name, value] of Object.entries(args)) {
-    for (const item of Array.isArray(value) ? value : [value]) {
-      if (item === null) continue;
-      url.searchParams.append(name, typeof item === 'string' ? item : JSON.stringify(item));
-    }
-  }
+  for (const [name, value] of fieldsOf(args)) url.searchParams.append(name, value);
   return url.href;
 }
 

@@ -99,6 +99,15 @@ describe('a request to a custom tool', () => {
     },
   );
 
+  it('is a form where its content type says so', async () => {
+    const headers = { 'content-type': 'application/x-www-form-urlencoded' };
+    await run({ headers }, { To: '+1 5', list: ['a&b', 2], none: null, deep: { x: 1 } });
+    expect(server.seen[0]).toMatchObject({
+      body: 'To=%2B1+5&list=a%26b&list=2&deep=%7B%22x%22%3A1%7D',
+      headers,
+    });
+  });
+
   it.each(['GET', 'HEAD'] as const)('by %s appends the arguments to the query', async (method) => {
     const args = { q: 'a b&c=d#e', n: 3, on: true, none: null, list: ['x', 1], deep: { a: [1] } };
     await run({ method, endpoint_url: `${server.url}/probe?fixed=1` }, args);

@@ -105,6 +105,32 @@ describe('http_request', () => {
     });
   });
 
+  it('sends an object as a form where its content type says so', async () => {
+    const headers = { 'CONTENT-TYPE': 'application/x-www-form-urlencoded;charset=UTF-8' };
+    const deep = { a: [1] };
+    const body = {
+      To: '+1 5',
+      text: 'a&b=c ü',
+      list: ['x', 1, null, deep],
+      none: null,
+      on: true,
+      deep,
+    };
+    await send({ method: 'POST', headers, body });
+    const [seen] = server.seen;
+    expect(seen?.headers['content-type']).toBe(headers['CONTENT-TYPE']);
+    expect(seen?.body).toBe(
+      'To=%2B1+5&text=a%26b%3Dc+%C3%BC&list=x&list=1&list=%7B%22a%22%3A%5B1%5D%7D&on=true&deep=%7B%22a%22%3A%5B1%5D%7D',
+    );
+    expect([...new URLSearchParams(seen?.body)].slice(0, 2)).toEqual([
+      ['To', '+1 5'],
+      ['text', 'a&b=c ü'],
+    ]);
+    await send({ method: 'POST', headers, body: ['x'] });
+    await send({ method: 'POST', headers, body: 'a=b c' });
+    expect(server.seen.slice(1).map((each) => each.body)).toEqual(['["x"]', 'a=b c']);
+  });
+
   it('keeps the key, content type and text body of the author', async () => {
     await send({
       method: 'PUT',

@@ -1,5 +1,6 @@
 import { isObject } from '../graph/json-value.ts';
 import type { Json, JsonObject } from '../json.ts';
+import { contentTypeIn, fieldsOf, formOf, isForm } from '../values/form.ts';
 
 /** The parameters that are addresses, by tool. */
 const ADDRESSES: Readonly<Record<string, string>> = {
@@ -20,10 +21,8 @@ const isAddress = (tool: string, argument: string): boolean =>
 function calledAddresses(text: string, query?: Json): string[] {
   const url = parse(text);
   if (url === undefined) return [];
-  for (const [key, value] of Object.entries(isObject(query) ? query : {})) {
-    for (const item of Array.isArray(value) ? value : [value]) {
-      if (item !== null) url.searchParams.append(key, String(item));
-    }
+  for (const [name, value] of fieldsOf(isObject(query) ? query : {})) {
+    url.searchParams.append(name, value);
   }
   const whole = [url.href, decoded(url.href)];
   url.search = '';
@@ -69,13 +68,22 @@ const decoded = (href: string): string =>
     return /[A-Za-z0-9._~-]/.test(character) ? character : code.toUpperCase();
   });
 
-/** The values that a rule examines: for the address of a call, also those that it stands for. */
+/**
+ * The values that a rule examines: for the address of a call, also those that it stands for, and for an object that is sent
+ * as a form, also its text.
+ */
 export function examined(
   tool: string,
   argument: string,
   found: readonly Json[],
   params: JsonObject,
 ): readonly Json[] {
+  if (tool === 'http_request' && argument === 'body') {
+    const { body, headers } = params;
+    if (!isObject(body ?? null) || !isForm(contentTypeIn(headers))) return found;
+    const fields = fieldsOf(body as JsonObject);
+    return [...found, formOf(body as JsonObject), fields.map((field) => field.join('=')).join('&')];
+  }
   if (!isAddress(tool, argument)) return found;
   return found.flatMap((value): Json[] =>
     typeof value === 'string'
