@@ -1,28 +1,20 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
-import { ordinaryChain } from '../../bench/graphs.ts';
 import { percentile } from '../../bench/statistics.ts';
-import { type Client, createClient } from '../../client/index.ts';
 import type { Addresses, Cluster } from '../../scripts/cluster/cluster.ts';
-import { messageOf } from '../../scripts/stack/output.ts';
+import { type Load, startLoad } from './load.ts';
 
-/** Triggers per second, about a third of what two processors can run. */
-const PER_SECOND = 4;
 /** Load before the first restart and after the last, and between two restarts, in ms. */
 const CALM_MS = 5_000;
 /** The time for runs in flight to end after the load. */
 const SETTLE_MS = 60_000;
-/** So many that only the timeout of a call, 30 s, ends its retries. */
-const RETRIES = 100;
 
 export interface RollingRestart {
   /** How long each process took from its signal to its next readiness. */
   restarts: { part: string; seconds: number }[];
   requests: number;
-  /** Requests that failed although their client retried them. */
-  lost: string[];
-  /** Attempts after which a client retried: without a response, or answered 503. */
-  retried: number;
+  lost: Load['lost'];
+  retried: Load['retried'];
   /** The time until the answer, including retries, in ms. */
   latency: { p50: number; p99: number; longest: number };
   /** Runs in the database, by status. */
@@ -35,7 +27,7 @@ export async function rollingRestart(
   { url, databaseUrl }: Addresses,
   say: (line: string) => void,
 ): Promise<RollingRestart> {
-  const load = await startLoad(url);
+  const load = await startLoad({ baseUrl: url });
   const restarts: RollingRestart['restarts'] = [];
   await sleep(CALM_MS);
   // In reverse order, so that a server restarts under processes that have just started.
@@ -58,63 +50,6 @@ export async function rollingRestart(
     latency: { p50, p99, longest },
     runs: await settledRuns(databaseUrl, workflowId),
   };
-}
-
-interface Load {
-  workflowId: string;
-  latencies: number[];
-  lost: string[];
-  retried: number;
-}
-
-/** Triggers runs at a fixed rate, whether or not earlier requests have been answered. */
-async function startLoad(url: string): Promise<{ stop(): Promise<Load> }> {
-  let failedAttempts = 0;
-  const client = createClient({
-    baseUrl: url,
-    retries: RETRIES,
-    fetch: async (...request) => {
-      try {
-        const answer = await fetch(...request);
-        if (answer.status === 503) failedAttempts += 1;
-        return answer;
-      } catch (error) {
-        failedAttempts += 1;
-        throw error;
-      }
-    },
-  });
-  const workflowId = await publish(client);
-  const load: Load = { workflowId, latencies: [], lost: [], retried: 0 };
-  const requests: Promise<void>[] = [];
-  const trigger = async (): Promise<void> => {
-    const started = performance.now();
-    try {
-      await client.triggerRun(workflowId);
-      load.latencies.push(performance.now() - started);
-    } catch (error) {
-      load.lost.push(messageOf(error));
-    }
-  };
-  const timer = setInterval(() => requests.push(trigger()), 1_000 / PER_SECOND);
-  return {
-    stop: async () => {
-      clearInterval(timer);
-      await Promise.all(requests);
-      return { ...load, retried: failedAttempts };
-    },
-  };
-}
-
-/** Three steps that a worker holds for a while, so that restarts meet steps in flight. */
-async function publish(client: Client): Promise<string> {
-  // The free plan's quota would end the load early.
-  await client.setPlan('enterprise');
-  const workflow = await client.createWorkflow({
-    name: 'Rolling restart',
-    graph: ordinaryChain(3, 500),
-  });
-  return workflow.id;
 }
 
 /** The workflow's runs by status, once none is in flight or after the timeout. */

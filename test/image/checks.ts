@@ -1,0 +1,178 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type Client, createClient } from '../../client/index.ts';
+import { startLoad } from '../cluster/load.ts';
+import { type Deployment, PASSWORD } from './deployment.ts';
+
+/** A finding by its title; throws if it does not hold. */
+export type Check = (title: string, work: () => Promise<unknown>) => Promise<void>;
+
+const RUN_SECONDS = 60;
+const TRIGGERS = 200;
+/** Load between two restarts, in ms. */
+const CALM_MS = 5_000;
+/** The time for runs in flight to end after the load. */
+const SETTLE_MS = 180_000;
+const OWNER = 'owner@localhost';
+
+const admin = ({ inside }: Deployment, command: string[], env?: Record<string, string>) =>
+  inside('api', ['docker/entrypoint.sh', 'admin', ...command], env);
+
+async function signIn(url: string, email: string, password: string): Promise<string> {
+  const { token } = await createClient({ baseUrl: url }).login(email, password);
+  return token;
+}
+
+/** An agent, a tool in each lane, and an expression. */
+const graph = {
+  nodes: [
+    { id: 'draft', kind: 'agent', prompt: 'Answer {ticket}', mock: { output: 'About {ticket}' } },
+    { id: 'pause', kind: 'tool', tool_name: 'delay', params: { seconds: 0.1 } },
+    { id: 'shape', kind: 'tool', tool_name: 'json_transform', params: { expression: 'draft' } },
+  ],
+  edges: [
+    { source: 'draft', target: 'pause' },
+    { source: 'pause', target: 'shape' },
+  ],
+};
+
+async function executeRun(client: Client): Promise<string> {
+  const { id: workflowId } = await client.createWorkflow({ name: 'Answer', graph });
+  const waiting = { wait: true, timeout: RUN_SECONDS };
+  const { id, status } = await client.run(workflowId, { ticket: 'the invoice' }, waiting);
+  assert.equal(status, 'success');
+  return id;
+}
+
+/** What holds for a deployment that has just started. Returns the id of a run. */
+export async function checkDeployment(deployment: Deployment, check: Check): Promise<string> {
+  const { url, inside, compose } = deployment;
+  let runId = '';
+  await check('requests without a credential are refused', async () => {
+    assert.equal((await fetch(`${url}/api/workflows`)).status, 401);
+  });
+  await check('the owner signs in, and a run succeeds', async () => {
+    const token = await signIn(url, OWNER, PASSWORD);
+    runId = await executeRun(createClient({ baseUrl: url, token }));
+  });
+  for (const service of ['api', 'worker']) {
+    await check(
+      `the ${service} has a read-only root, no capabilities and no root user`,
+      async () => {
+        const denied = await inside(service, ['sh', '-c', '! touch /app/written 2>&1']);
+        assert.match(denied, /Read-only file system/);
+        const status = await inside(service, ['cat', '/proc/self/status']);
+        assert.match(status, /^CapBnd:\s*0+$/m);
+        assert.match(status, /^CapEff:\s*0+$/m);
+        assert.match(status, /^NoNewPrivs:\s*1$/m);
+        assert.doesNotMatch(status, /^Uid:\s*0\b/m);
+      },
+    );
+  }
+  await check('only loopback is published, and no database', async () => {
+    const published = (await compose(['ps', '--format', '{{.Service}} {{.Ports}}'])).split('\n');
+    const open = published.filter((line) => line.includes('->'));
+    assert.deepEqual(open.map((line) => line.split(' ')[0]).sort(), ['api', 'temporal-ui']);
+    assert.ok(open.every((line) => line.includes(' 127.0.0.1:')));
+  });
+  return runId;
+}
+
+/** Each command of operators, in the container of the API. */
+export async function checkAdmin(
+  deployment: Deployment,
+  projectDir: string,
+  check: Check,
+): Promise<void> {
+  const { url, compose } = deployment;
+  const made = ['--name', 'Two', '--owner-email', 'two@example.com', '--json'];
+  const two = { email: 'two@example.com', password: '' };
+  const tried: Record<string, () => Promise<unknown>> = {
+    'audit:verify': async () => {
+      assert.match(await admin(deployment, ['audit:verify']), /: whole, /);
+      // In a container of its own.
+      assert.match(await compose(['run', '--rm', 'api', 'admin', 'audit:verify']), /: whole, /);
+    },
+    'owner:restore': async () =>
+      assert.match(await admin(deployment, ['owner:restore']), /owner@localhost owns workspace/),
+    'runs:reconcile': async () =>
+      assert.match(await admin(deployment, ['runs:reconcile']), /^0 executions without/m),
+    'secrets:rotate': async () =>
+      assert.match(await admin(deployment, ['secrets:rotate']), / 0 unreadable/),
+    'workspace:create': async () => {
+      const { password } = JSON.parse(await admin(deployment, ['workspace:create', ...made]));
+      await signIn(url, two.email, password);
+    },
+    'password:reset': async () => {
+      const output = await admin(deployment, ['password:reset', '--email', two.email]);
+      two.password = /is now: (\S+)/.exec(output)?.[1] ?? '';
+      await signIn(url, two.email, two.password);
+    },
+    ops: async () => {
+      const token = await signIn(url, two.email, two.password);
+      assert.match(await admin(deployment, ['ops', 'whoami'], { OPS_TOKEN: token }), /two@example/);
+    },
+  };
+  for (const [command, work] of Object.entries(tried)) await check(`admin ${command}`, work);
+  await check('every command of operators was tried', async () => {
+    const { scripts } = JSON.parse(readFileSync(join(projectDir, 'package.json'), 'utf8')) as {
+      scripts: Record<string, string>;
+    };
+    const commands = Object.keys(scripts).filter((name) =>
+      scripts[name]?.startsWith('node scripts/admin/'),
+    );
+    assert.deepEqual(Object.keys(tried).sort(), [...commands, 'ops'].sort());
+  });
+}
+
+/** Triggers runs at a fixed rate while each server and process restarts. Returns the figures. */
+export async function checkRestarts(deployment: Deployment, check: Check): Promise<object> {
+  const { url, compose, ready, inside } = deployment;
+  const token = await signIn(url, OWNER, PASSWORD);
+  const load = await startLoad({ baseUrl: url, token, timeout: 180 }, TRIGGERS);
+  const restarts: Record<string, number> = {};
+  for (const service of ['postgres', 'temporal', 'api', 'worker']) {
+    await sleep(CALM_MS);
+    const started = performance.now();
+    await compose(['restart', service]);
+    await ready();
+    restarts[service] = (performance.now() - started) / 1_000;
+  }
+  while (load.sent() < TRIGGERS) await sleep(100);
+  const { workflowId, latencies, lost, retried } = await load.stop();
+  const count = async (): Promise<Record<string, number>> => {
+    const query = `SELECT json_object_agg(status, n) FROM
+      (SELECT status, count(*) AS n FROM runs WHERE workflow_id = '${workflowId}' GROUP BY status) AS counts`;
+    const psql = ['psql', '--username', 'workflows', '--tuples-only', '--command', query];
+    return JSON.parse(await inside('postgres', psql));
+  };
+  const deadline = Date.now() + SETTLE_MS;
+  let runs = await count();
+  while ((runs['pending'] ?? 0) + (runs['running'] ?? 0) > 0 && Date.now() < deadline) {
+    await sleep(1_000);
+    runs = await count();
+  }
+  await check(`${TRIGGERS} triggers through restarts: none lost, each one run`, async () => {
+    assert.deepEqual([latencies.length, lost], [TRIGGERS, []]);
+    assert.deepEqual(runs, { success: TRIGGERS });
+  });
+  const longest = Math.max(...latencies);
+  return { restartSeconds: restarts, triggers: TRIGGERS, lost, retried, longestMs: longest, runs };
+}
+
+/** The data survives the containers. Returns the seconds until it is ready again. */
+export async function checkDownAndUp(
+  { url, compose, up }: Deployment,
+  runId: string,
+  check: Check,
+): Promise<number> {
+  await compose(['down']);
+  const seconds = await up();
+  await check('a run is still there after down and up', async () => {
+    const token = await signIn(url, OWNER, PASSWORD);
+    assert.equal((await createClient({ baseUrl: url, token }).getRun(runId)).status, 'success');
+  });
+  return seconds;
+}

@@ -1,0 +1,95 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { freePorts } from '../../scripts/stack/ports.ts';
+import { run } from './engine.ts';
+
+export const PASSWORD = 'correct horse battery';
+const PROJECT = 'durable-workflows-test';
+const READY_MS = 180_000;
+
+export interface Deployment {
+  url: string;
+  /** Runs `docker compose` with these arguments. Returns its output. */
+  compose: (args: string[]) => Promise<string>;
+  /** A command in the running container of a service; its output. */
+  inside: (
+    service: string,
+    command: string[],
+    environment?: Record<string, string>,
+  ) => Promise<string>;
+  /** `docker compose up`, until the API is ready. Returns the seconds it took. */
+  up: () => Promise<number>;
+  /** Resolves when the API is ready. */
+  ready: () => Promise<void>;
+}
+
+/**
+ * The compose file of the project, unchanged, under a name and at ports of its own, with a copy of .env.example as a new
+ * operator makes it. `folder` gets the copy.
+ */
+export async function createDeployment(
+  projectDir: string,
+  env: NodeJS.ProcessEnv,
+  folder: string,
+): Promise<Deployment> {
+  const [apiPort = 0, uiPort = 0] = await freePorts(2);
+  const settings = join(folder, 'settings.env');
+  const own = {
+    SECRET_KEY: 'the test signs sessions with this',
+    ENCRYPTION_KEY: 'the test seals secrets with this',
+    ENCRYPTION_KEY_PREVIOUS: 'the test sealed secrets with this',
+    OWNER_PASSWORD: PASSWORD,
+    POSTGRES_PASSWORD: 'of-the-service',
+    TEMPORAL_POSTGRES_PASSWORD: 'of-temporal',
+    API_PORT: apiPort,
+    TEMPORAL_UI_PORT: uiPort,
+  };
+  const lines = Object.entries(own).map(([name, value]) => `${name}=${value}`);
+  const example = readFileSync(join(projectDir, '.env.example'), 'utf8');
+  writeFileSync(settings, `${example}\n${lines.join('\n')}\n`);
+  const url = `http://127.0.0.1:${apiPort}`;
+
+  const compose = async (args: string[]): Promise<string> => {
+    const file = ['--file', join(projectDir, 'docker-compose.yml'), '--env-file', settings];
+    const command = ['compose', '--project-name', PROJECT, ...file, ...args];
+    return (await run('docker', command, { env, maxBuffer: 1e8 })).stdout;
+  };
+  const ready = async (): Promise<void> => {
+    const deadline = Date.now() + READY_MS;
+    while (!(await isReady(url))) {
+      if (Date.now() > deadline) {
+        throw new Error(`Not ready:\n${await compose(['logs', '--tail', '20'])}`);
+      }
+      await sleep(100);
+    }
+  };
+  return {
+    url,
+    compose,
+    inside: (service, command, environment = {}) => {
+      const variables = Object.entries(environment).flatMap(([name, value]) => [
+        '--env',
+        `${name}=${value}`,
+      ]);
+      return compose(['exec', '--no-TTY', ...variables, service, ...command]);
+    },
+    up: async () => {
+      const started = performance.now();
+      await compose(['up', '--detach', '--no-build']);
+      await ready();
+      return (performance.now() - started) / 1_000;
+    },
+    ready,
+  };
+}
+
+async function isReady(url: string): Promise<boolean> {
+  try {
+    const answer = await fetch(`${url}/api/ready`, { signal: AbortSignal.timeout(3_000) });
+    await answer.body?.cancel();
+    return answer.ok;
+  } catch {
+    return false;
+  }
+}
