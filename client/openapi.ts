@@ -1243,7 +1243,7 @@ export interface paths {
         put?: never;
         /**
          * Call a custom tool once
-         * @description A real call, with the stored headers, without retries and for at most 25 seconds. Arguments that do not fit the `input_schema` are refused; a failing tool returns `ok: false`.
+         * @description A real call, with the stored headers, without retries and for at most 25 seconds. Arguments that do not fit the `input_schema` are refused; a failing tool returns `ok: false`. For a caller without the capability `run_workflows` no stored header is sent, and so no secret: `omitted_headers` names them.
          */
         post: operations["testTool"];
         delete?: never;
@@ -6049,6 +6049,8 @@ export interface components {
             /** @description Of the HTTP response, if any */
             status: number | null;
             duration_ms: number;
+            /** @description Names of stored headers that were not sent, because the caller does not have the capability run_workflows */
+            omitted_headers: string[];
         };
         UpdateBudgetBody: {
             name?: string;

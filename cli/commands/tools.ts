@@ -66,7 +66,10 @@ export function toolCommands(program: Command): void {
         output.note(`Deleted ${tool}`);
       }),
     );
+  testCommand(tools);
+}
 
+function testCommand(tools: Command): void {
   tools
     .command('test')
     .argument('<tool>', 'id or name')
@@ -76,6 +79,8 @@ export function toolCommands(program: Command): void {
       inSession<{ input?: string[] }>(async ({ client, output }, [tool = ''], { input = [] }) => {
         const result = await client.testTool(await toolOf(client, tool), await readInput(input));
         output.record(result);
+        const omitted = result.omitted_headers.join(', ');
+        if (omitted !== '') output.note(`Not sent, as you cannot run workflows: ${omitted}`);
         if (!result.ok) throw new Ending(exitCodes.refused);
       }),
     );

@@ -164,6 +164,10 @@ export const toolTestSchema = z
     error: z.string().nullable().meta({ description: 'The error of a step' }),
     status: z.int().nullable().meta({ description: 'Of the HTTP response, if any' }),
     duration_ms: z.int(),
+    omitted_headers: z.array(z.string()).meta({
+      description:
+        'Names of stored headers that were not sent, because the caller does not have the capability run_workflows',
+    }),
   })
   .meta({ id: 'ToolTest' });
 export type ToolTest = z.infer<typeof toolTestSchema>;

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Actor } from '../actor.ts';
+import { holds } from '../capabilities.ts';
 import {
   type CustomToolAnswer,
   type CustomToolInput,
@@ -115,7 +116,8 @@ const MAX_TEST_MS = 25_000;
 
 /**
  * Calls a tool once, as a step with these arguments would, and returns the outcome. The policies apply, except those
- * that limit which workflows can use the tool. Throws AppError `not_found`, and `invalid` for invalid arguments.
+ * that limit which workflows can use the tool. A caller without `run_workflows` sends no header that is stored sealed, and
+ * so no secret: a test is no way to do what a run would. Throws AppError `not_found`, and `invalid` for invalid arguments.
  */
 export async function testTool(
   deps: ToolDeps,
@@ -123,7 +125,13 @@ export async function testTool(
   toolId: string,
   args: JsonObject,
 ): Promise<ToolTest> {
-  const tool = await readCustomTool(deps.db, { workspaceId: actor.workspaceId, toolId });
+  const stored = await readCustomTool(deps.db, { workspaceId: actor.workspaceId, toolId });
+  const sealed = holds(actor.role, actor.overrides, 'run_workflows');
+  const tool = sealed ? stored : { ...stored, headers: {} };
+  const omitted_headers = sealed ? [] : Object.keys(stored.headers).sort();
+  const failed = (error: string, status: number | null, duration_ms: number): ToolTest => {
+    return { ok: false, result: null, error, status, duration_ms, omitted_headers };
+  };
   await checkArguments(tool, args);
   const judgement = await judgeTest(deps.db, tool, args);
   await deps.db.transaction(async (tx) => {
@@ -152,20 +160,13 @@ export async function testTool(
       timeoutMs: Math.min(MAX_TEST_MS, tool.timeout_seconds * 1000),
       signal: AbortSignal.timeout(MAX_TEST_MS + 1_000),
     });
-    return { ok: true, result, error: null, status, duration_ms: durationMs() };
+    const duration_ms = durationMs();
+    return { ok: true, result, error: null, status, duration_ms, omitted_headers };
   } catch (error) {
     if (!(error instanceof NodeError)) throw error;
     return failed(error.message, error.status ?? null, durationMs());
   }
 }
-
-const failed = (error: string, status: number | null, duration_ms: number): ToolTest => ({
-  ok: false,
-  result: null,
-  error,
-  status,
-  duration_ms,
-});
 
 async function checkArguments(tool: CustomTool, args: JsonObject): Promise<void> {
   if (tool.input_schema === null) return;

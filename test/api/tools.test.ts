@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { sql } from '../../shared/db/pool.ts';
 import { startMcpServer } from '../fakes/mcp-server.ts';
 import { startToolServer, type ToolServer } from '../fakes/tool-server.ts';
+import { addMember } from '../support/people.ts';
 import { startTestApi, type TestApi } from './test-api.ts';
 
 let api: TestApi;
@@ -293,7 +294,10 @@ describe('testing a tool', () => {
     );
     expect([status, body]).toEqual([
       200,
-      { ok: true, result: { found: 3 }, error: null, status: 200, duration_ms: expect.any(Number) },
+      {
+        ...{ ok: true, result: { found: 3 }, error: null, status: 200 },
+        ...{ duration_ms: expect.any(Number), omitted_headers: [] },
+      },
     ]);
     const [seen] = server.calls('ok');
     expect(seen).toMatchObject({ method: 'POST', body: '{"who":{"email":"a@b.c"}}' });
@@ -328,10 +332,44 @@ describe('testing a tool', () => {
         error: expect.stringMatching(/^127\.0\.0\.1:\d+ answered 500: \{"oops":"x+$/),
         status: 500,
         duration_ms: expect.any(Number),
+        omitted_headers: [],
       },
     ]);
     expect(body.error.length).toBeLessThan(560);
     expect(server.calls('broken')).toHaveLength(1);
+  });
+
+  test('sends no stored header and no secret for a caller who cannot start runs, and says so', async () => {
+    const token = 'value-of-the-secret-0123';
+    const kept = { value: token, allowed_hosts: [new URL(server.url).host] };
+    expect((await api.call('PUT', '/api/secrets/TOOL_TOKEN', kept)).status).toBe(201);
+    const headers = { Authorization: secret, 'X-Token': 'Bearer {secrets.TOOL_TOKEN}' };
+    const overrides = { run_workflows: false, create_edit_workflows: true };
+    const editor = await addMember(api, { role: 'editor', overrides });
+    const mcp = await startMcpServer();
+    for (const fields of [
+      { endpoint_url: `${server.url}/sealed` },
+      { kind: 'mcp', mcp_tool: 'add', endpoint_url: `${mcp.url}/mcp`, headers: { 'X-A': secret } },
+    ]) {
+      const { body: tool } = await register({ headers, ...fields });
+      const path = `/api/tools/${tool.id}/test`;
+      const args = { arguments: { a: 1, b: 2 } };
+      const tried = await api.call('POST', path, args, editor.headers);
+      expect([tried.status, tried.body.omitted_headers]).toEqual([
+        200,
+        Object.keys(tool.headers).sort(),
+      ]);
+      const whole = await api.call('POST', path, args);
+      expect(whole.body).toMatchObject({ ok: true, omitted_headers: [] });
+    }
+    const [without, withAll] = server.calls('sealed');
+    expect(without?.headers).not.toHaveProperty('authorization');
+    expect(without?.headers).not.toHaveProperty('x-token');
+    expect(withAll?.headers).toMatchObject({
+      authorization: secret,
+      'x-token': `Bearer ${token}`,
+    });
+    await mcp.close();
   });
 
   test('returns an error when the tool times out', async () => {

@@ -155,7 +155,8 @@ function tryTool(app: App, context: RouteContext): void {
       summary: 'Call a custom tool once',
       description:
         'A real call, with the stored headers, without retries and for at most 25 seconds. Arguments that do not fit ' +
-        'the `input_schema` are refused; a failing tool returns `ok: false`.',
+        'the `input_schema` are refused; a failing tool returns `ok: false`. For a caller without the capability ' +
+        '`run_workflows` no stored header is sent, and so no secret: `omitted_headers` names them.',
       params: toolParams,
       body: toolTestInput,
       response: answers({ 200: toolTestSchema }),

@@ -181,7 +181,7 @@ describe('a tool call that waits for approval', () => {
     expect((await engine.run(runId)).status).toBe('paused');
   });
 
-  test('is asked for by the digest of the one that is still open, when another of its turn was decided', async () => {
+  test('must be named by the digest of the one that is still open, when another of its turn was decided', async () => {
     const tool = await register();
     const calls = [120, 130].map((amount) => ({
       tool: `custom:${tool.name}`,

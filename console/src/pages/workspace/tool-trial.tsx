@@ -47,6 +47,15 @@ export function ToolTrial({ tool }: { tool: CustomTool }) {
   );
 }
 
+function Omitted({ test: { omitted_headers: omitted } }: { test: ToolTest }) {
+  if (omitted.length === 0) return null;
+  return (
+    <Text size="xs" mb="xs">
+      {texts.omitted(omitted.join(', '))}
+    </Text>
+  );
+}
+
 function Outcome({ test }: { test: ToolTest }) {
   const duration = durationText(test.duration_ms);
   const took = test.status === null ? duration : texts.tookWithStatus(duration, test.status);
@@ -55,6 +64,7 @@ function Outcome({ test }: { test: ToolTest }) {
       <Alert color="danger" title={texts.failed} role="status">
         <UserText>{test.error ?? texts.noError}</UserText>
         <Text size="xs">{took}</Text>
+        <Omitted test={test} />
       </Alert>
     );
   }
@@ -63,6 +73,7 @@ function Outcome({ test }: { test: ToolTest }) {
       <Text size="xs" mb="xs">
         {took}
       </Text>
+      <Omitted test={test} />
       <JsonView value={test.result} what={texts.whatResult} />
     </Alert>
   );

@@ -113,4 +113,6 @@ export const toolTrial = {
   noError: 'No error message',
   succeeded: 'Test succeeded',
   whatResult: 'the result',
+  omitted: (headers: string) =>
+    `You need the run_workflows permission to send the stored headers. Not sent: ${headers}.`,
 } as const;
