@@ -6,6 +6,8 @@ import { isJson } from './outside.ts';
 interface Reading {
   /** By its path, whether a number that no double holds becomes the text of its digits. */
   concerns: (path: readonly string[]) => boolean;
+  /** Throws for a text that must not be read as an answer. */
+  check?: (text: string) => void;
   /** Receives the error for JSON that is too large, also where the SDK hides it. */
   onTooLarge?: (error: EgressError) => void;
 }
@@ -16,7 +18,7 @@ interface Reading {
  * too large, only that remains. Throws EgressError `too_large`.
  */
 export const exactFetch =
-  (fetch: Egress['fetch'], { concerns, onTooLarge }: Reading): Egress['fetch'] =>
+  (fetch: Egress['fetch'], { concerns, check, onTooLarge }: Reading): Egress['fetch'] =>
   async (input, init) => {
     const response = await fetch(input, init);
     if (response.body === null) return response;
@@ -26,7 +28,10 @@ export const exactFetch =
     }
     const read = (text: string): string => {
       const problem = sizeProblem(text);
-      if (problem === undefined) return withDigits(text, concerns);
+      if (problem === undefined) {
+        check?.(text);
+        return withDigits(text, concerns);
+      }
       const host = hostOf(new URL(input instanceof Request ? input.url : input));
       const tooLarge = new EgressError('too_large', `The JSON of ${host} is too large: ${problem}`);
       onTooLarge?.(tooLarge);

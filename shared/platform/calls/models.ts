@@ -9,6 +9,7 @@ import { createBoundedCache } from '../../values/bounded-cache.ts';
 import type { Config } from '../config.ts';
 import type { Egress } from '../egress/egress.ts';
 import { exactFetch } from './exact-fetch.ts';
+import { requireNoError } from './model-error.ts';
 import { createSecretCutter, type SecretCutter } from '../secrets/secret-cutter.ts';
 
 export type ModelSettings = Config['models'];
@@ -31,7 +32,8 @@ export function createModels(
   settings: ModelSettings,
   egress: Egress,
 ): (name: string) => ModelLookup {
-  const providers = providersOf(settings, exactFetch(egress.fetch, { concerns: isInArguments }));
+  const fetch = exactFetch(egress.fetch, { concerns: isInArguments, check: requireNoError });
+  const providers = providersOf(settings, fetch);
   const found = createBoundedCache<string, ModelLookup>(MAX_MODELS);
   return (name) => found(name, () => find(name));
 

@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { createNodeRunners } from '../../../activities/nodes/runners.ts';
 import { loadConfig } from '../../../shared/platform/config.ts';
 import { createEgress, type Egress } from '../../../shared/platform/egress/egress.ts';
+import { startTurns } from '../../support/turns.ts';
 import type { Json, JsonObject } from '../../../shared/json.ts';
 import type { PriceOverrides } from '../../../shared/prices.ts';
 import { type ModelServer, startModelServer } from '../../support/model-server.ts';
@@ -407,6 +408,44 @@ describe('failing providers', () => {
       const call = agentCall({ node: { model: 'openai/gpt-4o' }, params: { prompt: 'Hi' } });
       await expect(agent()(call)).rejects.toMatchObject({ name: 'NodeError', retryable: true });
     }
+  });
+
+  describe.each(['openai/gpt-4o', 'compatible/llama-4'])('in the body of a 200 of %s', (model) => {
+    it.each<[string, string, boolean]>([
+      ['{"error":{"message":"Model is loading","type":"unavailable"}}', 'Model is loading', true],
+      ['{"error":"CUDA out of memory"}', 'CUDA out of memory', true],
+      ['{"error":{"code":429,"message":"Slow down"},"user_id":"u"}', 'Slow down', true],
+      ['{"error":{"message":"No credits","code":402}}', 'No credits', false],
+      ['{"object":"error","message":"Too long","type":"BadRequest","code":400}', 'Too long', false],
+      ['{"error":{"type":"x"},"choices":[]}', '{"type":"x"}', true],
+    ])('are shown, streamed or not: %s', async (body, message, retryable) => {
+      const event = `data: {"id":"x","created":1,"model":"m","choices":[{"index":0,"delta":{"content":"Hi"}}]}\n\ndata: ${body}\n\n`;
+      const call = agentCall({ node: { model }, params: { prompt: 'Hi' } });
+      const expected = {
+        name: 'NodeError',
+        message: `${model} answered with an error: ${message}`,
+        retryable,
+      };
+      server.answers.splice(0, 9, { raw: body });
+      await expect(agent()(call)).rejects.toMatchObject(expected);
+      for (const raw of [event, `data: ${body}\n\ndata: [DONE]\n\n`, body]) {
+        const turns = await startTurns();
+        turns.server.answers.push({ raw });
+        try {
+          await expect(turns.ask(model, {}, [])).rejects.toMatchObject(expected);
+        } finally {
+          await turns.close();
+        }
+      }
+    });
+
+    it('are none in what a model says', async () => {
+      for (const text of ['{"error":"x"}', '"error" is a word']) {
+        server.answers.splice(0, 9, { text });
+        const call = agentCall({ node: { model }, params: { prompt: 'Hi' } });
+        expect(await agent()(call)).toMatchObject({ output: text });
+      }
+    });
   });
 
   it('are retryable if down, final if denied', async () => {
