@@ -3,7 +3,7 @@ import { buildApp } from '../../api/app.ts';
 import type { App } from '../../api/deps.ts';
 import { sql } from '../../shared/db/pool.ts';
 import { workspaceLimits } from '../../shared/limits.ts';
-import { echo, type Engine, eventually, startEngine } from '../support/engine.ts';
+import { echo, edge, type Engine, eventually, startEngine } from '../support/engine.ts';
 import { pastRuns, redraft, tried } from '../support/experiments.ts';
 
 let engine: Engine;
@@ -82,6 +82,37 @@ describe('the experiments of a workflow', () => {
       experiments: [{ id: started.body.id, progress: { done: 7, total: 7 } }],
       next_cursor: null,
     });
+  });
+
+  test('are refused with a decision about a gate that the candidate does not have', async () => {
+    const gate = { id: 'ok', kind: 'human_gate', prompt: 'Go on?' } as never;
+    const graph = { nodes: [gate, echo('answer', 'm')], edges: [edge('ok', 'answer')] };
+    const answer = { nodes: [echo('answer', 'n')], edges: [] };
+    const lab = await pastRuns(engine, answer, [{ n: 1, m: 2 }]);
+    await redraft(engine, lab.workflowId, graph);
+    const request = { candidate: 'draft', runs: { last: 50 } };
+    const approved = { approved: true };
+    const count = async () =>
+      (await call('GET', `/api/workflows/${lab.workflowId}/experiments`)).body.experiments.length;
+    const before = await count();
+    expect(
+      await startAt(lab.workflowId, { ...request, decisions: { okay: approved } }),
+    ).toMatchObject({
+      status: 422,
+      body: {
+        detail: "decisions: 'okay' is no gate of this rehearsal: name 'ok', or a step key of one",
+      },
+    });
+    const none = { ...request, candidate: { version: 1 }, decisions: { ok: approved } };
+    expect(await startAt(lab.workflowId, none)).toMatchObject({
+      status: 422,
+      body: { detail: expect.stringContaining('there is no gate to decide') },
+    });
+    expect(await count()).toBe(before);
+    const fitting = await startAt(lab.workflowId, { ...request, decisions: { ok: approved } });
+    expect(fitting.status).toBe(202);
+    const url = `/api/experiments/${fitting.body.id}`;
+    await eventually(async () => (await call('GET', url)).body.status === 'done', 30_000);
   });
 
   test('leave audit entries', async () => {

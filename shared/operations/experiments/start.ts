@@ -1,5 +1,6 @@
 import type { Actor } from '../../actor.ts';
 import type { ExperimentRequest } from '../../contract/experiment.ts';
+import type { Graph } from '../../contract/graph.ts';
 import type { StartedJob } from '../../contract/job.ts';
 import { recordAudit } from '../../db/audit/audit.ts';
 import {
@@ -14,11 +15,11 @@ import { type Drawn, drawnOf } from '../../db/runs/run-request.ts';
 import { findDraft } from '../../db/workflows/drafts.ts';
 import { readVersion, noSuchVersion } from '../../db/workflows/versions.ts';
 import { keepWorkflow, requireWorkflow, type WorkflowScope } from '../../db/workflows/workflows.ts';
-import { AppError } from '../../errors.ts';
+import { AppError, notFound } from '../../errors.ts';
 import type { JsonObject } from '../../json.ts';
 import { toMicros } from '../../money.ts';
 import { dispatchInOrder } from '../runs/dispatch.ts';
-import { requireAllowed } from '../runs/rehearsals.ts';
+import { rehearsalOf, requireAllowed, requireGates } from '../runs/rehearsals.ts';
 import { cancelRun, type Dispatched, type RunDeps } from '../runs/runs.ts';
 
 /** What an experiment tries. */
@@ -26,6 +27,8 @@ interface Candidate {
   /** Null for the draft. */
   version: number | null;
   content: Drawn;
+  /** As it will run. */
+  graph: Graph;
 }
 
 /**
@@ -42,7 +45,8 @@ export async function startExperiment(
   const scope = { workspaceId: actor.workspaceId, workflowId };
   await requireWorkflow(db, scope);
   await requireAllowed(db, actor, workflowId, request.allow ?? []);
-  const candidate = await candidateOf(deps, scope, request.candidate);
+  const { graph, ...candidate } = await candidateOf(deps, scope, request.candidate);
+  await requireGates(deps, actor.workspaceId, graph, rehearsalOf(request));
   const { runs, budget_usd: budget } = request;
   const runIds = Array.isArray(runs)
     ? await namedRuns(db, scope, runs)
@@ -94,11 +98,13 @@ async function candidateOf(
   const candidate =
     wanted === 'draft' ? await draftOf(db, scope) : await versionOf(db, scope, wanted.version);
   const runnable = await findRunnable(db, { ...scope, drawn: candidate.content }, true);
-  if (runnable?.refusal !== undefined) throw runnable.refusal;
-  return candidate;
+  if (runnable?.graph === undefined) throw runnable?.refusal ?? notFound('Workflow');
+  return { ...candidate, graph: runnable.graph };
 }
 
-async function draftOf(db: RunDeps['db'], scope: WorkflowScope): Promise<Candidate> {
+type Content = Omit<Candidate, 'graph'>;
+
+async function draftOf(db: RunDeps['db'], scope: WorkflowScope): Promise<Content> {
   const draft = await findDraft(db, scope);
   if (draft === undefined) {
     const detail = `Draft not found: save one with PUT /api/workflows/${scope.workflowId}/draft, or try a version`;
@@ -111,7 +117,7 @@ async function versionOf(
   db: RunDeps['db'],
   scope: WorkflowScope,
   version: number,
-): Promise<Candidate> {
+): Promise<Content> {
   try {
     return { version, content: drawnOf(await readVersion(db, { ...scope, version })) };
   } catch (error) {

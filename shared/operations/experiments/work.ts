@@ -15,6 +15,7 @@ import { AppError, errorTable } from '../../errors.ts';
 import { uncompared } from '../../graph/experiments/comparison.ts';
 import { WorkBusyError } from '../../platform/threads/threads.ts';
 import { usd } from '../../money.ts';
+import { guardedNodesOfChosen } from '../guards/guarded-nodes.ts';
 import type { JobWork } from '../jobs/work.ts';
 import { type RerunRequest, rerunRun } from '../runs/forks.ts';
 import { cancelRun, type RunDeps } from '../runs/runs.ts';
@@ -55,12 +56,30 @@ interface Work {
   job: RunningJob;
   experiment: StoredExperiment;
   /** What is tried. One object for all runs of a page, which `findRunnable` then checks once. */
-  candidate: Pick<RerunRequest, 'version' | 'drawn'>;
+  candidate: Pick<RerunRequest, 'version' | 'drawn' | 'guardsOf'>;
   signal: AbortSignal;
 }
 
-const candidateOf = (experiment: StoredExperiment): Work['candidate'] =>
-  experiment.version === null ? { drawn: drawnOf(experiment) } : { version: experiment.version };
+const candidateOf = (experiment: StoredExperiment): Work['candidate'] => ({
+  ...(experiment.version === null
+    ? { drawn: drawnOf(experiment) }
+    : { version: experiment.version }),
+  guardsOf: guardsOnce(),
+});
+
+/** What stands before the nodes is the same for all runs of a page. A search that failed is made again. */
+function guardsOnce(): typeof guardedNodesOfChosen {
+  let found: ReturnType<typeof guardedNodesOfChosen> | undefined;
+  return async (db, chosen) => {
+    found ??= guardedNodesOfChosen(db, chosen);
+    try {
+      return await found;
+    } catch (error) {
+      found = undefined;
+      throw error;
+    }
+  };
+}
 
 /** The results of the next rehearsals to end; undefined when there are no more. */
 async function nextResults(work: Work): Promise<RunResult[] | undefined> {

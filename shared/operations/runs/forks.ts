@@ -49,6 +49,8 @@ export interface RerunRequest extends RehearsalFields {
   draft?: boolean | undefined;
   /** Instead of both: what an experiment tries. */
   drawn?: Drawn | undefined;
+  /** Finds what stands before the nodes of the graph; an experiment does it once for many runs. */
+  guardsOf?: typeof guardedNodesOfChosen | undefined;
   /** The experiment that rehearses the run. */
   experimentId?: string | undefined;
   idempotencyKey?: string | undefined;
@@ -109,7 +111,7 @@ async function rehearseRun(
   request: RerunRequest & Partial<Pick<ForkRequest, 'fromStep' | 'state'>>,
   { source, place, wanted }: Origin,
 ): Promise<Forked> {
-  const { actor, runId, fromStep, state } = request;
+  const { actor, runId, fromStep, state, guardsOf = guardedNodesOfChosen } = request;
   const rehearsal = rehearsalOf(request);
   await requireAllowed(deps.db, actor, source.workflowId, rehearsal.allow);
   const graph = await graphOf(deps, wanted);
@@ -118,7 +120,7 @@ async function rehearseRun(
   const input = request.input ?? source.input;
   const { workspaceId } = actor;
   const pinned = request.pins === true ? await pinnedNodes(deps, actor, source, graph) : undefined;
-  const guarded = await guardedNodesOfChosen(deps.db, { ...wanted, graph });
+  const guarded = await guardsOf(deps.db, { ...wanted, graph });
   const rehearsed = { workspaceId, runId, source, graph, input, place, state, pinned, guarded };
   const { plan, request: planned } = await planRehearsal(deps.db, rehearsed, rehearsal);
   refuseProblem(plan, fromStep);
