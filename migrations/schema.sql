@@ -164,6 +164,7 @@ CREATE TABLE budget_holds (
   closed_at timestamp with time zone,
   pending_micros bigint DEFAULT 0 NOT NULL,
   pending_unknown boolean DEFAULT false NOT NULL,
+  contained boolean DEFAULT false NOT NULL,
   CONSTRAINT budget_holds_pkey PRIMARY KEY (budget_id, run_id, n),
   CONSTRAINT budget_holds_budget_id_fkey FOREIGN KEY (budget_id) REFERENCES budgets(id) ON DELETE CASCADE,
   CONSTRAINT budget_holds_check CHECK (((status = 'open'::text) = (closed_at IS NULL))),

@@ -32,6 +32,8 @@ export interface BudgetRoom {
   pending: number;
   /** A step of unknown cost is in progress in another run, beyond the estimate of that run. */
   pendingUnknown: boolean;
+  /** What requests in progress of the runs above, below and beside it may leave of the hold that they share with it. */
+  releasable: number;
   /** It may be exceeded by less than one step; otherwise by nothing that has a bound. */
   oneStep: boolean;
 }
@@ -76,8 +78,8 @@ export type Admittance = 'begin' | 'wait' | Stop;
  * - A step begins if everything it may cost fits each limit, beside what was spent and held and what the steps in progress
  *   may cost. So a limit is never exceeded by steps with a bound.
  * - A step is stopped when spent and held money leaves no room for it. The hold of a run is room that it owns.
- * - A step waits while only the possible cost of other steps in progress blocks it: each of them ends, and no step
- *   waits for a waiting step.
+ * - A step waits while only the possible cost of other steps in progress blocks it, also of those with which its run
+ *   shares a hold: each of them ends, and no step waits for a waiting step.
  * - A step without a bound begins while something is left, and no other step beside it that needs room. It is the only
  *   one that can exceed the limit. An experiment refuses it.
  * - A limit with `oneStep` is exceeded by less than one step: a step begins while less than the limit is committed,
@@ -140,13 +142,13 @@ function fitting(
 }
 
 function admitUnderBudget(budget: BudgetRoom, inFlight: Pending, step: StepCost): Admittance {
-  const { estimate, used, held, committed, limit } = budget;
+  const { estimate, used, held, committed, limit, releasable } = budget;
   const most = boundOf(step);
   const stop: Stop = { budget, committed, limit, experiment: false, most };
   if (estimate === null) return committed >= limit ? stop : 'begin';
   if (budget.oneStep || most === null) return admitLoosely(budget, inFlight, step) ?? stop;
   const grown = committed - held + Math.max(held, used + most);
-  if (used + most > estimate && grown > limit) return stop;
+  if (used + most > estimate && grown - releasable > limit) return stop;
   if (most === 0) return 'begin';
   if (inFlight.unknown) return 'wait';
   const own = used + inFlight.micros + most;
@@ -161,7 +163,9 @@ function admitLoosely(
   inFlight: Pending,
   step: StepCost,
 ): 'begin' | 'wait' | undefined {
-  if (outgrows(budget, step) && budget.committed >= budget.limit) return undefined;
+  if (outgrows(budget, step) && budget.committed - budget.releasable >= budget.limit) {
+    return undefined;
+  }
   return step.most === 0 || hasRoom(budget, inFlight, step) ? 'begin' : 'wait';
 }
 

@@ -35,6 +35,7 @@ const budget = (of: Partial<BudgetRoom> = {}): BudgetRoom => ({
   committed: 10,
   pending: 0,
   pendingUnknown: false,
+  releasable: 0,
   oneStep: false,
   ...of,
 });
@@ -295,6 +296,7 @@ function simulate(
           0,
         ),
         pendingUnknown: others.some((of) => flight(of).unknown && costOf(of) >= estimate),
+        releasable: 0,
         oneStep,
       });
     }

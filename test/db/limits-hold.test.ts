@@ -1,9 +1,10 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { z } from 'zod';
 import { beginChildStep } from '../../shared/db/children/steps.ts';
 import { createBudget, readBudget } from '../../shared/db/money/budgets.ts';
 import { sql } from '../../shared/db/pool.ts';
+import { abandonRun } from '../../shared/db/runs/ends.ts';
 import { beginStep } from '../../shared/db/runs/steps.ts';
 import { finishStep } from '../../shared/db/runs/step-ends.ts';
 import { updateWorkflow } from '../../shared/db/workflows/workflows.ts';
@@ -81,6 +82,8 @@ interface Open extends Priced {
   runId: string;
   stepKey: string;
 }
+/** Null: nobody knows. */
+type Asked = Omit<Open, 'bound'> & { bound: number | null };
 interface World {
   schedule: Schedule;
   runs: { id: string; plan: Plan; at: number }[];
@@ -132,12 +135,12 @@ async function admit(workflowId: string, at: number, above: string | undefined):
   return runId;
 }
 
-async function begin({ runId, stepKey, bound }: Open): Promise<string> {
+async function begin({ runId, stepKey, bound }: Asked): Promise<string> {
   const { outcome } = await beginStep(engine.db, {
     pendingWrites: { run_id: runId, control: [], observed: [] },
     ...{ execution, claim: 'c', claimMs: 3_600_000, stepKey, nodeId: stepKey, label: stepKey },
     ...{ kind: 'agent', iteration: [], outputKey: stepKey, input: {}, queuedAt: new Date() },
-    cost: () => Promise.resolve({ least: bound, most: bound }),
+    cost: () => Promise.resolve({ least: bound ?? 1, most: bound }),
     judged: { workspaceId: engine.actor.workspaceId, revision: 0, verdicts: [] },
   });
   return outcome;
@@ -184,19 +187,22 @@ async function play(schedule: Schedule): Promise<void> {
     steps.map((each, at): Open => ({ ...each, runId: id, stepKey: `s${at}` })),
   );
   let busy: Open[] = [];
+  // Those that wait can begin only after another one has ended.
+  let leastEnded = 0;
   for (let round = 0; open.length + busy.length > 0; round += 1) {
     expect(round).toBeLessThan(300);
     const { asked, ended } = schedule.rounds[round % schedule.rounds.length]!;
     // With nothing in progress, no step may have to wait: all are asked.
     const idle = busy.length === 0;
     const asking = idle ? open : open.slice(0, asked);
-    const ending = busy.slice(0, asking.length === 0 ? busy.length : ended);
+    const ending = busy.slice(0, asking.length === 0 ? busy.length : Math.max(ended, leastEnded));
     const [outcomes] = await Promise.all([
       Promise.all(asking.map(begin)),
       Promise.all(ending.map(end)),
     ]);
     const of = (outcome: string) => asking.filter((_, at) => outcomes[at] === outcome);
     const waits = of('waits');
+    leastEnded = waits.length === asking.length ? 1 : 0;
     if (idle) expect(waits.length).toBeLessThan(Math.max(1, asking.length));
     expect(of('begun').length + of('blocked').length + waits.length).toBe(asking.length);
     busy = [...busy.filter((each) => !ending.includes(each)), ...of('begun')];
@@ -220,3 +226,96 @@ test(
   },
   Math.max(120_000, SCHEDULES * 10_000),
 );
+
+describe('the hold of a run', () => {
+  const LIMIT = 100;
+
+  /** A budget whose estimate is its limit, a run that holds it, and runs below that. */
+  async function family(below: number) {
+    const workflowId = await engine.define({ nodes: [echo('a')], edges: [] });
+    const budgetId = await createBudget(engine.db, engine.actor, {
+      ...{ name: 'B', scope: 'workflow', workflow_id: workflowId, window: 'month' },
+      ...{ limit_usd: toDollars(LIMIT), reservation_estimate_usd: toDollars(LIMIT) },
+    });
+    const parent = await admit(workflowId, 0, undefined);
+    const children: string[] = [];
+    for (let at = 1; at <= below; at += 1) children.push(await admit(workflowId, at, parent));
+    const { workspaceId } = engine.actor;
+    const read = async () => {
+      await expectLedgerToAgree(engine.db);
+      const { status } = await readBudget(engine.db, { workspaceId, budgetId });
+      return [status.spent_usd, status.reserved_usd].map((usd) => Math.round(usd * 1e6));
+    };
+    return { parent, children, read };
+  }
+  const asked = (runId: string, bound: number, cost = bound, stepKey = 's'): Open => ({
+    ...{ runId, stepKey, bound, cost },
+  });
+  const endRun = (runId: string) =>
+    abandonRun(engine.db, { runId, kind: 'cancelled', error: 'Over', alerts: false });
+
+  test('contains those of the runs below it, which take what a request needs and give the rest back', async () => {
+    const { parent, children, read } = await family(2);
+    const [one, two] = children as [string, string];
+    expect(await read()).toEqual([0, LIMIT]);
+    const first = asked(one, 60, 10);
+    expect(await begin(first)).toBe('begun');
+    expect(await read()).toEqual([0, LIMIT]);
+    // Only the request in progress is in the way.
+    const second = asked(two, 60);
+    expect(await begin(second)).toBe('waits');
+    expect(await begin(asked(parent, 60))).toBe('waits');
+    expect(await begin(asked(two, 101, 0, 'large'))).toBe('blocked');
+    await end(first);
+    expect(await begin(second)).toBe('begun');
+    await end(second);
+    expect(await begin(asked(one, 31, 0, 'more'))).toBe('blocked');
+    const last = asked(parent, 30, 5);
+    expect(await begin(last)).toBe('begun');
+    await end(last);
+    expect(await read()).toEqual([0, LIMIT]);
+    await endRun(one);
+    await endRun(two);
+    // What they have spent counts, and the hold above has the rest.
+    expect(await read()).toEqual([70, 30]);
+    await endRun(parent);
+    expect(await read()).toEqual([75, 0]);
+  });
+
+  test('lends all that is free to a request of unknown cost, and one after the other', async () => {
+    const { children, read } = await family(2);
+    const [one, two] = children as [string, string];
+    const unknown = (runId: string) => begin({ ...asked(runId, 1), bound: null });
+    expect(await unknown(one)).toBe('begun');
+    expect(await unknown(two)).toBe('waits');
+    await end(asked(one, 0, 40));
+    expect(await unknown(two)).toBe('begun');
+    await end(asked(two, 0, 10));
+    expect(await read()).toEqual([0, LIMIT]);
+  });
+
+  test('ends with those of the runs below it, whose late costs still count', async () => {
+    const { parent, children, read } = await family(1);
+    const request = asked(children[0]!, 40, 15);
+    expect(await begin(request)).toBe('begun');
+    await endRun(parent);
+    expect(await read()).toEqual([0, 0]);
+    await end(request);
+    expect(await read()).toEqual([15, 0]);
+  });
+
+  test('refuses another run below it when neither it nor the budget has anything left', async () => {
+    const workflowId = await engine.define({ nodes: [echo('a')], edges: [] });
+    await createBudget(engine.db, engine.actor, {
+      ...{ name: 'Full', scope: 'workflow', workflow_id: workflowId, window: 'month' },
+      ...{ limit_usd: toDollars(LIMIT), reservation_estimate_usd: toDollars(LIMIT) },
+    });
+    const parent = await admit(workflowId, 0, undefined);
+    const all = asked(parent, LIMIT);
+    expect(await begin(all)).toBe('begun');
+    await end(all);
+    await expect(admit(workflowId, 1, parent)).rejects.toThrow(
+      "Budget 'Full' exhausted: $0.000100 of $0.000100 committed",
+    );
+  });
+});

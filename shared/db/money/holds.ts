@@ -6,6 +6,10 @@ import { type Db, type FragmentSqlToken, sql, type Tx } from '../pool.ts';
  * budget's row, and only a locked row is trusted. Its lock is taken as late as possible, after the run's, and several
  * in the order of their ids. The same statement writes each change of a counter to the ledger (`budget_holds`), so
  * spent and reserved of a window always equal the sums of its rows.
+ *
+ * The hold of a run that another one started is contained in the hold of the nearest run above it that placed an estimate:
+ * its lender. It has no estimate of its own. It takes what a request needs from the part of the lender's that nothing uses,
+ * and gives back what the request did not use: `estimate_micros` moves from one hold to the other.
  */
 
 /**
@@ -27,16 +31,43 @@ export async function shareBudgets(tx: Tx, workspaceId: string): Promise<void> {
 /** The current window of a budget `b`. A clock that is slightly behind does not return to the previous window. */
 const windowNow = sql.fragment`greatest(b.window_start, budget_window_start(b."window", now()))`;
 
+/** The steps in progress of run `r`, as `f`, except the step with this key. */
+export const inFlight = (exceptStepKey: string) => sql.fragment`
+  CROSS JOIN LATERAL (
+    SELECT coalesce(sum(s.expected_micros), 0)::bigint AS micros, coalesce(bool_or(s.expected_unknown), false) AS unknown
+    FROM steps s
+    WHERE s.run_id = r.id AND s.step_key <> ${exceptStepKey} AND s.status = 'running'
+      -- An attempt whose worker died counts only until its claim expires.
+      AND s.claim_until > clock_timestamp()) AS f`;
+
+/** A CTE: by budget, the lender of the runs that `parent` starts, and what is free in its hold. */
+export const lender = (parent: FragmentSqlToken) => sql.fragment`
+  lender AS (
+    SELECT DISTINCT ON (h.budget_id) h.budget_id, h.run_id, h.n, h.window_start,
+           greatest(0, h.estimate_micros - (r.cost_micros - h.base_micros) - f.micros)::bigint AS free
+    FROM runs_above(${parent}) AS a JOIN runs r ON r.id = a.id ${inFlight('')}
+    JOIN budget_holds h ON h.run_id = r.id AND ${isLender}
+    ORDER BY h.budget_id, a.depth DESC
+  )`;
+
+const isLender = sql.fragment`h.status = 'open' AND NOT h.contained AND h.estimate_micros IS NOT NULL`;
+
+const noLender = sql.fragment`
+  lender AS (SELECT NULL::text AS budget_id, NULL::timestamptz AS window_start, 0::bigint AS free WHERE false)`;
+
 const countersOf = sql.fragment`
   b.id, b.name, b.limit_micros, b.estimate_micros, ${windowNow} AS window_start,
   CASE WHEN b.window_start < ${windowNow} THEN 0 ELSE b.spent_micros END AS spent,
-  CASE WHEN b.window_start < ${windowNow} THEN 0 ELSE b.reserved_micros END AS reserved
+  CASE WHEN b.window_start < ${windowNow} THEN 0 ELSE b.reserved_micros END AS reserved,
+  l.budget_id IS NOT NULL AS contained, coalesce(l.free, 0) AS free
   FROM subject s
-  JOIN budgets b ON b.workspace_id = s.workspace_id AND (b.workflow_id IS NULL OR b.workflow_id = s.workflow_id)`;
+  JOIN budgets b ON b.workspace_id = s.workspace_id AND (b.workflow_id IS NULL OR b.workflow_id = s.workflow_id)
+  LEFT JOIN lender l ON l.budget_id = b.id AND l.window_start = ${windowNow}`;
 
 const fits = sql.fragment`
   CASE WHEN s.exempt THEN true
        WHEN b.estimate_micros IS NULL THEN b.spent < b.limit_micros
+       WHEN b.contained THEN b.free > 0 OR b.spent + b.reserved < b.limit_micros
        ELSE b.spent + b.reserved < b.limit_micros AND b.spent + b.reserved + b.estimate_micros <= b.limit_micros END`;
 
 /**
@@ -45,10 +76,11 @@ const fits = sql.fragment`
  * writes nothing unless all fit: then the caller has to refuse, see `refusedBudget`.
  *
  * With an estimate a hold fits when committed < limit and committed + estimate <= limit. Without one nothing is
- * reserved or locked: it fits when spent < limit. An exempt run is always admitted and still counted.
+ * reserved or locked: it fits when spent < limit. An exempt run is always admitted and still counted. The hold of a run
+ * that `parent` started reserves nothing; it fits while its lender or the budget has something left.
  */
-export const placeHolds = sql.fragment`
-  glanced AS (
+export const placeHolds = (parent?: FragmentSqlToken) => sql.fragment`
+  ${parent === undefined ? noLender : lender(parent)}, glanced AS (
     SELECT ${countersOf}
   ), hopeless AS (
     -- Already full without any lock: a flood of refused triggers must not queue for the row.
@@ -60,7 +92,7 @@ export const placeHolds = sql.fragment`
     WHERE g.estimate_micros IS NOT NULL AND NOT EXISTS (SELECT FROM hopeless)
     ORDER BY b.id FOR UPDATE OF b
   ), wanted AS (
-    SELECT b.*, CASE WHEN s.exempt THEN 0 ELSE b.estimate_micros END AS estimate, ${fits} AS fits
+    SELECT b.*, CASE WHEN s.exempt OR b.contained THEN 0 ELSE b.estimate_micros END AS estimate, ${fits} AS fits
     FROM (
       SELECT * FROM reserving
       UNION ALL SELECT * FROM glanced WHERE estimate_micros IS NULL
@@ -74,10 +106,11 @@ export const placeHolds = sql.fragment`
     SELECT id FROM budgets WHERE id IN (SELECT id FROM wanted WHERE estimate_micros IS NULL)
     ORDER BY id FOR KEY SHARE
   ), placed AS (
-    INSERT INTO budget_holds (budget_id, run_id, n, window_start, base_micros, estimate_micros, held_micros)
+    INSERT INTO budget_holds (budget_id, run_id, n, window_start, base_micros, estimate_micros, held_micros, contained)
     SELECT w.id, s.run_id, s.n, w.window_start, s.base_micros,
            CASE WHEN w.estimate_micros IS NOT NULL THEN w.estimate END,
-           CASE WHEN w.estimate_micros IS NOT NULL THEN w.estimate ELSE 0 END
+           CASE WHEN w.estimate_micros IS NOT NULL THEN w.estimate ELSE 0 END,
+           w.contained AND w.estimate_micros IS NOT NULL
     FROM wanted w, subject s
     WHERE (w.estimate_micros IS NOT NULL OR w.id IN (SELECT id FROM kept)) AND (SELECT bool_and(fits) FROM wanted)
   )`;
@@ -112,6 +145,43 @@ export const applyMoves = (moves: FragmentSqlToken) => sql.fragment`
   )`;
 
 /**
+ * Gives the amounts `unused` of a CTE (`run_id, budget_id, window_start, unused`) back to the lenders of those runs, as a
+ * CTE `returned`. A lender among `ended` has closed its hold in the same statement, and one that has ended before gets
+ * nothing: then nobody holds the amount any longer.
+ */
+export const giveBack = (from: FragmentSqlToken, ended: FragmentSqlToken) => sql.fragment`
+  returned AS (
+    UPDATE budget_holds l SET
+      estimate_micros = l.estimate_micros + g.unused,
+      held_micros = greatest(l.held_micros, l.estimate_micros + g.unused),
+      pending_micros = greatest(l.held_micros, l.estimate_micros + g.unused)
+                       - greatest(l.held_micros - l.pending_micros, l.estimate_micros + g.unused)
+    FROM (
+      SELECT o.budget_id, o.run_id, o.n, sum(c.unused)::bigint AS unused
+      FROM ${from} AS c JOIN runs r ON r.id = c.run_id
+      CROSS JOIN LATERAL (
+        SELECT h.budget_id, h.run_id, h.n FROM runs_above(r.parent_run_id) AS a
+        JOIN budget_holds h ON h.run_id = a.id AND ${isLender}
+        WHERE h.budget_id = c.budget_id AND h.window_start = c.window_start
+        ORDER BY a.depth DESC LIMIT 1) AS o
+      WHERE c.unused > 0 AND o.run_id NOT IN (${ended})
+      GROUP BY o.budget_id, o.run_id, o.n ORDER BY o.budget_id, o.run_id
+    ) AS g
+    WHERE l.budget_id = g.budget_id AND l.run_id = g.run_id AND l.n = g.n AND l.status = 'open'
+    RETURNING l.budget_id, l.window_start, 0::bigint AS spent, new.held_micros - old.held_micros AS reserved
+  )`;
+
+/**
+ * Applies the moves of two CTEs. They are joined in a CTE of their own: a row that is locked after a wait is checked again,
+ * and Postgres keeps the rows of a CTE for that, but not those of a union.
+ */
+export const applyBothMoves = (one: FragmentSqlToken, other: FragmentSqlToken) => sql.fragment`
+  moved AS MATERIALIZED (
+    SELECT budget_id, window_start, spent, reserved FROM ${one}
+    UNION ALL SELECT budget_id, window_start, spent, reserved FROM ${other}
+  ), ${applyMoves(sql.fragment`moved`)}`;
+
+/**
  * Closes the open holds of runs that end: the cost since a hold was placed becomes spent, in the window of the hold.
  * Expects a CTE `run` with `id` and `cost_micros`. A hold closes only once.
  */
@@ -121,8 +191,10 @@ export const closeHolds = (status: 'settled' | 'reaped' = 'settled') => sql.frag
       pending_unknown = false,
       spent_micros = greatest(run.cost_micros - h.base_micros, 0)
     FROM run WHERE h.run_id = run.id AND h.status = 'open'
-    RETURNING h.budget_id, h.window_start, new.spent_micros AS spent, -old.held_micros AS reserved
-  ), ${applyMoves(sql.fragment`closed_holds`)}`;
+    RETURNING h.run_id, h.budget_id, h.window_start, new.spent_micros AS spent, -old.held_micros AS reserved,
+      CASE WHEN h.contained THEN greatest(0, old.estimate_micros - new.spent_micros) ELSE 0 END AS unused
+  ), ${giveBack(sql.fragment`closed_holds`, sql.fragment`SELECT id FROM run`)},
+  ${applyBothMoves(sql.fragment`closed_holds`, sql.fragment`returned`)}`;
 
 /**
  * Counts a step's cost. Expects a CTE `run` that has just locked the run's row: `id`, `workspace_id`, `created_at`,

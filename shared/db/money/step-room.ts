@@ -3,13 +3,14 @@ import { overrunModes } from '../../contract/budget.ts';
 import {
   admit,
   type Admittance,
+  type BudgetRoom,
   countedCost,
   isCovered,
   type RunRoom,
   type StepCost,
 } from '../../spending.ts';
 import { type Db, sql, type Tx } from '../pool.ts';
-import { applyMoves, committedOf } from './holds.ts';
+import { applyBothMoves, committedOf, giveBack, inFlight, lender } from './holds.ts';
 
 /** Whether a cap applies to `run`: its own, or perhaps one of a run above it. */
 const isCapped = sql.fragment`(run.cost_cap_micros IS NOT NULL OR run.parent_run_id IS NOT NULL)`;
@@ -51,15 +52,6 @@ export const limitedRun = sql.fragment`
                     WHERE h.run_id = run.id AND h.status = 'open' AND h.estimate_micros IS NOT NULL)
          OR ${isBudgetedRehearsal})`;
 
-/** The steps in progress of run `r`, as `f`, except the step with this key. */
-const inFlight = (exceptStepKey: string) => sql.fragment`
-  CROSS JOIN LATERAL (
-    SELECT coalesce(sum(s.expected_micros), 0)::bigint AS micros, coalesce(bool_or(s.expected_unknown), false) AS unknown
-    FROM steps s
-    WHERE s.run_id = r.id AND s.step_key <> ${exceptStepKey} AND s.status = 'running'
-      -- An attempt whose worker died counts only until its claim expires.
-      AND s.claim_until > clock_timestamp()) AS f`;
-
 const cap = z.object({
   cost: z.number(),
   cap: z.number(),
@@ -84,6 +76,8 @@ const roomRow = z.object({
       committed: z.number(),
       pending: z.number(),
       pendingUnknown: z.boolean(),
+      releasable: z.number(),
+      contained: z.boolean(),
       oneStep: isOneStep,
     }),
   ),
@@ -97,8 +91,9 @@ interface Admitted {
 
 /**
  * Decides whether a step can start under the limits of its run: see `admit`. Locks the run's row, after that of its
- * experiment and those of the runs above it with a cap, and its budgets' rows when the step may exceed the run's holds. Each is read by a statement that starts after the lock, so that no value is
- * older than the lock. Undefined when the run does not exist.
+ * experiment and those of the runs above it with a cap or with a hold that contains the run's. Takes from such a hold what
+ * the step may need beyond the run's. Locks the budgets' rows when the step may exceed that. Each is read by a statement
+ * that starts after the lock, so that no value is older than the lock. Undefined when the run does not exist.
  */
 export async function admitStep(
   tx: Tx,
@@ -109,9 +104,17 @@ export async function admitStep(
     SELECT FROM experiments WHERE id = budgeted_experiment(${runId}) FOR NO KEY UPDATE`);
   await tx.query(sql.prepared('spending_lock_run', z.object({}))`
     SELECT FROM runs
-    WHERE id = ANY (ARRAY(SELECT a.id FROM runs_above(${runId}) AS a WHERE a.cap_micros IS NOT NULL OR a.id = ${runId}))
+    WHERE id = ANY (ARRAY(
+      SELECT a.id FROM runs_above(${runId}) AS a
+      WHERE a.cap_micros IS NOT NULL OR a.id = ${runId} OR EXISTS (
+        SELECT FROM budget_holds h WHERE h.run_id = a.id AND h.status = 'open' AND h.estimate_micros IS NOT NULL)))
     ORDER BY depth FOR NO KEY UPDATE`);
-  const room = await readRoom(tx, runId, stepKey);
+  const own = await readRoom(tx, runId, stepKey);
+  if (own === undefined) return undefined;
+  const needed = countedCost(own, cost);
+  const takes = !isCovered(own, needed) && own.budgets.some(({ contained }) => contained);
+  if (takes) await takeRoom(tx, { runId, stepKey, most: needed.most });
+  const room = takes ? await readRoom(tx, runId, stepKey) : own;
   if (room === undefined) return undefined;
   const found = admitted(room, cost);
   const { admittance, counted } = found;
@@ -129,7 +132,61 @@ const admitted = (room: RunRoom, cost: StepCost): Admitted => {
   return { admittance: admit(room, counted), counted };
 };
 
-async function readRoom(tx: Tx, runId: string, stepKey: string): Promise<RunRoom | undefined> {
+const lenderOf = sql.fragment`(
+  SELECT o.run_id FROM runs_above(h.run_id) AS a JOIN budget_holds o ON o.run_id = a.id
+  WHERE o.budget_id = h.budget_id AND o.window_start = h.window_start AND o.status = 'open' AND NOT o.contained
+    AND o.estimate_micros IS NOT NULL
+  ORDER BY a.depth DESC LIMIT 1)`;
+
+/** What the steps in progress of the other runs that share the hold of run `top` may leave of it. */
+const releasable = sql.fragment`(
+  SELECT coalesce(sum(least(
+           greatest(0, o.estimate_micros - (r.cost_micros - o.base_micros)),
+           CASE WHEN NOT f.unknown THEN f.micros END)), 0)::bigint
+  FROM (SELECT top.id UNION ALL SELECT w.id FROM runs_below(top.id) AS w) AS t
+  JOIN runs r ON r.id = t.id AND r.id <> h.run_id ${inFlight('')}
+  JOIN budget_holds o ON o.run_id = r.id AND o.budget_id = h.budget_id AND o.status = 'open'
+    AND o.window_start = h.window_start AND o.estimate_micros IS NOT NULL AND (o.contained OR o.run_id = top.id))`;
+
+/** Takes what a step may need beyond the contained holds of its run, or all that their lenders have free. */
+async function takeRoom(
+  tx: Tx,
+  { runId, stepKey, most }: { runId: string; stepKey: string; most: number | null },
+): Promise<void> {
+  await tx.query(sql.prepared('spending_take_room', z.object({}))`
+    WITH run AS (
+      SELECT r.id, r.parent_run_id, r.cost_micros, f.micros FROM runs r ${inFlight(stepKey)}
+      WHERE r.id = ${runId} AND NOT r.budget_exempt
+    ), ${lender(sql.fragment`(SELECT parent_run_id FROM run)`)}, taking AS (
+      SELECT h.budget_id, h.n, l.run_id AS lender_id, l.n AS lender_n,
+             least(l.free, CASE WHEN ${most}::bigint IS NOT NULL THEN greatest(
+               0, run.cost_micros - h.base_micros + run.micros + ${most}::bigint - h.estimate_micros) END) AS amount
+      FROM run JOIN budget_holds h ON h.run_id = run.id AND h.status = 'open' AND h.contained
+      JOIN lender l ON l.budget_id = h.budget_id AND l.window_start = h.window_start
+    ), lent AS (
+      UPDATE budget_holds l SET estimate_micros = l.estimate_micros - t.amount, held_micros = l.held_micros - t.amount
+      FROM taking t
+      WHERE l.budget_id = t.budget_id AND l.run_id = t.lender_id AND l.n = t.lender_n AND t.amount > 0
+      RETURNING l.budget_id, l.window_start, 0::bigint AS spent, new.held_micros - old.held_micros AS reserved
+    ), taken AS (
+      UPDATE budget_holds h SET
+        estimate_micros = h.estimate_micros + t.amount,
+        held_micros = greatest(h.held_micros, h.estimate_micros + t.amount),
+        pending_micros = greatest(h.held_micros, h.estimate_micros + t.amount)
+                         - greatest(h.held_micros - h.pending_micros, h.estimate_micros + t.amount)
+      FROM taking t
+      WHERE h.budget_id = t.budget_id AND h.run_id = ${runId} AND h.n = t.n AND t.amount > 0
+      RETURNING h.budget_id, h.window_start, 0::bigint AS spent, new.held_micros - old.held_micros AS reserved
+    ), ${applyBothMoves(sql.fragment`lent`, sql.fragment`taken`)}
+    SELECT FROM run
+  `);
+}
+
+type Room = Omit<RunRoom, 'budgets'> & {
+  budgets: readonly (BudgetRoom & { contained: boolean })[];
+};
+
+async function readRoom(tx: Tx, runId: string, stepKey: string): Promise<Room | undefined> {
   const row = await tx.maybeOne(sql.prepared('spending_read_room', roomRow)`
     SELECT f.micros AS in_flight, f.unknown,
       (SELECT json_build_object('cost', s.spent_micros, 'cap', e.budget_micros, 'inFlight',
@@ -144,8 +201,10 @@ async function readRoom(tx: Tx, runId: string, stepKey: string): Promise<RunRoom
         SELECT json_agg(json_build_object(
           'budgetId', b.id, 'name', b.name, 'limit', b.limit_micros, 'estimate', h.estimate_micros,
           'used', r.cost_micros - h.base_micros, 'held', h.held_micros - h.pending_micros, 'committed', c.committed,
-          'pending', p.others, 'pendingUnknown', p.unknown, 'oneStep', b.overrun) ORDER BY b.id)
+          'pending', p.others, 'pendingUnknown', p.unknown, 'oneStep', b.overrun, 'contained', h.contained,
+          'releasable', ${releasable}) ORDER BY b.id)
         FROM budget_holds h JOIN budgets b ON b.id = h.budget_id ${committedOf}
+        CROSS JOIN LATERAL (SELECT CASE WHEN h.contained THEN ${lenderOf} ELSE h.run_id END AS id) AS top
         WHERE h.run_id = r.id AND h.status = 'open' AND NOT r.budget_exempt), '[]') AS budgets
     FROM runs r ${inFlight(stepKey)}
     WHERE r.id = ${runId}
@@ -157,26 +216,30 @@ async function readRoom(tx: Tx, runId: string, stepKey: string): Promise<RunRoom
 
 /**
  * Sets the holds of a run to its cost plus the possible cost of its steps in progress, where that exceeds the
- * estimates. The caller must have locked the run's row in an earlier statement.
+ * estimates. A contained hold gives back what it has taken above that. The caller must have locked the run's row in an
+ * earlier statement.
  */
 export async function recountHolds(tx: Tx, runId: string): Promise<void> {
   const used = sql.fragment`(r.cost_micros - h.base_micros)`;
+  const estimate = sql.fragment`
+    CASE WHEN h.contained AND NOT r.unknown THEN least(h.estimate_micros, ${used} + r.micros) ELSE h.estimate_micros END`;
+  const held = sql.fragment`greatest(${estimate}, ${used} + r.micros)`;
+  const pending = sql.fragment`${held} - greatest(${estimate}, ${used})`;
   await tx.query(sql.prepared('spending_recount_holds', z.object({}))`
     WITH r AS (
       SELECT r.id, r.cost_micros, f.micros, f.unknown FROM runs r ${inFlight('')} WHERE r.id = ${runId}
     ), recounted AS (
       UPDATE budget_holds h SET
-        held_micros = greatest(h.estimate_micros, ${used} + r.micros),
-        pending_micros = greatest(h.estimate_micros, ${used} + r.micros) - greatest(h.estimate_micros, ${used}),
+        estimate_micros = ${estimate}, held_micros = ${held}, pending_micros = ${pending},
         pending_unknown = r.unknown AND ${used} >= h.estimate_micros
       FROM r
       WHERE h.run_id = r.id AND h.status = 'open' AND h.estimate_micros IS NOT NULL
-        AND (h.held_micros, h.pending_micros, h.pending_unknown) IS DISTINCT FROM (
-          greatest(h.estimate_micros, ${used} + r.micros),
-          greatest(h.estimate_micros, ${used} + r.micros) - greatest(h.estimate_micros, ${used}),
-          r.unknown AND ${used} >= h.estimate_micros)
-      RETURNING h.budget_id, h.window_start, 0::bigint AS spent, new.held_micros - old.held_micros AS reserved
-    ), ${applyMoves(sql.fragment`recounted`)}
+        AND (h.estimate_micros, h.held_micros, h.pending_micros, h.pending_unknown) IS DISTINCT FROM (
+          ${estimate}, ${held}, ${pending}, r.unknown AND ${used} >= h.estimate_micros)
+      RETURNING h.run_id, h.budget_id, h.window_start, 0::bigint AS spent,
+        new.held_micros - old.held_micros AS reserved, old.estimate_micros - new.estimate_micros AS unused
+    ), ${giveBack(sql.fragment`recounted`, sql.fragment`SELECT id FROM r`)},
+    ${applyBothMoves(sql.fragment`recounted`, sql.fragment`returned`)}
     SELECT FROM r
   `);
 }

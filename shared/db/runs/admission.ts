@@ -304,7 +304,7 @@ function admission(request: RunRequest, runnable: Judged, runId: string) {
       FOR KEY SHARE OF w
     ), ${claim}, claimed AS (
       SELECT * FROM workflow WHERE EXISTS (SELECT FROM claim)
-    ), ${request.rehearsal === undefined ? countedRun : uncountedRun}, ${budgetSubject(request, runId)}, ${placeHolds}, ${refusedRun(refused, runnable)}, ${admittedRows(request, runnable, runId)}${copies.rows}${log.rows}
+    ), ${request.rehearsal === undefined ? countedRun : uncountedRun}, ${budgetSubject(request, runId)}, ${placeHolds(request.parent && sql.fragment`${request.parent.runId}`)}, ${refusedRun(refused, runnable)}, ${admittedRows(request, runnable, runId)}${copies.rows}${log.rows}
     SELECT ${summaryColumns}, (SELECT id FROM promise) AS outbox_id
     FROM run r JOIN workflows w ON w.id = r.workflow_id
     WHERE (SELECT count(*) FROM refused) + ${copies.lost} = 0

@@ -121,14 +121,14 @@ export async function markRunning(
         budget_exempt = budget_exempt OR ${override !== undefined},
         cost_cap_micros = CASE WHEN ${override !== undefined} THEN ${override?.capMicros ?? null}::bigint ELSE cost_cap_micros END
       WHERE id = ${runId}
-      RETURNING id, workspace_id, workflow_id, resumed_count, cost_micros, budget_exempt, created_at
+      RETURNING id, workspace_id, workflow_id, resumed_count, cost_micros, budget_exempt, created_at, parent_run_id
     ), used AS (
       INSERT INTO usage_deltas (workspace_id, day, failed) SELECT workspace_id, created_at::date, -1 FROM run
     ), subject AS (
       SELECT id AS run_id, resumed_count AS n, cost_micros AS base_micros, workspace_id, workflow_id,
              budget_exempt AS exempt
       FROM run
-    ), ${placeHolds}, refused AS MATERIALIZED (${refusedBudget})
+    ), ${placeHolds(sql.fragment`(SELECT parent_run_id FROM run)`)}, refused AS MATERIALIZED (${refusedBudget})
     SELECT (SELECT n FROM subject) AS n, (SELECT count(*) FROM refused) AS refused
   `;
   try {

@@ -57,7 +57,8 @@ test('workers killed again and again: each call starts one run, and costs what i
   const last = await startWorkerProcess(engine.env);
   try {
     const run = await engine.until(runId, ['success', 'failed'], 90_000);
-    expect(run).toMatchObject({ status: 'success', children_cost_usd: 0.72, cost_usd: 0 });
+    const ended = { status: 'success', error: null };
+    expect(run).toMatchObject({ ...ended, children_cost_usd: 0.72, cost_usd: 0 });
     expect(run.output).toEqual({ map: items.map(() => 'done') });
   } finally {
     await last.stop();
