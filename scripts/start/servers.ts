@@ -90,7 +90,7 @@ export function childEnvironment(
     ENCRYPTION_KEY: encryptionKey(config),
     SECRET_KEY: secretKey,
     EGRESS_ALLOW: egressAllow(config),
-    // The Temporal UI is behind a proxy, and nobody needs the others; workflows must not reach them directly either.
+    // The Temporal UI is behind a proxy, and no one needs the others; workflows must not reach them directly either.
     EGRESS_DENY: [process.env['EGRESS_DENY'], ...addresses.hidden].filter(Boolean).join(','),
     // Parsing and compiling imports takes most of the start-up time of API and worker.
     NODE_COMPILE_CACHE: join(projectDir, '.cache', 'compiled'),

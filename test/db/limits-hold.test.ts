@@ -82,7 +82,7 @@ interface Open extends Priced {
   runId: string;
   stepKey: string;
 }
-/** Null: nobody knows. */
+/** Null: no one knows. */
 type Asked = Omit<Open, 'bound'> & { bound: number | null };
 interface World {
   schedule: Schedule;

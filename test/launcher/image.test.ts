@@ -166,7 +166,7 @@ describe('the image', () => {
         scripts[name].startsWith('node scripts/admin/'),
       );
       expect(commands).toHaveLength(6);
-      const usage = await admin([]).catch((error: { stderr: string }) => error.stderr);
+      const usage = await admin([]).catch((error: unknown) => (error as { stderr: string }).stderr);
       expect(usage.match(/[a-z]+:[a-z]+/g)?.sort()).toEqual(commands.sort());
 
       const reset = await admin(['password:reset', '--email', 'owner@localhost']);

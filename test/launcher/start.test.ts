@@ -242,7 +242,7 @@ describe('npm start', () => {
     const args = execFileSync('ps', ['-ww', '-o', 'args=', '-p', String(processes.temporal)], {
       encoding: 'utf8',
     });
-    // Its metrics and its HTTP API, which nobody needs.
+    // Its metrics and its HTTP API, which no one needs.
     const others = [...args.matchAll(/--(?:metrics|http)-port (\d+)/g)].map(([, port]) => port);
     expect(others).toHaveLength(2);
     const own = [

@@ -124,7 +124,7 @@ export const refusedBudget = sql.fragment`
     FROM wanted WHERE NOT fits ORDER BY id LIMIT 1) AS budget`;
 
 /** Applies `moves` (budget_id, window_start, spent, reserved: the amounts to add) to the counters. */
-export const applyMoves = (moves: FragmentSqlToken) => sql.fragment`
+const applyMoves = (moves: FragmentSqlToken) => sql.fragment`
   counted AS (
     UPDATE budgets b SET
       window_start = greatest(b.window_start, m.window_start),
@@ -147,9 +147,9 @@ export const applyMoves = (moves: FragmentSqlToken) => sql.fragment`
 /**
  * Gives the amounts `unused` of a CTE (`run_id, budget_id, window_start, unused`) back to the lenders of those runs, as a
  * CTE `returned`. A lender among `ended` has closed its hold in the same statement, and one that has ended before gets
- * nothing: then nobody holds the amount any longer.
+ * nothing: then no one holds the amount any longer.
  */
-export const giveBack = (from: FragmentSqlToken, ended: FragmentSqlToken) => sql.fragment`
+export const returnUnused = (from: FragmentSqlToken, ended: FragmentSqlToken) => sql.fragment`
   returned AS (
     UPDATE budget_holds l SET
       estimate_micros = l.estimate_micros + g.unused,
@@ -193,7 +193,7 @@ export const closeHolds = (status: 'settled' | 'reaped' = 'settled') => sql.frag
     FROM run WHERE h.run_id = run.id AND h.status = 'open'
     RETURNING h.run_id, h.budget_id, h.window_start, new.spent_micros AS spent, -old.held_micros AS reserved,
       CASE WHEN h.contained THEN greatest(0, old.estimate_micros - new.spent_micros) ELSE 0 END AS unused
-  ), ${giveBack(sql.fragment`closed_holds`, sql.fragment`SELECT id FROM run`)},
+  ), ${returnUnused(sql.fragment`closed_holds`, sql.fragment`SELECT id FROM run`)},
   ${applyBothMoves(sql.fragment`closed_holds`, sql.fragment`returned`)}`;
 
 /**

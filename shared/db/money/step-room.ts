@@ -10,7 +10,7 @@ import {
   type StepCost,
 } from '../../spending.ts';
 import { type Db, sql, type Tx } from '../pool.ts';
-import { applyBothMoves, committedOf, giveBack, inFlight, lender } from './holds.ts';
+import { applyBothMoves, committedOf, returnUnused, inFlight, lender } from './holds.ts';
 
 /** Whether a cap applies to `run`: its own, or perhaps one of a run above it. */
 const isCapped = sql.fragment`(run.cost_cap_micros IS NOT NULL OR run.parent_run_id IS NOT NULL)`;
@@ -238,7 +238,7 @@ export async function recountHolds(tx: Tx, runId: string): Promise<void> {
           ${estimate}, ${held}, ${pending}, r.unknown AND ${used} >= h.estimate_micros)
       RETURNING h.run_id, h.budget_id, h.window_start, 0::bigint AS spent,
         new.held_micros - old.held_micros AS reserved, old.estimate_micros - new.estimate_micros AS unused
-    ), ${giveBack(sql.fragment`recounted`, sql.fragment`SELECT id FROM r`)},
+    ), ${returnUnused(sql.fragment`recounted`, sql.fragment`SELECT id FROM r`)},
     ${applyBothMoves(sql.fragment`recounted`, sql.fragment`returned`)}
     SELECT FROM r
   `);
