@@ -6,6 +6,7 @@ import {
   checkAdmin,
   checkDeployment,
   checkDownAndUp,
+  checkOwnServers,
   checkRestarts,
 } from '../test/image/checks.ts';
 import { provideCompose } from '../test/image/compose.ts';
@@ -68,6 +69,7 @@ async function testDeployment(env: NodeJS.ProcessEnv, standIns: string[]): Promi
     const started = performance.now();
     await deployment.compose(['build']);
     console.log(`The image was built in ${since(started)}`);
+    await checkOwnServers(deployment, check);
     const secondsToReady = await deployment.up();
     const runId = await checkDeployment(deployment, check);
     await checkAdmin(deployment, projectDir, check);

@@ -46,6 +46,21 @@ async function executeRun(client: Client): Promise<string> {
   return id;
 }
 
+/** Only creates the containers. */
+export async function checkOwnServers({ compose }: Deployment, check: Check): Promise<void> {
+  await check('with servers of your own, no container of Postgres and Temporal', async () => {
+    await compose(['create', '--no-build'], {
+      DATABASE_URL: 'postgres://service@postgres.example/workflows',
+      POSTGRES_CONTAINERS: '0',
+      TEMPORAL_ADDRESS: 'temporal.example:7233',
+      TEMPORAL_CONTAINERS: '0',
+    });
+    const created = await compose(['ps', '--all', '--format', '{{.Service}}']);
+    await compose(['down']);
+    assert.deepEqual(created.trim().split('\n').sort(), ['api', 'migrate', 'worker']);
+  });
+}
+
 /** What holds for a deployment that has just started. Returns the id of a run. */
 export async function checkDeployment(deployment: Deployment, check: Check): Promise<string> {
   const { url, inside, compose } = deployment;
@@ -170,6 +185,9 @@ export async function checkDownAndUp(
 ): Promise<number> {
   await compose(['down']);
   const seconds = await up();
+  await check('the Temporal server does not look for its old container', async () => {
+    assert.doesNotMatch(await compose(['logs', 'temporal']), /Not enough hosts/);
+  });
   await check('a run is still there after down and up', async () => {
     const token = await signIn(url, OWNER, PASSWORD);
     assert.equal((await createClient({ baseUrl: url, token }).getRun(runId)).status, 'success');

@@ -35,8 +35,9 @@ export async function provideCompose(
 
 async function hasCompose(env: NodeJS.ProcessEnv): Promise<boolean> {
   try {
-    const { stdout } = await run('docker', ['compose', 'version', '--short'], { env });
-    return Number.parseInt(stdout.replace(/^v/, ''), 10) >= 2;
+    // Version 1 is another command, docker-compose.
+    await run('docker', ['compose', 'version'], { env });
+    return true;
   } catch {
     return false;
   }

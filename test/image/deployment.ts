@@ -10,8 +10,8 @@ const READY_MS = 180_000;
 
 export interface Deployment {
   url: string;
-  /** Runs `docker compose` with these arguments. Returns its output. */
-  compose: (args: string[]) => Promise<string>;
+  /** Runs `docker compose` with these arguments, and with further settings if given. Returns its output. */
+  compose: (args: string[], settings?: Record<string, string>) => Promise<string>;
   /** A command in the running container of a service; its output. */
   inside: (
     service: string,
@@ -50,10 +50,10 @@ export async function createDeployment(
   writeFileSync(settings, `${example}\n${lines.join('\n')}\n`);
   const url = `http://127.0.0.1:${apiPort}`;
 
-  const compose = async (args: string[]): Promise<string> => {
+  const compose: Deployment['compose'] = async (args, more = {}) => {
     const file = ['--file', join(projectDir, 'docker-compose.yml'), '--env-file', settings];
     const command = ['compose', '--project-name', PROJECT, ...file, ...args];
-    return (await run('docker', command, { env, maxBuffer: 1e8 })).stdout;
+    return (await run('docker', command, { env: { ...env, ...more }, maxBuffer: 1e8 })).stdout;
   };
   const ready = async (): Promise<void> => {
     const deadline = Date.now() + READY_MS;

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { clusterPrograms, provideClusterPrograms } from '../../scripts/setup/cluster-programs.mjs';
@@ -102,17 +102,18 @@ async function collectPrograms(projectDir: string, env: NodeJS.ProcessEnv): Prom
   const { server, schemaTool, ui } = clusterPrograms(projectDir);
   const go = findGo(env);
   const temporal = findTemporalBinary(projectDir, env);
-  if (go === undefined || temporal === undefined) {
-    throw new Missing('images cannot be pulled, and stand-ins need Go and the Temporal CLI');
+  const npm = findOnPath('npm', env);
+  if (go === undefined || temporal === undefined || npm === undefined) {
+    throw new Missing('images cannot be pulled, and stand-ins need Go, npm and the Temporal CLI');
   }
   const serverModule = await moduleFolder(go, `go.temporal.io/server@v${server.version}`);
   const uiModule = await moduleFolder(go, `github.com/temporalio/ui-server/v2@v${ui.version}`);
-  const { stdout: modules } = await run('npm', ['root', '--global'], { env });
   const authorities = env['NODE_EXTRA_CA_CERTS'];
   const context = mkdtempSync(join(tmpdir(), 'stand-ins-'));
   const files: Record<string, string> = {
     node: process.execPath,
-    npm: join(modules.trim(), 'npm'),
+    // The package, from its program bin/npm-cli.js.
+    npm: join(realpathSync(npm), '../..'),
     'temporal-server': server.path,
     'temporal-sql-tool': schemaTool.path,
     temporal,

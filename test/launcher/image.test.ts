@@ -110,6 +110,12 @@ async function runOf(
   }
 }
 
+test('npm run test:image says what is missing, and passes over, without an engine', async () => {
+  const script = join(import.meta.dirname, '../../scripts/test-image.ts');
+  const { stdout } = await run(process.execPath, [script], { env: { PATH: folder } });
+  expect(stdout).toBe('Passed over: docker is not on PATH\n');
+});
+
 describe('the image', () => {
   test(
     'migrates an empty database, signs people in, executes a run and stops cleanly',

@@ -65,6 +65,11 @@ function instructions(): [name: string, rest: string][] {
     });
 }
 
+/** As Docker matches: a name that begins with a dot is like any other. */
+const matches = (path: string, glob: string): boolean =>
+  matchesGlob(withoutDots(path), withoutDots(glob));
+const withoutDots = (path: string): string => path.replaceAll(/(?<=^|\/)\./g, '_');
+
 /** The patterns of .dockerignore: the last that matches a path, or a folder above it, decides. */
 function ignored(): { isOut: (path: string) => boolean; mayHoldMore: (folder: string) => boolean } {
   const patterns = readFileSync(join(projectDir, '.dockerignore'), 'utf8')
@@ -78,8 +83,8 @@ function ignored(): { isOut: (path: string) => boolean; mayHoldMore: (folder: st
     path.split('/').map((_, index, parts) => parts.slice(0, index + 1).join('/'));
   return {
     isOut: (path) =>
-      patterns.findLast(({ glob }) => places(path).some((place) => matchesGlob(place, glob)))
-        ?.lets === false,
+      patterns.findLast(({ glob }) => places(path).some((place) => matches(place, glob)))?.lets ===
+      false,
     mayHoldMore: (folder) =>
       patterns.some(({ lets, glob }) => lets && glob.startsWith(`${folder}/`)),
   };
