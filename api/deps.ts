@@ -141,5 +141,7 @@ export interface HookRequest {
   /** What the log keeps of it, as far as it was read. */
   arrival: ArrivedEvent;
   webhook: EnabledWebhook;
+  /** The content type that it was sent with. */
+  type: string | undefined;
   body: Buffer;
 }

@@ -3075,6 +3075,12 @@ export interface components {
             dedup_window_seconds?: number;
             /** @description The body field with the event id, without an `X-Service-Event-Id` */
             event_id_field?: string;
+            /** @description The header with the event id; it decides alone. Null: `X-Service-Event-Id`, then the body */
+            event_id_header?: string | null;
+            /** @description Take the fields of a form, by its content type, as the input */
+            accept_forms?: boolean;
+            /** @description Answer the challenges by which senders check an address, without a run: `{"type": "url_verification", "challenge": ...}` and `?validationToken=...` */
+            answer_challenges?: boolean;
         };
         CountBounds: {
             min: number;
@@ -4254,6 +4260,9 @@ export interface components {
             status: "pending" | "duplicate";
             /** @constant */
             deduplicated?: true;
+        };
+        HookChallenge: {
+            challenge: string;
         };
         HumanGateNode: {
             /** @description Letters and digits of any script, `_`, `-`, `.` and `:`; starts with a letter, a digit or `_` */
@@ -6286,6 +6295,12 @@ export interface components {
             dedup_window_seconds: number;
             /** @description The body field with the event id, without an `X-Service-Event-Id` */
             event_id_field: string;
+            /** @description The header with the event id; it decides alone. Null: `X-Service-Event-Id`, then the body */
+            event_id_header: string | null;
+            /** @description Take the fields of a form, by its content type, as the input */
+            accept_forms: boolean;
+            /** @description Answer the challenges by which senders check an address, without a run: `{"type": "url_verification", "challenge": ...}` and `?validationToken=...` */
+            answer_challenges: boolean;
             /** @description Changes with each edit. The header `ETag` has it in double quotes; send that as `If-Match` to change only this state */
             etag: string;
         };
@@ -11070,13 +11085,23 @@ export interface operations {
             };
             cookie?: never;
         };
-        /** @description Any JSON. An object is the input of the run, any other value becomes its `payload`; an empty body is `{}`. */
+        /** @description Any JSON. An object is the input of the run, any other value becomes its `payload`; an empty body is `{}`. With `accept_forms`, also a form. */
         requestBody: {
             content: {
                 "application/json": unknown;
             };
         };
         responses: {
+            /** @description The challenge of a sender, with `answer_challenges` */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HookChallenge"];
+                    "text/plain": string;
+                };
+            };
             /** @description Created */
             201: {
                 headers: {

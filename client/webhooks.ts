@@ -29,7 +29,7 @@ export function webhookMethods(send: Send) {
       options?: WriteOptions,
     ): Promise<Webhook> =>
       send('PUT /api/workflows/{id}/webhook/config', [workflowId], { body: config, options }),
-    /** Starts a run like an external system, with the secret of the webhook's URL. */
+    /** Starts a run like an external system, with the secret of the webhook's URL. Throws for a challenge, which starts none. */
     sendEvent: async (
       workflowId: string,
       secret: string,
@@ -39,11 +39,13 @@ export function webhookMethods(send: Send) {
       // `undefined` is not JSON; the service reads an empty body as `{}`.
       const body = event === undefined ? {} : event;
       const signed = sign ? await signInboundWebhook({ secret, body: JSON.stringify(body) }) : {};
-      return send('POST /api/hooks/{workflow_id}/{secret}', [workflowId, secret], {
+      const answer = await send('POST /api/hooks/{workflow_id}/{secret}', [workflowId, secret], {
         body,
         headers: { ...signed, ...(eventId === undefined ? {} : { 'X-Service-Event-Id': eventId }) },
         options,
       });
+      if ('challenge' in answer) throw new Error('The event is a challenge, and started no run');
+      return answer;
     },
   };
 }

@@ -6,6 +6,14 @@ import { etag } from './if-match.ts';
 const MAX_DEDUP_SECONDS = 2_592_000;
 const MAX_TOLERANCE_SECONDS = 86_400;
 
+const CREDENTIALS: ReadonlySet<string> = new Set([
+  'authorization',
+  'cookie',
+  'proxy-authorization',
+  'x-api-key',
+  'x-service-signature',
+]);
+
 const settings = {
   require_signature: z.boolean().meta({
     description: 'Refuse requests without a valid `X-Service-Timestamp` and `X-Service-Signature`',
@@ -19,6 +27,28 @@ const settings = {
   event_id_field: z.string().min(1).max(200).meta({
     description: 'The body field with the event id, without an `X-Service-Event-Id`',
   }),
+  event_id_header: z
+    .string()
+    .max(100)
+    .regex(/^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/, 'must be the name of a header')
+    .refine(
+      (name) => !CREDENTIALS.has(name.toLowerCase()),
+      'must not be a header with a credential',
+    )
+    .nullable()
+    .meta({
+      description:
+        'The header with the event id; it decides alone. Null: `X-Service-Event-Id`, then the body',
+      examples: ['X-GitHub-Delivery'],
+    }),
+  accept_forms: z.boolean().meta({
+    description: 'Take the fields of a form, by its content type, as the input',
+  }),
+  answer_challenges: z.boolean().meta({
+    description:
+      'Answer the challenges by which senders check an address, without a run: `{"type": "url_verification", ' +
+      '"challenge": ...}` and `?validationToken=...`',
+  }),
 };
 
 /** The settings of a workflow's webhook before its first change. */
@@ -27,6 +57,9 @@ export const webhookDefaults = {
   timestamp_tolerance_seconds: 300,
   dedup_window_seconds: 0,
   event_id_field: 'event_id',
+  event_id_header: null,
+  accept_forms: false,
+  answer_challenges: false,
 } as const;
 
 export const webhookConfigInput = z
@@ -57,9 +90,13 @@ export type Webhook = z.infer<typeof webhookSchema>;
 /** For the document: the body is read as bytes, with any content type. */
 export const hookBody = jsonValue.optional().meta({
   description:
-    'Any JSON. An object is the input of the run, any other value becomes its `payload`; an empty body is `{}`.',
+    'Any JSON. An object is the input of the run, any other value becomes its `payload`; an empty body is `{}`. With ' +
+    '`accept_forms`, also a form.',
   examples: [{ event_id: 'evt_1042', ticket: 'The printer is on fire' }],
 });
+
+/** The answer to a challenge in the body. */
+export const challengeSchema = z.object({ challenge: z.string() }).meta({ id: 'HookChallenge' });
 
 export const hookAnswerSchema = z
   .object({

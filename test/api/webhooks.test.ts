@@ -39,6 +39,9 @@ const defaults = {
   timestamp_tolerance_seconds: 300,
   dedup_window_seconds: 0,
   event_id_field: 'event_id',
+  event_id_header: null,
+  accept_forms: false,
+  answer_challenges: false,
   etag: expect.any(String),
 };
 
@@ -74,6 +77,9 @@ describe('a webhook', () => {
       timestamp_tolerance_seconds: 60,
       dedup_window_seconds: 3_600,
       event_id_field: 'delivery',
+      event_id_header: 'X-Delivery',
+      accept_forms: true,
+      answer_challenges: true,
     };
     const shown = { ...settings, etag: expect.any(String) };
     const { status, body } = await configure(settings);

@@ -1,7 +1,13 @@
+import type { IncomingHttpHeaders } from 'node:http';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import { z } from 'zod';
-import { type HookAnswer, hookAnswerSchema, hookBody } from '../../../shared/contract/webhook.ts';
+import {
+  challengeSchema,
+  type HookAnswer,
+  hookAnswerSchema,
+  hookBody,
+} from '../../../shared/contract/webhook.ts';
 import type { Db } from '../../../shared/db/pool.ts';
 import {
   findWebhook,
@@ -19,6 +25,7 @@ import { parseHookAddress } from '../../inbound/address.ts';
 import { eventIdOf, eventIdOfHeader, inputOf } from '../../../shared/operations/inbound/event.ts';
 import { checkSignature, isSameSecret, markOf } from '../../inbound/signature.ts';
 import { arrivalOf, withBody } from '../../inbound/arrival.ts';
+import { answerChallenge, challengeOf } from '../../inbound/challenge.ts';
 import { createEventLog, type EventLog } from '../../inbound/event-log.ts';
 import { refusalOf } from '../../inbound/refusals.ts';
 import { createCoalescedReads, type CoalescedReads } from '../../load/coalesced-reads.ts';
@@ -67,7 +74,20 @@ export function hookRoutes(app: App, context: RouteContext): void {
         params: hookParams,
         headers: hookHeaders,
         body: hookBody,
-        response: answers({ 201: hookAnswerSchema }, 'quota_exceeded', 'budget_exceeded'),
+        response: answers(
+          {
+            200: {
+              description: 'The challenge of a sender, with `answer_challenges`',
+              content: {
+                'application/json': { schema: challengeSchema },
+                'text/plain': { schema: z.string() },
+              },
+            },
+            201: hookAnswerSchema,
+          },
+          'quota_exceeded',
+          'budget_exceeded',
+        ),
       },
       config: { capability: 'public', anyMediaType: true },
       onRequest: async (request) => {
@@ -76,21 +96,28 @@ export function hookRoutes(app: App, context: RouteContext): void {
         delete request.raw.headers['content-type'];
         delete request.raw.headers['content-encoding'];
       },
-      handler: async ({ hook, headers }, reply): Promise<HookAnswer> => {
+      handler: async ({ hook, raw, originalUrl }, reply) => {
         hook.arrival = withBody(hook.arrival, hook.body);
-        const event = readEvent(hook, headers);
+        const event = await readEvent(hook, raw.headers);
         hook.arrival.eventId = event.eventId ?? null;
+        const challenge = hook.webhook.answer_challenges
+          ? challengeOf(originalUrl, event.input)
+          : undefined;
+        if (challenge !== undefined) return answerChallenge(reply, challenge);
         const run = await admitEvent({ context, flights }, hook, event).catch(asNowhere);
         if (run.admitted === undefined) log.note(duplicateOf(hook, run.runId));
         await context.inFlight.add(run.dispatched);
         reply.code(201);
-        return run.admitted === undefined
-          ? { run_id: run.runId, status: 'duplicate', deduplicated: true }
-          : { run_id: run.runId, status: 'pending' };
+        return answerOf(run);
       },
     });
   });
 }
+
+const answerOf = ({ admitted, runId }: Triggered): HookAnswer =>
+  admitted === undefined
+    ? { run_id: runId, status: 'duplicate', deduplicated: true }
+    : { run_id: runId, status: 'pending' };
 
 /** Keeps the raw bytes of a body, which the signature covers. */
 function readBytes(scope: FastifyInstance): void {
@@ -176,44 +203,51 @@ async function findHook(
   const known = isSameSecret(address.secret, webhook?.secret ?? NO_SECRET);
   if (webhook === undefined) throw nowhere();
   const { workflowId } = address;
-  const hook = { workflowId, arrival: arrivalOf(request, address.secret), body: Buffer.alloc(0) };
-  const { secret } = webhook;
+  const { secret, event_id_header: own } = webhook;
+  const arrival = arrivalOf(request, address.secret);
+  if (own !== null) arrival.eventId = eventIdOfHeader(headers[own.toLowerCase()]) ?? null;
+  const type = headers['content-type'];
+  const hook = { workflowId, arrival, type, body: Buffer.alloc(0) };
   if (secret === null || !known) {
     const error = nowhere();
     const reason = secret === null ? 'disabled' : 'wrong_secret';
     log.note(refused(hook, { status: error.status, reason, detail: error.message }));
     throw error;
   }
-  return { ...hook, webhook: { ...webhook, secret } };
+  // What was looked for is another id than that of its own header.
+  const seen_run_id = own === null ? webhook.seen_run_id : null;
+  return { ...hook, webhook: { ...webhook, seen_run_id, secret } };
+}
+
+interface Arrived {
+  input: JsonObject;
+  eventId: string | undefined;
+  signature: SignatureMark | undefined;
 }
 
 /**
  * The input of a run and the event that starts it. The order of the steps is part of the contract: the sender gets the
- * first error. Throws AppError `unauthenticated`, `invalid`.
+ * first error. Throws AppError `unauthenticated`, `invalid`, `too_large`.
  */
-function readEvent(
-  { webhook, body }: HookRequest,
-  headers: z.infer<typeof hookHeaders>,
-): { input: JsonObject; eventId: string | undefined; signature: SignatureMark | undefined } {
+async function readEvent(
+  { webhook, body, type }: HookRequest,
+  headers: IncomingHttpHeaders,
+): Promise<Arrived> {
   const signature = webhook.require_signature ? markOf(headers) : undefined;
   if (webhook.require_signature) {
     const toleranceSeconds = webhook.timestamp_tolerance_seconds;
     const now = Math.floor(Date.now() / 1_000);
     checkSignature(headers, body, { secret: webhook.secret, toleranceSeconds, now });
   }
-  const input = inputOf(body);
-  return {
-    input,
-    signature,
-    eventId: eventIdOf(headers['x-service-event-id'], input, webhook.event_id_field),
-  };
+  const input = await inputOf(body, { type, acceptForms: webhook.accept_forms });
+  return { input, signature, eventId: eventIdOf(headers, input, webhook) };
 }
 
 /** Starts the run of an event, or finds the run that a copy has started. Throws AppError as `triggerRun` does. */
 async function admitEvent(
   { context, flights }: { context: RouteContext; flights: SingleFlight },
   { workflowId, webhook, arrival }: HookRequest,
-  event: ReturnType<typeof readEvent>,
+  event: Arrived,
 ): Promise<Triggered> {
   const { signature } = event;
   // A signature starts one run, even if it is sent with another event id.
@@ -234,7 +268,7 @@ const seen = (runId: string): Triggered => ({ runId, dispatched: Promise.resolve
 async function admitOnce(
   { context, flights }: { context: RouteContext; flights: SingleFlight },
   { workflowId, webhook, arrival }: Pick<HookRequest, 'workflowId' | 'webhook' | 'arrival'>,
-  { input, eventId, signature }: ReturnType<typeof readEvent>,
+  { input, eventId, signature }: Arrived,
 ): Promise<Triggered> {
   const windowSeconds = webhook.dedup_window_seconds;
   const event =

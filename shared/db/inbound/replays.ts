@@ -21,6 +21,9 @@ const replayableRow = z.object({
   /** For a run of a body that the log does not have in full: its input, unless it was deleted. */
   input: storedJson<JsonObject | null>(),
   event_id_field: z.string(),
+  event_id_header: z.string().nullable(),
+  accept_forms: z.boolean(),
+  content_type: z.string().nullable(),
   dedup_window_seconds: z.number(),
 });
 /** An entry of the log with what a replay needs, and the settings of its webhook. */
@@ -29,7 +32,7 @@ export type ReplayableEvent = z.infer<typeof replayableRow>;
 /** From entries `e` with the webhooks `h` of their workflows. */
 const replayableColumns = sql.fragment`
   e.id, e.workflow_id, e.reason, e.event_id, e.size, encode(e.body, 'base64') AS body, h.event_id_field,
-  h.dedup_window_seconds,
+  h.dedup_window_seconds, h.event_id_header, h.accept_forms, e.headers->>'content-type' AS content_type,
   CASE WHEN e.size > ${KEPT_BODY_BYTES}::int AND e.outcome = 'run'
     THEN (SELECT r.input FROM runs r WHERE r.id = e.run_id) END AS input`;
 

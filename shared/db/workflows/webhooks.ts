@@ -15,6 +15,9 @@ const settingsRow = z.object({
   timestamp_tolerance_seconds: z.number(),
   dedup_window_seconds: z.number(),
   event_id_field: z.string(),
+  event_id_header: z.string().nullable(),
+  accept_forms: z.boolean(),
+  answer_challenges: z.boolean(),
 });
 
 const webhookRow = settingsRow.extend({ secret: z.string().nullable() });
@@ -22,7 +25,8 @@ const webhookRow = settingsRow.extend({ secret: z.string().nullable() });
 export type StoredWebhook = z.infer<typeof webhookRow>;
 
 const columns = sql.fragment`
-  secret, require_signature, timestamp_tolerance_seconds, dedup_window_seconds, event_id_field`;
+  secret, require_signature, timestamp_tolerance_seconds, dedup_window_seconds, event_id_field, event_id_header,
+  accept_forms, answer_challenges`;
 
 /** 16 random bytes as 32 hexadecimal characters. */
 const newSecret = (): string => randomBytes(16).toString('hex');
@@ -102,10 +106,12 @@ async function writeWebhook(tx: Tx, scope: WorkflowScope, webhook: StoredWebhook
   await tx.query(sql.prepared('webhooks_write', z.object({}))`
     INSERT INTO workflow_webhooks (workflow_id, workspace_id, ${columns})
     VALUES (${scope.workflowId}, ${scope.workspaceId}, ${webhook.secret}, ${webhook.require_signature},
-            ${webhook.timestamp_tolerance_seconds}, ${webhook.dedup_window_seconds}, ${webhook.event_id_field})
+            ${webhook.timestamp_tolerance_seconds}, ${webhook.dedup_window_seconds}, ${webhook.event_id_field},
+            ${webhook.event_id_header}, ${webhook.accept_forms}, ${webhook.answer_challenges})
     ON CONFLICT (workflow_id) DO UPDATE SET (${columns}) = (
       SELECT excluded.secret, excluded.require_signature, excluded.timestamp_tolerance_seconds,
-             excluded.dedup_window_seconds, excluded.event_id_field)
+             excluded.dedup_window_seconds, excluded.event_id_field, excluded.event_id_header,
+             excluded.accept_forms, excluded.answer_challenges)
   `);
 }
 

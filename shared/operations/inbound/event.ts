@@ -1,30 +1,78 @@
 import { createHash } from 'node:crypto';
+import { promisify } from 'node:util';
+import { gunzip } from 'node:zlib';
 import { AppError } from '../../errors.ts';
 import { JsonLimitError, parseOutsideJson } from '../../outside-json.ts';
 import type { Json, JsonObject } from '../../json.ts';
+import { formFields } from './form.ts';
 import { refuseUnsafe } from '../../values/unsafe-json.ts';
 
-// A byte order mark is kept and is invalid JSON: a sender that adds one gets an error early.
-const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+const utf8 = new TextDecoder('utf-8', { fatal: true });
+const unzip = promisify(gunzip);
+
+/** The most bytes of a body that is unzipped, as of one that is not. */
+const MAX_UNZIPPED_BYTES = 1_048_576;
+
+/** How a body was sent, and what its webhook accepts. */
+export interface Sending {
+  /** The header, as far as it is known. */
+  type: string | undefined;
+  acceptForms: boolean;
+}
 
 /**
- * The input of a run; white space alone is neither empty nor JSON. A number that no double holds becomes the text of its
- * digits: senders cannot send it otherwise. Throws AppError `invalid`.
+ * The input of a run. White space alone is neither empty nor JSON; a byte order mark does not count. A body that is
+ * compressed with gzip is unzipped, off the main thread. Senders cannot send it otherwise: so a number that no double
+ * holds becomes the text of its digits, and half of a character U+FFFD. Throws AppError `invalid`, `too_large`.
  */
-export function inputOf(body: Buffer): JsonObject {
+export async function inputOf(sent: Buffer, { type, acceptForms }: Sending): Promise<JsonObject> {
+  const body = await unzipped(sent);
   if (body.length === 0) return {};
-  let value: Json;
+  const fields = acceptForms ? formFields(body, type) : undefined;
+  const value = fields ?? jsonOf(body);
+  refuseUnsafe('body', value);
+  return isObject(value) ? value : { payload: value };
+}
+
+function jsonOf(body: Buffer): Json {
   try {
-    value = parseOutsideJson(utf8.decode(body));
+    const text = utf8.decode(body);
+    const value = parseOutsideJson(text);
+    return SURROGATE.test(text) ? wellFormed(value) : value;
   } catch (error) {
     if (error instanceof JsonLimitError) {
       throw new AppError('invalid', `Invalid body: ${error.message}`);
     }
-    throw new AppError('invalid', 'Body must be JSON (or empty)');
+    throw notJson();
   }
-  refuseUnsafe('body', value);
-  return isObject(value) ? value : { payload: value };
 }
+
+/** Only an escape can be a half: the bytes of one are invalid UTF-8. */
+const SURROGATE = /\\u[dD][89a-fA-F]/;
+
+function wellFormed(value: Json): Json {
+  if (typeof value === 'string') return value.toWellFormed();
+  if (Array.isArray(value)) return value.map(wellFormed);
+  if (!isObject(value)) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([key, item]) => [key.toWellFormed(), wellFormed(item)]),
+  );
+}
+
+/** Whether it is zipped shows in its first bytes, also where a header says otherwise: no JSON begins with them. */
+async function unzipped(body: Buffer): Promise<Buffer> {
+  if (body[0] !== 0x1f || body[1] !== 0x8b) return body;
+  try {
+    return await unzip(body, { maxOutputLength: MAX_UNZIPPED_BYTES });
+  } catch (error) {
+    if (error instanceof RangeError) {
+      throw new AppError('too_large', `The body is larger than ${MAX_UNZIPPED_BYTES} bytes`);
+    }
+    throw notJson();
+  }
+}
+
+const notJson = (): AppError => new AppError('invalid', 'Body must be JSON (or empty)');
 
 const isObject = (value: Json): value is JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
@@ -32,16 +80,25 @@ const isObject = (value: Json): value is JsonObject =>
 /** The longest id that is stored unchanged. */
 const MAX_EVENT_ID_LENGTH = 255;
 
+/** Where the id of an event stands, by the settings of its webhook. */
+export interface IdSettings {
+  event_id_field: string;
+  event_id_header: string | null;
+}
+
 /**
- * The id of the event: the header, else the input field that the webhook is set to, else `id`. At most 255 characters;
- * a longer id is hashed.
+ * The id of the event. A header that the webhook is set to decides alone. Otherwise the header of the service, else the input
+ * field that the webhook is set to, else `id`. At most 255 characters; a longer id is hashed.
  */
 export function eventIdOf(
-  header: string | undefined,
+  headers: Readonly<Record<string, string | string[] | undefined>>,
   input: JsonObject,
-  field: string,
+  { event_id_field: field, event_id_header: own }: IdSettings,
 ): string | undefined {
-  const named = [header, ...[field, 'id'].map((key) => nameOf(ownValue(input, key)))];
+  if (own !== null) return eventIdOfHeader(headers[own.toLowerCase()]);
+  const header = eventIdOfHeader(headers['x-service-event-id']);
+  if (header !== undefined) return header;
+  const named = [field, 'id'].map((key) => nameOf(ownValue(input, key)));
   return kept(named.find((each) => each !== undefined && each !== ''));
 }
 

@@ -83,7 +83,7 @@ async function replay(
     name: job.created_by_name,
   };
   try {
-    const request = replayRequest(actor, event, {
+    const request = await replayRequest(actor, event, {
       deduplicate: scope.deduplicate,
       jobId: job.id,
     });

@@ -16,15 +16,15 @@ export interface ReplayOptions {
 
 /**
  * The request that starts the run of an event again: the same input, under the same conditions. Throws AppError
- * `conflict` for an event that was not kept in full, `invalid` for a body that is no input.
+ * `conflict` for an event that was not kept in full, `invalid` and `too_large` for a body that is no input.
  */
-export function replayRequest(
+export async function replayRequest(
   actor: Pick<Actor, 'workspaceId' | 'id' | 'name'>,
   event: ReplayableEvent,
   { deduplicate, jobId }: ReplayOptions,
-): RunRequest {
-  const input = inputOfEvent(event);
-  const eventId = event.event_id ?? eventIdOf(undefined, input, event.event_id_field);
+): Promise<RunRequest> {
+  const input = await inputOfEvent(event);
+  const eventId = event.event_id ?? eventIdOf({}, input, event);
   const windowSeconds = event.dedup_window_seconds;
   return {
     actor,
@@ -42,11 +42,15 @@ export function replayRequest(
   };
 }
 
-function inputOfEvent({ body, size, input }: ReplayableEvent): JsonObject {
+async function inputOfEvent(event: ReplayableEvent): Promise<JsonObject> {
+  const { body, size, input } = event;
   if (body === null) {
     throw conflict('The body of this event was not kept: its sender must send it again');
   }
-  if ((size ?? 0) <= KEPT_BODY_BYTES) return inputOf(Buffer.from(body, 'base64'));
+  if ((size ?? 0) <= KEPT_BODY_BYTES) {
+    const sending = { type: event.content_type ?? undefined, acceptForms: event.accept_forms };
+    return inputOf(Buffer.from(body, 'base64'), sending);
+  }
   if (input !== null) return input;
   throw conflict(
     `Only the first ${KEPT_BODY_BYTES} bytes of this event were kept: its sender must send it again`,

@@ -28,7 +28,7 @@ export interface Receiver {
     workflow?: object,
   ): Promise<{ workflowId: string; path: string; secret: string }>;
   /** Sends an event. */
-  send(path: string, body: string, headers?: Record<string, string>): Promise<Answered>;
+  send(path: string, body: string | Buffer, headers?: Record<string, string>): Promise<Answered>;
   /** The entries of the log once there are so many, the newest first. */
   logged(workflowId: string, n: number, query?: string): Promise<ListedInboundEvent[]>;
   read(id: string): Promise<InboundEvent>;
@@ -98,9 +98,9 @@ export function useReceiver(): Receiver {
 /** The headers of a signed event. */
 export function signed(
   secret: string,
-  body: string,
+  body: string | Buffer,
   at = Math.floor(Date.now() / 1_000),
 ): Record<string, string> {
-  const hmac = createHmac('sha256', secret).update(`${at}.${body}`).digest('hex');
+  const hmac = createHmac('sha256', secret).update(`${at}.`).update(body).digest('hex');
   return { 'x-service-timestamp': String(at), 'x-service-signature': `sha256=${hmac}` };
 }

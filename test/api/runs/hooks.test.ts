@@ -193,8 +193,8 @@ describe('an event', () => {
     '{"a":1}}',
     'a=1&b=2',
     '<event/>',
-    '\ufeff{}',
     '\ufeff',
+    '\ufeff\ufeff{}',
     Buffer.from([0x22, 0xff, 0xfe, 0x22]),
     Buffer.from([0x1f, 0x8b, 0x08, 0x00]),
     Buffer.from('{"a":1}', 'utf16le'),
@@ -206,8 +206,6 @@ describe('an event', () => {
 
   test.each<[string, RegExp]>([
     ['{"a":"x\\u0000"}', /^Invalid body: a contains a NUL/],
-    ['["\\ud800"]', /^Invalid body: 0 contains a lone surrogate/],
-    ['"\\udc00"', /^Invalid body: contains a lone surrogate/],
     ['{"a\\u0000":1}', /^Invalid body: has a key that contains a NUL/],
     ['{"__proto__":{"admin":true}}', /^Invalid body: must not have the key '__proto__'/],
     ['[{"constructor":{"prototype":{}}}]', /constructor\.prototype/],
@@ -505,11 +503,11 @@ describe('a signature', () => {
   });
 
   test('is checked before the body', async () => {
-    for (const body of ['{', '\ufeff{}', ' ', '{"__proto__":1}']) {
+    for (const body of ['{', '\ufeff', ' ', '{"__proto__":1}']) {
       await expectRefused(event(body), 401, /^X-Service-/);
     }
     await expectRefused(signed('{'), 400, 'Body must be JSON (or empty)');
-    await expectRefused(signed('\ufeff{}'), 400, 'Body must be JSON (or empty)');
+    await expectRefused(signed('\ufeff'), 400, 'Body must be JSON (or empty)');
     await expectRefused(signed('{"__proto__":1}'), 400, /^Invalid body/);
   });
 

@@ -43,4 +43,11 @@ export const webhookConfig = {
   windowAbout: '0: every request starts a run',
   eventIdField: 'Event ID field',
   eventIdFieldAbout: 'Used when the request has no X-Service-Event-Id header',
+  eventIdHeader: 'Event ID header',
+  eventIdHeaderAbout: 'Such as X-GitHub-Delivery. Other headers and the body are then ignored',
+  acceptForms: 'Accept forms',
+  acceptFormsAbout: 'Use the fields of a form as the input',
+  answerChallenges: 'Answer challenges',
+  answerChallengesAbout:
+    'Confirm the URL to senders such as Slack and Microsoft Graph, without a run',
 } as const;

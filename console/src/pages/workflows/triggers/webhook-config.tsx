@@ -23,11 +23,17 @@ function useWebhookSettings({ editing, latest, workflowId }: FormProps) {
   const [tolerance, setTolerance] = useState<number | string>(webhook.timestamp_tolerance_seconds);
   const [window, setWindow] = useState<number | string>(webhook.dedup_window_seconds);
   const [field, setField] = useState(webhook.event_id_field);
+  const [header, setHeader] = useState(webhook.event_id_header ?? '');
+  const [forms, setForms] = useState(webhook.accept_forms);
+  const [challenges, setChallenges] = useState(webhook.answer_challenges);
   const fields = {
     require_signature: requireSignature,
     timestamp_tolerance_seconds: Number(tolerance),
     dedup_window_seconds: Number(window),
     event_id_field: field,
+    event_id_header: header.trim() === '' ? null : header.trim(),
+    accept_forms: forms,
+    answer_challenges: challenges,
   };
   const save = useEdit(
     editing,
@@ -50,6 +56,7 @@ function useWebhookSettings({ editing, latest, workflowId }: FormProps) {
     setTolerance,
     setWindow,
     setField,
+    senders: { header, setHeader, forms, setForms, challenges, setChallenges },
   };
 }
 
@@ -75,6 +82,7 @@ function WebhookSettings(props: FormProps) {
     setTolerance,
     setWindow,
     setField,
+    senders,
   } = useWebhookSettings(props);
   return (
     <Fieldset legend={text.legend} maw={560}>
@@ -117,8 +125,43 @@ function WebhookSettings(props: FormProps) {
             value={field}
             onChange={(event) => setField(event.currentTarget.value)}
           />
+          <SenderSettings {...senders} />
         </Stack>
       </Form>
     </Fieldset>
+  );
+}
+
+/** For senders that cannot be set up to send what the service expects. */
+function SenderSettings({
+  header,
+  setHeader,
+  forms,
+  setForms,
+  challenges,
+  setChallenges,
+}: ReturnType<typeof useWebhookSettings>['senders']) {
+  return (
+    <>
+      <TextInput
+        label={text.eventIdHeader}
+        description={text.eventIdHeaderAbout}
+        maxLength={100}
+        value={header}
+        onChange={(event) => setHeader(event.currentTarget.value)}
+      />
+      <Switch
+        label={text.acceptForms}
+        description={text.acceptFormsAbout}
+        checked={forms}
+        onChange={(event) => setForms(event.currentTarget.checked)}
+      />
+      <Switch
+        label={text.answerChallenges}
+        description={text.answerChallengesAbout}
+        checked={challenges}
+        onChange={(event) => setChallenges(event.currentTarget.checked)}
+      />
+    </>
   );
 }
