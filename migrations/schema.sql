@@ -1286,6 +1286,7 @@ CREATE TABLE workflow_versions (
   input_schema json,
   created_by_name text,
   note text,
+  may_set_secrets boolean DEFAULT false NOT NULL,
   CONSTRAINT workflow_versions_pkey PRIMARY KEY (workflow_id, version),
   CONSTRAINT workflow_versions_workflow_id_fkey FOREIGN KEY (workflow_id) REFERENCES workflows(id) ON DELETE CASCADE
 );

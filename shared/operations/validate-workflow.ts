@@ -29,6 +29,7 @@ export async function validateWorkflow(
     workflows: current.workflows,
     secrets: current.secrets,
     calls: current.calls,
+    maySetSecrets: current.maySetSecrets,
     ...(await membersFor(db, scope.workspaceId, current.graph)),
     ...inputKeysOf(current.inputSchema),
     unavailableProviders: unavailableProviders(models),

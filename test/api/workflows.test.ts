@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
-import { sql } from '../../shared/db/pool.ts';
+import { listMigrations } from '../../shared/db/migrate.ts';
+import { sql, withClient } from '../../shared/db/pool.ts';
 import { reconcileOnce } from '../../shared/operations/runs/reconcile.ts';
 import { eventually } from '../support/engine.ts';
 import { oneStep, startTestApi, type TestApi } from './test-api.ts';
@@ -81,6 +82,29 @@ describe('a workflow', () => {
     expect(body.valid).toBe(false);
     expect(body.errors.length).toBeGreaterThan(0);
     expect(Object.keys(body).sort()).toEqual(['errors', 'valid', 'warnings']);
+  });
+
+  test('cannot set the key secrets, unless its version is from before that', async () => {
+    const gather = { id: 'gather', kind: 'tool', tool_name: 'json_transform' };
+    const params = { expression: '1' };
+    const nodes = [{ ...gather, params, output_key: 'secrets' }];
+    const { id } = await create({ graph: { nodes, edges: [] } });
+    const issue = { code: 'key_reserved', node_id: 'gather', path: 'nodes[0].output_key' };
+    const validate = async () => (await api.call('POST', `/api/workflows/${id}/validate`)).body;
+    expect(await validate()).toMatchObject({ valid: false, errors: [issue], warnings: [] });
+    expect(await api.call('POST', `/api/workflows/${id}/runs`, {})).toMatchObject({
+      status: 400,
+      body: { detail: expect.stringContaining("nothing can read the key 'secrets'") },
+    });
+    const migrations = await listMigrations();
+    const { sql: text } = migrations.find(({ name }) => name.endsWith('reserved_keys.sql'))!;
+    const update = text.slice(text.indexOf('UPDATE'));
+    await withClient(api.databaseUrl, (client) => client.query(update));
+    expect(await validate()).toMatchObject({ valid: true, errors: [], warnings: [issue] });
+    expect((await api.call('POST', `/api/workflows/${id}/runs`, {})).status).toBe(201);
+    const changed = { nodes: [...nodes, { ...gather, id: 'more', params }], edges: [] };
+    await api.call('PUT', `/api/workflows/${id}`, { graph: changed });
+    expect(await validate()).toMatchObject({ valid: false, errors: [issue] });
   });
 
   test('is valid when its graph can run', async () => {

@@ -99,6 +99,8 @@ describe('errors', () => {
       draw('s -> l1 -true-> l2 -true-> a -> l2 -> l1\na -> l1'),
       ['loop_body_escape'],
     ],
+    ['a node that sets secrets', draw('secrets -> a'), ['key_reserved']],
+    ['an output under secrets', draw('a -> b', { a: { output_key: 'secrets' } }), ['key_reserved']],
     ['an unknown tool', draw('t', { t: { tool_name: 'rm_rf' } }), ['unknown_tool']],
     [
       'an unknown custom tool',
@@ -266,6 +268,26 @@ describe('warnings', () => {
       }),
       ['parallel_output_key'],
     ],
+    [
+      'a hyphen that is a subtraction in an expression',
+      draw('a-map -> c -true-> d\nc -false-> e', {
+        c: { expression: "len('a-map') > 3 and a-map.item > 1" },
+        d: { prompt: '{a-map.item}' },
+      }),
+      ['key_not_readable'],
+    ],
+    [
+      'a subtraction of two keys that exist',
+      draw('a -> b -> a-b -> c -true-> d\nc -false-> e', { c: { expression: 'a-b > 1' } }),
+      [],
+    ],
+    ['a dot that is a field', draw('a.b -> d', { d: { prompt: '{a.b}' } }), ['key_not_readable']],
+    [
+      'a key of the input with a hyphen',
+      draw('c -true-> a\nc -false-> b', { c: { expression: 'order-total > 1' } }),
+      ['key_not_readable', 'key_not_set', 'key_not_set'],
+      ['order-total'],
+    ],
     ['a key that may come with the input', draw('a', { a: { prompt: '{ticket}' } }), []],
     [
       'a key the input does not have',
@@ -303,6 +325,24 @@ describe('warnings', () => {
     cases.map(([title, graph, expected, inputKeys]) => ({ title, graph, expected, inputKeys })),
   )('$title', ({ graph, expected, inputKeys }) => {
     expect(issuesOf(graph, inputKeys)).toEqual({ errors: [], warnings: expected });
+  });
+
+  test('name the place of a key that cannot be read, and what to call it', () => {
+    const graph = draw('a-map -> c -true-> d\nc -false-> e', { c: { expression: '1 < a-map' } });
+    expect(checkGraph(graph, context).warnings).toEqual([
+      {
+        code: 'key_not_readable',
+        message:
+          "Node 'c': 'a-map' at position 4 is 'a' minus 'map'; to read that key, call it 'a_map'",
+        ...{ node_id: 'c', path: 'nodes[1].expression', position: 4 },
+      },
+    ]);
+  });
+
+  test('are all about the key secrets of a graph from before it was reserved', () => {
+    const graph = draw('secrets -> a');
+    const { errors, warnings } = checkGraph(graph, { ...context, maySetSecrets: true });
+    expect([codes(errors), codes(warnings)]).toEqual([[], ['key_reserved']]);
   });
 
   test('nodes after a cycle are unreachable', () => {

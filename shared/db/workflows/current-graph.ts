@@ -21,6 +21,7 @@ const currentRow = z.object({
   graph: storedJson(),
   input_schema: storedJson<JsonObject | null>(),
   tool_revision: z.number(),
+  may_set_secrets: z.boolean(),
   custom_tools: z.array(z.string()),
   secrets: z.record(z.string(), z.array(z.string())),
 });
@@ -29,6 +30,8 @@ const currentRow = z.object({
 export interface CurrentGraph {
   version: number;
   graph: Json;
+  /** It was stored when a node could set the key `secrets`. */
+  maySetSecrets: boolean;
   /** The schema of the input; null accepts any object. */
   inputSchema: JsonObject | null;
   /** The workspace's custom tools. Only those that an agent of the graph offers are complete. */
@@ -54,7 +57,7 @@ export async function readCurrentGraph(
   drawn?: Pick<CurrentGraph, 'graph' | 'inputSchema'>,
 ): Promise<CurrentGraph | undefined> {
   const row = await db.maybeOne(sql.prepared('current_graph', currentRow)`
-    SELECT v.version, v.graph, v.input_schema, s.tool_revision,
+    SELECT v.version, v.graph, v.input_schema, v.may_set_secrets, s.tool_revision,
            ARRAY(SELECT name FROM custom_tools WHERE workspace_id = ${ids.workspaceId}) AS custom_tools,
            (SELECT coalesce(json_object_agg(name, allowed_hosts), '{}') FROM secrets
             WHERE workspace_id = ${ids.workspaceId}) AS secrets
@@ -73,6 +76,7 @@ export async function readCurrentGraph(
   const complete = await readToolDefinitions(db, { workspaceId, names: offered });
   return {
     version: row.version,
+    maySetSecrets: drawn === undefined && row.may_set_secrets,
     graph,
     inputSchema,
     customTools: new Map<string, CustomToolDefinition>([

@@ -10,6 +10,7 @@ import { checkAgentTools } from './agent-tools.ts';
 import { checkMarkup } from './markup.ts';
 import { checkMockOutputs, checkSecretHosts, checkSecretsIn, refuse } from './secrets.ts';
 import { SECRETS } from '../../values/secrets.ts';
+import { checkCompoundKeys, namedKeys } from './unreadable-keys.ts';
 import type { Unreadable, ValidationContext } from './validate.ts';
 
 /** A top-level key that a node reads, and where. */
@@ -26,6 +27,7 @@ export function checkTexts(
   unreadable: Unreadable,
 ): KeyRead[] {
   const reads: KeyRead[] = [];
+  const keys = namedKeys(graph, context.inputKeys);
   graph.nodes.forEach((node, at) => {
     if (unreadable.has(at)) return;
     if (node.kind === 'tool') {
@@ -40,6 +42,7 @@ export function checkTexts(
     const texts = nodeTexts(node);
     for (const text of texts) {
       const path = `nodes[${at}].${text.path}`;
+      checkCompoundKeys(issues, node, text, path, keys);
       for (const read of checkText(issues, node, text, path, context)) {
         reads.push({ ...read, node: at, path });
       }

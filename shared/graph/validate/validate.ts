@@ -2,7 +2,9 @@ import type { ToolDefinitions } from '../../agents/offered-tools.ts';
 import type { Graph, GraphNode } from '../../contract/graph.ts';
 import type { MemberStanding } from '../gate-settings.ts';
 import { utf8Bytes } from '../../values/canonical-json.ts';
+import { SECRETS } from '../../values/secrets.ts';
 import { calledBy, callKey, type CallProblems } from '../called-workflows.ts';
+import { outputKey } from '../compile.ts';
 import type { Issues } from '../issues.ts';
 import { checkGate } from './gates.ts';
 import { checkKeys } from './keys.ts';
@@ -28,6 +30,8 @@ export interface ValidationContext extends ToolDefinitions {
   members?: readonly MemberStanding[];
   /** By provider, why its models cannot be called. Plain data, since checks can run on another thread. */
   unavailableProviders?: Readonly<Record<string, string>>;
+  /** The graph was stored when a node could set the key `secrets`: it keeps running, with a warning. */
+  maySetSecrets?: boolean;
   /** Keys that the run's input can have; undefined if it can have any. */
   inputKeys?: readonly string[];
 }
@@ -67,6 +71,7 @@ export function checkMeaning(
   unreadable: Unreadable,
 ): void {
   checkNames(issues, graph);
+  checkReservedKeys(issues, graph, context.maySetSecrets);
   const links = linkGraph(graph);
   const structure = checkStructure(issues, graph, links, unreadable);
   graph.nodes.forEach((node, at) => {
@@ -99,6 +104,18 @@ function checkCalls(
 
 /** As the rest of a sentence. At run time the same text is one of its own. */
 const withSmallStart = (text: string): string => text.charAt(0).toLowerCase() + text.slice(1);
+
+/** A reference to `secrets` is one to the secrets of the workspace, so that no text can read this key of the state. */
+function checkReservedKeys(issues: Issues, { nodes }: Graph, allowed = false): void {
+  nodes.forEach((node, at) => {
+    const field = node.id === SECRETS ? 'id' : 'output_key';
+    if (node.id !== SECRETS && outputKey(node) !== SECRETS) return;
+    const message = `Node '${node.id}': nothing can read the key '${SECRETS}', which stands for the secrets of the workspace: choose another ${field}`;
+    const place = { node_id: node.id, path: `nodes[${at}].${field}` };
+    if (allowed) issues.warning('key_reserved', message, place);
+    else issues.error('key_reserved', message, place);
+  });
+}
 
 function checkNames(issues: Issues, graph: Graph): void {
   const ids = new Set<string>();

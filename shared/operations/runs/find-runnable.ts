@@ -61,7 +61,7 @@ async function runnableOf(workspaceId: string, current: CurrentGraph): Promise<R
 
 async function judge(
   workspaceId: string,
-  { graph, customTools, workflows, secrets, calls, toolRevision }: CurrentGraph,
+  { graph, customTools, workflows, secrets, calls, maySetSecrets, toolRevision }: CurrentGraph,
 ): Promise<Pick<Runnable, 'graph' | 'refusal' | 'toolRevision'>> {
   const report = await checkGraphUntrusted(workspaceId, graph, {
     tools: builtinTools,
@@ -69,6 +69,7 @@ async function judge(
     workflows,
     secrets,
     calls,
+    maySetSecrets,
   });
   const errors = [...report.errors, ...(await schemaIssues(workspaceId, report.graph))];
   if (report.graph !== undefined && errors.length === 0) {

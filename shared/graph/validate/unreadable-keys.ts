@@ -1,0 +1,76 @@
+import type { Graph, GraphNode } from '../../contract/graph.ts';
+import { outputKey } from '../compile.ts';
+import { parseTemplate } from '../expression/template.ts';
+import type { Issues } from '../issues.ts';
+import type { NodeText } from '../node-texts.ts';
+
+/** Keys of the state that texts cannot name as they are written. */
+export interface NamedKeys {
+  all: ReadonlySet<string>;
+  /** Those that are no single name in an expression: with a hyphen or a dot. */
+  compound: ReadonlySet<string>;
+}
+
+/** Names with characters between them that an expression reads as operators. */
+const COMPOUND = /[\p{L}\p{N}_$]+(?:[-.][\p{L}\p{N}_$]+)+/gu;
+const QUOTED = /'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"/gs;
+const BETWEEN = /[-.]/;
+
+/** The keys that the nodes of a graph and its input set. */
+export function namedKeys({ nodes }: Graph, inputKeys: readonly string[] = []): NamedKeys {
+  const all = new Set([...nodes.flatMap((node) => [node.id, outputKey(node)]), ...inputKeys]);
+  return { all, compound: new Set([...all].filter((key) => BETWEEN.test(key))) };
+}
+
+/** Warns about a key that a text means, and that is something else there: `my-map` is a subtraction in an expression. */
+export function checkCompoundKeys(
+  issues: Issues,
+  node: GraphNode,
+  { language, text }: NodeText,
+  path: string,
+  { all, compound }: NamedKeys,
+): void {
+  if (compound.size === 0) return;
+  for (const { written, position } of compoundsIn(language, text)) {
+    const key = prefixesOf(written).find((prefix) => compound.has(prefix));
+    if (key === undefined) continue;
+    // In a template, a hyphen is part of the name.
+    const minus = language === 'expression' && key.includes('-');
+    const parts = key.split(minus ? '-' : '.');
+    const [first = '', second = ''] = parts;
+    const meant = minus ? parts.every((part) => isKnown(part, all)) : all.has(first);
+    if (parts.length < 2 || meant) continue;
+    const reading = minus ? `'${first}' minus '${second}'` : `the field '${second}' of '${first}'`;
+    const better = key.replaceAll(/[-.:]/g, '_');
+    issues.warning(
+      'key_not_readable',
+      `Node '${node.id}': '${key}' at position ${position} is ${reading}; to read that key, call it '${better}'`,
+      { node_id: node.id, path, position },
+    );
+  }
+}
+
+/** A number, or a key with or without its fields. */
+const isKnown = (part: string, keys: ReadonlySet<string>): boolean =>
+  /^\d+$/.test(part) || keys.has(part.split('.', 1)[0]!);
+
+function compoundsIn(
+  language: NodeText['language'],
+  text: string,
+): { written: string; position: number }[] {
+  if (language === 'template') {
+    return parseTemplate(text).parts.flatMap((part) =>
+      typeof part === 'string' ? [] : [{ written: part.text, position: part.position + 1 }],
+    );
+  }
+  const unquoted = text.replaceAll(QUOTED, (quoted) => ' '.repeat(quoted.length));
+  return [...unquoted.matchAll(COMPOUND)].map(({ 0: written, index: position }) => {
+    return { written, position };
+  });
+}
+
+/** `a-b.c` and `a-b`, the longest first. */
+function prefixesOf(written: string): string[] {
+  const ends = [...written.matchAll(/[-.[]/g)].map(({ index }) => index);
+  return [written, ...ends.toReversed().map((end) => written.slice(0, end))];
+}
