@@ -102,6 +102,9 @@ async function sendRepeatedly<Answer>(
   }
 }
 
+/** Keeps the byte order mark of CSV, which `Response.text` removes. */
+const exactText = new TextDecoder('utf-8', { ignoreBOM: true });
+
 async function sendOnce(
   { fetch, baseUrl }: Connection,
   url: string,
@@ -111,7 +114,7 @@ async function sendOnce(
   let text: string;
   try {
     response = await fetch(url, request);
-    text = await response.text();
+    text = exactText.decode(await response.arrayBuffer());
   } catch (error) {
     request.signal.throwIfAborted();
     throw new ConnectionError(`${baseUrl} cannot be reached${reasonOf(error)}`, { cause: error });

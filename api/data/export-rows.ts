@@ -1,13 +1,13 @@
 import type { FastifyRequest } from 'fastify';
 import type { ExportKind } from '../../shared/contract/data/export.ts';
 import { exportColumns, type ExportSet } from '../../shared/db/data/exports.ts';
-import { csvLine } from '../http/csv.ts';
+import { csvHeader, csvLine } from '../http/csv.ts';
 import { answerData } from './envelope.ts';
 
 /** As CSV, in batches. */
 export async function* csvOf(kind: ExportKind, set: ExportSet): AsyncGenerator<string> {
   const columns = exportColumns[kind];
-  yield csvLine(columns);
+  yield csvHeader(columns);
   for await (const batch of set.batches('texts')) {
     yield batch.map((row) => csvLine(columns.map((column) => row[column]))).join('');
   }

@@ -15,6 +15,9 @@ const QUOTED = /[",\r\n]/;
 /** One line, with its line break. Objects and lists become JSON, null an empty cell. */
 export const csvLine = (cells: readonly unknown[]): string => `${cells.map(csvCell).join(',')}\r\n`;
 
+/** The first line, with the names of the columns. The byte order mark tells spreadsheets that the text is UTF-8. */
+export const csvHeader = (columns: readonly string[]): string => `\ufeff${csvLine(columns)}`;
+
 function csvCell(value: unknown): string {
   if (value === null || value === undefined) return '';
   // A number may start with a minus sign.

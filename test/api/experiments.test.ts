@@ -70,7 +70,8 @@ describe('the experiments of a workflow', () => {
     expect(csv.type).toBe('text/csv; charset=utf-8');
     const lines = csv.body.trimEnd().split('\r\n');
     expect(lines).toHaveLength(8);
-    expect(lines[0]).toContain('run_id,rehearsal_run_id,outcome');
+    expect(lines[0]).toMatch(/^\ufeffrun_id,rehearsal_run_id,outcome/);
+    expect(csv.body.lastIndexOf('\ufeff')).toBe(0);
     // A spreadsheet must not read the name of a check as a formula.
     expect(lines[1]).toContain(",'=small,");
 

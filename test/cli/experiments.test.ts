@@ -62,7 +62,7 @@ test('a draft is tried on past runs, and its end says whether checks are lost', 
   const listed = (await ops(['experiments', 'list', 'Letter', '-o', 'json'])).json() as any[];
   expect(listed.map(({ id }) => id)).toContain(experiment.id);
   const csv = await ops(['experiments', 'show', experiment.id, '--csv']);
-  expect(csv.stdout.split('\r\n')[0]).toContain('outcome,reason,checks_won');
+  expect(csv.stdout.split('\r\n')[0]).toMatch(/^\ufeffrun_id,.*outcome,reason,checks_won/);
   const cancelled = await ops(['experiments', 'cancel', experiment.id]);
   expect(cancelled).toMatchObject({ code: 1, stderr: expect.stringContaining('done') });
 });

@@ -90,6 +90,7 @@ test('a run is run again, forked and listed from the terminal', async () => {
   expect((await ops(['runs', 'list', '--view', 'Again'])).stderr).toContain("no view 'Again'");
   const csv = await ops(['runs', 'export', '--workflow', 'Letter']);
   expect(csv.stdout.split('\r\n')).toHaveLength(1 + 4 + 1);
+  expect(csv.stdout).toMatch(/^\ufeffid,/);
 });
 
 test('what cannot be forked is said, with the exit code of a refusal', async () => {

@@ -14,7 +14,7 @@ import { listResults } from '../../../shared/db/experiments/results.ts';
 import { requireWorkflow } from '../../../shared/db/workflows/workflows.ts';
 import { cancelExperiment, startExperiment } from '../../../shared/operations/experiments/start.ts';
 import type { App, RouteContext } from '../../deps.ts';
-import { csvLine } from '../../http/csv.ts';
+import { csvHeader, csvLine } from '../../http/csv.ts';
 import { answers, workflowParams } from '../../http/responses.ts';
 
 const tags = ['Experiments'];
@@ -128,7 +128,7 @@ const columns: Record<string, (run: ComparedRun) => unknown> = {
 
 const csvOf = (runs: readonly ComparedRun[]): string =>
   [
-    csvLine(Object.keys(columns)),
+    csvHeader(Object.keys(columns)),
     ...runs.map((run) => csvLine(Object.values(columns).map((cell) => cell(run)))),
   ].join('');
 

@@ -7,7 +7,7 @@ import {
 } from '../../../shared/contract/run.ts';
 import { runPages } from '../../../shared/db/run-lists/run-list.ts';
 import type { App, RouteContext } from '../../deps.ts';
-import { csvLine } from '../../http/csv.ts';
+import { csvHeader, csvLine } from '../../http/csv.ts';
 import { createExportSlots, EXPORT_MS, sendExport } from '../../http/export-stream.ts';
 import { answers } from '../../http/responses.ts';
 
@@ -65,7 +65,7 @@ async function* textOf(
   first: readonly RunSummary[],
   others: AsyncGenerator<RunSummary[]>,
 ): AsyncGenerator<string> {
-  if (format === 'csv') yield csvLine(runExportColumns);
+  if (format === 'csv') yield csvHeader(runExportColumns);
   yield first.map(lines[format]).join('');
   for await (const runs of others) yield runs.map(lines[format]).join('');
 }

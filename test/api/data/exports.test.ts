@@ -72,7 +72,10 @@ describe('an export', () => {
     expect(answer.headers['content-disposition']).toBe('attachment; filename="entities.csv"');
     expect(answer.headers['x-credits-consumed']).toBe('1');
     const [head, row, end] = answer.text.split('\r\n');
-    expect(head).toMatch(/^id,feed_id,entity_type,canonical_name,aliases,attributes,/);
+    expect(head).toMatch(/^\ufeffid,feed_id,entity_type,canonical_name,aliases,attributes,/);
+    expect(answer.text.lastIndexOf('\ufeff')).toBe(0);
+    const json = await ask({ kind: 'entities', format: 'json', feed_id: feed.id });
+    expect(json.text).toMatch(/^\{/);
     expect(row).toContain(`ent_1,${feed.id},project,"'=cmd|""x""",[],"{""a"": ""b,\\""c\\""""}"`);
     expect(end).toBe('');
   });
@@ -91,7 +94,7 @@ describe('an export', () => {
     const json = await ask({ kind: 'entities', format: 'json' });
     expect([json.body.data, json.body.meta.credits_consumed]).toEqual([[], 0]);
     const csv = await ask({ kind: 'events', format: 'csv' });
-    expect(csv.text.split('\r\n')).toEqual([expect.stringMatching(/^id,/), '']);
+    expect(csv.text.split('\r\n')).toEqual([expect.stringMatching(/^\ufeffid,/), '']);
   });
 
   test('is cut at 10,000 rows, says so, and charges for those', async () => {

@@ -32,6 +32,7 @@ test('has every run of the workspace once, newest first, over all pages', async 
   expect(status).toBe(200);
   expect(headers['content-type']).toBe('application/x-ndjson; charset=utf-8');
   expect(headers['content-disposition']).toBe('attachment; filename="runs.ndjson"');
+  expect(text).toMatch(/^\{/);
   const runs = text
     .trimEnd()
     .split('\n')
@@ -46,7 +47,8 @@ test('CSV has a header row, and no cell that a spreadsheet reads as a formula', 
   const { headers, text } = await exported('?status=failed');
   expect(headers['content-type']).toBe('text/csv; charset=utf-8');
   const [head = '', first = ''] = text.split('\r\n');
-  expect(head.startsWith('id,run_id,workspace_id,workflow_id,workflow_name,')).toBe(true);
+  expect(text.lastIndexOf('\ufeff')).toBe(0);
+  expect(head.startsWith('\ufeffid,run_id,workspace_id,workflow_id,workflow_name,')).toBe(true);
   expect(first).toContain(",'=1+1,");
   expect(text).toContain(`"Line one\n'@two, ""three"""`);
   expect(text.split('\r\n')).toHaveLength(1 + 401 + 1);
