@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { gateKinds, gateStatuses } from '../../contract/gate.ts';
-import { AppError, conflict, notFound } from '../../errors.ts';
+import { AppError, conflict, forbiddenWithout, notFound } from '../../errors.ts';
 import { type GateAnswer, withoutNulls } from '../../gate-decision.ts';
 import type { JsonObject } from '../../json.ts';
 import { newId } from '../../crypto/ids.ts';
@@ -14,6 +14,7 @@ import type { Decided, Decision } from './decision.ts';
 import { decisionEffects, isFirstOf, queuedDecision } from './effects.ts';
 import { isChosen } from './gate-records.ts';
 import { findRuledGate, hasApproved } from './ruled-gates.ts';
+import { decider } from './standing.ts';
 
 const decided = z.object({
   run_status: z.string().nullable(),
@@ -22,12 +23,14 @@ const decided = z.object({
   outbox_id: z.number().nullable(),
   first: z.boolean(),
   ruled: z.boolean(),
+  may_decide: z.boolean(),
 });
 
 /**
  * Records a person's decision at a gate. A gate can be decided while it is open and its run is running or paused,
  * regardless of the run's other gates. Decides nothing and returns `ruled` when the gate has settings: see `votes.ts`.
- * Throws AppError `not_found`, or `conflict` with the state of the gate.
+ * Throws AppError `not_found`, `conflict` with the state of the gate, and `forbidden` for a member who has lost the right
+ * meanwhile.
  *
  * One statement is enough unless it has to wait for the run's row. Then its snapshot is outdated: the gate it chose may
  * be decided, and newly opened gates are missing. In that case it decides nothing, and a second attempt locks the row
@@ -76,6 +79,7 @@ function decidedGate(decision: Decision): FragmentSqlToken {
       SELECT g.run_id, g.step_key, g.round, g.settings IS NOT NULL AS ruled FROM run JOIN gates g ON g.run_id = run.id
       WHERE run.status IN ('running', 'paused') AND g.status = 'open' AND run.rehearsal IS NULL
         AND ${isChosen(decision)}
+        AND (${actor.id}::text IS NULL OR EXISTS (SELECT FROM decider))
         AND (g.kind = 'human_gate') = (${digest}::text IS NULL) AND (g.digest = ${digest}) IS NOT FALSE
       ORDER BY g.opened_at, g.step_key LIMIT 1
     ), gate AS (
@@ -122,13 +126,16 @@ async function decideOpenGate(
   const answer = await db.one(sql.prepared('gates_decide', decided)`
     WITH run AS (
       SELECT id, status, rehearsal FROM runs WHERE id = ${runId} AND workspace_id = ${actor.workspaceId} FOR UPDATE
-    ), ${decidedGate(decision)}, ${decisionEffects(sql.fragment`${output}`)},
+    ), decider AS (${decider(actor, sql.fragment`run`)}), ${decidedGate(decision)},
+    ${decisionEffects(sql.fragment`${output}`)},
     ${decisionAudit(decision, auditId)}, ${queuedDecision(answerMembers(({ value }) => value(signalled)))}
     SELECT (SELECT status FROM run) AS run_status, (SELECT step_key FROM gate), (SELECT round FROM gate),
            (SELECT id FROM promise) AS outbox_id, ${isFirstOf(runId)} AS first,
-           coalesce((SELECT ruled FROM chosen), false) AS ruled
+           coalesce((SELECT ruled FROM chosen), false) AS ruled,
+           ${actor.id}::text IS NULL OR EXISTS (SELECT FROM decider) AS may_decide
   `);
   const { run_status: runStatus, step_key, round, outbox_id: id, ruled } = answer;
+  if (runStatus !== null && !answer.may_decide) throw forbiddenWithout('approve_gates');
   if (step_key === null || round === null || id === null) return { runStatus, ruled };
   const { input } = signalled;
   const payload = withoutNulls({

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { GateVote } from '../../contract/gate.ts';
-import { notFound } from '../../errors.ts';
+import { forbiddenWithout, notFound } from '../../errors.ts';
 import { withoutNulls } from '../../gate-decision.ts';
 import type { JsonObject } from '../../json.ts';
 import { aroundLabel } from '../../rejection.ts';
@@ -11,6 +11,7 @@ import type { Decided, Decision } from './decision.ts';
 import { refusal } from './decisions.ts';
 import { decisionEffects, isFirstOf, queuedDecision } from './effects.ts';
 import { findRuledGate, hasApproved, type RuledGate } from './ruled-gates.ts';
+import { mayStillDecide } from './standing.ts';
 
 /** Records that someone tried to decide a gate who cannot. */
 export async function recordRefusedDecision(
@@ -40,8 +41,8 @@ const lockedRun = z.object({ status: z.string() });
 
 /**
  * Records one person's decision at a gate with settings. All decisions of a run wait for its row, so each sees those
- * before it: the last required approval decides, and no later one counts. Throws AppError `not_found`, or `conflict` with
- * the state of the gate.
+ * before it: the last required approval decides, and no later one counts. Throws AppError `not_found`, `conflict` with
+ * the state of the gate, and `forbidden` for a member who has lost the right meanwhile.
  */
 export async function voteAtGate(db: Pool, decision: Decision): Promise<VoteOutcome> {
   return db.transaction(async (tx): Promise<VoteOutcome> => {
@@ -50,6 +51,7 @@ export async function voteAtGate(db: Pool, decision: Decision): Promise<VoteOutc
       WHERE id = ${decision.runId} AND workspace_id = ${decision.actor.workspaceId} FOR UPDATE
     `);
     if (run === null) throw notFound('Run');
+    if (!(await mayStillDecide(tx, decision.actor))) throw forbiddenWithout('approve_gates');
     const gate = await findRuledGate(tx, decision);
     if (gate !== undefined && hasApproved(gate, decision)) return { outcome: 'repeated' };
     const open = run.status === 'running' || run.status === 'paused';

@@ -11,6 +11,7 @@ import type { JsonObject } from '../../../shared/json.ts';
 import { runTick } from '../../../shared/operations/schedules/ticks.ts';
 import { connectMcp } from '../../fakes/mcp-client.ts';
 import { echo, edge, type Engine, startEngine } from '../../support/engine.ts';
+import { beside } from '../../support/lock-waits.ts';
 import { call as callOf, childrenOf } from '../../support/sub-workflows.ts';
 
 const row = z.object({});
@@ -206,6 +207,43 @@ describe('a gate that only some can decide', () => {
     );
     await engine.db.query(sql.type(row)`UPDATE members SET role = 'admin' WHERE id = ${ben.id}`);
     expect((await approve(runId, ben.headers)).status).toBe(200);
+    await engine.until(runId, ['success']);
+  });
+
+  const losses = {
+    'their role': sql.fragment`UPDATE members SET role = 'viewer'`,
+    'the permission': sql.fragment`UPDATE members SET overrides = '{"approve_gates": false}'`,
+    'their membership': sql.fragment`DELETE FROM members`,
+  };
+  test.each<[keyof typeof losses, string, JsonObject]>(
+    (Object.keys(losses) as (keyof typeof losses)[]).flatMap((loss) => [
+      [loss, 'without rules', {}],
+      [loss, 'with two approvals', { required: 2 }],
+    ]),
+  )('refuses a member who loses %s while their decision waits, %s', async (loss, _, settings) => {
+    const [ann, ben, cat] = [await caller(), await caller(), await caller()];
+    const runId = await waiting(settings);
+    const lose = sql.type(row)`${losses[loss]} WHERE id = ${ann.id}`;
+    const waits = sql.fragment`UPDATE runs SET updated_at = now() WHERE id = ${runId}`;
+    const answer = await beside(
+      engine.db,
+      waits,
+      () => approve(runId, ann.headers),
+      () => engine.db.query(lose),
+    );
+    expect(answer).toMatchObject({
+      status: 403,
+      body: { detail: "This action requires the 'approve_gates' permission" },
+    });
+    expect((await approve(runId, ann.headers)).status).toBe(
+      loss === 'their membership' ? 401 : 403,
+    );
+    // Nothing is lost: others decide it, and only their decisions count.
+    expect((await approve(runId, ben.headers)).status).toBe(200);
+    if (settings['required'] === 2) {
+      expect((await engine.run(runId)).status).toBe('paused');
+      expect((await approve(runId, cat.headers)).status).toBe(200);
+    }
     await engine.until(runId, ['success']);
   });
 
