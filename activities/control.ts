@@ -9,7 +9,7 @@ import type { ControlActivities, LedgerState } from '../shared/execution.ts';
 import { toDollars } from '../shared/money.ts';
 import { notifyParent } from '../shared/operations/runs/notices.ts';
 import { recordRunSpan } from '../shared/operations/runs/run-span.ts';
-import { evaluateChecksUntrusted } from '../shared/platform/threads/untrusted.ts';
+import { evaluateStoredChecks } from '../shared/platform/threads/run-checks.ts';
 import { type ChildDeps, createChildActivities, executionId } from './children.ts';
 import { withFinalErrors } from './final-errors.ts';
 
@@ -61,7 +61,7 @@ export function createControlActivities(
       const { status, costMicros, settled, hasParent } = await settleRun(
         db,
         { ...call, execution: executionId() },
-        evaluateChecksUntrusted,
+        evaluateStoredChecks,
       );
       frames.wakeNow(call.run_id);
       if (settled) await recordRunSpan(deps, call.run_id);

@@ -17,6 +17,7 @@ import { dryRun } from './measures/pure/dry-run.ts';
 import { fairness } from './measures/fairness.ts';
 import { grown } from './measures/data/grown.ts';
 import { dataReading } from './measures/data/reading.ts';
+import { largeStates } from './measures/large-states.ts';
 import { latency } from './measures/latency.ts';
 import { map } from './measures/map.ts';
 import { mcp } from './measures/mcp.ts';
@@ -66,6 +67,7 @@ const onStack = {
   ingest,
   throughput,
   stalls,
+  'large-states': largeStates,
   fairness,
   schedules,
   deliveries,

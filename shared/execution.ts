@@ -218,9 +218,13 @@ export type FailureVerdict =
   /** Steps that failed for the workflow but are finished in the ledger, with their outputs. */
   | { verdict: 'finished'; outputs: Record<string, Json> };
 
+/**
+ * `output` and `state` are the JSON texts of objects: the workflow's thread writes them, so that a worker does not parse
+ * and write them again on its main thread.
+ */
 export interface SettleCall extends PendingWrites {
-  output: JsonObject;
-  state: JsonObject;
+  output: string;
+  state: string;
 }
 
 interface SettleResult {

@@ -83,7 +83,7 @@ interface Lag {
 }
 
 /** The longest delay of each event loop since the last read, in ms. */
-async function readLag({ apiUrl, workerMetricsUrl }: Stack): Promise<Lag> {
+export async function readLag({ apiUrl, workerMetricsUrl }: Stack): Promise<Lag> {
   const [api, worker] = await Promise.all(
     [`${apiUrl}/metrics`, workerMetricsUrl].map(async (url) => {
       const text = await (await request(url)).body.text();

@@ -8,6 +8,15 @@ import { holdsText } from './expression/text-search.ts';
 import { MAX_WORK, takeTextWork, takeWork, type WorkBudget } from '../values/work-budget.ts';
 
 /** The input of checks: a successful run. */
+/** A run with its state and output as JSON texts. */
+export type StoredRun = Omit<CheckedRun, 'state' | 'output'> & { state: string; output: string };
+
+export const parseChecked = ({ state, output, ...run }: StoredRun): CheckedRun => ({
+  ...run,
+  state: JSON.parse(state) as CheckedRun['state'],
+  output: JSON.parse(output) as CheckedRun['output'],
+});
+
 export interface CheckedRun {
   state: JsonObject;
   output: JsonObject;

@@ -143,8 +143,8 @@ const settle = (runId: string) =>
     run_id: runId,
     control: [],
     observed: [],
-    output: {},
-    state: {},
+    output: '{}',
+    state: '{}',
     execution: 'e',
   });
 

@@ -68,8 +68,8 @@ const settle = (runId: string, execution = 'e') =>
     run_id: runId,
     control: [],
     observed: [],
-    output: {},
-    state: {},
+    output: '{}',
+    state: '{}',
     execution,
   });
 const fail = (runId: string) =>

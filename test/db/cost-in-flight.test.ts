@@ -89,8 +89,8 @@ const settle = (runId: string) =>
     run_id: runId,
     control: [],
     observed: [],
-    output: {},
-    state: {},
+    output: '{}',
+    state: '{}',
     execution: 'e',
   });
 /** Simulates that the worker of this step died a while ago. */

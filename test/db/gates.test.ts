@@ -183,7 +183,13 @@ describe('a gate that is open when its run ends', () => {
     [
       'well',
       (runId) =>
-        settleRun(engine.db, { ...nothing, run_id: runId, output: {}, state: {}, execution: 'e1' }),
+        settleRun(engine.db, {
+          ...nothing,
+          run_id: runId,
+          output: '{}',
+          state: '{}',
+          execution: 'e1',
+        }),
     ],
   ];
   test.each(ends)('is closed with a run that ends %s', async (_how, end) => {

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { z } from 'zod';
 import { beginChildStep } from '../../shared/db/children/steps.ts';
-import { createBudget, readBudget } from '../../shared/db/money/budgets.ts';
+import { createBudget, deleteBudget, readBudget } from '../../shared/db/money/budgets.ts';
 import { sql } from '../../shared/db/pool.ts';
 import { abandonRun } from '../../shared/db/runs/ends.ts';
 import { beginStep } from '../../shared/db/runs/steps.ts';
@@ -212,6 +212,8 @@ async function play(schedule: Schedule): Promise<void> {
   }
   await expectLedgerToAgree(engine.db);
   await expectCostsToAgree(engine.db);
+  // A workspace has few.
+  if (world.budgetId !== undefined) await deleteBudget(engine.db, engine.actor, world.budgetId);
 }
 
 test(

@@ -32,7 +32,7 @@ afterEach(() => engine.db.query(sql.unsafe`DELETE FROM data_endpoints`));
 const subscribe = () => subscribeToAll({ db: engine.db, workspaceId: engine.actor.workspaceId });
 const execution = 'e1';
 const settle = (db: Pool, runId: string) =>
-  settleRun(db, { run_id: runId, control: [], observed: [], output: {}, state: {}, execution });
+  settleRun(db, { run_id: runId, control: [], observed: [], output: '{}', state: '{}', execution });
 const pause = (db: Pool, runId: string) =>
   pauseAtGates(db, {
     run_id: runId,

@@ -40,8 +40,8 @@ const settle = (runId: string) =>
     run_id: runId,
     control: [],
     observed: [],
-    output: { a: 'x' },
-    state: { a: 'x' },
+    output: '{"a":"x"}',
+    state: '{"a":"x"}',
     execution: 'e1',
   });
 

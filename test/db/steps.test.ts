@@ -160,7 +160,7 @@ describe('a step in progress when its run ends', () => {
     expect((await step(lost))?.status).toBe('cancelled');
     const done = await newRun();
     await begin(done, 'one');
-    const nothing = { control: [], observed: [], output: {}, state: {} };
+    const nothing = { control: [], observed: [], output: '{}', state: '{}' };
     await settleRun(engine.db, { ...nothing, run_id: done, execution: 'e1' });
     expect((await step(done))?.status).toBe('cancelled');
   });

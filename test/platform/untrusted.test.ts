@@ -3,6 +3,7 @@ import { type PerformanceEntry, PerformanceObserver } from 'node:perf_hooks';
 import type { EvaluationCheck } from '../../shared/contract/graph.ts';
 import { type Policies, unrestricted } from '../../shared/contract/policy.ts';
 import type { CheckedRun } from '../../shared/graph/checks.ts';
+import { evaluateChecksUntrusted } from '../../shared/platform/threads/run-checks.ts';
 import type { Json, JsonObject } from '../../shared/json.ts';
 import {
   answerUntrusted,
@@ -10,7 +11,6 @@ import {
   checkGraphUntrusted,
   checkPolicyPatterns,
   diffGraphsUntrusted,
-  evaluateChecksUntrusted,
   evaluateUntrusted,
   judgeUntrusted,
   schemaProblem,

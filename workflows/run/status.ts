@@ -30,7 +30,11 @@ export function show(
 
 export async function finish(run: Run): Promise<RunResult> {
   const { output, state } = run.scheduler.result();
-  const { status, cost_usd } = await wholeRun.settleRun({ ...pendingWrites(run), output, state });
+  const { status, cost_usd } = await wholeRun.settleRun({
+    ...pendingWrites(run),
+    output: JSON.stringify(output),
+    state: JSON.stringify(state),
+  });
   upsertSearchAttributes([
     { key: statusKey, value: status },
     { key: costKey, value: cost_usd },

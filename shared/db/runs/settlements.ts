@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { EvaluationCheck, Evals } from '../../contract/graph.ts';
 import type { StreamFrame } from '../../contract/stream.ts';
 import type { SettleCall } from '../../execution.ts';
-import { type CheckedRun, evaluateChecks } from '../../graph/checks.ts';
+import { evaluateChecks, parseChecked, type StoredRun } from '../../graph/checks.ts';
 import { SMALL_WORK } from '../../values/work-budget.ts';
 import { toDollars } from '../../money.ts';
 import { pendingWriteCtes, controlRows, movedFrames } from './pending-writes.ts';
@@ -39,12 +39,12 @@ export interface Settlement {
 export type EvaluateChecks = (
   workspaceId: string,
   checks: EvaluationCheck[],
-  run: CheckedRun,
+  run: StoredRun,
 ) => Promise<Evals>;
 
 /** Evaluates cheap checks; expensive ones fail. */
 const evaluateOnTheSpot: EvaluateChecks = (_workspaceId, checks, run) =>
-  Promise.resolve(evaluateChecks(checks, run, { budget: { work: SMALL_WORK } }));
+  Promise.resolve(evaluateChecks(checks, parseChecked(run), { budget: { work: SMALL_WORK } }));
 
 /**
  * Ends a run with success: status, duration, output, state, evaluation checks, `run_completed` and `run_evaluated`. A
@@ -135,7 +135,7 @@ async function writeSettlement(
   )`
     WITH run AS (
       UPDATE runs SET ${stopClocks(scored == null ? undefined : sql.fragment`${scored.run.duration_ms}::bigint`)}, status = 'success', started_at = coalesce(started_at, clock_timestamp()),
-        output = ${JSON.stringify(call.output)}::json, state = ${JSON.stringify(call.state)}::json,
+        output = ${call.output}::json, state = ${call.state}::json,
         evals = ${evals == null ? null : JSON.stringify(evals)}::json, frame_seq = frame_seq + ${count}::int,
         temporal_run_id = coalesce(nullif(${call.execution}, ''), temporal_run_id), error = NULL, failure = NULL
       WHERE id = ${call.run_id} AND ${acceptsWorkOf(call.execution)}

@@ -4,7 +4,7 @@ import type { RunResult } from '../../db/experiments/results.ts';
 import { compareRuns, type EndedRun } from '../../graph/experiments/comparison.ts';
 import type { JsonObject } from '../../json.ts';
 import { toDollars } from '../../money.ts';
-import { evaluateChecksUntrusted } from '../../platform/threads/untrusted.ts';
+import { evaluateChecksUntrusted } from '../../platform/threads/run-checks.ts';
 
 /** A run and its rehearsal. */
 export interface Pair {

@@ -10,7 +10,7 @@ import { settleRun } from '../../db/runs/settlements.ts';
 import { compileGraph } from '../../graph/compile.ts';
 import { createScheduler, laidAt, type Scheduler } from '../../graph/schedule/scheduler.ts';
 import type { Json } from '../../json.ts';
-import { evaluateChecksUntrusted } from '../../platform/threads/untrusted.ts';
+import { evaluateStoredChecks } from '../../platform/threads/run-checks.ts';
 
 /**
  * Settles a run whose execution is missing although all its steps are done: only its end was lost. Returns false when
@@ -24,14 +24,16 @@ export async function finishFromLedger(db: Pool, runId: string): Promise<boolean
   });
   const ledger = await usableLedger(db, runId);
   if (ledger === undefined || !(await replay(scheduler, ledger))) return false;
+  const { output, state } = scheduler.result();
   const call = {
     run_id: runId,
     execution: run.temporalRunId ?? '',
     control: scheduler.takeControlSteps(),
     observed: [],
-    ...scheduler.result(),
+    output: JSON.stringify(output),
+    state: JSON.stringify(state),
   };
-  const { settled } = await settleRun(db, call, evaluateChecksUntrusted);
+  const { settled } = await settleRun(db, call, evaluateStoredChecks);
   return settled;
 }
 

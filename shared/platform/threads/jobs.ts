@@ -1,7 +1,7 @@
 import type { EvaluationCheck, Evals, Graph } from '../../contract/graph.ts';
 import type { Policies } from '../../contract/policy.ts';
 import { createBoundedCache } from '../../values/bounded-cache.ts';
-import type { CheckedRun } from '../../graph/checks.ts';
+import type { CheckedRun, StoredRun } from '../../graph/checks.ts';
 import type { DryRunAnalysis, DryRunRequest } from '../../graph/dry-run/request.ts';
 import type { NodeState, NodeStateTexts } from '../../graph/forks/node-state.ts';
 import type { DigestedPlan, ForkTexts, PlannedFork } from '../../graph/forks/plan.ts';
@@ -73,12 +73,16 @@ export const jobs = {
   },
 
   checks: async (
-    input: { checks: EvaluationCheck[]; run: CheckedRun },
+    input: { checks: EvaluationCheck[]; run: CheckedRun | StoredRun },
     report: Report,
   ): Promise<Evals> => {
-    const { evaluateChecks } = await import('../../graph/checks.ts');
+    const { evaluateChecks, parseChecked } = await import('../../graph/checks.ts');
     const spent = stopwatch();
-    return evaluateChecks(input.checks, input.run, {
+    const run =
+      typeof input.run.state === 'string'
+        ? parseChecked(input.run as StoredRun)
+        : (input.run as CheckedRun);
+    return evaluateChecks(input.checks, run, {
       budget: { work: AMPLE_WORK },
       outOfTime: () => spent() > MAX_CHECKS_MS,
       onCheck: (name) => report(`check '${name}'`),

@@ -1,8 +1,6 @@
-import type { EvaluationCheck, Evals } from '../../contract/graph.ts';
 import type { Policies } from '../../contract/policy.ts';
 import { AppError } from '../../errors.ts';
 import type { CheckedGraph } from '../../graph-check.ts';
-import { type CheckedRun, evaluateChecks, failedChecks } from '../../graph/checks.ts';
 import { diffGraphs, type GraphDiff } from '../../graph/diff.ts';
 import type { DryRunAnalysis, DryRunRequest } from '../../graph/dry-run/request.ts';
 import type { NodeState, NodeStateTexts } from '../../graph/forks/node-state.ts';
@@ -91,23 +89,6 @@ export async function evaluateUntrusted(
   } catch (error) {
     if (error instanceof WorkLimitError) return { problem: `The expression: ${error.message}` };
     throw error;
-  }
-}
-
-/** Scores a run. Checks that take too long together fail, with a message. Throws WorkBusyError. */
-export async function evaluateChecksUntrusted(
-  workspaceId: string,
-  checks: EvaluationCheck[],
-  run: CheckedRun,
-): Promise<Evals> {
-  const budget = { work: SMALL_WORK };
-  const evals = evaluateChecks(checks, run, { budget });
-  if (budget.work >= 0) return evals;
-  try {
-    return await workThreads.run(workspaceId, 'checks', { checks, run });
-  } catch (error) {
-    if (!(error instanceof WorkLimitError)) throw error;
-    return failedChecks(checks, `The checks of this run could not be evaluated: ${error.message}`);
   }
 }
 
