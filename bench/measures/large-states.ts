@@ -129,7 +129,7 @@ async function ended(heavy: Tenant, runId: string): Promise<string> {
   }
 }
 
-/** Forks and rehearses a run without end. `end` resolves with how often, and how that ended. */
+/** Forks and rehearses a run again and again until `end`, which resolves with how often, and how that ended. */
 function startAgain(heavy: Tenant, runId: string): { end(): Promise<string> } {
   const outcomes = new Map<string, number>();
   let stopped = false;
