@@ -7,6 +7,7 @@ import { unrestricted } from '../../shared/contract/policy.ts';
 import { sealAuditEntries, sweepAudit, verifyAudit } from '../../shared/db/audit/chain.ts';
 import { replacePolicies } from '../../shared/db/audit/policies.ts';
 import { type FragmentSqlToken, sql } from '../../shared/db/pool.ts';
+import { rerunRun } from '../../shared/operations/runs/forks.ts';
 import { resumeRun, decideGate } from '../../shared/operations/runs/runs.ts';
 import { startToolServer, type ToolServer } from '../fakes/tool-server.ts';
 import { type Engine, eventually, startEngine } from '../support/engine.ts';
@@ -257,4 +258,26 @@ describe('tampering is reported, until retention removes the run', () => {
       tool_calls: { decisions: 0, problems: [] },
     });
   }, 30_000);
+});
+
+describe('a decision of a request', () => {
+  const problemsOf = async (runId: string) => (await problems()).filter(([id]) => id === runId);
+
+  test('is no alarm in a rehearsal that executes nothing, and one where a call was made under it', async () => {
+    const runId = await waiting();
+    const { actor } = engine;
+    const decisions = { [STEP]: { approved: true } };
+    const request = { actor, runId, trigger: 'manual', mode: 'recorded', decisions } as const;
+    const rehearsal = await rerunRun(engine.deps, request);
+    const { steps } = await engine.until(rehearsal.runId, ['failed']);
+    expect(steps.find(({ step_key }) => step_key === STEP)?.status).toBe('unrecorded');
+    expect(await problemsOf(rehearsal.runId)).toEqual([]);
+
+    const made = await paid();
+    expect(await problemsOf(made)).toEqual([]);
+    await change(sql.fragment`UPDATE gates SET decided_by_kind = 'request' WHERE run_id = ${made}`);
+    expect(await problemsOf(made)).toEqual([
+      [made, STEP, 'the call was made under the decision of a request, which releases nothing'],
+    ]);
+  }, 60_000);
 });

@@ -4,6 +4,7 @@ import { jsonObject } from '../../contract/common.ts';
 import { callDigest } from '../../crypto/call-digest.ts';
 import { type Json, type JsonObject, toStorable } from '../../json.ts';
 import { canonicalJson } from '../../values/canonical-json.ts';
+import { decidedByKind } from '../gates/gate-records.ts';
 import { sql, type Tx } from '../pool.ts';
 import { storedJson } from '../stored-json.ts';
 
@@ -166,6 +167,8 @@ const callRow = z.object({
   /** Null without an approval. */
   decided_digest: z.string().nullable(),
   decided_arguments: jsonObject.nullable(),
+  /** Who made the decision. */
+  by_kind: z.string().nullable(),
   /** Whether the log has the approval, or has lost it to retention. */
   audited: z.boolean(),
 });
@@ -184,7 +187,7 @@ async function walkSteps(
              call ->> 'tool_digest' AS tool_digest, call -> 'arguments' AS requested, c.input,
              EXISTS (SELECT FROM json_array_elements(c.policy) AS v
                      WHERE v ->> 'decision' IN ('denied', 'blocked')) AS refused,
-             g.decided_digest, g.decided_arguments, EXISTS (
+             g.decided_digest, g.decided_arguments, g.by_kind, EXISTS (
                SELECT FROM audit_log a WHERE a.workspace_id = ${workspaceId} AND a.target_id = c.run_id AND a.action = 'approve'
                  AND a.details ->> 'step_key' = c.step_key
                  AND coalesce(a.details ->> 'decided_digest', a.details ->> 'digest') = g.decided_digest)
@@ -193,16 +196,16 @@ async function walkSteps(
       FROM (SELECT run_id, step_key, parent_step_key, turn, call_index, input, policy FROM steps
             WHERE run_id = ANY(${sql.array([...runIds], 'text')})
               AND (run_id, step_key) > (${after.run_id}, ${after.step_key})
-              AND call_index IS NOT NULL AND attempts > 0 AND reused_from IS NULL
+              AND call_index IS NOT NULL AND attempts > 0 AND reused_from IS NULL AND status <> 'unrecorded'
             ORDER BY run_id, step_key LIMIT ${STEP_PAGE}) AS c
       LEFT JOIN LATERAL (
         SELECT value AS call FROM steps t CROSS JOIN LATERAL json_array_elements(t.output -> 'calls')
         WHERE t.run_id = c.run_id AND t.step_key = c.parent_step_key || '/' || c.turn
           AND (value ->> 'index')::int = c.call_index) AS requested ON true
       LEFT JOIN LATERAL (
-        SELECT decided_digest, decided_arguments, decided_at FROM gates
-        WHERE run_id = c.run_id AND step_key = c.step_key AND kind = 'tool_call' AND status = 'approved'
-        ORDER BY round DESC LIMIT 1) AS g ON true
+        SELECT g.decided_digest, g.decided_arguments, g.decided_at, ${decidedByKind} AS by_kind FROM gates g
+        WHERE g.run_id = c.run_id AND g.step_key = c.step_key AND g.kind = 'tool_call' AND g.status = 'approved'
+        ORDER BY g.round DESC LIMIT 1) AS g ON true
       ORDER BY c.run_id, c.step_key
     `);
     for (const row of page) {
@@ -226,6 +229,9 @@ const named = ({ run_id, step_key }: Pick<Problem, 'run_id' | 'step_key'>, probl
 function callProblem(row: z.infer<typeof callRow>): string | undefined {
   const { run_id, step_key, tool, schema_digest, tool_digest } = row;
   if (row.decided_digest === null) return 'the call was made without an approval';
+  if (row.by_kind === 'request') {
+    return 'the call was made under the decision of a request, which releases nothing';
+  }
   const args = row.decided_arguments ?? row.requested ?? {};
   const call = {
     run_id,
