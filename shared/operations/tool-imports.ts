@@ -1,4 +1,4 @@
-import type { Actor } from '../actor.ts';
+import { type Actor, requireCapability } from '../actor.ts';
 import {
   type CustomToolInput,
   customToolInput,
@@ -37,7 +37,8 @@ const MAX_DESCRIPTION = 5_000;
 /**
  * Registers the tools of an MCP server, each pinned to the schema that the server gives now. A tool that was imported
  * before gets the server's current description and schema. Those that cannot be registered are skipped, each with the
- * reason. Throws AppError `invalid` when the server's tools cannot be listed.
+ * reason. Throws AppError `invalid` when the server's tools cannot be listed, and `forbidden` for a secret in a header
+ * without `run_workflows`: listing sends it.
  */
 export async function importTools(
   deps: ToolDeps,
@@ -46,6 +47,9 @@ export async function importTools(
   { listMs, registerMs } = LIMITS,
 ): Promise<ToolImport> {
   // Before any of them is sent.
+  if (Object.values(input.headers).some((text) => secretNamesIn(text).length > 0)) {
+    requireCapability(actor, 'run_workflows');
+  }
   sealHeaders(deps.sealer, { workspaceId: actor.workspaceId, toolId: '' }, input.headers, {});
   await checkHeaderSecrets(deps.db, actor.workspaceId, input.headers, input.server_url);
   const listed = await listTools(deps, actor, input, listMs);

@@ -125,6 +125,29 @@ describe('an import', () => {
     await paged.close();
   });
 
+  test('sends a secret only for a caller who can start runs', async () => {
+    const { host } = new URL(server.url);
+    const secret = { value: 'a value of this import', allowed_hosts: [host] };
+    expect((await api.call('PUT', '/api/secrets/IMPORTED', secret)).status).toBe(201);
+    const overrides = { run_workflows: false };
+    const { headers } = await addMember(api, { role: 'editor', overrides });
+    const body = (value: string) => ({ server_url: server.url, headers: { 'x-key': value } });
+    const send = (value: string, by?: Record<string, string>) =>
+      api.call('POST', '/api/tools/import', body(value), by);
+    const refused = await send('{secrets.IMPORTED}', headers);
+    expect([refused.status, refused.body.detail]).toEqual([
+      403,
+      "This action requires the 'run_workflows' permission",
+    ]);
+    expect(server.seen).toEqual([]);
+    expect((await send('plain', headers)).status).toBe(200);
+    await send('{secrets.IMPORTED}');
+    expect(server.requests('tools/list').map((seen) => seen.headers['x-key'])).toEqual([
+      'plain',
+      secret.value,
+    ]);
+  });
+
   test('needs create_edit_workflows', async () => {
     const viewer = await addMember(api, { role: 'viewer' });
     const { status } = await api.call(
