@@ -139,8 +139,10 @@ describe('a dry run', () => {
     const provider = { ...agent('a'), model: 'acme/one', max_output_tokens: 1_000 };
     const id = await define([provider]);
     expect((await dryRun(id)).body).toMatchObject({ unbounded: ['a'], cost_usd: { max: null } });
-    const prices = [{ model: 'acme/one', input_usd_per_million: 1, output_usd_per_million: 10 }];
+    const price = { model: 'acme/one', input_usd_per_million: 1, output_usd_per_million: 10 };
+    const prices = [{ ...price, cached_input_usd_per_million: 0.1 }];
     await api.call('PUT', '/api/workspace/prices', { prices });
+    expect((await api.call('GET', '/api/workspace/prices')).body).toMatchObject({ prices });
     const priced = (await dryRun(id)).body;
     expect(priced.unbounded).toEqual([]);
     expect(priced.cost_usd.max).toBeGreaterThan(0.011);

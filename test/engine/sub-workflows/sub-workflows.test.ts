@@ -1,10 +1,14 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import type { GraphInput } from '../../../shared/contract/graph.ts';
-import { findWorkflowId, updateWorkflow } from '../../../shared/db/workflows/workflows.ts';
+import {
+  findWorkflowId,
+  replaceChecks,
+  updateWorkflow,
+} from '../../../shared/db/workflows/workflows.ts';
 import { cancelRun, decideGate, resumeRun } from '../../../shared/operations/runs/runs.ts';
 import type { JsonObject } from '../../../shared/json.ts';
 import { startToolServer, type ToolServer } from '../../fakes/tool-server.ts';
-import { echo, edge, type Engine, eventually, startEngine } from '../../support/engine.ts';
+import { echo, edge, type Engine, eventually, mock, startEngine } from '../../support/engine.ts';
 import { call, childrenOf } from '../../support/sub-workflows.ts';
 
 let engine: Engine;
@@ -39,6 +43,19 @@ const define = async (graph: GraphInput): Promise<string> => {
 };
 
 describe('a step of kind workflow', () => {
+  test.each([
+    [0.01, false],
+    [0.05, true],
+  ])('counts in a check of the cost: at most $%d: %j', async (value, passed) => {
+    const name = await define(alone(mock('paid', { output: 1, cost_usd: 0.03 }) as never));
+    const id = await engine.define(alone(call('sub', name) as never));
+    const checks = [{ name: 'cheap', type: 'max_cost_usd' as const, value }];
+    await replaceChecks(engine.db, engine.actor, id, checks);
+    const run = await ended(await engine.trigger(id));
+    expect(run).toMatchObject({ status: 'success', cost_usd: 0, children_cost_usd: 0.03 });
+    expect(run.evals).toMatchObject({ passed: passed ? 1 : 0, total: 1 });
+  });
+
   test('is a run of its own, and has its output', async () => {
     const name = await define(alone(echo('twice', 'n * 2') as never));
     const runId = await start(
