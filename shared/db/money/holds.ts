@@ -46,11 +46,19 @@ export const lender = (parent: FragmentSqlToken) => sql.fragment`
     SELECT DISTINCT ON (h.budget_id) h.budget_id, h.run_id, h.n, h.window_start,
            greatest(0, h.estimate_micros - (r.cost_micros - h.base_micros) - f.micros)::bigint AS free
     FROM runs_above(${parent}) AS a JOIN runs r ON r.id = a.id ${inFlight('')}
-    JOIN budget_holds h ON h.run_id = r.id AND ${isLender}
+    JOIN budget_holds h ON h.run_id = r.id AND ${isLender(sql.fragment`h`)}
     ORDER BY h.budget_id, a.depth DESC
   )`;
 
-const isLender = sql.fragment`h.status = 'open' AND NOT h.contained AND h.estimate_micros IS NOT NULL`;
+const isLender = (hold: FragmentSqlToken) =>
+  sql.fragment`${hold}.status = 'open' AND NOT ${hold}.contained AND ${hold}.estimate_micros IS NOT NULL`;
+
+/** The lender of the runs that `parent` starts for one row with `budget_id` and `window_start`. */
+export const nearestLender = (parent: FragmentSqlToken, row: FragmentSqlToken) => sql.fragment`(
+  SELECT o.budget_id, o.run_id, o.n FROM runs_above(${parent}) AS a
+  JOIN budget_holds o ON o.run_id = a.id AND ${isLender(sql.fragment`o`)}
+  WHERE o.budget_id = ${row}.budget_id AND o.window_start = ${row}.window_start
+  ORDER BY a.depth DESC LIMIT 1)`;
 
 const noLender = sql.fragment`
   lender AS (SELECT NULL::text AS budget_id, NULL::timestamptz AS window_start, 0::bigint AS free WHERE false)`;
@@ -159,11 +167,7 @@ export const returnUnused = (from: FragmentSqlToken, ended: FragmentSqlToken) =>
     FROM (
       SELECT o.budget_id, o.run_id, o.n, sum(c.unused)::bigint AS unused
       FROM ${from} AS c JOIN runs r ON r.id = c.run_id
-      CROSS JOIN LATERAL (
-        SELECT h.budget_id, h.run_id, h.n FROM runs_above(r.parent_run_id) AS a
-        JOIN budget_holds h ON h.run_id = a.id AND ${isLender}
-        WHERE h.budget_id = c.budget_id AND h.window_start = c.window_start
-        ORDER BY a.depth DESC LIMIT 1) AS o
+      CROSS JOIN LATERAL ${nearestLender(sql.fragment`r.parent_run_id`, sql.fragment`c`)} AS o
       WHERE c.unused > 0 AND o.run_id NOT IN (${ended})
       GROUP BY o.budget_id, o.run_id, o.n ORDER BY o.budget_id, o.run_id
     ) AS g

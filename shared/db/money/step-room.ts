@@ -10,7 +10,14 @@ import {
   type StepCost,
 } from '../../spending.ts';
 import { type Db, sql, type Tx } from '../pool.ts';
-import { applyBothMoves, committedOf, returnUnused, inFlight, lender } from './holds.ts';
+import {
+  applyBothMoves,
+  committedOf,
+  inFlight,
+  lender,
+  nearestLender,
+  returnUnused,
+} from './holds.ts';
 
 /** Whether a cap applies to `run`: its own, or perhaps one of a run above it. */
 const isCapped = sql.fragment`(run.cost_cap_micros IS NOT NULL OR run.parent_run_id IS NOT NULL)`;
@@ -132,12 +139,6 @@ const admitted = (room: RunRoom, cost: StepCost): Admitted => {
   return { admittance: admit(room, counted), counted };
 };
 
-const lenderOf = sql.fragment`(
-  SELECT o.run_id FROM runs_above(h.run_id) AS a JOIN budget_holds o ON o.run_id = a.id
-  WHERE o.budget_id = h.budget_id AND o.window_start = h.window_start AND o.status = 'open' AND NOT o.contained
-    AND o.estimate_micros IS NOT NULL
-  ORDER BY a.depth DESC LIMIT 1)`;
-
 /** What the steps in progress of the other runs that share the hold of run `top` may leave of it. */
 const releasable = sql.fragment`(
   SELECT coalesce(sum(least(
@@ -204,7 +205,8 @@ async function readRoom(tx: Tx, runId: string, stepKey: string): Promise<Room | 
           'pending', p.others, 'pendingUnknown', p.unknown, 'oneStep', b.overrun, 'contained', h.contained,
           'releasable', ${releasable}) ORDER BY b.id)
         FROM budget_holds h JOIN budgets b ON b.id = h.budget_id ${committedOf}
-        CROSS JOIN LATERAL (SELECT CASE WHEN h.contained THEN ${lenderOf} ELSE h.run_id END AS id) AS top
+        LEFT JOIN LATERAL ${nearestLender(sql.fragment`r.parent_run_id`, sql.fragment`h`)} AS l ON h.contained
+        CROSS JOIN LATERAL (SELECT CASE WHEN h.contained THEN l.run_id ELSE h.run_id END AS id) AS top
         WHERE h.run_id = r.id AND h.status = 'open' AND NOT r.budget_exempt), '[]') AS budgets
     FROM runs r ${inFlight(stepKey)}
     WHERE r.id = ${runId}
