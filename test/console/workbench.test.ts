@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import type { Locator, Page } from 'playwright-core';
-import { echo, edge } from '../support/engine.ts';
+import { echo, edge, eventually } from '../support/engine.ts';
 import { obstacles } from './axe.ts';
 import { describeConsole, rewrite, type Visit } from './browser.ts';
 
@@ -57,9 +57,11 @@ describeConsole('the editor as a workbench', (stage) => {
     await card(page, 'answer').getByText('Success').waitFor();
     await page.getByRole('tab', { name: 'Run' }).click();
     await page.getByRole('button', { name: 'Run again' }).click();
-    await page.waitForFunction(async () => document.querySelector('[aria-label="Run"]') !== null);
-    const { body } = await stage().call('GET', `/api/workflows/${id}/runs`);
-    expect(body.runs.map(({ of_draft: ofDraft }: any) => ofDraft)).toEqual([true, true]);
+    const runs = async () =>
+      (await stage().call('GET', `/api/workflows/${id}/runs`)).body.runs as { of_draft: boolean }[];
+    await eventually(async () => (await runs()).length === 2);
+    expect((await runs()).map(({ of_draft: ofDraft }) => ofDraft)).toEqual([true, true]);
+    await card(page, 'answer').getByText('Success').waitFor();
     await settled(visit);
   });
 
