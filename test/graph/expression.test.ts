@@ -8,7 +8,6 @@ import {
   truthy,
 } from '../../shared/graph/expression/expression.ts';
 import type { Json, JsonObject } from '../../shared/json.ts';
-import { processorTime } from '../support/processor-time.ts';
 
 const scope: JsonObject = {
   score: 3,
@@ -318,8 +317,8 @@ describe('limits', () => {
     expect(errorOf('deep == same', { deep, same }).message).toContain('too deeply');
   });
 
-  test('a hostile pattern is refused or fast', () => {
-    const cost = processorTime();
+  test('a hostile pattern is refused or ends', () => {
+    // Backtracking would not end.
     expect(evaluateExpression("matches(text, '(a+)+$')", { text: `${'a'.repeat(50_000)}b` })).toBe(
       false,
     );
@@ -330,7 +329,6 @@ describe('limits', () => {
       ' or ',
     );
     expect(errorOf(often, { text: 'ab'.repeat(5_000) }).message).toContain('costly');
-    expect(cost()).toBeLessThan(2000);
   });
 });
 
