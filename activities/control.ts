@@ -1,5 +1,5 @@
 import { encodingKeys, METADATA_ENCODING_KEY, RawValue } from '@temporalio/common';
-import { type LedgerTexts, loadLedger } from '../shared/db/runs/restart.ts';
+import { loadLedger } from '../shared/db/runs/restart.ts';
 import { checkGate } from '../shared/db/gates/clock.ts';
 import { pauseAtGates } from '../shared/db/gates/openings.ts';
 import { abandonRun, reportFailure } from '../shared/db/runs/ends.ts';
@@ -83,12 +83,9 @@ export function createControlActivities(
   });
 }
 
-/** The ledger as its payload: parsed and written again here, megabytes would hold up the steps of all tenants. */
-function rawLedger({ outputs, ...rest }: LedgerTexts): RawValue<LedgerState> {
-  const written = Object.entries(outputs).map(([key, text]) => `${JSON.stringify(key)}:${text}`);
-  const text = `{"outputs":{${written.join(',')}},${JSON.stringify(rest).slice(1)}`;
-  return RawValue.fromPayload({
+/** The ledger as its payload: the SDK would encode megabytes in JavaScript, and hold up the steps of all tenants. */
+const rawLedger = (ledger: LedgerState): RawValue<LedgerState> =>
+  RawValue.fromPayload({
     metadata: { [METADATA_ENCODING_KEY]: encodingKeys.METADATA_ENCODING_JSON },
-    data: Buffer.from(text),
+    data: Buffer.from(JSON.stringify(ledger)),
   }) as RawValue<LedgerState>;
-}

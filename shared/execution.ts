@@ -241,7 +241,10 @@ interface AbandonCall {
 export interface LedgerState {
   /** Of a rehearsal: the steps with a result, in the order in which they ended in the rehearsed run. */
   order?: string[];
-  outputs: Record<string, Json>;
+  /** Ledgers of earlier releases: the outputs themselves. */
+  outputs?: Record<string, Json>;
+  /** The outputs as JSON texts, each parsed when its step is reached: together they can be many megabytes. */
+  texts?: Record<string, string>;
   /** The errors of failed steps whose error edges were taken. */
   caught?: Record<string, CaughtError>;
   decisions: GateDecision[];

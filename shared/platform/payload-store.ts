@@ -1,11 +1,18 @@
 import { createHash } from 'node:crypto';
 import { type Payload, type PayloadCodec, ValueError } from '@temporalio/common';
+import { LRUCache } from 'lru-cache';
 import { z } from 'zod';
 import type { Pool } from '../db/pool.ts';
 import { readPayload, storePayload } from '../db/runs/payloads.ts';
 
 /** Larger payloads go to Postgres and are sent as a reference: histories stay small, far from the 2 MiB limit. */
 const MAX_INLINE_BYTES = 64 * 1024;
+
+/**
+ * The bytes of payloads that a process keeps in memory. A result is stored and read back within milliseconds, by the same
+ * worker, and Postgres would send megabytes as text.
+ */
+const KEPT_BYTES = 16 * 1024 * 1024;
 
 const ENCODING = 'binary/stored';
 const utf8 = new TextEncoder();
@@ -16,15 +23,19 @@ const text = new TextDecoder();
  * outside the workflow sandbox, on both sides of every call; workflow code never sees a reference.
  */
 export function createPayloadStore(db: Pool): PayloadCodec {
+  const kept = new LRUCache<string, Uint8Array>({
+    maxSize: KEPT_BYTES,
+    sizeCalculation: ({ byteLength }) => Math.max(byteLength, 1),
+  });
   return {
     // Almost all payloads pass unchanged; every promise here is one per payload of every call.
     encode: async (payloads) =>
       payloads.some(isLarge)
-        ? Promise.all(payloads.map((payload) => store(db, payload)))
+        ? Promise.all(payloads.map((payload) => store(db, kept, payload)))
         : payloads,
     decode: async (payloads) =>
       payloads.some(isReference)
-        ? Promise.all(payloads.map((payload) => load(db, payload)))
+        ? Promise.all(payloads.map((payload) => load(db, kept, payload)))
         : payloads,
   };
 }
@@ -36,17 +47,21 @@ function isReference(payload: Payload): boolean {
   return encoding?.length === ENCODING.length && text.decode(encoding) === ENCODING;
 }
 
-async function store(db: Pool, payload: Payload): Promise<Payload> {
+type Kept = LRUCache<string, Uint8Array>;
+
+async function store(db: Pool, kept: Kept, payload: Payload): Promise<Payload> {
   if (!isLarge(payload) || payload.data == null) return payload;
-  const digest = createHash('sha256').update(payload.data).digest('hex');
-  await storePayload(db, digest, Buffer.from(payload.data));
+  const bytes = Buffer.from(payload.data);
+  const digest = createHash('sha256').update(bytes).digest('hex');
+  await storePayload(db, digest, bytes);
+  kept.set(digest, bytes);
   const encoding = payload.metadata?.['encoding'];
   return {
     metadata: {
       encoding: utf8.encode(ENCODING),
       ...(encoding == null ? {} : { 'stored-encoding': encoding }),
     },
-    data: utf8.encode(JSON.stringify({ digest, bytes: payload.data.byteLength })),
+    data: utf8.encode(JSON.stringify({ digest, bytes: bytes.byteLength })),
   };
 }
 
@@ -62,11 +77,12 @@ function digestIn(payload: Payload): string | undefined {
   }
 }
 
-async function load(db: Pool, payload: Payload): Promise<Payload> {
+async function load(db: Pool, kept: Kept, payload: Payload): Promise<Payload> {
   const digest = digestIn(payload);
   if (digest === undefined) return payload;
-  const bytes = await readPayload(db, digest);
+  const bytes: Uint8Array | undefined = kept.get(digest) ?? (await readPayload(db, digest));
   if (bytes === undefined) throw new ValueError(`Stored payload ${digest} was deleted`);
+  kept.set(digest, bytes);
   const inner = payload.metadata?.['stored-encoding'];
-  return { metadata: inner == null ? {} : { encoding: inner }, data: new Uint8Array(bytes) };
+  return { metadata: inner == null ? {} : { encoding: inner }, data: bytes };
 }

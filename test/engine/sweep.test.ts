@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import type { PayloadCodec } from '@temporalio/common';
 import pg from 'pg';
 import { z } from 'zod';
 import { type Db, sql } from '../../shared/db/pool.ts';
@@ -559,6 +560,25 @@ describe('stored payloads', () => {
       const [loaded] = await createPayloadStore(engine.db).decode([references[0]]);
       expect(loaded?.data?.byteLength).toBe(70_000);
     }
+  });
+
+  test('are read back by the process that stored them without Postgres', async () => {
+    const [mine, other] = [createPayloadStore(engine.db), createPayloadStore(engine.db)];
+    const payload = {
+      metadata: { encoding: new TextEncoder().encode('json/plain') },
+      data: bytesOf('own'),
+    };
+    const references = await mine.encode([payload]);
+    const bytes = async (store: PayloadCodec) =>
+      (await store.decode(references)).map(({ data }) => Buffer.from(data!).toString());
+    const stored = Buffer.from(payload.data).toString();
+    expect(await bytes(other)).toEqual([stored]);
+    // What the SDK does with its bytes afterwards does not change what is kept.
+    payload.data.fill(0);
+    await engine.db.query(sql.unsafe`DELETE FROM payloads`);
+    expect(await bytes(mine)).toEqual([stored]);
+    expect(await bytes(other)).toEqual([stored]);
+    await expect(createPayloadStore(engine.db).decode(references)).rejects.toThrow('was deleted');
   });
 
   test('are swept in batches', async () => {

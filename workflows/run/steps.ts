@@ -1,3 +1,4 @@
+import type { Json } from '../../shared/json.ts';
 import { isChild, isExecuted, isWaiting, type ExecutedNode } from '../../shared/graph/kinds.ts';
 import type { ControlStep, ReadyNode } from '../../shared/graph/schedule/scheduler.ts';
 import { dispatchAgents, startAgent } from './agents.ts';
@@ -124,8 +125,11 @@ function caughtBefore(run: Run, { step_key }: ReadyNode): boolean {
 
 /** A step that is finished in the ledger has that output. */
 function keptBefore(run: Run, { step_key }: ReadyNode): boolean {
-  const kept = run.ledger?.outputs[step_key];
+  const text = run.ledger?.texts?.[step_key];
+  const kept = text === undefined ? run.ledger?.outputs?.[step_key] : (JSON.parse(text) as Json);
   if (kept === undefined) return false;
+  // A character takes about a unit to parse. The next step waits, if this one was large.
+  run.pace.add(text?.length ?? 0);
   handleKnown(run, () => complete(run, step_key, kept));
   return true;
 }

@@ -56,8 +56,8 @@ export async function readEndOrder(db: Db, runId: string): Promise<string[]> {
   return ended.map(({ step_key }) => step_key);
 }
 
-/** A ledger whose outputs are JSON texts, as they are stored: they can be many megabytes, which only the run reads. */
-export type LedgerTexts = Omit<LedgerState, 'outputs'> & { outputs: Record<string, string> };
+/** A ledger of this release: its outputs are texts, as they are stored. */
+export type LoadedLedger = LedgerState & Required<Pick<LedgerState, 'texts'>>;
 
 /** A run cannot continue from its ledger: an output is older than the limits and exceeds them. */
 export class UnusableLedgerError extends Error {
@@ -68,7 +68,7 @@ export class UnusableLedgerError extends Error {
  * Everything a new execution needs to continue a lost one: outputs of finished steps, caught errors, gate decisions and
  * rounds, and the number of reported failures. Control nodes are computed again. Throws UnusableLedgerError.
  */
-export async function loadLedger(db: Pool, runId: string): Promise<LedgerTexts> {
+export async function loadLedger(db: Pool, runId: string): Promise<LoadedLedger> {
   const finished = await db.any(sql.prepared('ledger_finished', finishedRow)`
     SELECT step_key, coalesce(output::text, 'null') AS output FROM steps s WHERE run_id = ${runId} AND ${hasResult}
   `);
@@ -92,7 +92,7 @@ export async function loadLedger(db: Pool, runId: string): Promise<LedgerTexts> 
     FROM runs r WHERE id = ${runId}
   `);
   return {
-    outputs: Object.fromEntries(finished.map((row) => [row.step_key, row.output])),
+    texts: Object.fromEntries(finished.map((row) => [row.step_key, row.output])),
     caught: await readCaught(db, runId),
     decisions: await readDecisions(db, runId),
     rounds: run?.rounds ?? {},

@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import {
-  type LedgerTexts,
   loadLedger,
+  type LoadedLedger,
   readStartable,
   UnusableLedgerError,
 } from '../../db/runs/restart.ts';
@@ -38,7 +38,7 @@ export async function finishFromLedger(db: Pool, runId: string): Promise<boolean
 }
 
 /** Undefined: what a resume would meet as well ends the run. */
-async function usableLedger(db: Pool, runId: string): Promise<LedgerTexts | undefined> {
+async function usableLedger(db: Pool, runId: string): Promise<LoadedLedger | undefined> {
   try {
     return await loadLedger(db, runId);
   } catch (error) {
@@ -48,14 +48,14 @@ async function usableLedger(db: Pool, runId: string): Promise<LedgerTexts | unde
 }
 
 /** Passes everything in the ledger to the scheduler. Returns whether the run is complete. */
-async function replay(scheduler: Scheduler, ledger: LedgerTexts): Promise<boolean> {
+async function replay(scheduler: Scheduler, ledger: LoadedLedger): Promise<boolean> {
   for (;;) {
     const ready = scheduler.takeReady();
     if (ready.length === 0 && !scheduler.held) return scheduler.done;
     for (const step of ready) {
       // Each completion computes its consequences in place; this lets other work run in between.
       await setImmediate();
-      const output = ledger.outputs[step.step_key];
+      const output = ledger.texts[step.step_key];
       if (output !== undefined) {
         scheduler.complete(step.step_key, JSON.parse(output) as Json);
         continue;

@@ -8,6 +8,7 @@ import { decideGate } from '../../../shared/operations/runs/runs.ts';
 import { startToolServer, type ToolServer } from '../../fakes/tool-server.ts';
 import { echo, edge, type Engine, eventually, mock, startEngine } from '../../support/engine.ts';
 import { call, childrenOf } from '../../support/sub-workflows.ts';
+import { fetchHistory } from '../histories.ts';
 
 let engine: Engine;
 let tools: ToolServer;
@@ -135,6 +136,22 @@ describe('a fork', () => {
     expect(executed(again)).toEqual(['ok', 'last']);
     const earlier = await ended((await fork(forked.id, 'tone')).runId);
     expect(earlier.output).toEqual({ last: 'formal n!' });
+  });
+
+  test('leaves the thread to other runs between large outputs', async () => {
+    const names = ['one', 'two', 'three', 'four'];
+    const rows = Array.from({ length: 30_000 }, (_each, n) => ({ n, name: `row ${n}` }));
+    for (const name of names) tools.answer(name, { body: rows });
+    const source = await ended(
+      await start(chain(...names.map((name) => tools.node(name)), echo('last', 'len(four.body)'))),
+    );
+    const forked = await ended((await fork(source.id, 'last')).runId);
+    expect(reused(forked)).toEqual(names);
+    expect(forked).toMatchObject({ status: 'success', output: { last: rows.length } });
+    expect(undated(forked.state)).toEqual(undated(source.state));
+    const { events } = await fetchHistory(engine, forked.id);
+    // A timer after each: a workflow task parses one.
+    expect(events?.filter((event) => event.timerStartedEventAttributes != null)).toHaveLength(4);
   });
 
   test('keeps parallel branches that do not depend on its step', async () => {
