@@ -18,8 +18,11 @@ import type { SweepCall, SweepPart, SweepProgress } from './values/sweep.ts';
  * of histories that contain it.
  */
 
-/** The workflow type. Its workflow id is the run id. */
+/** The workflow type of runs without a readable type. The workflow id of a run is the run id. */
 export const RUN_WORKFLOW = 'runGraph';
+
+/** Readable types of runs are this and the name of the workflow. No registered type begins with it. */
+export const READABLE_TYPE = 'run: ';
 
 /**
  * Increases when the scheduler or the workflow would produce other commands for the same history. 2: expressions count

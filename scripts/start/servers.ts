@@ -72,7 +72,8 @@ export function childEnvironment(
       // The user's settings for another Temporal (keys, TLS) must not be used for the embedded one.
       config.temporal.address !== undefined ||
       !key.startsWith('TEMPORAL_') ||
-      key === 'TEMPORAL_NAMESPACE',
+      key === 'TEMPORAL_NAMESPACE' ||
+      key === 'TEMPORAL_READABLE_NAMES',
   );
   return {
     ...Object.fromEntries(inherited),

@@ -118,6 +118,7 @@ export const environmentSchema = z.object({
   TEMPORAL_PORT: port(7233),
   TEMPORAL_UI_PORT: port(8233),
   TEMPORAL_UI_URL: z.url({ protocol: /^https?$/ }).optional(),
+  TEMPORAL_READABLE_NAMES: flag('on'),
   TASK_QUEUE_PREFIX: z.string().min(1).default('ops'),
   WORKFLOW_BUNDLE: z.string().optional(),
   MAX_CACHED_WORKFLOWS: z.coerce.number().int().min(10).default(500),
@@ -185,11 +186,18 @@ function alertChannelsOf(e: Environment): AlertChannel[] {
   ];
 }
 
-/** Undefined when no UI of an external server is configured. */
-function temporalUiUrlOf(e: Environment): string | undefined {
+function temporalSettings(e: Environment) {
   const embedded =
     e.TEMPORAL_ADDRESS === undefined ? `http://127.0.0.1:${e.TEMPORAL_UI_PORT}` : undefined;
-  return (e.TEMPORAL_UI_URL ?? embedded)?.replace(/\/+$/, '');
+  return {
+    address: e.TEMPORAL_ADDRESS,
+    port: e.TEMPORAL_PORT,
+    uiPort: e.TEMPORAL_UI_PORT,
+    /** Undefined when no UI of an external server is configured. */
+    uiUrl: (e.TEMPORAL_UI_URL ?? embedded)?.replace(/\/+$/, ''),
+    readableNames: e.TEMPORAL_READABLE_NAMES,
+    taskQueuePrefix: e.TASK_QUEUE_PREFIX,
+  };
 }
 
 /** Undefined without a collector: then no traces are exported. */
@@ -267,13 +275,7 @@ export function loadConfig(env: Variables = process.env) {
     seed: e.SEED,
     api: apiSettings(e),
     database: { url: e.DATABASE_URL, poolSize: e.DATABASE_POOL_SIZE, port: e.POSTGRES_PORT },
-    temporal: {
-      address: e.TEMPORAL_ADDRESS,
-      port: e.TEMPORAL_PORT,
-      uiPort: e.TEMPORAL_UI_PORT,
-      uiUrl: temporalUiUrlOf(e),
-      taskQueuePrefix: e.TASK_QUEUE_PREFIX,
-    },
+    temporal: temporalSettings(e),
     worker: {
       bundlePath: e.WORKFLOW_BUNDLE,
       maxCachedWorkflows: e.MAX_CACHED_WORKFLOWS,

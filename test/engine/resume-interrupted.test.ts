@@ -209,6 +209,7 @@ describe('a queued resume left by an earlier attempt', () => {
     const worker = await engine.startWorker();
     await engine.until(runId, ['success'], 40 * SECONDS);
     expect(counts()).toEqual([1, 2]);
+    expect((await client.workflow.getHandle(runId).describe()).type).toBe('run: test');
     await worker.stop();
   }, 150_000);
 });

@@ -265,7 +265,7 @@ const plants: [check: string, what: string, plant: (e: Evidence) => void][] = [
     'executions',
     'an execution belongs to no run',
     (e) => {
-      e.executions.push({ id: 'run_of_nobody', type: 'runGraph', runId: 'x', status: 'RUNNING' });
+      e.executions.push({ id: 'run_of_nobody', type: 'run: any', runId: 'x', status: 'RUNNING' });
     },
   ],
   [

@@ -5,6 +5,7 @@ import { readDecisions } from '../../db/gates/answers.ts';
 import type { Pool } from '../../db/pool.ts';
 import {
   ENGINE_VERSION,
+  READABLE_TYPE,
   type ResumedSignal,
   RUN_WORKFLOW,
   type RunGraphInput,
@@ -14,6 +15,7 @@ import {
 import type { Config } from '../../platform/config.ts';
 import type { Logger } from '../../platform/logger.ts';
 import type { TemporalLink } from '../../platform/temporal.ts';
+import { runType } from '../run-types.ts';
 import { keyword, unlessStarted } from '../start-once.ts';
 
 /** The dependencies of dispatching outbox rows. */
@@ -57,7 +59,7 @@ export async function startExecution(
     ...(options.fromLedger === true || run.forked ? { from_ledger: true } : {}),
   };
   const start = () =>
-    temporal.client.workflow.start(RUN_WORKFLOW, {
+    temporal.client.workflow.start(config.temporal.readableNames ? runType(run) : RUN_WORKFLOW, {
       workflowId: run.runId,
       taskQueue: temporal.queues.control,
       args: [input],
@@ -175,7 +177,7 @@ export async function* listOpenExecutions({
 }
 
 const ofThisInstallation = (queue: string): string[] => [
-  `WorkflowType = '${RUN_WORKFLOW}'`,
+  `(WorkflowType = '${RUN_WORKFLOW}' OR WorkflowType STARTS_WITH '${READABLE_TYPE}')`,
   `TaskQueue = '${queue.replaceAll("'", "\\'")}'`,
 ];
 

@@ -1,3 +1,4 @@
+import { READABLE_TYPE, RUN_WORKFLOW } from '../../../shared/execution.ts';
 import { type Check, createFinding, groupBy } from './check.ts';
 import type { Evidence, FrameRow } from './evidence.ts';
 
@@ -296,7 +297,7 @@ export const executions: Check = ({ db, executions: known }) => {
   }
   const runs = new Set(db.runs.map(({ id }) => id));
   for (const execution of known) {
-    if (execution.type !== 'runGraph') continue;
+    if (execution.type !== RUN_WORKFLOW && !execution.type.startsWith(READABLE_TYPE)) continue;
     finding.expect(runs.has(execution.id), execution.id, 'a run for the execution', execution);
   }
   return finding;
