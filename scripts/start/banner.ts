@@ -3,7 +3,7 @@ import { join, relative } from 'node:path';
 import type { Config } from '../../shared/platform/config.ts';
 import type { seed } from '../seed.ts';
 import type { Supervisor } from '../stack/supervisor.ts';
-import { type Addresses, egressAllow, type Seconds } from './servers.ts';
+import { type Addresses, egressAllow, type Seconds, temporalNamespace } from './servers.ts';
 
 export type Seeded = Awaited<ReturnType<typeof seed>>;
 
@@ -48,6 +48,14 @@ function mcpCommand(config: Config, { api }: Addresses): string {
   return `claude mcp add --transport http workflows ${api}/api/mcp${key}`;
 }
 
+/** Temporal shows them as Running. Not for an external server: its namespace can be in a profile file. */
+function pausedRuns(config: Config, { temporalUi }: Addresses): string[] {
+  if (temporalUi === undefined || config.temporal.address !== undefined) return [];
+  const query = encodeURIComponent('OpsStatus="paused" AND ExecutionStatus="Running"');
+  const list = `${temporalUi}/namespaces/${encodeURIComponent(temporalNamespace())}/workflows`;
+  return [`  Paused runs  ${list}?query=${query}`];
+}
+
 export function banner(
   config: Config,
   addresses: Addresses,
@@ -65,6 +73,7 @@ export function banner(
     `  MCP          ${mcpCommand(config, addresses)}`,
     `  Data API     ${addresses.api}/v1${seeded?.dataKey === undefined ? '' : ` (test key ${seeded.dataKey})`}`,
     `  Temporal UI  ${addresses.temporalUi ?? 'set TEMPORAL_UI_URL to link runs to it'}`,
+    ...pausedRuns(config, addresses),
     `  Temporal     ${addresses.temporal}`,
     `  Database     ${withoutPassword(addresses.databaseUrl)}`,
     `  Addresses    ${inDataDir('endpoints.json')} (with the database password)`,

@@ -92,6 +92,37 @@ async function gone(pids: Record<string, number>, withinMs: number): Promise<str
   return alive(pids);
 }
 
+/** Starts a run that waits for an approval. */
+async function pauseRun(api: string): Promise<void> {
+  const post = async (path: string, body: object): Promise<{ id: string }> => {
+    const headers = { 'content-type': 'application/json' };
+    const response = await fetch(`${api}/api${path}`, {
+      ...{ method: 'POST', headers, body: JSON.stringify(body) },
+    });
+    return (await response.json()) as { id: string };
+  };
+  const graph = { nodes: [{ id: 'ok', kind: 'human_gate' }], edges: [] };
+  const { id } = await post('/workflows', { name: 'Waits', graph });
+  await post(`/workflows/${id}/runs`, { input: {} });
+}
+
+/** The types of the executions in the list of Temporal's UI that the banner links to, as soon as there are some. */
+async function listedPaused(started: Launch): Promise<string[]> {
+  const link = /Paused runs {2}(\S+)/.exec(started.output())?.[1] ?? '';
+  const page = new URL(link);
+  expect((await fetch(page)).status).toBe(200);
+  const deadline = Date.now() + READY_MS;
+  for (;;) {
+    const answer = await fetch(`${page.origin}/api/v1${page.pathname}${page.search}`);
+    const { executions = [] } = (await answer.json()) as {
+      executions?: { type: { name: string } }[];
+    };
+    if (executions.length > 0) return executions.map(({ type }) => type.name);
+    if (Date.now() > deadline) throw new Error(`nothing is listed at ${link}`);
+    await sleep(50);
+  }
+}
+
 beforeAll(async () => {
   dataDir = mkdtempSync(join(tmpdir(), 'start-'));
   chmodSync(dataDir, 0o755);
@@ -117,7 +148,7 @@ afterAll(() => rmSync(dataDir, { recursive: true, force: true }));
 
 describe('npm start', () => {
   test('starts all processes, refuses a second start and a taken port, and stops within 5 s', async () => {
-    const first = launch();
+    const first = launch({ TEMPORAL_READABLE_NAMES: 'off' });
     const { api, temporalUi, processes } = await ready(first);
     expect((await fetch(`${api}/api/health`)).status).toBe(200);
     expect((await fetch(temporalUi)).status).toBe(200);
@@ -130,6 +161,8 @@ describe('npm start', () => {
     for (const part of [api, temporalUi, `${api}/docs`, 'Database', 'Ready in']) {
       expect(first.output()).toContain(part);
     }
+    await pauseRun(api);
+    expect(await listedPaused(first)).toEqual(['runGraph']);
 
     const second = launch();
     expect(await second.ended).toBe(1);
