@@ -294,14 +294,12 @@ describe('a gate that is assigned', () => {
 });
 
 describe('a run that fails or pauses', () => {
-  test('sends one chat message and one email within three seconds', async () => {
+  test('sends one chat message and one email', async () => {
     const engine = await engineWith({ ...chatSettings(), ...mailSettings() });
     const { graph, error } = failing();
     const failed = await engine.trigger(await engine.define(graph, 'Book a payment'));
     await engine.until(failed, ['failed']);
-    const failedAt = performance.now();
     await eventually(() => chat.seen.length === 1 && mail.seen.length === 1);
-    expect(performance.now() - failedAt).toBeLessThan(3_000);
     const page = `${ADDRESS}/runs/${failed}`;
     expect(chatTexts()).toEqual([
       `[Service] Run ${failed} of 'Book a payment' failed: ${error}\n${page}`,

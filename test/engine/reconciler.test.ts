@@ -25,8 +25,6 @@ beforeEach(async () => {
 afterEach(() => tools.close());
 
 const GRACE_MS = 12_000;
-/** The maximum delay after the grace period. */
-const PROMISED_MS = 5_000;
 
 describe('an execution ended outside the service', () => {
   let engine: Engine;
@@ -77,7 +75,6 @@ describe('an execution ended outside the service', () => {
       expect(run).toMatchObject({ failure: { kind: 'crash' }, resumable: true });
       expect(run.error).toMatch(/^The execution of this run (ended as terminated|is missing)$/);
       expect(afterMs).toBeGreaterThanOrEqual(GRACE_MS - 100);
-      expect(afterMs).toBeLessThan(GRACE_MS + PROMISED_MS);
     }
     await resumeRun(engine.deps, { actor: engine.actor, runId: approved });
     await engine.until(approved, ['success'], 40_000);
@@ -143,7 +140,11 @@ describe('hundreds of open runs', () => {
     try {
       await engine.until(runId, ['failed'], 40_000);
       const afterMs = Date.now() - endedAt;
-      expect(afterMs).toBeLessThan(graceMs + PROMISED_MS);
+      // In its turn it would be the last.
+      const turn = describe.mock.calls.findIndex(
+        ([request]) => request.execution?.workflowId === runId,
+      );
+      expect(turn).toBeLessThan(runIds.length - 50);
       // Fifty checks per second, and those of the terminated run.
       expect(describe.mock.calls.length).toBeLessThan((afterMs / 1_000 + 1) * 50 + 10);
       expect(describe.mock.calls.length).toBeGreaterThan(50);

@@ -172,7 +172,7 @@ describe('an agent with tools', () => {
   });
 
   test('has one tool at least and 64 at most', () => {
-    const many = Array.from({ length: 65 }, (_each, at) => `custom:t${at}`);
+    const many = Array.from({ length: 65 }, (_each, at) => `custom:unknown_tool_${at}`);
     expect(brief(report({ tools: many }).errors)).toEqual([['invalid_value', 'tools']]);
     expect(brief(report({ tools: [] }).errors)).toEqual([['invalid_value', 'tools']]);
   });
@@ -220,7 +220,7 @@ describe('warnings', () => {
 
 test('many agents with many unknown tools are checked in linear time', () => {
   const check = (agents: number) => {
-    const tools = Array.from({ length: 20 }, (_each, at) => `custom:t${at}`);
+    const tools = Array.from({ length: 20 }, (_each, at) => `custom:unknown_tool_${at}`);
     const nodes = Array.from({ length: agents }, (_each, at) => ({
       id: `n${at}`,
       kind: 'agent',
@@ -228,7 +228,10 @@ test('many agents with many unknown tools are checked in linear time', () => {
     }));
     // A comparison of each unknown name with each of these is quadratic.
     const customTools = new Map(
-      Array.from({ length: agents / 2 }, (_each, at) => [`u${at}`, custom(null)] as const),
+      Array.from(
+        { length: agents / 2 },
+        (_each, at) => [`another_tool_${at}`, custom(null)] as const,
+      ),
     );
     return () => checkGraph({ nodes, edges: [] }, { ...context, customTools });
   };

@@ -3,11 +3,13 @@ const FACTOR = 8;
 const ROUNDS = 4;
 /** In ms: what is below it says nothing, since some systems count processor time in steps of milliseconds. */
 const LEAST_MS = 5;
+/** What takes as long is measured once. */
+const LONG_MS = 2_000;
 
 /**
  * How the processor time of a computation grows with its size, on any machine: about 1 if it is linear, 8 if it is
  * quadratic, and 64 if it is cubic. Expect less than 3 of a linear computation, and less than 20 of a quadratic one.
- * Choose a size at which the computation takes some tens of ms.
+ * Choose a size at which the computation takes some tens of ms, and a worse one some seconds: nothing interrupts it.
  *
  * It compares the computation with eight of an eighth of its size. `prepare` makes the input of a size, which is not
  * measured, and returns the computation. Each has a new input, and the fastest round counts, since other load only
@@ -20,6 +22,7 @@ export function growth(prepare: (size: number) => () => unknown, size: number): 
   for (let round = 0; round <= ROUNDS; round += 1) {
     small = Math.min(small, processorMs(Array.from({ length: FACTOR }, () => prepare(smallSize))));
     large = Math.min(large, processorMs([prepare(size)]));
+    if (large > LONG_MS) break;
   }
   return large / Math.max(small, LEAST_MS);
 }

@@ -44,7 +44,14 @@ interface Start {
   host?: string;
 }
 
-/** Starts a listening process. Limits that a test waits for are shorter than the product's. */
+const HOUR_MS = 3_600_000;
+/** A limit that a test does not wait for closes nothing during it. */
+const unlimited = {
+  ...{ headMs: HOUR_MS, requestMs: HOUR_MS, handlerMs: HOUR_MS, exchangeMs: HOUR_MS },
+  ...{ handshakeMs: HOUR_MS, idleMs: HOUR_MS, pingEveryMs: HOUR_MS },
+};
+
+/** Starts a listening process without limits of time, except these. */
 const start = async ({ limits, settings, authMode, extend, host = '127.0.0.1' }: Start = {}) => {
   const config = {
     ...api.config,
@@ -54,7 +61,7 @@ const start = async ({ limits, settings, authMode, extend, host = '127.0.0.1' }:
   const { db, temporal, app: first } = api;
   const app = buildApp(
     { db, temporal, config, log: first.log as never, findRunnable },
-    { ...connectionLimits, ...limits },
+    { ...connectionLimits, ...unlimited, ...limits },
   );
   apps.add(app);
   extend?.(app);
@@ -81,8 +88,6 @@ const openSockets = async (app: App): Promise<number> =>
   new Promise((resolve, reject) =>
     app.server.getConnections((error, count) => (error ? reject(error) : resolve(count))),
   );
-/** Longer than the limits of the tests, even on a busy machine, and shorter than those of the product. */
-const SOON_MS = 10_000;
 
 describe('CORS', () => {
   const allowed = 'http://localhost:3000';
@@ -302,7 +307,7 @@ describe('security headers', () => {
 });
 
 describe('a slow client', () => {
-  test('sending its head gets 408 within the limit', async () => {
+  test('sending its head gets 408 after the limit', async () => {
     const { open } = await start({ limits: { headMs: 400, checkEveryMs: 50 } });
     const { socket, closed } = open();
     await trickle(socket, requestHead('GET', '/api/health'), 20);
@@ -310,7 +315,6 @@ describe('a slow client', () => {
     expect(text).toMatch(/^HTTP\/1\.1 408 Request Timeout\r\n/);
     expect(text).toMatch(/\{"detail":"Request Timeout"\}$/);
     expect(ms).toBeGreaterThan(350);
-    expect(ms).toBeLessThan(SOON_MS);
   });
 
   test('starting no request gets 408, also after a response', async () => {
@@ -321,12 +325,10 @@ describe('a slow client', () => {
     await second.until(/Not found/);
     await trickle(second.socket, 'GET /api/health HTTP/1.1\r\nx: aaaaaaaaaaaaa', 20);
     expect((await silent.closed).text).toMatch(/^HTTP\/1\.1 408 /);
-    const { text, ms } = await second.closed;
-    expect(text).toMatch(/Not found"\}HTTP\/1\.1 408 /);
-    expect(ms).toBeLessThan(SOON_MS);
+    expect((await second.closed).text).toMatch(/Not found"\}HTTP\/1\.1 408 /);
   });
 
-  test('sending its body gets 408 within the limit, and its route is not called', async () => {
+  test('sending its body gets 408 after the limit, and its route is not called', async () => {
     const limits = { headMs: 300, requestMs: 600, checkEveryMs: 50 };
     let asked = 0;
     const { open } = await start({
@@ -340,7 +342,6 @@ describe('a slow client', () => {
     const { text, ms } = await closed;
     expect(text).toMatch(/^HTTP\/1\.1 408 /);
     expect(ms).toBeGreaterThan(500);
-    expect(ms).toBeLessThan(SOON_MS);
     expect(asked).toBe(0);
   });
 
@@ -415,10 +416,9 @@ describe('a large body', () => {
     socket.write(
       requestHead('POST', '/api/workflows', { ...json, 'content-length': '1073741824' }),
     );
-    const { text, ms } = await closed;
+    const { text } = await closed;
     expect(text).toMatch(/^HTTP\/1\.1 413 /);
     expect(text).toMatch(/\{"detail":"The body is larger than 1 MB"\}$/);
-    expect(ms).toBeLessThan(SOON_MS);
   });
 
   test.each<[string, Record<string, string>, string, Start]>([
@@ -549,9 +549,7 @@ describe('a WebSocket', () => {
     const pingEveryMs = 200;
     const { app, base } = await start({ limits: { pingEveryMs } });
     const [alive, dead] = [await follow(base), await follow(base, { autoPong: false })];
-    const before = performance.now();
     expect(await dead.closed).toBe(1006);
-    expect(performance.now() - before).toBeLessThan(SOON_MS);
     await sleep(5 * pingEveryMs);
     expect(alive.socket.readyState).toBe(alive.socket.OPEN);
     expect(app.websocketServer.clients.size).toBe(1);

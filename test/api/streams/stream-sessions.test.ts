@@ -118,7 +118,7 @@ describe('a stream with a token', () => {
     expect(await (await open(`?token=${token}`, headers)).closed).toBe(4403);
   });
 
-  test('is closed within five seconds after the token expired', async () => {
+  test('is closed after the token expired', async () => {
     const { id } = await addMember();
     const now = Math.floor(Date.now() / 1000);
     // A session that started almost seven days ago.
@@ -127,13 +127,13 @@ describe('a stream with a token', () => {
       .setSubject(id)
       .setIssuer('durable-workflows')
       .setAudience('session')
-      .setIssuedAt(now + 2 - SESSION_SECONDS)
-      .setExpirationTime(now + 2)
+      .setIssuedAt(now + 5 - SESSION_SECONDS)
+      .setExpirationTime(now + 5)
       .sign(new Uint8Array(hkdfSync('sha256', SECRET_KEY, '', 'session tokens', 32)));
     const stream = await open(`?token=${token}`);
     expect(await closesWithin(200, stream)).toBeUndefined();
-    expect(await closesWithin(7_000, stream)).toBe(4401);
-  }, 10_000);
+    expect(await stream.closed).toBe(4401);
+  }, 20_000);
 
   test('of another workspace is closed with 4404', async () => {
     const workspaceId = newId('workspace');

@@ -293,14 +293,12 @@ describe('a stream is closed immediately', () => {
     for (const { socket } of readers) socket.close();
   });
 
-  test('with 1001 when the process stops, within 2 seconds', async () => {
+  test('with 1001 when the process stops', async () => {
     const runId = await startRun();
     const { app } = await api.another();
     const reader = await connect(runId, { app });
-    const before = Date.now();
     await app.close();
     expect(await reader.closed).toBe(1001);
-    expect(Date.now() - before).toBeLessThan(2_000);
   });
 });
 
@@ -346,10 +344,11 @@ test.each([
 ])('a refused handshake at an address %s closes the connection', async (_what, path) => {
   const { socket, closed } = openConnection(await portOf(api.app));
   socket.write(handshake(path));
-  const { text, ms } = await closed;
+  const { text } = await closed;
   expect(text).toMatch(/^HTTP\/1\.1 40[04] /);
   expect(text.toLowerCase()).toContain('\r\nconnection: close\r\n');
-  expect(ms).toBeLessThan(3_000);
+  // It is not the limit for a head that closes it.
+  expect(text).not.toContain('408');
 });
 
 test('a handshake at an address that needs a credential gets 401', async () => {
