@@ -404,3 +404,93 @@ test('a child asks for itself, and a restart from the ledger continues under the
   // What had been paid is not paid again.
   expect(paid()).toBe(before + 1);
 }, 300_000);
+
+/** Resets the execution of a run in Temporal to its first task, as an operator can. */
+async function resetByHand(runId: string): Promise<void> {
+  const { client, namespace } = engine.deps.temporal;
+  const handle = client.workflow.getHandle(runId);
+  const [{ events }, { runId: execution }] = await Promise.all([
+    handle.fetchHistory(),
+    handle.describe(),
+  ]);
+  const task = events!.find((event) => event.workflowTaskCompletedEventAttributes != null);
+  await client.workflowService.resetWorkflowExecution({
+    namespace,
+    workflowExecution: { workflowId: runId, runId: execution },
+    workflowTaskFinishEventId: task!.eventId!,
+    requestId: newId('run'),
+    reason: 'by hand',
+    identity: 'operator',
+  });
+  await eventually(async () => (await handle.describe()).runId !== execution);
+}
+
+const executionOf = async (runId: string) =>
+  (await engine.deps.temporal.client.workflow.getHandle(runId).describe()).status.name;
+
+describe('a reset in Temporal by hand, to before a gate,', () => {
+  const begin = async (settings: JsonObject = {}): Promise<string> => {
+    const workflowId = await engine.define(gated(settings));
+    const { body } = await send(`/api/workflows/${workflowId}/runs`, { amount: 6 });
+    await engine.until(body.id, ['paused']);
+    return body.id;
+  };
+  const decide = (runId: string, by: number, approved = true) =>
+    send(`/api/runs/${runId}/approve`, { approved }, approvers[by]);
+
+  test('pays once under the decision that was made, and approves nothing that waits', async () => {
+    const before = paid();
+    const waiting = await begin({ required: 2 });
+    expect((await decide(waiting, 0)).status).toBe(200);
+    await resetByHand(waiting);
+    // The same person again adds nothing.
+    expect((await decide(waiting, 0)).status).toBe(200);
+    expect((await engine.until(waiting, ['paused'])).pending_gate?.decisions).toHaveLength(1);
+    expect(paid()).toBe(before);
+    expect((await decide(waiting, 1)).status).toBe(200);
+    await engine.until(waiting, ['success']);
+    expect(paid()).toBe(before + 1);
+
+    // Now it has ended, and stays as it is.
+    await resetByHand(waiting);
+    await eventually(async () => (await executionOf(waiting)) !== 'RUNNING');
+    expect([await executionOf(waiting), (await engine.run(waiting)).status]).toEqual([
+      'COMPLETED',
+      'success',
+    ]);
+    expect(paid()).toBe(before + 1);
+  }, 120_000);
+
+  test('does not undo a rejection', async () => {
+    const before = paid();
+    const rejected = await begin();
+    expect((await decide(rejected, 0, false)).status).toBe(200);
+    await engine.until(rejected, ['failed']);
+    const failed = () => eventually(async () => (await executionOf(rejected)) === 'FAILED');
+    await failed();
+    await resetByHand(rejected);
+    await failed();
+    expect((await engine.run(rejected)).failure).toEqual({ kind: 'rejected', node_id: 'ok' });
+    expect((await decide(rejected, 1)).status).toBe(409);
+    expect(paid()).toBe(before);
+  }, 120_000);
+
+  test('while what follows is executed, does not pay again', async () => {
+    let answer: () => void = () => undefined;
+    tools.answer('notify', { until: new Promise<void>((resolve) => (answer = resolve)) });
+    const notified = tools.calls('notify').length;
+    const before = paid();
+    const runId = await begin();
+    expect((await decide(runId, 0)).status).toBe(200);
+    await eventually(() => tools.calls('notify').length === notified + 1);
+    await resetByHand(runId);
+    answer();
+    const run = await engine.until(runId, ['success', 'failed']);
+    expect(run.steps.map(({ step_key: key, status }) => [key, status])).toEqual([
+      ['ok', 'success'],
+      ['pay', 'success'],
+      ['notify', 'success'],
+    ]);
+    expect(paid()).toBe(before + 1);
+  }, 120_000);
+});

@@ -1,8 +1,9 @@
 import { z } from 'zod';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import type { GraphInput } from '../../../shared/contract/graph.ts';
 import { sql } from '../../../shared/db/pool.ts';
 import { cancelExperiment } from '../../../shared/operations/experiments/start.ts';
+import { jobs } from '../../../shared/platform/threads/jobs.ts';
 import { edge, type Engine, eventually, mock, startEngine } from '../../support/engine.ts';
 import { pastRuns, readWhole, redraft, result, start, tried } from '../../support/experiments.ts';
 
@@ -119,6 +120,20 @@ describe('an experiment', () => {
     expect(await rehearsals(experiment.id)).toMatchObject([cancelled, cancelled]);
     const decided = await tried(engine, workflowId, { decisions: { gate: { approved: true } } });
     expect(decided.summary).toMatchObject({ equal: 2, unrecorded: 0 });
+  });
+
+  test('looks for what stands before its nodes once, and not for each run', async () => {
+    const { workflowId } = await pastRuns(engine, letters('read'), inputs);
+    await redraft(engine, workflowId, letters('other'));
+    const [guarded, less] = [jest.spyOn(jobs, 'guardedNodes'), jest.spyOn(jobs, 'asksLess')];
+    try {
+      expect((await tried(engine, workflowId)).runs).toHaveLength(3);
+      // All three are started in the first page.
+      expect([guarded.mock.calls.length, less.mock.calls.length]).toEqual([1, 1]);
+    } finally {
+      guarded.mockRestore();
+      less.mockRestore();
+    }
   });
 
   test('takes the runs that fit: status, time, ids, and no rehearsals', async () => {
