@@ -302,6 +302,22 @@ export default tseslint.config(
     rules: { 'no-restricted-syntax': 'off' },
   },
   {
+    name: 'tests that run on any machine',
+    files: ['test/**/*.ts'],
+    ignores: ['test/{bench,cluster,fuzz,image,storm}/**'],
+    rules: {
+      'no-restricted-syntax': [
+        'error',
+        {
+          selector:
+            'MemberExpression[property.name=/^toBeLess/] > CallExpression[callee.name="expect"] CallExpression:matches([callee.object.name=/^(performance|Date)$/][callee.property.name="now"], [callee.property.name=/[cC]puUsage$/])',
+          message:
+            'A test does not fail because the machine is slow. Use `growth` for computations, and order or counts for waiting.',
+        },
+      ],
+    },
+  },
+  {
     name: 'configuration',
     files: ['*.config.ts', 'console/vite.config.ts'],
     rules: { 'no-restricted-syntax': 'off' },

@@ -325,10 +325,7 @@ describe('failures', () => {
       const piece = `${'a'.repeat(250_000)}b${'a'.repeat(250_000)}`;
       const graph = reading(expression);
       const scheduler = start(graph, { text, other: `${text.slice(1)}b`, piece });
-      const before = process.threadCpuUsage().user;
       scheduler.complete('s', null);
-      // Two million units take at most 0.2 s.
-      expect((process.threadCpuUsage().user - before) / 1_000).toBeLessThan(1_000);
       expect(failedNodes(scheduler, graph).length).toBeGreaterThan(10);
       expect(scheduler.takeControlSteps().at(-1)?.error).toContain(
         'exceeds the limit of work, alone or with the expressions before it: use shorter texts, or a json_transform step',
