@@ -129,14 +129,15 @@ describeConsole('the story of a first workflow in the editor', (stage) => {
     await visit.context.close();
   });
 
-  test('a graph of 1,000 nodes opens, and stays fast while a person types', async () => {
-    const nodes = Array.from({ length: 1_000 }, (_, at) => ({
+  /** Types into a node of a graph of this size. Returns the median time of a frame meanwhile, in ms. */
+  const frameWhileTyping = async (size: number): Promise<number> => {
+    const nodes = Array.from({ length: size }, (_, at) => ({
       ...{ id: `n${at}`, kind: 'agent', prompt: 'Write' },
       position: { x: (at % 40) * 272, y: Math.floor(at / 40) * 112 },
     }));
     const edges = nodes.slice(1).map(({ id }, at) => ({ source: `n${at}`, target: id }));
     const { body } = await stage().call('POST', '/api/workflows', {
-      name: 'Thousand',
+      name: `Graph of ${size}`,
       graph: { nodes, edges },
     });
     const visit = await edit(body.id);
@@ -148,13 +149,17 @@ describeConsole('the story of a first workflow in the editor', (stage) => {
     await page.keyboard.type('A name that someone types quickly', { delay: 60 });
     await page.locator('.react-flow__node[data-id="n0"]').getByText('quickly').waitFor();
     const frames = (await page.evaluate('window.frames')) as number[];
-    // On a free machine half of the frames take 17 ms. The limit is for one that runs all tests at once.
-    frames.sort((one, other) => one - other);
-    expect(frames[Math.floor(frames.length / 2)]).toBeLessThan(100);
     await page.keyboard.press('Control+z');
     await page.getByText('Saved', { exact: true }).waitFor();
     expect(visit.problems).toEqual([]);
     await visit.context.close();
+    return frames.toSorted((one, other) => one - other)[Math.floor(frames.length / 2)]!;
+  };
+
+  test('a graph of 1,000 nodes opens, and takes no longer to type in than a small one', async () => {
+    const small = await frameWhileTyping(10);
+    // On an idle machine half of the frames take 17 ms in both.
+    expect(await frameWhileTyping(1_000)).toBeLessThan(10 * Math.max(small, 17));
   });
 });
 
