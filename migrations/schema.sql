@@ -1026,6 +1026,7 @@ CREATE UNIQUE INDEX runs_one_per_experiment ON public.runs USING btree (experime
 CREATE UNIQUE INDEX runs_one_per_step ON public.runs USING btree (parent_run_id, parent_step_key) WHERE (parent_run_id IS NOT NULL);
 CREATE UNIQUE INDEX runs_one_per_tick ON public.runs USING btree (schedule_id, due_at) WHERE (due_at IS NOT NULL);
 CREATE INDEX runs_open ON public.runs USING btree (COALESCE(checked_at, created_at)) WHERE (status = ANY (ARRAY['pending'::text, 'running'::text, 'paused'::text]));
+CREATE INDEX runs_pending_children ON public.runs USING btree (workspace_id, depth DESC, id) WHERE ((status = 'pending'::text) AND (parent_run_id IS NOT NULL));
 CREATE INDEX runs_ranges ON public.runs USING brin (cost_micros, active_ms, workflow_version, trigger text_bloom_ops, workspace_id text_bloom_ops) WITH (pages_per_range='32', autosummarize='on');
 CREATE INDEX runs_rehearsed ON public.runs USING btree (workspace_id, created_at DESC, id DESC) WHERE (rehearsal IS NOT NULL);
 CREATE TRIGGER runs_continued_child AFTER UPDATE OF status ON public.runs FOR EACH ROW WHEN (((old.status = 'paused'::text) AND (new.status = 'running'::text) AND (new.parent_run_id IS NOT NULL))) EXECUTE FUNCTION notice_continued_child();

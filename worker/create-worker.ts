@@ -17,7 +17,7 @@ import { startBookkeeping } from '../shared/operations/bookkeeping.ts';
 import { startDeliveryDispatch } from '../shared/operations/data/delivery-dispatch.ts';
 import { startJobWatch } from '../shared/operations/jobs/dispatch.ts';
 import { releaseDueRuns } from '../shared/operations/runs/due-gates.ts';
-import { startReconciler } from '../shared/operations/runs/reconcile.ts';
+import { startChildStarts, startReconciler } from '../shared/operations/runs/reconcile.ts';
 import { startScheduleSync } from '../shared/operations/schedules/sync.ts';
 import type { Config } from '../shared/platform/config.ts';
 import { createEgress } from '../shared/platform/egress/egress.ts';
@@ -203,8 +203,8 @@ async function createWorkers(
 
 /**
  * The workers of a process: control (workflow tasks, bookkeeping, steps), steps and overflow (further steps), background
- * (alerts, sweeps, jobs) and deliveries (webhooks of the data API). Beside them run the reconciler, the audit log's
- * sealer, the usage rollup, the schedule sync, the invitation mailer, the delivery dispatcher and the watch of jobs.
+ * (alerts, sweeps, jobs) and deliveries (webhooks of the data API). Beside them run the reconciler, the starts of
+ * children, the audit log's sealer, the usage rollup, the schedule sync, the invitation mailer, the delivery dispatcher and the watch of jobs.
  * Separate workers, so that an alert whose receiver hangs uses no slot of a step. Workflow tasks, local activities and
  * steps have separate slots in any case: gates open and runs end at once even with many slow steps.
  */
@@ -215,6 +215,7 @@ export async function createWorker(deps: WorkerDeps): Promise<RunningWorker> {
   const { activities, egress, mailer } = prepareActivities(deps);
   const workers = await createWorkers(deps, connection, activities);
   const reconciler = startReconciler({ db, temporal, log, config }, deps.metrics?.reconciler);
+  const starts = startChildStarts({ db, temporal, log, config });
   const bookkeeping = startBookkeeping({ db, config, log, mailer });
   const scheduleSync = startScheduleSync({ db, temporal, log, config });
   const dispatch = startDeliveryDispatch({ db, temporal, log, config });
@@ -225,7 +226,7 @@ export async function createWorker(deps: WorkerDeps): Promise<RunningWorker> {
   let stopping: Promise<void> | undefined;
   const stop = async (): Promise<void> => {
     for (const worker of workers) if (worker.getState() === 'RUNNING') worker.shutdown();
-    const loops = [reconciler, bookkeeping, scheduleSync, dispatch, jobs];
+    const loops = [reconciler, starts, bookkeeping, scheduleSync, dispatch, jobs];
     await Promise.allSettled([finished, released, ...loops.map((loop) => loop.stop())]);
     await activities.close();
     await connection.close();

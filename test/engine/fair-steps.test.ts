@@ -5,9 +5,12 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { createWorkspace } from '../../shared/db/people/workspaces.ts';
 import { sql } from '../../shared/db/pool.ts';
+import { admitRun } from '../../shared/db/runs/admission.ts';
 import { createWorkflow } from '../../shared/db/workflows/workflows.ts';
-import { triggerRun } from '../../shared/operations/runs/runs.ts';
-import { type Engine, eventually, mock, startEngine } from '../support/engine.ts';
+import { findRunnable } from '../../shared/operations/runs/find-runnable.ts';
+import { cancelRun, resumeRun, triggerRun } from '../../shared/operations/runs/runs.ts';
+import { echo, type Engine, eventually, mock, startEngine } from '../support/engine.ts';
+import { call } from '../support/sub-workflows.ts';
 import { fetchHistory } from './histories.ts';
 
 /** A workspace that is alone gets half of them, and as many again as there are from the overflow queue. */
@@ -22,10 +25,12 @@ beforeAll(async () => {
 });
 afterAll(() => engine.close());
 
+let others = 0;
 /** A run of one step in a workspace of its own. */
 async function startInOtherWorkspace(): Promise<string> {
   const { db, actor, deps } = engine;
-  const owner = { name: 'Other', email: 'other@example.net', passwordHash: '-' };
+  others += 1;
+  const owner = { name: 'Other', email: `other-${others}@example.net`, passwordHash: '-' };
   const workspaceId = await createWorkspace(db, { name: 'Other', owner });
   const id = await db.oneFirst(sql.type(z.object({ id: z.string() }))`
     SELECT id FROM members WHERE workspace_id = ${workspaceId}`);
@@ -45,6 +50,13 @@ async function startInOtherWorkspace(): Promise<string> {
   return runId;
 }
 
+const statusOf = (runId: string): Promise<string> =>
+  engine.db.oneFirst(sql.type(z.object({ status: z.string() }))`
+    SELECT status FROM runs WHERE id = ${runId}`);
+
+const outboxIsEmpty = async (): Promise<boolean> =>
+  !(await engine.db.exists(sql.type(z.object({}))`SELECT FROM outbox`));
+
 const executed = (): Promise<number> =>
   engine.db.oneFirst(sql.type(z.object({ count: z.number() }))`
     SELECT count(*)::int AS count FROM steps JOIN runs ON runs.id = run_id
@@ -62,9 +74,7 @@ test("a workspace's flood of steps leaves slots to others and loses none of its 
   await eventually(async () => (await engine.db.oneFirst(running)) === SLOTS / 2 + SLOTS);
 
   const other = await startInOtherWorkspace();
-  const ended = sql.type(z.object({ status: z.string() }))`
-    SELECT status FROM runs WHERE id = ${other}`;
-  await eventually(async () => (await engine.db.oneFirst(ended)) === 'success');
+  await eventually(async () => (await statusOf(other)) === 'success');
   expect(await executed()).toBeLessThan((FLOOD_RUNS * WIDTH) / 2);
 
   let refused = 0;
@@ -78,6 +88,65 @@ test("a workspace's flood of steps leaves slots to others and loses none of its 
   }
   expect(refused).toBeGreaterThan(0);
 });
+
+/** Admits so many children that are not sent to Temporal. */
+async function keepPending(children: number): Promise<void> {
+  const { db, actor } = engine;
+  const workflowId = await engine.define({ nodes: [{ id: 'ok', kind: 'human_gate' }], edges: [] });
+  const parent = { runId: await engine.trigger(workflowId), execution: 'none', attempt: 1 };
+  for (let n = 0; n < children; n += 1) {
+    const request = { actor, workflowId, trigger: 'workflow', input: {} } as const;
+    await admitRun(db, { ...request, parent: { ...parent, stepKey: `s#${n}` } }, findRunnable);
+  }
+  await db.query(sql.type(z.object({}))`
+    UPDATE outbox SET leased_until = 'infinity' WHERE kind = 'start' AND leased_until IS NOT NULL`);
+}
+
+/** Sends them. */
+const startPending = () =>
+  engine.db.query(sql.type(z.object({}))`
+    UPDATE outbox SET leased_until = NULL WHERE leased_until = 'infinity'`);
+
+test("a workspace's tree of runs is started in order, and the runs of others are not behind it", async () => {
+  const { db, deps, actor } = engine;
+  const three = (name: string) => ['a', 'b', 'c'].map((id) => call(id, name));
+  await engine.define({ nodes: [echo('leaf')], edges: [] }, 'Level 1');
+  for (const level of [2, 3, 4]) {
+    await engine.define({ nodes: three(`Level ${level - 1}`), edges: [] }, `Level ${level}`);
+  }
+  const root = await engine.define({ nodes: three('Level 4'), edges: [] });
+  const below = 3 + 9 + 27 + 81;
+  const counted = sql.type(z.object({ all: z.number(), open: z.number(), waiting: z.number() }));
+  const count = (runId: string) =>
+    db.one(counted`
+      SELECT count(*)::int AS all, count(*) FILTER (WHERE status IN ('pending', 'running', 'paused'))::int AS open,
+             count(*) FILTER (WHERE EXISTS (
+               SELECT FROM outbox o WHERE o.run_id = r.id AND o.kind = 'start' AND o.due_at = 'infinity'))::int AS waiting
+      FROM runs r WHERE id IN (SELECT id FROM runs_below(${runId}))`);
+
+  await keepPending(4);
+  const runId = await engine.trigger(root);
+  await eventually(async () => (await count(runId)).waiting > 0, 30_000);
+  const other = await startInOtherWorkspace();
+  await eventually(async () => (await statusOf(other)) === 'success');
+  expect(await statusOf(runId)).toBe('running');
+  await startPending();
+  await engine.until(runId, ['success'], 60_000);
+  expect(await count(runId)).toEqual({ all: below, open: 0, waiting: 0 });
+
+  // A cancel starts none of those that wait, and a resume starts all.
+  await keepPending(4);
+  const again = await engine.trigger(root);
+  await eventually(async () => (await count(again)).waiting > 0, 30_000);
+  await cancelRun(deps, { actor, runId: again });
+  const { all } = await count(again);
+  await startPending();
+  await eventually(outboxIsEmpty, 30_000);
+  expect(await count(again)).toEqual({ all, open: 0, waiting: 0 });
+  await resumeRun(deps, { actor, runId: again });
+  await engine.until(again, ['success'], 60_000);
+  expect(await count(again)).toEqual({ all: below, open: 0, waiting: 0 });
+}, 240_000);
 
 /** Keeps every processor occupied, at the lowest priority, until the processes are killed. */
 const occupyProcessors = (): ChildProcess[] =>

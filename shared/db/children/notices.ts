@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { type Db, type FragmentSqlToken, sql } from '../pool.ts';
 import { LEASE_MS, type OutboxRow, outboxRow } from '../runs/outbox.ts';
+import { noStart } from './starts.ts';
 
 /**
  * A CTE that queues a notice for the run that started `run`, if a run did: its step looks at the child again. Expects a
@@ -26,12 +27,12 @@ export async function takeNotices(db: Db, childId: string): Promise<readonly Out
   `);
 }
 
-/** Notifies the runs that started these runs, which are about to be deleted. */
+/** Notifies the runs that started these runs, which are about to be deleted, and starts none of them. */
 export async function noticeDeletion(db: Db, runIds: readonly string[]): Promise<void> {
   await db.query(sql.prepared('children_notice_deletion', z.object({}))`
     WITH run AS (
-      SELECT parent_run_id, parent_step_key FROM runs WHERE id = ANY(${sql.array([...runIds], 'text')})
-    ), ${parentNotice()}
+      SELECT id, parent_run_id, parent_step_key FROM runs WHERE id = ANY(${sql.array([...runIds], 'text')})
+    ), ${parentNotice()}, ${noStart}
     SELECT
   `);
 }

@@ -12,6 +12,7 @@ import { recordGovernanceEvent } from '../audit/governance.ts';
 import { placeHolds, refusedBudget, shareBudgets } from '../money/holds.ts';
 import { asBudgetError, blockedVerdict, BudgetExceeded } from '../money/blocked.ts';
 import { LEASE_MS, type OutboxRow } from './outbox.ts';
+import { startWaits } from '../children/starts.ts';
 import { withCertainty } from '../commit-outcome.ts';
 import {
   jsonOrNull,
@@ -65,7 +66,8 @@ export interface AdmittedRun {
 }
 
 export type Admission =
-  | { outcome: 'admitted'; run: AdmittedRun; summary: RunSummary; outbox: OutboxRow }
+  /** Without an outbox row to dispatch, the run is started later. */
+  | { outcome: 'admitted'; run: AdmittedRun; summary: RunSummary; outbox?: OutboxRow }
   | { outcome: 'replayed'; runId: string };
 
 /**
@@ -122,13 +124,13 @@ export async function admitRun(
   }
 }
 
-const admittedRow = z.object({ ...summaryRow.shape, outbox_id: z.number() });
+const admittedRow = z.object({ ...summaryRow.shape, outbox_id: z.number().nullable() });
 
 /** Finds the run of an admission whose response was lost. */
 async function findAdmitted(db: Pool, runId: string) {
   return db.maybeOne(sql.prepared('admission_find_admitted', admittedRow)`
     SELECT ${summaryColumns},
-           coalesce((SELECT id FROM outbox WHERE run_id = r.id AND kind = 'start'), 0) AS outbox_id
+           (SELECT id FROM outbox WHERE run_id = r.id AND kind = 'start' AND leased_until IS NOT NULL) AS outbox_id
     FROM runs r JOIN workflows w ON w.id = r.workflow_id
     WHERE r.id = ${runId}
   `);
@@ -273,9 +275,11 @@ function admittedRows(request: RunRequest, { graph }: Judged, runId: string): Fr
       -- The experiment has an entry of its own.
       FROM run WHERE experiment_id IS NULL
     ), promise AS (
-      INSERT INTO outbox (run_id, kind, leased_until)
-      SELECT id, 'start', now() + ${LEASE_MS}::int * interval '1 ms' FROM run
-      RETURNING id
+      INSERT INTO outbox (run_id, kind, due_at, leased_until)
+      SELECT id, 'start', CASE WHEN waits THEN 'infinity' ELSE now() END,
+             CASE WHEN NOT waits THEN now() + ${LEASE_MS}::int * interval '1 ms' END
+      FROM (SELECT run.id, ${request.parent === undefined ? sql.fragment`false` : startWaits} AS waits FROM run) AS new
+      RETURNING id, leased_until
     )`;
 }
 
@@ -305,7 +309,7 @@ function admission(request: RunRequest, runnable: Judged, runId: string) {
     ), ${claim}, claimed AS (
       SELECT * FROM workflow WHERE EXISTS (SELECT FROM claim)
     ), ${request.rehearsal === undefined ? countedRun : uncountedRun}, ${budgetSubject(request, runId)}, ${placeHolds(request.parent && sql.fragment`${request.parent.runId}`)}, ${refusedRun(refused, runnable)}, ${admittedRows(request, runnable, runId)}${copies.rows}${log.rows}
-    SELECT ${summaryColumns}, (SELECT id FROM promise) AS outbox_id
+    SELECT ${summaryColumns}, (SELECT id FROM promise WHERE leased_until IS NOT NULL) AS outbox_id
     FROM run r JOIN workflows w ON w.id = r.workflow_id
     WHERE (SELECT count(*) FROM refused) + ${copies.lost} = 0
   `;
@@ -372,7 +376,9 @@ function admissionOf(
   return {
     outcome: 'admitted',
     summary: toSummary(summary),
-    outbox: { id: outbox_id, run_id: runId, kind: 'start', payload: {}, attempts: 0 },
+    ...(outbox_id === null
+      ? {}
+      : { outbox: { id: outbox_id, run_id: runId, kind: 'start', payload: {}, attempts: 0 } }),
     run: {
       runId,
       workspaceId: row.workspace_id,

@@ -13,6 +13,7 @@ import { closeHolds } from '../money/holds.ts';
 import { stoppedVerdict } from '../money/blocked.ts';
 import { lockBelow } from '../children/below.ts';
 import { parentNotice } from '../children/notices.ts';
+import { noStart } from '../children/starts.ts';
 import { enqueue, enqueueLater, type OutboxRow, queueAlert } from './outbox.ts';
 import { type Pool, sql, type Tx } from '../pool.ts';
 import { appendFrames, writePending } from './log.ts';
@@ -219,7 +220,7 @@ async function endOneFailed(tx: Tx, end: FailedEnd): Promise<EndedRun> {
         failure = ${JSON.stringify(end.failure)}::json,
         temporal_run_id = coalesce(${end.execution ?? null}, temporal_run_id)
       WHERE id = ${end.runId} RETURNING ${runEventColumns}
-    ), ${closeHolds()}, ${endEventCtes('run.failed')}, ${parentNotice(sql.fragment`${end.failure.with_parent !== true}`)}, used AS (
+    ), ${closeHolds()}, ${endEventCtes('run.failed')}, ${parentNotice(sql.fragment`${end.failure.with_parent !== true}`)}, ${noStart}, used AS (
       INSERT INTO usage_deltas (workspace_id, day, failed) SELECT workspace_id, created_at::date, 1 FROM run WHERE rehearsal IS NULL
     )
     SELECT parent_run_id IS NOT NULL AS has_parent FROM run

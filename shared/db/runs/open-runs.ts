@@ -7,14 +7,17 @@ const row = z.object({
   oldest_seconds: z.number(),
 });
 
-/** Open runs by status, the number of waiting outbox rows, and the age in seconds of the oldest; 0 when none waits. */
+/**
+ * Open runs by status, the number of outbox rows to dispatch, and the age in seconds of the oldest; 0 when there is none.
+ * Starts of children that wait for others do not count.
+ */
 export async function countOpenRuns(db: Pool): Promise<z.infer<typeof row>> {
   return db.one(sql.prepared('metrics_state', row)`
     SELECT coalesce((SELECT json_agg(s) FROM (
              SELECT status, count(*) AS runs FROM runs
              WHERE status IN ('pending', 'running', 'paused') GROUP BY status) s), '[]') AS open,
-           (SELECT count(*) FROM outbox) AS outbox,
-           coalesce((SELECT extract(epoch FROM now() - min(created_at)) FROM outbox), 0) AS oldest_seconds
+           (SELECT count(*) FROM outbox WHERE due_at < 'infinity') AS outbox,
+           coalesce((SELECT extract(epoch FROM now() - min(created_at)) FROM outbox WHERE due_at < 'infinity'), 0) AS oldest_seconds
   `);
 }
 

@@ -1,3 +1,5 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { takeStarts } from '../../db/children/starts.ts';
 import { takeDue } from '../../db/runs/outbox.ts';
 import { abandonRun } from '../../db/runs/ends.ts';
 import { notifyFrames } from '../../db/runs/frames.ts';
@@ -165,4 +167,35 @@ export function startReconciler(deps: DispatchDeps, metrics?: ReconcilerMetrics)
     const { dispatched } = await reconcileOnce(deps, metrics);
     return dispatched === BATCH;
   });
+}
+
+/** How often the starts of children are looked at while none waits, and while some do. */
+const IDLE_LOOKS_EVERY_MS = 250;
+const LOOKS_EVERY_MS = 100;
+/**
+ * How many of each workspace are sent in any case with every tenth look: what was sent before can wait for free slots, or
+ * for a worker that can execute it, and the next ones do not have to.
+ */
+const LEAST_STARTS = 2;
+
+/** Sends the starts of children that can be sent now, at least the `least` oldest of each workspace, if any wait. Returns whether it sent any. */
+export async function sendStarts(deps: DispatchDeps, least: number): Promise<boolean> {
+  const rows = await takeStarts(deps.db, least);
+  await Promise.all(rows.map((row) => dispatch(deps, row)));
+  return rows.length > 0;
+}
+
+/** Sends the starts of children that wait for others to begin. At most ten statements a second, however many wait. */
+export function startChildStarts(deps: DispatchDeps): Loop {
+  return startLoop(
+    { name: 'starts of children', ...deps, everyMs: IDLE_LOOKS_EVERY_MS },
+    async () => {
+      if (!(await sendStarts(deps, LEAST_STARTS))) return false;
+      for (let look = 1; look < 10; look += 1) {
+        await sleep(LOOKS_EVERY_MS);
+        await sendStarts(deps, 0);
+      }
+      return true;
+    },
+  );
 }

@@ -56,7 +56,8 @@ export async function triggerRun(deps: RunDeps, request: RunRequest): Promise<Tr
     ...{ runId: run.runId, resumes: 0, startedAt },
     attributes: { 'ops.trigger': request.trigger },
   });
-  return { runId: run.runId, admitted: summary, dispatched: dispatch(deps, outbox, run) };
+  const dispatched = outbox === undefined ? Promise.resolve(false) : dispatch(deps, outbox, run);
+  return { runId: run.runId, admitted: summary, dispatched };
 }
 
 /**

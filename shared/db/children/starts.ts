@@ -1,0 +1,47 @@
+import { type Db, type FragmentSqlToken, sql } from '../pool.ts';
+import { LEASE_MS, type OutboxRow, outboxRow } from '../runs/outbox.ts';
+
+/**
+ * Runs that start runs multiply, and servers and workers would do their bookkeeping before that of other workspaces. So a
+ * child is sent to Temporal while fewer than so many before it in its workspace have not begun; the deepest come first, so
+ * that few runs are open at the same time. The other starts wait in the outbox, and are never due by themselves.
+ *
+ * What was sent never waits for what was not: a child has no children before it begins, and does not count afterwards.
+ */
+const MOST_PENDING = 4;
+
+const pendingIn = (workspaceId: FragmentSqlToken) => sql.fragment`
+  workspace_id = ${workspaceId} AND status = 'pending' AND parent_run_id IS NOT NULL`;
+
+const waiting = sql.fragment`o.kind = 'start' AND o.due_at = 'infinity'`;
+
+/**
+ * Whether the start of the child in `run` waits. More than these can be sent: of each depth, and of the children that are
+ * admitted at the same moment, which do not see each other.
+ */
+export const startWaits = sql.fragment`EXISTS (
+  SELECT FROM runs WHERE ${pendingIn(sql.fragment`run.workspace_id`)} 
+    AND (depth > run.depth OR depth = run.depth AND id < run.id)
+  OFFSET ${MOST_PENDING - 1}::int LIMIT 1)`;
+
+/** A CTE that removes the waiting start of `run`, which ends or is deleted: what a resume queues comes after it. */
+export const noStart = sql.fragment`
+  no_start AS (DELETE FROM outbox o USING run WHERE o.run_id = run.id AND ${waiting})`;
+
+/** Leases the waiting starts that can be sent now, and at least the `least` oldest of each workspace. */
+export const takeStarts = (db: Db, least: number): Promise<readonly OutboxRow[]> =>
+  db.any(sql.prepared('children_take_starts', outboxRow)`
+    UPDATE outbox SET due_at = now(), leased_until = now() + ${LEASE_MS}::int * interval '1 ms'
+    WHERE id IN (
+      SELECT o.id
+      FROM (SELECT DISTINCT workspace_id FROM runs WHERE status = 'pending' AND parent_run_id IS NOT NULL) AS w
+      CROSS JOIN LATERAL (
+        (SELECT id FROM runs WHERE ${pendingIn(sql.fragment`w.workspace_id`)} ORDER BY depth DESC, id LIMIT ${MOST_PENDING}::int)
+        UNION
+        (SELECT r.id FROM runs r JOIN outbox o ON o.run_id = r.id AND ${waiting}
+         WHERE ${pendingIn(sql.fragment`w.workspace_id`)} ORDER BY r.id LIMIT ${least}::int)
+      ) AS r
+      JOIN outbox o ON o.run_id = r.id AND ${waiting}
+      FOR UPDATE OF o SKIP LOCKED)
+    RETURNING id, run_id, kind, payload, attempts
+  `);
