@@ -21,6 +21,9 @@ import type { SweepCall, SweepPart, SweepProgress } from './values/sweep.ts';
 /** The workflow type of runs without a readable type. The workflow id of a run is the run id. */
 export const RUN_WORKFLOW = 'runGraph';
 
+/** Metadata of a payload that is not part of a history, so that its size does not matter. */
+export const UNSTORED = 'unstored';
+
 /** Readable types of runs are this and the name of the workflow. No registered type begins with it. */
 export const READABLE_TYPE = 'run: ';
 

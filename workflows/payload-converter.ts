@@ -10,6 +10,7 @@ import {
   UndefinedPayloadConverter,
   ValueError,
 } from '@temporalio/common';
+import { UNSTORED } from '../shared/execution.ts';
 
 /**
  * Replaces a payload that cannot be decoded. It has none of the required fields of inputs and signals, so they are
@@ -27,17 +28,24 @@ class Undecodable {
   }
 }
 
+/** The argument of a local activity stays in this process, however large: it is not part of the history. */
+const present = new Uint8Array();
+
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
 
 /** The same payloads as those of the default converter, which reads and writes UTF-8 in JavaScript: ten times as long. */
 class NativeJsonConverter extends JsonPayloadConverter {
-  override toPayload(value: unknown): Payload | undefined {
+  override toPayload(value: unknown, context?: SerializationContext): Payload | undefined {
     // Undefined for what JSON cannot express, which the types of `stringify` leave out.
     const json = JSON.stringify(value) as string | undefined;
     if (json === undefined) return undefined;
+    const isLocal = context?.type === 'activity' && context.isLocal;
     return {
-      metadata: { [METADATA_ENCODING_KEY]: encodingKeys.METADATA_ENCODING_JSON },
+      metadata: {
+        [METADATA_ENCODING_KEY]: encodingKeys.METADATA_ENCODING_JSON,
+        ...(isLocal ? { [UNSTORED]: present } : {}),
+      },
       data: encoder.encode(json),
     };
   }

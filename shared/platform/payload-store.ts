@@ -4,6 +4,7 @@ import { LRUCache } from 'lru-cache';
 import { z } from 'zod';
 import type { Pool } from '../db/pool.ts';
 import { readPayload, storePayload } from '../db/runs/payloads.ts';
+import { UNSTORED } from '../execution.ts';
 
 /** Larger payloads go to Postgres and are sent as a reference: histories stay small, far from the 2 MiB limit. */
 const MAX_INLINE_BYTES = 64 * 1024;
@@ -40,7 +41,8 @@ export function createPayloadStore(db: Pool): PayloadCodec {
   };
 }
 
-const isLarge = (payload: Payload): boolean => (payload.data?.byteLength ?? 0) > MAX_INLINE_BYTES;
+const isLarge = ({ data, metadata }: Payload): boolean =>
+  (data?.byteLength ?? 0) > MAX_INLINE_BYTES && metadata?.[UNSTORED] === undefined;
 
 function isReference(payload: Payload): boolean {
   const encoding = payload.metadata?.['encoding'];

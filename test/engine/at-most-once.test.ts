@@ -1,4 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { z } from 'zod';
+import { sql } from '../../shared/db/pool.ts';
 import { resumeRun, triggerRun } from '../../shared/operations/runs/runs.ts';
 import { startToolServer, type ToolServer } from '../fakes/tool-server.ts';
 import { echo, edge, type Engine, mock, startEngine } from '../support/engine.ts';
@@ -149,6 +151,11 @@ describe('large payloads', () => {
     const handle = engine.deps.temporal.client.workflow.getHandle(runId);
     const { raw } = await handle.describe();
     expect(Number(raw.workflowExecutionInfo?.historySizeBytes)).toBeLessThan(40_000);
+    // The state has the text twice. It ends with the process that writes it: no history refers to it.
+    const largest = await engine.db.oneFirst(sql.type(z.object({ bytes: z.number() }))`
+      SELECT max(length(bytes)) AS bytes FROM payloads`);
+    expect(largest).toBeGreaterThan(big.length);
+    expect(largest).toBeLessThan(2 * big.length);
   });
 });
 

@@ -2,7 +2,10 @@ import { sleep, workflowInfo } from '@temporalio/workflow';
 import type { WorkedSpan } from '../../shared/execution.ts';
 import { SMALL_WORK } from '../../shared/values/work-budget.ts';
 
-/** How long a run pauses after its share of a workflow task, so that other runs get most of the worker's time. */
+/**
+ * How long a run pauses for each share of a workflow task that it has used, so that other runs get most of the worker's
+ * time.
+ */
 const PAUSE_MS = 100;
 
 /** A workflow task dispatches no short steps after this time: arrived events wait until the task ends. */
@@ -48,11 +51,13 @@ export function createPace(done: () => number, { byLength }: { byLength: boolean
     firstStart = Infinity;
     lastEnd = -Infinity;
   }
+  const used = (): number => done() + added - atStart;
   function spent(): boolean {
     if (byLength) arrived();
-    return done() + added - atStart >= SMALL_WORK;
+    return used() >= SMALL_WORK;
   }
   const next = (ms: number): Promise<void> => sleep(ms).then(arrived);
+  const rest = (): Promise<void> => next(PAUSE_MS * Math.floor(used() / SMALL_WORK));
   return {
     add: (units) => {
       added += units;
@@ -65,10 +70,10 @@ export function createPace(done: () => number, { byLength }: { byLength: boolean
     spent,
     pause: () => {
       if (!spent()) return undefined;
-      return byLength ? sleep(1) : next(PAUSE_MS);
+      return byLength ? sleep(1) : rest();
     },
     pauseForShort: () => {
-      if (spent()) return next(PAUSE_MS);
+      if (spent()) return rest();
       return lastEnd - firstStart >= SHORT_TASK_MS ? next(1) : undefined;
     },
   };
