@@ -1,17 +1,6 @@
-/**
- * The error of a rejection that fails a run, before and after the gate's label: a statement that selects the gate to
- * decide has the label only in SQL.
- */
-export const aroundLabel = (reason: string | undefined): [before: string, after: string] => [
-  "Rejected at gate '",
-  reason === undefined ? "'" : `': ${reason}`,
-];
-
 /** The error of a rejection that fails a run. */
-export function rejectionError(label: string, reason: string | undefined): string {
-  const [before, after] = aroundLabel(reason);
-  return `${before}${label}${after}`;
-}
+export const rejectionError = (label: string, reason: string | undefined): string =>
+  `Rejected at gate '${label}'${reason === undefined ? '' : `: ${reason}`}`;
 
 /** The result of a rejected call, for the model. `by` null: a key without a member. */
 export const rejectedCall = (by: string | null, reason: string | null | undefined): string =>

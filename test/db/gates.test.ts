@@ -4,7 +4,6 @@ import type { GateSettings } from '../../shared/graph/gate-settings.ts';
 import { checkGate, runsDueWithin } from '../../shared/db/gates/clock.ts';
 import { decideGate } from '../../shared/db/gates/decisions.ts';
 import { pauseAtGates } from '../../shared/db/gates/openings.ts';
-import { voteAtGate } from '../../shared/db/gates/votes.ts';
 import { supersede } from '../../shared/db/runs/restart.ts';
 import { sql } from '../../shared/db/pool.ts';
 import { resumeRun } from '../../shared/db/runs/resumes.ts';
@@ -59,7 +58,7 @@ const waitingAt = async (...stepKeys: string[]): Promise<string> => {
 
 const decide = async (runId: string, nodeId?: string, approved = true) => {
   const decided = await decideGate(engine.db, { actor: engine.actor, runId, approved, nodeId });
-  if (decided === 'ruled') throw new Error('The gate has settings');
+  if (decided.outcome !== 'decided') throw new Error(decided.outcome);
   return decided;
 };
 
@@ -294,7 +293,7 @@ describe('the clock of a gate', () => {
       const vote = { actor: engine.actor, runId, approved: true };
       const [timeout, person] = await Promise.allSettled([
         check(runId),
-        voteAtGate(engine.db, vote),
+        decideGate(engine.db, vote),
       ]);
       expect(timeout).toMatchObject({ value: { decision: { approved: false } } });
       expect(person).toMatchObject({

@@ -8,7 +8,8 @@ import { recordAudit } from '../audit/audit.ts';
 import { queueAssignment } from '../runs/outbox.ts';
 import { readStandings } from '../people/standings.ts';
 import { type Db, type Pool, sql, type Tx } from '../pool.ts';
-import { refusal } from './decisions.ts';
+import { refusalOfState, runToDecide } from './decisions.ts';
+import { findGateToDecide } from './gate-to-decide.ts';
 import { isDecidable, isChosen, startersOf } from './gate-records.ts';
 
 export interface Assignment extends GateChoice {
@@ -19,8 +20,6 @@ export interface Assignment extends GateChoice {
   /** Whether the member gets an email, unless they assigned the gate to themselves. */
   mails: boolean;
 }
-
-const heldRun = z.object({ status: z.string() });
 
 const openGate = z.object({
   step_key: z.string(),
@@ -43,12 +42,15 @@ type OpenGate = z.infer<typeof openGate>;
 export async function assignGate(db: Pool, assignment: Assignment): Promise<void> {
   const { actor, runId, memberId } = assignment;
   await db.transaction(async (tx) => {
-    const run = await tx.maybeOne(sql.prepared('gates_hold_run_to_assign', heldRun)`
-      SELECT status FROM runs WHERE id = ${runId} AND workspace_id = ${actor.workspaceId} FOR UPDATE
+    const run = await tx.maybeOne(sql.prepared('gates_hold_run_to_assign', runToDecide)`
+      SELECT status, rehearsal IS NOT NULL AS rehearsed FROM runs
+      WHERE id = ${runId} AND workspace_id = ${actor.workspaceId} FOR UPDATE
     `);
     if (run === null) throw notFound('Run');
     const gate = await findOpenGate(tx, assignment);
-    if (gate === null) throw await refusal(tx, run.status, assignment);
+    if (gate === null) {
+      throw refusalOfState(run, await findGateToDecide(tx, assignment), assignment);
+    }
     if (memberId !== null) await requireDecider(tx, actor.workspaceId, gate, memberId);
     if (gate.assignee_id === memberId) return;
     await tx.query(sql.prepared('gates_assign', z.object({}))`

@@ -1,13 +1,16 @@
 import { z } from 'zod';
+import { gateKinds, type GateVote } from '../../contract/gate.ts';
 import type { GateCheck } from '../../execution.ts';
 import type { GateDecision } from '../../gate-decision.ts';
-import { aroundLabel, timeoutError, timeoutReason } from '../../rejection.ts';
+import type { JsonObject } from '../../json.ts';
+import { timeoutReason } from '../../rejection.ts';
 import { recordAudit } from '../audit/audit.ts';
 import { type Pool, sql, type Tx } from '../pool.ts';
 import { queueAlert } from '../runs/outbox.ts';
 import { acceptsWorkOf } from '../runs/row.ts';
+import { storedJson } from '../stored-json.ts';
 import { readDecisions } from './answers.ts';
-import { decisionEffects } from './effects.ts';
+import { closeGate } from './close.ts';
 
 /** The most reminders of one gate, so that a short interval does not alert forever. */
 const MAX_REMINDERS = 50;
@@ -15,9 +18,13 @@ const MAX_REMINDERS = 50;
 const clockedGate = z.object({
   workspace_id: z.string(),
   node_id: z.string(),
+  kind: z.enum(gateKinds),
   label: z.string(),
   prompt: z.string(),
   status: z.string(),
+  fails_on_reject: z.boolean(),
+  input: storedJson<JsonObject | null>(),
+  votes: storedJson<GateVote[] | null>(),
   timeout_seconds: z.number().nullable(),
   on_timeout: z.enum(['reject', 'approve', 'fail']).nullable(),
   expired: z.boolean(),
@@ -82,7 +89,7 @@ async function lockRun(
 
 const readGate = (tx: Tx, { run_id, step_key, round }: GateCheck): Promise<ClockedGate | null> =>
   tx.maybeOne(sql.prepared('gates_read_clock', clockedGate)`
-    SELECT r.workspace_id, g.node_id, g.label, g.prompt, g.status,
+    SELECT r.workspace_id, g.node_id, g.kind, g.label, g.prompt, g.status, g.fails_on_reject, g.input, g.decisions AS votes,
            (g.settings ->> 'timeout_seconds')::float8 AS timeout_seconds, g.settings ->> 'on_timeout' AS on_timeout,
            coalesce(g.expires_at <= clock_timestamp(), false) AS expired,
            coalesce(g.remind_at <= clock_timestamp(), false) AS reminds
@@ -91,37 +98,25 @@ const readGate = (tx: Tx, { run_id, step_key, round }: GateCheck): Promise<Clock
   `);
 
 async function timeOut(tx: Tx, call: GateCheck, gate: ClockedGate): Promise<void> {
-  const { on_timeout: action } = gate;
-  const reason = timeoutReason(gate.timeout_seconds ?? 0);
-  const [before, after] = aroundLabel(reason);
-  const approved = action === 'approve';
-  await tx.query(sql.prepared('gates_time_out', z.object({}))`
-    WITH decided AS (
-      UPDATE gates SET status = ${approved ? 'approved' : 'rejected'}, timed_out = ${action}, reason = ${reason},
-        decided_at = clock_timestamp(), decided_by_kind = 'deadline'
-      WHERE run_id = ${call.run_id} AND step_key = ${call.step_key} AND round = ${call.round} AND status = 'open'
-      RETURNING run_id, step_key, round, node_id, kind, label, input, fails_on_reject,
-                ${approved}::boolean OR (NOT fails_on_reject AND ${action !== 'fail'}::boolean) AS continues
-    ), gate AS (
-      SELECT *, CASE WHEN continues THEN NULL WHEN ${action === 'fail'}::boolean THEN ${timeoutError(reason)}
-                     ELSE ${before}::text || label || ${after}::text END AS error
-      FROM decided
-    ), ${decisionEffects(
-      sql.fragment`(
-      CASE WHEN gate.input IS NULL THEN json_build_object('approved', ${approved}::boolean)
-           ELSE json_build_object('approved', ${approved}::boolean, 'input', gate.input) END)`,
-      action === 'fail' ? 'timeout' : 'rejected',
-    )}
-    SELECT FROM gate
-  `);
+  const { on_timeout: timedOut, timeout_seconds, input, votes } = gate;
+  const reason = timeoutReason(timeout_seconds ?? 0);
+  const { run_id: runId, step_key, round } = call;
+  await closeGate(
+    tx,
+    { ...gate, runId, step_key, round },
+    {
+      ...{ approved: timedOut === 'approve', by: { id: null, name: null, kind: 'deadline' } },
+      ...{ timedOut, reason, input, votes },
+    },
+  );
   await recordAudit(
     tx,
     { workspaceId: gate.workspace_id, id: null, name: null },
     {
       action: 'gate_timeout',
       targetType: 'run',
-      targetId: call.run_id,
-      details: { node_id: gate.node_id, step_key: call.step_key, on_timeout: action, reason },
+      targetId: runId,
+      details: { node_id: gate.node_id, step_key, on_timeout: timedOut, reason },
     },
   );
 }

@@ -4,10 +4,9 @@ import { callDigest } from '../../crypto/call-digest.ts';
 import { allowsEffect } from '../../contract/fork.ts';
 import type { GateOpening } from '../../graph/gate-opening.ts';
 import type { JsonObject } from '../../json.ts';
-import { aroundLabel, rejectedCall, timeoutError } from '../../rejection.ts';
-import { jsonOrNull, sql, type Tx } from '../pool.ts';
+import { sql, type Tx } from '../pool.ts';
 import { callCountsForFork } from '../forks/recorded.ts';
-import { decisionEffects } from './effects.ts';
+import { closeGate } from './close.ts';
 import { BY_REQUEST, decidedByKind } from './gate-records.ts';
 import { storedJson } from '../stored-json.ts';
 
@@ -21,10 +20,10 @@ const answerRow = z.object({
   approved: z.boolean(),
   input: storedJson<JsonObject>().nullable(),
   reason: z.string().nullable(),
-  timed_out: z.string().nullable(),
+  timed_out: z.enum(['reject', 'approve', 'fail']).nullable(),
   /** Who decided it. */
   by: z.string().nullable(),
-  by_kind: z.string(),
+  by_kind: z.enum(['member', 'deadline', 'request']),
   /** The run whose decision it is; null for the request. */
   reused_from: z.string().nullable(),
   decided_arguments: storedJson<JsonObject>().nullable(),
@@ -120,30 +119,21 @@ const findAnswer = (
   `);
 
 async function decide(tx: Tx, runId: string, gate: GateOpening, answer: Answer): Promise<void> {
-  const { approved, input, reason, timed_out, by, by_kind, reused_from } = answer;
-  const [before, after] = aroundLabel(reason ?? undefined);
-  const late = timed_out === 'fail' ? timeoutError(reason ?? undefined) : null;
-  const output = JSON.stringify(input === null ? { approved } : { approved, input });
-  await tx.query(sql.prepared('rehearsals_decide', z.object({}))`
-    WITH gate AS (
-      UPDATE gates SET status = CASE WHEN ${approved} THEN 'approved' ELSE 'rejected' END, input = ${jsonOrNull(input)},
-        reason = ${reason}, timed_out = ${timed_out}, decided_at = clock_timestamp(),
-        decided_by_name = ${by}, decided_by_kind = ${by_kind}, reused_from = ${reused_from},
-        decided_digest = ${approved ? digestOf(runId, gate, answer) : null},
-        decided_arguments = ${jsonOrNull(answer.decided_arguments)}
-      WHERE run_id = ${runId} AND step_key = ${gate.step_key} AND round = ${gate.round}::int AND status = 'open'
-      RETURNING run_id, step_key, round, node_id, kind,
-                ${late === null} AND (${approved} OR NOT fails_on_reject AND kind = 'human_gate') AS continues,
-                CASE WHEN ${approved} THEN NULL
-                     WHEN ${late !== null} THEN ${late}
-                     WHEN kind = 'tool_call' THEN ${rejectedCall(by, reason)}
-                     WHEN fails_on_reject THEN ${before}::text || label || ${after}::text END AS error
-    ), ${decisionEffects(sql.fragment`${output}`, late === null ? 'rejected' : 'timeout')}
-    SELECT
-  `);
+  const { approved, input, reason, timed_out: timedOut, reused_from: reusedFrom } = answer;
+  const kind = gate.tool_call === undefined ? 'human_gate' : 'tool_call';
+  await closeGate(
+    tx,
+    { ...gate, runId, kind },
+    {
+      ...{ approved, input, reason, timedOut, reusedFrom },
+      by: { id: null, name: answer.by, kind: answer.by_kind },
+      digest: approved ? digestOf(runId, gate, answer) : null,
+      arguments: answer.decided_arguments,
+    },
+  );
   // A turn has its recorded result if all that comes before it is from the record, rejections included.
   await tx.query(sql.prepared('rehearsals_decided_step', z.object({}))`
-    UPDATE steps SET reused_from = ${reused_from} WHERE run_id = ${runId} AND step_key = ${gate.step_key}
+    UPDATE steps SET reused_from = ${reusedFrom} WHERE run_id = ${runId} AND step_key = ${gate.step_key}
   `);
 }
 

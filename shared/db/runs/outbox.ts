@@ -116,6 +116,16 @@ export async function isFirst(db: Db, row: OutboxRow): Promise<boolean> {
 }
 
 /**
+ * Whether a decision of the run can be sent now. Other decisions do not block it: each names its gate and round, so their
+ * order does not matter.
+ */
+export async function canSendDecision(db: Db, runId: string): Promise<boolean> {
+  return db.oneFirst(sql.prepared('outbox_can_send_decision', z.object({ first: z.boolean() }))`
+    SELECT NOT EXISTS (SELECT FROM outbox WHERE run_id = ${runId} AND kind NOT IN ('alert', 'child', 'decision')) AS first
+  `);
+}
+
+/**
  * Leases up to `limit` due rows, of each run only the oldest, unless they need no order. Skips rows that another
  * process has locked.
  */

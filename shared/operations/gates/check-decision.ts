@@ -1,19 +1,29 @@
-import { requireOpenGate } from '../../db/gates/checks.ts';
-import { findRuledGate } from '../../db/gates/ruled-gates.ts';
+import type { Decision } from '../../db/gates/decision.ts';
+import { judgeDecision } from '../../db/gates/decisions.ts';
+import type { GateToDecide } from '../../db/gates/gate-to-decide.ts';
 import type { Pool } from '../../db/pool.ts';
 import { AppError } from '../../errors.ts';
-import { requireGateInput } from '../runs/ruled-gates.ts';
 import { bindDecision, type RequestedDecision } from '../runs/tool-calls.ts';
+import { refusedInput } from '../workflow-input.ts';
 
-/**
- * Throws what `decideGate` would throw for the same decision, and changes nothing: a refusal is not in the audit log,
- * because no one has tried to decide.
- */
+/** Throws what `decideGate` would throw for the same decision, and changes nothing. */
 export async function checkDecision(db: Pool, requested: RequestedDecision): Promise<void> {
   const decision = await bindDecision(db, requested);
-  await requireOpenGate(db, decision);
-  const gate = await findRuledGate(db, decision);
-  if (gate?.status !== 'open') return;
-  if (gate.refusal !== undefined) throw new AppError('forbidden', gate.refusal);
-  await requireGateInput(decision, gate);
+  const judged = await judgeDecision(db, decision);
+  if (judged.outcome === 'refused') throw new AppError('forbidden', judged.reason);
+  if (judged.outcome === 'unchecked') await requireFittingInput(decision, judged.gate);
+}
+
+/**
+ * Requires an input that fits the form of the gate. Throws AppError `input_invalid` with the paths, WorkBusyError. The
+ * schema is a tenant's: it is checked on a work thread, and while no transaction is open.
+ */
+export async function requireFittingInput(
+  { actor, input }: Decision,
+  { settings }: GateToDecide,
+): Promise<void> {
+  const schema = settings?.input_schema;
+  if (schema === undefined) return;
+  const refusal = await refusedInput(actor.workspaceId, schema, input ?? {}, 'gate');
+  if (refusal !== undefined) throw refusal;
 }

@@ -2,7 +2,7 @@ import type { Actor } from '../../actor.ts';
 import { holds } from '../../capabilities.ts';
 import type { Gate } from '../../contract/gate.ts';
 import { type AskedGate, findGate, readEarlierAskings } from '../../db/gates/asked.ts';
-import { findRuledGate } from '../../db/gates/ruled-gates.ts';
+import { findGateToDecide, refusalFor } from '../../db/gates/gate-to-decide.ts';
 import { readStandings } from '../../db/people/standings.ts';
 import type { Db } from '../../db/pool.ts';
 import { notFound } from '../../errors.ts';
@@ -25,8 +25,7 @@ export async function readGate(
   const { decidable, openedAt: _openedAt, settings, progress, call: _call, graph, ...gate } = asked;
   const around = kindsAround(graph, gate.node_id);
   const maps = around.flatMap((kind, at) => (kind === 'map' ? [at + 1] : []));
-  const ruled = decidable ? await findRuledGate(db, { actor, runId, stepKey }) : undefined;
-  const refusal = ruled?.refusal ?? null;
+  const refusal = decidable ? await refusalAt(db, { actor, runId, stepKey }) : null;
   const mayApprove = holds(actor.role, actor.overrides, 'approve_gates');
   const { input_schema: schema } = settings;
   const problem =
@@ -43,6 +42,14 @@ export async function readGate(
     tool: decidable ? await toolOf(db, workspaceId, asked) : null,
     earlier: await readEarlierAskings(db, { workspaceId, runId, gate: asked, maps }),
   };
+}
+
+async function refusalAt(
+  db: Db,
+  place: { actor: Actor; runId: string; stepKey: string },
+): Promise<string | null> {
+  const gate = await findGateToDecide(db, place);
+  return gate === undefined ? null : ((await refusalFor(db, gate, place.actor)) ?? null);
 }
 
 async function toolOf(db: Db, workspaceId: string, gate: AskedGate): Promise<Gate['tool']> {

@@ -5,19 +5,22 @@ import { admitRun } from '../../db/runs/admission.ts';
 import type { CompareChosen, FindRunnable } from '../../db/runs/run-request.ts';
 import { drawnOf, type RunActor, type RunRequest } from '../../db/runs/run-request.ts';
 import { readDraft } from '../../db/workflows/drafts.ts';
+import type { Decision } from '../../db/gates/decision.ts';
 import * as gates from '../../db/gates/decisions.ts';
 import * as ends from '../../db/runs/ends.ts';
 import * as resumes from '../../db/runs/resumes.ts';
 import type { Override } from '../../db/runs/resumes.ts';
 import { notifyFrames } from '../../db/runs/frames.ts';
 import type { OutboxRow } from '../../db/runs/outbox.ts';
+import type { Pool } from '../../db/pool.ts';
+import { AppError } from '../../errors.ts';
+import { requireFittingInput } from '../gates/check-decision.ts';
 import { compareWithCurrent, refusalOf } from '../guards/asks-less.ts';
 import { dispatch, dispatchInOrder } from './dispatch.ts';
 import type { DispatchDeps } from './executions.ts';
 import { joinRun, recordStart } from '../../platform/tracing/requests.ts';
 import { recordRunSpan } from './run-span.ts';
 import { notifyParent } from './notices.ts';
-import { decideRuledGate } from './ruled-gates.ts';
 import { bindDecision, type RequestedDecision } from './tool-calls.ts';
 
 /**
@@ -114,12 +117,26 @@ export async function decideGate(
   decision: RequestedDecision,
 ): Promise<Dispatched> {
   const bound = await bindDecision(deps.db, decision);
-  const simple = await gates.decideGate(deps.db, bound);
-  const decided = simple === 'ruled' ? await decideRuledGate(deps.db, bound) : simple;
-  if (decided === undefined) return { dispatched: Promise.resolve(true) };
-  const { row, first } = decided;
+  const outcome = await decideChecked(deps.db, bound);
+  if (outcome.outcome === 'refused') throw new AppError('forbidden', outcome.reason);
+  if (outcome.outcome !== 'decided') return { dispatched: Promise.resolve(true) };
+  const { row, first } = outcome;
   joinRun(row.run_id);
   return dispatchAndWake(deps, row, first);
+}
+
+/** Decides a gate; before one with a form, its input is checked. */
+async function decideChecked(
+  db: Pool,
+  decision: Decision,
+): Promise<Exclude<gates.Outcome, { outcome: 'unchecked' }>> {
+  for (let next = decision; ;) {
+    const outcome = await gates.decideGate(db, next);
+    if (outcome.outcome !== 'unchecked') return outcome;
+    const { gate } = outcome;
+    await requireFittingInput(next, gate);
+    next = { ...next, stepKey: gate.step_key, checked: gate.step_key };
+  }
 }
 
 /**

@@ -114,7 +114,7 @@ const approve = (runId: string, body: object, app = apps[0]) =>
 async function decidedBefore(runId: string, digest: string): Promise<void> {
   const { actor, db, deps } = engine;
   const decided = await decideGate(db, { actor, runId, approved: true, digest });
-  if (decided === 'ruled') throw new Error('A tool call has no rules');
+  if (decided.outcome !== 'decided') throw new Error(decided.outcome);
   dispatchAndWake(deps, decided.row, decided.first);
 }
 

@@ -386,7 +386,8 @@ describe('governance of a call', () => {
     });
     // As if its decision had been committed before the change.
     const decided = await recordDecision(engine.db, early);
-    if (decided !== 'ruled') dispatchAndWake(engine.deps, decided.row, decided.first);
+    if (decided.outcome !== 'decided') throw new Error(decided.outcome);
+    dispatchAndWake(engine.deps, decided.row, decided.first);
     await ended(early.runId);
     const refusal = [true, expect.stringContaining('the tool has changed since')];
     expect(await results(early.runId)).toEqual([refusal]);

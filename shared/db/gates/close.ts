@@ -1,0 +1,88 @@
+import { z } from 'zod';
+import type { gateKinds, GateVote } from '../../contract/gate.ts';
+import { withoutNulls } from '../../gate-decision.ts';
+import type { JsonObject } from '../../json.ts';
+import { rejectedCall, rejectionError, timeoutError } from '../../rejection.ts';
+import { jsonOrNull, sql, type Tx } from '../pool.ts';
+import { phaseMs } from '../runs/row.ts';
+import { completedFrame, failedFrame } from '../steps/done.ts';
+
+/** An open gate. The caller has locked the row of its run. */
+export interface OpenGate {
+  runId: string;
+  step_key: string;
+  round: number;
+  node_id: string;
+  kind: (typeof gateKinds)[number];
+  label: string;
+  fails_on_reject: boolean;
+}
+
+/** How a gate is decided: by a person, by its deadline, or by the request or the record of a rehearsal. */
+export interface Closing {
+  approved: boolean;
+  by: { id: string | null; name: string | null; kind: 'member' | 'deadline' | 'request' };
+  input?: JsonObject | null;
+  reason?: string | null;
+  votes?: readonly GateVote[] | null;
+  timedOut?: 'reject' | 'approve' | 'fail' | null;
+  /** Of a tool call: what the approval is bound to, and the arguments that the approver has changed. */
+  digest?: string | null;
+  arguments?: JsonObject | null;
+  reusedFrom?: string | null;
+}
+
+/**
+ * Decides an open gate, and writes what follows from it: the end of its step, the status and clocks of its run, and the
+ * frame for its watchers.
+ */
+export async function closeGate(tx: Tx, gate: OpenGate, closing: Closing): Promise<void> {
+  const { approved, by, input = null, reason = null, timedOut = null } = closing;
+  const isCall = gate.kind === 'tool_call';
+  const continues = approved || (timedOut !== 'fail' && !isCall && !gate.fails_on_reject);
+  const error = continues ? null : errorOf(gate, closing);
+  await tx.query(sql.prepared('gates_close', z.object({}))`
+    UPDATE gates SET
+      status = ${approved ? 'approved' : 'rejected'}, input = ${jsonOrNull(input)}, reason = ${reason || null},
+      decisions = ${jsonOrNull(closing.votes ?? null)}, timed_out = ${timedOut}, decided_at = clock_timestamp(),
+      decided_by = ${by.id}, decided_by_name = ${by.name}, decided_by_kind = ${by.kind},
+      decided_digest = ${closing.digest ?? null}, decided_arguments = ${jsonOrNull(closing.arguments ?? null)},
+      reused_from = ${closing.reusedFrom ?? null}
+    WHERE run_id = ${gate.runId} AND step_key = ${gate.step_key} AND round = ${gate.round}::int
+  `);
+  // An approved call begins or ends only when it is made.
+  const ends = !isCall || !continues;
+  await tx.query(sql.prepared('gates_end_step', z.object({}))`
+    UPDATE steps SET
+      status = ${ends ? (continues ? 'success' : 'failed') : 'running'}, error = ${error},
+      error_kind = ${error === null ? null : timedOut === 'fail' ? 'timeout' : 'rejected'},
+      finished_at = CASE WHEN ${ends}::boolean THEN clock_timestamp() END,
+      output = ${jsonOrNull(isCall ? null : withoutNulls({ approved, input }))}
+    WHERE run_id = ${gate.runId} AND step_key = ${gate.step_key}
+  `);
+  const seq = await tx.oneFirst(sql.prepared('gates_continue_run', z.object({ seq: z.number() }))`
+    UPDATE runs SET
+      status = 'running', waiting_ms = waiting_ms + CASE WHEN status = 'paused' THEN ${phaseMs} ELSE 0 END,
+      phase_since = CASE WHEN status = 'paused' THEN clock_timestamp() ELSE phase_since END,
+      updated_at = now(), frame_seq = frame_seq + 1
+    WHERE id = ${gate.runId} RETURNING frame_seq AS seq
+  `);
+  if (!ends) return;
+  const frame =
+    error === null
+      ? completedFrame(gate.runId, gate.node_id, undefined)
+      : failedFrame(gate.runId, gate.node_id, isCall ? gate.step_key : undefined, error);
+  await tx.query(sql.prepared('gates_add_frame', z.object({}))`
+    INSERT INTO run_frames (run_id, seq, frame) VALUES (${gate.runId}, ${seq}, ${JSON.stringify(frame)}::json)
+  `);
+}
+
+function errorOf(
+  { kind, label }: OpenGate,
+  { by, timedOut, reason }: Pick<Closing, 'by' | 'timedOut' | 'reason'>,
+): string {
+  if (timedOut === 'fail') return timeoutError(reason ?? undefined);
+  return kind === 'tool_call'
+    ? rejectedCall(by.name, reason)
+    : rejectionError(label, reason || undefined);
+}

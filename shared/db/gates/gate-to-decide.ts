@@ -1,0 +1,87 @@
+import { z } from 'zod';
+import type { Actor } from '../../actor.ts';
+import { roles } from '../../capabilities.ts';
+import { gateKinds, gateStatuses, type GateVote } from '../../contract/gate.ts';
+import { decidersOf, type GateSettings, refusedDecision } from '../../graph/gate-settings.ts';
+import type { JsonObject } from '../../json.ts';
+import { readStandings } from '../people/standings.ts';
+import { type Db, sql } from '../pool.ts';
+import { storedJson } from '../stored-json.ts';
+import type { Decision } from './decision.ts';
+import { isChosen, startersOf } from './gate-records.ts';
+
+const gateToDecide = z.object({
+  step_key: z.string(),
+  round: z.number(),
+  node_id: z.string(),
+  kind: z.enum(gateKinds),
+  label: z.string(),
+  status: z.enum(gateStatuses),
+  fails_on_reject: z.boolean(),
+  settings: storedJson<GateSettings | null>(),
+  votes: storedJson<GateVote[]>(),
+  input: storedJson<JsonObject | null>(),
+  tool: z.string().nullable(),
+  digest: z.string().nullable(),
+  fits: z.boolean(),
+  expired: z.boolean(),
+  decided_by_name: z.string().nullable(),
+  starters: z.array(z.string()),
+  member_role: z.enum(roles).nullable(),
+});
+
+/**
+ * A gate, and what the rules about it need to know. `fits`: the decision is of its kind and, for a tool call, has its
+ * digest. `expired`: its deadline has decided it, or is about to.
+ */
+export type GateToDecide = z.infer<typeof gateToDecide>;
+
+/**
+ * The gate that a decision is about: of the gates that it names, the open one that it fits and that has been open longest.
+ * If there is none, the one that a refusal speaks of: the one with the digest, else an open one, else the last one that
+ * was decided. Undefined when the run has no such gate.
+ */
+export async function findGateToDecide(
+  db: Db,
+  {
+    actor,
+    runId,
+    nodeId,
+    stepKey,
+    digest = null,
+  }: Pick<Decision, 'actor' | 'runId' | 'nodeId' | 'stepKey'> & { digest?: string | null },
+): Promise<GateToDecide | undefined> {
+  const gate = await db.maybeOne(sql.prepared('gates_to_decide', gateToDecide)`
+    SELECT g.step_key, g.round, g.node_id, g.kind, g.label, g.status, g.fails_on_reject, g.settings, g.input, g.tool,
+           g.digest, g.decided_by_name, coalesce(g.decisions, '[]') AS votes, fit.fits,
+           g.timed_out IS NOT NULL OR g.status = 'open' AND coalesce(g.expires_at <= clock_timestamp(), false) AS expired,
+           ${startersOf} AS starters,
+           (SELECT role FROM members WHERE id = ${actor.id} AND workspace_id = r.workspace_id AND status = 'active') AS member_role
+    FROM runs r JOIN gates g ON g.run_id = r.id
+    CROSS JOIN LATERAL (SELECT CASE WHEN ${digest}::text IS NULL THEN g.kind = 'human_gate'
+                                    ELSE g.kind = 'tool_call' AND g.digest = ${digest} END AS fits) AS fit
+    WHERE r.id = ${runId} AND r.workspace_id = ${actor.workspaceId} AND ${isChosen({ nodeId, stepKey })}
+    ORDER BY g.status = 'open' AND fit.fits DESC, coalesce(g.digest = ${digest}, false) DESC, g.status = 'open' DESC,
+             CASE WHEN g.status = 'open' THEN g.opened_at END, coalesce(g.decided_at, g.opened_at) DESC, g.step_key,
+             g.round DESC
+    LIMIT 1
+  `);
+  return gate ?? undefined;
+}
+
+/** Why the rules of the gate do not let the actor decide it; undefined when they do. */
+export async function refusalFor(
+  db: Db,
+  gate: GateToDecide,
+  { id, workspaceId }: Actor,
+): Promise<string | undefined> {
+  const { settings, label, starters, member_role: role, votes } = gate;
+  if (settings === null) return undefined;
+  const member = id === null || role === null ? null : { id, role };
+  const asked = { member, starters, adminsStandIn: false };
+  const refusal = refusedDecision(settings, label, asked);
+  if (refusal === undefined || settings.approvers === undefined) return refusal;
+  const progress = { starters, decisions: votes };
+  const { adminsStandIn } = decidersOf(settings, await readStandings(db, workspaceId), progress);
+  return refusedDecision(settings, label, { ...asked, adminsStandIn });
+}
