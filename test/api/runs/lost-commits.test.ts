@@ -116,7 +116,7 @@ describe('a decision at a gate', () => {
   test('that was saved but not confirmed is found, passed on, and made once', async () => {
     for (const approved of [true, false]) {
       const runId = await pausedRun();
-      wire.breakAt({ at: 'UPDATE gates SET', when: 'answered' });
+      wire.breakAt({ at: 'commit', when: 'answered' });
       const answer = await lossy('POST', `/api/runs/${runId}/approve`, { approved });
       expect([answer.status, wire.hasBroken()]).toEqual([200, true]);
       expect(await decisionsOf(runId)).toEqual([approved ? 'approve' : 'reject']);
@@ -145,14 +145,13 @@ describe('a decision at a gate', () => {
     });
     const runId = await engine.trigger(workflowId);
     await eventually(async () => (await engine.run(runId)).pending_gates.length === 2);
-    // Another caller decides the gate that the request has selected. The request's second try, a transaction, decides
-    // the other gate.
+    // Another caller decides the first gate while the request waits for the run, so that it decides the other one.
     const holder = new pg.Client({ connectionString: engine.databaseUrl });
     await holder.connect();
     await holder.query('BEGIN');
     await holder.query('UPDATE runs SET updated_at = now() WHERE id = $1', [runId]);
     const sent = lossy('POST', `/api/runs/${runId}/approve`, {});
-    await untilLockWaiters(engine.db, 1, 'UPDATE gates SET');
+    await untilLockWaiters(engine.db, 1, 'AS rehearsed FROM runs');
     await holder.query(
       `UPDATE gates SET status = 'approved', decided_at = now() WHERE (run_id, step_key, round) = (
          SELECT run_id, step_key, round FROM gates WHERE run_id = $1 ORDER BY opened_at, step_key LIMIT 1)`,
@@ -172,7 +171,7 @@ describe('a decision at a gate', () => {
       (runId: string) => useTool('approve_run', { run_id: runId }),
     ]) {
       const runId = await pausedRun();
-      wire.breakAt({ at: 'UPDATE gates SET', when: 'answered', thenDown: true });
+      wire.breakAt({ at: 'commit', when: 'answered', thenDown: true });
       const answer = await decide(runId);
       expect([wire.hasBroken(), refused(answer)]).toEqual([true, true]);
       expect(answer.text).toContain('the outcome is unknown');
