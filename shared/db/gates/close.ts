@@ -41,39 +41,37 @@ export async function closeGate(tx: Tx, gate: OpenGate, closing: Closing): Promi
   const isCall = gate.kind === 'tool_call';
   const continues = approved || (timedOut !== 'fail' && !isCall && !gate.fails_on_reject);
   const error = continues ? null : errorOf(gate, closing);
-  await tx.query(sql.prepared('gates_close', z.object({}))`
-    UPDATE gates SET
-      status = ${approved ? 'approved' : 'rejected'}, input = ${jsonOrNull(input)}, reason = ${reason || null},
-      decisions = ${jsonOrNull(closing.votes ?? null)}, timed_out = ${timedOut}, decided_at = clock_timestamp(),
-      decided_by = ${by.id}, decided_by_name = ${by.name}, decided_by_kind = ${by.kind},
-      decided_digest = ${closing.digest ?? null}, decided_arguments = ${jsonOrNull(closing.arguments ?? null)},
-      reused_from = ${closing.reusedFrom ?? null}
-    WHERE run_id = ${gate.runId} AND step_key = ${gate.step_key} AND round = ${gate.round}::int
-  `);
   // An approved call begins or ends only when it is made.
   const ends = !isCall || !continues;
-  await tx.query(sql.prepared('gates_end_step', z.object({}))`
-    UPDATE steps SET
-      status = ${ends ? (continues ? 'success' : 'failed') : 'running'}, error = ${error},
-      error_kind = ${error === null ? null : timedOut === 'fail' ? 'timeout' : 'rejected'},
-      finished_at = CASE WHEN ${ends}::boolean THEN clock_timestamp() END,
-      output = ${jsonOrNull(isCall ? null : withoutNulls({ approved, input }))}
-    WHERE run_id = ${gate.runId} AND step_key = ${gate.step_key}
-  `);
-  const seq = await tx.oneFirst(sql.prepared('gates_continue_run', z.object({ seq: z.number() }))`
-    UPDATE runs SET
-      status = 'running', waiting_ms = waiting_ms + CASE WHEN status = 'paused' THEN ${phaseMs} ELSE 0 END,
-      phase_since = CASE WHEN status = 'paused' THEN clock_timestamp() ELSE phase_since END,
-      updated_at = now(), frame_seq = frame_seq + 1
-    WHERE id = ${gate.runId} RETURNING frame_seq AS seq
-  `);
-  if (!ends) return;
   const frame =
     error === null
       ? completedFrame(gate.runId, gate.node_id, undefined)
       : failedFrame(gate.runId, gate.node_id, isCall ? gate.step_key : undefined, error);
-  await tx.query(sql.prepared('gates_add_frame', z.object({}))`
-    INSERT INTO run_frames (run_id, seq, frame) VALUES (${gate.runId}, ${seq}, ${JSON.stringify(frame)}::json)
+  await tx.query(sql.prepared('gates_close', z.object({}))`
+    WITH gate AS (
+      UPDATE gates SET
+        status = ${approved ? 'approved' : 'rejected'}, input = ${jsonOrNull(input)}, reason = ${reason || null},
+        decisions = ${jsonOrNull(closing.votes ?? null)}, timed_out = ${timedOut}, decided_at = clock_timestamp(),
+        decided_by = ${by.id}, decided_by_name = ${by.name}, decided_by_kind = ${by.kind},
+        decided_digest = ${closing.digest ?? null}, decided_arguments = ${jsonOrNull(closing.arguments ?? null)},
+        reused_from = ${closing.reusedFrom ?? null}
+      WHERE run_id = ${gate.runId} AND step_key = ${gate.step_key} AND round = ${gate.round}::int
+    ), step AS (
+      UPDATE steps SET
+        status = ${ends ? (continues ? 'success' : 'failed') : 'running'}, error = ${error},
+        error_kind = ${error === null ? null : timedOut === 'fail' ? 'timeout' : 'rejected'},
+        finished_at = CASE WHEN ${ends}::boolean THEN clock_timestamp() END,
+        output = ${jsonOrNull(isCall ? null : withoutNulls({ approved, input }))}
+      WHERE run_id = ${gate.runId} AND step_key = ${gate.step_key}
+    ), run AS (
+      UPDATE runs SET
+        status = 'running', waiting_ms = waiting_ms + CASE WHEN status = 'paused' THEN ${phaseMs} ELSE 0 END,
+        phase_since = CASE WHEN status = 'paused' THEN clock_timestamp() ELSE phase_since END,
+        updated_at = now(), frame_seq = frame_seq + 1
+      WHERE id = ${gate.runId} RETURNING id, frame_seq
+    )
+    INSERT INTO run_frames (run_id, seq, frame)
+    SELECT id, frame_seq, ${JSON.stringify(frame)}::json FROM run WHERE ${ends}::boolean
   `);
 }
 

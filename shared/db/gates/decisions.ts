@@ -5,7 +5,7 @@ import { withoutNulls } from '../../gate-decision.ts';
 import type { JsonObject } from '../../json.ts';
 import { recordAudit } from '../audit/audit.ts';
 import { jsonOrNull, type Pool, sql, type Tx } from '../pool.ts';
-import { canSendDecision, enqueue, type OutboxRow } from '../runs/outbox.ts';
+import { enqueueDecision, type OutboxRow } from '../runs/outbox.ts';
 import { closeGate } from './close.ts';
 import type { Decision } from './decision.ts';
 import { findGateToDecide, type GateToDecide, refusalFor } from './gate-to-decide.ts';
@@ -153,12 +153,7 @@ async function count(tx: Tx, decision: Decision, gate: GateToDecide): Promise<Ou
   const answer = gate.kind === 'tool_call' ? {} : { input, reason: decision.reason || null };
   const { step_key, round } = gate;
   const payload = withoutNulls({ approved, ...answer, step_key, round }) as JsonObject;
-  const first = await canSendDecision(tx, runId);
-  return {
-    outcome: 'decided',
-    row: await enqueue(tx, { runId, kind: 'decision', payload }),
-    first,
-  };
+  return { outcome: 'decided', ...(await enqueueDecision(tx, { runId, payload })) };
 }
 
 const voteOf = ({ actor, approved, reason, input }: Decision): GateVote => ({

@@ -36,6 +36,25 @@ export async function enqueue(
   `);
 }
 
+const decisionRow = z.object({ ...outboxRow.shape, first: z.boolean() });
+
+/**
+ * Queues a decision, like `enqueue`. `first`: it can be sent now. Other decisions do not block it: each names its gate and
+ * round, so their order does not matter.
+ */
+export async function enqueueDecision(
+  db: Db,
+  { runId, payload }: { runId: string; payload: JsonObject },
+): Promise<{ row: OutboxRow; first: boolean }> {
+  const { first, ...row } = await db.one(sql.prepared('outbox_enqueue_decision', decisionRow)`
+    INSERT INTO outbox (run_id, kind, payload, leased_until)
+    VALUES (${runId}, 'decision', ${JSON.stringify(payload)}::json, now() + ${LEASE_MS}::int * interval '1 ms')
+    RETURNING id, run_id, kind, payload, attempts, NOT EXISTS (
+      SELECT FROM outbox WHERE run_id = ${runId} AND kind NOT IN ('alert', 'child', 'decision')) AS first
+  `);
+  return { row, first };
+}
+
 /** Queues a call to Temporal that the reconciler makes within its interval. */
 export async function enqueueLater(
   db: Db,
@@ -112,16 +131,6 @@ const isOrdered = (kind: FragmentSqlToken) => sql.fragment`${kind} NOT IN ('aler
 export async function isFirst(db: Db, row: OutboxRow): Promise<boolean> {
   return db.oneFirst(sql.prepared('outbox_is_first', z.object({ first: z.boolean() }))`
     SELECT NOT EXISTS (SELECT FROM outbox WHERE run_id = ${row.run_id} AND id < ${row.id} AND ${isOrdered(sql.fragment`kind`)}) AS first
-  `);
-}
-
-/**
- * Whether a decision of the run can be sent now. Other decisions do not block it: each names its gate and round, so their
- * order does not matter.
- */
-export async function canSendDecision(db: Db, runId: string): Promise<boolean> {
-  return db.oneFirst(sql.prepared('outbox_can_send_decision', z.object({ first: z.boolean() }))`
-    SELECT NOT EXISTS (SELECT FROM outbox WHERE run_id = ${runId} AND kind NOT IN ('alert', 'child', 'decision')) AS first
   `);
 }
 
