@@ -159,7 +159,7 @@ export const inSnapshot = <T>(db: Pool, work: (tx: Tx) => Promise<T>): Promise<T
 export const jsonOrNull = (value: unknown) =>
   sql.fragment`${value === null ? null : JSON.stringify(value)}::json`;
 
-export type { FragmentSqlToken, ListSqlToken, QuerySqlToken } from 'slonik';
+export type { FragmentSqlToken, QuerySqlToken } from 'slonik';
 export { sql };
 
 /**

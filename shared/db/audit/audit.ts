@@ -20,7 +20,7 @@ export interface AuditEntry {
 }
 
 /** The query for an entry that traces its transaction. */
-export const auditRow = (id: string) => sql.fragment`SELECT FROM audit_log WHERE id = ${id}`;
+const auditRow = (id: string) => sql.fragment`SELECT FROM audit_log WHERE id = ${id}`;
 
 /**
  * Appends one entry, in the transaction of the action it records, and stores a trace of that transaction, so that its

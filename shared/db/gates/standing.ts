@@ -1,24 +1,19 @@
 import { z } from 'zod';
 import type { Actor } from '../../actor.ts';
 import { capabilities } from '../../capabilities.ts';
-import { type Db, type FragmentSqlToken, sql } from '../pool.ts';
+import { sql, type Tx } from '../pool.ts';
 
 /**
- * The row of the member who decides, as long as they may, locked: a statement that has waited for the run reads the member
- * as they are then. `after`: the CTE with the row of the run, which is locked before.
+ * Whether the actor may still decide gates, and locks the member until the decision is written. The caller has locked the
+ * run: a decision that waited for it reads the member as they are now. A key without a member has no rights that change.
  */
-export const decider = (
-  { id, workspaceId }: Actor,
-  after: FragmentSqlToken = sql.fragment`(SELECT 1)`,
-): FragmentSqlToken => sql.fragment`
-  SELECT m.id FROM ${after} AS locked CROSS JOIN members m
-  WHERE m.id = ${id} AND m.workspace_id = ${workspaceId} AND m.status = 'active'
-    AND coalesce((m.overrides ->> 'approve_gates')::boolean,
-                 m.role = ANY (${sql.array([...capabilities.approve_gates], 'text')}))
-  FOR SHARE OF m`;
-
-/** Whether the actor may still decide gates. A key without a member has no rights that change. */
-export async function mayStillDecide(db: Db, actor: Actor): Promise<boolean> {
-  if (actor.id === null) return true;
-  return db.exists(sql.prepared('gates_decider', z.object({}))`${decider(actor)}`);
+export async function mayStillDecide(tx: Tx, { id, workspaceId }: Actor): Promise<boolean> {
+  if (id === null) return true;
+  return tx.exists(sql.prepared('gates_decider', z.object({}))`
+    SELECT FROM members
+    WHERE id = ${id} AND workspace_id = ${workspaceId} AND status = 'active'
+      AND coalesce((overrides ->> 'approve_gates')::boolean,
+                   role = ANY (${sql.array([...capabilities.approve_gates], 'text')}))
+    FOR SHARE
+  `);
 }
