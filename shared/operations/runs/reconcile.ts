@@ -172,8 +172,6 @@ export function startReconciler(deps: DispatchDeps, metrics?: ReconcilerMetrics)
 /** How often the starts of children are looked at while none waits, and while some do. */
 const IDLE_LOOKS_EVERY_MS = 250;
 const LOOKS_EVERY_MS = 100;
-/** While the main thread of this process was busier since the last look, its time is for what runs already. */
-const BUSY = 0.4;
 /**
  * How many of each workspace are sent in any case with every tenth look: what was sent before can wait for free slots, or
  * for a worker that can execute it, and the next ones do not have to.
@@ -194,9 +192,8 @@ export function startChildStarts(deps: DispatchDeps): Loop {
     async () => {
       if (!(await sendStarts(deps, LEAST_STARTS))) return false;
       for (let look = 1; look < 10; look += 1) {
-        const before = performance.eventLoopUtilization();
         await sleep(LOOKS_EVERY_MS);
-        if (performance.eventLoopUtilization(before).utilization < BUSY) await sendStarts(deps, 0);
+        await sendStarts(deps, 0);
       }
       return true;
     },
