@@ -87,10 +87,17 @@ export function describeConsole(
   });
 }
 
-/**
- * Presses a button of the open dialog and waits until the dialog is gone: until then, the page may have two buttons
- * of the same name.
- */
+/** Where an element is, also on a page that renders again: it replaces elements, and `boundingBox` is null for a moment. */
+export async function placeOf(
+  element: Locator,
+): Promise<{ x: number; y: number; width: number; height: number }> {
+  for (;;) {
+    await element.waitFor();
+    const place = await element.boundingBox();
+    if (place !== null) return place;
+  }
+}
+
 export async function pressInDialog(page: Page, name: string): Promise<void> {
   const dialog = page.getByRole('dialog');
   await dialog.getByRole('button', { name, exact: true }).click();

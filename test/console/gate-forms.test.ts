@@ -7,7 +7,7 @@ import { sql } from '../../shared/db/pool.ts';
 import { decideGate } from '../../shared/operations/runs/runs.ts';
 import { echo, edge, eventually } from '../support/engine.ts';
 import { obstacles } from './axe.ts';
-import { describeConsole, personOf, type Stage } from './browser.ts';
+import { describeConsole, personOf, type Stage, placeOf } from './browser.ts';
 
 describe('what has changed since a gate asked before', () => {
   const changesOf = (before: string, after: string) =>
@@ -224,7 +224,7 @@ describeConsole('a gate with rules and an input schema', (given) => {
     await waiting.getByRole('button', { name: /^Undo/ }).click();
     await approve.waitFor();
     expect((await stage.engine.run(runId)).status).toBe('paused');
-    const { width } = (await approve.boundingBox())!;
+    const { width } = await placeOf(approve);
     expect(width).toBeGreaterThan(120);
     const widths = await page.evaluate('[document.documentElement.scrollWidth, innerWidth]');
     expect(widths).toEqual([390, 390]);

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import type { Locator, Page } from 'playwright-core';
 import { obstacles } from './axe.ts';
-import { describeConsole, type Stage } from './browser.ts';
+import { describeConsole, type Stage, placeOf } from './browser.ts';
 
 const MOST_ENTRIES = 10;
 
@@ -84,7 +84,7 @@ describeConsole('the navigation', (opened) => {
       for (const label of pages) {
         await tabs.getByRole('link', { name: label, exact: true }).click();
         await heading(page, label).waitFor();
-        const { x, y, height } = (await tabs.boundingBox())!;
+        const { x, y, height } = await placeOf(tabs);
         places.add([x, y, height].join());
       }
       expect([name, ...places]).toHaveLength(2);
@@ -97,7 +97,7 @@ describeConsole('the navigation', (opened) => {
     const tabs = navigation(page, 'Settings section');
     const current = tabs.locator('[aria-current="page"]');
     await current.waitFor();
-    const { x, width } = (await current.boundingBox())!;
+    const { x, width } = await placeOf(current);
     expect(x).toBeGreaterThanOrEqual(0);
     // Scrolled positions can be off by a fraction of a pixel.
     expect(Math.floor(x + width)).toBeLessThanOrEqual(320);
