@@ -1,14 +1,14 @@
 import { z } from 'zod';
 import type { Actor } from '../../actor.ts';
 import type { GateVote } from '../../contract/gate.ts';
-import { AppError, conflict, notFound } from '../../errors.ts';
+import { AppError, conflict } from '../../errors.ts';
 import { decidersOf, type GateSettings } from '../../graph/gate-settings.ts';
 import type { GateChoice } from '../../gate-decision.ts';
 import { recordAudit } from '../audit/audit.ts';
 import { queueAssignment } from '../runs/outbox.ts';
 import { readStandings } from '../people/standings.ts';
 import { type Db, type Pool, sql, type Tx } from '../pool.ts';
-import { refusalOfState, runToDecide } from './decisions.ts';
+import { lockRun, refusalOfState } from './decisions.ts';
 import { findGateToDecide } from './gate-to-decide.ts';
 import { isDecidable, isChosen, startersOf } from './gate-records.ts';
 
@@ -42,11 +42,7 @@ type OpenGate = z.infer<typeof openGate>;
 export async function assignGate(db: Pool, assignment: Assignment): Promise<void> {
   const { actor, runId, memberId } = assignment;
   await db.transaction(async (tx) => {
-    const run = await tx.maybeOne(sql.prepared('gates_hold_run_to_assign', runToDecide)`
-      SELECT status, rehearsal IS NOT NULL AS rehearsed FROM runs
-      WHERE id = ${runId} AND workspace_id = ${actor.workspaceId} FOR UPDATE
-    `);
-    if (run === null) throw notFound('Run');
+    const run = await lockRun(tx, assignment);
     const gate = await findOpenGate(tx, assignment);
     if (gate === null) {
       throw refusalOfState(run, await findGateToDecide(tx, assignment), assignment);

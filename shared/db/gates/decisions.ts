@@ -35,11 +35,7 @@ export type Outcome =
  */
 export async function decideGate(db: Pool, decision: Decision): Promise<Outcome> {
   return db.transaction(async (tx) => {
-    const run = await tx.maybeOne(sql.prepared('gates_lock_run_to_decide', runToDecide)`
-      SELECT status, rehearsal IS NOT NULL AS rehearsed FROM runs
-      WHERE id = ${decision.runId} AND workspace_id = ${decision.actor.workspaceId} FOR UPDATE
-    `);
-    const judged = await judge(tx, run, decision);
+    const judged = await judge(tx, await lockRun(tx, decision), decision);
     if (judged.outcome === 'refused') await recordRefusal(tx, decision, judged);
     return judged.outcome === 'counts' ? count(tx, decision, judged.gate) : judged;
   });
@@ -50,18 +46,28 @@ export async function decideGate(db: Pool, decision: Decision): Promise<Outcome>
  * the audit log, because no one has tried to decide.
  */
 export async function judgeDecision(db: Pool, decision: Decision): Promise<Judged> {
-  return db.transaction(async (tx) => {
-    // A decision in progress first ends, so that its outcome is the one that is read.
-    const run = await tx.maybeOne(sql.prepared('gates_hold_run_to_judge', runToDecide)`
-      SELECT status, rehearsal IS NOT NULL AS rehearsed FROM runs
-      WHERE id = ${decision.runId} AND workspace_id = ${decision.actor.workspaceId} FOR SHARE
-    `);
-    return judge(tx, run, decision);
-  });
+  // A decision in progress first ends, so that its outcome is the one that is read.
+  return db.transaction(async (tx) => judge(tx, await lockRun(tx, decision, 'share'), decision));
 }
 
-export const runToDecide = z.object({ status: z.string(), rehearsed: z.boolean() });
+const runToDecide = z.object({ status: z.string(), rehearsed: z.boolean() });
 type RunToDecide = z.infer<typeof runToDecide>;
+
+const locks = { update: sql.fragment`FOR UPDATE`, share: sql.fragment`FOR SHARE` };
+
+/** Locks the run of a gate until the transaction ends. Throws AppError `not_found`. */
+export async function lockRun(
+  tx: Tx,
+  { actor, runId }: Pick<Decision, 'actor' | 'runId'>,
+  lock: keyof typeof locks = 'update',
+): Promise<RunToDecide> {
+  const run = await tx.maybeOne(sql.prepared(`gates_lock_run_for_${lock}`, runToDecide)`
+    SELECT status, rehearsal IS NOT NULL AS rehearsed FROM runs
+    WHERE id = ${runId} AND workspace_id = ${actor.workspaceId} ${locks[lock]}
+  `);
+  if (run === null) throw notFound('Run');
+  return run;
+}
 
 export type Judged =
   | { outcome: 'counts'; gate: GateToDecide }
@@ -70,9 +76,8 @@ export type Judged =
   | { outcome: 'unchecked'; gate: GateToDecide };
 
 /** Applies the rules in the order of docs/approvals.md, to the rows as they are now that the run is locked. */
-async function judge(tx: Tx, run: RunToDecide | null, decision: Decision): Promise<Judged> {
+async function judge(tx: Tx, run: RunToDecide, decision: Decision): Promise<Judged> {
   const { actor, approved, input } = decision;
-  if (run === null) throw notFound('Run');
   if (!(await mayStillDecide(tx, actor))) throw forbiddenWithout('approve_gates');
   const gate = await findGateToDecide(tx, decision);
   if (gate !== undefined && hasApproved(gate, decision)) return { outcome: 'open' };
