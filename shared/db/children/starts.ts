@@ -20,7 +20,7 @@ const waiting = sql.fragment`o.kind = 'start' AND o.due_at = 'infinity'`;
  * admitted at the same moment, which do not see each other.
  */
 export const startWaits = sql.fragment`EXISTS (
-  SELECT FROM runs WHERE ${pendingIn(sql.fragment`run.workspace_id`)} 
+  SELECT FROM runs WHERE ${pendingIn(sql.fragment`run.workspace_id`)}
     AND (depth > run.depth OR depth = run.depth AND id < run.id)
   OFFSET ${MOST_PENDING - 1}::int LIMIT 1)`;
 
