@@ -1,3 +1,4 @@
+import { ownValue } from '../values/json-text.ts';
 import type { Json, JsonObject } from '../json.ts';
 
 /** Never a data key, from any source: later code may read the prototype instead. */
@@ -16,7 +17,7 @@ export function typeName(value: Json): string {
 
 /**
  * A key of an object or an index of a list; undefined when it is missing, and for every other pair of types. Own data
- * properties only: no getter runs and no prototype is read.
+ * properties only: no foreign getter runs and no prototype is read.
  */
 export function memberOf(value: Json, key: Json): Json | undefined {
   if (Array.isArray(value)) {
@@ -30,7 +31,7 @@ export function memberOf(value: Json, key: Json): Json | undefined {
 }
 
 function own(value: object, key: string | number): Json | undefined {
-  const found: unknown = Object.getOwnPropertyDescriptor(value, key)?.value;
+  const found = ownValue(value, key);
   switch (typeof found) {
     case 'string':
     case 'boolean':

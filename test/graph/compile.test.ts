@@ -4,7 +4,7 @@ import { graphSchema, type Graph } from '../../shared/contract/graph.ts';
 import { compileGraph, GraphError } from '../../shared/graph/compile.ts';
 import { createScheduler } from '../../shared/graph/schedule/scheduler.ts';
 import { checkGraph } from '../../shared/graph-check.ts';
-import { draw } from './drawing.ts';
+import { draw, resultOf } from './drawing.ts';
 import { referenceRun } from './generated/reference.ts';
 import type { World } from './generated/world.ts';
 
@@ -138,7 +138,7 @@ describe('random graphs', () => {
         }
         const { state, output } = referenceRun(graph, {}, calm);
         expect(scheduler.done).toBe(true);
-        expect(scheduler.result()).toEqual({ state, output });
+        expect(resultOf(scheduler)).toEqual({ state, output });
       }),
       { numRuns: 3000 },
     );

@@ -124,3 +124,9 @@ export function finish(
   }
   return waves;
 }
+
+/** What the run of a scheduler has written so far: the outputs of the last nodes, and the state. */
+export const resultOf = (scheduler: Scheduler): { output: JsonObject; state: JsonObject } => ({
+  output: scheduler.output(),
+  state: JSON.parse(scheduler.stateText()) as JsonObject,
+});

@@ -33,7 +33,7 @@ describe('the items of a map', () => {
     });
     const scheduler = ofMap(graph, [1, 2]);
     finish(scheduler);
-    expect(scheduler.result().output).toEqual({ p: [{ a: 'did a#1' }, { c: { result: false } }] });
+    expect(scheduler.output()).toEqual({ p: [{ a: 'did a#1' }, { c: { result: false } }] });
   });
 
   test('are skipped with the map', () => {
@@ -57,7 +57,7 @@ describe('a failed item', () => {
     expect(scheduler.done).toBe(false);
     scheduler.complete('d#1', 'late');
     expect(finish(scheduler)).toEqual([['a#2', 'd#2'], ['b#2']]);
-    expect(scheduler.result().output).toEqual({ p: [{ error }, 'did b#2'] });
+    expect(scheduler.output()).toEqual({ p: [{ error }, 'did b#2'] });
   });
 
   test('of a step that was not taken begins nothing either', () => {
@@ -89,7 +89,7 @@ describe('a failed item', () => {
     expect(ready(scheduler)).toEqual(['a#1.1']);
     scheduler.fail('a#1.1');
     expect(scheduler.catchFailure('a#1.1', error)).toBe(true);
-    expect(scheduler.result().output).toEqual({
+    expect(scheduler.output()).toEqual({
       p: [{ error: { message: 'Item 1 failed: down', kind: 'child', attempts: 1 } }],
     });
     expect(control(scheduler)).toEqual([

@@ -1,9 +1,10 @@
-import { describe, expect, test } from '@jest/globals';
+import { beforeEach, describe, expect, test } from '@jest/globals';
 import { MAX_STEPS_IN_PLACE } from '../../shared/graph/schedule/rounds.ts';
 import { compileGraph } from '../../shared/graph/compile.ts';
 import { createScheduler, SchedulerError } from '../../shared/graph/schedule/scheduler.ts';
+import { JsonText } from '../../shared/values/json-text.ts';
 import type { Json } from '../../shared/json.ts';
-import { control, draw, failedNodes, finish, ready, start } from './drawing.ts';
+import { control, draw, failedNodes, finish, ready, resultOf, start } from './drawing.ts';
 import { growth } from '../support/growth.ts';
 
 describe('joins', () => {
@@ -26,7 +27,7 @@ describe('joins', () => {
     expect(ready(scheduler)).toEqual(['d']);
     scheduler.complete('d', 4);
     expect(scheduler.done).toBe(true);
-    expect(scheduler.result()).toEqual({ output: { d: 4 }, state: { a: 1, b: 3, e: 2, d: 4 } });
+    expect(resultOf(scheduler)).toEqual({ output: { d: 4 }, state: { a: 1, b: 3, e: 2, d: 4 } });
   });
 
   test('branches do not wait for each other', () => {
@@ -61,7 +62,7 @@ describe('joins', () => {
       'h skipped',
     ]);
     expect(finish(scheduler)).toEqual([['a'], ['d'], ['e']]);
-    expect(scheduler.result().output).toEqual({ e: 'did e' });
+    expect(scheduler.output()).toEqual({ e: 'did e' });
   });
 
   test('an edge without a condition value is always taken', () => {
@@ -129,7 +130,7 @@ describe('loops', () => {
       'l running',
       'l success {"iterations":2,"exhausted":false}',
     ]);
-    expect(scheduler.result().state).toMatchObject({
+    expect(resultOf(scheduler).state).toMatchObject({
       a: 'did a#2',
       l: { iterations: 2, exhausted: false },
     });
@@ -157,7 +158,7 @@ describe('loops', () => {
       expect(failedNodes(scheduler, graph)).toEqual(['l']);
       return;
     }
-    expect(scheduler.result()).toMatchObject({ output: { e: 'did e' }, state: { l: end } });
+    expect(resultOf(scheduler)).toMatchObject({ output: { e: 'did e' }, state: { l: end } });
   });
 
   test('break after an iteration that takes no back edge', () => {
@@ -258,7 +259,7 @@ describe('loops', () => {
     // s -> l -true-> a -> l
     const scheduler = start(draw('s -> l -true-> a -> l', { l: { max_iterations: 1 } }));
     finish(scheduler);
-    expect(scheduler.result().output).toEqual({
+    expect(scheduler.output()).toEqual({
       l: { iterations: 1, exhausted: true },
     });
   });
@@ -435,7 +436,7 @@ describe('state', () => {
     });
     expect(scheduler.state()).toEqual({ ticket: 'old', lang: 'de' });
     finish(scheduler);
-    expect(scheduler.result().state).toEqual({ ticket: 'did a', lang: 'de', b: 'did b' });
+    expect(resultOf(scheduler).state).toEqual({ ticket: 'did a', lang: 'de', b: 'did b' });
   });
 
   test.each([[['a', 'b']], [['b', 'a']]])(
@@ -443,7 +444,7 @@ describe('state', () => {
     (order) => {
       const scheduler = start(draw('a\nb', { a: { output_key: 'k' }, b: { output_key: 'k' } }));
       for (const key of order) scheduler.complete(key, key);
-      expect(scheduler.result()).toEqual({ output: { k: 'b' }, state: { k: 'b' } });
+      expect(resultOf(scheduler)).toEqual({ output: { k: 'b' }, state: { k: 'b' } });
     },
   );
 
@@ -453,7 +454,7 @@ describe('state', () => {
     };
     const scheduler = start(draw('g -> m'), hostile);
     scheduler.decide('g', { approved: true, input: hostile });
-    const { state } = scheduler.result();
+    const { state } = resultOf(scheduler);
     expect(({} as { polluted?: boolean }).polluted).toBeUndefined();
     expect(Object.getPrototypeOf(state)).toBe(Object.prototype);
     expect(Object.hasOwn(state, '__proto__')).toBe(true);
@@ -462,7 +463,7 @@ describe('state', () => {
       {},
       JSON.parse(JSON.stringify(scheduler.snapshot())),
     );
-    expect(JSON.stringify(restored.result())).toBe(JSON.stringify(scheduler.result()));
+    expect(JSON.stringify(resultOf(restored))).toBe(JSON.stringify(resultOf(scheduler)));
   });
 });
 
@@ -501,7 +502,7 @@ describe('snapshots', () => {
     );
     expect(control(restored)).toEqual(['c success {"result":true}']);
     expect(finish(restored)).toEqual([['b'], ['d']]);
-    expect(restored.result().state).toMatchObject({ x: 1, a: 'A', d: 'did d' });
+    expect(resultOf(restored).state).toMatchObject({ x: 1, a: 'A', d: 'did d' });
   });
 
   test('of another graph are refused', () => {
@@ -509,6 +510,65 @@ describe('snapshots', () => {
     expect(() => createScheduler(compileGraph(draw('a')), {}, snapshot())).toThrow(
       'does not belong',
     );
+  });
+});
+
+describe('an output that is a JSON text', () => {
+  const parsed: number[] = [];
+  const text = (value: Json) => new JsonText(JSON.stringify(value), (size) => parsed.push(size));
+  beforeEach(() => {
+    parsed.length = 0;
+  });
+
+  test('is parsed when it is read, and once', () => {
+    const scheduler = start(draw('a -> b -> e'));
+    ready(scheduler);
+    scheduler.complete('a', text({ n: 1 }));
+    ready(scheduler);
+    scheduler.complete('b', text([2]));
+    expect(scheduler.stateText()).toBe('{"a":{"n":1},"b":[2]}');
+    expect(parsed).toEqual([]);
+    expect([scheduler.state()['a'], scheduler.state()['a']]).toEqual([{ n: 1 }, { n: 1 }]);
+    expect(parsed).toEqual([7]);
+    ready(scheduler);
+    scheduler.complete('e', 3);
+    expect(resultOf(scheduler)).toEqual({ output: { e: 3 }, state: { a: { n: 1 }, b: [2], e: 3 } });
+    expect(parsed).toEqual([7]);
+  });
+
+  test('is read by merges, conditions and snapshots', () => {
+    const graph = draw('a -> m\nb -> m\nm -> c -true-> d', {
+      c: { expression: 'len(m.a) == 2 and b == 1' },
+    });
+    const scheduler = start(graph);
+    ready(scheduler);
+    scheduler.complete('a', text([1, 2]));
+    scheduler.complete('b', text(1));
+    expect(parsed).toHaveLength(2);
+    const restored = createScheduler(compileGraph(graph), {}, scheduler.snapshot());
+    for (const each of [scheduler, restored]) {
+      finish(each);
+      expect(resultOf(each)).toMatchObject({ output: { d: 'did d' }, state: { a: [1, 2], b: 1 } });
+    }
+    expect(parsed).toHaveLength(2);
+  });
+
+  test('gives way to a later output of the same key, which keeps its place', () => {
+    const scheduler = start(
+      draw('a -> b -> e', {
+        a: { output_key: 'k' },
+        b: { output_key: 'j' },
+        e: { output_key: 'k' },
+      }),
+    );
+    ready(scheduler);
+    scheduler.complete('a', text('first'));
+    ready(scheduler);
+    scheduler.complete('b', 'between');
+    ready(scheduler);
+    scheduler.complete('e', 'last');
+    expect(scheduler.stateText()).toBe('{"k":"last","j":"between"}');
+    expect(parsed).toEqual([]);
   });
 });
 
@@ -566,7 +626,7 @@ describe('error edges', () => {
     ]);
     expect(scheduler.state()).toEqual({ a: { error } });
     expect(finish(scheduler, () => 'handled')).toEqual([['f']]);
-    expect(scheduler.result().output).toEqual({ m: { f: 'handled' } });
+    expect(scheduler.output()).toEqual({ m: { f: 'handled' } });
   });
 
   test('a failure without one stays, and can be retried', () => {

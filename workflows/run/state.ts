@@ -17,6 +17,7 @@ import {
   type Scheduler,
 } from '../../shared/graph/schedule/scheduler.ts';
 import type { Replay } from '../../shared/graph/schedule/replay.ts';
+import type { JsonText } from '../../shared/values/json-text.ts';
 import type { Json } from '../../shared/json.ts';
 import type { AgentWork, RunningAgent } from './running-agent.ts';
 import type { GateClock } from './gate-clocks.ts';
@@ -179,7 +180,7 @@ export function handleKnown(run: Run, arrival: () => void): void {
   wake(run);
 }
 
-export function complete(run: Run, stepKey: string, output: Json): void {
+export function complete(run: Run, stepKey: string, output: Json | JsonText): void {
   run.finished += 1;
   run.scheduler.complete(stepKey, output);
   wake(run);

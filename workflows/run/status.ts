@@ -29,11 +29,11 @@ export function show(
 }
 
 export async function finish(run: Run): Promise<RunResult> {
-  const { output, state } = run.scheduler.result();
+  const output = run.scheduler.output();
   const { status, cost_usd } = await wholeRun.settleRun({
     ...pendingWrites(run),
     output: JSON.stringify(output),
-    state: JSON.stringify(state),
+    state: run.scheduler.stateText(),
   });
   upsertSearchAttributes([
     { key: statusKey, value: status },

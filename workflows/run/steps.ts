@@ -1,5 +1,5 @@
-import type { Json } from '../../shared/json.ts';
 import { isChild, isExecuted, isWaiting, type ExecutedNode } from '../../shared/graph/kinds.ts';
+import { JsonText } from '../../shared/values/json-text.ts';
 import type { ControlStep, ReadyNode } from '../../shared/graph/schedule/scheduler.ts';
 import { dispatchAgents, startAgent } from './agents.ts';
 import { isDelay, nodeWork, startDelay, startLong, startShort, startsShort } from './attempts.ts';
@@ -126,10 +126,10 @@ function caughtBefore(run: Run, { step_key }: ReadyNode): boolean {
 /** A step that is finished in the ledger has that output. */
 function keptBefore(run: Run, { step_key }: ReadyNode): boolean {
   const text = run.ledger?.texts?.[step_key];
-  const kept = text === undefined ? run.ledger?.outputs?.[step_key] : (JSON.parse(text) as Json);
+  // A character takes about a unit to parse.
+  const kept =
+    text === undefined ? run.ledger?.outputs?.[step_key] : new JsonText(text, run.pace.add);
   if (kept === undefined) return false;
-  // A character takes about a unit to parse. The next step waits, if this one was large.
-  run.pace.add(text?.length ?? 0);
   handleKnown(run, () => complete(run, step_key, kept));
   return true;
 }

@@ -3,6 +3,7 @@ import type { NodeKind } from '../../contract/graph.ts';
 import { nodeLabel, outputKey, type CompiledEdge, type CompiledGraph } from '../compile.ts';
 import type { CaughtError } from '../caught-error.ts';
 import type { WorkBudget } from '../../values/work-budget.ts';
+import { defineText, JsonText } from '../../values/json-text.ts';
 import { createReadyQueue, type ReadyQueue } from './ready-queue.ts';
 
 /** Work budget of all expressions between two external events: at most 0.2 s. */
@@ -137,6 +138,8 @@ export interface RunState {
   ran: boolean[];
   /** Without a prototype, so that a lookup finds only written keys. Of an item: what was written in it. */
   values: JsonObject;
+  /** The keys of `values` that were written as JSON texts: they are parsed when something reads them. */
+  texts: Map<string, JsonText>;
   ranks: Map<string, Rank>;
   /** Of an item of a map; undefined for the run itself. */
   item: ItemPlace | undefined;
@@ -189,6 +192,7 @@ const emptyScope = (item: ItemPlace | undefined) => ({
   inboxes: new Map(),
   ran: [],
   values: Object.create(null) as JsonObject,
+  texts: new Map(),
   ranks: new Map(),
   item,
   busy: 0,
@@ -279,21 +283,38 @@ export function write(
   run: RunState,
   node: number,
   key: string,
-  value: Json,
+  value: Json | JsonText,
   within: number[] = [],
 ): void {
   const rank = [...rankOf(run, node), ...within];
   const before = run.ranks.get(key);
   if (before !== undefined && outranks(before, rank)) return;
   run.ranks.set(key, rank);
-  run.values[key] = value;
+  if (value instanceof JsonText) {
+    run.texts.set(key, value);
+    defineText(run.values, key, value);
+  } else if (run.texts.delete(key)) {
+    // Not deleted before, so that it keeps its place among the keys.
+    const property = { value, writable: true, enumerable: true, configurable: true };
+    Object.defineProperty(run.values, key, property);
+  } else {
+    run.values[key] = value;
+  }
 }
+
+/** The state as JSON. What was written as a text is not parsed for it. */
+export const stateText = ({ values, texts }: RunState): string => {
+  const members = Object.keys(values).map(
+    (key) => `${JSON.stringify(key)}:${texts.get(key)?.text ?? JSON.stringify(values[key])}`,
+  );
+  return `{${members.join(',')}}`;
+};
 
 /** Writes a node's output to its key. */
 export function writeOutput(
   run: RunState,
   node: number,
-  output: Json,
+  output: Json | JsonText,
   within: number[] = [],
 ): void {
   write(run, node, outputKey(run.graph.nodes[node]!), output, within);

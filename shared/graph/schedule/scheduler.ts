@@ -13,6 +13,7 @@ import type { CaughtError } from '../caught-error.ts';
 import { advance, begin, evaluateAgain, releaseHeld } from './advance.ts';
 import { endIfDrained, isCaught, isStopped, settle, settleError } from './settle.ts';
 import { outputKey, type CompiledGraph } from '../compile.ts';
+import { JsonText } from '../../values/json-text.ts';
 import {
   createRunState,
   enter,
@@ -20,6 +21,7 @@ import {
   nodeIdOf,
   refill,
   stateOf,
+  stateText,
   stepKeyOf,
   workDone,
   write,
@@ -66,7 +68,7 @@ export interface Scheduler {
   /** Returns undelivered steps to the queue, before newer ones. */
   returnControlSteps(steps: readonly ControlStep[]): void;
   /** An agent, a tool or the run of a workflow has finished. Throws SchedulerError unless the step is ready or taken. */
-  complete(stepKey: string, output: Json): void;
+  complete(stepKey: string, output: Json | JsonText): void;
   /**
    * A gate was decided. `rejected`: it was not approved and has no 'false' edge; it stays open as failed.
    * Throws SchedulerError unless the step is a gate that is ready or taken.
@@ -94,8 +96,10 @@ export interface Scheduler {
   readonly held: boolean;
   /** No node is ready, taken or failed, and no map is held. */
   readonly done: boolean;
-  /** Outputs of the last nodes that ran, by output key, and the whole state. */
-  result(): { output: JsonObject; state: JsonObject };
+  /** Outputs of the last nodes that ran, by output key. */
+  output(): JsonObject;
+  /** The whole state as JSON. */
+  stateText(): string;
   /** The run as JSON, including control steps that were not taken yet. */
   snapshot(): SchedulerSnapshot;
   /** Units of work (see WorkBudget) that expressions have done so far, for callers that must yield in between. */
@@ -156,10 +160,8 @@ export function createScheduler(
       const { counts, held } = run.shared;
       return counts.ready + counts.taken + counts.failed + held.length === 0;
     },
-    result: () => ({
-      output: outputOf(run),
-      state: Object.fromEntries(Object.entries(run.values)),
-    }),
+    output: () => outputOf(run),
+    stateText: () => stateText(run),
     snapshot: () => takeSnapshot(run),
     get workDone() {
       return workDone(run.shared);
@@ -216,7 +218,7 @@ function readyNode(run: RunState, position: number): ExecutedNode | ChildNode | 
   throw new SchedulerError(`Node ${node.id} is computed: nobody takes it`);
 }
 
-function complete(root: RunState, stepKey: string, output: Json): void {
+function complete(root: RunState, stepKey: string, output: Json | JsonText): void {
   const { run, node } = open(root, stepKey);
   if (isWaiting(run.graph.nodes[node]!)) {
     throw new SchedulerError(`Step ${stepKey} is a gate: decide it`);
@@ -226,9 +228,18 @@ function complete(root: RunState, stepKey: string, output: Json): void {
     end(run, node);
   } else {
     writeOutput(run, node, output);
-    settle(run, node, output);
+    settle(run, node, passedOn(run, node, output));
   }
   advance(root);
+}
+
+/** The output of a node for its edges. Only a merge and the end of an item read it; the state has it for all others. */
+function passedOn(run: RunState, node: number, output: Json | JsonText): Json {
+  if (!(output instanceof JsonText)) return output;
+  const isRead = run.out[node]!.some(
+    (edge) => edge.back || run.graph.nodes[edge.to]!.kind === 'merge',
+  );
+  return isRead ? output.value : null;
 }
 
 /** Ends a step of an item that was stopped: it changes nothing. */

@@ -9,7 +9,7 @@ import type { Pool } from '../../db/pool.ts';
 import { settleRun } from '../../db/runs/settlements.ts';
 import { compileGraph } from '../../graph/compile.ts';
 import { createScheduler, laidAt, type Scheduler } from '../../graph/schedule/scheduler.ts';
-import type { Json } from '../../json.ts';
+import { JsonText } from '../../values/json-text.ts';
 import { evaluateStoredChecks } from '../../platform/threads/run-checks.ts';
 
 /**
@@ -24,14 +24,13 @@ export async function finishFromLedger(db: Pool, runId: string): Promise<boolean
   });
   const ledger = await usableLedger(db, runId);
   if (ledger === undefined || !(await replay(scheduler, ledger))) return false;
-  const { output, state } = scheduler.result();
   const call = {
     run_id: runId,
     execution: run.temporalRunId ?? '',
     control: scheduler.takeControlSteps(),
     observed: [],
-    output: JSON.stringify(output),
-    state: JSON.stringify(state),
+    output: JSON.stringify(scheduler.output()),
+    state: scheduler.stateText(),
   };
   const { settled } = await settleRun(db, call, evaluateStoredChecks);
   return settled;
@@ -57,7 +56,7 @@ async function replay(scheduler: Scheduler, ledger: LoadedLedger): Promise<boole
       await setImmediate();
       const output = ledger.texts[step.step_key];
       if (output !== undefined) {
-        scheduler.complete(step.step_key, JSON.parse(output) as Json);
+        scheduler.complete(step.step_key, new JsonText(output, () => undefined));
         continue;
       }
       const caught = ledger.caught?.[step.step_key];

@@ -7,8 +7,10 @@ import {
   type Scheduler,
   type SchedulerSnapshot,
 } from '../../../shared/graph/schedule/scheduler.ts';
+import { JsonText } from '../../../shared/values/json-text.ts';
 import { createReplay, type Replay } from '../../../shared/graph/schedule/replay.ts';
 import type { Json, JsonObject } from '../../../shared/json.ts';
+import { resultOf } from '../drawing.ts';
 import { failedRounds, gateError, workError, type GateEnd, type World } from './world.ts';
 
 /** What a run did. */
@@ -125,7 +127,7 @@ export function runInShell(
   }
   observe(shell);
   if (!observed.failed && !shell.scheduler.done) throw new Error('the run does not end');
-  return Object.assign(observed, shell.scheduler.result());
+  return Object.assign(observed, resultOf(shell.scheduler));
 }
 
 const replayOf = (replay: Pick<Replaying, 'order' | 'failed'> | undefined): Replaying | undefined =>
@@ -242,7 +244,10 @@ function apply(shell: Shell, stepKey: string, ended: Ended): void {
       return;
     }
   } else {
-    scheduler.complete(stepKey, ended.output);
+    // As a run that continues from its ledger has them.
+    const { output } = ended;
+    const text = () => new JsonText(JSON.stringify(output), () => undefined);
+    scheduler.complete(stepKey, shell.ledger.has(stepKey) ? text() : output);
   }
   shell.ledger.set(stepKey, ended);
   settle(observed, stepKey, 'success');
