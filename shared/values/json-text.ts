@@ -32,6 +32,13 @@ export function defineText(values: JsonObject, key: string, text: JsonText): voi
   Object.defineProperty(values, key, { get, enumerable: true, configurable: true });
 }
 
+/** A state of the keys of all parts; the last part wins. Texts stay texts: to spread one would parse it. */
+export function joined(...parts: readonly JsonObject[]): JsonObject {
+  const state = Object.create(null) as JsonObject;
+  for (const part of parts) Object.defineProperties(state, Object.getOwnPropertyDescriptors(part));
+  return state;
+}
+
 /** The value of an own property. No getter runs, except that of a text. */
 export function ownValue(object: object, key: string | number): unknown {
   const property = Object.getOwnPropertyDescriptor(object, key);

@@ -553,6 +553,18 @@ describe('an output that is a JSON text', () => {
     expect(parsed).toHaveLength(2);
   });
 
+  test('is parsed in the items of a map only if they read it', () => {
+    const scheduler = start(draw('a -> p\nb -> p\np -true-> t -> p', { p: { items: 'a' } }));
+    ready(scheduler);
+    scheduler.complete('b', text('not read'));
+    scheduler.complete('a', text([1, 2]));
+    expect(ready(scheduler)).toEqual(['t#1', 't#2']);
+    expect(scheduler.state('t#2')).toHaveProperty('p.item', 2);
+    expect(parsed).toEqual([5]);
+    expect(scheduler.state('t#1')['b']).toBe('not read');
+    expect(parsed).toEqual([5, 10]);
+  });
+
   test('gives way to a later output of the same key, which keeps its place', () => {
     const scheduler = start(
       draw('a -> b -> e', {

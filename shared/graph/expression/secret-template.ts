@@ -1,3 +1,4 @@
+import { joined } from '../../values/json-text.ts';
 import type { Json, JsonObject } from '../../json.ts';
 import { secretParamsOf, SECRETS, type SecretPlace } from '../../values/secrets.ts';
 import { isObject, memberOf } from '../json-value.ts';
@@ -35,10 +36,10 @@ export function renderWithSecrets(
     return { params: renderValue(templates, state, writers) as JsonObject, secrets: [] };
   }
   const names = [...new Set(texts.flatMap((text) => text.names))];
-  const withMarkers = (number: number): JsonObject => ({
-    ...state,
-    [SECRETS]: Object.fromEntries(names.map((name) => [name, markerOf(name, number)])),
-  });
+  const withMarkers = (number: number): JsonObject =>
+    joined(state, {
+      [SECRETS]: Object.fromEntries(names.map((name) => [name, markerOf(name, number)])),
+    });
   const params = renderValue(templates, withMarkers(0), writers) as JsonObject;
   const secrets: SecretPlace[] = [];
   for (const { path, template, names: here } of texts) {

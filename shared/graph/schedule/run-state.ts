@@ -3,7 +3,7 @@ import type { NodeKind } from '../../contract/graph.ts';
 import { nodeLabel, outputKey, type CompiledEdge, type CompiledGraph } from '../compile.ts';
 import type { CaughtError } from '../caught-error.ts';
 import type { WorkBudget } from '../../values/work-budget.ts';
-import { defineText, JsonText } from '../../values/json-text.ts';
+import { defineText, joined, JsonText } from '../../values/json-text.ts';
 import { createReadyQueue, type ReadyQueue } from './ready-queue.ts';
 
 /** Work budget of all expressions between two external events: at most 0.2 s. */
@@ -225,9 +225,13 @@ export function scopeOf({ members, graph }: RunState, map: number): number[] {
 /** The state as the nodes of a scope see it: what was written in an item lies over the rest. */
 export function stateOf(run: RunState): JsonObject {
   if (run.item === undefined) return run.values;
-  const state = Object.create(null) as JsonObject;
-  return Object.assign(state, stateOf(run.item.parent), run.values);
+  const around = stateOf(run.item.parent);
+  if (holdsTexts(run)) return joined(around, run.values);
+  return Object.assign(Object.create(null) as JsonObject, around, run.values);
 }
+
+const holdsTexts = ({ texts, item }: RunState): boolean =>
+  texts.size > 0 || (item !== undefined && holdsTexts(item.parent));
 
 /** Resets a node, at the start of a run and of each iteration. */
 export function resetNode(run: RunState, node: number): void {
