@@ -23,25 +23,29 @@ export class JsonText {
   }
 }
 
-const reads = new WeakSet<() => unknown>();
+/** The states that have texts: all their getters are of this file. */
+const states = new WeakSet<object>();
 
 /** Defines a key of a state, or defines it again in its place: its value is parsed when it is first read. */
-export function defineText(values: JsonObject, key: string, text: JsonText): void {
-  const get = () => text.value;
-  reads.add(get);
-  Object.defineProperty(values, key, { get, enumerable: true, configurable: true });
+export function defineText(state: JsonObject, key: string, text: JsonText): void {
+  states.add(state);
+  Object.defineProperty(state, key, {
+    get: () => text.value,
+    enumerable: true,
+    configurable: true,
+  });
 }
 
 /** A state of the keys of all parts; the last part wins. Texts stay texts: to spread one would parse it. */
 export function joined(...parts: readonly JsonObject[]): JsonObject {
   const state = Object.create(null) as JsonObject;
   for (const part of parts) Object.defineProperties(state, Object.getOwnPropertyDescriptors(part));
+  states.add(state);
   return state;
 }
 
-/** The value of an own property. No getter runs, except that of a text. */
+/** The value of an own property. No getter runs, except that of a text in a state. */
 export function ownValue(object: object, key: string | number): unknown {
-  const property = Object.getOwnPropertyDescriptor(object, key);
-  if (property?.get === undefined) return property?.value;
-  return reads.has(property.get) ? property.get() : undefined;
+  if (!states.has(object)) return Object.getOwnPropertyDescriptor(object, key)?.value;
+  return Object.hasOwn(object, key) ? (object as Record<string | number, unknown>)[key] : undefined;
 }
