@@ -163,7 +163,8 @@ function playAsked(
 ) {
   const asked = askedAgain(target.graph, recorded, {
     decided: [...first.finished.keys()],
-    origins: [from, ...first.begun, ...first.reasons.keys()],
+    // A step that an error stopped in the run can begin in the fork, before that error is taken over.
+    origins: [from, ...first.begun, ...first.ready, ...first.reasons.keys()],
   });
   const moved = { ...recorded, laid: laidBefore(target.graph, asked, laid) };
   if (asked.size === 0) return { asked, laid: moved.laid, after: first, expected: first };

@@ -61,6 +61,8 @@ export interface Played {
   /** The node ids of the steps with a recorded result, by step key. */
   finished: Map<string, string>;
   begun: string[];
+  /** The steps without a recorded result that were ready at some time, also those that an error stopped then. */
+  ready: Set<string>;
   /** Why the result of a step was not taken over. */
   reasons: Map<string, string>;
   laid: Map<string, JsonObject>;
@@ -77,6 +79,7 @@ export function play(recorded: RecordedRun, playing: Playing): Played {
   const played: Played = {
     finished: new Map(),
     begun: [],
+    ready: new Set(),
     reasons: new Map(),
     laid: new Map(),
     state: undefined,
@@ -94,7 +97,7 @@ export function play(recorded: RecordedRun, playing: Playing): Played {
     else if (repeat(scheduler, recorded, key, node)) played.finished.set(key, node.id);
     else played.begun.push(key);
   };
-  playInOrder(scheduler, take, recorded.order);
+  playInOrder(scheduler, take, { order: recorded.order, ready: played.ready });
   if (from === undefined) return played;
   if (played.state !== undefined) begin(played, scheduler.node(from), played.state);
   else if (played.reasons.size + played.begun.length > 0 && !skips(scheduler, from)) {
@@ -111,11 +114,15 @@ export function play(recorded: RecordedRun, playing: Playing): Played {
 function playInOrder(
   scheduler: Scheduler,
   take: (key: string) => void,
-  order: readonly string[],
+  { order, ready }: { order: readonly string[]; ready: Set<string> },
 ): void {
   const replay = createReplay(order);
+  const isKnown = (key: string): boolean => {
+    if (!replay.has(key)) ready.add(key);
+    return replay.has(key);
+  };
   for (;;) {
-    replay.add(scheduler.takeReady(Infinity, (key) => replay.has(key)));
+    replay.add(scheduler.takeReady(Infinity, isKnown));
     const next = replay.next();
     if (next !== undefined) {
       take(next.step_key);

@@ -6,6 +6,7 @@ import { planFork } from '../../../shared/graph/forks/plan.ts';
 import type { RecordedRun } from '../../../shared/graph/forks/play.ts';
 import { planRehearsal } from '../../../shared/graph/forks/rehearsal.ts';
 import type { JsonObject } from '../../../shared/json.ts';
+import { draw } from '../drawing.ts';
 import { randomGraph, randomInput } from './build.ts';
 import { differences } from './compare.ts';
 import { referenceRun } from './reference.ts';
@@ -125,6 +126,28 @@ test('a fork after any step ends as its source, and executes only what follows',
     settings,
   );
   expect([forks > 3 * Number(GRAPHS), reused > 5 * Number(GRAPHS)]).toEqual([true, true]);
+});
+
+test('a gate is asked again if a step behind it was stopped by an error, since it can begin in the fork', () => {
+  const graph = draw(`
+    g -true-> p -true-> a
+    a -> b -> p
+    a -> d -> p
+    p -error-> e
+    t -> u`);
+  const failed = { message: 'Down', kind: 'node', attempts: 1 } as const;
+  const recorded: RecordedRun = {
+    ...{ graph, input: { items: [1] }, laid: {}, failed: [] },
+    outputs: { t: 1, 'a#1': 1, e: 1, u: 1 },
+    // Stops d#1, which was not executed.
+    caught: { 'b#1': failed },
+    decisions: { g: { approved: true, by_kind: 'member' } },
+    order: ['g', 't', 'a#1', 'b#1', 'e', 'u'],
+  };
+  const { kept, not_reused, problem } = planFork({ recorded, from: 'u' });
+  expect(problem).toBeUndefined();
+  expect(not_reused.map(({ step_key }) => step_key)).toEqual(['g']);
+  expect(kept).toEqual(['t']);
 });
 
 test('a rehearsal of any run, from any step, ends as it did and executes nothing without a record', () => {
