@@ -1,11 +1,7 @@
 import cors from '@fastify/cors';
 import websocket from '@fastify/websocket';
 import fastify, { type FastifyBaseLogger, LogController } from 'fastify';
-import {
-  serializerCompiler,
-  validatorCompiler,
-  type ZodTypeProvider,
-} from 'fastify-type-provider-zod';
+import { validatorCompiler, type ZodTypeProvider } from 'fastify-type-provider-zod';
 import { withCommitsNoted } from '../shared/db/commit-outcome.ts';
 import { recordDataKeyUses } from '../shared/db/people/key-uses.ts';
 import { createDataCursors } from '../shared/crypto/data-cursors.ts';
@@ -44,6 +40,7 @@ import { measureRequests } from './http/metrics.ts';
 import { documentRoutes } from './openapi/document.ts';
 import { limitRate, rateLimitHeaders } from './http/rate-limit.ts';
 import { serveReference } from './http/reference.ts';
+import { serializer } from './http/serializer.ts';
 import { alertRoutes } from './routes/ops/alerts.ts';
 import { approvalRoutes } from './routes/ops/approvals.ts';
 import { auditRoutes } from './routes/ops/audit.ts';
@@ -203,7 +200,7 @@ function createServer({ config, log }: ApiDeps, limits: ConnectionLimits): App {
     clientErrorHandler: answerSocketError,
   }).withTypeProvider<ZodTypeProvider>();
   app.setValidatorCompiler(validatorCompiler);
-  app.setSerializerCompiler(serializerCompiler);
+  app.setSerializerCompiler(serializer);
   return app;
 }
 

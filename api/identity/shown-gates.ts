@@ -5,6 +5,7 @@ import type { PendingGate, Run } from '../../shared/contract/run.ts';
 import type { Step } from '../../shared/contract/step.ts';
 import { isObject } from '../../shared/graph/json-value.ts';
 import type { Json } from '../../shared/json.ts';
+import { joined } from '../../shared/values/json-text.ts';
 
 /** A caller without a role, such as a webhook, holds no capability. */
 type Viewer = Partial<Pick<Actor, 'role' | 'overrides'>>;
@@ -24,7 +25,7 @@ export function shownRun(actor: Viewer, run: Run): Run {
   if (seesArguments(actor)) return run;
   const pending_gates = run.pending_gates.map((gate) => shownGate(actor, gate));
   const steps = shownSteps(actor, run.steps);
-  return { ...run, steps, pending_gates, pending_gate: pending_gates[0] ?? null };
+  return joined(run, { steps, pending_gates, pending_gate: pending_gates[0] ?? null });
 }
 
 /**
@@ -40,7 +41,7 @@ function shownTurn(step: Step): Step {
   }
   const { calls } = step.output;
   if (!Array.isArray(calls)) return step;
-  return { ...step, output: { ...step.output, calls: calls.map(shownCall) } };
+  return joined(step, { output: { ...step.output, calls: calls.map(shownCall) } });
 }
 
 const shownCall = (call: Json): Json =>

@@ -1,4 +1,5 @@
 import { forkBody, forkSchema, rerunBody } from '../../../shared/contract/fork.ts';
+import { joined } from '../../../shared/values/json-text.ts';
 import type { App, RouteContext } from '../../deps.ts';
 import { answers, runParams } from '../../http/responses.ts';
 import { startConfig, startedRun, startHeaders } from '../../http/started-run.ts';
@@ -40,7 +41,7 @@ function rerunRoute(app: App, actions: RunActions): void {
         idempotencyKey: headers['idempotency-key'],
         ...body,
       });
-      return { ...startedRun(reply, run, replayed), not_reused: notReused };
+      return joined(startedRun(reply, run, replayed), { not_reused: notReused });
     },
   });
 }
@@ -74,7 +75,7 @@ function forkRoute(app: App, actions: RunActions): void {
         fromStep,
         ...given,
       });
-      return { ...startedRun(reply, run, replayed), not_reused: notReused };
+      return joined(startedRun(reply, run, replayed), { not_reused: notReused });
     },
   });
 }

@@ -112,9 +112,6 @@ function readRuns(app: App, { db }: RouteContext, actions: RunActions): void {
       response: answers({ 200: runSchema }),
     },
     config: { capability: 'view' },
-    // The record is built field by field, and the tests check every run against the schema. Checking it here would copy
-    // every step again, which costs as much as the rest of the response.
-    serializerCompiler: () => (run) => JSON.stringify(run),
     handler: async ({ actor, params: { id } }) =>
       watched.get(`${actor.workspaceId}/${id}/${seesArguments(actor)}`, () =>
         actions.read(actor, id),

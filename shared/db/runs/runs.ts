@@ -5,28 +5,39 @@ import { runStatuses } from '../../run-kinds.ts';
 import type { Evals, Graph } from '../../contract/graph.ts';
 import type { Checkpoint } from '../../contract/step.ts';
 import { nodesInMaps } from '../../graph/schedule/loops.ts';
-import type { JsonObject } from '../../json.ts';
+import type { Json, JsonObject } from '../../json.ts';
 import { toDollars } from '../../money.ts';
+import { type JsonText, put, valueOf } from '../../values/json-text.ts';
 import { decodeCursor, pageOf, toMicroseconds, toTimestamp } from '../cursor.ts';
 import { gateRecord, type GateRow, toGates } from '../gates/gate-records.ts';
 import { type Db, sql } from '../pool.ts';
-import { countSteps, cutPage, firstSteps, toPage } from '../steps/step-pages.ts';
-import { type StepRow, stepRecord, toSteps } from './step-records.ts';
+import {
+  countSteps,
+  cutPage,
+  firstSteps,
+  stepColumns,
+  stepRow,
+  toPage,
+  toStepRow,
+} from '../steps/step-pages.ts';
+import { payloadOf, type StepFields, type StepRow, toSteps, withPayloads } from './step-records.ts';
 import { summaryColumns, summaryRow, toSummary } from './summary.ts';
 import { storedJson } from '../stored-json.ts';
 
-// The result of this project's own statement: only its outer shape is checked.
+// The result of this project's own statement: only its outer shape is checked. Payloads are texts: a response passes them
+// on, and to parse and write megabytes would block all other requests.
 
 const runRow = z.object({
   ...summaryRow.shape,
-  input: storedJson<JsonObject>(),
-  state: storedJson<JsonObject | null>(),
-  output: storedJson<JsonObject | null>(),
+  input: z.string(),
+  state: z.string().nullable(),
+  output: z.string().nullable(),
   evals: storedJson<Evals | null>(),
   temporal_run_id: z.string().nullable(),
   graph_of_maps: storedJson<Graph | null>(),
   graph_of_draft: storedJson<Run['graph'] | null>(),
-  steps: storedJson<StepRow[]>(),
+  fields: storedJson<StepFields[]>(),
+  payloads: z.string().nullable(),
   gates: storedJson<GateRow[]>(),
   children_micros: z.number(),
 });
@@ -73,32 +84,32 @@ export async function readRun(
   scope: TemporalPages & { workspaceId: string; runId: string; maxSteps?: number },
 ): Promise<Run | undefined> {
   const row = await db.maybeOne(sql.prepared('read_run', runRow)`
-    SELECT ${summaryColumns}, r.input, r.state, r.output, r.evals, r.temporal_run_id,
+    SELECT ${summaryColumns}, r.input::text, r.state::text, r.output::text, r.evals, r.temporal_run_id,
       ${graphOfMaps} AS graph_of_maps, r.graph AS graph_of_draft,
       CASE WHEN EXISTS (SELECT FROM runs c WHERE c.parent_run_id = r.id) THEN (
         SELECT sum(b.cost_micros)::bigint FROM runs b WHERE b.id = ANY (ARRAY(SELECT a.id FROM runs_below(r.id) AS a))
       ) ELSE 0 END AS children_micros,
-      ${firstSteps(scope.maxSteps)} AS steps,
+      first.fields, first.payloads,
       CASE WHEN r.status NOT IN ('running', 'paused') OR r.rehearsal IS NOT NULL THEN '[]'::json ELSE coalesce((
         SELECT json_agg(${gateRecord} ORDER BY g.opened_at, g.step_key)
         FROM gates g WHERE g.run_id = r.id AND g.status = 'open'), '[]') END AS gates
-    FROM runs r JOIN workflows w ON w.id = r.workflow_id
+    FROM runs r JOIN workflows w ON w.id = r.workflow_id, LATERAL (${firstSteps(scope.maxSteps)}) AS first
     WHERE r.id = ${scope.runId} AND r.workspace_id = ${scope.workspaceId}
   `);
   if (row === null) return undefined;
   const gates = await toGates(db, scope.workspaceId, row.gates);
-  const { steps: first, temporal_run_id, gates: _gates, children_micros, ...given } = row;
-  const { graph_of_maps: withMaps, graph_of_draft: graph, ...rest } = given;
-  const { rows: steps, next_cursor } = cutPage(first, scope.maxSteps);
+  const { fields, payloads, input: inputText, state, output, evals, ...given } = row;
+  const { graph_of_maps: withMaps, graph_of_draft: graph, temporal_run_id, ...known } = given;
+  const { gates: _gates, children_micros, ...rest } = known;
+  const { rows: steps, next_cursor } = cutPage(withPayloads(fields, payloads), scope.maxSteps);
   const whole = next_cursor === null;
-  return {
+  const input = payloadOf(inputText);
+  const run: Run = {
     ...toSummary(rest),
-    input: row.input,
-    state:
-      row.state ??
-      stateSoFar(row.input, whole ? steps : await readStateSteps(db, row.id, withMaps), withMaps),
-    output: row.output,
-    evals: row.evals,
+    input: {},
+    state: null,
+    output: null,
+    evals,
     ...(graph === null ? {} : { graph }),
     children_cost_usd: toDollars(children_micros),
     steps: whole ? toSteps(steps) : await toPage(db, row.id, steps),
@@ -113,6 +124,16 @@ export async function readRun(
       url: temporalPage(scope, row.id, temporal_run_id),
     },
   };
+  put(run, 'input', input);
+  put(run, 'output', output === null ? null : payloadOf(output));
+  put(
+    run,
+    'state',
+    state !== null
+      ? payloadOf(state)
+      : stateSoFar(input, whole ? steps : await readStateSteps(db, row.id, withMaps), withMaps),
+  );
+  return run;
 }
 
 function temporalPage(
@@ -133,15 +154,13 @@ function toCheckpoint(row: StepRow): Checkpoint {
   };
 }
 
-const stateStep = z.object({ step: storedJson<StepRow>() });
-
 /**
  * The steps that `stateSoFar` needs of a run with many: the last one of each node, and each gate, whose decision may set
  * any key.
  */
 async function readStateSteps(db: Db, runId: string, graph: Graph | null): Promise<StepRow[]> {
-  const rows = await db.any(sql.prepared('run_state_steps', stateStep)`
-    SELECT ${stepRecord} AS step FROM (
+  const rows = await db.any(sql.prepared('run_state_steps', stepRow)`
+    SELECT ${stepColumns} FROM (
       -- Without the payloads, which would be sorted as well.
       SELECT DISTINCT ON (node_id, caught, CASE WHEN kind = 'human_gate' THEN step_key END) step_key
       FROM steps
@@ -150,34 +169,42 @@ async function readStateSteps(db: Db, runId: string, graph: Graph | null): Promi
       ORDER BY node_id, caught, CASE WHEN kind = 'human_gate' THEN step_key END, finished_at DESC
     ) AS last JOIN steps s ON s.run_id = ${runId} AND s.step_key = last.step_key
   `);
-  return rows.map(({ step }) => step);
+  return rows.map(toStepRow);
 }
 
 const inItemsOf = (graph: Graph | null): ReadonlySet<string> =>
   graph === null ? new Set() : nodesInMaps(graph);
 
 /** The state of an active run: its input, overlaid with finished outputs and caught errors, in order. */
-function stateSoFar(input: JsonObject, steps: readonly StepRow[], graph: Graph | null): JsonObject {
-  const state: JsonObject = { ...input };
+function stateSoFar(
+  input: Json | JsonText,
+  steps: readonly StepRow[],
+  graph: Graph | null,
+): Json | JsonText {
   const inItems = inItemsOf(graph);
   const finished = steps
     .filter(({ status, caught }) => status === 'success' || caught)
     .filter((step) => step.parent_step_key === null && !inItems.has(step.node_id))
     .sort((a, b) => Date.parse(a.finished_at ?? '') - Date.parse(b.finished_at ?? ''));
+  if (finished.length === 0) return input;
+  const state: JsonObject = { ...(valueOf(input) as JsonObject) };
   for (const step of finished) {
     const key = step.output_key ?? step.node_id;
     if (step.caught) {
       const { error: message, error_kind: kind, tries: attempts } = step;
-      state[step.node_id] = { error: { message, kind: kind ?? 'node', attempts } };
+      put(state, step.node_id, { error: { message, kind: kind ?? 'node', attempts } });
       continue;
     }
     if (step.kind !== 'human_gate') {
-      state[key] = step.output;
+      put(state, key, step.output);
       continue;
     }
-    const { approved, input: given } = step.output as { approved: boolean; input?: JsonObject };
-    Object.assign(state, given);
-    state[key] = { approved };
+    const { approved, input: given = {} } = valueOf(step.output) as {
+      approved: boolean;
+      input?: JsonObject;
+    };
+    for (const name of Object.keys(given)) put(state, name, given[name]!);
+    put(state, key, { approved });
   }
   return state;
 }

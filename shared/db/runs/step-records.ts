@@ -5,13 +5,14 @@ import type { Json } from '../../json.ts';
 import { toDollars, toMicros } from '../../money.ts';
 import { asTool } from '../../tools.ts';
 import { storedTime } from '../../time.ts';
+import { joined, JsonText, put, valueOf } from '../../values/json-text.ts';
 import { decidedByKind } from '../gates/gate-records.ts';
 import { sql } from '../pool.ts';
 
 type StepDecision = NonNullable<Step['decision']>;
 
-/** A step as `json_build_object` returns it. */
-export interface StepRow {
+/** A step as `json_build_object` returns it, without its input and output. */
+export interface StepFields {
   step_key: string;
   node_id: string;
   label: string;
@@ -35,8 +36,6 @@ export interface StepRow {
   usage: Step['usage'] | null;
   unpriced: boolean;
   cost_estimated: boolean;
-  input: Json;
-  output: Json;
   error: string | null;
   error_kind: Step['error_kind'] | null;
   caught: boolean;
@@ -54,6 +53,12 @@ export interface StepRow {
   reused_from: string | null;
   /** The run that it started. */
   child: { id: string; status: string } | null;
+}
+
+/** A step with its payloads. Large ones are texts. */
+export interface StepRow extends StepFields {
+  input: Json | JsonText;
+  output: Json | JsonText;
 }
 
 interface EarlierAttempt {
@@ -88,7 +93,7 @@ const earlierAttempts = sql.fragment`
     'ended_at', a.ended_at, 'error', a.error, 'cost_micros', a.cost_micros) ORDER BY a.attempt)
   FROM step_attempts a WHERE a.run_id = s.run_id AND a.step_key = s.step_key`;
 
-/** The record of a step `s`: a StepRow. */
+/** The fields of a step `s`: StepFields. */
 export const stepRecord = sql.fragment`
   json_build_object(
     'step_key', s.step_key, 'node_id', s.node_id, 'label', s.label, 'kind', s.kind, 'iteration', s.iteration,
@@ -98,7 +103,7 @@ export const stepRecord = sql.fragment`
     'earlier', CASE WHEN s.attempts > 1 THEN (${earlierAttempts}) END,
     'event_id', s.event_id, 'cost_micros', s.cost_micros, 'model', s.model, 'usage', s.usage, 'unpriced', s.unpriced,
     'cost_estimated', s.cost_estimated,
-    'input', s.input, 'output', s.output, 'error', s.error, 'error_kind', s.error_kind, 'caught', s.caught,
+    'error', s.error, 'error_kind', s.error_kind, 'caught', s.caught,
     'tries', CASE WHEN s.caught THEN greatest(1, s.errors - s.forgiven) END, 'policy', s.policy,
     'decision', CASE WHEN s.kind = 'human_gate' OR s.call_index IS NOT NULL THEN (${lastDecision}) END,
     'decisions', CASE WHEN s.kind = 'human_gate' THEN (${lastDecisions}) END,
@@ -107,12 +112,40 @@ export const stepRecord = sql.fragment`
     'reused_from', s.reused_from
   )`;
 
+/** Between payloads: JSON has it only as an escape. */
+const SEPARATOR = '\x1e';
+const separator = sql.fragment`${SEPARATOR}::text`;
+
+/** The payloads of a step `s`, as one text. */
+export const stepPayloads = sql.fragment`
+  coalesce(s.input::text, 'null') || ${separator} || coalesce(s.output::text, 'null')`;
+
+/** The payloads of all steps of a group. */
+export const allPayloads = sql.fragment`string_agg(${stepPayloads}, ${separator})`;
+
+/** As many characters are parsed sooner than held as a text. */
+const SMALL = 16_384;
+
+/** A stored payload: a text when it is large. */
+export const payloadOf = (text: string): Json | JsonText =>
+  text.length > SMALL ? new JsonText(text) : (JSON.parse(text) as Json);
+
+/** Steps with their payloads, which are in the same order. */
+export function withPayloads(steps: readonly StepFields[], payloads: string | null): StepRow[] {
+  const texts = payloads?.split(SEPARATOR) ?? [];
+  return steps.map((step, at) => ({
+    ...step,
+    input: payloadOf(texts[2 * at]!),
+    output: payloadOf(texts[2 * at + 1]!),
+  }));
+}
+
 /** The steps of a run, as its record has them. */
 export const toSteps = (rows: readonly StepRow[]): Step[] => withAgentCosts(rows.map(toStep));
 
 function toStep(row: StepRow): Step {
   const started = Date.parse(row.started_at);
-  return {
+  const step: Step = {
     step_key: row.step_key,
     node_id: row.node_id,
     label: row.label,
@@ -132,8 +165,8 @@ function toStep(row: StepRow): Step {
     ...(row.usage == null ? {} : { usage: row.usage }),
     ...(row.unpriced ? { unpriced: true } : {}),
     ...(row.cost_estimated ? { cost_estimated: true } : {}),
-    input: row.input,
-    output: row.output,
+    input: null,
+    output: null,
     error: row.error,
     ...(row.error_kind == null ? {} : { error_kind: row.error_kind }),
     ...(row.caught ? { caught: true } : {}),
@@ -148,7 +181,17 @@ function toStep(row: StepRow): Step {
     ...(row.decisions === null ? {} : { decisions: row.decisions }),
     ...agentPartOf(row),
   };
+  put(step, 'input', row.input);
+  put(
+    step,
+    'output',
+    isTurn(row) ? shownTurn(valueOf(row.output) as TurnRecord | null) : row.output,
+  );
+  return step;
 }
+
+const isTurn = ({ parent_step_key, turn, call_index }: StepRow): boolean =>
+  parent_step_key !== null && turn !== null && call_index === null;
 
 const childOf = ({ id, status }: NonNullable<StepRow['child']>) => ({
   child_run_id: id,
@@ -163,16 +206,13 @@ const withoutNullTimeout = ({
   ...(timedOut === null ? {} : { timed_out: timedOut }),
 });
 
-function agentPartOf({
-  parent_step_key,
-  turn,
-  call_index: index,
-  call_tool: tool,
-  output,
-}: StepRow) {
+function agentPartOf({ parent_step_key, turn, call_index: index, call_tool: tool }: StepRow) {
   if (parent_step_key === null || turn === null) return {};
-  if (index !== null) return { parent_step_key, turn, tool_call: { tool: tool ?? '', index } };
-  return { parent_step_key, turn, output: shownTurn(output as TurnRecord | null) };
+  return {
+    parent_step_key,
+    turn,
+    ...(index === null ? {} : { tool_call: { tool: tool ?? '', index } }),
+  };
 }
 
 /** A turn without the arguments that the workflow sets, which only approvers see. */
@@ -203,8 +243,7 @@ function withAgentCosts(steps: Step[]): Step[] {
     if (own === undefined) return step;
     const usages = own.flatMap(({ usage }) => usage ?? []);
     const model = own.findLast((part) => part.model !== undefined)?.model;
-    return {
-      ...step,
+    return joined(step, {
       cost_usd: toDollars(own.reduce((sum, part) => sum + toMicros(part.cost_usd), 0)),
       input:
         own.find((part) => part.turn === 1 && part.tool_call === undefined)?.input ?? step.input,
@@ -212,7 +251,7 @@ function withAgentCosts(steps: Step[]): Step[] {
       ...(usages.length === 0 ? {} : { usage: usages.reduce(addUsage) }),
       ...(own.some((part) => part.unpriced) ? { unpriced: true } : {}),
       ...(own.some((part) => part.cost_estimated) ? { cost_estimated: true } : {}),
-    };
+    });
   });
 }
 

@@ -3,7 +3,15 @@ import type { Step, StepCount } from '../../contract/step.ts';
 import { notFound } from '../../errors.ts';
 import { cursorsOf } from '../cursor.ts';
 import { type Db, sql } from '../pool.ts';
-import { stepRecord, type StepRow, toSteps } from '../runs/step-records.ts';
+import {
+  allPayloads,
+  type StepFields,
+  stepPayloads,
+  stepRecord,
+  type StepRow,
+  toSteps,
+  withPayloads,
+} from '../runs/step-records.ts';
 import { storedJson } from '../stored-json.ts';
 
 /**
@@ -32,13 +40,17 @@ function isAfter(one: PageEnd, other: PageEnd): boolean {
 
 const pageKey = sql.fragment`(cardinality(s.iteration) > 0), s.ordinal, (s.step_key COLLATE "C")`;
 
-/** The first `limit` steps of run `r` and one more, which shows that there are others; all without a limit. */
+/**
+ * The first `limit` steps of run `r` and one more, which shows that there are others; all without a limit. A table of one
+ * row: `fields`, and `payloads` for `withPayloads`.
+ */
 export const firstSteps = (limit: number | undefined) => sql.fragment`
-  coalesce((
-    SELECT json_agg(${stepRecord} ORDER BY s.ordinal, s.started_at, s.step_key)
-    FROM (
+  SELECT coalesce(json_agg(${stepRecord}), '[]') AS fields, ${allPayloads} AS payloads
+  FROM (
+    SELECT * FROM (
       SELECT * FROM steps s WHERE s.run_id = r.id ORDER BY ${pageKey} LIMIT ${limit === undefined ? null : limit + 1}::int
-    ) AS s), '[]')`;
+    ) AS s ORDER BY s.ordinal, s.started_at, s.step_key
+  ) AS s`;
 
 /** The rows of a page, and the cursor of the next one: null on the last page. Rows keep their order. */
 export function cutPage(
@@ -55,7 +67,14 @@ export function cutPage(
   };
 }
 
-const stepRow = z.object({ step: storedJson<StepRow>() });
+/** A row of `stepColumns`. */
+export const stepRow = z.object({ fields: storedJson<StepFields>(), payloads: z.string() });
+
+/** The columns of a step `s`. */
+export const stepColumns = sql.fragment`${stepRecord} AS fields, ${stepPayloads} AS payloads`;
+
+export const toStepRow = ({ fields, payloads }: z.infer<typeof stepRow>): StepRow =>
+  withPayloads([fields], payloads)[0]!;
 
 /**
  * The steps of a page. An agent with tools has the cost of its turns and calls, which may be on other pages.
@@ -67,14 +86,14 @@ export async function toPage(db: Db, runId: string, rows: readonly StepRow[]): P
   if (agents.length === 0) return toSteps(rows);
   const known = new Set(rows.map(({ step_key }) => step_key));
   const others = await db.any(sql.prepared('steps_of_agents', stepRow)`
-    SELECT ${stepRecord} AS step FROM steps s
+    SELECT ${stepColumns} FROM steps s
     WHERE s.run_id = ${runId} AND s.parent_step_key = ANY (${sql.array(
       agents.map(({ step_key }) => step_key),
       'text',
     )})
     ORDER BY s.ordinal, s.started_at, s.step_key
   `);
-  const parts = others.map(({ step }) => step).filter(({ step_key }) => !known.has(step_key));
+  const parts = others.map(toStepRow).filter(({ step_key }) => !known.has(step_key));
   return toSteps([...rows, ...parts]).slice(0, rows.length);
 }
 
@@ -110,15 +129,12 @@ export async function listSteps(
     );
   }
   const rows = await db.any(sql.type(stepRow)`
-    SELECT ${stepRecord} AS step FROM runs r JOIN steps s ON s.run_id = r.id
+    SELECT ${stepColumns} FROM runs r JOIN steps s ON s.run_id = r.id
     WHERE ${sql.join(conditions, sql.fragment` AND `)}
     ORDER BY ${pageKey} LIMIT ${filter.limit + 1}
   `);
   if (rows.length === 0) await requireRun(db, filter);
-  const page = cutPage(
-    rows.map(({ step }) => step),
-    filter.limit,
-  );
+  const page = cutPage(rows.map(toStepRow), filter.limit);
   return { steps: await toPage(db, filter.runId, page.rows), next_cursor: page.next_cursor };
 }
 

@@ -3,7 +3,7 @@ import type { NodeKind } from '../../contract/graph.ts';
 import { nodeLabel, outputKey, type CompiledEdge, type CompiledGraph } from '../compile.ts';
 import type { CaughtError } from '../caught-error.ts';
 import type { WorkBudget } from '../../values/work-budget.ts';
-import { defineText, joined, JsonText } from '../../values/json-text.ts';
+import { holdsTexts, joined, jsonOf, type JsonText, put } from '../../values/json-text.ts';
 import { createReadyQueue, type ReadyQueue } from './ready-queue.ts';
 
 /** Work budget of all expressions between two external events: at most 0.2 s. */
@@ -138,8 +138,6 @@ export interface RunState {
   ran: boolean[];
   /** Without a prototype, so that a lookup finds only written keys. Of an item: what was written in it. */
   values: JsonObject;
-  /** The keys of `values` that were written as JSON texts: they are parsed when something reads them. */
-  texts: Map<string, JsonText>;
   ranks: Map<string, Rank>;
   /** Of an item of a map; undefined for the run itself. */
   item: ItemPlace | undefined;
@@ -192,7 +190,6 @@ const emptyScope = (item: ItemPlace | undefined) => ({
   inboxes: new Map(),
   ran: [],
   values: Object.create(null) as JsonObject,
-  texts: new Map(),
   ranks: new Map(),
   item,
   busy: 0,
@@ -226,12 +223,9 @@ export function scopeOf({ members, graph }: RunState, map: number): number[] {
 export function stateOf(run: RunState): JsonObject {
   if (run.item === undefined) return run.values;
   const around = stateOf(run.item.parent);
-  if (holdsTexts(run)) return joined(around, run.values);
+  if (holdsTexts(around) || holdsTexts(run.values)) return joined(around, run.values);
   return Object.assign(Object.create(null) as JsonObject, around, run.values);
 }
-
-const holdsTexts = ({ texts, item }: RunState): boolean =>
-  texts.size > 0 || (item !== undefined && holdsTexts(item.parent));
 
 /** Resets a node, at the start of a run and of each iteration. */
 export function resetNode(run: RunState, node: number): void {
@@ -294,25 +288,11 @@ export function write(
   const before = run.ranks.get(key);
   if (before !== undefined && outranks(before, rank)) return;
   run.ranks.set(key, rank);
-  if (value instanceof JsonText) {
-    run.texts.set(key, value);
-    defineText(run.values, key, value);
-  } else if (run.texts.delete(key)) {
-    // Not deleted before, so that it keeps its place among the keys.
-    const property = { value, writable: true, enumerable: true, configurable: true };
-    Object.defineProperty(run.values, key, property);
-  } else {
-    run.values[key] = value;
-  }
+  put(run.values, key, value);
 }
 
 /** The state as JSON. What was written as a text is not parsed for it. */
-export const stateText = ({ values, texts }: RunState): string => {
-  const members = Object.keys(values).map(
-    (key) => `${JSON.stringify(key)}:${texts.get(key)?.text ?? JSON.stringify(values[key])}`,
-  );
-  return `{${members.join(',')}}`;
-};
+export const stateText = ({ values }: RunState): string => jsonOf(values);
 
 /** Writes a node's output to its key. */
 export function writeOutput(
