@@ -40,7 +40,7 @@ import { measureRequests } from './http/metrics.ts';
 import { documentRoutes } from './openapi/document.ts';
 import { limitRate, rateLimitHeaders } from './http/rate-limit.ts';
 import { serveReference } from './http/reference.ts';
-import { serializer } from './http/serializer.ts';
+import { serializer } from './http/responses.ts';
 import { alertRoutes } from './routes/ops/alerts.ts';
 import { approvalRoutes } from './routes/ops/approvals.ts';
 import { auditRoutes } from './routes/ops/audit.ts';

@@ -8,6 +8,8 @@ import { query, type Stack } from './stack.ts';
 export interface Tenant {
   /** Resolves with the response's JSON, also of a refusal. */
   send(method: 'GET' | 'POST' | 'PUT', path: string, body?: unknown): Promise<unknown>;
+  /** Resolves with the response as a text. To parse megabytes would block the process that takes the times. */
+  sendForText(method: 'GET' | 'POST' | 'PUT', path: string, body?: unknown): Promise<string>;
   /** The number of responses per status. */
   answers: Map<number, number>;
   /** The ids of the workspace's runs that have not ended. */
@@ -43,7 +45,7 @@ async function signIn(
   const dispatcher = new Agent({ connections: 100 });
   const answers = new Map<number, number>();
   let headers: Record<string, string> = { 'content-type': 'application/json' };
-  const send: Tenant['send'] = async (method, path, body) => {
+  const sendForText: Tenant['sendForText'] = async (method, path, body) => {
     const response = await request(`${apiUrl}${path}`, {
       dispatcher,
       method,
@@ -53,11 +55,13 @@ async function signIn(
     });
     const { statusCode } = response;
     answers.set(statusCode, (answers.get(statusCode) ?? 0) + 1);
-    return response.body.json();
+    return response.body.text();
   };
+  const send: Tenant['send'] = async (method, path, body) =>
+    JSON.parse(await sendForText(method, path, body)) as unknown;
   const { token } = (await send('POST', '/api/auth/login', credentials)) as { token: string };
   headers = { ...headers, authorization: `Bearer ${token}` };
-  return { send, answers, close: () => dispatcher.close() };
+  return { send, sendForText, answers, close: () => dispatcher.close() };
 }
 
 async function openRunsOf(databaseUrl: string, email: string): Promise<string[]> {

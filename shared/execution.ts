@@ -7,6 +7,7 @@ import type { GateOpening } from './graph/gate-opening.ts';
 import type { ChildCall, ChildPlace, ChildReport } from './graph/child-step.ts';
 import type { CaughtError } from './graph/caught-error.ts';
 import type { ExecutedNode } from './graph/kinds.ts';
+import type { EndState } from './graph/schedule/run-state.ts';
 import type { ControlStep, SchedulerSnapshot } from './graph/schedule/scheduler.ts';
 import type { Json, JsonObject } from './json.ts';
 import type { SecretPlace } from './values/secrets.ts';
@@ -228,9 +229,8 @@ export type FailureVerdict =
  * `output` and `state` are the JSON texts of objects: the workflow's thread writes them, so that a worker does not parse
  * and write them again on its main thread.
  */
-export interface SettleCall extends PendingWrites {
+export interface SettleCall extends PendingWrites, EndState {
   output: string;
-  state: string;
 }
 
 interface SettleResult {

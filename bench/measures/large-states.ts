@@ -139,12 +139,9 @@ function startAgain(heavy: Tenant, runId: string): { end(): Promise<string> } {
   let stopped = false;
   const again = async (path: string, body: object): Promise<void> => {
     while (!stopped) {
-      const answer = (await heavy.send('POST', `/api/runs/${runId}/${path}`, body)) as {
-        id?: string;
-        detail?: string;
-      };
-      const outcome =
-        answer.id === undefined ? `refused (${answer.detail})` : await ended(heavy, answer.id);
+      const answer = await heavy.sendForText('POST', `/api/runs/${runId}/${path}`, body);
+      const id = /^\{"id":"(\w+)"/.exec(answer)?.[1];
+      const outcome = id === undefined ? `refused (${answer})` : await ended(heavy, id);
       outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + 1);
       await pause(LOOK_MS);
     }

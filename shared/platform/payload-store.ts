@@ -3,7 +3,7 @@ import { type Payload, type PayloadCodec, ValueError } from '@temporalio/common'
 import { LRUCache } from 'lru-cache';
 import { z } from 'zod';
 import type { Pool } from '../db/pool.ts';
-import { readPayload, storePayload } from '../db/runs/payloads.ts';
+import { isPayloadStored, readPayload, storePayload } from '../db/runs/payloads.ts';
 import { UNSTORED } from '../execution.ts';
 
 /** Larger payloads go to Postgres and are sent as a reference: histories stay small, far from the 2 MiB limit. */
@@ -55,7 +55,10 @@ async function store(db: Pool, kept: Kept, payload: Payload): Promise<Payload> {
   if (!isLarge(payload) || payload.data == null) return payload;
   const bytes = Buffer.from(payload.data);
   const digest = createHash('sha256').update(bytes).digest('hex');
-  await storePayload(db, digest, bytes);
+  // Forks of a run have the same ledger.
+  if (!kept.has(digest) || !(await isPayloadStored(db, digest))) {
+    await storePayload(db, digest, bytes);
+  }
   kept.set(digest, bytes);
   const encoding = payload.metadata?.['encoding'];
   return {

@@ -1,3 +1,4 @@
+import { fileURLToPath } from 'node:url';
 import { Client, Connection, isGrpcServiceError } from '@temporalio/client';
 import type { DataConverter } from '@temporalio/common';
 import { loadClientConnectConfig } from '@temporalio/envconfig';
@@ -7,6 +8,7 @@ import { searchAttributes, taskQueues } from '../execution.ts';
 import { messageOf } from '../errors.ts';
 import type { Config } from './config.ts';
 import type { Logger } from './logger.ts';
+import { moduleUrl } from './module-url.ts';
 import { createPayloadStore } from './payload-store.ts';
 
 /** The timeout of one call to Temporal; the caller then continues without it. */
@@ -38,7 +40,12 @@ export function connectOptions(config: Config) {
 }
 
 export function dataConverter(db: Pool): DataConverter {
-  return { payloadCodecs: [createPayloadStore(db)] };
+  return {
+    payloadConverterPath: fileURLToPath(
+      moduleUrl('../../workflows/native-payloads.ts', import.meta.url),
+    ),
+    payloadCodecs: [createPayloadStore(db)],
+  };
 }
 
 /** A lazy connection: it starts without Temporal, and calls fail until the server is available. */

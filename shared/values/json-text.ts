@@ -1,24 +1,19 @@
 import type { Json, JsonObject } from '../json.ts';
 
-/**
- * JSON that is parsed when it is first read: it can be megabytes, and most of what passes through is never read here.
- * `parsed` receives its length then.
- */
+/** JSON that is parsed when it is first read: it can be megabytes, and most of what passes through is never read here. */
 export class JsonText {
   readonly text: string;
-  readonly #parsed: ((characters: number) => void) | undefined;
+  /** The key of the step whose stored output it is. */
+  readonly step: string | undefined;
   #value: Json | undefined;
 
-  constructor(text: string, parsed?: (characters: number) => void) {
+  constructor(text: string, step?: string) {
     this.text = text;
-    this.#parsed = parsed;
+    this.step = step;
   }
 
   get value(): Json {
-    if (this.#value === undefined) {
-      this.#value = JSON.parse(this.text) as Json;
-      this.#parsed?.(this.text.length);
-    }
+    this.#value ??= JSON.parse(this.text) as Json;
     return this.#value;
   }
 }
@@ -26,8 +21,8 @@ export class JsonText {
 export const valueOf = (given: Json | JsonText): Json =>
   given instanceof JsonText ? given.value : given;
 
-/** The objects that have texts: all their getters are of this file. */
-const holders = new WeakSet<object>();
+/** The texts of objects that have some, by key. All getters of these objects are of this file. */
+const holders = new WeakMap<object, Map<string, JsonText>>();
 
 /** The texts that `jsonOf` has met; undefined while it does not run. */
 let met: string[] | undefined;
@@ -37,15 +32,17 @@ const PLACE = 'json-text: here';
 
 /** Sets a key of an object. A text is parsed when the key is first read. */
 export function put(object: object, key: string, value: Json | JsonText): void {
+  const texts = holders.get(object);
   if (value instanceof JsonText) {
-    holders.add(object);
+    if (texts === undefined) holders.set(object, new Map([[key, value]]));
+    else texts.set(key, value);
     const get = (): Json => {
       if (met === undefined) return value.value;
       met.push(value.text);
       return PLACE;
     };
     Object.defineProperty(object, key, { get, enumerable: true, configurable: true });
-  } else if (holders.has(object)) {
+  } else if (texts?.delete(key) === true) {
     // Not deleted before, so that it keeps its place among the keys.
     const property = { value, writable: true, enumerable: true, configurable: true };
     Object.defineProperty(object, key, property);
@@ -54,16 +51,23 @@ export function put(object: object, key: string, value: Json | JsonText): void {
   }
 }
 
-export const holdsTexts = (object: object): boolean => holders.has(object);
+/** The texts of an object, by key; undefined when it never had one. */
+export const textsOf = (object: object): ReadonlyMap<string, JsonText> | undefined =>
+  holders.get(object);
 
 /** An object of the keys of both; the other wins. Texts stay texts: to spread one would parse it. */
 export function joined<One extends object, Other extends object>(
   one: One,
   other: Other,
 ): One & Other {
-  const object = Object.create(null, Object.getOwnPropertyDescriptors(one)) as One & Other;
-  holders.add(object);
-  return Object.defineProperties(object, Object.getOwnPropertyDescriptors(other));
+  const object = Object.create(null) as One & Other;
+  for (const part of [one, other]) {
+    const texts = textsOf(part);
+    for (const [key, value] of Object.entries(Object.getOwnPropertyDescriptors(part))) {
+      put(object, key, texts?.get(key) ?? (value.value as Json));
+    }
+  }
+  return object;
 }
 
 /** The value of an own property. No getter runs, except that of a text. */
@@ -82,7 +86,7 @@ export function jsonOf(value: unknown): string {
     met = undefined;
   }
   const parts = outline.split(`"${PLACE}"`);
-  // A value may say the same as the placeholder. Then it cannot be told from one.
+  // A value may be the same as the placeholder. Then the places are not known.
   if (parts.length !== texts.length + 1) return JSON.stringify(value);
   return parts.map((part, at) => part + (texts[at] ?? '')).join('');
 }

@@ -562,6 +562,24 @@ describe('stored payloads', () => {
     }
   });
 
+  test('are not sent again by the process that stored them, unless they are gone', async () => {
+    const store = createPayloadStore(engine.db);
+    const payload = { metadata: {}, data: bytesOf('sent once') };
+    const rowOf = () =>
+      engine.db.maybeOneFirst(sql.type(z.object({ at: z.string() }))`
+        SELECT ctid::text || xmax::text AS at FROM payloads WHERE digest = ${digestOf('sent once')}`);
+    await store.encode([payload]);
+    const before = await rowOf();
+    await store.encode([payload]);
+    expect(await rowOf()).toBe(before);
+    await storedAgo('sent once', '2 days');
+    await store.encode([payload]);
+    expect(await deleteUnusedPayloads(engine.db, 3)).toBe(0);
+    await engine.db.query(sql.unsafe`DELETE FROM payloads`);
+    await store.encode([payload]);
+    expect(await kept('sent once')).toBe(true);
+  });
+
   test('are read back by the process that stored them without Postgres', async () => {
     const [mine, other] = [createPayloadStore(engine.db), createPayloadStore(engine.db)];
     const payload = {

@@ -125,8 +125,13 @@ export function finish(
   return waves;
 }
 
-/** What the run of a scheduler has written so far: the outputs of the last nodes, and the state. */
-export const resultOf = (scheduler: Scheduler): { output: JsonObject; state: JsonObject } => ({
-  output: scheduler.output(),
-  state: JSON.parse(scheduler.stateText()) as JsonObject,
-});
+/** What the run of a scheduler has written so far: the outputs of the last nodes, and the state as its record has it. */
+export function resultOf(scheduler: Scheduler): { output: JsonObject; state: JsonObject } {
+  const { state: text, outputs = {} } = scheduler.endState();
+  const state = JSON.parse(text) as JsonObject;
+  for (const key of Object.keys(outputs)) {
+    if (state[key] !== null) throw new Error(`the output at '${key}' is sent as well`);
+    state[key] = scheduler.state()[key]!;
+  }
+  return { output: scheduler.output(), state };
+}

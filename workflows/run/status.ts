@@ -33,7 +33,7 @@ export async function finish(run: Run): Promise<RunResult> {
   const { status, cost_usd } = await wholeRun.settleRun({
     ...pendingWrites(run),
     output: JSON.stringify(output),
-    state: run.scheduler.stateText(),
+    ...run.scheduler.endState(),
   });
   upsertSearchAttributes([
     { key: statusKey, value: status },

@@ -126,10 +126,10 @@ function caughtBefore(run: Run, { step_key }: ReadyNode): boolean {
 /** A step that is finished in the ledger has that output. */
 function keptBefore(run: Run, { step_key }: ReadyNode): boolean {
   const text = run.ledger?.texts?.[step_key];
-  // A character takes about a unit to parse.
-  const kept =
-    text === undefined ? run.ledger?.outputs?.[step_key] : new JsonText(text, run.pace.add);
+  const kept = text === undefined ? run.ledger?.outputs?.[step_key] : new JsonText(text, step_key);
   if (kept === undefined) return false;
+  // Each of its characters passes through the threads of all runs. The next step waits, if there were many.
+  run.pace.add(text?.length ?? 0);
   handleKnown(run, () => complete(run, step_key, kept));
   return true;
 }

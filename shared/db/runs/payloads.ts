@@ -14,6 +14,12 @@ export async function storePayload(db: Pool, digest: string, bytes: Buffer): Pro
   `);
 }
 
+/** Whether a payload was stored within the last day: a sweep deletes older ones only, so it need not be sent again. */
+export const isPayloadStored = (db: Pool, digest: string): Promise<boolean> =>
+  db.exists(sql.prepared('payload_stored', z.object({}))`
+    SELECT FROM payloads WHERE digest = ${digest} AND stored_at >= now() - interval '1 day'
+  `);
+
 /** The bytes of a payload; undefined when it was deleted. */
 export async function readPayload(db: Pool, digest: string): Promise<Buffer | undefined> {
   const row = await db.maybeOne(sql.prepared(

@@ -23,6 +23,8 @@ const settling = z.object({
   workspace_id: z.string(),
   phase_us: z.number().nullable(),
   duration_ms: z.number(),
+  /** When there are checks. */
+  state: z.string().nullable(),
   checks: z.array(z.unknown()).transform((checks) => checks as EvaluationCheck[]),
 });
 
@@ -63,7 +65,8 @@ export async function settleRun(
       SELECT r.workspace_id, r.status, (${acceptsWorkOf(call.execution)}) AS wanted, r.cost_micros, r.active_ms,
              (SELECT coalesce(sum(b.cost_micros), 0)::bigint FROM runs b
               WHERE b.id = ANY (ARRAY(SELECT a.id FROM runs_below(r.id) AS a))) AS below_micros,
-             ${phaseMicroseconds} AS phase_us, ${activeMsNow} AS duration_ms, w.checks
+             ${phaseMicroseconds} AS phase_us, ${activeMsNow} AS duration_ms, w.checks,
+             CASE WHEN w.checks::text <> '[]' THEN (${wholeState(call)})::text END AS state
       FROM (SELECT * FROM runs WHERE id = ${call.run_id}) AS r
       JOIN LATERAL (SELECT checks FROM workflows WHERE id = r.workflow_id) AS w ON true
     `);
@@ -86,17 +89,26 @@ interface Scored {
 }
 
 async function score(
-  { state, output }: SettleCall,
+  { output, ...call }: SettleCall,
   run: z.infer<typeof settling>,
   evaluate: EvaluateChecks,
 ): Promise<Scored> {
   const { cost_micros, below_micros, duration_ms, workspace_id, checks } = run;
+  const state = run.state ?? call.state;
   const cost_usd = toDollars(cost_micros + below_micros);
   return {
     evals: await evaluate(workspace_id, checks, { state, output, cost_usd, duration_ms }),
     run,
   };
 }
+
+/** The state, with the outputs of steps that it names. They are taken as they are: nothing is parsed. */
+const wholeState = ({ run_id, state, outputs }: SettleCall) => sql.fragment`
+  CASE WHEN ${outputs === undefined ? null : JSON.stringify(outputs)}::json IS NULL THEN ${state}::json ELSE (
+    SELECT json_object_agg(entry.key, coalesce(s.output, entry.value) ORDER BY entry.ordinality)
+    FROM json_each(${state}::json) WITH ORDINALITY AS entry
+    LEFT JOIN json_each_text(${outputs === undefined ? null : JSON.stringify(outputs)}::json) AS named ON named.key = entry.key
+    LEFT JOIN steps s ON s.run_id = ${run_id} AND s.step_key = named.value) END`;
 
 const phaseMicroseconds = sql.fragment`(extract(epoch FROM phase_since) * 1000000)::bigint`;
 
@@ -135,7 +147,7 @@ async function writeSettlement(
   )`
     WITH run AS (
       UPDATE runs SET ${stopClocks(scored == null ? undefined : sql.fragment`${scored.run.duration_ms}::bigint`)}, status = 'success', started_at = coalesce(started_at, clock_timestamp()),
-        output = ${call.output}::json, state = ${call.state}::json,
+        output = ${call.output}::json, state = ${wholeState(call)},
         evals = ${evals == null ? null : JSON.stringify(evals)}::json, frame_seq = frame_seq + ${count}::int,
         temporal_run_id = coalesce(nullif(${call.execution}, ''), temporal_run_id), error = NULL, failure = NULL
       WHERE id = ${call.run_id} AND ${acceptsWorkOf(call.execution)}

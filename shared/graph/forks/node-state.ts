@@ -1,6 +1,7 @@
 import type { Graph } from '../../contract/graph.ts';
-import type { Json, JsonObject } from '../../json.ts';
+import type { JsonObject } from '../../json.ts';
 import { utf8Bytes } from '../../values/canonical-json.ts';
+import { jsonOf, type JsonText } from '../../values/json-text.ts';
 import { compileGraph } from '../compile.ts';
 import { nodeIdOf } from '../schedule/scheduler.ts';
 import type { RecordedTexts } from './plan.ts';
@@ -15,7 +16,7 @@ interface NodeStateRequest {
   /** Laid over it. */
   state: JsonObject;
   /** Outputs instead of the recorded ones, by node id. */
-  pins: Record<string, Json>;
+  pins: Record<string, JsonText>;
 }
 
 export type NodeStateTexts = Omit<NodeStateRequest, 'recorded' | 'pins'> & {
@@ -49,7 +50,7 @@ export function nodeState({ recorded, graph, stepKey, state, pins }: NodeStateRe
         'pin the outputs of the nodes before it, or send state without run_id',
     };
   }
-  const bytes = utf8Bytes(JSON.stringify(found));
+  const bytes = utf8Bytes(jsonOf(found));
   if (bytes <= MAX_STATE_BYTES) return { state: found };
   return {
     problem: `its state has ${bytes} bytes of JSON, and the limit is ${MAX_STATE_BYTES}: send state without run_id, with what the node reads`,
@@ -57,7 +58,7 @@ export function nodeState({ recorded, graph, stepKey, state, pins }: NodeStateRe
 }
 
 /** The run as if the pinned nodes had had these outputs, in every iteration. */
-function pinned(recorded: RecordedRun, pins: Record<string, Json>): RecordedRun {
+function pinned(recorded: RecordedRun, pins: Record<string, JsonText>): RecordedRun {
   const outputs = { ...recorded.outputs };
   const caught = { ...recorded.caught };
   const order = new Set(recorded.order);

@@ -1,6 +1,7 @@
 import type { NotReused } from '../../contract/fork.ts';
 import type { Graph } from '../../contract/graph.ts';
-import type { Json, JsonObject } from '../../json.ts';
+import type { JsonObject } from '../../json.ts';
+import { JsonText } from '../../values/json-text.ts';
 import { storedProblem } from '../../outside-json.ts';
 import { type CompiledGraph, compileGraph } from '../compile.ts';
 import { isWaiting } from '../kinds.ts';
@@ -9,7 +10,7 @@ import { askedAgain, laidBefore, laidWith } from './asked-again.ts';
 import type { Fingerprint } from './fingerprint.ts';
 import { play, type Played, type Playing, type RecordedRun } from './play.ts';
 
-/** The same with outputs as JSON texts: they are read in the thread that plans. */
+/** The same with outputs as texts, as they are stored. */
 export type RecordedTexts = Omit<RecordedRun, 'outputs'> & { outputs: Record<string, string> };
 export type ForkTexts = Omit<ForkRequest, 'recorded'> & { recorded: RecordedTexts };
 
@@ -19,9 +20,9 @@ export function recordedOf({ outputs: texts, ...rest }: RecordedTexts): {
   unusable: Map<string, string>;
 } {
   const unusable = new Map<string, string>();
-  const outputs = Object.entries(texts).map(([key, text]): [string, Json] => {
+  const outputs = Object.entries(texts).map(([key, text]): [string, JsonText | null] => {
     const problem = storedProblem(text);
-    if (problem === undefined) return [key, JSON.parse(text) as Json];
+    if (problem === undefined) return [key, new JsonText(text)];
     unusable.set(key, `the output of step '${key}' is too large to be reused: ${problem}`);
     return [key, null];
   });

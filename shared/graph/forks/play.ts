@@ -3,6 +3,7 @@ import type { Graph, GraphNode } from '../../contract/graph.ts';
 import { messageOf } from '../../errors.ts';
 import type { GateAnswer } from '../../gate-decision.ts';
 import type { Json, JsonObject } from '../../json.ts';
+import { joined, type JsonText } from '../../values/json-text.ts';
 import type { CaughtError } from '../caught-error.ts';
 import type { CompiledGraph } from '../compile.ts';
 import { isChild, isExecuted, isWaiting } from '../kinds.ts';
@@ -27,7 +28,7 @@ export interface RecordedRun {
   /** What was laid over the state at steps, by step key, when it was forked itself. */
   laid: Record<string, JsonObject>;
   /** Outputs of finished agents, tools and workflows, by step key. */
-  outputs: Record<string, Json>;
+  outputs: Record<string, Json | JsonText>;
   /** Errors whose error edges were taken. */
   caught: Record<string, CaughtError>;
   /** Steps that have failed the run. */
@@ -159,7 +160,7 @@ function arrivalsOf(
     from,
     (seen) => {
       if (Object.keys(laid).length > 0) played.laid.set(from, laid);
-      played.state = { ...seen, ...laid };
+      played.state = joined(seen, laid);
       return beyond ? { laid } : { stops: true };
     },
   ]);

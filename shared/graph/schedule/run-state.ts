@@ -3,7 +3,7 @@ import type { NodeKind } from '../../contract/graph.ts';
 import { nodeLabel, outputKey, type CompiledEdge, type CompiledGraph } from '../compile.ts';
 import type { CaughtError } from '../caught-error.ts';
 import type { WorkBudget } from '../../values/work-budget.ts';
-import { holdsTexts, joined, jsonOf, type JsonText, put } from '../../values/json-text.ts';
+import { joined, jsonOf, type JsonText, put, textsOf } from '../../values/json-text.ts';
 import { createReadyQueue, type ReadyQueue } from './ready-queue.ts';
 
 /** Work budget of all expressions between two external events: at most 0.2 s. */
@@ -117,6 +117,13 @@ interface ItemPlace {
  * The mutable state of a run, or of one item of a map: a scope of its own, since items run side by side. A loop has at
  * most one active iteration, so within a scope one entry per node is enough at any nesting depth.
  */
+export interface EndState {
+  /** The JSON of an object. */
+  state: string;
+  /** The keys whose value is the stored output of a step, with the keys of the steps: `state` has null there. */
+  outputs?: Record<string, string>;
+}
+
 export interface RunState {
   shared: Shared;
   graph: CompiledGraph;
@@ -223,7 +230,9 @@ export function scopeOf({ members, graph }: RunState, map: number): number[] {
 export function stateOf(run: RunState): JsonObject {
   if (run.item === undefined) return run.values;
   const around = stateOf(run.item.parent);
-  if (holdsTexts(around) || holdsTexts(run.values)) return joined(around, run.values);
+  if (textsOf(around) !== undefined || textsOf(run.values) !== undefined) {
+    return joined(around, run.values);
+  }
   return Object.assign(Object.create(null) as JsonObject, around, run.values);
 }
 
@@ -291,8 +300,18 @@ export function write(
   put(run.values, key, value);
 }
 
-/** The state as JSON. What was written as a text is not parsed for it. */
-export const stateText = ({ values }: RunState): string => jsonOf(values);
+/** The state for the record of the run. */
+export function endState({ values }: RunState): EndState {
+  const outputs: Record<string, string> = {};
+  const sent: JsonObject = {};
+  for (const [key, { step }] of textsOf(values) ?? []) {
+    if (step === undefined) continue;
+    outputs[key] = step;
+    sent[key] = null;
+  }
+  if (Object.keys(outputs).length === 0) return { state: jsonOf(values) };
+  return { state: jsonOf(joined(values, sent)), outputs };
+}
 
 /** Writes a node's output to its key. */
 export function writeOutput(

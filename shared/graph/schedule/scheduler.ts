@@ -21,7 +21,8 @@ import {
   nodeIdOf,
   refill,
   stateOf,
-  stateText,
+  type EndState,
+  endState,
   stepKeyOf,
   workDone,
   write,
@@ -98,8 +99,8 @@ export interface Scheduler {
   readonly done: boolean;
   /** Outputs of the last nodes that ran, by output key. */
   output(): JsonObject;
-  /** The whole state as JSON. */
-  stateText(): string;
+  /** The whole state, for the record of the run. */
+  endState(): EndState;
   /** The run as JSON, including control steps that were not taken yet. */
   snapshot(): SchedulerSnapshot;
   /** Units of work (see WorkBudget) that expressions have done so far, for callers that must yield in between. */
@@ -161,7 +162,7 @@ export function createScheduler(
       return counts.ready + counts.taken + counts.failed + held.length === 0;
     },
     output: () => outputOf(run),
-    stateText: () => stateText(run),
+    endState: () => endState(run),
     snapshot: () => takeSnapshot(run),
     get workDone() {
       return workDone(run.shared);

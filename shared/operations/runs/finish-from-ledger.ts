@@ -30,7 +30,7 @@ export async function finishFromLedger(db: Pool, runId: string): Promise<boolean
     control: scheduler.takeControlSteps(),
     observed: [],
     output: JSON.stringify(scheduler.output()),
-    state: scheduler.stateText(),
+    ...scheduler.endState(),
   };
   const { settled } = await settleRun(db, call, evaluateStoredChecks);
   return settled;
@@ -56,7 +56,7 @@ async function replay(scheduler: Scheduler, ledger: LoadedLedger): Promise<boole
       await setImmediate();
       const output = ledger.texts[step.step_key];
       if (output !== undefined) {
-        scheduler.complete(step.step_key, new JsonText(output, () => undefined));
+        scheduler.complete(step.step_key, new JsonText(output, step.step_key));
         continue;
       }
       const caught = ledger.caught?.[step.step_key];

@@ -221,12 +221,9 @@ export const jobs = {
     const { recorded: run, unusable } = recordedOf(recorded);
     const [problem] = unusable.values();
     if (problem !== undefined) return { problem };
-    const outputs = Object.entries(pins).map(([id, text]) => [id, JSON.parse(text) as Json]);
-    return nodeState({
-      ...rest,
-      recorded: run,
-      pins: Object.fromEntries(outputs) as Record<string, Json>,
-    });
+    const { JsonText } = await import('../../values/json-text.ts');
+    const outputs = Object.entries(pins).map(([id, text]) => [id, new JsonText(text)] as const);
+    return nodeState({ ...rest, recorded: run, pins: Object.fromEntries(outputs) });
   },
 
   dryRun: async (request: DryRunRequest): Promise<DryRunAnalysis> => {

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import type { Step } from '../../../shared/contract/step.ts';
 import { sql } from '../../../shared/db/pool.ts';
 import { MAX_STEPS_IN_RUN } from '../../../shared/limits.ts';
+import { addMember } from '../../support/people.ts';
 import { oneStep, startTestApi, type TestApi } from '../test-api.ts';
 
 const row = z.object({});
@@ -123,5 +124,54 @@ describe('a run with many steps', () => {
     const { body } = await api.call('POST', `/api/workflows/${workflow.body.id}/runs`, {});
     const { body: run } = await api.call('GET', `/api/runs/${body.id}`);
     expect(run).toMatchObject({ steps_next_cursor: null, step_counts: null });
+  });
+});
+
+describe('a run with large payloads', () => {
+  const TEXT = `{"exact": 1.50, "list": [${'0, '.repeat(20_000)}0]}`;
+  let large: string;
+  beforeAll(async () => {
+    const agent = (id: string) => ({ id, kind: 'agent', prompt: 'x' });
+    const graph = { nodes: [agent('a'), agent('b')], edges: [{ source: 'a', target: 'b' }] };
+    const workflow = await api.call('POST', '/api/workflows', { name: 'Large', graph });
+    const input = { list: Array.from({ length: 10_000 }, () => 0) };
+    const run = await api.call('POST', `/api/workflows/${workflow.body.id}/runs`, input);
+    large = run.body.id;
+    await api.db.query(sql.type(row)`
+      INSERT INTO steps (run_id, step_key, node_id, label, kind, ordinal, status, output, finished_at)
+      VALUES (${large}, 'a', 'a', 'a', 'agent', 1, 'success', ${TEXT}, clock_timestamp()),
+             (${large}, 'b', 'b', 'b', 'agent', 2, 'running', NULL, NULL)`);
+  });
+  const times = (text: string) => text.split(TEXT).length - 1;
+
+  test('is sent with its payloads as they are stored, to approvers and to others', async () => {
+    const viewer = await addMember(api, { role: 'viewer' });
+    for (const headers of [{}, viewer.headers]) {
+      const { body, text } = await api.call('GET', `/api/runs/${large}`, undefined, headers);
+      expect(times(text)).toBe(2);
+      expect(body.steps[0].output.exact).toBe(1.5);
+      expect(Object.keys(body.state)).toEqual(['list', 'a']);
+      expect(body.state.list).toHaveLength(10_000);
+      const steps = await api.call('GET', `/api/runs/${large}/steps`, undefined, headers);
+      expect([times(steps.text), steps.body.steps.length]).toEqual([1, 2]);
+    }
+  });
+
+  test('is forked with them, and their text is in the response', async () => {
+    const { status, body, text } = await api.call('POST', `/api/runs/${large}/fork`, {
+      from_step: 'b',
+    });
+    expect([status, times(text), body.not_reused]).toEqual([201, 2, []]);
+    expect(body.steps[0]).toMatchObject({ step_key: 'a', reused_from: large });
+  });
+
+  test('is read as a tool of MCP with the same values', async () => {
+    const { body } = await api.call('POST', '/api/mcp', {
+      ...{ jsonrpc: '2.0', id: 1, method: 'tools/call' },
+      params: { name: 'get_run', arguments: { run_id: large } },
+    });
+    const run = body.result.structuredContent;
+    expect(run.steps[0].output.exact).toBe(1.5);
+    expect(run.state.a.exact).toBe(1.5);
   });
 });

@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import type { GraphInput } from '../../../shared/contract/graph.ts';
 import type { Run } from '../../../shared/contract/run.ts';
 import type { JsonObject } from '../../../shared/json.ts';
-import { updateWorkflow } from '../../../shared/db/workflows/workflows.ts';
+import { replaceChecks, updateWorkflow } from '../../../shared/db/workflows/workflows.ts';
 import { forkRun, type ForkRequest } from '../../../shared/operations/runs/forks.ts';
 import { decideGate } from '../../../shared/operations/runs/runs.ts';
 import { startToolServer, type ToolServer } from '../../fakes/tool-server.ts';
@@ -138,19 +138,25 @@ describe('a fork', () => {
     expect(earlier.output).toEqual({ last: 'formal n!' });
   });
 
-  test('parses of large outputs what its steps read, and then leaves the thread to other runs', async () => {
+  test('leaves the thread to other runs between large outputs', async () => {
     const names = ['one', 'two', 'three', 'four'];
     const rows = Array.from({ length: 30_000 }, (_each, n) => ({ n, name: `row ${n}` }));
     for (const name of names) tools.answer(name, { body: rows });
     const source = await ended(
       await start(chain(...names.map((name) => tools.node(name)), echo('last', 'len(four.body)'))),
     );
+    const value = 'len(one.body) == 30000 and four.body[1].n == 1';
+    await replaceChecks(engine.db, engine.actor, source.workflow_id, [
+      { name: 'rows', type: 'expression', value },
+    ]);
     const forked = await ended((await fork(source.id, 'last')).runId);
+    expect(forked.evals).toMatchObject({ passed: 1, total: 1 });
     expect(reused(forked)).toEqual(names);
     expect(forked).toMatchObject({ status: 'success', output: { last: rows.length } });
     expect(undated(forked.state)).toEqual(undated(source.state));
     const { events } = await fetchHistory(engine, forked.id);
-    expect(events?.filter((event) => event.timerStartedEventAttributes != null)).toHaveLength(1);
+    // A timer after each: a workflow task parses one.
+    expect(events?.filter((event) => event.timerStartedEventAttributes != null)).toHaveLength(4);
   });
 
   test('keeps parallel branches that do not depend on its step', async () => {

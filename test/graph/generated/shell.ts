@@ -246,7 +246,7 @@ function apply(shell: Shell, stepKey: string, ended: Ended): void {
   } else {
     // As a run that continues from its ledger has them.
     const { output } = ended;
-    const text = () => new JsonText(JSON.stringify(output), () => undefined);
+    const text = () => new JsonText(JSON.stringify(output), stepKey);
     scheduler.complete(stepKey, shell.ledger.has(stepKey) ? text() : output);
   }
   shell.ledger.set(stepKey, ended);
