@@ -10,6 +10,7 @@ import { createEgress } from '../../shared/platform/egress/egress.ts';
 import { startHttpServer, startTcpServer } from '../fakes/http-server.ts';
 import { type ListingServer, startListingServer } from '../fakes/listing-server.ts';
 import { startMcpServer } from '../fakes/mcp-server.ts';
+import { type OddAnswer, oddError, startOddMcpServer } from '../fakes/odd-mcp-server.ts';
 import { addMember } from '../support/people.ts';
 import { startTestApi, type TestApi } from './test-api.ts';
 
@@ -158,6 +159,47 @@ describe('an import', () => {
     );
     expect(status).toBe(403);
     expect(server.seen).toEqual([]);
+  });
+});
+
+describe('a session that is lost', () => {
+  const list = { tools: [listed('getOrder')] };
+  const counted = (methods: string[]) =>
+    methods.filter((method) => method === 'initialize' || method.startsWith('tools/'));
+
+  test('at the list is opened again, and the tools are imported', async () => {
+    const odd = await startOddMcpServer({ list, lost: { 'tools/list': 1 } });
+    const { status, body } = await importFrom({ server_url: odd.url });
+    expect([status, names(body.created)]).toEqual([200, ['get_order']]);
+    const attempts = ['initialize', 'tools/list'];
+    expect(counted(odd.methods())).toEqual([...attempts, ...attempts]);
+    await odd.close();
+  });
+
+  test('twice, or without being one, fails the import', async () => {
+    for (const session of [true, false]) {
+      const odd = await startOddMcpServer({ list, lost: { 'tools/list': 2 }, session });
+      const { status, body } = await importFrom({ server_url: odd.url });
+      expect([status, body.detail]).toEqual([400, expect.stringMatching(/ answered 404$/)]);
+      expect(counted(odd.methods())).toHaveLength(session ? 4 : 2);
+      await odd.close();
+    }
+  });
+
+  test('at the list before a call is opened again, and the call made once', async () => {
+    const call = { content: [], structuredContent: { found: 1 } };
+    const lost = { 'tools/list': 0 };
+    const odd = await startOddMcpServer({ list, call, lost });
+    const { body } = await importFrom({ server_url: odd.url });
+    lost['tools/list'] = 1;
+    const path = `/api/tools/${body.created[0].id}/test`;
+    const tested = await api.call('POST', path, { arguments: { id: 'x' } });
+    expect(tested.body).toMatchObject({ ok: true, result: { found: 1 } });
+    expect(counted(odd.methods()).slice(-5)).toEqual([
+      ...['initialize', 'tools/list', 'initialize', 'tools/list'],
+      'tools/call',
+    ]);
+    await odd.close();
   });
 });
 
@@ -527,6 +569,7 @@ describe('an import is refused', () => {
     await nested.close();
   });
 
+  const both = (answer: OddAnswer) => ({ list: answer, call: answer });
   test('when the server is no MCP server, fails, or is not there', async () => {
     const page = await startHttpServer((_request, response) => {
       response.writeHead(200, { 'content-type': 'text/html' }).end('<p>Hello</p>');
@@ -542,6 +585,46 @@ describe('an import is refused', () => {
     const silent = await startTcpServer((socket) => socket.destroy());
     expect(await refusal({ server_url: silent.url })).toMatch(/cannot be listed/);
     await silent.close();
+  });
+
+  const otherVersion = {
+    protocolVersion: '2099-01-01',
+    capabilities: {},
+    serverInfo: { name: 'x', version: '1' },
+  };
+  test.each<[string, Parameters<typeof startOddMcpServer>[0]]>([
+    ['an unknown version of the protocol', { initialize: otherVersion }],
+    ['null to initialize', { initialize: null }],
+    ['a part of what initialize needs', { initialize: { protocolVersion: 7 } }],
+    ['an error that is a text to initialize', { initialize: oddError('broken') }],
+    ['a page to initialize', { initialize: () => '<p>Hello</p>' }],
+    ['null', both(null)],
+    ['a result that is a list', both(['a'])],
+    ['an error that is a text', both(oddError('broken'))],
+    ['an error with another code', both(oddError({ code: 'E', message: 'broken' }))],
+    ['an error without a message', both(oddError({ code: -32000 }))],
+    ['an odd _meta', both({ tools: [], content: [], _meta: 'loud' })],
+    ['an error as it should be', both(oddError({ code: -32000, message: 'broken' }))],
+  ])('for the reason that a test of a tool returns: %s', async (_what, answers) => {
+    for (const stream of [false, true]) {
+      const odd = await startOddMcpServer({ ...answers, stream });
+      const detail = await refusal({ server_url: odd.url });
+      const { body: tool } = await api.call('POST', '/api/tools', {
+        name: 'odd',
+        kind: 'mcp',
+        endpoint_url: odd.url,
+        mcp_tool: 'get',
+      });
+      const tested = await api.call('POST', `/api/tools/${tool.id}/test`, {});
+      await api.call('DELETE', `/api/tools/${tool.id}`);
+      expect(tested).toMatchObject({
+        status: 200,
+        body: { ok: false, result: null, error: expect.stringMatching(/^127\.0\.0\.1:\d+/) },
+      });
+      expect(tested.body.error.length).toBeLessThan(700);
+      expect(detail).toBe(`The tools of this server cannot be listed. ${tested.body.error}`);
+      await odd.close();
+    }
   });
 
   test.each<[string, object]>([

@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { sql } from '../../shared/db/pool.ts';
+import { startHttpServer } from '../fakes/http-server.ts';
 import { startMcpServer } from '../fakes/mcp-server.ts';
 import { startToolServer, type ToolServer } from '../fakes/tool-server.ts';
 import { addMember } from '../support/people.ts';
@@ -142,6 +143,32 @@ describe('registering a tool', () => {
       properties: { a: { $ref: '#/definitions/a' } },
     };
     expect((await register({ input_schema: draft7 })).body.input_schema).toEqual(draft7);
+  });
+
+  test('accepts limits of numbers of any size in a schema, and names one that is too large', async () => {
+    const send = async (name: string, maximum: string) => {
+      const { statusCode, body } = await api.app.inject({
+        method: 'POST',
+        url: '/api/tools',
+        headers: { 'content-type': 'application/json' },
+        payload: `{"name": "${name}", "endpoint_url": "${server.url}/limited", "input_schema": {
+          "properties": {"id": {"type": "integer", "maximum": ${maximum}}}}}`,
+      });
+      return { status: statusCode, body: JSON.parse(body) };
+    };
+    const limited = await send('limited', '9223372036854775807');
+    expect(limited.status).toBe(201);
+    const attempt = (id: unknown) =>
+      api.call('POST', `/api/tools/${limited.body.id}/test`, { arguments: { id } });
+    expect((await attempt(1)).body).toMatchObject({ ok: true });
+    expect((await attempt('x')).body.detail).toBe('Invalid body: arguments.id must be integer');
+    expect(await send('unlimited', '1e400')).toEqual({
+      status: 400,
+      body: {
+        detail:
+          'Invalid body: input_schema.properties.id.maximum is a number too large to hold; send it as a string',
+      },
+    });
   });
 
   test('is refused beyond 500 tools', async () => {
@@ -302,6 +329,20 @@ describe('testing a tool', () => {
     const [seen] = server.calls('ok');
     expect(seen).toMatchObject({ method: 'POST', body: '{"who":{"email":"a@b.c"}}' });
     expect(seen?.headers['idempotency-key']).toMatch(/^test:[0-9a-f-]{36}$/);
+  });
+
+  test('keeps every digit of numbers that no double holds', async () => {
+    const exact = await startHttpServer((_request, response) => {
+      response
+        .writeHead(200, { 'content-type': 'application/json' })
+        .end('{"id": 7615917337495251231, "rates": [1e400], "count": 3}');
+    });
+    const { body } = await attempt({ endpoint_url: exact.url });
+    expect(body).toMatchObject({
+      ok: true,
+      result: { id: '7615917337495251231', rates: ['1e400'], count: 3 },
+    });
+    await exact.close();
   });
 
   test.each<[object | undefined, string]>([

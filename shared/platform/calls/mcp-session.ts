@@ -64,7 +64,10 @@ async function inOneSession<T>(
   work: Work<T>,
 ): Promise<T> {
   const { url, idempotencyKey: key } = server;
-  const { fetch, failure, wait } = rememberFailure(egress);
+  // Of an answer in a stream that it cannot read, the SDK only reports that, and then waits for another one.
+  const unreadable = Promise.withResolvers<never>();
+  unreadable.promise.catch(() => undefined);
+  const { fetch, failure, wait } = rememberFailure(egress, unreadable.reject);
   const transport = new StreamableHTTPClientTransport(url, {
     fetch,
     requestInit: {
@@ -79,14 +82,11 @@ async function inOneSession<T>(
     { name: 'durable-workflows', version: '1.0.0' },
     { versionNegotiation: { mode: 'auto' }, jsonSchemaValidator: TRUSTING_VALIDATOR },
   );
-  // In a stream the SDK only reports an answer that it cannot read, and then waits for another one. While it connects, it
-  // tries the protocols one after the other.
-  let connected = false as boolean;
-  const unreadable = Promise.withResolvers<never>();
-  unreadable.promise.catch(() => undefined);
-  client.onerror = (error) => {
-    if (connected && isUnreadable(error)) unreadable.reject(error);
+  // Not `onerror` of the client, which does not hear of the first request.
+  transport.onerror = (error) => {
+    if (isUnreadable(error)) unreadable.reject(error);
   };
+  let connected = false as boolean;
   const options = { signal: server.signal, timeout: server.timeoutMs };
   const session = async (): Promise<T> => {
     await client.connect(transport, options);
@@ -119,8 +119,8 @@ const NO_RECONNECTION = {
   reconnectionDelayGrowFactor: 1,
 };
 
-/** The SDK hides the error of fetch, so this remembers the guard's own error. */
-function rememberFailure(egress: Egress) {
+/** The SDK hides the error of fetch, so this remembers the guard's own error, and passes on that of JSON too large to read. */
+function rememberFailure(egress: Egress, onTooLarge: (error: EgressError) => void) {
   let last: EgressError | undefined;
   let wait = 0;
   const fetch: Egress['fetch'] = async (input, init) => {
@@ -137,7 +137,10 @@ function rememberFailure(egress: Egress) {
   const exact = exactFetch(fetch, {
     // A schema in a list of tools can have bounds that are beyond every double.
     concerns: ([top, part]) => top === 'result' && part !== 'tools',
-    onTooLarge: (error) => (last = error),
+    onTooLarge: (error) => {
+      last = error;
+      onTooLarge(error);
+    },
   });
   return { fetch: exact, failure: () => last, wait: () => wait };
 }

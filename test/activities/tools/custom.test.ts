@@ -14,7 +14,11 @@ import {
   startHttpServer,
   startTcpServer,
 } from '../../fakes/http-server.ts';
-import { type ListingServer, startListingServer } from '../../fakes/listing-server.ts';
+import {
+  type ListedTool,
+  type ListingServer,
+  startListingServer,
+} from '../../fakes/listing-server.ts';
 import { startMcpServer } from '../../fakes/mcp-server.ts';
 import { toolCall } from '../../fakes/node-call.ts';
 import { onMainThread } from '../../support/main-thread.ts';
@@ -146,6 +150,19 @@ describe('a custom tool response', () => {
       void response.writeHead(200, type === undefined ? {} : { 'content-type': type }).end(body);
     expect(await run()).toEqual({ output, costMicros: 0 });
   });
+
+  it.each(['application/json', undefined])(
+    'of type %s keeps every digit of numbers that no double holds',
+    async (type) => {
+      answer = (_request, response) =>
+        void response
+          .writeHead(200, type === undefined ? {} : { 'content-type': type })
+          .end('{"id": 7615917337495251231, "rates": [1e400], "count": 3}');
+      expect(await run()).toMatchObject({
+        output: { id: '7615917337495251231', rates: ['1e400'], count: 3 },
+      });
+    },
+  );
 
   it('without a body is an empty object', async () => {
     answer = (_request, response) => void response.writeHead(204).end();
@@ -493,6 +510,23 @@ describe('an imported MCP tool', () => {
       failure({ message: "Tool 'probe' is no longer on its server", retryable: false }),
     );
     expect(listing.requests('tools/call')).toEqual([]);
+  });
+
+  it.each([null, 'any', ['object'], 7])(
+    'is not called once its server gives %j as its schema, or none',
+    async (inputSchema) => {
+      for (const tool of [{ name: 'get', inputSchema }, { name: 'get' }]) {
+        listing.tools[5] = tool as ListedTool;
+        await expect(ask()).rejects.toEqual(failure(changed));
+      }
+      expect(listing.requests('tools/call')).toEqual([]);
+    },
+  );
+
+  it('is called while other tools of its server have odd schemas, or none', async () => {
+    const others = [{ name: 't0' }, { name: 't1', inputSchema: 'any' }, 7, null, { name: 7 }];
+    listing.tools.splice(0, 5, ...(others as ListedTool[]));
+    expect(await ask()).toMatchObject({ output: { got: { id: 1 } } });
   });
 
   it('is compared once a minute for each server, tool and headers', async () => {

@@ -79,6 +79,7 @@ describe('http_request', () => {
 
   it.each([
     ['nested deeper than 100 levels', '['.repeat(4_000) + ']'.repeat(4_000)],
+    ['nested deeper than 100 levels', '{"a":'.repeat(10_000) + '1' + '}'.repeat(10_000)],
     ['more than 200000 values', `[${Array(1_600_000).fill('[]').join(',')}]`],
   ])('fails once with JSON %s', async (problem, body) => {
     answer = (_request, response) =>

@@ -6,6 +6,7 @@ import { createEgress, type Egress } from '../../../shared/platform/egress/egres
 import { type FakeServer, startHttpServer } from '../../fakes/http-server.ts';
 import { startMcpServer } from '../../fakes/mcp-server.ts';
 import { toolCall } from '../../fakes/node-call.ts';
+import { type OddAnswer, oddError, startOddMcpServer } from '../../fakes/odd-mcp-server.ts';
 
 let server: FakeServer;
 let egress: Egress;
@@ -68,9 +69,11 @@ describe('mcp', () => {
         expect(await call(asked)).toMatchObject({
           output: { structured: { id: '7615917337495251231', rate: '1e400' } },
         });
-        structured = `{"a":${'['.repeat(200)}${']'.repeat(200)}}`;
+        structured = `{"a":${'['.repeat(10_000)}${']'.repeat(10_000)}}`;
         calls.length = 0;
-        await expect(call(asked)).rejects.toMatchObject({
+        // It does not wait for another answer, so longer than a test may take.
+        const wanted = call(asked, { node: { timeout_seconds: 3_600 } });
+        await expect(wanted).rejects.toMatchObject({
           name: 'NodeError',
           message: expect.stringContaining('nested deeper than 100 levels'),
           retryable: false,
@@ -181,66 +184,11 @@ describe('mcp', () => {
   });
 });
 
-/** A server of an earlier protocol, with a session, that answers calls in its own way. */
-async function startOddServer(answers: {
-  /** By default what a server of the protocol says. */
-  initialize?: object | null;
-  /** The result of a call, or the whole answer as text. */
-  call?: object | string;
-  /** How many calls find no session. */
-  lost?: number;
-  /** Sends the answer to a call as a stream of events. */
-  stream?: boolean;
-  session?: boolean;
-}): Promise<FakeServer & { methods(): string[] }> {
-  const methods: string[] = [];
-  let lost = answers.lost ?? 0;
-  const odd = await startHttpServer((request, response) => {
-    const { id, method } = (request.body === '' ? {} : JSON.parse(request.body)) as {
-      id?: number;
-      method?: string;
-    };
-    if (method === undefined) return void response.writeHead(405).end();
-    methods.push(method);
-    if (id === undefined) return void response.writeHead(202).end();
-    const reply = (result: unknown): void => {
-      const text = JSON.stringify({ jsonrpc: '2.0', id, result });
-      const type = answers.stream === true ? 'text/event-stream' : 'application/json';
-      const session = answers.session === false ? {} : { 'mcp-session-id': `s${methods.length}` };
-      response.writeHead(200, { 'content-type': type, ...session });
-      response.end(answers.stream === true ? `data: ${text}\n\n` : text);
-    };
-    const hello = {
-      protocolVersion: '2025-11-25',
-      capabilities: { tools: {} },
-      serverInfo: { name: 'odd', version: '1.0.0' },
-    };
-    if (method === 'initialize') {
-      return reply(answers.initialize === undefined ? hello : answers.initialize);
-    }
-    if (method !== 'tools/call') {
-      response.writeHead(200, { 'content-type': 'application/json' });
-      const error = { code: -32601, message: 'no such method' };
-      return void response.end(JSON.stringify({ jsonrpc: '2.0', id, error }));
-    }
-    if (lost > 0) {
-      lost -= 1;
-      return void response.writeHead(404).end('no session');
-    }
-    if (typeof answers.call === 'string') {
-      response.writeHead(200, { 'content-type': 'application/json' });
-      return void response.end(answers.call);
-    }
-    reply(answers.call);
-  });
-  return { ...odd, methods: () => methods };
-}
-
 const calls = (methods: string[]): number => methods.filter((name) => name === 'tools/call').length;
 
 describe('an MCP server that answers something else', () => {
-  const failing = async (answers: Parameters<typeof startOddServer>[0]) => {
-    const odd = await startOddServer(answers);
+  const failing = async (answers: Parameters<typeof startOddMcpServer>[0]) => {
+    const odd = await startOddMcpServer(answers);
     try {
       const error = await call({ server_url: odd.url, tool: 'x' }).catch(
         (reason: unknown) => reason,
@@ -251,34 +199,47 @@ describe('an MCP server that answers something else', () => {
     }
   };
 
-  it.each<[string, object | null]>([
+  it.each<[string, OddAnswer]>([
     [
       'an unknown version',
       { protocolVersion: '2099-01-01', capabilities: {}, serverInfo: { name: 'x', version: '1' } },
     ],
     ['null', null],
     ['a part of what is needed', { protocolVersion: 7 }],
+    ['an error that is a text', oddError('broken')],
+    ['an error without a message', oddError({ code: -32000 })],
   ])('to initialize fails the step with %s, naming the server', async (_what, initialize) => {
-    const { error, made } = await failing({ initialize });
-    expect(error).toMatchObject({
-      name: 'NodeError',
-      message: expect.stringContaining('127.0.0.1'),
-    });
-    expect((error as Error).message.length).toBeLessThan(700);
-    expect(made).toBe(0);
+    for (const stream of [false, true]) {
+      const { error, made } = await failing({ initialize, stream });
+      expect(error).toMatchObject({
+        name: 'NodeError',
+        message: expect.stringMatching(/^127\.0\.0\.1:\d+ did not respond as an MCP server: /),
+        retryable: false,
+      });
+      expect((error as Error).message.length).toBeLessThan(700);
+      expect(made).toBe(0);
+    }
   });
 
-  it.each([
-    ['a body that is not JSON', 'done!'],
-    ['JSON that is no message', '{"result": 1}'],
-    ['a result that is a text', '{"jsonrpc":"2.0","id":1,"result":"done"}'],
+  it.each<[string, OddAnswer]>([
+    ['a body that is not JSON', () => 'done!'],
+    ['JSON that is no message', () => '{"result": 1}'],
+    ['a result that is a text', (id) => JSON.stringify({ jsonrpc: '2.0', id, result: 'done' })],
+    ['a result of null', null],
+    ['a result with an odd _meta', { content: [{ type: 'text', text: 'ok' }], _meta: 'loud' }],
+    ['an error that is a text', oddError('broken')],
+    ['an error of null', oddError(null)],
+    ['an error with another code', oddError({ code: 'E_BROKEN', message: 'broken' })],
+    ['an error without a message', oddError({ code: -32000 })],
   ])('to a call fails the step once: %s', async (_what, answer) => {
-    const { error, made } = await failing({ call: answer });
-    expect(error).toMatchObject({ name: 'NodeError', retryable: false, definite: true });
-    expect((error as Error).message).toMatch(
-      /^127\.0\.0\.1:\d+ did not respond as an MCP server: its answer is not/,
-    );
-    expect(made).toBe(1);
+    for (const stream of [false, true]) {
+      const { error, made } = await failing({ call: answer, stream });
+      expect(error).toMatchObject({ name: 'NodeError', retryable: false, definite: true });
+      expect((error as Error).message).toMatch(
+        /^127\.0\.0\.1:\d+ did not respond as an MCP server: its answer is not/,
+      );
+      expect(made).toBe(1);
+    }
   });
 
   it.each<[string, object, object]>([
@@ -304,13 +265,18 @@ describe('an MCP server that answers something else', () => {
       { content: [{ type: 'text', text: 'ok', annotations: 'loud' }], structured: ['a'] },
     ],
     [
+      'an odd _meta of a part',
+      { content: [{ type: 'text', text: 'ok', _meta: 'loud' }], _meta: { a: 1 } },
+      { content: [{ type: 'text', text: 'ok', _meta: 'loud' }], structured: null },
+    ],
+    [
       'the shape of the first version',
       { toolResult: { n: 1 } },
       { content: [], structured: { n: 1 } },
     ],
   ])('is read as far as it can be: %s', async (_what, answer, output) => {
     for (const stream of [false, true]) {
-      const odd = await startOddServer({ call: answer, stream });
+      const odd = await startOddMcpServer({ call: answer, stream });
       try {
         expect((await call({ server_url: odd.url, tool: 'x' })).output).toEqual(output);
         expect(calls(odd.methods())).toBe(1);
@@ -340,7 +306,7 @@ describe('a lost session', () => {
   const answer = { content: [{ type: 'text', text: 'ok' }] };
 
   it('is opened again, and the call made once more', async () => {
-    const odd = await startOddServer({ call: answer, lost: 1 });
+    const odd = await startOddMcpServer({ call: answer, lost: { 'tools/call': 1 } });
     const { output } = await call({ server_url: odd.url, tool: 'x' });
     expect(output).toMatchObject({ content: answer.content });
     const methods = odd.methods().filter((name) => name === 'initialize' || name === 'tools/call');
@@ -353,7 +319,7 @@ describe('a lost session', () => {
       [true, 2],
       [false, 1],
     ] as const) {
-      const odd = await startOddServer({ call: answer, lost: 9, session });
+      const odd = await startOddMcpServer({ call: answer, lost: { 'tools/call': 9 }, session });
       const wanted = call({ server_url: odd.url, tool: 'x' });
       await expect(wanted).rejects.toMatchObject({ name: 'NodeError', retryable: false });
       expect(calls(odd.methods())).toBe(made);
