@@ -13,7 +13,7 @@ import { createOps } from '../cli/ops.ts';
 import { connectMcp } from '../fakes/mcp-client.ts';
 import { startToolServer, type ToolServer } from '../fakes/tool-server.ts';
 import { operationsOf } from '../support/api-operations.ts';
-import { edge, type Engine, eventually, startEngine } from '../support/engine.ts';
+import { echo, edge, type Engine, eventually, startEngine } from '../support/engine.ts';
 import { call as callOf, childrenOf } from '../support/sub-workflows.ts';
 
 // Someone who may run workflows, and not approve them, tries every way to start or continue a run behind a gate. The
@@ -29,6 +29,7 @@ const settingsOf: Record<string, JsonObject> = {
     input_schema: { type: 'object', properties: { ref: { type: 'integer' } }, required: ['ref'] },
   },
   'a deadline': { timeout_seconds: 3_600, on_timeout: 'approve' },
+  'a prompt that shows nothing': { prompt: 'Release?' },
 };
 
 let engine: Engine;
@@ -75,9 +76,18 @@ async function caller(role: string, overrides: JsonObject = {}): Promise<Caller>
   return { headers: { 'x-api-key': `ops_${id}` } };
 }
 
-async function send(path: string, payload: object, { headers }: Caller = runner) {
-  const answer = await app.inject({ method: 'POST', url: path, headers, payload });
+async function send(
+  path: string,
+  payload: object,
+  { headers }: Caller = runner,
+  method: 'POST' | 'PUT' = 'POST',
+) {
+  const answer = await app.inject({ method, url: path, headers, payload });
   return { status: answer.statusCode, body: answer.json() };
+}
+async function read(path: string) {
+  const answer = await app.inject({ method: 'GET', url: path, headers: runner.headers });
+  return answer.json();
 }
 const paid = (): number => tools.calls('pay').length;
 
@@ -93,13 +103,18 @@ const settled = (): Promise<void> =>
     60_000,
   );
 
-const gated = (settings: JsonObject) => ({
+/** A payment behind a gate. Another graph that asks the same pays with other `params` in addition. */
+const gated = (settings: JsonObject, params: JsonObject = {}) => ({
   nodes: [
+    echo('terms', 'amount'),
     { id: 'ok', kind: 'human_gate', prompt: 'Release {amount}?', ...settings },
-    { id: 'pay', kind: 'tool', tool_name: 'custom:pay', params: { amount: '{amount}' } },
+    {
+      ...{ id: 'pay', kind: 'tool', tool_name: 'custom:pay' },
+      params: { amount: '{amount}', terms: '{terms}', ...params },
+    },
     tools.node('notify'),
   ] as never,
-  edges: [edge('ok', 'pay'), edge('pay', 'notify')],
+  edges: [edge('terms', 'ok'), edge('ok', 'pay'), edge('pay', 'notify')],
 });
 
 interface Source {
@@ -112,7 +127,10 @@ interface Source {
   scheduleId: string;
 }
 
-/** A workflow with a gate, and everything that a door can name. */
+/**
+ * A workflow with a gate, and everything that a door can name: runs of its first version, a second version and a draft
+ * that pay otherwise behind the same gate, and a pinned output that is paid by. A decision cannot be pinned.
+ */
 async function source(settings: JsonObject, approved = true): Promise<Source> {
   const workflowId = await engine.define(gated(settings));
   const [admin] = approvers as [Caller];
@@ -144,11 +162,30 @@ async function source(settings: JsonObject, approved = true): Promise<Source> {
     { workflow_id: workflowId, cron: '0 0 1 1 *', input: { amount: 7 }, overlap: 'allow' },
     admin,
   );
+  const pin = async (node: string, run_id: string) =>
+    (await send(`/api/workflows/${workflowId}/pins/${node}`, { run_id }, runner, 'PUT')).status;
+  const statuses = [schedule.status, await pin('terms', waitingId), await pin('ok', runId)];
+  expect(statuses).toEqual([201, 200, 422]);
+  await changeAround(workflowId, settings);
   return { workflowId, runId, waitingId, eventId, hook: pathname, scheduleId: schedule.body.id };
+}
+
+/** Gives the workflow a second version and a draft that pay otherwise behind the same gate. */
+async function changeAround(workflowId: string, settings: JsonObject): Promise<void> {
+  const [admin] = approvers as [Caller];
+  const path = `/api/workflows/${workflowId}`;
+  const version = await send(path, { graph: gated(settings, { by: 'version' }) }, admin, 'PUT');
+  const drafted = { graph: gated(settings, { by: 'draft' }) };
+  const draft = await send(`${path}/draft`, drafted, runner, 'PUT');
+  expect([version.status, version.body.version, draft.status]).toEqual([200, 2, 201]);
 }
 
 const forged = { ok: { approved: true, input: { ref: 1 } } };
 const allow = ['custom:pay', 'http_request:POST'];
+const another = { input: { amount: 1_000_000 } };
+/** Other graphs, behind the same gate. */
+const graphs = [{ version: 2 }, { draft: true }];
+const rehearsing = { mode: 'recorded', allow };
 
 /** What a door is sent, in the order of the requests: a door that starts from a rehearsal makes one first. */
 type Requests = (source: Source, rehearsalId: string) => [path: string, body: object][];
@@ -157,12 +194,16 @@ type Requests = (source: Source, rehearsalId: string) => [path: string, body: ob
 const doors: Record<string, Requests> = {
   'POST /api/workflows/{id}/runs': ({ workflowId }) => [
     [`/api/workflows/${workflowId}/runs`, { amount: 1 }],
+    [`/api/workflows/${workflowId}/runs?draft=true`, { amount: 1 }],
   ],
   'POST /api/runs/{id}/rerun': ({ runId, waitingId }, rehearsal) => [
-    [`/api/runs/${runId}/rerun`, {}],
-    [`/api/runs/${runId}/rerun`, { input: { amount: 1_000_000 } }],
+    ...[{}, another, ...graphs].map((body): [string, object] => [`/api/runs/${runId}/rerun`, body]),
     [`/api/runs/${rehearsal}/rerun`, {}],
-    [`/api/runs/${rehearsal}/rerun`, { mode: 'recorded', allow }],
+    [`/api/runs/${rehearsal}/rerun`, rehearsing],
+    ...[another, ...graphs, { pins: true }].flatMap((body): [string, object][] => [
+      [`/api/runs/${runId}/rerun`, { ...rehearsing, ...body }],
+      [`/api/runs/${waitingId}/rerun`, { ...rehearsing, ...body, pins: true }],
+    ]),
     [`/api/runs/${waitingId}/rerun`, { mode: 'recorded', decisions: forged, allow }],
     [`/api/runs/${waitingId}/rerun`, { mode: 'recorded', decisions: forged, allow: ['agent'] }],
   ],
@@ -171,19 +212,35 @@ const doors: Record<string, Requests> = {
       [`/api/runs/${runId}/fork`, { from_step }],
       [`/api/runs/${runId}/fork`, { from_step, state: { amount: 1_000_000 } }],
     ]),
-    [`/api/runs/${runId}/fork`, { from_step: 'pay', input: { amount: 1_000_000 } }],
+    ...[another, ...graphs].flatMap((body) =>
+      ['pay', 'notify'].map((from_step): [string, object] => [
+        `/api/runs/${runId}/fork`,
+        { from_step, ...body },
+      ]),
+    ),
     [`/api/runs/${rehearsal}/fork`, { from_step: 'pay' }],
-    [`/api/runs/${rehearsal}/fork`, { from_step: 'pay', mode: 'recorded', allow }],
+    [`/api/runs/${rehearsal}/fork`, { from_step: 'pay', ...rehearsing }],
+    ...[another, ...graphs, { pins: true }].map((body): [string, object] => [
+      `/api/runs/${runId}/fork`,
+      { from_step: 'pay', ...rehearsing, ...body },
+    ]),
   ],
-  'POST /api/workflows/{id}/experiments': ({ workflowId, waitingId }, rehearsal) => [
+  'POST /api/workflows/{id}/experiments': ({ workflowId, runId, waitingId }, rehearsal) => [
     ...[waitingId, rehearsal].map((run): [string, object] => [
       `/api/workflows/${workflowId}/experiments`,
       { candidate: { version: 1 }, runs: [run], decisions: forged, allow },
     ]),
+    ...[{ version: 1 }, { version: 2 }, 'draft'].map((candidate): [string, object] => [
+      `/api/workflows/${workflowId}/experiments`,
+      { candidate, runs: [runId], allow, pins: true },
+    ]),
   ],
   'POST /api/workflows/{id}/nodes/{node_id}/test': ({ workflowId, runId }) => [
     [`/api/workflows/${workflowId}/nodes/pay/test`, { state: { amount: 1_000_000 }, allow }],
-    [`/api/workflows/${workflowId}/nodes/pay/test`, { run_id: runId, allow }],
+    ...[{}, ...graphs].map((body): [string, object] => [
+      `/api/workflows/${workflowId}/nodes/pay/test`,
+      { run_id: runId, allow, pins: true, ...body },
+    ]),
   ],
   'POST /api/inbound-events/{id}/replay': ({ eventId }) => [
     [`/api/inbound-events/${eventId}/replay`, {}],
@@ -262,9 +319,13 @@ describe.each(Object.entries(settingsOf))('behind a gate with %s', (name, settin
     await settled();
     expect(paid()).toBe(before);
     // The doors are open: it is the gate that holds.
-    expect(answers['POST /api/runs/{id}/fork']!.slice(0, 6)).toEqual(Array(6).fill(201));
-    expect(answers['POST /api/runs/{id}/rerun']!.slice(0, 4)).toEqual(Array(4).fill(201));
+    expect(answers['POST /api/runs/{id}/fork']).toEqual(Array(18).fill(201));
+    expect(answers['POST /api/runs/{id}/rerun']!.slice(0, 14)).toEqual(Array(14).fill(201));
     expect(answers['POST /api/runs/{id}/approve']).toEqual([403, 403]);
+    if (name === 'no settings') {
+      const experiments = answers['POST /api/workflows/{id}/experiments'];
+      expect(experiments).toEqual([400, 400, 202, 202, 202]);
+    }
   }, 300_000);
 });
 
@@ -278,6 +339,100 @@ test('a rejection is not turned into an approval by any door', async () => {
   }
   await settled();
   expect(paid()).toBe(before);
+}, 300_000);
+
+/** Starts a run from another one, which then waits at the gate, and returns its id. */
+async function asked(path: string, body: object): Promise<string> {
+  const started = await send(path, body);
+  expect([path, body, started.status, started.body.detail]).toEqual([path, body, 201, undefined]);
+  const { pending_gate: gate } = await engine.until(started.body.id, [
+    'paused',
+    'success',
+    'failed',
+  ]);
+  expect([path, body, gate?.node_id]).toEqual([path, body, 'ok']);
+  return started.body.id;
+}
+
+/** What the run pays once it is approved. */
+async function approved(runId: string): Promise<object[]> {
+  const before = paid();
+  expect((await send(`/api/runs/${runId}/approve`, {}, approvers[0])).status).toBe(200);
+  expect((await engine.until(runId, ['success', 'failed'])).error).toBeNull();
+  return tools
+    .calls('pay')
+    .slice(before)
+    .map(({ body }) => JSON.parse(body));
+}
+
+test('an approval holds for no other input, version or draft, whatever its prompt shows', async () => {
+  const { runId } = await source({ prompt: 'Release?' });
+  await settled();
+  const before = paid();
+  const other = { amount: 1_000_000 };
+  const begun: [body: object, pays: object][] = [
+    [{ input: other }, { ...other, terms: 1_000_000 }],
+    [{ state: other }, { ...other, terms: 100 }],
+    [{ version: 2 }, { amount: 100, terms: 100, by: 'version' }],
+    [{ draft: true }, { amount: 100, terms: 100, by: 'draft' }],
+    [
+      { draft: true, input: other },
+      { ...other, terms: 1_000_000, by: 'draft' },
+    ],
+  ];
+  const waiting: [string, object[]][] = [];
+  for (const [body, pays] of begun) {
+    for (const from_step of ['pay', 'notify']) {
+      waiting.push([await asked(`/api/runs/${runId}/fork`, { from_step, ...body }), [pays]]);
+    }
+  }
+  expect(paid()).toBe(before);
+  for (const [id, pays] of waiting) expect(await approved(id)).toEqual(pays);
+}, 300_000);
+
+test('a rehearsal of an experiment or of a child decides nothing for what starts from it', async () => {
+  const { workflowId, runId } = await source({});
+  const parent = await engine.define({
+    nodes: [callOf('child', workflowId, { input: { amount: '{amount}' } })],
+    edges: [],
+  });
+  const above = (await send(`/api/workflows/${parent}/runs`, { amount: 4 })).body.id as string;
+  await eventually(async () => (await childrenOf(engine, above))[0]?.status === 'paused');
+  const before = paid();
+
+  const tried = async (candidate: unknown): Promise<string> => {
+    const path = `/api/workflows/${workflowId}/experiments`;
+    const body = { candidate, runs: [runId], decisions: forged, allow: ['agent'], pins: true };
+    const { id } = (await send(path, body)).body;
+    await eventually(async () => (await read(`/api/experiments/${id}`)).status === 'done', 60_000);
+    return (await read(`/api/experiments/${id}`)).runs[0].rehearsal_run_id;
+  };
+  const sources = await Promise.all([{ version: 1 }, { version: 2 }, 'draft'].map(tried));
+  const rehearse = { mode: 'recorded', decisions: forged, allow: ['workflow'] };
+  const rehearsal = (await send(`/api/runs/${above}/rerun`, rehearse)).body.id as string;
+  await engine.until(rehearsal, ['failed']);
+  sources.push(...(await childrenOf(engine, rehearsal)).map(({ id }) => id));
+  expect(sources).toHaveLength(4);
+
+  const forks: string[] = [];
+  for (const id of sources) {
+    const run = await engine.run(id);
+    expect(run).toMatchObject({
+      mode: 'recorded',
+      failure: { kind: 'unrecorded', node_id: 'pay' },
+    });
+    expect(run.steps.find(({ step_key: key }) => key === 'ok')?.decision?.by_kind).toBe('request');
+    await asked(`/api/runs/${id}/rerun`, {});
+    await asked(`/api/runs/${id}/rerun`, { version: 2 });
+    forks.push(await asked(`/api/runs/${id}/fork`, { from_step: 'pay' }));
+    await asked(`/api/runs/${id}/fork`, { from_step: 'pay', state: { amount: 1_000_000 } });
+    // In a rehearsal, no one can decide.
+    const { body: again } = await send(`/api/runs/${id}/rerun`, rehearsing);
+    expect((await engine.until(again.id, ['paused', 'success', 'failed'])).status).toBe('paused');
+    expect((await send(`/api/runs/${id}/resume`, {})).status).toBe(409);
+  }
+  expect(paid()).toBe(before);
+  for (const id of forks) expect(await approved(id)).toHaveLength(1);
 }, 300_000);
 
 test('no tool of MCP that executes a graph pays without a decision in the same run', async () => {
@@ -487,6 +642,7 @@ describe('a reset in Temporal by hand, to before a gate,', () => {
     answer();
     const run = await engine.until(runId, ['success', 'failed']);
     expect(run.steps.map(({ step_key: key, status }) => [key, status])).toEqual([
+      ['terms', 'success'],
       ['ok', 'success'],
       ['pay', 'success'],
       ['notify', 'success'],

@@ -81,6 +81,23 @@ async function approvedRun(graph: GraphInput, input: object = { amount: 5 }) {
   return { workflowId, runId };
 }
 
+/** An approved run that paid 5, behind a gate that does not show it, and the pinned output of another that pays 9. */
+async function decidedWithPin() {
+  const { workflowId, runId } = await approvedRun({
+    nodes: [
+      echo('terms', 'amount'),
+      { ...(gate as object), prompt: 'Release?' } as never,
+      { ...(pays as object), params: { amount: '{terms}' } } as never,
+    ],
+    edges: [edge('terms', 'ok'), edge('ok', 'pay', 'true')],
+  });
+  const other = await engine.trigger(workflowId, { amount: 9 });
+  await engine.until(other, ['paused']);
+  const pin = await call('PUT', `/api/workflows/${workflowId}/pins/terms`, { run_id: other });
+  expect(pin.status).toBe(200);
+  return { workflowId, runId, pinned: 9 };
+}
+
 /** How the rehearsal ended, once it has. */
 async function ended(runId: string): Promise<string | null> {
   const run = await engine.until(runId, ['success', 'failed', 'paused']);
@@ -120,6 +137,26 @@ describe('a rehearsal', () => {
       "Step 'pay' has no record with this input: gate 'ok' stands before it, and no one decides that in a rehearsal: " +
         'start an ordinary run',
     );
+    expect(sent()).toBe(before);
+  });
+
+  test('executes no write behind a recorded decision that another input or a pinned output reaches', async () => {
+    const { runId, pinned } = await decidedWithPin();
+    const before = sent();
+    for (const [body, amount] of [
+      [{ input: { amount: 7 } }, 7],
+      [{ pins: true }, pinned],
+      [{ pins: true, input: { amount: 7 } }, pinned],
+    ] as const) {
+      const request = { mode: 'recorded', allow: ['custom:pay'], ...body };
+      const { status, body: started } = await call('POST', `/api/runs/${runId}/rerun`, request);
+      expect([status, started.detail]).toEqual([201, undefined]);
+      expect(await ended(started.id)).toContain("gate 'ok' stands before it");
+      const { steps } = await engine.run(started.id);
+      const stepOf = (key: string) => steps.find(({ step_key }) => step_key === key);
+      expect(stepOf('ok')).toMatchObject({ decision: { approved: true, by_kind: 'member' } });
+      expect(stepOf('pay')).toMatchObject({ status: 'unrecorded', input: { amount } });
+    }
     expect(sent()).toBe(before);
   });
 
@@ -337,6 +374,24 @@ describe('an experiment', () => {
       outcome: 'unrecorded',
       reason: expect.stringContaining("gate 'ok' stands before it"),
     });
+    expect(sent()).toBe(before);
+  });
+
+  test('executes no write behind a gate that a pinned output reaches', async () => {
+    const { workflowId, runId, pinned } = await decidedWithPin();
+    const before = sent();
+    const { body } = await call('POST', `/api/workflows/${workflowId}/experiments`, {
+      ...{ candidate: { version: 1 }, runs: [runId], allow: ['custom:pay'], pins: true },
+    });
+    const read = async () => (await call('GET', `/api/experiments/${body.id}`)).body;
+    await eventually(async () => (await read()).status === 'done');
+    const [result] = (await read()).runs;
+    expect(result).toMatchObject({
+      outcome: 'unrecorded',
+      reason: expect.stringContaining("gate 'ok' stands before it"),
+    });
+    const { steps } = await engine.run(result.rehearsal_run_id);
+    expect(steps.find(({ step_key }) => step_key === 'pay')?.input).toEqual({ amount: pinned });
     expect(sent()).toBe(before);
   });
 });

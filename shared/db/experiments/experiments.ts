@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { EvaluationCheck } from '../../contract/graph.ts';
-import { rehearsalSchema } from '../../contract/fork.ts';
+import { rehearsalFields, rehearsalSchema } from '../../contract/fork.ts';
 import type { Json, JsonObject } from '../../json.ts';
 import { type Db, jsonOrNull, sql, type Tx } from '../pool.ts';
 import { storedJson } from '../stored-json.ts';
@@ -14,7 +14,7 @@ const candidateRow = z.object({
   graph: json,
   input_schema: storedJson<JsonObject | null>(),
   checks: storedJson<EvaluationCheck[]>(),
-  rules: rehearsalSchema.partial(),
+  rules: rehearsalSchema.partial().extend({ pins: rehearsalFields.pins }),
   budget_micros: z.number().nullable(),
   spent_micros: z.number(),
   created_by: z.string().nullable(),

@@ -83,10 +83,11 @@ export async function startExperiment(
   return { id, status: 'running', dispatched: dispatchInOrder(deps, row) };
 }
 
-const rulesOf = ({ allow, failures, decisions }: ExperimentRequest): JsonObject => ({
+const rulesOf = ({ allow, failures, decisions, pins }: ExperimentRequest): JsonObject => ({
   ...(allow === undefined ? {} : { allow }),
   ...(failures === undefined ? {} : { failures }),
   ...(decisions === undefined ? {} : { decisions: decisions as JsonObject }),
+  ...(pins === undefined ? {} : { pins }),
 });
 
 /** Throws AppError `not_found` for a draft that is not there, `unprocessable`, `graph_invalid`. */
