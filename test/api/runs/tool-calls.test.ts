@@ -53,12 +53,13 @@ const schema = {
 
 let registered = 0;
 
-async function register(input_schema: object = schema): Promise<{ id: string; name: string }> {
+async function register(rest: object = {}): Promise<{ id: string; name: string }> {
   registered += 1;
   const { status, body } = await call('POST', '/api/tools', {
     name: `refund-${registered}`,
     endpoint_url: `${tools.url}/refund-${registered}`,
-    input_schema,
+    input_schema: schema,
+    ...rest,
   });
   expect(status).toBe(201);
   return body;
@@ -274,11 +275,14 @@ describe('a tool call that waits for approval', () => {
   });
 
   test.each([
-    ['address', { endpoint_url: 'elsewhere' }],
-    ['method', { method: 'PUT' }],
-    ['headers', { headers: { 'X-Account': 'another' } }],
-  ])('is refused when the %s of its tool has changed since', async (_field, change) => {
-    const tool = await register();
+    ['address', { endpoint_url: 'elsewhere' }, {}],
+    ['method', { method: 'PUT' }, {}],
+    ['headers', { headers: { 'X-Account': 'another' } }, {}],
+    ['kind (to mcp)', { kind: 'mcp', mcp_tool: 'refund' }, {}],
+    ['kind (to http)', { kind: 'http', mcp_tool: null }, { kind: 'mcp', mcp_tool: 'refund' }],
+    ['mcp_tool', { mcp_tool: 'refund-all' }, { kind: 'mcp', mcp_tool: 'refund' }],
+  ])('is refused when the %s of its tool has changed since', async (_field, change, before) => {
+    const tool = await register(before);
     const { runId, call: asked } = await paused(refunding(tool.name));
     const { tool: name, schema_digest, tool_digest, arguments: args } = asked;
     expect(tool_digest).toMatch(/^sha256:[0-9a-f]{64}$/);
@@ -376,7 +380,9 @@ describe('a tool call that waits for approval', () => {
     const { body: policies } = await call('GET', '/api/workspace/policies');
     const redaction = { detectors: ['email'], patterns: [] };
     await call('PUT', '/api/workspace/policies', { ...policies, redaction });
-    const tool = await register({ type: 'object', properties: { to: { type: 'string' } } });
+    const tool = await register({
+      input_schema: { type: 'object', properties: { to: { type: 'string' } } },
+    });
     const mock = {
       turns: [
         // The address itself is neither in the graph nor in the input.

@@ -370,36 +370,47 @@ describe('governance of a call', () => {
     });
   });
 
-  test('an approval holds for the version that was offered, also when it changes before the start', async () => {
-    const { id, name, tool } = await typed(double);
-    const offered = { name: tool, approval: 'always' };
-    const waiting = async () => {
-      const runId = await start(alone(agent([offered], numbered(tool, 6))));
-      const { pending_gate: asked } = await engine.until(runId, ['paused']);
-      return { ...act(runId), approved: true, digest: asked?.tool_call?.digest };
-    };
-    const [early, late] = [await waiting(), await waiting()];
-    await change(id, { graph: alone(echo('twice', 'n * 1000') as never) });
-    await expect(decideGate(engine.deps, late)).rejects.toMatchObject({
-      code: 'conflict',
-      message: expect.stringContaining('has changed since the call was requested'),
-    });
-    // As if its decision had been committed before the change.
-    const decided = await recordDecision(engine.db, early);
-    if (decided.outcome !== 'decided') throw new Error(decided.outcome);
-    dispatchAndWake(engine.deps, decided.row, decided.first);
-    await ended(early.runId);
-    const refusal = [true, expect.stringContaining('the tool has changed since')];
-    expect(await results(early.runId)).toEqual([refusal]);
-    expect(await childrenOf(engine, early.runId)).toEqual([]);
+  test.each(['name', 'id'] as const)(
+    'an approval holds for the version that was offered by its %s, also when it changes before the start',
+    async (by) => {
+      const called = await typed(double);
+      const { id, name } = called;
+      const tool = `workflow:${called[by]}`;
+      const offered = { name: tool, approval: 'always' };
+      const waiting = async () => {
+        const runId = await start(alone(agent([offered], numbered(tool, 6))));
+        const { pending_gate: asked } = await engine.until(runId, ['paused']);
+        return { ...act(runId), approved: true, digest: asked?.tool_call?.digest };
+      };
+      const [early, late] = [await waiting(), await waiting()];
+      await change(id, { graph: alone(echo('twice', 'n * 1000') as never) });
+      await expect(decideGate(engine.deps, late)).rejects.toMatchObject({
+        code: 'conflict',
+        message: expect.stringContaining('has changed since the call was requested'),
+      });
+      // As if its decision had been committed before the change.
+      const decided = await recordDecision(engine.db, early);
+      if (decided.outcome !== 'decided') throw new Error(decided.outcome);
+      dispatchAndWake(engine.deps, decided.row, decided.first);
+      await ended(early.runId);
+      const refusal = [true, expect.stringContaining('the tool has changed since')];
+      expect(await results(early.runId)).toEqual([refusal]);
+      expect(await childrenOf(engine, early.runId)).toEqual([]);
 
-    // The name has come to mean another workflow.
-    const renamed = await waiting();
-    await change(id, { name: `${name}, before` });
-    const other = await engine.define(double, name);
-    await change(other, { input_schema: numbers });
-    await expect(decideGate(engine.deps, renamed)).rejects.toMatchObject({ code: 'conflict' });
-  });
+      // The name has come to mean another workflow, and the id has not.
+      const renamed = await waiting();
+      await change(id, { name: `${name}, before` });
+      const other = await engine.define(double, name);
+      await change(other, { input_schema: numbers });
+      if (by === 'name') {
+        await expect(decideGate(engine.deps, renamed)).rejects.toMatchObject({ code: 'conflict' });
+      } else {
+        await decideGate(engine.deps, renamed);
+        await ended(renamed.runId);
+        expect(await results(renamed.runId)).toEqual([[false, { twice: 6_000 }]]);
+      }
+    },
+  );
 
   test.each(['the name in the graph', 'the id', 'the name'])(
     'the policies of its tool hold by %s, and their refusal never fails the agent',
