@@ -14,20 +14,41 @@ const wordsOf = (path: string): Set<string> =>
       .map((word) => word.replace(/s$/, '')),
   );
 
+/** The folder of tests for a source, where it has another name. */
+const folders: readonly [source: string, tests: string][] = [
+  ['workflows/', 'engine'],
+  ['shared/db/', 'db'],
+  ['shared/graph/', 'graph'],
+  ['shared/platform/', 'platform'],
+  ['shared/policy/', 'policy'],
+  ['migrations/', 'db'],
+  ['scripts/', 'launcher'],
+];
+
+function areaOf(file: string): string {
+  const [, tests] = folders.find(([source]) => file.startsWith(source)) ?? [];
+  return `test/${tests ?? file.split('/')[0] ?? ''}/`;
+}
+
 /**
- * Words that the path of a test shares with a changed file: `test/api/runs/` and `api/routes/ops/runs.ts` share two.
+ * How much the path of a test has in common with a changed file: its folder counts twice, and each word once.
+ * `test/api/runs/` has its folder and two words of `api/routes/ops/runs.ts`.
  */
-function sharedWords(test: string, changed: readonly string[]): number {
+function likeness(test: string, changed: readonly string[]): number {
   const words = wordsOf(test);
   return Math.max(
     0,
-    ...changed.map((file) => [...wordsOf(file)].filter((word) => words.has(word)).length),
+    ...changed.map(
+      (file) =>
+        [...wordsOf(file)].filter((word) => words.has(word)).length +
+        (test.startsWith(areaOf(file)) ? 2 : 0),
+    ),
   );
 }
 
 /**
  * The tests most likely to fail after a change, best first: tests that import a changed file directly, then those whose
- * path shares most words with one, then the nearest by imports. Their total duration fits `budgetSeconds`; at least
+ * path is most like one, then the nearest by imports. Their total duration fits `budgetSeconds`; at least
  * one.
  */
 export function chooseTests(
@@ -39,12 +60,12 @@ export function chooseTests(
     .map((test) => ({
       ...test,
       indirect: test.distance > 1 ? 1 : 0,
-      words: sharedWords(test.file, changed),
+      like: likeness(test.file, changed),
     }))
     .sort(
       (a, b) =>
         a.indirect - b.indirect ||
-        b.words - a.words ||
+        b.like - a.like ||
         a.distance - b.distance ||
         a.seconds - b.seconds,
     );

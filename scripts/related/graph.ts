@@ -22,6 +22,34 @@ export function importersOf(
   return importers;
 }
 
+/** What a file reads or starts by its path, as if it imported it. */
+const readByPath: readonly [path: RegExp, reader: string][] = [
+  [/^workflows\/(?:index|payload-converter|native-payloads)\.ts$/, 'test/support/engine.ts'],
+  [/^(?:worker\/workflow-thread|shared\/platform\/threads\/thread)\.ts$/, 'test/support/engine.ts'],
+  [/^shared\/platform\/secrets\/password-hasher\.ts$/, 'shared/platform/secrets/passwords.ts'],
+  [/^(?:api|worker)\/main\.ts$/, 'test/support/processes.ts'],
+  [/^cli\/main\.ts$/, 'test/cli/ops.ts'],
+  [/^console\/(?:src\/main\.tsx|index\.html|vite\.config\.ts|.*\.css)$/, 'test/console/browser.ts'],
+  [/^migrations\//, 'test/db/migrate.test.ts'],
+  [/^migrations\//, 'test/db/schema-dump.test.ts'],
+  [/^scripts\/(?:start|demo|storm|fuzz)\.ts$/, 'test/launcher/start.test.ts'],
+  [/^(?:Dockerfile|docker-compose\.yml|docker\/|\.env\.example)/, 'test/launcher/image.test.ts'],
+  [/\.md$/, 'test/docs/links.test.ts'],
+  [/^\.ci\//, 'test/launcher/flaky-tests.test.ts'],
+];
+
+/** Adds the readers of files that are read by their path. */
+export function addReaders(importers: Map<string, Set<string>>, files: readonly string[]): void {
+  for (const file of files) {
+    for (const [path, reader] of readByPath) {
+      if (!path.test(file)) continue;
+      const known = importers.get(file);
+      if (known === undefined) importers.set(file, new Set([reader]));
+      else known.add(reader);
+    }
+  }
+}
+
 /** The number of imports between a file and the nearest changed one; changed files have 0. */
 export function distances(
   changed: readonly string[],

@@ -3,13 +3,14 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { chooseTests } from './choose.ts';
 import { readDurations } from './durations.ts';
-import { distances, importersOf } from './graph.ts';
+import { addReaders, distances, importersOf } from './graph.ts';
 
 /** Fits into a minute with the start of the servers, on two processors. */
 const BUDGET_SECONDS = 60;
 
-/** For a file that has not run on this machine. */
-const UNKNOWN_SECONDS = 5;
+/** For a file that has not run on this machine: real runs, browsers and processes take longer than requests. */
+const slow = /^test\/(?:engine|console|cli|launcher|client)\//;
+const unknownSeconds = (file: string): number => (slow.test(file) ? 25 : 5);
 
 export interface RelatedTests {
   changed: string[];
@@ -32,10 +33,15 @@ export function relatedTests(projectDir: string): RelatedTests {
     edited.length > 0 ? edited : git('diff', '--name-only', '--diff-filter=d', 'HEAD~1', 'HEAD');
   const durations = readDurations(projectDir);
   const present = files.filter((file) => existsSync(join(projectDir, file)));
-  const reached = distances(changed, importersOf(projectDir, present));
-  const related = [...reached]
-    .filter(([file]) => file.startsWith('test/') && file.endsWith('.test.ts'))
-    .map(([file, distance]) => ({ file, distance, seconds: durations[file] ?? UNKNOWN_SECONDS }));
+  const importers = importersOf(projectDir, present);
+  addReaders(importers, [...present, ...changed]);
+  const related = [...distances(changed, importers)]
+    .filter(([file]) => /^test\/.*\.test\.ts$/.test(file) && !file.endsWith('.soak.test.ts'))
+    .map(([file, distance]) => ({
+      file,
+      distance,
+      seconds: durations[file] ?? unknownSeconds(file),
+    }));
   const chosen = chooseTests(related, changed, BUDGET_SECONDS);
   return { changed, chosen, left: related.length - chosen.length };
 }

@@ -326,7 +326,8 @@ describe('files and folders', () => {
   const nameless = [...bad, 'service', 'services'];
 
   test('have kebab-case names', () => {
-    const kebab = /^[a-z0-9]+(?:-[a-z0-9]+)*(?:\.(?:test|bench|config))?\.(?:ts|tsx|js|mjs)$/;
+    const kebab =
+      /^[a-z0-9]+(?:-[a-z0-9]+)*(?:(?:\.soak)?\.test|\.bench|\.config)?\.(?:ts|tsx|js|mjs)$/;
     const folder = /^[a-z0-9]+(?:-[a-z0-9]+)*$/;
     const wrong = paths.filter((path) => {
       const parts = path.split('/');

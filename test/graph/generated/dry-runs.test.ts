@@ -22,7 +22,7 @@ import { type Observed, runInShell } from './shell.ts';
 import { hash, type World, worldOf } from './world.ts';
 
 /** `GRAPHS` sets the number of graphs. The report of a failure has a seed and a path, which repeat it. */
-const { GRAPHS = '1000', GRAPH_SEED, GRAPH_PATH } = process.env;
+const { GRAPHS = '150', GRAPH_SEED, GRAPH_PATH } = process.env;
 const settings = {
   numRuns: Number(GRAPHS),
   ...(GRAPH_SEED === undefined ? {} : { seed: Number(GRAPH_SEED) }),

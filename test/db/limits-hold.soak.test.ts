@@ -25,7 +25,7 @@ import { expectCostsToAgree, expectLedgerToAgree } from '../support/money.ts';
  * Random schedules of parallel steps, of maps and of agents with tools, with retries, in runs and the runs below them,
  * through the statements of workers, several at the same time. Every limit holds at every moment.
  *
- *     LIMIT_SCHEDULES=1000 npm test -- test/db/limits-hold.test.ts
+ *     LIMIT_SCHEDULES=1000 npm test -- test/db/limits-hold.soak.test.ts
  */
 const SCHEDULES = Number(process.env['LIMIT_SCHEDULES'] ?? 12);
 const SEED = process.env['LIMIT_SEED'];

@@ -1,0 +1,156 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { existsSync, readFileSync, rmSync } from 'node:fs';
+import { join, relative } from 'node:path';
+import { createInterface } from 'node:readline';
+import { keepDurations } from '../related/durations.ts';
+
+/** Jest should exit after its last test; open handles are leaks of the tests. */
+const EXIT_GRACE_MS = 20_000;
+
+/** With more failed files a change is at fault, not the order of a moment. */
+const MAX_REPEATED_FILES = 5;
+
+export interface Tally {
+  passed: number;
+  failed: number;
+  skipped: number;
+  /** `<file> <title>` of each test that failed, and passed when its file ran again alone. */
+  flaky: string[];
+}
+
+interface FileResult {
+  name: string;
+  status: 'passed' | 'failed';
+  startTime: number;
+  endTime: number;
+  assertionResults: { status: string; fullName: string }[];
+}
+
+interface Results {
+  success: boolean;
+  numPassedTests: number;
+  numFailedTests: number;
+  numRuntimeErrorTestSuites: number;
+  numPendingTests: number;
+  testResults: FileResult[];
+}
+
+export interface JestOptions {
+  projectDir: string;
+  env: NodeJS.ProcessEnv;
+  /** For its results. */
+  folder: string;
+  /** The processes to end on a signal. */
+  running: Set<ChildProcess>;
+  say: (line: string) => void;
+}
+
+/**
+ * Runs jest. With `repeats`, each failed file runs once more, alone: if it passes then, its failures count as passed and
+ * are `flaky`.
+ */
+export async function runJest(
+  args: readonly string[],
+  options: JestOptions,
+  { repeats }: { repeats: boolean },
+): Promise<Tally> {
+  const first = await runOnce(args, options);
+  const tally = tallyOf(first, options.projectDir);
+  const failed = first.results?.testResults.filter(({ status }) => status === 'failed') ?? [];
+  if (!repeats || failed.length > MAX_REPEATED_FILES) return tally;
+  for (const file of failed) {
+    const path = relative(options.projectDir, file.name);
+    options.say(`${path} runs again, alone`);
+    const again = tallyOf(await runOnce(['--runTestsByPath', path], options), options.projectDir);
+    if (again.failed > 0) continue;
+    const titles = file.assertionResults.filter(({ status }) => status === 'failed');
+    // A file that could not be loaded counts as one failure, and none of its tests has run.
+    if (titles.length === 0) tally.passed += again.passed;
+    else tally.passed += titles.length;
+    tally.failed -= Math.max(titles.length, 1);
+    tally.flaky.push(
+      ...(titles.length === 0 ? [path] : titles.map(({ fullName }) => `${path} ${fullName}`)),
+    );
+  }
+  return tally;
+}
+
+interface Outcome {
+  exit: number | null | 'hung';
+  results: Results | undefined;
+}
+
+async function runOnce(
+  args: readonly string[],
+  { projectDir, env, folder, running, say }: JestOptions,
+): Promise<Outcome> {
+  const outputFile = join(folder, 'jest-results.json');
+  rmSync(outputFile, { force: true });
+  const colour = process.stderr.isTTY ? ['--colors'] : [];
+  const child = spawn(
+    process.execPath,
+    [
+      // Its processes have small heaps; jest passes the flag on to them.
+      '--max-semi-space-size=8',
+      join(projectDir, 'node_modules/jest/bin/jest.js'),
+      ...args,
+      '--json',
+      `--outputFile=${outputFile}`,
+      ...colour,
+    ],
+    { cwd: projectDir, env, stdio: ['ignore', 'inherit', 'pipe'] },
+  );
+  running.add(child);
+  createInterface({ input: child.stderr }).on('line', (line) => {
+    if (!line.startsWith('Test results written to')) say(line);
+  });
+  const hung = new Promise<'hung'>((resolve) => {
+    const watch = setInterval(() => {
+      if (child.exitCode !== null || child.signalCode !== null) clearInterval(watch);
+      else if (existsSync(outputFile)) {
+        clearInterval(watch);
+        setTimeout(() => resolve('hung'), EXIT_GRACE_MS).unref();
+      }
+    }, 500);
+    watch.unref();
+  });
+  const ended = new Promise<number | null>((resolve) => child.once('close', resolve));
+  const exit = await Promise.race([ended, hung]);
+  if (exit === 'hung') {
+    child.kill('SIGKILL');
+    await ended;
+  }
+  running.delete(child);
+  const results = existsSync(outputFile)
+    ? (JSON.parse(readFileSync(outputFile, 'utf8')) as Results)
+    : undefined;
+  return { exit, results };
+}
+
+/** An unreliable run counts as one more failure, even if its tests passed. */
+function tallyOf({ exit, results }: Outcome, projectDir: string): Tally {
+  if (results === undefined) {
+    console.error(`jest ended with exit code ${exit ?? 'none (killed)'} and left no result`);
+    return { passed: 0, failed: 1, skipped: 0, flaky: [] };
+  }
+  keepDurations(projectDir, results.testResults);
+  const tally = {
+    passed: results.numPassedTests,
+    failed: results.numFailedTests + results.numRuntimeErrorTestSuites,
+    skipped: results.numPendingTests,
+    flaky: [],
+  };
+  if (exit === 'hung') {
+    console.error(
+      'jest did not end after its last test: a test leaves something open (see --detectOpenHandles)',
+    );
+    tally.failed += 1;
+  } else if (tally.passed + tally.failed === 0) {
+    console.error('jest ran no test');
+    tally.failed += 1;
+  } else if (tally.failed === 0 && (exit !== 0 || !results.success)) {
+    console.error(`jest ended with exit code ${exit ?? 'none (killed)'} although no test failed`);
+    tally.failed += 1;
+  }
+  return tally;
+}
