@@ -25,6 +25,10 @@ export interface OddMcpServer extends FakeServer {
 export const oddError = (error: unknown) => (id: unknown) =>
   JSON.stringify({ jsonrpc: '2.0', id, error });
 
+/** A result that is this JSON text, so that it can be nested deeper than any value can be written. */
+export const oddResult = (text: string) => (id: unknown) =>
+  `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":${text}}`;
+
 const HELLO = {
   protocolVersion: '2025-11-25',
   capabilities: { tools: {} },

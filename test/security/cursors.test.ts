@@ -12,6 +12,8 @@ const SECRET_KEY = 'a secret of the cursor tests';
 let api: TestApi;
 let routes: string[];
 let keys: { data: Record<string, string>; elsewhere: Record<string, string> };
+/** Of an admin of another workspace. */
+let session: { authorization: string };
 beforeAll(async () => {
   api = await startTestApi({ SECRET_KEY });
   routes = Object.entries<any>((api.app.swagger() as any).paths)
@@ -34,9 +36,10 @@ beforeAll(async () => {
     INSERT INTO members (id, workspace_id, name, email, role, status)
     VALUES (${memberId}, ${id}, 'Eve', 'eve@example.com', 'admin', 'active')`);
   const { token } = await createSessionTokens(SECRET_KEY).issue({ memberId, epoch: 1 });
+  session = { authorization: `Bearer ${token}` };
   keys = {
     data: { 'x-api-key': await secretOf() },
-    elsewhere: { 'x-api-key': await secretOf({ authorization: `Bearer ${token}` }) },
+    elsewhere: { 'x-api-key': await secretOf(session) },
   };
   for (const [workspaceId, records] of [
     [api.workspaceId, 5],
@@ -49,8 +52,13 @@ beforeAll(async () => {
       Array.from({ length: records }, () => ({})),
     );
   }
-  const wf = (await api.call('POST', '/api/workflows', { name: 'x', graph: oneStep })).body.id;
-  for (let n = 0; n < 3; n += 1) await api.call('POST', `/api/workflows/${wf}/runs`, {});
+  const workflowOf = async (headers?: Record<string, string>) =>
+    (await api.call('POST', '/api/workflows', { name: 'x', graph: oneStep }, headers)).body.id;
+  const [mine, theirs] = [await workflowOf(), await workflowOf(session)];
+  for (let n = 0; n < 3; n += 1) {
+    await api.call('POST', `/api/workflows/${mine}/runs`, {});
+    await api.call('POST', `/api/workflows/${theirs}/runs`, {}, session);
+  }
 }, 60_000);
 afterAll(async () => api.stop());
 
@@ -154,6 +162,30 @@ test('a forged cursor reveals no new rows of the operations API', async () => {
     const ids = (text: string) => new Set(text.match(/\b(?:run|wf|aud|dlv)_[0-9a-z]{26}\b/g) ?? []);
     for (const id of ids(moved.text)) expect(ids(plain.text)).toContain(id);
   }
+});
+
+test('a cursor of the operations API shows nothing of its workspace in another one', async () => {
+  const ids = (text: string) => text.match(/\b[a-z]+_[0-9a-z]{26}\b/g) ?? [];
+  const get = (url: string, headers: Record<string, string>) =>
+    api.call('GET', url, undefined, headers);
+  const shown: string[] = [];
+  for (const route of routes.filter((path) => path.startsWith('/api/'))) {
+    for (const [from, to] of [
+      [{}, session],
+      [session, {}],
+    ] as const) {
+      const { body } = await get(`${route}?limit=1`, from);
+      if (body.next_cursor == null) continue;
+      const moved = await get(`${route}?limit=100&cursor=${body.next_cursor}`, to);
+      // Lists of the data API refuse it; for others it is a place in their order.
+      expect([route, moved.status]).toEqual([route, route.startsWith('/api/data/') ? 400 : 200]);
+      const own = new Set(ids((await get(`${route}?limit=100`, to)).text));
+      expect([route, ids(moved.text).filter((id) => !own.has(id))]).toEqual([route, []]);
+      if (ids(moved.text).length > 0) shown.push(route);
+    }
+  }
+  // Rows of the other workspace are older than the cursor, in both directions.
+  expect(shown.filter((route) => route === '/api/runs')).toHaveLength(2);
 });
 
 describe('a session token', () => {

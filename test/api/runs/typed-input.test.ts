@@ -98,6 +98,34 @@ describe('the input of a run', () => {
     );
   });
 
+  test('has a schema whose limits are numbers that can be held, as the form of a gate has', async () => {
+    const send = async (maximum: string) => {
+      const limited = `{"type": "object", "properties": {"id": {"type": "integer", "maximum": ${maximum}}}}`;
+      const answers = [];
+      for (const [where, payload] of [
+        ['input_schema', `{"name": "Large", "graph": {}, "input_schema": ${limited}}`],
+        [
+          'graph.nodes.0.input_schema',
+          `{"name": "Large", "graph": {"nodes": [{"id": "ok", "kind": "human_gate", "input_schema": ${limited}}], "edges": []}}`,
+        ],
+      ] as const) {
+        const headers = { 'content-type': 'application/json' };
+        const url = '/api/workflows';
+        const sent = await api.app.inject({ method: 'POST', url, headers, payload });
+        answers.push([where, sent.statusCode, sent.json().detail ?? null] as const);
+      }
+      return answers;
+    };
+    for (const where of await send('9223372036854775807'))
+      expect(where).toEqual([where[0], 201, null]);
+    for (const [where, ...answer] of await send('1e400')) {
+      expect(answer).toEqual([
+        400,
+        `Invalid body: ${where}.properties.id.maximum is a number too large to hold; send it as a string`,
+      ]);
+    }
+  });
+
   test.each(cases)(
     '%s is refused with its path, and nothing is kept',
     async (_, input, problem) => {

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import type { GraphInput } from '../../../shared/contract/graph.ts';
 import { sql } from '../../../shared/db/pool.ts';
@@ -12,17 +12,29 @@ import {
   type RerunRequest,
 } from '../../../shared/operations/runs/forks.ts';
 import { resumeRun, type RunDeps } from '../../../shared/operations/runs/runs.ts';
+import { type FakeServer, startHttpServer } from '../../fakes/http-server.ts';
+import { oddResult, startOddMcpServer } from '../../fakes/odd-mcp-server.ts';
 import { startToolServer, type ToolServer } from '../../fakes/tool-server.ts';
 import { echo, edge, type Engine, mock, startEngine } from '../../support/engine.ts';
+import {
+  type ModelAnswer,
+  type ModelServer,
+  startModelServer,
+} from '../../support/model-server.ts';
 
 let engine: Engine;
 let tools: ToolServer;
+let models: ModelServer;
 beforeAll(async () => {
-  engine = await startEngine();
+  models = await startModelServer();
+  engine = await startEngine({
+    env: { OPENAI_API_KEY: 'sk-test-0123456789abcdef', OPENAI_BASE_URL: `${models.url}/v1` },
+  });
   tools = await startToolServer();
 });
 afterAll(async () => {
   await tools.close();
+  await models.close();
   await engine.close();
 });
 
@@ -325,5 +337,63 @@ describe('an output that is older than the limits and exceeds them', () => {
     expect(resumed.error).toContain(
       `The output of step 'ask' is too large to continue: ${problem}`,
     );
+  });
+});
+
+describe('an answer nested 10,000 levels deep', () => {
+  const deep = `${'{"a":'.repeat(9_999)}[]${'}'.repeat(9_999)}`;
+  let server: FakeServer | undefined;
+  afterEach(async () => {
+    await server?.close();
+    server = undefined;
+  });
+
+  const tool = (tool_name: string, params: object) => ({ kind: 'tool', tool_name, params });
+  const ofService = async () => {
+    const service = await startHttpServer((_request, response) => {
+      response.writeHead(200, { 'content-type': 'application/json' }).end(deep);
+    });
+    server = service;
+    return { node: tool('http_request', { url: service.url }), asked: () => service.seen.length };
+  };
+  const ofMcp = (stream: boolean) => async () => {
+    const odd = await startOddMcpServer({ stream, call: oddResult(deep) });
+    server = odd;
+    const asked = () => odd.methods().filter((method) => method === 'tools/call').length;
+    return { node: tool('mcp', { server_url: odd.url, tool: 'x' }), asked };
+  };
+  const ofModel = (said: ModelAnswer, rest: object) => async () => {
+    models.answers.splice(0, Infinity, said);
+    const node = { kind: 'agent', model: 'openai/gpt-4o', prompt: 'Which?', ...rest };
+    return { node, asked: () => models.seen.length };
+  };
+  const asJson = { response_schema: { type: 'object' } };
+  const withTools = { tools: ['json_transform'] };
+
+  test.each<[string, () => Promise<{ node: object; asked: () => number }>]>([
+    ['of a service', ofService],
+    ['of an MCP server', ofMcp(false)],
+    ['of an MCP server, as a stream', ofMcp(true)],
+    ['of a model', ofModel({ text: deep }, asJson)],
+    ['of a model, in a fence', ofModel({ text: `It is\n\`\`\`json\n${deep}\n\`\`\`` }, asJson)],
+    [
+      'as the arguments of a call',
+      ofModel({ calls: [{ name: 'json_transform', arguments: deep }] }, withTools),
+    ],
+  ])('%s fails its step once, ends the run, and does not hold its forks', async (_of, begin) => {
+    const { node, asked } = await begin();
+    const before = asked();
+    const { run } = await source(chain(echo('first', 'topic'), { id: 'deep', ...node }));
+    const failed = {
+      status: 'failed',
+      error: expect.stringContaining('nested deeper than 100 levels of lists and objects'),
+    };
+    expect(run).toMatchObject(failed);
+    expect(asked() - before).toBe(1);
+    expect((await fork(run.id, 'deep')).run).toMatchObject(failed);
+    expect((await fork(run.id, 'first')).run).toMatchObject(failed);
+    expect(asked() - before).toBe(3);
+    expect(await rerun(run.id, { mode: 'recorded' })).toMatchObject(failed);
+    expect(asked() - before).toBe(3);
   });
 });
