@@ -116,8 +116,9 @@ describe('the input of a run', () => {
       }
       return answers;
     };
-    for (const where of await send('9223372036854775807'))
-      expect(where).toEqual([where[0], 201, null]);
+    for (const [, ...answer] of await send('9223372036854775807')) {
+      expect(answer).toEqual([201, null]);
+    }
     for (const [where, ...answer] of await send('1e400')) {
       expect(answer).toEqual([
         400,
