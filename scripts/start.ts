@@ -91,20 +91,26 @@ async function launch(config: Config, supervisor: Supervisor): Promise<string> {
   return banner(config, addresses, seconds, performance.now() / 1_000, seeded);
 }
 
-/** Creates the folder. With `recursive`, Node reports ENOENT for a file system that is read-only. */
+/** Throws an Error that says why it cannot be used. */
 function makeDataFolder(path: string): void {
   try {
-    mkdirSync(path, { recursive: true, mode: 0o711 });
+    makeFolders(path);
     accessSync(path, constants.W_OK);
   } catch (cause) {
-    let parent = path;
-    while (!existsSync(parent)) parent = dirname(parent);
-    try {
-      accessSync(parent, constants.W_OK);
-    } catch (refused) {
-      throw new Error(`DATA_DIR ${path} cannot be written`, { cause: refused });
-    }
-    throw new Error(`DATA_DIR ${path} cannot be created`, { cause });
+    const act = existsSync(path) ? 'written' : 'created';
+    throw new Error(`DATA_DIR ${path} cannot be ${act}`, { cause });
+  }
+}
+
+/** With `recursive`, Node reports ENOENT for a read-only file system, and never returns where it is virtual. */
+function makeFolders(path: string): void {
+  if (existsSync(path)) return;
+  makeFolders(dirname(path));
+  try {
+    mkdirSync(path, { mode: 0o711 });
+  } catch (error) {
+    // Another start may have created it meanwhile.
+    if (!existsSync(path)) throw error;
   }
 }
 

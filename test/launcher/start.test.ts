@@ -1,7 +1,17 @@
 import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
+import {
+  chmodSync,
+  copyFileSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -33,12 +43,21 @@ let dataDir = '';
 let ports: Record<string, string> = {};
 const launches: Launch[] = [];
 
-const asNode: [string, string[]] = [process.execPath, [join(projectDir, 'scripts/start.ts')]];
+type Command = [program: string, args: string[]];
+const asNode: Command = [process.execPath, [join(projectDir, 'scripts/start.ts')]];
 
-function launch(
-  env: Record<string, string> = {},
-  [command, args]: [string, string[]] = asNode,
-): Launch {
+/** Starts the project as it would be in this folder, with links to its files, beside other ones. */
+function startFrom(folder: string): Command {
+  for (const name of readdirSync(projectDir)) {
+    if (!['.data', '.env', '.git'].includes(name)) {
+      symlinkSync(join(projectDir, name), join(folder, name));
+    }
+  }
+  const links = ['--preserve-symlinks', '--preserve-symlinks-main'];
+  return [process.execPath, [...links, join(folder, 'scripts/start.ts')]];
+}
+
+function launch(env: Record<string, string> = {}, [command, args]: Command = asNode): Launch {
   const { NODE_OPTIONS: _flags, WORKFLOW_BUNDLE: _bundle, ...inherited } = process.env;
   const child = spawn(command, args, {
     cwd: projectDir,
@@ -191,6 +210,40 @@ describe('npm start', () => {
     expect(await first.ended).toBe(0);
     expect(alive(processes)).toEqual([]);
     expect(existsSync(join(dataDir, 'endpoints.json'))).toBe(false);
+  });
+
+  test('takes a copy of .env.example as .env, in which empty variables count as unset', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'start-'));
+    try {
+      copyFileSync(join(projectDir, '.env.example'), join(folder, '.env'));
+      // In the environment, too, as a shell or a unit file of systemd leaves it.
+      const started = launch({ OPENAI_BASE_URL: '' }, startFrom(folder));
+      const { api } = await ready(started);
+      expect((await fetch(`${api}/api/ready`)).status).toBe(200);
+      expect(started.output()).toContain('EGRESS_ALLOW=127.0.0.0/8');
+    } finally {
+      rmSync(folder, { recursive: true, force: true });
+    }
+  });
+
+  test('says why its data folder cannot be created or written', async () => {
+    const refused = async (path: string): Promise<string> => {
+      const started = launch({ DATA_DIR: path });
+      expect(await started.ended).toBe(1);
+      return started.output().trim();
+    };
+    // Not even root may write there.
+    const reason = '(EROFS|EACCES|EPERM): [^\n]*$';
+    expect(await refused('/sys/kernel/data/here')).toMatch(
+      new RegExp(`^DATA_DIR /sys/kernel/data/here cannot be created: ${reason}`),
+    );
+    // Node's own recursive mkdir never ends there.
+    expect(await refused('/proc/data/here')).toContain(
+      'DATA_DIR /proc/data/here cannot be created',
+    );
+    expect(await refused('/sys/kernel')).toMatch(new RegExp(reason));
+    const file = join(projectDir, 'package.json/data');
+    expect(await refused(file)).toMatch(`DATA_DIR ${file} cannot be created: ENOTDIR: `);
   });
 
   test('keeps its data, and stops with an error when one of its processes crashes', async () => {
