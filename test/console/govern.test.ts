@@ -54,6 +54,52 @@ describeConsole(
       expect(problems).toEqual([]);
     });
 
+    test('let a budget and a cap be exceeded by one step, and show that they may be', async () => {
+      const { open, call, engine } = stage();
+      const { page, problems } = await open('/budgets');
+      await button(page, 'New budget').first().click();
+      const dialog = page.getByRole('dialog');
+      const aboveLimit = dialog.getByRole('switch', { name: 'Allow one step above the limit' });
+      await dialog.getByLabel('Name').fill('Loose');
+      await dialog.getByLabel('Limit (USD)').fill('2');
+      // A budget without an estimate does not look at single steps.
+      expect(await aboveLimit.count()).toBe(0);
+      await dialog.getByRole('switch', { name: 'Reserve an estimate for active runs' }).check();
+      await dialog.getByLabel('Estimate per run (USD)').fill('0.5');
+      expect(await aboveLimit.isChecked()).toBe(false);
+      await aboveLimit.check();
+      await pressInDialog(page, 'Create budget');
+      const card = page.getByRole('article', { name: 'Loose' });
+      await card.waitFor();
+      const read = async () => (await call('GET', '/api/budgets')).body;
+      const [{ id: budgetId }] = await read();
+      expect(await read()).toMatchObject([{ name: 'Loose', overrun: 'one_step' }]);
+      await button(card, 'Edit').click();
+      await aboveLimit.waitFor();
+      expect(await aboveLimit.isChecked()).toBe(true);
+      await aboveLimit.uncheck();
+      await pressInDialog(page, 'Save changes');
+      expect(await read()).toMatchObject([{ name: 'Loose', overrun: 'none' }]);
+      await call('DELETE', `/api/budgets/${budgetId}`);
+
+      const workflowId = await engine.define({ nodes: [mock('write')], edges: [] });
+      await page.goto(`${stage().url}/workflows/${workflowId}?tab=settings`);
+      const aboveCap = page.getByRole('switch', { name: 'Allow one step above the cap' });
+      await page.getByLabel('Cost cap per run (USD)').waitFor();
+      expect(await aboveCap.count()).toBe(0);
+      await page.getByLabel('Cost cap per run (USD)').fill('2.5');
+      for (const overrun of ['one_step', 'none']) {
+        expect(await aboveCap.isChecked()).toBe(overrun === 'none');
+        await aboveCap.setChecked(overrun === 'one_step');
+        await button(page, 'Save changes').click();
+        const saved = async () => (await call('GET', `/api/workflows/${workflowId}`)).body;
+        await eventually(async () => (await saved()).overrun === overrun);
+        await page.reload();
+        await aboveCap.waitFor();
+      }
+      expect(problems).toEqual([]);
+    });
+
     test('show the cost of each workflow and model, and set the price of a model', async () => {
       const { open, call } = stage();
       const { page, problems } = await open('/usage?days=7');

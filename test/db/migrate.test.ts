@@ -1,7 +1,8 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { messageOf } from '../../scripts/stack/output.ts';
 import { listMigrations, migrate } from '../../shared/db/migrate.ts';
 import { withClient } from '../../shared/db/pool.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
@@ -67,4 +68,25 @@ test('a migration that gets no lock in time changes nothing, and says what to en
     const { rows } = await reader.query('SELECT name FROM migrations WHERE name = $1', [further]);
     expect(rows).toEqual([]);
   });
+});
+
+test('a migration that fails is named with its cause, as the launcher reports it', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'migrations-'));
+  try {
+    for (const { name: file, sql } of await listMigrations(directory)) {
+      writeFileSync(join(folder, file), sql);
+    }
+    const [last = ''] = readdirSync(folder).sort().reverse();
+    const failing = `${String(Number.parseInt(last, 10) + 1).padStart(4, '0')}_fails.sql`;
+    writeFileSync(join(folder, failing), 'ALTER TABLE runs DROP COLUMN nowhere;');
+    const failure = await migrate(database.url, { directory: folder }).then(
+      () => 'none',
+      messageOf,
+    );
+    expect(failure).toBe(
+      `Migration ${failing} failed: column "nowhere" of relation "runs" does not exist`,
+    );
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
 });

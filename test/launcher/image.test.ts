@@ -117,6 +117,12 @@ test('npm run test:image says what is missing, and passes over, without an engin
 });
 
 describe('the image', () => {
+  test('is built without a registry for the syntax of its Dockerfile', () => {
+    const text = readFileSync(join(import.meta.dirname, '../../Dockerfile'), 'utf8');
+    // BuildKit reads it from a comment at the beginning, also behind // or in JSON.
+    expect(text).not.toMatch(/^\W*syntax\W*[=:]/m);
+  });
+
   test(
     'migrates an empty database, signs people in, executes a run and stops cleanly',
     async () => {

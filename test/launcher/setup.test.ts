@@ -225,6 +225,27 @@ describe('the console', () => {
     expect(output).toMatch(/Building the console: exit code 1\nmain.tsx: no such module/);
     expect(setUp().status).toBe(1);
   });
+
+  test('that its own configuration cannot build says which import is missing', () => {
+    const config = readFileSync(join(projectDir, 'console/vite.config.ts'), 'utf8');
+    writeFile(join(project, 'console/vite.config.ts'), config);
+    writeFile(
+      join(project, 'console/index.html'),
+      '<script type="module" src="/src/main.tsx"></script>',
+    );
+    writeFile(join(project, 'console/src/main.tsx'), `import './missing.tsx';`);
+    rmSync(join(project, 'node_modules'), { recursive: true });
+    symlinkSync(join(projectDir, 'node_modules'), join(project, 'node_modules'));
+    const vite = join(projectDir, 'node_modules/vite/bin/vite.js');
+    const { status, stderr } = spawnSync(process.execPath, [vite, 'build', 'console'], {
+      cwd: project,
+      encoding: 'utf8',
+      env: setUpEnvironment(),
+    });
+    expect(status).toBe(1);
+    expect(stderr).toContain('Could not resolve');
+    expect(stderr).not.toContain('ENOENT');
+  });
 });
 
 describe('install scripts that npm did not run', () => {

@@ -104,7 +104,7 @@ export interface Open extends Priced {
   agent?: AgentPart;
   follow: (ended: 'success' | 'blocked') => Open[];
 }
-/** The first steps of a part. What is blocked is given up, like an item whose error is collected; the others go on. */
+/** The first steps of a part. A blocked step ends its work, like an item whose error is collected; other work continues. */
 export function beginPart(runId: string, at: number, { items, concurrency }: Part): Open[] {
   const nodeId = `n${at}`;
   let begun = 0;
