@@ -95,6 +95,18 @@ describe.each(ways)('a turn of %s, %s', (model, way) => {
     });
   });
 
+  it('fails once when the answer is nested 10,000 levels deep', async () => {
+    const deep = `{"choices":${'{"a":'.repeat(10_000)}1${'}'.repeat(10_000)}}`;
+    await expect(
+      ask({ raw: way === 'streamed' ? `data: ${deep}\n\n` : deep }),
+    ).rejects.toMatchObject({
+      name: 'NodeError',
+      message: expect.stringContaining('nested deeper than 100 levels'),
+      retryable: false,
+    });
+    expect(turns.server.seen).toHaveLength(1);
+  });
+
   it('makes at most 100 calls, refuses as many more, and ignores the rest', async () => {
     const calls = Array.from({ length: 230 }, (_each, id) => ({
       name: 'custom_find',
