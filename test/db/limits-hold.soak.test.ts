@@ -12,13 +12,7 @@ import { AppError } from '../../shared/errors.ts';
 import { toDollars } from '../../shared/money.ts';
 import { triggerRun } from '../../shared/operations/runs/runs.ts';
 import { echo, type Engine, startEngine } from '../support/engine.ts';
-import {
-  beginPart,
-  type Open,
-  type Plan,
-  type Schedule,
-  schedules,
-} from '../support/limit-schedules.ts';
+import { beginPart, type Open, type Plan, type Schedule, schedules } from './limit-schedules.ts';
 import { expectCostsToAgree, expectLedgerToAgree } from '../support/money.ts';
 
 /**
