@@ -15,6 +15,7 @@ interface StartOptions {
   run?: string[];
   allow?: string[];
   failures?: 'recorded' | 'execute';
+  pins?: true;
   budget?: number;
   csv?: true;
   wait: boolean;
@@ -34,6 +35,7 @@ export function experimentCommands(program: Command): void {
     .option('--run <run>', 'this run instead; may be repeated', collect)
     .option('--allow <name>', 'executed without a record, such as agent; may be repeated', collect)
     .option('--failures <how>', 'recorded (default): a failed step fails again; or execute')
+    .option('--pins', 'use the outputs that you have pinned')
     .option('--budget <dollars>', 'what it may spend, with --allow', positive)
     .option('--csv', 'print the runs as CSV')
     .option('--no-wait', 'do not wait for the result')
@@ -106,7 +108,7 @@ const progressText = ({ progress }: ListedExperiment): string =>
   `${progress.done} of ${progress.total ?? '?'} runs`;
 
 function requestOf(options: StartOptions): BodyOf<'POST /api/workflows/{id}/experiments'> {
-  const { draft, version, last, status, since, run, allow, failures, budget } = options;
+  const { draft, version, last, status, since, run, allow, failures, pins, budget } = options;
   if ((draft === true) === (version !== undefined)) throw misuse('Give --draft or --version');
   if (run !== undefined && (status !== undefined || since !== undefined)) {
     throw misuse('--run excludes --status and --since');
@@ -120,6 +122,7 @@ function requestOf(options: StartOptions): BodyOf<'POST /api/workflows/{id}/expe
     },
     ...(allow === undefined ? {} : { allow }),
     ...(failures === undefined ? {} : { failures }),
+    ...(pins === undefined ? {} : { pins }),
     ...(budget === undefined ? {} : { budget_usd: budget }),
   };
 }

@@ -54,7 +54,7 @@ const options = (command: Command): Command =>
       .option('--execute-failures', 'in a rehearsal, execute what had failed, if it is allowed')
       .option(
         '--decisions <decisions>',
-        'of a rehearsal, by gate: {"ok": {"approved": true}}; as --input',
+        'of a rehearsal, by gate: ok={"approved": true}; as --input',
         collect,
       )
       .option('--pins', 'in a rehearsal, use the outputs that you have pinned'),

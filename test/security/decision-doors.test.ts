@@ -4,16 +4,19 @@ import { z } from 'zod';
 import { buildApp } from '../../api/app.ts';
 import type { App } from '../../api/deps.ts';
 import { tools as mcpTools } from '../../api/mcp/server.ts';
+import { exitCodes } from '../../cli/endings.ts';
 import { customToolInput } from '../../shared/contract/custom-tool.ts';
 import { newId } from '../../shared/crypto/ids.ts';
 import { sql } from '../../shared/db/pool.ts';
 import { createCustomTool } from '../../shared/db/workflows/custom-tools.ts';
 import type { JsonObject } from '../../shared/json.ts';
+import { commandsBesideCallsOf } from '../cli/commands-that-call.ts';
 import { createOps } from '../cli/ops.ts';
 import { connectMcp } from '../fakes/mcp-client.ts';
 import { startToolServer, type ToolServer } from '../fakes/tool-server.ts';
 import { operationsOf } from '../support/api-operations.ts';
 import { echo, edge, type Engine, eventually, startEngine } from '../support/engine.ts';
+import { operationsReached } from '../support/client-operations.ts';
 import { call as callOf, childrenOf } from '../support/sub-workflows.ts';
 
 // Someone who may run workflows, and not approve them, tries every way to start or continue a run behind a gate. The
@@ -442,18 +445,28 @@ test('no tool of MCP that executes a graph pays without a decision in the same r
   const rehearsal = await rehearsed(from);
   const { workflowId, runId, waitingId, eventId } = from;
   const calls: Record<string, JsonObject[]> = {
-    run_workflow: [{ workflow: workflowId, input: { amount: 3 } }],
+    run_workflow: [
+      { workflow: workflowId, input: { amount: 3 } },
+      { workflow: workflowId, input: { amount: 3 }, draft: true },
+    ],
     rerun_run: [
       { run_id: runId },
-      { run_id: rehearsal, mode: 'recorded', allow },
-      { run_id: waitingId, mode: 'recorded', decisions: forged, allow },
+      { run_id: runId, draft: true },
+      { run_id: rehearsal, ...rehearsing },
+      { run_id: runId, ...rehearsing, ...another, pins: true },
+      { run_id: waitingId, ...rehearsing, decisions: forged },
     ],
     fork_run: [
       { run_id: runId, from_step: 'pay', state: { amount: 1_000_000 } },
       { run_id: rehearsal, from_step: 'pay' },
-      { run_id: runId, from_step: 'notify' },
+      { run_id: runId, from_step: 'notify', version: 2 },
+      { run_id: runId, from_step: 'pay', ...another, draft: true },
+      { run_id: runId, from_step: 'pay', ...rehearsing, draft: true },
     ],
-    test_node: [{ workflow: workflowId, node_id: 'pay', state: { amount: 9 }, allow }],
+    test_node: [
+      { workflow: workflowId, node_id: 'pay', state: { amount: 9, terms: 9 }, allow },
+      { workflow: workflowId, node_id: 'pay', run_id: runId, draft: true, pins: true, allow },
+    ],
     start_experiment: [
       {
         workflow: workflowId,
@@ -462,6 +475,7 @@ test('no tool of MCP that executes a graph pays without a decision in the same r
         decisions: forged,
         allow,
       },
+      { workflow: workflowId, candidate: 'draft', runs: [runId], pins: true, allow },
     ],
     replay_inbound_event: [{ event_id: eventId }],
     replay_inbound_events: [
@@ -477,36 +491,115 @@ test('no tool of MCP that executes a graph pays without a decision in the same r
   );
   expect(executing.map(({ name }) => name).filter((name) => calls[name] === undefined)).toEqual([]);
   const client = await connectMcp(`${url}/api/mcp`, undefined, runner.headers);
+  const refused: string[] = [];
   for (const [name, all] of Object.entries(calls)) {
-    for (const args of all) await client.callTool({ name, arguments: args });
+    for (const args of all) {
+      const { isError } = await client.callTool({ name, arguments: args });
+      if (isError === true) refused.push(name);
+    }
   }
   await client.close();
   await settled();
   expect(paid()).toBe(before);
+  const closed = ['rerun_run', 'start_experiment', 'resume_run', 'resume_run', 'approve_run'];
+  expect(refused).toEqual(closed);
 }, 300_000);
+
+const allowing = allow.flatMap((name) => ['--allow', name]);
+const recorded = ['--recorded', ...allowing];
+const decided = `ok=${JSON.stringify(forged.ok)}`;
+
+/** Every command that starts or continues runs, with its arguments. */
+const commands: Record<string, (source: Source, rehearsalId: string) => string[][]> = {
+  run: ({ workflowId }) => [
+    [workflowId, '--input', 'amount=1'],
+    [workflowId, '--input', 'amount=1', '--draft'],
+    [workflowId, '--input', 'amount=1', '--dry-run', '--version', '1'],
+  ],
+  rerun: ({ runId, waitingId }) => [
+    [runId, '--version', '2', '--input', 'amount=1000000'],
+    [runId, '--draft'],
+    [runId, '--draft', ...recorded, '--pins', '--execute-failures'],
+    [waitingId, ...recorded, '--decisions', decided],
+  ],
+  fork: ({ runId }, rehearsal) => [
+    [runId, '--from', 'pay', '--state', 'amount=1000000'],
+    [runId, '--from', 'notify', '--version', '2'],
+    [runId, '--from', 'pay', '--draft', '--input', 'amount=1000000'],
+    [runId, '--from', 'pay', '--state', 'amount=1000000', ...recorded, '--pins'],
+    [runId, '--from', 'pay', '--draft', ...recorded, '--execute-failures'],
+    [rehearsal, '--from', 'pay'],
+    [rehearsal, '--from', 'pay', ...recorded, '--decisions', decided],
+  ],
+  experiment: ({ workflowId, runId }) => [
+    [workflowId, '--draft', '--run', runId, ...allowing, '--failures', 'execute', '--pins'],
+    [workflowId, '--version', '2', '--status', 'success', '--since', '1d', ...allowing],
+  ],
+  'node test': ({ workflowId, runId }) => [
+    [workflowId, 'pay', '--run', runId, '--step', 'pay', '--version', '1', '--pins', ...allowing],
+    [workflowId, 'pay', '--state', 'amount=1000000', '--state', 'terms=1', '--draft', ...allowing],
+  ],
+  'schedules trigger': ({ scheduleId }) => [[scheduleId]],
+  'events replay': ({ workflowId, eventId }) => [
+    [eventId, '--allow-unverified', '--deduplicate'],
+    ['--workflow', workflowId, '--since', '1d', '--all', '--limit', '3'],
+  ],
+  resume: ({ runId }, rehearsal) => [[runId], [rehearsal]],
+  approve: ({ waitingId }) => [[waitingId, '--input', 'ref=1', '--node', 'ok', '--yes']],
+  reject: ({ waitingId }) => [[waitingId, '--input', 'ref=1', '--node', 'ok', '--yes']],
+};
+
+/** Commands in the same modules, which read, keep or end something. */
+const notStarting = [
+  ...['gate', 'assign', 'cancel', 'runs list', 'runs export', 'runs show', 'runs watch'],
+  ...['runs views list', 'runs views save', 'runs views remove'],
+  ...['experiments list', 'experiments show', 'experiments cancel'],
+  ...['pins list', 'pins set', 'pins remove'],
+  ...['schedules list', 'schedules show', 'schedules create', 'schedules delete'],
+  ...['events list', 'events show', 'events cancel'],
+];
+
+/** Options that choose neither what is executed nor with what. */
+const otherOptions = [
+  ...['--wait', '--watch', '--wait-timeout', '--no-wait', '--idempotency-key', '--csv'],
+  ...['--last', '--until', '--budget', '--reason', '--digest', '--arguments'],
+];
+
+test('names every command that starts or continues a run, with its options', async () => {
+  const { all } = await operationsReached();
+  const methodsOf = (door: string) => [...(all.get(door.replaceAll(/\{\w+\}/g, '{}')) ?? [])];
+  expect(Object.keys(doors).filter((door) => methodsOf(door).length === 0)).toEqual([]);
+  const found = await commandsBesideCallsOf(new Set(Object.keys(doors).flatMap(methodsOf)));
+  expect([...found.keys()].sort()).toEqual([...Object.keys(commands), ...notStarting].sort());
+  const any: Source = {
+    ...{ workflowId: '', runId: '', waitingId: '', eventId: '', hook: '', scheduleId: '' },
+  };
+  const untried = Object.entries(commands).flatMap(([name, requests]) => {
+    const used = [...requests(any, '').flat(), ...otherOptions];
+    const options = found.get(name)?.options.map(({ long }) => long ?? '') ?? [];
+    return options.filter((option) => !used.includes(option)).map((option) => `${name} ${option}`);
+  });
+  expect(untried).toEqual([]);
+});
 
 test('no command pays without a decision in the same run', async () => {
   const from = await source({});
   await settled();
   const before = paid();
   const rehearsal = await rehearsed(from);
-  const { workflowId, runId, waitingId, eventId } = from;
   const ops = await createOps({
     OPS_API_URL: url,
     OPS_API_KEY: runner.headers['x-api-key'] ?? '',
   });
-  const decide = ['--decisions', JSON.stringify(forged)];
-  for (const args of [
-    ['run', workflowId, '-i', 'amount=1'],
-    ['rerun', runId],
-    ['rerun', waitingId, '--recorded', ...decide, '--allow', 'custom:pay'],
-    ['fork', runId, '--from', 'pay', '--state', 'amount=1000000'],
-    ['fork', rehearsal, '--from', 'pay'],
-    ['resume', runId],
-    ['approve', waitingId],
-    ['events', 'replay', eventId],
-  ]) {
-    await ops([...args, '-o', 'json']);
+  for (const [name, requests] of Object.entries(commands)) {
+    const answers = requests(from, rehearsal).map(async (args) => {
+      const { code, stderr } = await ops([...name.split(' '), ...args, '-o', 'json']);
+      // What it asked for was done, or the service refused it.
+      const isOpen = code === exitCodes.ok || code === exitCodes.runFailed;
+      const answered = isOpen || / \(40[039]\)\n$/.test(stderr);
+      expect([name, args, answered ? '' : stderr]).toEqual([name, args, '']);
+    });
+    await Promise.all(answers);
   }
   await settled();
   expect(paid()).toBe(before);
