@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { contractTypes } from '../../scripts/client/contract-types.ts';
 import { expectCommitted } from '../api/committed-file.ts';
-import { operationsReached } from '../support/client-operations.ts';
+import { operationsReached } from './operations-reached.ts';
 
 const root = join(import.meta.dirname, '../..');
 const read = (path: string): string => readFileSync(join(root, path), 'utf8');

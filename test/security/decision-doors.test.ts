@@ -16,7 +16,7 @@ import { connectMcp } from '../fakes/mcp-client.ts';
 import { startToolServer, type ToolServer } from '../fakes/tool-server.ts';
 import { operationsOf } from '../support/api-operations.ts';
 import { echo, edge, type Engine, eventually, startEngine } from '../support/engine.ts';
-import { operationsReached } from '../support/client-operations.ts';
+import { operationsReached } from '../client/operations-reached.ts';
 import { call as callOf, childrenOf } from '../support/sub-workflows.ts';
 
 // Someone who may run workflows, and not approve them, tries every way to start or continue a run behind a gate. The
@@ -368,7 +368,7 @@ async function approved(runId: string): Promise<object[]> {
     .map(({ body }) => JSON.parse(body));
 }
 
-test('an approval holds for no other input, version or draft, whatever its prompt shows', async () => {
+test('an approval holds for no other input, version or draft, regardless of what its prompt shows', async () => {
   const { runId } = await source({ prompt: 'Release?' });
   await settled();
   const before = paid();
@@ -594,7 +594,7 @@ test('no command pays without a decision in the same run', async () => {
   for (const [name, requests] of Object.entries(commands)) {
     const answers = requests(from, rehearsal).map(async (args) => {
       const { code, stderr } = await ops([...name.split(' '), ...args, '-o', 'json']);
-      // What it asked for was done, or the service refused it.
+      // It was done, or the service refused it.
       const isOpen = code === exitCodes.ok || code === exitCodes.runFailed;
       const answered = isOpen || / \(40[039]\)\n$/.test(stderr);
       expect([name, args, answered ? '' : stderr]).toEqual([name, args, '']);
