@@ -82,7 +82,7 @@ async function inOneSession<T>(
     { name: 'durable-workflows', version: '1.0.0' },
     { versionNegotiation: { mode: 'auto' }, jsonSchemaValidator: TRUSTING_VALIDATOR },
   );
-  // Not `onerror` of the client, which does not hear of the first request.
+  // Not `onerror` of the client, which gets nothing of the first request.
   transport.onerror = (error) => {
     if (isUnreadable(error)) unreadable.reject(error);
   };
