@@ -1,10 +1,14 @@
 import {
+  BinaryPayloadConverter,
+  CompositePayloadConverter,
   type ConverterHint,
   type Payload,
   type SerializationContext,
+  UndefinedPayloadConverter,
   ValueError,
 } from '@temporalio/common';
-import { NativePayloadConverter } from './native-payloads.ts';
+import { UNSTORED } from '../shared/execution.ts';
+import { NativeJsonConverter } from './native-payloads.ts';
 
 /**
  * Replaces a payload that cannot be decoded. It has none of the required fields of inputs and signals, so they are
@@ -22,12 +26,30 @@ class Undecodable {
   }
 }
 
+const present = new Uint8Array();
+
+/**
+ * Marks the argument of a local activity: it stays in this process, however large, and is not part of the history. Its
+ * result is: the worker's main thread writes that, with the other converter.
+ */
+class ArgumentConverter extends NativeJsonConverter {
+  override toPayload(value: unknown, context?: SerializationContext): Payload | undefined {
+    const payload = super.toPayload(value);
+    if (payload === undefined || context?.type !== 'activity' || !context.isLocal) return payload;
+    return { ...payload, metadata: { ...payload.metadata, [UNSTORED]: present } };
+  }
+}
+
 /**
  * The converter of all processes, except for payloads that it cannot decode. Anyone with access to Temporal can send a run a
  * signal in another encoding. The SDK decodes it before any handler; an error there would fail the workflow task again
  * and again, and block the run.
  */
-class TolerantPayloadConverter extends NativePayloadConverter {
+class TolerantPayloadConverter extends CompositePayloadConverter {
+  constructor() {
+    super(new UndefinedPayloadConverter(), new BinaryPayloadConverter(), new ArgumentConverter());
+  }
+
   override fromPayload<T>(
     payload: Payload,
     context?: SerializationContext,
