@@ -9,7 +9,7 @@ import { pendingWriteCtes, controlRows, movedFrames } from './pending-writes.ts'
 import { endEventCtes, runEventColumns } from '../deliveries/run-events.ts';
 import { parentNotice } from '../children/notices.ts';
 import { closeHolds } from '../money/holds.ts';
-import { type Pool, sql } from '../pool.ts';
+import { jsonOrNull, type Pool, sql } from '../pool.ts';
 import { activeMsNow, closeOpenSteps, stopClocks, acceptsWorkOf } from './row.ts';
 
 /** `duration_ms` consists of the clocks `active_ms` and `phase_us`. */
@@ -104,10 +104,10 @@ async function score(
 
 /** The state, with the outputs of steps that it names. They are taken as they are: nothing is parsed. */
 const wholeState = ({ run_id, state, outputs }: SettleCall) => sql.fragment`
-  CASE WHEN ${outputs === undefined ? null : JSON.stringify(outputs)}::json IS NULL THEN ${state}::json ELSE (
+  CASE WHEN ${jsonOrNull(outputs ?? null)} IS NULL THEN ${state}::json ELSE (
     SELECT json_object_agg(entry.key, coalesce(s.output, entry.value) ORDER BY entry.ordinality)
     FROM json_each(${state}::json) WITH ORDINALITY AS entry
-    LEFT JOIN json_each_text(${outputs === undefined ? null : JSON.stringify(outputs)}::json) AS named ON named.key = entry.key
+    LEFT JOIN json_each_text(${jsonOrNull(outputs ?? null)}) AS named ON named.key = entry.key
     LEFT JOIN steps s ON s.run_id = ${run_id} AND s.step_key = named.value) END`;
 
 const phaseMicroseconds = sql.fragment`(extract(epoch FROM phase_since) * 1000000)::bigint`;
