@@ -4,10 +4,12 @@ import tseslint from 'typescript-eslint';
 // Which folder can import which. oxlint, which has all other rules, does not support lookahead in patterns.
 // test/architecture/imports.test.ts enforces the same rules over whole import chains.
 
-/** Folders at the top of the repository, imported from any depth. */
-const top = (folders, message, options = {}) => ({ folders, message, ...options });
 /** A folder or package by pattern. */
 const ban = (regex, message, options = {}) => ({ regex, message, ...options });
+/** Folders at the top of the repository. */
+const top = (folders, message, options) => ban(`^#(?:${folders})/`, message, options);
+/** Folders of `shared`, also from the files beside them. */
+const inShared = (folders, message) => ban(`^(?:#shared|\\.)/(?:${folders})/`, message);
 
 const bareBuiltins = ban(
   `^(?:${builtinModules.filter((name) => !name.startsWith('_') && !name.includes(':')).join('|')})$`,
@@ -17,19 +19,23 @@ const environment = ban(
   '^(?:node:)?process$',
   'Only shared/platform/config.ts reads the environment.',
 );
-const extensionless = ban(
-  '^\\.{1,2}/.*(?<!\\.(?:ts|tsx|js|mjs|json|css|svg|ts\\?worker))$',
-  'Relative imports name the file, with its extension.',
+const climbing = ban(
+  '^\\.\\./',
+  'Name a file of another folder by its path from the top: #shared/errors.ts.',
 );
-const everywhere = [bareBuiltins, environment, extensionless];
+const extensionless = ban(
+  '^(?:\\.|#).*(?<!\\.(?:ts|tsx|js|mjs|json|css|svg|ts\\?worker))$',
+  'Imports of files have the extension.',
+);
+const everywhere = [bareBuiltins, environment, climbing, extensionless];
 
 const noNode = ban('^node:', 'Neither the workflow sandbox nor a browser has the modules of Node.');
 const noTemporal = ban(
   '^@temporalio/',
   'Only workflows, activities, worker, api and shared/platform know Temporal.',
 );
-const noNodeHalf = ban(
-  '^\\.{1,2}/(?:.*/)?(?:crypto|db|platform|operations|seed)/',
+const noNodeHalf = inShared(
+  'crypto|db|platform|operations|seed',
   'The pure half of shared takes nothing from its Node half.',
 );
 const noProcesses = top(
@@ -53,7 +59,7 @@ const fences = [
       noNodeHalf,
       noProcesses,
       ban(
-        '^(?!\\.)(?!node:)(?!@temporalio/)(?!zod$)(?!re2js$)',
+        '^(?![.#])(?!node:)(?!@temporalio/)(?!zod$)(?!re2js$)',
         'The pure half takes zod and re2js, no other package.',
       ),
     ],
@@ -67,7 +73,7 @@ const fences = [
       noNodeHalf,
       noProcesses,
       ban(
-        '^(?!\\.)(?!node:)(?!@temporalio/)(?!re2js$)',
+        '^(?![.#])(?!node:)(?!@temporalio/)(?!re2js$)',
         'The graph engine takes re2js at most; zod only as a type.',
         {
           allowTypeImports: true,
@@ -81,10 +87,7 @@ const fences = [
     patterns: [
       noTemporal,
       noProcesses,
-      ban(
-        '^\\.{1,2}/(?:.*/)?(?:db|platform|operations|seed)/',
-        'Ids and secrets know no database.',
-      ),
+      inShared('db|platform|operations|seed', 'Ids and secrets know no database.'),
     ],
   },
   {
@@ -93,22 +96,19 @@ const fences = [
     patterns: [
       noTemporal,
       noProcesses,
-      ban('^\\.{1,2}/(?:.*/)?(?:operations|seed)/', 'SQL modules know no operation.'),
-      ban('^\\.{1,2}/(?:.*/)?platform/', 'SQL modules are given what they need of the platform.'),
+      inShared('operations|seed', 'SQL modules know no operation.'),
+      inShared('platform', 'SQL modules are given what they need of the platform.'),
     ],
   },
   {
     name: 'shared/platform',
     folder: 'shared/platform',
-    patterns: [
-      noProcesses,
-      ban('^\\.{1,2}/(?:.*/)?(?:operations|seed)/', 'The platform knows no operation.'),
-    ],
+    patterns: [noProcesses, inShared('operations|seed', 'The platform knows no operation.')],
   },
   {
     name: 'shared/operations',
     folder: 'shared/operations',
-    patterns: [noProcesses, ban('^\\.{1,2}/(?:.*/)?seed/', 'No operation depends on demo data.')],
+    patterns: [noProcesses, inShared('seed', 'No operation depends on demo data.')],
   },
   { name: 'shared/seed', folder: 'shared/seed', patterns: [noTemporal, noProcesses] },
   {
@@ -121,7 +121,7 @@ const fences = [
       top('api|worker', 'Workflow code takes the pure half of shared, and activities as types.'),
       top('activities', 'Activities are imported as types only.', { allowTypeImports: true }),
       ban(
-        '^(?!\\.)(?!node:)(?!@temporalio/(?:workflow|common)$)',
+        '^(?![.#])(?!node:)(?!@temporalio/(?:workflow|common)$)',
         'The workflow bundle holds @temporalio/workflow and @temporalio/common, no other package.',
         { allowTypeImports: true },
       ),
@@ -178,8 +178,8 @@ const fences = [
         'api|worker|workflows|activities',
         'The command speaks to the service through the client.',
       ),
-      ban(
-        '^\\.{1,2}/(?:.*/)?shared/(?:crypto|db|platform|operations|seed)/',
+      inShared(
+        'crypto|db|platform|operations|seed',
         'The command checks files with the pure half of shared, and reaches the rest through the client.',
       ),
     ],
@@ -195,35 +195,22 @@ const fences = [
         'api|worker|workflows|activities|cli',
         'The console speaks to the service through the client.',
       ),
-      ban(
-        '^\\.{1,2}/(?:.*/)?shared/(?:crypto|db|platform|operations|seed)/',
-        'A browser loads the pure half of shared.',
-      ),
+      inShared('crypto|db|platform|operations|seed', 'A browser loads the pure half of shared.'),
     ],
   },
 ];
 
-/** Depths below a fenced folder that contain files. */
-const LEVELS = [0, 1, 2, 3, 4];
-
-/** One fence per depth: the top of the repository is that many folders up. */
-const fencesOf = ({ name, folder, ignores = [], patterns }) =>
-  LEVELS.map((below) => {
-    const up = folder.split('/').length + below;
-    const regexOf = ({ folders, ...rest }) =>
-      folders === undefined ? rest : { regex: `^(?:\\.\\./){${up}}(?:${folders})/`, ...rest };
-    return {
-      name: `imports of ${name}, level ${below}`,
-      files: [`${folder}/${'*/'.repeat(below)}*.{ts,tsx}`],
-      ignores,
-      rules: {
-        '@typescript-eslint/no-restricted-imports': [
-          'error',
-          { patterns: [...everywhere, ...patterns.map(regexOf)] },
-        ],
-      },
-    };
-  });
+const fenceOf = ({ name, folder, ignores = [], patterns }) => ({
+  name: `imports of ${name}`,
+  files: [`${folder}/**/*.{ts,tsx}`],
+  ignores,
+  rules: {
+    '@typescript-eslint/no-restricted-imports': [
+      'error',
+      { patterns: [...everywhere, ...patterns] },
+    ],
+  },
+});
 
 export default tseslint.config(
   {
@@ -262,7 +249,7 @@ export default tseslint.config(
     },
   },
 
-  ...fences.flatMap(fencesOf),
+  ...fences.map(fenceOf),
 
   {
     name: 'sizes of what is written by hand',
@@ -291,9 +278,14 @@ export default tseslint.config(
     rules: {
       '@typescript-eslint/no-restricted-imports': [
         'error',
-        { patterns: [bareBuiltins, extensionless] },
+        { patterns: [bareBuiltins, climbing, extensionless] },
       ],
     },
+  },
+  {
+    name: 'a package of its own, whose files stand beside those of this one',
+    files: ['bench/peers/**/*.ts'],
+    rules: { '@typescript-eslint/no-restricted-imports': ['error', { patterns: [bareBuiltins] }] },
   },
   {
     name: 'tests',

@@ -1,5 +1,5 @@
 import { Context } from '@temporalio/activity';
-import type { Place } from '../shared/platform/threads/untrusted.ts';
+import type { Place } from '#shared/platform/threads/untrusted.ts';
 
 /** One attempt at a step, as Temporal dispatched it, in either lane. */
 export interface Attempt {

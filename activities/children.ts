@@ -1,12 +1,12 @@
 import { activityInfo, ApplicationFailure } from '@temporalio/activity';
-import type { ChildResult } from '../shared/db/children/steps.ts';
-import { type ControlActivities, FAILURE_NODE } from '../shared/execution.ts';
-import type { ChildCall, ChildPlace, ChildReport } from '../shared/graph/child-step.ts';
-import type { JsonObject } from '../shared/json.ts';
-import { type ChildRules, lookAtChild, startChild } from '../shared/operations/runs/children.ts';
-import type { RunDeps } from '../shared/operations/runs/runs.ts';
-import { judgeUntrusted } from '../shared/platform/threads/untrusted.ts';
-import { asTool } from '../shared/tools.ts';
+import type { ChildResult } from '#shared/db/children/steps.ts';
+import { type ControlActivities, FAILURE_NODE } from '#shared/execution.ts';
+import type { ChildCall, ChildPlace, ChildReport } from '#shared/graph/child-step.ts';
+import type { JsonObject } from '#shared/json.ts';
+import { type ChildRules, lookAtChild, startChild } from '#shared/operations/runs/children.ts';
+import type { RunDeps } from '#shared/operations/runs/runs.ts';
+import { judgeUntrusted } from '#shared/platform/threads/untrusted.ts';
+import { asTool } from '#shared/tools.ts';
 import {
   type CallArguments,
   readArguments,

@@ -1,15 +1,15 @@
 import { encodingKeys, METADATA_ENCODING_KEY, RawValue } from '@temporalio/common';
-import { loadLedger } from '../shared/db/runs/restart.ts';
-import { checkGate } from '../shared/db/gates/clock.ts';
-import { pauseAtGates } from '../shared/db/gates/openings.ts';
-import { abandonRun, reportFailure } from '../shared/db/runs/ends.ts';
-import { settleRun } from '../shared/db/runs/settlements.ts';
-import { recordControl } from '../shared/db/runs/log.ts';
-import type { ControlActivities, LedgerState } from '../shared/execution.ts';
-import { toDollars } from '../shared/money.ts';
-import { notifyParent } from '../shared/operations/runs/notices.ts';
-import { recordRunSpan } from '../shared/operations/runs/run-span.ts';
-import { evaluateStoredChecks } from '../shared/platform/threads/run-checks.ts';
+import { loadLedger } from '#shared/db/runs/restart.ts';
+import { checkGate } from '#shared/db/gates/clock.ts';
+import { pauseAtGates } from '#shared/db/gates/openings.ts';
+import { abandonRun, reportFailure } from '#shared/db/runs/ends.ts';
+import { settleRun } from '#shared/db/runs/settlements.ts';
+import { recordControl } from '#shared/db/runs/log.ts';
+import type { ControlActivities, LedgerState } from '#shared/execution.ts';
+import { toDollars } from '#shared/money.ts';
+import { notifyParent } from '#shared/operations/runs/notices.ts';
+import { recordRunSpan } from '#shared/operations/runs/run-span.ts';
+import { evaluateStoredChecks } from '#shared/platform/threads/run-checks.ts';
 import { type ChildDeps, createChildActivities, executionId } from './children.ts';
 import { withFinalErrors } from './final-errors.ts';
 

@@ -6,22 +6,22 @@ import {
   type DeliveryRound,
   recordAttempt,
   releaseAttempt,
-} from '../shared/db/deliveries/attempts.ts';
-import { secretContext } from '../shared/db/deliveries/endpoints.ts';
-import type { Pool } from '../shared/db/pool.ts';
-import { messageOf } from '../shared/errors.ts';
+} from '#shared/db/deliveries/attempts.ts';
+import { secretContext } from '#shared/db/deliveries/endpoints.ts';
+import type { Pool } from '#shared/db/pool.ts';
+import { messageOf } from '#shared/errors.ts';
 import {
   type DeliveryActivities,
   FAILURE_DELIVERY_ATTEMPT,
   FAILURE_DELIVERY_DEAD,
   FAILURE_DELIVERY_POSTPONED,
   MAX_DELIVERY_BACKOFF_MS,
-} from '../shared/execution.ts';
-import type { Config } from '../shared/platform/config.ts';
-import { postDelivery, type PostOutcome } from '../shared/platform/calls/delivery-post.ts';
-import type { Egress } from '../shared/platform/egress/egress.ts';
-import type { Logger } from '../shared/platform/logger.ts';
-import type { Sealer } from '../shared/crypto/sealing.ts';
+} from '#shared/execution.ts';
+import type { Config } from '#shared/platform/config.ts';
+import { postDelivery, type PostOutcome } from '#shared/platform/calls/delivery-post.ts';
+import type { Egress } from '#shared/platform/egress/egress.ts';
+import type { Logger } from '#shared/platform/logger.ts';
+import type { Sealer } from '#shared/crypto/sealing.ts';
 import { untilStored } from './until-stored.ts';
 
 export interface DeliveryDeps {

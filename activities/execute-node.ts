@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { ApplicationFailure, CancelledFailure } from '@temporalio/activity';
 import { ApplicationFailureCategory } from '@temporalio/common';
-import { jsonDigest } from '../shared/crypto/json-digest.ts';
-import { type CustomTool, findCustomTool, targetOf } from '../shared/db/workflows/custom-tools.ts';
-import { recordStepVerdict } from '../shared/db/audit/governance.ts';
-import { blockedEvidence, blockedText } from '../shared/db/money/blocked.ts';
-import type { Pool } from '../shared/db/pool.ts';
+import { jsonDigest } from '#shared/crypto/json-digest.ts';
+import { type CustomTool, findCustomTool, targetOf } from '#shared/db/workflows/custom-tools.ts';
+import { recordStepVerdict } from '#shared/db/audit/governance.ts';
+import { blockedEvidence, blockedText } from '#shared/db/money/blocked.ts';
+import type { Pool } from '#shared/db/pool.ts';
 import {
   cancelStep,
   finishStep,
@@ -13,8 +13,8 @@ import {
   releaseStep,
   renewClaim,
   type StepEnd,
-} from '../shared/db/runs/step-ends.ts';
-import { messageOf } from '../shared/errors.ts';
+} from '#shared/db/runs/step-ends.ts';
+import { messageOf } from '#shared/errors.ts';
 import {
   FAILURE_BUDGET,
   FAILURE_NODE,
@@ -23,16 +23,16 @@ import {
   type FailureDetails,
   INFRASTRUCTURE_ATTEMPTS,
   type StepCall,
-} from '../shared/execution.ts';
-import { retryDelayMs } from '../shared/graph/kinds.ts';
-import { laneOf } from '../shared/graph/lanes.ts';
-import { type Json, toStorable } from '../shared/json.ts';
-import { withEffects } from '../shared/platform/egress/effects.ts';
-import { WorkBusyError } from '../shared/platform/threads/threads.ts';
-import { CostlyError } from '../shared/platform/threads/untrusted.ts';
-import type { Judgement } from '../shared/policy/judge.ts';
-import { outdatedApproval } from '../shared/rejection.ts';
-import { customToolName } from '../shared/tools.ts';
+} from '#shared/execution.ts';
+import { retryDelayMs } from '#shared/graph/kinds.ts';
+import { laneOf } from '#shared/graph/lanes.ts';
+import { type Json, toStorable } from '#shared/json.ts';
+import { withEffects } from '#shared/platform/egress/effects.ts';
+import { WorkBusyError } from '#shared/platform/threads/threads.ts';
+import { CostlyError } from '#shared/platform/threads/untrusted.ts';
+import type { Judgement } from '#shared/policy/judge.ts';
+import { outdatedApproval } from '#shared/rejection.ts';
+import { customToolName } from '#shared/tools.ts';
 import type { Attempt } from './attempt.ts';
 import { type Consumption, NodeError } from './nodes/node.ts';
 import { runNode } from './run-node.ts';

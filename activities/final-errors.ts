@@ -1,6 +1,6 @@
 import { ApplicationFailure } from '@temporalio/activity';
-import { UnusableLedgerError } from '../shared/db/runs/restart.ts';
-import { messageOf } from '../shared/errors.ts';
+import { UnusableLedgerError } from '#shared/db/runs/restart.ts';
+import { messageOf } from '#shared/errors.ts';
 
 type Activity = (...args: never[]) => Promise<unknown>;
 

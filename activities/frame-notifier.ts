@@ -1,6 +1,6 @@
-import { notifyFrames } from '../shared/db/runs/frames.ts';
-import type { Pool } from '../shared/db/pool.ts';
-import type { Logger } from '../shared/platform/logger.ts';
+import { notifyFrames } from '#shared/db/runs/frames.ts';
+import type { Pool } from '#shared/db/pool.ts';
+import type { Logger } from '#shared/platform/logger.ts';
 
 export interface FrameNotifier {
   /** Wakes the streams of a run soon. Call it after the commit that wrote the frames. */

@@ -4,12 +4,12 @@ import type {
   ScheduleActivities,
   ShortStepActivities,
   StepActivities,
-} from '../shared/execution.ts';
-import type { DispatchDeps } from '../shared/operations/runs/executions.ts';
-import { findRunnable } from '../shared/operations/runs/find-runnable.ts';
-import type { Egress } from '../shared/platform/egress/egress.ts';
-import type { Mailer } from '../shared/platform/mailer.ts';
-import type { Sealer } from '../shared/crypto/sealing.ts';
+} from '#shared/execution.ts';
+import type { DispatchDeps } from '#shared/operations/runs/executions.ts';
+import { findRunnable } from '#shared/operations/runs/find-runnable.ts';
+import type { Egress } from '#shared/platform/egress/egress.ts';
+import type { Mailer } from '#shared/platform/mailer.ts';
+import type { Sealer } from '#shared/crypto/sealing.ts';
 import { createDeltaNotifier } from './agents/delta-notifier.ts';
 import { createRecentCalls } from './agents/recent-calls.ts';
 import { currentAttempt } from './attempt.ts';

@@ -1,16 +1,16 @@
 import { ApplicationFailure, CancelledFailure } from '@temporalio/activity';
 import { ApplicationFailureCategory } from '@temporalio/common';
-import { messageOf } from '../shared/errors.ts';
+import { messageOf } from '#shared/errors.ts';
 import {
   FAILURE_MOVES,
   type ShortStepActivities,
   SHORT_ATTEMPT_MS,
   type StepCall,
   type WorkedSpan,
-} from '../shared/execution.ts';
-import type { Json } from '../shared/json.ts';
-import type { Logger } from '../shared/platform/logger.ts';
-import { CostlyError } from '../shared/platform/threads/untrusted.ts';
+} from '#shared/execution.ts';
+import type { Json } from '#shared/json.ts';
+import type { Logger } from '#shared/platform/logger.ts';
+import { CostlyError } from '#shared/platform/threads/untrusted.ts';
 import { type Attempt, shortAttempt } from './attempt.ts';
 import { createShortLane } from './short-lane.ts';
 

@@ -1,8 +1,8 @@
-import { toDollars } from '../shared/money.ts';
-import type { StepCall } from '../shared/execution.ts';
-import { nodeLabel } from '../shared/graph/compile.ts';
-import { modelAttributes, nameOfModel } from '../shared/platform/tracing/model-attributes.ts';
-import { agentPlace, runPlaces } from '../shared/platform/tracing/run-places.ts';
+import { toDollars } from '#shared/money.ts';
+import type { StepCall } from '#shared/execution.ts';
+import { nodeLabel } from '#shared/graph/compile.ts';
+import { modelAttributes, nameOfModel } from '#shared/platform/tracing/model-attributes.ts';
+import { agentPlace, runPlaces } from '#shared/platform/tracing/run-places.ts';
 import {
   annotate,
   isTracing,
@@ -12,7 +12,7 @@ import {
   type SpanPlace,
   traced,
   tracedBelow,
-} from '../shared/platform/tracing/spans.ts';
+} from '#shared/platform/tracing/spans.ts';
 import type { Consumption } from './nodes/node.ts';
 import { type AttemptOutcome, spendingOf } from './step-context.ts';
 

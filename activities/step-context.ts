@@ -1,15 +1,15 @@
-import type { CustomTool } from '../shared/db/workflows/custom-tools.ts';
-import type { Sealer } from '../shared/crypto/sealing.ts';
-import type { Pool } from '../shared/db/pool.ts';
-import type { Beginning } from '../shared/db/runs/step-ends.ts';
-import type { Logger } from '../shared/platform/logger.ts';
-import type { StepSecrets } from '../shared/platform/secrets/open-secrets.ts';
+import type { CustomTool } from '#shared/db/workflows/custom-tools.ts';
+import type { Sealer } from '#shared/crypto/sealing.ts';
+import type { Pool } from '#shared/db/pool.ts';
+import type { Beginning } from '#shared/db/runs/step-ends.ts';
+import type { Logger } from '#shared/platform/logger.ts';
+import type { StepSecrets } from '#shared/platform/secrets/open-secrets.ts';
 import type { FrameNotifier } from './frame-notifier.ts';
 import type { DeltaNotifier } from './agents/delta-notifier.ts';
 import type { CallApproval } from './agents/call.ts';
 import type { RecentCalls } from './agents/recent-calls.ts';
 import type { TurnContext } from './agents/turn.ts';
-import type { PriceOverrides } from '../shared/prices.ts';
+import type { PriceOverrides } from '#shared/prices.ts';
 import { type Consumption, NodeError, type NodeRunners } from './nodes/node.ts';
 import type { PolicyCache } from './policies.ts';
 

@@ -1,14 +1,14 @@
-import type { Sealer } from '../shared/crypto/sealing.ts';
-import type { Pool } from '../shared/db/pool.ts';
-import type { CustomTool } from '../shared/db/workflows/custom-tools.ts';
-import { useSecrets } from '../shared/db/workflows/secrets.ts';
-import type { StepCall } from '../shared/execution.ts';
-import { isObject } from '../shared/graph/json-value.ts';
-import type { JsonObject } from '../shared/json.ts';
-import { secretNamesOfTool } from '../shared/platform/calls/custom-tool.ts';
-import type { RequestCheck } from '../shared/platform/egress/egress.ts';
-import { openSecrets, type StepSecrets } from '../shared/platform/secrets/open-secrets.ts';
-import type { SecretCutter } from '../shared/platform/secrets/secret-cutter.ts';
+import type { Sealer } from '#shared/crypto/sealing.ts';
+import type { Pool } from '#shared/db/pool.ts';
+import type { CustomTool } from '#shared/db/workflows/custom-tools.ts';
+import { useSecrets } from '#shared/db/workflows/secrets.ts';
+import type { StepCall } from '#shared/execution.ts';
+import { isObject } from '#shared/graph/json-value.ts';
+import type { JsonObject } from '#shared/json.ts';
+import { secretNamesOfTool } from '#shared/platform/calls/custom-tool.ts';
+import type { RequestCheck } from '#shared/platform/egress/egress.ts';
+import { openSecrets, type StepSecrets } from '#shared/platform/secrets/open-secrets.ts';
+import type { SecretCutter } from '#shared/platform/secrets/secret-cutter.ts';
 import type { NodeCall } from './nodes/node.ts';
 
 /**

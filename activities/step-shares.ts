@@ -1,6 +1,6 @@
 import { ApplicationFailure } from '@temporalio/activity';
 import { ApplicationFailureCategory } from '@temporalio/common';
-import { FAILURE_OVERFLOWS, type StepActivities } from '../shared/execution.ts';
+import { FAILURE_OVERFLOWS, type StepActivities } from '#shared/execution.ts';
 
 /**
  * Shares a worker's slots for steps between workspaces. A workspace may hold as many slots as are free, at least one.

@@ -1,8 +1,8 @@
 import { ApplicationFailure } from '@temporalio/activity';
-import { messageOf } from '../shared/errors.ts';
-import type { ScheduleActivities } from '../shared/execution.ts';
-import type { RunDeps } from '../shared/operations/runs/runs.ts';
-import { runTick } from '../shared/operations/schedules/ticks.ts';
+import { messageOf } from '#shared/errors.ts';
+import type { ScheduleActivities } from '#shared/execution.ts';
+import type { RunDeps } from '#shared/operations/runs/runs.ts';
+import { runTick } from '#shared/operations/schedules/ticks.ts';
 
 /**
  * One tick of a schedule, as a local activity. It may run twice: after a crash between its commit and the completion of

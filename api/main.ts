@@ -1,17 +1,17 @@
-import '../shared/platform/empty-variables.ts';
+import '#shared/platform/empty-variables.ts';
 import { collectDefaultMetrics, Registry } from 'prom-client';
-import { adoptPlainCodes } from '../shared/db/people/invite-codes.ts';
-import { connectDatabase, type Pool } from '../shared/db/pool.ts';
-import { ensureDefaultWorkspace } from '../shared/db/people/workspaces.ts';
-import { messageOf } from '../shared/errors.ts';
-import { createDemoData } from '../shared/seed/demo-data.ts';
-import { inviteRules } from '../shared/operations/invitations.ts';
-import { findRunnable } from '../shared/operations/runs/find-runnable.ts';
-import { ensureOwnerPassword } from '../shared/operations/sign-in.ts';
-import { loadConfig } from '../shared/platform/config.ts';
-import { createLogger } from '../shared/platform/logger.ts';
-import { connectTemporal } from '../shared/platform/temporal.ts';
-import { startTracing } from '../shared/platform/tracing/start.ts';
+import { adoptPlainCodes } from '#shared/db/people/invite-codes.ts';
+import { connectDatabase, type Pool } from '#shared/db/pool.ts';
+import { ensureDefaultWorkspace } from '#shared/db/people/workspaces.ts';
+import { messageOf } from '#shared/errors.ts';
+import { createDemoData } from '#shared/seed/demo-data.ts';
+import { inviteRules } from '#shared/operations/invitations.ts';
+import { findRunnable } from '#shared/operations/runs/find-runnable.ts';
+import { ensureOwnerPassword } from '#shared/operations/sign-in.ts';
+import { loadConfig } from '#shared/platform/config.ts';
+import { createLogger } from '#shared/platform/logger.ts';
+import { connectTemporal } from '#shared/platform/temporal.ts';
+import { startTracing } from '#shared/platform/tracing/start.ts';
 import { buildApp } from './app.ts';
 
 /** How long the process waits for requests in progress before it exits. */

@@ -1,30 +1,30 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Actor } from '../shared/actor.ts';
-import type { NotReused } from '../shared/contract/fork.ts';
-import type { NodeTest } from '../shared/contract/node-test.ts';
-import type { Run } from '../shared/contract/run.ts';
-import { assignGate, type Assignment } from '../shared/db/gates/assignments.ts';
-import { newRunRecord, readRun } from '../shared/db/runs/runs.ts';
-import type { Override } from '../shared/db/runs/resumes.ts';
-import { notFound } from '../shared/errors.ts';
+import type { Actor } from '#shared/actor.ts';
+import type { NotReused } from '#shared/contract/fork.ts';
+import type { NodeTest } from '#shared/contract/node-test.ts';
+import type { Run } from '#shared/contract/run.ts';
+import { assignGate, type Assignment } from '#shared/db/gates/assignments.ts';
+import { newRunRecord, readRun } from '#shared/db/runs/runs.ts';
+import type { Override } from '#shared/db/runs/resumes.ts';
+import { notFound } from '#shared/errors.ts';
 import {
   type Forked,
   forkRun,
   type ForkRequest,
   rerunRun,
   type RerunRequest,
-} from '../shared/operations/runs/forks.ts';
-import { type NodeTestRequest, testNode } from '../shared/operations/runs/node-tests.ts';
-import { checkDecision } from '../shared/operations/gates/check-decision.ts';
+} from '#shared/operations/runs/forks.ts';
+import { type NodeTestRequest, testNode } from '#shared/operations/runs/node-tests.ts';
+import { checkDecision } from '#shared/operations/gates/check-decision.ts';
 import {
   cancelRun,
   decideGate,
   resumeRun,
   type StartRequest,
   startRun,
-} from '../shared/operations/runs/runs.ts';
-import { MAX_STEPS_IN_RUN } from '../shared/limits.ts';
-import type { RequestedDecision } from '../shared/operations/runs/tool-calls.ts';
+} from '#shared/operations/runs/runs.ts';
+import { MAX_STEPS_IN_RUN } from '#shared/limits.ts';
+import type { RequestedDecision } from '#shared/operations/runs/tool-calls.ts';
 import { databaseProblem } from './http/database-errors.ts';
 import { restOf } from './http/run-watch.ts';
 import { shownRun } from './identity/shown-gates.ts';

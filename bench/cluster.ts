@@ -1,10 +1,10 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { Client } from '@temporalio/client';
-import type { Addresses, Cluster } from '../scripts/cluster/cluster.ts';
-import { createThrowawayCluster } from '../scripts/cluster/throwaway.ts';
-import { since } from '../scripts/stack/output.ts';
-import { connectLocally } from '../scripts/stack/temporal.ts';
+import type { Addresses, Cluster } from '#scripts/cluster/cluster.ts';
+import { createThrowawayCluster } from '#scripts/cluster/throwaway.ts';
+import { since } from '#scripts/stack/output.ts';
+import { connectLocally } from '#scripts/stack/temporal.ts';
 import { type Service, serviceClient } from './api-client.ts';
 import { chain, ordinaryChain } from './graphs.ts';
 import { runBenchmark } from './lifecycle.ts';

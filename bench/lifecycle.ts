@@ -1,4 +1,4 @@
-import { messageOf } from '../scripts/stack/output.ts';
+import { messageOf } from '#scripts/stack/output.ts';
 import { createProcesses, type Processes } from './processes.ts';
 
 /**

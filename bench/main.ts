@@ -1,6 +1,6 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { messageOf, since } from '../scripts/stack/output.ts';
+import { messageOf, since } from '#scripts/stack/output.ts';
 import { runBenchmark } from './lifecycle.ts';
 import { admission } from './measures/admission.ts';
 import { agents } from './measures/agents/agents.ts';

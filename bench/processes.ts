@@ -1,15 +1,15 @@
-import { nodeFlags } from '../scripts/stack/node-flags.ts';
+import { nodeFlags } from '#scripts/stack/node-flags.ts';
 import { lstatSync, readdirSync, readFileSync, readlinkSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { startChild, type Child, type ChildSpec } from '../scripts/stack/children.ts';
-import type { Claim } from '../scripts/stack/claim.ts';
-import { messageOf } from '../scripts/stack/output.ts';
-import { readyMessage } from '../scripts/stack/supervisor.ts';
+import { startChild, type Child, type ChildSpec } from '#scripts/stack/children.ts';
+import type { Claim } from '#scripts/stack/claim.ts';
+import { messageOf } from '#scripts/stack/output.ts';
+import { readyMessage } from '#scripts/stack/supervisor.ts';
 import {
   claimTemporaryFolder,
   clearEarlierRuns,
   removeFolder,
-} from '../scripts/stack/temporary-folder.ts';
+} from '#scripts/stack/temporary-folder.ts';
 
 export const projectDir = join(import.meta.dirname, '..');
 const folderPrefix = 'durable-workflows-bench-';

@@ -1,7 +1,7 @@
 import { Agent, request } from 'undici';
-import { connectDatabase } from '../shared/db/pool.ts';
-import { createWorkspace } from '../shared/db/people/workspaces.ts';
-import { hashPassword } from '../shared/platform/secrets/passwords.ts';
+import { connectDatabase } from '#shared/db/pool.ts';
+import { createWorkspace } from '#shared/db/people/workspaces.ts';
+import { hashPassword } from '#shared/platform/secrets/passwords.ts';
 import { query, type Stack } from './stack.ts';
 
 /** A second workspace on the enterprise plan, whose owner is signed in. */

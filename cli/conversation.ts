@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { Message, Run, Step } from '../client/index.ts';
+import type { Message, Run, Step } from '#client/index.ts';
 import { printable, type Paint } from './output.ts';
 
 type Of<Role extends Message['role']> = Extract<Message, { role: Role }>;

@@ -1,4 +1,4 @@
-import type { Client, JsonObject, PendingGate, Run } from '../client/index.ts';
+import type { Client, JsonObject, PendingGate, Run } from '#client/index.ts';
 import { Ending, exitCodes, misuse } from './endings.ts';
 import { objectIn, readJsonObject } from './input.ts';
 import { createOutput, exactJson, type Output } from './output.ts';

@@ -1,4 +1,4 @@
-import { ApiError, ConnectionError, type RunStatus, StreamError } from '../client/index.ts';
+import { ApiError, ConnectionError, type RunStatus, StreamError } from '#client/index.ts';
 
 /** The exit codes by meaning. */
 export const exitCodes = {

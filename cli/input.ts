@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { text } from 'node:stream/consumers';
-import type { JsonObject } from '../client/index.ts';
+import type { JsonObject } from '#client/index.ts';
 import { misuse } from './endings.ts';
 
 declare global {

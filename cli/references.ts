@@ -1,4 +1,4 @@
-import type { Client } from '../client/index.ts';
+import type { Client } from '#client/index.ts';
 import { refusal } from './endings.ts';
 
 /** How users refer to objects of one kind. */

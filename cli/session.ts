@@ -1,4 +1,4 @@
-import { type Client, createClient, type WriteOptions } from '../client/index.ts';
+import { type Client, createClient, type WriteOptions } from '#client/index.ts';
 import { type Command, Option } from 'commander';
 import { refusal } from './endings.ts';
 import { environment } from './environment.ts';

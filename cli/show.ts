@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import type { Client } from '../client/index.ts';
+import type { Client } from '#client/index.ts';
 import { inSession } from './session.ts';
 
 /** How a group shows one of its records. */

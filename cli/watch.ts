@@ -1,10 +1,4 @@
-import {
-  type Client,
-  type PendingGate,
-  type Run,
-  type Step,
-  StreamError,
-} from '../client/index.ts';
+import { type Client, type PendingGate, type Run, type Step, StreamError } from '#client/index.ts';
 import { exactJson, type Output, painter, printable } from './output.ts';
 
 /** Maximum wait before the next read of a run, with and without a stream. */

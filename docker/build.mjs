@@ -1,7 +1,7 @@
 // Builds dist/ for the image: the compiled sources in the same folders, the files they read next to them, the console,
 // and the workflow code as one bundle. Run from any folder: node docker/build.mjs
 import { spawnSync } from 'node:child_process';
-import { cpSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { cpSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 const root = join(import.meta.dirname, '..');
@@ -31,8 +31,16 @@ const assets = (path) => statSync(path).isDirectory() || !path.endsWith('.ts');
 for (const folder of ['api', 'worker', 'activities', 'shared', 'migrations']) {
   cpSync(join(root, folder), join(dist, folder), { recursive: true, filter: assets });
 }
-cpSync(join(root, 'package.json'), join(dist, 'package.json'));
+// The sources import `#shared/errors.ts`; here that is the compiled file.
+const { imports, ...description } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+const compiledImports = Object.fromEntries(
+  Object.entries(imports).map(([name, path]) => [name, path.replace(/\.tsx?$/, '.js')]),
+);
+writeFileSync(
+  join(dist, 'package.json'),
+  JSON.stringify({ ...description, imports: compiledImports }, null, 2),
+);
 
-const { bundleWorkflows } = await import('../worker/bundle.ts');
+const { bundleWorkflows } = await import('#worker/bundle.ts');
 const { code } = await bundleWorkflows();
 writeFileSync(join(dist, 'workflow-bundle.js'), code);

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { loadConfig } from '../shared/platform/config.ts';
+import { loadConfig } from '#shared/platform/config.ts';
 import { type Addresses, type Cluster, createCluster } from './cluster/cluster.ts';
 import { claimFolder } from './stack/claim.ts';
 import { loadEnvFile } from './stack/env-file.ts';

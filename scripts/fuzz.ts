@@ -1,10 +1,10 @@
 import { cpSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { parseArgs } from 'node:util';
-import { refusalsOf, reportOf } from '../test/fuzz/report.ts';
-import { runFuzz } from '../test/fuzz/run-fuzz.ts';
-import { startFuzzedService } from '../test/fuzz/target.ts';
-import { migrate } from '../shared/db/migrate.ts';
+import { refusalsOf, reportOf } from '#test/fuzz/report.ts';
+import { runFuzz } from '#test/fuzz/run-fuzz.ts';
+import { startFuzzedService } from '#test/fuzz/target.ts';
+import { migrate } from '#shared/db/migrate.ts';
 import { cloneDatabase, createTemplate, databaseUrl } from './stack/databases.ts';
 import { messageOf } from './stack/output.ts';
 import { claimTemporaryFolder, clearEarlierRuns, removeFolder } from './stack/temporary-folder.ts';

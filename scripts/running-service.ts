@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Config, loadConfig } from '../shared/platform/config.ts';
+import { type Config, loadConfig } from '#shared/platform/config.ts';
 import { loadEnvFile } from './stack/env-file.ts';
 
 /**

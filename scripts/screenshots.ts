@@ -2,8 +2,8 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { chromium, type Browser } from 'playwright-core';
-import { createClient, type Client } from '../client/index.ts';
-import { messageOf } from '../shared/errors.ts';
+import { createClient, type Client } from '#client/index.ts';
+import { messageOf } from '#shared/errors.ts';
 import { findApi } from './running-service.ts';
 import { findChromium } from './stack/chromium.mjs';
 

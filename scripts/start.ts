@@ -1,12 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import { accessSync, constants, existsSync, mkdirSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { connectDatabase } from '../shared/db/pool.ts';
-import { readOwnerAccount } from '../shared/db/people/sign-ins.ts';
-import { loadConfig } from '../shared/platform/config.ts';
-import type { Config } from '../shared/platform/config.ts';
-import { createSessionTokens } from '../shared/platform/secrets/session-tokens.ts';
-import { recordExample, readExamples } from '../shared/db/workflows/examples-made.ts';
+import { connectDatabase } from '#shared/db/pool.ts';
+import { readOwnerAccount } from '#shared/db/people/sign-ins.ts';
+import { loadConfig } from '#shared/platform/config.ts';
+import type { Config } from '#shared/platform/config.ts';
+import { createSessionTokens } from '#shared/platform/secrets/session-tokens.ts';
+import { recordExample, readExamples } from '#shared/db/workflows/examples-made.ts';
 import { type ExampleMemory, seed } from './seed.ts';
 import { claimFolder } from './stack/claim.ts';
 import type { Claim } from './stack/claim.ts';

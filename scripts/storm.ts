@@ -1,8 +1,8 @@
 import { cpSync, existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { parseArgs } from 'node:util';
-import { printReport, reportFile } from '../test/storm/report.ts';
-import { runStorm } from '../test/storm/run-storm.ts';
+import { printReport, reportFile } from '#test/storm/report.ts';
+import { runStorm } from '#test/storm/run-storm.ts';
 import { messageOf } from './stack/output.ts';
 import { claimTemporaryFolder, clearEarlierRuns, removeFolder } from './stack/temporary-folder.ts';
 import { temporaryPlace } from './stack/test-servers.ts';

@@ -1,9 +1,9 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { migrate } from '../shared/db/migrate.ts';
-import { checks, type Target } from '../test/clients/checks.ts';
-import { missing } from '../test/clients/tools.ts';
-import { type Installation, startInstallation } from '../test/seed/installation.ts';
+import { migrate } from '#shared/db/migrate.ts';
+import { checks, type Target } from '#test/clients/checks.ts';
+import { missing } from '#test/clients/tools.ts';
+import { type Installation, startInstallation } from '#test/seed/installation.ts';
 import { createTemplate } from './stack/databases.ts';
 import { messageOf, since } from './stack/output.ts';
 import { removeFolder } from './stack/temporary-folder.ts';

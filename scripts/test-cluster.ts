@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { type RollingRestart, rollingRestart } from '../test/cluster/rolling-restart.ts';
+import { type RollingRestart, rollingRestart } from '#test/cluster/rolling-restart.ts';
 import { startTemporalServer, temporalPorts } from './cluster/temporal-server.ts';
 import { createThrowawayCluster } from './cluster/throwaway.ts';
 import type { Claim } from './stack/claim.ts';

@@ -8,11 +8,11 @@ import {
   checkDownAndUp,
   checkOwnServers,
   checkRestarts,
-} from '../test/image/checks.ts';
-import { provideCompose } from '../test/image/compose.ts';
-import { createDeployment, type Deployment } from '../test/image/deployment.ts';
-import { findEngine, Missing, run } from '../test/image/engine.ts';
-import { provideBaseImages } from '../test/image/stand-ins.ts';
+} from '#test/image/checks.ts';
+import { provideCompose } from '#test/image/compose.ts';
+import { createDeployment, type Deployment } from '#test/image/deployment.ts';
+import { findEngine, Missing, run } from '#test/image/engine.ts';
+import { provideBaseImages } from '#test/image/stand-ins.ts';
 import { messageOf, since } from './stack/output.ts';
 
 /**

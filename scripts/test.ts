@@ -1,6 +1,6 @@
 import type { ChildProcess } from 'node:child_process';
 import { join } from 'node:path';
-import { migrate } from '../shared/db/migrate.ts';
+import { migrate } from '#shared/db/migrate.ts';
 import { checkSteps, runChecks } from './check/steps.ts';
 import { relatedTests } from './related/index.ts';
 import type { Claim } from './stack/claim.ts';

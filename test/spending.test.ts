@@ -7,7 +7,7 @@ import {
   type RunRoom,
   type StepCost,
   UNKNOWN_COST,
-} from '../shared/spending.ts';
+} from '#shared/spending.ts';
 
 const exact = (micros: number): StepCost => ({ least: micros, most: micros });
 const bounded = (most: number): StepCost => ({ least: 1, most });

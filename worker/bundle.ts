@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import { bundleWorkflowCode } from '@temporalio/worker';
-import { moduleUrl } from '../shared/platform/module-url.ts';
+import { moduleUrl } from '#shared/platform/module-url.ts';
 
 /**
  * Bundles the workflow code for the sandbox, in 1 to 3 s. In production this happens once, when the image is built, and

@@ -8,25 +8,25 @@ import {
   type WorkerOptions,
   type WorkflowBundleOption,
 } from '@temporalio/worker';
-import { type Activities, createActivities } from '../activities/index.ts';
-import { createNodeRunners } from '../activities/nodes/runners.ts';
-import type { Pool } from '../shared/db/pool.ts';
+import { type Activities, createActivities } from '#activities/index.ts';
+import { createNodeRunners } from '#activities/nodes/runners.ts';
+import type { Pool } from '#shared/db/pool.ts';
 import type { WorkerMetrics } from './metrics.ts';
 import { requireActivities } from './required-activities.ts';
-import { startBookkeeping } from '../shared/operations/bookkeeping.ts';
-import { startDeliveryDispatch } from '../shared/operations/data/delivery-dispatch.ts';
-import { startJobWatch } from '../shared/operations/jobs/dispatch.ts';
-import { releaseDueRuns } from '../shared/operations/runs/due-gates.ts';
-import { startChildStarts, startReconciler } from '../shared/operations/runs/reconcile.ts';
-import { startScheduleSync } from '../shared/operations/schedules/sync.ts';
-import type { Config } from '../shared/platform/config.ts';
-import { createEgress } from '../shared/platform/egress/egress.ts';
-import type { ServiceAddress } from '../shared/platform/egress/own.ts';
-import { ownServices } from '../shared/platform/egress/own-services.ts';
-import type { Logger } from '../shared/platform/logger.ts';
-import { createMailer } from '../shared/platform/mailer.ts';
-import { createSealer } from '../shared/crypto/sealing.ts';
-import { connectOptions, dataConverter, type TemporalLink } from '../shared/platform/temporal.ts';
+import { startBookkeeping } from '#shared/operations/bookkeeping.ts';
+import { startDeliveryDispatch } from '#shared/operations/data/delivery-dispatch.ts';
+import { startJobWatch } from '#shared/operations/jobs/dispatch.ts';
+import { releaseDueRuns } from '#shared/operations/runs/due-gates.ts';
+import { startChildStarts, startReconciler } from '#shared/operations/runs/reconcile.ts';
+import { startScheduleSync } from '#shared/operations/schedules/sync.ts';
+import type { Config } from '#shared/platform/config.ts';
+import { createEgress } from '#shared/platform/egress/egress.ts';
+import type { ServiceAddress } from '#shared/platform/egress/own.ts';
+import { ownServices } from '#shared/platform/egress/own-services.ts';
+import type { Logger } from '#shared/platform/logger.ts';
+import { createMailer } from '#shared/platform/mailer.ts';
+import { createSealer } from '#shared/crypto/sealing.ts';
+import { connectOptions, dataConverter, type TemporalLink } from '#shared/platform/temporal.ts';
 import { watchWorkflowThreads } from './workflow-threads.ts';
 
 export interface WorkerDeps {

@@ -1,11 +1,11 @@
-import '../shared/platform/empty-variables.ts';
+import '#shared/platform/empty-variables.ts';
 import { type AddressInfo, createServer } from 'node:net';
 import { Runtime } from '@temporalio/worker';
-import { connectDatabase } from '../shared/db/pool.ts';
-import { loadConfig } from '../shared/platform/config.ts';
-import { createLogger } from '../shared/platform/logger.ts';
-import { connectTemporal, registerSearchAttributes } from '../shared/platform/temporal.ts';
-import { startTracing } from '../shared/platform/tracing/start.ts';
+import { connectDatabase } from '#shared/db/pool.ts';
+import { loadConfig } from '#shared/platform/config.ts';
+import { createLogger } from '#shared/platform/logger.ts';
+import { connectTemporal, registerSearchAttributes } from '#shared/platform/temporal.ts';
+import { startTracing } from '#shared/platform/tracing/start.ts';
 import { bundleWorkflows } from './bundle.ts';
 import { createWorker } from './create-worker.ts';
 import { createWorkerMetrics, serveMetrics } from './metrics.ts';

@@ -1,13 +1,13 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
-import { attemptOutcomes, type StepMetrics } from '../activities/step-context.ts';
-import type { Pool } from '../shared/db/pool.ts';
-import { countOpenRuns } from '../shared/db/runs/open-runs.ts';
-import { isRebound } from '../shared/platform/egress/known-host.ts';
-import type { ReconcilerMetrics } from '../shared/operations/runs/reconcile.ts';
-import { taskFailures } from '../shared/operations/runs/stuck-tasks.ts';
-import type { Logger } from '../shared/platform/logger.ts';
+import { attemptOutcomes, type StepMetrics } from '#activities/step-context.ts';
+import type { Pool } from '#shared/db/pool.ts';
+import { countOpenRuns } from '#shared/db/runs/open-runs.ts';
+import { isRebound } from '#shared/platform/egress/known-host.ts';
+import type { ReconcilerMetrics } from '#shared/operations/runs/reconcile.ts';
+import { taskFailures } from '#shared/operations/runs/stuck-tasks.ts';
+import type { Logger } from '#shared/platform/logger.ts';
 
 export interface WorkerMetrics {
   contentType: string;

@@ -1,4 +1,4 @@
-import type { Activities } from '../activities/index.ts';
+import type { Activities } from '#activities/index.ts';
 
 type Queue = Exclude<keyof Activities, 'close'>;
 

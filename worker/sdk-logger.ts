@@ -1,5 +1,5 @@
 import type { Logger as SdkLogger, LogLevel } from '@temporalio/worker';
-import type { Logger } from '../shared/platform/logger.ts';
+import type { Logger } from '#shared/platform/logger.ts';
 
 /**
  * The SDK's and the workflows' log lines in the service's log. A failed step or run is logged at `info`, since it is in

@@ -5,9 +5,9 @@ import {
   type ScheduleOptions,
   ScheduleOverlapPolicy,
 } from '@temporalio/client';
-import { SWEEP_WORKFLOW, type SweepInput } from '../shared/execution.ts';
-import type { Logger } from '../shared/platform/logger.ts';
-import type { TemporalLink } from '../shared/platform/temporal.ts';
+import { SWEEP_WORKFLOW, type SweepInput } from '#shared/execution.ts';
+import type { Logger } from '#shared/platform/logger.ts';
+import type { TemporalLink } from '#shared/platform/temporal.ts';
 
 /** One per installation: several may share a namespace, but not the names of their task queues. */
 export const sweepScheduleId = (taskQueuePrefix: string): string =>

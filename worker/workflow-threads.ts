@@ -1,6 +1,6 @@
 import { basename } from 'node:path';
 import workerThreads, { Worker } from 'node:worker_threads';
-import { moduleUrl } from '../shared/platform/module-url.ts';
+import { moduleUrl } from '#shared/platform/module-url.ts';
 
 /** What a workflow thread receives. */
 export interface WorkflowThreadData {

@@ -4,7 +4,7 @@ import {
   type DeliveryActivities,
   type DeliveryResult,
   MAX_DELIVERY_BACKOFF_MS,
-} from '../shared/execution.ts';
+} from '#shared/execution.ts';
 import { isAmount, isText, requireInput } from './received.ts';
 
 const inputFields = {

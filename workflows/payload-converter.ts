@@ -7,7 +7,7 @@ import {
   UndefinedPayloadConverter,
   ValueError,
 } from '@temporalio/common';
-import { UNSTORED } from '../shared/execution.ts';
+import { UNSTORED } from '#shared/execution.ts';
 import { NativeJsonConverter } from './native-payloads.ts';
 
 /**

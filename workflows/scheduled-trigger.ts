@@ -1,6 +1,6 @@
 import { ApplicationFailure, workflowInfo } from '@temporalio/workflow';
 import { defineSearchAttributeKey, SearchAttributeType } from '@temporalio/common';
-import type { ScheduleActivities, ScheduledTriggerInput, TickResult } from '../shared/execution.ts';
+import type { ScheduleActivities, ScheduledTriggerInput, TickResult } from '#shared/execution.ts';
 import { proxyBookkeeping } from './local-attempts.ts';
 import { isText, requireInput } from './received.ts';
 

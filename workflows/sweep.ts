@@ -5,8 +5,8 @@ import {
   sleep,
   workflowInfo,
 } from '@temporalio/workflow';
-import type { BackgroundActivities, SweepInput } from '../shared/execution.ts';
-import type { SweepPart, SweepProgress, SweepTotals } from '../shared/values/sweep.ts';
+import type { BackgroundActivities, SweepInput } from '#shared/execution.ts';
+import type { SweepPart, SweepProgress, SweepTotals } from '#shared/values/sweep.ts';
 import { hasFields, isAmount, isText, optional, requireInput } from './received.ts';
 
 const inputFields = {

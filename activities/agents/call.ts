@@ -1,10 +1,10 @@
 import { ApplicationFailure } from '@temporalio/activity';
-import { MAX_RESULT_CHARACTERS } from '../../shared/agents/loop.ts';
-import { callDigest } from '../../shared/crypto/call-digest.ts';
-import { readCall, type StoredCall } from '../../shared/db/agents/conversations.ts';
-import type { Pool } from '../../shared/db/pool.ts';
-import { type AgentPart, FAILURE_NODE, type StepCall } from '../../shared/execution.ts';
-import type { Json, JsonObject } from '../../shared/json.ts';
+import { MAX_RESULT_CHARACTERS } from '#shared/agents/loop.ts';
+import { callDigest } from '#shared/crypto/call-digest.ts';
+import { readCall, type StoredCall } from '#shared/db/agents/conversations.ts';
+import type { Pool } from '#shared/db/pool.ts';
+import { type AgentPart, FAILURE_NODE, type StepCall } from '#shared/execution.ts';
+import type { Json, JsonObject } from '#shared/json.ts';
 import type { Redact } from './redact.ts';
 
 export interface CallArguments {

@@ -1,6 +1,6 @@
-import { type AgentDelta, notifyDeltas, payloadsOf } from '../../shared/db/agents/deltas.ts';
-import type { Pool } from '../../shared/db/pool.ts';
-import type { Logger } from '../../shared/platform/logger.ts';
+import { type AgentDelta, notifyDeltas, payloadsOf } from '#shared/db/agents/deltas.ts';
+import type { Pool } from '#shared/db/pool.ts';
+import type { Logger } from '#shared/platform/logger.ts';
 
 export interface DeltaNotifier {
   /** Sends a piece of a model's answer soon. Never fails. */

@@ -4,14 +4,14 @@ import {
   progressOf,
   type TurnProgress,
   type TurnRecord,
-} from '../../shared/agents/turn-record.ts';
-import type { StreamFrame } from '../../shared/contract/stream.ts';
-import { type AgentPart, FAILURE_NODE, type StepCall } from '../../shared/execution.ts';
-import type { Json } from '../../shared/json.ts';
-import { toDollars } from '../../shared/money.ts';
-import type { Consumption } from '../nodes/node.ts';
-import type { Attempt } from '../attempt.ts';
-import type { ExecuteNodeDeps } from '../step-context.ts';
+} from '#shared/agents/turn-record.ts';
+import type { StreamFrame } from '#shared/contract/stream.ts';
+import { type AgentPart, FAILURE_NODE, type StepCall } from '#shared/execution.ts';
+import type { Json } from '#shared/json.ts';
+import { toDollars } from '#shared/money.ts';
+import type { Consumption } from '#activities/nodes/node.ts';
+import type { Attempt } from '#activities/attempt.ts';
+import type { ExecuteNodeDeps } from '#activities/step-context.ts';
 import { type CallApproval, readArguments, requireOwnApproval } from './call.ts';
 import { resolveTools } from './tools.ts';
 import { readTurnContext, type TurnContext } from './turn.ts';

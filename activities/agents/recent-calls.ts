@@ -1,6 +1,6 @@
-import { callKey, type TurnRecord } from '../../shared/agents/turn-record.ts';
-import type { JsonObject } from '../../shared/json.ts';
-import { BoundedMap } from '../../shared/values/bounded-cache.ts';
+import { callKey, type TurnRecord } from '#shared/agents/turn-record.ts';
+import type { JsonObject } from '#shared/json.ts';
+import { BoundedMap } from '#shared/values/bounded-cache.ts';
 
 /** Calls of all runs of this worker. The arguments of older ones are read from the ledger. */
 const MAX_CALLS = 1_000;

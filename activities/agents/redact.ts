@@ -1,10 +1,10 @@
-import type { PolicyVerdict } from '../../shared/contract/governance.ts';
-import type { Json } from '../../shared/json.ts';
+import type { PolicyVerdict } from '#shared/contract/governance.ts';
+import type { Json } from '#shared/json.ts';
 import {
   type Evaluating,
   type JudgingPolicies,
   judgeUntrusted,
-} from '../../shared/platform/threads/untrusted.ts';
+} from '#shared/platform/threads/untrusted.ts';
 
 /** A value as the workspace's policies let it out, and the verdict if something was redacted. */
 export type Redact = (value: Json) => Promise<{ value: Json; verdicts: readonly PolicyVerdict[] }>;

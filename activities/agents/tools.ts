@@ -1,11 +1,11 @@
 import { ApplicationFailure } from '@temporalio/activity';
-import type { OfferedTool } from '../../shared/agents/offered-tool.ts';
-import { offeredTools } from '../../shared/agents/offered-tools.ts';
-import type { AgentNode } from '../../shared/contract/graph.ts';
-import { jsonDigest } from '../../shared/crypto/json-digest.ts';
-import { findOfferedDefinitions } from '../../shared/db/workflows/custom-tools.ts';
-import type { Pool } from '../../shared/db/pool.ts';
-import { FAILURE_NODE } from '../../shared/execution.ts';
+import type { OfferedTool } from '#shared/agents/offered-tool.ts';
+import { offeredTools } from '#shared/agents/offered-tools.ts';
+import type { AgentNode } from '#shared/contract/graph.ts';
+import { jsonDigest } from '#shared/crypto/json-digest.ts';
+import { findOfferedDefinitions } from '#shared/db/workflows/custom-tools.ts';
+import type { Pool } from '#shared/db/pool.ts';
+import { FAILURE_NODE } from '#shared/execution.ts';
 
 /**
  * The tools of an agent as they are now. Throws a failure that is not retried when one of them cannot be offered: it was

@@ -1,27 +1,23 @@
-import {
-  type Conversation,
-  openingOf,
-  type RequestedCall,
-} from '../../shared/agents/conversation.ts';
-import type { OfferedTool } from '../../shared/agents/offered-tool.ts';
-import type { RecordedCall, TurnRecord } from '../../shared/agents/turn-record.ts';
-import type { AgentNode } from '../../shared/contract/graph.ts';
-import { countCalls, readConversation } from '../../shared/db/agents/conversations.ts';
-import type { Pool } from '../../shared/db/pool.ts';
-import type { AgentPart, StepCall } from '../../shared/execution.ts';
-import { truthy } from '../../shared/graph/expression/expression.ts';
-import type { Json, JsonObject } from '../../shared/json.ts';
-import { messageOf } from '../../shared/errors.ts';
-import { inChat } from '../../shared/values/markup.ts';
+import { type Conversation, openingOf, type RequestedCall } from '#shared/agents/conversation.ts';
+import type { OfferedTool } from '#shared/agents/offered-tool.ts';
+import type { RecordedCall, TurnRecord } from '#shared/agents/turn-record.ts';
+import type { AgentNode } from '#shared/contract/graph.ts';
+import { countCalls, readConversation } from '#shared/db/agents/conversations.ts';
+import type { Pool } from '#shared/db/pool.ts';
+import type { AgentPart, StepCall } from '#shared/execution.ts';
+import { truthy } from '#shared/graph/expression/expression.ts';
+import type { Json, JsonObject } from '#shared/json.ts';
+import { messageOf } from '#shared/errors.ts';
+import { inChat } from '#shared/values/markup.ts';
 import {
   argumentsUntrusted,
   CostlyError,
   evaluateUntrusted,
   type Place,
-} from '../../shared/platform/threads/untrusted.ts';
-import { turnBytes } from '../nodes/agent-cost.ts';
-import type { ModelCall, TurnResult, TurnRunner } from '../nodes/model-turn.ts';
-import { type Consumption, NodeError } from '../nodes/node.ts';
+} from '#shared/platform/threads/untrusted.ts';
+import { turnBytes } from '#activities/nodes/agent-cost.ts';
+import type { ModelCall, TurnResult, TurnRunner } from '#activities/nodes/model-turn.ts';
+import { type Consumption, NodeError } from '#activities/nodes/node.ts';
 import type { Redact } from './redact.ts';
 
 /** What a turn needs besides its call. */

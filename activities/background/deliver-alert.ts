@@ -1,15 +1,15 @@
 import { ApplicationFailure, Context } from '@temporalio/activity';
-import { type Alert, type AlertCall, alertTexts } from '../../shared/alerts.ts';
-import { readAssigneeEmail } from '../../shared/db/gates/assignments.ts';
-import type { Pool } from '../../shared/db/pool.ts';
-import { messageOf } from '../../shared/errors.ts';
-import type { BackgroundActivities } from '../../shared/execution.ts';
-import type { Config } from '../../shared/platform/config.ts';
-import { type Egress, EgressError } from '../../shared/platform/egress/egress.ts';
-import type { Logger } from '../../shared/platform/logger.ts';
-import { MailError, type Mailer } from '../../shared/platform/mailer.ts';
-import { isRetryableStatus, isSuccess } from '../../shared/platform/calls/outside.ts';
-import { postChatMessage } from '../tools/send-chat-message.ts';
+import { type Alert, type AlertCall, alertTexts } from '#shared/alerts.ts';
+import { readAssigneeEmail } from '#shared/db/gates/assignments.ts';
+import type { Pool } from '#shared/db/pool.ts';
+import { messageOf } from '#shared/errors.ts';
+import type { BackgroundActivities } from '#shared/execution.ts';
+import type { Config } from '#shared/platform/config.ts';
+import { type Egress, EgressError } from '#shared/platform/egress/egress.ts';
+import type { Logger } from '#shared/platform/logger.ts';
+import { MailError, type Mailer } from '#shared/platform/mailer.ts';
+import { isRetryableStatus, isSuccess } from '#shared/platform/calls/outside.ts';
+import { postChatMessage } from '#activities/tools/send-chat-message.ts';
 
 export interface AlertDeps {
   config: Pick<Config, 'alerts' | 'api' | 'chatWebhookUrl'>;

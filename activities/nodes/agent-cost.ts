@@ -1,14 +1,14 @@
 import type { LanguageModelUsage } from 'ai';
-import { mockTurnCost, requestBound, unreportedCost } from '../../shared/agents/cost-bounds.ts';
-import type { Conversation } from '../../shared/agents/conversation.ts';
-import type { OfferedTool } from '../../shared/agents/offered-tool.ts';
-import { presentedAnswer, presentedSchema } from '../../shared/agents/presented-schema.ts';
-import type { AgentNode } from '../../shared/contract/graph.ts';
-import type { JsonObject } from '../../shared/json.ts';
-import { toMicros } from '../../shared/money.ts';
-import type { Consumption, Usage } from '../../shared/node-error.ts';
-import { chargesCacheWrites, costOf, type PriceOverrides, priceOf } from '../../shared/prices.ts';
-import { FREE, type StepCost, UNKNOWN_COST } from '../../shared/spending.ts';
+import { mockTurnCost, requestBound, unreportedCost } from '#shared/agents/cost-bounds.ts';
+import type { Conversation } from '#shared/agents/conversation.ts';
+import type { OfferedTool } from '#shared/agents/offered-tool.ts';
+import { presentedAnswer, presentedSchema } from '#shared/agents/presented-schema.ts';
+import type { AgentNode } from '#shared/contract/graph.ts';
+import type { JsonObject } from '#shared/json.ts';
+import { toMicros } from '#shared/money.ts';
+import type { Consumption, Usage } from '#shared/node-error.ts';
+import { chargesCacheWrites, costOf, type PriceOverrides, priceOf } from '#shared/prices.ts';
+import { FREE, type StepCost, UNKNOWN_COST } from '#shared/spending.ts';
 import type { ModelReply } from './model-request.ts';
 import type { ModelCall } from './model-turn.ts';
 

@@ -1,5 +1,5 @@
-import { outputLimit } from '../../shared/agents/cost-bounds.ts';
-import { createStreamCutter } from '../../shared/platform/secrets/stream-cutter.ts';
+import { outputLimit } from '#shared/agents/cost-bounds.ts';
+import { createStreamCutter } from '#shared/platform/secrets/stream-cutter.ts';
 import { askMockTurn } from './mock-turn.ts';
 import { consumptionOf } from './agent-cost.ts';
 import { type Asked, answerOf, cutOff, refuseUnfinished } from './model-answer.ts';

@@ -1,5 +1,5 @@
-import type { AgentNode } from '../../shared/contract/graph.ts';
-import { type Opening, openingOf } from '../../shared/agents/conversation.ts';
+import type { AgentNode } from '#shared/contract/graph.ts';
+import { type Opening, openingOf } from '#shared/agents/conversation.ts';
 import { askMock } from './mock-model.ts';
 import { consumptionOf } from './agent-cost.ts';
 import { answerOf, refuseUnfinished } from './model-answer.ts';

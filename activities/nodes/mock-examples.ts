@@ -1,5 +1,5 @@
-import { isObject } from '../../shared/graph/json-value.ts';
-import type { Json, JsonObject } from '../../shared/json.ts';
+import { isObject } from '#shared/graph/json-value.ts';
+import type { Json, JsonObject } from '#shared/json.ts';
 
 /** Branches of choices that are tried. */
 const MAX_CHOICES = 8;

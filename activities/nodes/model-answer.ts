@@ -1,8 +1,8 @@
-import { jsonInAnswer } from '../../shared/agents/json-answer.ts';
-import type { Json, JsonObject } from '../../shared/json.ts';
-import { JsonLimitError } from '../../shared/outside-json.ts';
-import type { SecretCutter } from '../../shared/platform/secrets/secret-cutter.ts';
-import { answerUntrusted } from '../../shared/platform/threads/untrusted.ts';
+import { jsonInAnswer } from '#shared/agents/json-answer.ts';
+import type { Json, JsonObject } from '#shared/json.ts';
+import { JsonLimitError } from '#shared/outside-json.ts';
+import type { SecretCutter } from '#shared/platform/secrets/secret-cutter.ts';
+import { answerUntrusted } from '#shared/platform/threads/untrusted.ts';
 import type { ModelReply } from './model-request.ts';
 import { type Consumption, NodeError } from './node.ts';
 

@@ -1,9 +1,9 @@
 import { APICallError, InvalidResponseDataError, JSONParseError, TypeValidationError } from 'ai';
-import { messageOf } from '../../shared/errors.ts';
-import { isRetryableStatus, retryAfterMs } from '../../shared/platform/calls/outside.ts';
-import { findModelError } from '../../shared/platform/calls/model-error.ts';
-import { findEgressError } from '../../shared/platform/egress/egress.ts';
-import type { SecretCutter } from '../../shared/platform/secrets/secret-cutter.ts';
+import { messageOf } from '#shared/errors.ts';
+import { isRetryableStatus, retryAfterMs } from '#shared/platform/calls/outside.ts';
+import { findModelError } from '#shared/platform/calls/model-error.ts';
+import { findEgressError } from '#shared/platform/egress/egress.ts';
+import type { SecretCutter } from '#shared/platform/secrets/secret-cutter.ts';
 import { NodeError } from './node.ts';
 
 /** One model's failure, and whether another model may succeed with the same request. */

@@ -1,9 +1,9 @@
-import { outputLimit } from '../../shared/agents/cost-bounds.ts';
-import type { AgentNode } from '../../shared/contract/graph.ts';
-import type { ModelLookup } from '../../shared/platform/calls/models.ts';
-import type { SecretCutter } from '../../shared/platform/secrets/secret-cutter.ts';
-import { priceOf } from '../../shared/prices.ts';
-import { tracedModel } from '../spans.ts';
+import { outputLimit } from '#shared/agents/cost-bounds.ts';
+import type { AgentNode } from '#shared/contract/graph.ts';
+import type { ModelLookup } from '#shared/platform/calls/models.ts';
+import type { SecretCutter } from '#shared/platform/secrets/secret-cutter.ts';
+import { priceOf } from '#shared/prices.ts';
+import { tracedModel } from '#activities/spans.ts';
 import { judgeFailure, type ModelFailure } from './model-failure.ts';
 import { type Consumption, type NodeCall, NodeError } from './node.ts';
 

@@ -10,9 +10,9 @@ import {
   type ToolSet,
   ToolChoiceViolationError,
 } from 'ai';
-import type { OfferedTool } from '../../shared/agents/offered-tool.ts';
-import { presentedAnswer, presentedSchema } from '../../shared/agents/presented-schema.ts';
-import type { Json, JsonObject } from '../../shared/json.ts';
+import type { OfferedTool } from '#shared/agents/offered-tool.ts';
+import { presentedAnswer, presentedSchema } from '#shared/agents/presented-schema.ts';
+import type { Json, JsonObject } from '#shared/json.ts';
 import { withPrefix } from './turn-cache.ts';
 
 // The SDK would write warnings (a setting a model ignores) to the console, past the logger.

@@ -1,13 +1,13 @@
-import type { ExecutedNode } from '../../shared/graph/kinds.ts';
-import type { CustomTool } from '../../shared/db/workflows/custom-tools.ts';
+import type { ExecutedNode } from '#shared/graph/kinds.ts';
+import type { CustomTool } from '#shared/db/workflows/custom-tools.ts';
 import type { TurnRunner } from './model-turn.ts';
-import type { Json, JsonObject } from '../../shared/json.ts';
-import type { PriceOverrides } from '../../shared/prices.ts';
-import type { Consumption } from '../../shared/node-error.ts';
-import type { StepSecrets } from '../../shared/platform/secrets/open-secrets.ts';
-import type { Place } from '../../shared/platform/threads/untrusted.ts';
+import type { Json, JsonObject } from '#shared/json.ts';
+import type { PriceOverrides } from '#shared/prices.ts';
+import type { Consumption } from '#shared/node-error.ts';
+import type { StepSecrets } from '#shared/platform/secrets/open-secrets.ts';
+import type { Place } from '#shared/platform/threads/untrusted.ts';
 
-export { type Consumption, NodeError } from '../../shared/node-error.ts';
+export { type Consumption, NodeError } from '#shared/node-error.ts';
 
 /** One attempt at one step, as the node's code receives it. */
 export interface NodeCall<Node extends ExecutedNode = ExecutedNode> {

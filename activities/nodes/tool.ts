@@ -1,6 +1,6 @@
-import type { ToolNode } from '../../shared/contract/graph.ts';
-import { customToolName } from '../../shared/tools.ts';
-import type { ToolRegistry } from '../tools/registry.ts';
+import type { ToolNode } from '#shared/contract/graph.ts';
+import { customToolName } from '#shared/tools.ts';
+import type { ToolRegistry } from '#activities/tools/registry.ts';
 import { NodeError, type NodeRunner } from './node.ts';
 
 /**

@@ -1,14 +1,14 @@
-import { MAX_CALLS_PER_TURN, MAX_REQUESTED_CALLS } from '../../shared/agents/loop.ts';
+import { MAX_CALLS_PER_TURN, MAX_REQUESTED_CALLS } from '#shared/agents/loop.ts';
 import type {
   ModelTurn,
   RequestedCall,
   VerbatimPart,
   VerbatimTurn,
-} from '../../shared/agents/conversation.ts';
-import type { OfferedTool } from '../../shared/agents/offered-tool.ts';
-import { isObject } from '../../shared/graph/json-value.ts';
-import type { Json, JsonObject } from '../../shared/json.ts';
-import type { SecretCutter } from '../../shared/platform/secrets/secret-cutter.ts';
+} from '#shared/agents/conversation.ts';
+import type { OfferedTool } from '#shared/agents/offered-tool.ts';
+import { isObject } from '#shared/graph/json-value.ts';
+import type { Json, JsonObject } from '#shared/json.ts';
+import type { SecretCutter } from '#shared/platform/secrets/secret-cutter.ts';
 import type { ModelReply, ReplyPart } from './model-request.ts';
 
 const MAX_NAME = 200;

@@ -5,8 +5,8 @@ import type {
   ModelTurn,
   RequestedCall,
   VerbatimPart,
-} from '../../shared/agents/conversation.ts';
-import type { OfferedTool } from '../../shared/agents/offered-tool.ts';
+} from '#shared/agents/conversation.ts';
+import type { OfferedTool } from '#shared/agents/offered-tool.ts';
 
 type Turn = Conversation['turns'][number];
 type Part = Exclude<AssistantContent, string>[number];

@@ -1,11 +1,11 @@
-import { stepDigest } from '../../shared/crypto/step-digest.ts';
-import { findPinned, findRecorded, findRecordedCall } from '../../shared/db/forks/recorded.ts';
-import type { StepBeginning } from '../../shared/db/runs/steps.ts';
-import type { ChildCall, ChildReport } from '../../shared/graph/child-step.ts';
-import { fingerprintOfChild } from '../../shared/graph/forks/fingerprint.ts';
-import type { Json, JsonObject } from '../../shared/json.ts';
-import type { CallArguments } from '../agents/call.ts';
-import type { ExecuteNodeDeps } from '../step-context.ts';
+import { stepDigest } from '#shared/crypto/step-digest.ts';
+import { findPinned, findRecorded, findRecordedCall } from '#shared/db/forks/recorded.ts';
+import type { StepBeginning } from '#shared/db/runs/steps.ts';
+import type { ChildCall, ChildReport } from '#shared/graph/child-step.ts';
+import { fingerprintOfChild } from '#shared/graph/forks/fingerprint.ts';
+import type { Json, JsonObject } from '#shared/json.ts';
+import type { CallArguments } from '#activities/agents/call.ts';
+import type { ExecuteNodeDeps } from '#activities/step-context.ts';
 import { approvedCall, endOf, endStep, notExecuted } from './records.ts';
 
 /** Ends a step of a rehearsal or a fork that would start a run. Undefined when the run is to be started. */

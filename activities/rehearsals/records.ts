@@ -1,13 +1,13 @@
-import type { RecordedStep } from '../../shared/db/forks/recorded.ts';
-import type { Pool } from '../../shared/db/pool.ts';
-import { beginStep, type StepBeginning } from '../../shared/db/runs/steps.ts';
-import type { Done } from '../../shared/db/steps/done.ts';
-import { type RehearsalRules, type StepCall, UNKNOWN_GUARD } from '../../shared/execution.ts';
-import type { ErrorKind } from '../../shared/graph/caught-error.ts';
-import type { Json } from '../../shared/json.ts';
-import type { Effects } from '../../shared/platform/egress/effects.ts';
-import { isPureTool, isTimer, workflowOf, writes } from '../../shared/tools.ts';
-import { CLAIM_MS } from '../step-context.ts';
+import type { RecordedStep } from '#shared/db/forks/recorded.ts';
+import type { Pool } from '#shared/db/pool.ts';
+import { beginStep, type StepBeginning } from '#shared/db/runs/steps.ts';
+import type { Done } from '#shared/db/steps/done.ts';
+import { type RehearsalRules, type StepCall, UNKNOWN_GUARD } from '#shared/execution.ts';
+import type { ErrorKind } from '#shared/graph/caught-error.ts';
+import type { Json } from '#shared/json.ts';
+import type { Effects } from '#shared/platform/egress/effects.ts';
+import { isPureTool, isTimer, workflowOf, writes } from '#shared/tools.ts';
+import { CLAIM_MS } from '#activities/step-context.ts';
 
 /**
  * Steps of a rehearsal, and those of a fork behind a gate that is asked again. A step takes its result from the record of

@@ -1,31 +1,31 @@
 import { ApplicationFailure } from '@temporalio/activity';
-import type { TurnRecord } from '../../shared/agents/turn-record.ts';
-import { stepDigest } from '../../shared/crypto/step-digest.ts';
+import type { TurnRecord } from '#shared/agents/turn-record.ts';
+import { stepDigest } from '#shared/crypto/step-digest.ts';
 import {
   findPinned,
   findRecorded,
   findRecordedCall,
   findRecordedTurn,
   type RecordedStep,
-} from '../../shared/db/forks/recorded.ts';
-import type { Pool } from '../../shared/db/pool.ts';
-import type { StepBeginning } from '../../shared/db/runs/steps.ts';
-import type { Done } from '../../shared/db/steps/done.ts';
+} from '#shared/db/forks/recorded.ts';
+import type { Pool } from '#shared/db/pool.ts';
+import type { StepBeginning } from '#shared/db/runs/steps.ts';
+import type { Done } from '#shared/db/steps/done.ts';
 import {
   FAILURE_NODE,
   FAILURE_RUN_GONE,
   FAILURE_UNRECORDED,
   type RehearsalRules,
   type StepCall,
-} from '../../shared/execution.ts';
-import { fingerprintOfCall } from '../../shared/graph/forks/fingerprint.ts';
-import { type Json, toStorable } from '../../shared/json.ts';
-import { judgeUntrusted } from '../../shared/platform/threads/untrusted.ts';
-import { readArguments } from '../agents/call.ts';
-import { agentProgress, reportAgentPart } from '../agents/part.ts';
-import type { Attempt } from '../attempt.ts';
-import { inputOf, placeOf } from '../begin-judged.ts';
-import type { ExecuteNodeDeps } from '../step-context.ts';
+} from '#shared/execution.ts';
+import { fingerprintOfCall } from '#shared/graph/forks/fingerprint.ts';
+import { type Json, toStorable } from '#shared/json.ts';
+import { judgeUntrusted } from '#shared/platform/threads/untrusted.ts';
+import { readArguments } from '#activities/agents/call.ts';
+import { agentProgress, reportAgentPart } from '#activities/agents/part.ts';
+import type { Attempt } from '#activities/attempt.ts';
+import { inputOf, placeOf } from '#activities/begin-judged.ts';
+import type { ExecuteNodeDeps } from '#activities/step-context.ts';
 import { approvedCall, effectOf, endOf, endStep, notExecuted } from './records.ts';
 
 type RehearsalDeps = Pick<ExecuteNodeDeps, 'db' | 'frames' | 'policies'>;

@@ -1,6 +1,6 @@
-import type { ToolNode } from '../../shared/contract/graph.ts';
-import { callCustomTool, type CustomToolDeps } from '../../shared/platform/calls/custom-tool.ts';
-import { NodeError, type NodeRunner } from '../nodes/node.ts';
+import type { ToolNode } from '#shared/contract/graph.ts';
+import { callCustomTool, type CustomToolDeps } from '#shared/platform/calls/custom-tool.ts';
+import { NodeError, type NodeRunner } from '#activities/nodes/node.ts';
 
 /** Calls the tool of `custom:<name>`: the parameters are its arguments, its result is the output. */
 export function createCustom(deps: CustomToolDeps): NodeRunner<ToolNode> {

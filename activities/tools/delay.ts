@@ -1,6 +1,6 @@
-import type { ToolNode } from '../../shared/contract/graph.ts';
-import { parseDelay } from '../../shared/tools.ts';
-import { NodeError, type NodeRunner } from '../nodes/node.ts';
+import type { ToolNode } from '#shared/contract/graph.ts';
+import { parseDelay } from '#shared/tools.ts';
+import { NodeError, type NodeRunner } from '#activities/nodes/node.ts';
 
 /** Does not wait: the workflow's durable timer does. This checks the parameters and returns the time waited. */
 export const delay: NodeRunner<ToolNode> = async (call) => {

@@ -1,10 +1,10 @@
 import { z } from 'zod';
-import type { ToolNode } from '../../shared/contract/graph.ts';
-import { entityListQuery } from '../../shared/contract/data/entity.ts';
-import { entityRecordFields } from '../../shared/contract/data/ingest.ts';
-import { searchEntities } from '../../shared/db/data/entities.ts';
-import type { Pool } from '../../shared/db/pool.ts';
-import type { NodeRunner } from '../nodes/node.ts';
+import type { ToolNode } from '#shared/contract/graph.ts';
+import { entityListQuery } from '#shared/contract/data/entity.ts';
+import { entityRecordFields } from '#shared/contract/data/ingest.ts';
+import { searchEntities } from '#shared/db/data/entities.ts';
+import type { Pool } from '#shared/db/pool.ts';
+import type { NodeRunner } from '#activities/nodes/node.ts';
 import { numberOf, parseParams, storable } from './params.ts';
 
 const { limit, confidence_min, cursor: _pages, ...filters } = entityListQuery.shape;

@@ -1,6 +1,6 @@
-import type { ToolNode } from '../../shared/contract/graph.ts';
-import type { Pool } from '../../shared/db/pool.ts';
-import type { NodeRunner } from '../nodes/node.ts';
+import type { ToolNode } from '#shared/contract/graph.ts';
+import type { Pool } from '#shared/db/pool.ts';
+import type { NodeRunner } from '#activities/nodes/node.ts';
 import { keepRecord, parseRecord } from './records.ts';
 
 /** `{feed_id, external_key, event_type, primary_external_key, ...}` to `{feed_id, external_key, result}`. */

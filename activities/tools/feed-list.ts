@@ -1,10 +1,10 @@
 import { z } from 'zod';
-import type { ToolNode } from '../../shared/contract/graph.ts';
-import { dataPageQuery } from '../../shared/contract/data/envelope.ts';
-import { feedInput } from '../../shared/contract/data/feed.ts';
-import { listFeeds } from '../../shared/db/data/feeds.ts';
-import type { Pool } from '../../shared/db/pool.ts';
-import type { NodeRunner } from '../nodes/node.ts';
+import type { ToolNode } from '#shared/contract/graph.ts';
+import { dataPageQuery } from '#shared/contract/data/envelope.ts';
+import { feedInput } from '#shared/contract/data/feed.ts';
+import { listFeeds } from '#shared/db/data/feeds.ts';
+import type { Pool } from '#shared/db/pool.ts';
+import type { NodeRunner } from '#activities/nodes/node.ts';
 import { numberOf, parseParams, storable } from './params.ts';
 
 export const feedListParams = z.strictObject({

@@ -1,23 +1,23 @@
 import { z } from 'zod';
-import type { ToolNode } from '../../shared/contract/graph.ts';
-import type { Sealer } from '../../shared/crypto/sealing.ts';
-import { isObject } from '../../shared/graph/json-value.ts';
-import type { Json, JsonObject } from '../../shared/json.ts';
+import type { ToolNode } from '#shared/contract/graph.ts';
+import type { Sealer } from '#shared/crypto/sealing.ts';
+import { isObject } from '#shared/graph/json-value.ts';
+import type { Json, JsonObject } from '#shared/json.ts';
 import {
   checkUserHeaders,
   type Egress,
   type RequestCheck,
-} from '../../shared/platform/egress/egress.ts';
+} from '#shared/platform/egress/egress.ts';
+import { bodyOf, callOutside, isSuccess, statusFailure } from '#shared/platform/calls/outside.ts';
+import { contentTypeIn, fieldsOf, formOf, isForm } from '#shared/values/form.ts';
+import { withoutSecrets } from '#shared/platform/secrets/open-secrets.ts';
 import {
-  bodyOf,
-  callOutside,
-  isSuccess,
-  statusFailure,
-} from '../../shared/platform/calls/outside.ts';
-import { contentTypeIn, fieldsOf, formOf, isForm } from '../../shared/values/form.ts';
-import { withoutSecrets } from '../../shared/platform/secrets/open-secrets.ts';
-import { type NodeCall, NodeError, type NodeResult, type NodeRunner } from '../nodes/node.ts';
-import { openForStep } from '../step-secrets.ts';
+  type NodeCall,
+  NodeError,
+  type NodeResult,
+  type NodeRunner,
+} from '#activities/nodes/node.ts';
+import { openForStep } from '#activities/step-secrets.ts';
 import { parseParams } from './params.ts';
 
 const scalar = z.union([z.string(), z.number(), z.boolean(), z.null()]);

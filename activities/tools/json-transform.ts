@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import type { ToolNode } from '../../shared/contract/graph.ts';
-import { evaluateUntrusted } from '../../shared/platform/threads/untrusted.ts';
-import { NodeError, type NodeRunner } from '../nodes/node.ts';
+import type { ToolNode } from '#shared/contract/graph.ts';
+import { evaluateUntrusted } from '#shared/platform/threads/untrusted.ts';
+import { NodeError, type NodeRunner } from '#activities/nodes/node.ts';
 import { parseParams } from './params.ts';
 
 export const jsonTransformParams = z.strictObject({ expression: z.string().min(1) });

@@ -1,12 +1,12 @@
 import { z } from 'zod';
-import type { ToolNode } from '../../shared/contract/graph.ts';
-import type { Sealer } from '../../shared/crypto/sealing.ts';
-import type { Json, JsonObject } from '../../shared/json.ts';
-import type { Egress } from '../../shared/platform/egress/egress.ts';
-import { callMcpTool } from '../../shared/platform/calls/mcp.ts';
-import { checkedEgress, withoutSecrets } from '../../shared/platform/secrets/open-secrets.ts';
-import type { NodeCall, NodeResult, NodeRunner } from '../nodes/node.ts';
-import { openForStep } from '../step-secrets.ts';
+import type { ToolNode } from '#shared/contract/graph.ts';
+import type { Sealer } from '#shared/crypto/sealing.ts';
+import type { Json, JsonObject } from '#shared/json.ts';
+import type { Egress } from '#shared/platform/egress/egress.ts';
+import { callMcpTool } from '#shared/platform/calls/mcp.ts';
+import { checkedEgress, withoutSecrets } from '#shared/platform/secrets/open-secrets.ts';
+import type { NodeCall, NodeResult, NodeRunner } from '#activities/nodes/node.ts';
+import { openForStep } from '#activities/step-secrets.ts';
 import { headersSchema } from './http-request.ts';
 import { parseParams } from './params.ts';
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { type JsonObject, toStorable } from '../../shared/json.ts';
-import { NodeError } from '../nodes/node.ts';
+import { type JsonObject, toStorable } from '#shared/json.ts';
+import { NodeError } from '#activities/nodes/node.ts';
 
 /** Parses a tool's parameters. Throws a final NodeError that names every parameter at fault. */
 export function parseParams<Schema extends z.ZodType>(

@@ -1,11 +1,11 @@
 import { z } from 'zod';
-import { type IngestRecord, ingestRecord } from '../../shared/contract/data/ingest.ts';
-import type { BatchOutcome } from '../../shared/db/data/ingest-plan.ts';
-import { ingestBatch } from '../../shared/db/data/ingest.ts';
-import type { Pool } from '../../shared/db/pool.ts';
-import { AppError } from '../../shared/errors.ts';
-import type { JsonObject } from '../../shared/json.ts';
-import { NodeError } from '../nodes/node.ts';
+import { type IngestRecord, ingestRecord } from '#shared/contract/data/ingest.ts';
+import type { BatchOutcome } from '#shared/db/data/ingest-plan.ts';
+import { ingestBatch } from '#shared/db/data/ingest.ts';
+import type { Pool } from '#shared/db/pool.ts';
+import { AppError } from '#shared/errors.ts';
+import type { JsonObject } from '#shared/json.ts';
+import { NodeError } from '#activities/nodes/node.ts';
 import { parseParams, storable } from './params.ts';
 
 const target = z.looseObject({ feed_id: z.string().min(1).max(200) });

@@ -1,12 +1,9 @@
 import { z } from 'zod';
-import type { ToolNode } from '../../shared/contract/graph.ts';
-import type { Egress, EgressResponse } from '../../shared/platform/egress/egress.ts';
-import { callOutside, isSuccess, statusFailure } from '../../shared/platform/calls/outside.ts';
-import {
-  createSecretCutter,
-  type SecretCutter,
-} from '../../shared/platform/secrets/secret-cutter.ts';
-import { NodeError, type NodeRunner } from '../nodes/node.ts';
+import type { ToolNode } from '#shared/contract/graph.ts';
+import type { Egress, EgressResponse } from '#shared/platform/egress/egress.ts';
+import { callOutside, isSuccess, statusFailure } from '#shared/platform/calls/outside.ts';
+import { createSecretCutter, type SecretCutter } from '#shared/platform/secrets/secret-cutter.ts';
+import { NodeError, type NodeRunner } from '#activities/nodes/node.ts';
 import { parseParams } from './params.ts';
 
 export const sendChatMessageParams = z.strictObject({

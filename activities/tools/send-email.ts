@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import type { ToolNode } from '../../shared/contract/graph.ts';
-import { MailError, type Mailer } from '../../shared/platform/mailer.ts';
-import { callOutside, isRetryableStatus } from '../../shared/platform/calls/outside.ts';
-import { NodeError, type NodeRunner } from '../nodes/node.ts';
+import type { ToolNode } from '#shared/contract/graph.ts';
+import { MailError, type Mailer } from '#shared/platform/mailer.ts';
+import { callOutside, isRetryableStatus } from '#shared/platform/calls/outside.ts';
+import { NodeError, type NodeRunner } from '#activities/nodes/node.ts';
 import { parseParams } from './params.ts';
 
 // The provider validates addresses; this only refuses what could become another header.

@@ -1,10 +1,10 @@
 import { z } from 'zod';
-import type { ToolNode } from '../../shared/contract/graph.ts';
-import { sourceReportFields } from '../../shared/contract/data/source.ts';
-import { reportSource } from '../../shared/db/data/sources.ts';
-import type { Pool } from '../../shared/db/pool.ts';
-import { type JsonObject, toStorable } from '../../shared/json.ts';
-import type { NodeRunner } from '../nodes/node.ts';
+import type { ToolNode } from '#shared/contract/graph.ts';
+import { sourceReportFields } from '#shared/contract/data/source.ts';
+import { reportSource } from '#shared/db/data/sources.ts';
+import type { Pool } from '#shared/db/pool.ts';
+import { type JsonObject, toStorable } from '#shared/json.ts';
+import type { NodeRunner } from '#activities/nodes/node.ts';
 import { parseParams } from './params.ts';
 import { asNodeError } from './records.ts';
 

@@ -1,15 +1,15 @@
 import type { IncomingMessage } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { dataKeyPrefixes } from '../../shared/contract/data/key.ts';
-import type { DataScope } from '../../shared/contract/data/envelope.ts';
-import type { Allowance, DataAccount } from '../../shared/db/data/metering.ts';
-import { AppError } from '../../shared/errors.ts';
-import { createAddressRanges } from '../../shared/platform/egress/address-ranges.ts';
-import { hashApiKeySecret } from '../../shared/crypto/api-key-secrets.ts';
-import { isRepeated } from '../identity/authenticate.ts';
-import { clientNetwork } from '../http/client-address.ts';
-import type { Meter, RouteContext } from '../deps.ts';
-import type { KeyUses } from '../identity/key-uses.ts';
+import { dataKeyPrefixes } from '#shared/contract/data/key.ts';
+import type { DataScope } from '#shared/contract/data/envelope.ts';
+import type { Allowance, DataAccount } from '#shared/db/data/metering.ts';
+import { AppError } from '#shared/errors.ts';
+import { createAddressRanges } from '#shared/platform/egress/address-ranges.ts';
+import { hashApiKeySecret } from '#shared/crypto/api-key-secrets.ts';
+import { isRepeated } from '#api/identity/authenticate.ts';
+import { clientNetwork } from '#api/http/client-address.ts';
+import type { Meter, RouteContext } from '#api/deps.ts';
+import type { KeyUses } from '#api/identity/key-uses.ts';
 import { createMinuteRates } from './key-rates.ts';
 
 /** The service's own keys are a third of this length. */

@@ -1,9 +1,9 @@
 import type { z } from 'zod';
-import type { Delivery, deliveryPageQuery } from '../../shared/contract/data/outbound.ts';
-import { listDeliveries } from '../../shared/db/deliveries/deliveries.ts';
-import type { EndpointCaller } from '../../shared/db/deliveries/endpoints.ts';
+import type { Delivery, deliveryPageQuery } from '#shared/contract/data/outbound.ts';
+import { listDeliveries } from '#shared/db/deliveries/deliveries.ts';
+import type { EndpointCaller } from '#shared/db/deliveries/endpoints.ts';
 import { openPage } from './page.ts';
-import type { RouteContext } from '../deps.ts';
+import type { RouteContext } from '#api/deps.ts';
 
 /**
  * A page of an endpoint's deliveries, for a key or a member. Throws AppError `not_found`, and `invalid` for a cursor of

@@ -1,5 +1,5 @@
 import type { FastifyRequest } from 'fastify';
-import { SCHEMA_VERSION } from '../../shared/contract/data/envelope.ts';
+import { SCHEMA_VERSION } from '#shared/contract/data/envelope.ts';
 
 /** The envelope of a `/v1` response, with the cost of the call so far. */
 export function answerData<Data>(

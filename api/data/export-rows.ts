@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify';
-import type { ExportKind } from '../../shared/contract/data/export.ts';
-import { exportColumns, type ExportSet } from '../../shared/db/data/exports.ts';
-import { csvHeader, csvLine } from '../http/csv.ts';
+import type { ExportKind } from '#shared/contract/data/export.ts';
+import { exportColumns, type ExportSet } from '#shared/db/data/exports.ts';
+import { csvHeader, csvLine } from '#api/http/csv.ts';
 import { answerData } from './envelope.ts';
 
 /** As CSV, in batches. */

@@ -1,4 +1,4 @@
-import { BoundedMap } from '../../shared/values/bounded-cache.ts';
+import { BoundedMap } from '#shared/values/bounded-cache.ts';
 
 const WINDOW_MS = 60_000;
 /** Subjects that are counted at once; above that, the one with the oldest window is dropped. */

@@ -8,14 +8,14 @@ import {
   findTaken,
   type Payer,
   takeCredits,
-} from '../../shared/db/data/metering.ts';
-import { withCertainty } from '../../shared/db/commit-outcome.ts';
-import type { Pool } from '../../shared/db/pool.ts';
-import { AppError } from '../../shared/errors.ts';
-import type { Logger } from '../../shared/platform/logger.ts';
+} from '#shared/db/data/metering.ts';
+import { withCertainty } from '#shared/db/commit-outcome.ts';
+import type { Pool } from '#shared/db/pool.ts';
+import { AppError } from '#shared/errors.ts';
+import type { Logger } from '#shared/platform/logger.ts';
 import type { FastifyRequest } from 'fastify';
-import { createBatches } from '../load/batcher.ts';
-import type { DataCost, Meter } from '../deps.ts';
+import { createBatches } from '#api/load/batcher.ts';
+import type { DataCost, Meter } from '#api/deps.ts';
 import { createThresholdWatch } from './threshold-watch.ts';
 
 /**

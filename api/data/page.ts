@@ -1,5 +1,5 @@
-import type { ListPosition, DataCursors } from '../../shared/crypto/data-cursors.ts';
-import type { Page, PageRequest, ReaderScope } from '../../shared/db/data/lists.ts';
+import type { ListPosition, DataCursors } from '#shared/crypto/data-cursors.ts';
+import type { Page, PageRequest, ReaderScope } from '#shared/db/data/lists.ts';
 
 /** A parsed query of a list of the data API. */
 export interface OpenPage<Filter> {

@@ -1,8 +1,8 @@
-import type { Allowance } from '../../shared/db/data/metering.ts';
-import { type ReachedThresholds, recordThresholds } from '../../shared/db/data/thresholds.ts';
-import type { Pool } from '../../shared/db/pool.ts';
-import type { Logger } from '../../shared/platform/logger.ts';
-import { BoundedMap } from '../../shared/values/bounded-cache.ts';
+import type { Allowance } from '#shared/db/data/metering.ts';
+import { type ReachedThresholds, recordThresholds } from '#shared/db/data/thresholds.ts';
+import type { Pool } from '#shared/db/pool.ts';
+import type { Logger } from '#shared/platform/logger.ts';
+import { BoundedMap } from '#shared/values/bounded-cache.ts';
 
 /** Shares of a plan's allowance at which its workspace is notified. */
 const PERCENTS = [80, 100];

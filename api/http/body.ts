@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify';
-import { AppError, messageOf } from '../../shared/errors.ts';
-import { parseExactJson } from '../../shared/outside-json.ts';
+import { AppError, messageOf } from '#shared/errors.ts';
+import { parseExactJson } from '#shared/outside-json.ts';
 
 export const BODY_LIMIT_BYTES = 1_048_576;
 

@@ -6,15 +6,11 @@ import {
   ifMatchHeaders,
   matches,
   preconditionFailed,
-} from '../../shared/contract/if-match.ts';
-import { etagOf } from '../../shared/crypto/etags.ts';
-import type { Db, Pool, Tx } from '../../shared/db/pool.ts';
-import {
-  type LockedNoun,
-  lockForComparison,
-  withFirstCheck,
-} from '../../shared/db/preconditions.ts';
-import { AppError } from '../../shared/errors.ts';
+} from '#shared/contract/if-match.ts';
+import { etagOf } from '#shared/crypto/etags.ts';
+import type { Db, Pool, Tx } from '#shared/db/pool.ts';
+import { type LockedNoun, lockForComparison, withFirstCheck } from '#shared/db/preconditions.ts';
+import { AppError } from '#shared/errors.ts';
 import { refusedWriteOf } from './responses.ts';
 
 /**

@@ -7,9 +7,9 @@ import {
   type ServerResponse,
 } from 'node:http';
 import { Socket } from 'node:net';
-import { AppError } from '../../shared/errors.ts';
+import { AppError } from '#shared/errors.ts';
 import { BODY_LIMIT_BYTES } from './body.ts';
-import type { App } from '../deps.ts';
+import type { App } from '#api/deps.ts';
 
 /** Limits on the time and sockets that one client can use in a process. */
 export interface ConnectionLimits {

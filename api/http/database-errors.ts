@@ -7,7 +7,7 @@ import {
   StatementTimeoutError,
   UnexpectedStateError,
 } from 'slonik';
-import type { ErrorCode } from '../../shared/errors.ts';
+import type { ErrorCode } from '#shared/errors.ts';
 
 interface Refusal {
   code: ErrorCode;

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify';
-import { AppError } from '../../shared/errors.ts';
-import { refuseUnsafe } from '../../shared/values/unsafe-json.ts';
+import { AppError } from '#shared/errors.ts';
+import { refuseUnsafe } from '#shared/values/unsafe-json.ts';
 
 /**
  * Refuses values that are valid JSON but cannot be stored by the database or written by a JSON writer, and keys that

@@ -1,14 +1,11 @@
 import type { FastifyRequest } from 'fastify';
 import { Histogram, Registry } from 'prom-client';
 import { z } from 'zod';
-import type { Actor } from '../../shared/actor.ts';
-import { AppError } from '../../shared/errors.ts';
-import {
-  type AddressRanges,
-  createAddressRanges,
-} from '../../shared/platform/egress/address-ranges.ts';
-import { isRebound } from '../../shared/platform/egress/known-host.ts';
-import type { ApiDeps, App, DataCall, HookRequest } from '../deps.ts';
+import type { Actor } from '#shared/actor.ts';
+import { AppError } from '#shared/errors.ts';
+import { type AddressRanges, createAddressRanges } from '#shared/platform/egress/address-ranges.ts';
+import { isRebound } from '#shared/platform/egress/known-host.ts';
+import type { ApiDeps, App, DataCall, HookRequest } from '#api/deps.ts';
 
 /** Counts and times requests by route, and serves the metrics to callers with access. */
 export function measureRequests(app: App, deps: ApiDeps): void {

@@ -1,8 +1,8 @@
-import { MAX_LINE_BYTES } from '../../shared/contract/data/ingest.ts';
-import { messageOf } from '../../shared/errors.ts';
-import { parseExactJson } from '../../shared/outside-json.ts';
-import type { SentRecord } from '../../shared/operations/data/ingest.ts';
-import { refuseUnsafe } from '../../shared/values/unsafe-json.ts';
+import { MAX_LINE_BYTES } from '#shared/contract/data/ingest.ts';
+import { messageOf } from '#shared/errors.ts';
+import { parseExactJson } from '#shared/outside-json.ts';
+import type { SentRecord } from '#shared/operations/data/ingest.ts';
+import { refuseUnsafe } from '#shared/values/unsafe-json.ts';
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: false });
 const NEWLINE = 0x0a;

@@ -1,8 +1,8 @@
 import rateLimit from '@fastify/rate-limit';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { AppError } from '../../shared/errors.ts';
+import { AppError } from '#shared/errors.ts';
 import { clientNetwork } from './client-address.ts';
-import type { App } from '../deps.ts';
+import type { App } from '#api/deps.ts';
 
 const WINDOW_MS = 60_000;
 /** Maximum addresses that are counted; the least recently seen are dropped first. */

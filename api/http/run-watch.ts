@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { RunStatus } from '../../shared/contract/run.ts';
-import type { Db } from '../../shared/db/pool.ts';
-import { readRunStatus } from '../../shared/db/runs/runs.ts';
+import type { RunStatus } from '#shared/contract/run.ts';
+import type { Db } from '#shared/db/pool.ts';
+import { readRunStatus } from '#shared/db/runs/runs.ts';
 
 const FIRST_LOOK_MS = 40;
 const LAST_LOOK_MS = 500;

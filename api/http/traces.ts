@@ -1,12 +1,8 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { Actor } from '../../shared/actor.ts';
-import {
-  inRequest,
-  openRequest,
-  type TracedRequest,
-} from '../../shared/platform/tracing/requests.ts';
-import { isTracing, recordSpan } from '../../shared/platform/tracing/spans.ts';
-import type { App, DataCall, HookRequest } from '../deps.ts';
+import type { Actor } from '#shared/actor.ts';
+import { inRequest, openRequest, type TracedRequest } from '#shared/platform/tracing/requests.ts';
+import { isTracing, recordSpan } from '#shared/platform/tracing/spans.ts';
+import type { App, DataCall, HookRequest } from '#api/deps.ts';
 
 /** Probes and scrapes would outnumber all other requests. */
 const UNTRACED = new Set(['/api/health', '/api/ready', '/metrics']);

@@ -1,14 +1,14 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import type { FastifyInstance } from 'fastify';
-import { type Actor, requireCapability } from '../../shared/actor.ts';
-import { API_KEY_PREFIX } from '../../shared/contract/api-key.ts';
-import { findKeyHolder, findSessionHolders } from '../../shared/db/people/credentials.ts';
-import { readDefaultOwner } from '../../shared/db/people/workspaces.ts';
-import { AppError } from '../../shared/errors.ts';
-import { hashApiKeySecret } from '../../shared/crypto/api-key-secrets.ts';
-import { isAddress, isKnownHost } from '../../shared/platform/egress/known-host.ts';
-import type { Session, SessionTokens } from '../../shared/platform/secrets/session-tokens.ts';
-import type { ApiDeps, RouteContext } from '../deps.ts';
+import { type Actor, requireCapability } from '#shared/actor.ts';
+import { API_KEY_PREFIX } from '#shared/contract/api-key.ts';
+import { findKeyHolder, findSessionHolders } from '#shared/db/people/credentials.ts';
+import { readDefaultOwner } from '#shared/db/people/workspaces.ts';
+import { AppError } from '#shared/errors.ts';
+import { hashApiKeySecret } from '#shared/crypto/api-key-secrets.ts';
+import { isAddress, isKnownHost } from '#shared/platform/egress/known-host.ts';
+import type { Session, SessionTokens } from '#shared/platform/secrets/session-tokens.ts';
+import type { ApiDeps, RouteContext } from '#api/deps.ts';
 import type { KeyUses } from './key-uses.ts';
 
 /** How long the owner is cached: open mode reads it on every request, and it rarely changes. */

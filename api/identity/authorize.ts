@@ -1,6 +1,6 @@
 import type { FastifyInstance, RouteOptions } from 'fastify';
-import { isConsoleAsset } from '../console.ts';
-import { isReferencePage } from '../http/reference.ts';
+import { isConsoleAsset } from '#api/console.ts';
+import { isReferencePage } from '#api/http/reference.ts';
 
 /** The app does not start with a route that does not declare who may call it. */
 export function refuseUndeclaredRoutes(app: FastifyInstance): void {

@@ -1,7 +1,7 @@
-import { type RecordUses, recordKeyUses } from '../../shared/db/people/key-uses.ts';
-import type { Db } from '../../shared/db/pool.ts';
-import type { Logger } from '../../shared/platform/logger.ts';
-import { BoundedMap } from '../../shared/values/bounded-cache.ts';
+import { type RecordUses, recordKeyUses } from '#shared/db/people/key-uses.ts';
+import type { Db } from '#shared/db/pool.ts';
+import type { Logger } from '#shared/platform/logger.ts';
+import { BoundedMap } from '#shared/values/bounded-cache.ts';
 
 /** Maximum delay before a use is written. */
 const WRITE_EVERY_MS = 2_000;

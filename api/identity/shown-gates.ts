@@ -1,11 +1,11 @@
-import type { Actor } from '../../shared/actor.ts';
-import { holds } from '../../shared/capabilities.ts';
-import type { Gate } from '../../shared/contract/gate.ts';
-import type { PendingGate, Run } from '../../shared/contract/run.ts';
-import type { Step } from '../../shared/contract/step.ts';
-import { isObject } from '../../shared/graph/json-value.ts';
-import type { Json } from '../../shared/json.ts';
-import { joined } from '../../shared/values/json-text.ts';
+import type { Actor } from '#shared/actor.ts';
+import { holds } from '#shared/capabilities.ts';
+import type { Gate } from '#shared/contract/gate.ts';
+import type { PendingGate, Run } from '#shared/contract/run.ts';
+import type { Step } from '#shared/contract/step.ts';
+import { isObject } from '#shared/graph/json-value.ts';
+import type { Json } from '#shared/json.ts';
+import { joined } from '#shared/values/json-text.ts';
 
 /** A caller without a role, such as a webhook, holds no capability. */
 type Viewer = Partial<Pick<Actor, 'role' | 'overrides'>>;

@@ -1,10 +1,10 @@
 import type { FastifyRequest } from 'fastify';
 import ipaddr from 'ipaddr.js';
-import { KEPT_BODY_BYTES } from '../../shared/contract/inbound-event.ts';
-import { newId } from '../../shared/crypto/ids.ts';
-import type { ArrivedEvent } from '../../shared/db/inbound/log.ts';
-import { clientNetwork } from '../http/client-address.ts';
-import { eventIdOfHeader } from '../../shared/operations/inbound/event.ts';
+import { KEPT_BODY_BYTES } from '#shared/contract/inbound-event.ts';
+import { newId } from '#shared/crypto/ids.ts';
+import type { ArrivedEvent } from '#shared/db/inbound/log.ts';
+import { clientNetwork } from '#api/http/client-address.ts';
+import { eventIdOfHeader } from '#shared/operations/inbound/event.ts';
 
 /** The headers that the log keeps. Signatures, credentials and cookies are never among them. */
 const KEPT_HEADERS = [

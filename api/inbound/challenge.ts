@@ -1,5 +1,5 @@
 import type { FastifyReply } from 'fastify';
-import type { JsonObject } from '../../shared/json.ts';
+import type { JsonObject } from '#shared/json.ts';
 
 /** Characters of a challenge that is answered. */
 const MAX_CHALLENGE = 4_096;

@@ -1,9 +1,9 @@
-import { newId } from '../../shared/crypto/ids.ts';
-import type { LoggedEvent } from '../../shared/db/inbound/log.ts';
-import { writeEvents } from '../../shared/db/inbound/log.ts';
-import type { Db } from '../../shared/db/pool.ts';
-import type { Logger } from '../../shared/platform/logger.ts';
-import { BoundedMap } from '../../shared/values/bounded-cache.ts';
+import { newId } from '#shared/crypto/ids.ts';
+import type { LoggedEvent } from '#shared/db/inbound/log.ts';
+import { writeEvents } from '#shared/db/inbound/log.ts';
+import type { Db } from '#shared/db/pool.ts';
+import type { Logger } from '#shared/platform/logger.ts';
+import { BoundedMap } from '#shared/values/bounded-cache.ts';
 
 /** Maximum delay before an entry is written. */
 const WRITE_EVERY_MS = 500;

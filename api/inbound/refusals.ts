@@ -1,7 +1,7 @@
-import type { RefusalReason } from '../../shared/contract/inbound-event.ts';
-import type { LoggedEvent } from '../../shared/db/inbound/log.ts';
-import { type ErrorCode, errorTable } from '../../shared/errors.ts';
-import { classify } from '../http/error-handler.ts';
+import type { RefusalReason } from '#shared/contract/inbound-event.ts';
+import type { LoggedEvent } from '#shared/db/inbound/log.ts';
+import { type ErrorCode, errorTable } from '#shared/errors.ts';
+import { classify } from '#api/http/error-handler.ts';
 import { SignatureRefusal } from './signature.ts';
 
 /** Characters of a refusal that the log keeps. */

@@ -1,8 +1,8 @@
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
-import type { SignatureMark } from '../../shared/db/workflows/webhooks.ts';
-import type { RefusalReason } from '../../shared/contract/inbound-event.ts';
-import { AppError } from '../../shared/errors.ts';
+import type { SignatureMark } from '#shared/db/workflows/webhooks.ts';
+import type { RefusalReason } from '#shared/contract/inbound-event.ts';
+import { AppError } from '#shared/errors.ts';
 
 const TIMESTAMP = /^(?:0|[1-9]\d{0,11})$/;
 const SIGNATURE = /^sha256=([0-9a-f]{64})$/;

@@ -1,4 +1,4 @@
-import type { Triggered } from '../../shared/operations/runs/runs.ts';
+import type { Triggered } from '#shared/operations/runs/runs.ts';
 
 /**
  * Events that this process is admitting now. Senders may send copies of an event at once. The database deduplicates

@@ -5,13 +5,13 @@ import {
   experimentQuery,
   experimentSchema,
   listedExperimentSchema,
-} from '../../shared/contract/experiment.ts';
-import { rehearses } from '../../shared/contract/fork.ts';
-import { startedJobSchema } from '../../shared/contract/job.ts';
-import { listExperiments, readExperiment } from '../../shared/db/experiments/listing.ts';
-import { listResults } from '../../shared/db/experiments/results.ts';
-import { requireWorkflow } from '../../shared/db/workflows/workflows.ts';
-import { cancelExperiment, startExperiment } from '../../shared/operations/experiments/start.ts';
+} from '#shared/contract/experiment.ts';
+import { rehearses } from '#shared/contract/fork.ts';
+import { startedJobSchema } from '#shared/contract/job.ts';
+import { listExperiments, readExperiment } from '#shared/db/experiments/listing.ts';
+import { listResults } from '#shared/db/experiments/results.ts';
+import { requireWorkflow } from '#shared/db/workflows/workflows.ts';
+import { cancelExperiment, startExperiment } from '#shared/operations/experiments/start.ts';
 import { defineTool, type McpTool } from './tool.ts';
 import { scopeOf, workflowArgument } from './workflow-tools.ts';
 

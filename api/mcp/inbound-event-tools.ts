@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { refuseEmptyPeriod } from '../../shared/contract/common.ts';
+import { refuseEmptyPeriod } from '#shared/contract/common.ts';
 import {
   eventReplaySchema,
   inboundEventListSchema,
@@ -7,13 +7,13 @@ import {
   inboundEventSchema,
   replayOptions,
   replayRangeFields,
-} from '../../shared/contract/inbound-event.ts';
-import { startedJobSchema } from '../../shared/contract/job.ts';
-import { idempotencyKeySchema, runSchema } from '../../shared/contract/run.ts';
-import { listEvents, readEvent } from '../../shared/db/inbound/events.ts';
-import { requireWorkflow } from '../../shared/db/workflows/workflows.ts';
-import { requestReplay } from '../../shared/operations/inbound/replay.ts';
-import { cancelReplay, readReplay, startReplay } from '../../shared/operations/inbound/replays.ts';
+} from '#shared/contract/inbound-event.ts';
+import { startedJobSchema } from '#shared/contract/job.ts';
+import { idempotencyKeySchema, runSchema } from '#shared/contract/run.ts';
+import { listEvents, readEvent } from '#shared/db/inbound/events.ts';
+import { requireWorkflow } from '#shared/db/workflows/workflows.ts';
+import { requestReplay } from '#shared/operations/inbound/replay.ts';
+import { cancelReplay, readReplay, startReplay } from '#shared/operations/inbound/replays.ts';
 import { defineTool, type McpTool } from './tool.ts';
 import { scopeOf, workflowArgument } from './workflow-tools.ts';
 

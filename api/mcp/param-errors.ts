@@ -1,6 +1,6 @@
 import { INTERNAL_ERROR, INVALID_PARAMS } from '@modelcontextprotocol/server';
 import { z } from 'zod';
-import { describeIssues } from '../http/invalid-request.ts';
+import { describeIssues } from '#api/http/invalid-request.ts';
 
 const issues = z.array(
   z.looseObject({ path: z.array(z.union([z.string(), z.number()])), message: z.string() }),

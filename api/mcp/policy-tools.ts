@@ -1,11 +1,7 @@
 import { z } from 'zod';
-import { backtestFields, backtestQuery, backtestSchema } from '../../shared/contract/backtest.ts';
-import { startedJobSchema } from '../../shared/contract/job.ts';
-import {
-  cancelBacktest,
-  readBacktest,
-  startBacktest,
-} from '../../shared/operations/jobs/backtests.ts';
+import { backtestFields, backtestQuery, backtestSchema } from '#shared/contract/backtest.ts';
+import { startedJobSchema } from '#shared/contract/job.ts';
+import { cancelBacktest, readBacktest, startBacktest } from '#shared/operations/jobs/backtests.ts';
 import { defineTool, type McpTool } from './tool.ts';
 import { scopeOf, workflowArgument } from './workflow-tools.ts';
 

@@ -5,10 +5,10 @@ import {
   WebStandardStreamableHTTPServerTransport,
 } from '@modelcontextprotocol/server';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { mcpAnswers, mcpRequest } from '../../shared/contract/mcp.ts';
-import { answers, nothing } from '../http/responses.ts';
-import type { App, RouteContext } from '../deps.ts';
-import { createRunActions } from '../run-actions.ts';
+import { mcpAnswers, mcpRequest } from '#shared/contract/mcp.ts';
+import { answers, nothing } from '#api/http/responses.ts';
+import type { App, RouteContext } from '#api/deps.ts';
+import { createRunActions } from '#api/run-actions.ts';
 import { withParamErrors } from './param-errors.ts';
 import { createServer } from './server.ts';
 

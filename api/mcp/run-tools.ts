@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { jsonObject } from '../../shared/contract/common.ts';
-import { gateSchema, gateStepKey } from '../../shared/contract/gate.ts';
+import { jsonObject } from '#shared/contract/common.ts';
+import { gateSchema, gateStepKey } from '#shared/contract/gate.ts';
 import {
   assignmentFields,
   gateAnswerFields,
@@ -14,12 +14,12 @@ import {
   runListSchema,
   runListShape,
   runSchema,
-} from '../../shared/contract/run.ts';
-import { readGate } from '../../shared/operations/gates/read-gate.ts';
-import type { StartRequest } from '../../shared/operations/runs/runs.ts';
-import { listRuns } from '../../shared/db/run-lists/run-list.ts';
-import { restOf } from '../http/run-watch.ts';
-import { shownAskings } from '../identity/shown-gates.ts';
+} from '#shared/contract/run.ts';
+import { readGate } from '#shared/operations/gates/read-gate.ts';
+import type { StartRequest } from '#shared/operations/runs/runs.ts';
+import { listRuns } from '#shared/db/run-lists/run-list.ts';
+import { restOf } from '#api/http/run-watch.ts';
+import { shownAskings } from '#api/identity/shown-gates.ts';
 import { defineTool, type McpTool, type ToolCall } from './tool.ts';
 import { scopeOf, workflowArgument } from './workflow-tools.ts';
 

@@ -1,4 +1,4 @@
-import packageJson from '../../package.json' with { type: 'json' };
+import packageJson from '#package.json' with { type: 'json' };
 import {
   type CallToolResult,
   INTERNAL_ERROR,
@@ -6,11 +6,11 @@ import {
   McpServer,
   ProtocolError,
 } from '@modelcontextprotocol/server';
-import { requireCapability } from '../../shared/actor.ts';
-import { AppError } from '../../shared/errors.ts';
-import type { JsonObject } from '../../shared/json.ts';
-import { classify } from '../http/error-handler.ts';
-import { describeIssues } from '../http/invalid-request.ts';
+import { requireCapability } from '#shared/actor.ts';
+import { AppError } from '#shared/errors.ts';
+import type { JsonObject } from '#shared/json.ts';
+import { classify } from '#api/http/error-handler.ts';
+import { describeIssues } from '#api/http/invalid-request.ts';
 import { draftTools } from './draft-tools.ts';
 import { dryRunTools } from './dry-run-tools.ts';
 import { experimentTools } from './experiment-tools.ts';

@@ -1,5 +1,5 @@
-import { isObject } from '../../shared/graph/json-value.ts';
-import type { Json } from '../../shared/json.ts';
+import { isObject } from '#shared/graph/json-value.ts';
+import type { Json } from '#shared/json.ts';
 
 /** With less room than this a large element is useless; the list ends early instead. */
 const LEAST_ROOM = 1_000;

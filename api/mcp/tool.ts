@@ -1,10 +1,10 @@
 import type { Tool, ToolAnnotations } from '@modelcontextprotocol/server';
 import { z } from 'zod';
-import type { Actor } from '../../shared/actor.ts';
-import type { Capability } from '../../shared/capabilities.ts';
-import type { IfMatch } from '../../shared/contract/if-match.ts';
-import type { RouteContext } from '../deps.ts';
-import type { RunActions } from '../run-actions.ts';
+import type { Actor } from '#shared/actor.ts';
+import type { Capability } from '#shared/capabilities.ts';
+import type { IfMatch } from '#shared/contract/if-match.ts';
+import type { RouteContext } from '#api/deps.ts';
+import type { RunActions } from '#api/run-actions.ts';
 
 /** The dependencies and the caller of a tool. */
 export interface ToolCall {

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { refuseEmptyPeriod } from '../../shared/contract/common.ts';
+import { refuseEmptyPeriod } from '#shared/contract/common.ts';
 import {
   dataDeliveryQuery,
   dataEndpointInput,
@@ -11,21 +11,17 @@ import {
   redeliveredSchema,
   redeliverRangeFields,
   rotatedSecretSchema,
-} from '../../shared/contract/data/outbound.ts';
-import { pingEndpoint, redeliver, redeliverRange } from '../../shared/db/deliveries/deliveries.ts';
-import type { Pool } from '../../shared/db/pool.ts';
-import {
-  deleteEndpoint,
-  listEndpoints,
-  readEndpoint,
-} from '../../shared/db/deliveries/endpoints.ts';
+} from '#shared/contract/data/outbound.ts';
+import { pingEndpoint, redeliver, redeliverRange } from '#shared/db/deliveries/deliveries.ts';
+import type { Pool } from '#shared/db/pool.ts';
+import { deleteEndpoint, listEndpoints, readEndpoint } from '#shared/db/deliveries/endpoints.ts';
 import {
   changeEndpoint,
   registerEndpoint,
   rotateEndpointSecret,
-} from '../../shared/operations/data/endpoints.ts';
-import { deliveryPage } from '../data/delivery-page.ts';
-import { comparingWrites } from '../http/conditional.ts';
+} from '#shared/operations/data/endpoints.ts';
+import { deliveryPage } from '#api/data/delivery-page.ts';
+import { comparingWrites } from '#api/http/conditional.ts';
 import { defineTool, ifMatchArgument, matchOf, type ToolCall } from './tool.ts';
 
 const webhook = z

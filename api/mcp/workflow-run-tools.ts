@@ -1,12 +1,12 @@
 import type { Tool } from '@modelcontextprotocol/server';
 import { z } from 'zod';
-import { presentedSchema } from '../../shared/agents/presented-schema.ts';
+import { presentedSchema } from '#shared/agents/presented-schema.ts';
 import {
   findWorkflowTool,
   offeredWorkflows,
   type WorkflowTool,
-} from '../../shared/db/workflows/workflow-tools.ts';
-import type { JsonObject } from '../../shared/json.ts';
+} from '#shared/db/workflows/workflow-tools.ts';
+import type { JsonObject } from '#shared/json.ts';
 import { next, runTools, startedRun } from './run-tools.ts';
 import type { McpTool, ToolCall } from './tool.ts';
 

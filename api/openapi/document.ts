@@ -1,8 +1,8 @@
-import packageJson from '../../package.json' with { type: 'json' };
+import packageJson from '#package.json' with { type: 'json' };
 import swagger from '@fastify/swagger';
 import { jsonSchemaTransform, jsonSchemaTransformObject } from 'fastify-type-provider-zod';
 import { z } from 'zod';
-import { SCHEMA_VERSION } from '../../shared/contract/data/envelope.ts';
+import { SCHEMA_VERSION } from '#shared/contract/data/envelope.ts';
 import type { FastifyInstance, RouteOptions } from 'fastify';
 import type { OpenAPIV3_1 } from 'openapi-types';
 import {

@@ -1,7 +1,7 @@
 import { STATUS_CODES } from 'node:http';
 import type { RouteOptions } from 'fastify';
-import { type ErrorCode, errorTable } from '../../shared/errors.ts';
-import { isProbe } from '../http/rate-limit.ts';
+import { type ErrorCode, errorTable } from '#shared/errors.ts';
+import { isProbe } from '#api/http/rate-limit.ts';
 import {
   allowanceHeaders,
   type HeaderName,

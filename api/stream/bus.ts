@@ -1,9 +1,9 @@
 import { setImmediate } from 'node:timers/promises';
-import type { AgentDeltaFrame, StreamFrame } from '../../shared/contract/stream.ts';
-import { readPayload } from '../../shared/db/agents/deltas.ts';
-import { readFrames } from '../../shared/db/runs/frames.ts';
-import type { Db } from '../../shared/db/pool.ts';
-import type { Logger } from '../../shared/platform/logger.ts';
+import type { AgentDeltaFrame, StreamFrame } from '#shared/contract/stream.ts';
+import { readPayload } from '#shared/db/agents/deltas.ts';
+import { readFrames } from '#shared/db/runs/frames.ts';
+import type { Db } from '#shared/db/pool.ts';
+import type { Logger } from '#shared/platform/logger.ts';
 import { type Listener, listenForFrames } from './listener.ts';
 
 /** How often every run with sockets is checked, even without a notification. */

@@ -1,5 +1,5 @@
 import type { WebSocket } from 'ws';
-import type { App } from '../deps.ts';
+import type { App } from '#api/deps.ts';
 import { MAX_BEHIND_BYTES } from './route.ts';
 
 /**

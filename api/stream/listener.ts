@@ -1,8 +1,8 @@
 import pg from 'pg';
-import { DELTAS_CHANNEL } from '../../shared/db/agents/deltas.ts';
-import { FRAMES_CHANNEL } from '../../shared/db/runs/frames.ts';
-import { messageOf } from '../../shared/errors.ts';
-import type { Logger } from '../../shared/platform/logger.ts';
+import { DELTAS_CHANNEL } from '#shared/db/agents/deltas.ts';
+import { FRAMES_CHANNEL } from '#shared/db/runs/frames.ts';
+import { messageOf } from '#shared/errors.ts';
+import type { Logger } from '#shared/platform/logger.ts';
 
 const FIRST_DELAY_MS = 100;
 const LONGEST_DELAY_MS = 5_000;

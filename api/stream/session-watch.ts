@@ -1,10 +1,10 @@
 import type { WebSocket } from 'ws';
-import { holds } from '../../shared/capabilities.ts';
-import { closeCodes } from '../../shared/contract/stream.ts';
-import { findSessionHolders } from '../../shared/db/people/credentials.ts';
-import type { Db } from '../../shared/db/pool.ts';
-import type { Logger } from '../../shared/platform/logger.ts';
-import type { Session } from '../../shared/platform/secrets/session-tokens.ts';
+import { holds } from '#shared/capabilities.ts';
+import { closeCodes } from '#shared/contract/stream.ts';
+import { findSessionHolders } from '#shared/db/people/credentials.ts';
+import type { Db } from '#shared/db/pool.ts';
+import type { Logger } from '#shared/platform/logger.ts';
+import type { Session } from '#shared/platform/secrets/session-tokens.ts';
 
 /** How often the sessions of all sockets are checked; a socket outlives its session by at most this. */
 const LOOK_EVERY_MS = 2_000;

@@ -1,4 +1,4 @@
-import type { Config } from '../../shared/platform/config.ts';
+import type { Config } from '#shared/platform/config.ts';
 
 export type SocketLimits = Config['api']['streamSockets'];
 

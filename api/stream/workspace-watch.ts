@@ -1,7 +1,7 @@
-import type { WorkspaceFrame, WorkspaceTopic } from '../../shared/contract/stream.ts';
-import { readTopicMarkers, type TopicMarker } from '../../shared/db/audit/topics.ts';
-import type { Db } from '../../shared/db/pool.ts';
-import type { Logger } from '../../shared/platform/logger.ts';
+import type { WorkspaceFrame, WorkspaceTopic } from '#shared/contract/stream.ts';
+import { readTopicMarkers, type TopicMarker } from '#shared/db/audit/topics.ts';
+import type { Db } from '#shared/db/pool.ts';
+import type { Logger } from '#shared/platform/logger.ts';
 import type { FrameBus } from './bus.ts';
 
 /** How often the workspaces with sockets are checked, in one statement for all. */

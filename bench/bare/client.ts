@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Client } from '@temporalio/client';
-import type { taskQueues } from '../../shared/execution.ts';
+import type { taskQueues } from '#shared/execution.ts';
 import type { bareChain, barePosts } from './workflows.ts';
 
 /** The baseline's client: starts a chain of no-op activities directly on the Temporal server. */

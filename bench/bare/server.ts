@@ -1,11 +1,11 @@
 import fastify from 'fastify';
 import type { CommonQueryMethods, QuerySqlToken } from 'slonik';
 import { z } from 'zod';
-import { connectDatabase, sql } from '../../shared/db/pool.ts';
-import { listEntities } from '../../shared/db/data/entities.ts';
-import { readRun } from '../../shared/db/runs/runs.ts';
-import { readDefaultOwner } from '../../shared/db/people/workspaces.ts';
-import { loadConfig } from '../../shared/platform/config.ts';
+import { connectDatabase, sql } from '#shared/db/pool.ts';
+import { listEntities } from '#shared/db/data/entities.ts';
+import { readRun } from '#shared/db/runs/runs.ts';
+import { readDefaultOwner } from '#shared/db/people/workspaces.ts';
+import { loadConfig } from '#shared/platform/config.ts';
 
 // The baselines of reading a run, listing records and deduplicating events, with the statements of readRun and
 // listEntities: no authentication, no validation, no response schema.

@@ -1,8 +1,8 @@
 import { fileURLToPath } from 'node:url';
 import { bundleWorkflowCode, NativeConnection, Runtime, Worker } from '@temporalio/worker';
-import { taskQueues } from '../../shared/execution.ts';
-import { loadConfig } from '../../shared/platform/config.ts';
-import { connectOptions } from '../../shared/platform/temporal.ts';
+import { taskQueues } from '#shared/execution.ts';
+import { loadConfig } from '#shared/platform/config.ts';
+import { connectOptions } from '#shared/platform/temporal.ts';
 import * as activities from './activities.ts';
 
 // The baseline's worker: two task queues, and connection, pollers and limits as in worker/create-worker.ts. It shares

@@ -1,16 +1,16 @@
 import { randomUUID } from 'node:crypto';
 import autocannon from 'autocannon';
 import pg from 'pg';
-import { admitRun } from '../../shared/db/runs/admission.ts';
-import { connectDatabase } from '../../shared/db/pool.ts';
-import { readDefaultOwner } from '../../shared/db/people/workspaces.ts';
-import { findRunnable } from '../../shared/operations/runs/find-runnable.ts';
-import { freePorts } from '../../scripts/stack/ports.ts';
-import { chain } from '../graphs.ts';
-import type { Processes } from '../processes.ts';
-import { atLeast, atMost, compare, compareSamples, figure, type Result } from '../result.ts';
-import { query, type Stack } from '../stack.ts';
-import { interleave, median, timed } from '../statistics.ts';
+import { admitRun } from '#shared/db/runs/admission.ts';
+import { connectDatabase } from '#shared/db/pool.ts';
+import { readDefaultOwner } from '#shared/db/people/workspaces.ts';
+import { findRunnable } from '#shared/operations/runs/find-runnable.ts';
+import { freePorts } from '#scripts/stack/ports.ts';
+import { chain } from '#bench/graphs.ts';
+import type { Processes } from '#bench/processes.ts';
+import { atLeast, atMost, compare, compareSamples, figure, type Result } from '#bench/result.ts';
+import { query, type Stack } from '#bench/stack.ts';
+import { interleave, median, timed } from '#bench/statistics.ts';
 
 const apiProcesses = 3;
 const connectionsEach = 10;

@@ -1,7 +1,7 @@
-import { gated } from '../graphs.ts';
-import { atMost, compareSamples, type Result } from '../result.ts';
-import { query, type Stack } from '../stack.ts';
-import { interleave, median, now, pause } from '../statistics.ts';
+import { gated } from '#bench/graphs.ts';
+import { atMost, compareSamples, type Result } from '#bench/result.ts';
+import { query, type Stack } from '#bench/stack.ts';
+import { interleave, median, now, pause } from '#bench/statistics.ts';
 
 /** The time from an approval to the start of the step behind the gate, in round trips of a no-op activity. */
 export async function approve({ service, bare, databaseUrl }: Stack): Promise<Result[]> {

@@ -1,8 +1,8 @@
-import { ordinaryChain, ordinarySteps } from '../graphs.ts';
-import { atMost, compare, figure, type Result } from '../result.ts';
-import type { Stack } from '../stack.ts';
-import { pause, percentile, timed } from '../statistics.ts';
-import { createTenant, type Tenant } from '../tenant.ts';
+import { ordinaryChain, ordinarySteps } from '#bench/graphs.ts';
+import { atMost, compare, figure, type Result } from '#bench/result.ts';
+import type { Stack } from '#bench/stack.ts';
+import { pause, percentile, timed } from '#bench/statistics.ts';
+import { createTenant, type Tenant } from '#bench/tenant.ts';
 
 /** 3,000 steps of the other tenant, which a worker executes in two minutes. */
 const FLOOD_RUNS = 30;

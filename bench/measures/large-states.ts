@@ -1,11 +1,11 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { MAX_VALUES } from '../../shared/outside-json.ts';
-import { chain } from '../graphs.ts';
-import { atMost, compare, figure, type Result, single } from '../result.ts';
-import { query, type Stack } from '../stack.ts';
-import { pause, percentile, timed } from '../statistics.ts';
-import { createTenant, type Tenant } from '../tenant.ts';
+import { MAX_VALUES } from '#shared/outside-json.ts';
+import { chain } from '#bench/graphs.ts';
+import { atMost, compare, figure, type Result, single } from '#bench/result.ts';
+import { query, type Stack } from '#bench/stack.ts';
+import { pause, percentile, timed } from '#bench/statistics.ts';
+import { createTenant, type Tenant } from '#bench/tenant.ts';
 import { readLag } from './stalls.ts';
 
 const SAMPLES = 100;

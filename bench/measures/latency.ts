@@ -1,7 +1,7 @@
-import { chain } from '../graphs.ts';
-import { atMost, compareSamples, type Result } from '../result.ts';
-import type { Stack } from '../stack.ts';
-import { flood, interleave, now, timed } from '../statistics.ts';
+import { chain } from '#bench/graphs.ts';
+import { atMost, compareSamples, type Result } from '#bench/result.ts';
+import type { Stack } from '#bench/stack.ts';
+import { flood, interleave, now, timed } from '#bench/statistics.ts';
 
 const limits = { count: 150, least: 30, budgetMs: 30_000 };
 

@@ -1,10 +1,10 @@
-import type { JsonObject } from '../../shared/json.ts';
-import { chain, mapOf } from '../graphs.ts';
-import { atLeast, atMost, compare, figure, type Result, single } from '../result.ts';
-import type { Stack } from '../stack.ts';
-import { median, timed } from '../statistics.ts';
+import type { JsonObject } from '#shared/json.ts';
+import { chain, mapOf } from '#bench/graphs.ts';
+import { atLeast, atMost, compare, figure, type Result, single } from '#bench/result.ts';
+import type { Stack } from '#bench/stack.ts';
+import { median, timed } from '#bench/statistics.ts';
 import { memoryOf } from './memory.ts';
-import { freePorts } from '../../scripts/stack/ports.ts';
+import { freePorts } from '#scripts/stack/ports.ts';
 
 const items = 10_000;
 const stepsPerItem = 2;

@@ -1,7 +1,7 @@
-import { chain } from '../graphs.ts';
-import { atMost, compareSamples, type Result } from '../result.ts';
-import type { Stack } from '../stack.ts';
-import { flood, interleave, timed } from '../statistics.ts';
+import { chain } from '#bench/graphs.ts';
+import { atMost, compareSamples, type Result } from '#bench/result.ts';
+import type { Stack } from '#bench/stack.ts';
+import { flood, interleave, timed } from '#bench/statistics.ts';
 
 /** Compares a trigger as a tool call with the same trigger as a request, over the same HTTP client. */
 export async function mcp({ service }: Stack): Promise<Result[]> {

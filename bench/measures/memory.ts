@@ -1,10 +1,10 @@
 import { execFileSync } from 'node:child_process';
-import { freePorts } from '../../scripts/stack/ports.ts';
-import { collectGarbage } from '../garbage.ts';
-import { chain } from '../graphs.ts';
-import { atMost, compare, type Result, single } from '../result.ts';
-import type { Stack } from '../stack.ts';
-import { flood, pause } from '../statistics.ts';
+import { freePorts } from '#scripts/stack/ports.ts';
+import { collectGarbage } from '#bench/garbage.ts';
+import { chain } from '#bench/graphs.ts';
+import { atMost, compare, type Result, single } from '#bench/result.ts';
+import type { Stack } from '#bench/stack.ts';
+import { flood, pause } from '#bench/statistics.ts';
 
 const few = 200;
 const many = 2_000;

@@ -1,11 +1,11 @@
 import { request } from 'undici';
-import { databaseUrl } from '../../scripts/stack/databases.ts';
-import { freePorts } from '../../scripts/stack/ports.ts';
-import { migrate } from '../../shared/db/migrate.ts';
-import type { Processes } from '../processes.ts';
-import { atMost, compareSamples, type Result } from '../result.ts';
-import { query, type Stack } from '../stack.ts';
-import { interleave, timed } from '../statistics.ts';
+import { databaseUrl } from '#scripts/stack/databases.ts';
+import { freePorts } from '#scripts/stack/ports.ts';
+import { migrate } from '#shared/db/migrate.ts';
+import type { Processes } from '#bench/processes.ts';
+import { atMost, compareSamples, type Result } from '#bench/result.ts';
+import { query, type Stack } from '#bench/stack.ts';
+import { interleave, timed } from '#bench/statistics.ts';
 
 const few = 1_000;
 const many = 1_000_000;

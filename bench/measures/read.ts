@@ -1,10 +1,10 @@
 import autocannon from 'autocannon';
-import { freePorts } from '../../scripts/stack/ports.ts';
-import { chain } from '../graphs.ts';
-import type { Processes } from '../processes.ts';
-import { atLeast, compare, figure, type Result } from '../result.ts';
-import type { Stack } from '../stack.ts';
-import { median } from '../statistics.ts';
+import { freePorts } from '#scripts/stack/ports.ts';
+import { chain } from '#bench/graphs.ts';
+import type { Processes } from '#bench/processes.ts';
+import { atLeast, compare, figure, type Result } from '#bench/result.ts';
+import type { Stack } from '#bench/stack.ts';
+import { median } from '#bench/statistics.ts';
 
 const steps = 50;
 const connections = 10;

@@ -1,7 +1,7 @@
-import { chain, fanOut } from '../graphs.ts';
-import { atMost, compare, figure, type Result, single } from '../result.ts';
-import type { Stack } from '../stack.ts';
-import { median, timed } from '../statistics.ts';
+import { chain, fanOut } from '#bench/graphs.ts';
+import { atMost, compare, figure, type Result, single } from '#bench/result.ts';
+import type { Stack } from '#bench/stack.ts';
+import { median, timed } from '#bench/statistics.ts';
 
 const nodes = 1_000;
 const fewNodes = 10;

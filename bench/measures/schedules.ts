@@ -1,7 +1,7 @@
-import { chain } from '../graphs.ts';
-import { atMost, compare, figure, type Result } from '../result.ts';
-import { query, type Stack } from '../stack.ts';
-import { pause, percentile } from '../statistics.ts';
+import { chain } from '#bench/graphs.ts';
+import { atMost, compare, figure, type Result } from '#bench/result.ts';
+import { query, type Stack } from '#bench/stack.ts';
+import { pause, percentile } from '#bench/statistics.ts';
 
 const SCHEDULES = 300;
 const MADE_AT_ONCE = 10;

@@ -1,11 +1,11 @@
 import pg from 'pg';
 import { Agent, request } from 'undici';
-import { connectDatabase } from '../../shared/db/pool.ts';
-import { readOwnerAccount, setPassword } from '../../shared/db/people/sign-ins.ts';
-import { hashPassword } from '../../shared/platform/secrets/passwords.ts';
-import { atMost, compare, figure, type Result } from '../result.ts';
-import type { Stack } from '../stack.ts';
-import { median, pause, percentile } from '../statistics.ts';
+import { connectDatabase } from '#shared/db/pool.ts';
+import { readOwnerAccount, setPassword } from '#shared/db/people/sign-ins.ts';
+import { hashPassword } from '#shared/platform/secrets/passwords.ts';
+import { atMost, compare, figure, type Result } from '#bench/result.ts';
+import type { Stack } from '#bench/stack.ts';
+import { median, pause, percentile } from '#bench/statistics.ts';
 
 const samples = 2_000;
 const warmUp = 300;

@@ -1,9 +1,9 @@
 import { request } from 'undici';
-import { chain } from '../graphs.ts';
-import { atMost, compare, figure, type Result, single } from '../result.ts';
-import type { Stack } from '../stack.ts';
-import { pause, percentile } from '../statistics.ts';
-import { createTenant, type Tenant } from '../tenant.ts';
+import { chain } from '#bench/graphs.ts';
+import { atMost, compare, figure, type Result, single } from '#bench/result.ts';
+import type { Stack } from '#bench/stack.ts';
+import { pause, percentile } from '#bench/statistics.ts';
+import { createTenant, type Tenant } from '#bench/tenant.ts';
 
 const ROUNDS = 2;
 /** Runs of the other tenant in each part of an iteration. */

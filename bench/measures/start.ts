@@ -1,10 +1,10 @@
 import { join } from 'node:path';
-import { describeExit, startChild } from '../../scripts/stack/children.ts';
-import { claimFolder } from '../../scripts/stack/claim.ts';
-import { cleanEnvironment } from '../../scripts/stack/environment.ts';
-import { projectDir, startFolder, type Processes } from '../processes.ts';
-import { atMost, compare, figure, type Result } from '../result.ts';
-import { pause } from '../statistics.ts';
+import { describeExit, startChild } from '#scripts/stack/children.ts';
+import { claimFolder } from '#scripts/stack/claim.ts';
+import { cleanEnvironment } from '#scripts/stack/environment.ts';
+import { projectDir, startFolder, type Processes } from '#bench/processes.ts';
+import { atMost, compare, figure, type Result } from '#bench/result.ts';
+import { pause } from '#bench/statistics.ts';
 
 const warmStarts = 3;
 const readyTimeoutMs = 120_000;

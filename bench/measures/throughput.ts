@@ -1,8 +1,8 @@
-import { chain, ordinaryChain } from '../graphs.ts';
-import { processorTime } from '../processor-time.ts';
-import { atLeast, type Bound, compare, figure, type Result } from '../result.ts';
-import type { Stack } from '../stack.ts';
-import { flood, interleave, median } from '../statistics.ts';
+import { chain, ordinaryChain } from '#bench/graphs.ts';
+import { processorTime } from '#bench/processor-time.ts';
+import { atLeast, type Bound, compare, figure, type Result } from '#bench/result.ts';
+import type { Stack } from '#bench/stack.ts';
+import { flood, interleave, median } from '#bench/statistics.ts';
 
 const inFlight = 30;
 const runsPerRound = 150;

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import pg from 'pg';
-import { chain } from '../graphs.ts';
-import { atMost, compareSamples, type Result } from '../result.ts';
-import type { Stack } from '../stack.ts';
-import { flood, interleave, timed } from '../statistics.ts';
+import { chain } from '#bench/graphs.ts';
+import { atMost, compareSamples, type Result } from '#bench/result.ts';
+import type { Stack } from '#bench/stack.ts';
+import { flood, interleave, timed } from '#bench/statistics.ts';
 
 /** Compares the response time of a trigger with the writes and the start that it needs. */
 export async function trigger({ service, bare, databaseUrl }: Stack): Promise<Result[]> {

@@ -1,11 +1,11 @@
 import { createHmac, randomUUID } from 'node:crypto';
 import { Agent, request } from 'undici';
-import { freePorts } from '../../scripts/stack/ports.ts';
-import { chain } from '../graphs.ts';
-import type { Processes } from '../processes.ts';
-import { atMost, compare, compareSamples, type Result } from '../result.ts';
-import { query, type Stack } from '../stack.ts';
-import { interleave, percentile, timed } from '../statistics.ts';
+import { freePorts } from '#scripts/stack/ports.ts';
+import { chain } from '#bench/graphs.ts';
+import type { Processes } from '#bench/processes.ts';
+import { atMost, compare, compareSamples, type Result } from '#bench/result.ts';
+import { query, type Stack } from '#bench/stack.ts';
+import { interleave, percentile, timed } from '#bench/statistics.ts';
 
 const copies = 100;
 const rounds = 40;

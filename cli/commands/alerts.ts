@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { inSession } from '../session.ts';
+import { inSession } from '#cli/session.ts';
 
 export function alertCommands(program: Command): void {
   const alerts = program.command('alerts').description('see alert channels');

@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
-import type { AuditEntry } from '../../client/index.ts';
-import { Ending, exitCodes } from '../endings.ts';
-import { wholePositive } from '../input.ts';
-import { inSession } from '../session.ts';
+import type { AuditEntry } from '#client/index.ts';
+import { Ending, exitCodes } from '#cli/endings.ts';
+import { wholePositive } from '#cli/input.ts';
+import { inSession } from '#cli/session.ts';
 
 interface ListOptions {
   action?: string;

@@ -1,9 +1,9 @@
 import { type Command, Option } from 'commander';
-import type { Client, DataKey } from '../../client/index.ts';
-import { wholePositive } from '../input.ts';
-import { idOf } from '../references.ts';
-import { ifMatch, inSession } from '../session.ts';
-import { showCommand } from '../show.ts';
+import type { Client, DataKey } from '#client/index.ts';
+import { wholePositive } from '#cli/input.ts';
+import { idOf } from '#cli/references.ts';
+import { ifMatch, inSession } from '#cli/session.ts';
+import { showCommand } from '#cli/show.ts';
 import { dataGroup } from './data-group.ts';
 
 interface NewKey {

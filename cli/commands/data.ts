@@ -1,12 +1,12 @@
 import type { Command } from 'commander';
 import { createReadStream } from 'node:fs';
-import type { BodyOf, Client, IngestAnswer } from '../../client/index.ts';
-import { splitLines } from '../../client/lines.ts';
-import { Ending, exitCodes, misuse } from '../endings.ts';
-import { readJsonObject } from '../input.ts';
-import { idOf } from '../references.ts';
-import { ifMatch, inSession } from '../session.ts';
-import { showCommand } from '../show.ts';
+import type { BodyOf, Client, IngestAnswer } from '#client/index.ts';
+import { splitLines } from '#client/lines.ts';
+import { Ending, exitCodes, misuse } from '#cli/endings.ts';
+import { readJsonObject } from '#cli/input.ts';
+import { idOf } from '#cli/references.ts';
+import { ifMatch, inSession } from '#cli/session.ts';
+import { showCommand } from '#cli/show.ts';
 import { dataGroup } from './data-group.ts';
 
 /** Size of one batch. A request is limited to 1,000 records and 1 MB. */

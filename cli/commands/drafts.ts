@@ -1,9 +1,9 @@
 import type { Command } from 'commander';
-import { ApiError, type BodyOf, type Client, type WorkflowDraft } from '../../client/index.ts';
-import { refusal } from '../endings.ts';
-import { readJsonObject, wholePositive } from '../input.ts';
-import type { Output } from '../output.ts';
-import { ifMatch, inSession } from '../session.ts';
+import { ApiError, type BodyOf, type Client, type WorkflowDraft } from '#client/index.ts';
+import { refusal } from '#cli/endings.ts';
+import { readJsonObject, wholePositive } from '#cli/input.ts';
+import type { Output } from '#cli/output.ts';
+import { ifMatch, inSession } from '#cli/session.ts';
 import { findWorkflow } from './workflows.ts';
 
 /** The draft, or undefined if the workflow has none. */

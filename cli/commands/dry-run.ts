@@ -1,8 +1,8 @@
-import type { DryRun } from '../../client/index.ts';
-import { misuse } from '../endings.ts';
-import { readInput } from '../input.ts';
-import type { Output } from '../output.ts';
-import type { Session } from '../session.ts';
+import type { DryRun } from '#client/index.ts';
+import { misuse } from '#cli/endings.ts';
+import { readInput } from '#cli/input.ts';
+import type { Output } from '#cli/output.ts';
+import type { Session } from '#cli/session.ts';
 import { findWorkflow } from './workflows.ts';
 
 export interface DryRunFlags {

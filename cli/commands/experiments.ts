@@ -1,9 +1,9 @@
 import type { Command } from 'commander';
-import type { BodyOf, ComparedRun, Experiment, ListedExperiment } from '../../client/index.ts';
-import { Ending, exitCodes, misuse, refusal } from '../endings.ts';
-import { collect, positive, timeOrAgo, wholePositive } from '../input.ts';
-import { dollars, type Output, printable } from '../output.ts';
-import { inSession, type Session } from '../session.ts';
+import type { BodyOf, ComparedRun, Experiment, ListedExperiment } from '#client/index.ts';
+import { Ending, exitCodes, misuse, refusal } from '#cli/endings.ts';
+import { collect, positive, timeOrAgo, wholePositive } from '#cli/input.ts';
+import { dollars, type Output, printable } from '#cli/output.ts';
+import { inSession, type Session } from '#cli/session.ts';
 import { findWorkflow } from './workflows.ts';
 
 interface StartOptions {

@@ -1,8 +1,8 @@
 import { type Command, Option } from 'commander';
-import type { ApplyOptions } from '../files/apply.ts';
-import type { PullOptions } from '../files/pull.ts';
-import { collect } from '../input.ts';
-import { inSession } from '../session.ts';
+import type { ApplyOptions } from '#cli/files/apply.ts';
+import type { PullOptions } from '#cli/files/pull.ts';
+import { collect } from '#cli/input.ts';
+import { inSession } from '#cli/session.ts';
 
 // What reads and checks files is loaded by these commands only, because it would slow the start of every other one.
 
@@ -21,7 +21,7 @@ export function applyCommand(parent: Command): void {
     .option('--allow-invalid', 'save graphs that cannot run yet')
     .action(
       inSession<ApplyOptions>(async (session, _args, options) => {
-        const { applyFiles } = await import('../files/apply.ts');
+        const { applyFiles } = await import('#cli/files/apply.ts');
         await applyFiles(session, options);
       }),
     );
@@ -41,7 +41,7 @@ export function fileCommands(program: Command): void {
     .option('--prune', 'delete the files of workflows that the workspace does not have')
     .action(
       inSession<PullOptions>(async (session, names, options) => {
-        const { pullFiles } = await import('../files/pull.ts');
+        const { pullFiles } = await import('#cli/files/pull.ts');
         await pullFiles(session, names, options);
       }),
     );

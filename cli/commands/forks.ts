@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
-import type { Fork } from '../../client/index.ts';
-import { misuse } from '../endings.ts';
-import { collect, readInput, wholePositive } from '../input.ts';
-import { inSession, type Session } from '../session.ts';
+import type { Fork } from '#client/index.ts';
+import { misuse } from '#cli/endings.ts';
+import { collect, readInput, wholePositive } from '#cli/input.ts';
+import { inSession, type Session } from '#cli/session.ts';
 import { followOptions, followStarted, type FollowOptions } from './runs.ts';
 
 interface AgainOptions extends FollowOptions {

@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Command } from 'commander';
-import type { Client, EventReplay, ListedInboundEvent } from '../../client/index.ts';
-import { misuse, refusal } from '../endings.ts';
-import { timeOrAgo, wholePositive } from '../input.ts';
-import { printable } from '../output.ts';
-import { inSession } from '../session.ts';
+import type { Client, EventReplay, ListedInboundEvent } from '#client/index.ts';
+import { misuse, refusal } from '#cli/endings.ts';
+import { timeOrAgo, wholePositive } from '#cli/input.ts';
+import { printable } from '#cli/output.ts';
+import { inSession } from '#cli/session.ts';
 import { findWorkflow } from './workflows.ts';
 
 /** Milliseconds between two reads of a replay that is awaited. */

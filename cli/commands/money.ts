@@ -1,10 +1,10 @@
 import { type Command, Option } from 'commander';
-import type { Budget, Client } from '../../client/index.ts';
-import { overrunModes } from '../../shared/contract/budget.ts';
-import { positive } from '../input.ts';
-import { dollars } from '../output.ts';
-import { idOf } from '../references.ts';
-import { ifMatch, inSession } from '../session.ts';
+import type { Budget, Client } from '#client/index.ts';
+import { overrunModes } from '#shared/contract/budget.ts';
+import { positive } from '#cli/input.ts';
+import { dollars } from '#cli/output.ts';
+import { idOf } from '#cli/references.ts';
+import { ifMatch, inSession } from '#cli/session.ts';
 import { findWorkflow } from './workflows.ts';
 
 interface NewBudget {

@@ -1,9 +1,9 @@
 import type { Command } from 'commander';
-import type { NodeTest } from '../../client/index.ts';
-import { codeOfRun, Ending, misuse } from '../endings.ts';
-import { collect, readInput, wholePositive } from '../input.ts';
-import { dollars, type Output } from '../output.ts';
-import { inSession, type Session } from '../session.ts';
+import type { NodeTest } from '#client/index.ts';
+import { codeOfRun, Ending, misuse } from '#cli/endings.ts';
+import { collect, readInput, wholePositive } from '#cli/input.ts';
+import { dollars, type Output } from '#cli/output.ts';
+import { inSession, type Session } from '#cli/session.ts';
 import { findWorkflow } from './workflows.ts';
 
 interface TestOptions {

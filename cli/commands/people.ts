@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
-import type { Client, Role } from '../../client/index.ts';
-import { idOf, memberOf } from '../references.ts';
-import { ifMatch, inSession } from '../session.ts';
-import { showCommand } from '../show.ts';
+import type { Client, Role } from '#client/index.ts';
+import { idOf, memberOf } from '#cli/references.ts';
+import { ifMatch, inSession } from '#cli/session.ts';
+import { showCommand } from '#cli/show.ts';
 
 const keyOf = (client: Client, reference: string) =>
   idOf(reference, {

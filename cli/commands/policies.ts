@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Command } from 'commander';
-import type { Backtest, BacktestFinding, BodyOf, Client } from '../../client/index.ts';
-import { Ending, exitCodes } from '../endings.ts';
-import { positive, readJsonObject, timeOrAgo, wholePositive } from '../input.ts';
-import type { Output } from '../output.ts';
-import { inSession, type Session } from '../session.ts';
+import type { Backtest, BacktestFinding, BodyOf, Client } from '#client/index.ts';
+import { Ending, exitCodes } from '#cli/endings.ts';
+import { positive, readJsonObject, timeOrAgo, wholePositive } from '#cli/input.ts';
+import type { Output } from '#cli/output.ts';
+import { inSession, type Session } from '#cli/session.ts';
 import { findWorkflow } from './workflows.ts';
 
 type NewBacktest = BodyOf<'POST /api/workspace/policies/backtest'>;

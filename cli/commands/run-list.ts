@@ -1,9 +1,9 @@
 import { type Command, Option } from 'commander';
-import type { Client, Run, RunQuery, RunSummary } from '../../client/index.ts';
-import { wholePositive } from '../input.ts';
-import { dollars } from '../output.ts';
-import { misuse } from '../endings.ts';
-import { inSession } from '../session.ts';
+import type { Client, Run, RunQuery, RunSummary } from '#client/index.ts';
+import { wholePositive } from '#cli/input.ts';
+import { dollars } from '#cli/output.ts';
+import { misuse } from '#cli/endings.ts';
+import { inSession } from '#cli/session.ts';
 import { findWorkflow } from './workflows.ts';
 
 interface FilterOptions {

@@ -1,13 +1,13 @@
 import type { Command } from 'commander';
-import type { Run, Step } from '../../client/index.ts';
-import { agentsOf, conversationLines, nodeSteps } from '../conversation.ts';
-import { bindDecision, type DecisionFlags, gateOf } from '../decisions.ts';
-import { codeOfRun, Ending, exitCodes, misuse, refusal } from '../endings.ts';
-import { collect, positive, readInput, wholePositive } from '../input.ts';
-import { dollars, type Output } from '../output.ts';
-import { memberOf } from '../references.ts';
-import { inSession, type Session } from '../session.ts';
-import { createRunView, progressOf, rests, runStates } from '../watch.ts';
+import type { Run, Step } from '#client/index.ts';
+import { agentsOf, conversationLines, nodeSteps } from '#cli/conversation.ts';
+import { bindDecision, type DecisionFlags, gateOf } from '#cli/decisions.ts';
+import { codeOfRun, Ending, exitCodes, misuse, refusal } from '#cli/endings.ts';
+import { collect, positive, readInput, wholePositive } from '#cli/input.ts';
+import { dollars, type Output } from '#cli/output.ts';
+import { memberOf } from '#cli/references.ts';
+import { inSession, type Session } from '#cli/session.ts';
+import { createRunView, progressOf, rests, runStates } from '#cli/watch.ts';
 import { type DryRunFlags, printDryRun } from './dry-run.ts';
 import { listCommands, viewCommands } from './run-list.ts';
 

@@ -1,9 +1,9 @@
 import type { Command } from 'commander';
-import type { Client, Schedule } from '../../client/index.ts';
-import { collect, readInput } from '../input.ts';
-import { idOf } from '../references.ts';
-import { ifMatch, inSession } from '../session.ts';
-import { showCommand } from '../show.ts';
+import type { Client, Schedule } from '#client/index.ts';
+import { collect, readInput } from '#cli/input.ts';
+import { idOf } from '#cli/references.ts';
+import { ifMatch, inSession } from '#cli/session.ts';
+import { showCommand } from '#cli/show.ts';
 import { findWorkflow } from './workflows.ts';
 
 interface NewSchedule {

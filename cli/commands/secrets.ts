@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
-import { collect } from '../input.ts';
-import { readSecretText } from '../secrets.ts';
-import { ifMatch, inSession } from '../session.ts';
-import { showCommand } from '../show.ts';
+import { collect } from '#cli/input.ts';
+import { readSecretText } from '#cli/secrets.ts';
+import { ifMatch, inSession } from '#cli/session.ts';
+import { showCommand } from '#cli/show.ts';
 
 export function secretCommands(program: Command): void {
   const secrets = program

@@ -1,10 +1,10 @@
 import type { Command } from 'commander';
-import { createClient } from '../../client/index.ts';
-import { refusal } from '../endings.ts';
-import { environment } from '../environment.ts';
-import { type Profile, readProfiles, writeProfiles } from '../profiles.ts';
-import { readSecret, readText } from '../secrets.ts';
-import { type GlobalOptions, inSession, openOutput } from '../session.ts';
+import { createClient } from '#client/index.ts';
+import { refusal } from '#cli/endings.ts';
+import { environment } from '#cli/environment.ts';
+import { type Profile, readProfiles, writeProfiles } from '#cli/profiles.ts';
+import { readSecret, readText } from '#cli/secrets.ts';
+import { type GlobalOptions, inSession, openOutput } from '#cli/session.ts';
 
 export function signInCommands(program: Command): void {
   logInAndOut(program);

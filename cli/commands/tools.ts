@@ -1,10 +1,10 @@
 import type { Command } from 'commander';
-import type { BodyOf, Client, ToolImport } from '../../client/index.ts';
-import { Ending, exitCodes } from '../endings.ts';
-import { collect, readInput, readJsonObject } from '../input.ts';
-import { idOf } from '../references.ts';
-import { ifMatch, inSession } from '../session.ts';
-import { showCommand } from '../show.ts';
+import type { BodyOf, Client, ToolImport } from '#client/index.ts';
+import { Ending, exitCodes } from '#cli/endings.ts';
+import { collect, readInput, readJsonObject } from '#cli/input.ts';
+import { idOf } from '#cli/references.ts';
+import { ifMatch, inSession } from '#cli/session.ts';
+import { showCommand } from '#cli/show.ts';
 
 const toolOf = (client: Client, reference: string) =>
   idOf(reference, {

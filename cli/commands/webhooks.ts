@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
-import type { Client, DataEndpoint, WebhookDelivery } from '../../client/index.ts';
-import { timeOrAgo } from '../input.ts';
-import { idOf } from '../references.ts';
-import { ifMatch, inSession } from '../session.ts';
+import type { Client, DataEndpoint, WebhookDelivery } from '#client/index.ts';
+import { timeOrAgo } from '#cli/input.ts';
+import { idOf } from '#cli/references.ts';
+import { ifMatch, inSession } from '#cli/session.ts';
 
 type Events = DataEndpoint['events'];
 

@@ -1,10 +1,10 @@
 import type { Command } from 'commander';
-import { ApiError, type Client, type Workflow } from '../../client/index.ts';
-import { Ending, exitCodes, refusal } from '../endings.ts';
-import { graphLines } from '../files/graph-lines.ts';
-import { wholePositive } from '../input.ts';
-import type { Output } from '../output.ts';
-import { ifMatch, inSession, type Session } from '../session.ts';
+import { ApiError, type Client, type Workflow } from '#client/index.ts';
+import { Ending, exitCodes, refusal } from '#cli/endings.ts';
+import { graphLines } from '#cli/files/graph-lines.ts';
+import { wholePositive } from '#cli/input.ts';
+import type { Output } from '#cli/output.ts';
+import { ifMatch, inSession, type Session } from '#cli/session.ts';
 import { applyCommand } from './files.ts';
 
 /** The workflow with this ID, or else with exactly this name. */

@@ -1,8 +1,8 @@
-import { ApiError, type BodyOf, type Client, type Workflow } from '../../client/index.ts';
-import { Ending, endingOf, exitCodes, refusal } from '../endings.ts';
-import type { Output } from '../output.ts';
-import { printable } from '../output.ts';
-import type { Session } from '../session.ts';
+import { ApiError, type BodyOf, type Client, type Workflow } from '#client/index.ts';
+import { Ending, endingOf, exitCodes, refusal } from '#cli/endings.ts';
+import type { Output } from '#cli/output.ts';
+import { printable } from '#cli/output.ts';
+import type { Session } from '#cli/session.ts';
 import { type Difference, differenceLines } from './differences.ts';
 import { filesAt, readFiles } from './folder.ts';
 import { type FileProblem, type Plan, planOf, type Step } from './plan.ts';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { evaluationChecksInput } from '../../shared/contract/graph.ts';
-import { workflowUpdateBody } from '../../shared/contract/workflow.ts';
-import { hint } from '../../shared/graph/suggest.ts';
+import { evaluationChecksInput } from '#shared/contract/graph.ts';
+import { workflowUpdateBody } from '#shared/contract/workflow.ts';
+import { hint } from '#shared/graph/suggest.ts';
 import { type Content, type Place, parseText, type Problem } from './text.ts';
 
 /** The content of a file: the settings of one workflow. A setting that is left out stays as it is in the workspace. */

@@ -1,8 +1,8 @@
-import type { GraphDiff, Workflow } from '../../client/index.ts';
-import { diffGraphs, diffSchemas } from '../../shared/graph/diff.ts';
-import type { JsonObject } from '../../shared/json.ts';
-import { canonicalJson } from '../../shared/values/canonical-json.ts';
-import type { Paint } from '../output.ts';
+import type { GraphDiff, Workflow } from '#client/index.ts';
+import { diffGraphs, diffSchemas } from '#shared/graph/diff.ts';
+import type { JsonObject } from '#shared/json.ts';
+import { canonicalJson } from '#shared/values/canonical-json.ts';
+import type { Paint } from '#cli/output.ts';
 import { type Definition, settingNames } from './definition.ts';
 import { graphLines } from './graph-lines.ts';
 

@@ -1,7 +1,7 @@
 import { lstat, readdir, readFile, realpath, stat } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { misuse } from '../endings.ts';
+import { misuse } from '#cli/endings.ts';
 import { readDefinition, type ReadFile } from './definition.ts';
 import { MAX_FILE_BYTES } from './text.ts';
 

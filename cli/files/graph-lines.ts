@@ -1,5 +1,5 @@
-import type { GraphDiff } from '../../client/index.ts';
-import { type Paint, printable } from '../output.ts';
+import type { GraphDiff } from '#client/index.ts';
+import { type Paint, printable } from '#cli/output.ts';
 
 const signs = [
   ['added', ['green', '+']],

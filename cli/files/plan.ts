@@ -1,10 +1,10 @@
-import type { Client, Workflow } from '../../client/index.ts';
-import type { CustomToolDefinitions } from '../../shared/agents/offered-tools.ts';
-import { checkGraph } from '../../shared/graph-check.ts';
-import { inputKeysOf } from '../../shared/graph/input-keys.ts';
-import type { JsonObject } from '../../shared/json.ts';
-import { builtinTools } from '../../shared/tools.ts';
-import { canonicalJson } from '../../shared/values/canonical-json.ts';
+import type { Client, Workflow } from '#client/index.ts';
+import type { CustomToolDefinitions } from '#shared/agents/offered-tools.ts';
+import { checkGraph } from '#shared/graph-check.ts';
+import { inputKeysOf } from '#shared/graph/input-keys.ts';
+import type { JsonObject } from '#shared/json.ts';
+import { builtinTools } from '#shared/tools.ts';
+import { canonicalJson } from '#shared/values/canonical-json.ts';
 import type { Definition, ReadFile } from './definition.ts';
 import { type Difference, differenceOf, emptySettings } from './differences.ts';
 import type { Problem } from './text.ts';

@@ -1,10 +1,10 @@
 import { mkdir, rename, rm, stat, unlink, writeFile } from 'node:fs/promises';
 import { basename, dirname, extname, join } from 'node:path';
-import type { Workflow } from '../../client/index.ts';
-import { slugWith } from '../../shared/values/slug.ts';
-import { misuse, refusal } from '../endings.ts';
-import { printable } from '../output.ts';
-import type { Session } from '../session.ts';
+import type { Workflow } from '#client/index.ts';
+import { slugWith } from '#shared/values/slug.ts';
+import { misuse, refusal } from '#cli/endings.ts';
+import { printable } from '#cli/output.ts';
+import type { Session } from '#cli/session.ts';
 import type { Definition, ReadFile } from './definition.ts';
 import { changedSettings, emptySettings } from './differences.ts';
 import { filesBelow, kindAt, readFiles } from './folder.ts';

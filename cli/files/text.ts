@@ -9,7 +9,7 @@ import {
   Parser,
   visit,
 } from 'yaml';
-import { isSchemaLimit } from '../../shared/values/schema-parts.ts';
+import { isSchemaLimit } from '#shared/values/schema-parts.ts';
 
 /** Where something is in a file, from 1. */
 export interface Place {

@@ -1,4 +1,4 @@
-import { type Client, createClient } from '../../client/index.ts';
+import { type Client, createClient } from '#client/index.ts';
 import { apiUrl } from './document.ts';
 import { sessionToken } from './session.ts';
 

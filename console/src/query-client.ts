@@ -5,7 +5,7 @@ import {
   QueryClient,
   type QueryKey,
 } from '@tanstack/react-query';
-import { ApiError, ConnectionError } from '../../client/index.ts';
+import { ApiError, ConnectionError } from '#client/index.ts';
 import { connectionLost, connectionWorks } from './connection.ts';
 import { endSession, onSessionChange, sessionToken } from './session.ts';
 

@@ -9,7 +9,7 @@ import {
   parseThemeColor,
   Table,
 } from '@mantine/core';
-import type { RunStatus, Step } from '../../client/index.ts';
+import type { RunStatus, Step } from '#client/index.ts';
 import { words } from './messages/en/words.ts';
 import { colours, fontSizes, headingSizes, radius, spacing, tableSpacing } from './tokens.ts';
 

@@ -1,13 +1,9 @@
 import { parseArgs } from 'node:util';
-import type { AuditVerification } from '../../shared/contract/audit.ts';
-import {
-  type ChainPlace,
-  listAuditedWorkspaces,
-  verifyAudit,
-} from '../../shared/db/audit/chain.ts';
-import { connectDatabase } from '../../shared/db/pool.ts';
-import { findDatabase } from '../running-service.ts';
-import { messageOf } from '../stack/output.ts';
+import type { AuditVerification } from '#shared/contract/audit.ts';
+import { type ChainPlace, listAuditedWorkspaces, verifyAudit } from '#shared/db/audit/chain.ts';
+import { connectDatabase } from '#shared/db/pool.ts';
+import { findDatabase } from '#scripts/running-service.ts';
+import { messageOf } from '#scripts/stack/output.ts';
 
 /**
  * `npm run audit:verify [-- --json] [-- --head <workspace>:<position>:<hash>]`: verifies the audit log of every

@@ -1,8 +1,8 @@
 import { parseArgs } from 'node:util';
-import { restoreOwner } from '../../shared/db/people/succession.ts';
-import { connectDatabase } from '../../shared/db/pool.ts';
-import { findDatabase } from '../running-service.ts';
-import { messageOf } from '../stack/output.ts';
+import { restoreOwner } from '#shared/db/people/succession.ts';
+import { connectDatabase } from '#shared/db/pool.ts';
+import { findDatabase } from '#scripts/running-service.ts';
+import { messageOf } from '#scripts/stack/output.ts';
 
 /**
  * `npm run owner:restore [-- --email <email>]`: makes the owner of the default workspace, or the active member with

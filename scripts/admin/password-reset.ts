@@ -1,10 +1,10 @@
 import { parseArgs } from 'node:util';
-import { connectDatabase } from '../../shared/db/pool.ts';
-import { findAccount, setPassword } from '../../shared/db/people/sign-ins.ts';
-import { generatePassword } from '../../shared/operations/sign-in.ts';
-import { hashPassword } from '../../shared/platform/secrets/passwords.ts';
-import { findDatabase } from '../running-service.ts';
-import { messageOf } from '../stack/output.ts';
+import { connectDatabase } from '#shared/db/pool.ts';
+import { findAccount, setPassword } from '#shared/db/people/sign-ins.ts';
+import { generatePassword } from '#shared/operations/sign-in.ts';
+import { hashPassword } from '#shared/platform/secrets/passwords.ts';
+import { findDatabase } from '#scripts/running-service.ts';
+import { messageOf } from '#scripts/stack/output.ts';
 
 /**
  * `npm run password:reset -- --email <email>`: sets a new password for an active member, in any workspace, in the

@@ -1,18 +1,18 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import { findOpenRuns, listCrashedRuns } from '../../shared/db/runs/open-runs.ts';
-import { connectDatabase } from '../../shared/db/pool.ts';
+import { findOpenRuns, listCrashedRuns } from '#shared/db/runs/open-runs.ts';
+import { connectDatabase } from '#shared/db/pool.ts';
 import {
   type DispatchDeps,
   listOpenExecutions,
   type OpenExecution,
   terminate,
-} from '../../shared/operations/runs/executions.ts';
-import { resumeRun } from '../../shared/operations/runs/runs.ts';
-import { createLogger } from '../../shared/platform/logger.ts';
-import { connectTemporal } from '../../shared/platform/temporal.ts';
-import { findServers } from '../running-service.ts';
-import { messageOf } from '../stack/output.ts';
+} from '#shared/operations/runs/executions.ts';
+import { resumeRun } from '#shared/operations/runs/runs.ts';
+import { createLogger } from '#shared/platform/logger.ts';
+import { connectTemporal } from '#shared/platform/temporal.ts';
+import { findServers } from '#scripts/running-service.ts';
+import { messageOf } from '#scripts/stack/output.ts';
 
 /**
  * `npm run runs:reconcile [-- --close] [--resume] [--since <ISO 8601 time>]`: compares Postgres and Temporal, for

@@ -1,8 +1,8 @@
-import { createSealer } from '../../shared/crypto/sealing.ts';
-import { connectDatabase } from '../../shared/db/pool.ts';
-import { resealEverything } from '../../shared/operations/reseal.ts';
-import { findDatabase, readConfig } from '../running-service.ts';
-import { messageOf } from '../stack/output.ts';
+import { createSealer } from '#shared/crypto/sealing.ts';
+import { connectDatabase } from '#shared/db/pool.ts';
+import { resealEverything } from '#shared/operations/reseal.ts';
+import { findDatabase, readConfig } from '#scripts/running-service.ts';
+import { messageOf } from '#scripts/stack/output.ts';
 
 /**
  * `npm run secrets:rotate`: seals everything that `ENCRYPTION_KEY_PREVIOUS` has sealed with `ENCRYPTION_KEY`, in the

@@ -1,14 +1,14 @@
 import { parseArgs } from 'node:util';
-import { emailInput, memberName } from '../../shared/contract/member.ts';
-import { workspaceUpdate } from '../../shared/contract/workspace.ts';
-import { connectDatabase } from '../../shared/db/pool.ts';
-import { createWorkspace } from '../../shared/db/people/workspaces.ts';
-import { createDemoData } from '../../shared/seed/demo-data.ts';
-import { generatePassword } from '../../shared/operations/sign-in.ts';
-import { loadConfig } from '../../shared/platform/config.ts';
-import { hashPassword } from '../../shared/platform/secrets/passwords.ts';
-import { findDatabase } from '../running-service.ts';
-import { messageOf } from '../stack/output.ts';
+import { emailInput, memberName } from '#shared/contract/member.ts';
+import { workspaceUpdate } from '#shared/contract/workspace.ts';
+import { connectDatabase } from '#shared/db/pool.ts';
+import { createWorkspace } from '#shared/db/people/workspaces.ts';
+import { createDemoData } from '#shared/seed/demo-data.ts';
+import { generatePassword } from '#shared/operations/sign-in.ts';
+import { loadConfig } from '#shared/platform/config.ts';
+import { hashPassword } from '#shared/platform/secrets/passwords.ts';
+import { findDatabase } from '#scripts/running-service.ts';
+import { messageOf } from '#scripts/stack/output.ts';
 
 /**
  * `npm run workspace:create -- --name <name> --owner-email <email> [--owner-name <name>] [--json]`: creates another

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { constants, setPriority } from 'node:os';
 import { join } from 'node:path';
-import { since } from '../stack/output.ts';
+import { since } from '#scripts/stack/output.ts';
 
 const projectDir = join(import.meta.dirname, '../..');
 

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Child, Exit } from '../stack/children.ts';
+import type { Child, Exit } from '#scripts/stack/children.ts';
 
 type Signals = Parameters<Child['stop']>[0];
 

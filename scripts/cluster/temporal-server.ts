@@ -4,10 +4,10 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { isGrpcServiceError } from '@temporalio/client';
-import { withClient } from '../../shared/db/pool.ts';
-import { clusterPrograms } from '../setup/cluster-programs.mjs';
-import { type Child, startChild } from '../stack/children.ts';
-import { connectLocally, retention, type Temporal, whenReady } from '../stack/temporal.ts';
+import { withClient } from '#shared/db/pool.ts';
+import { clusterPrograms } from '#scripts/setup/cluster-programs.mjs';
+import { type Child, startChild } from '#scripts/stack/children.ts';
+import { connectLocally, retention, type Temporal, whenReady } from '#scripts/stack/temporal.ts';
 
 const run = promisify(execFile);
 const loopback = '127.0.0.1';

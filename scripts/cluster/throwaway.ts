@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
-import { loadConfig } from '../../shared/platform/config.ts';
-import type { Claim } from '../stack/claim.ts';
-import { cleanEnvironment } from '../stack/environment.ts';
-import { settlePorts } from '../start/choose-ports.ts';
+import { loadConfig } from '#shared/platform/config.ts';
+import type { Claim } from '#scripts/stack/claim.ts';
+import { cleanEnvironment } from '#scripts/stack/environment.ts';
+import { settlePorts } from '#scripts/start/choose-ports.ts';
 import { type Cluster, type ClusterOptions, createCluster } from './cluster.ts';
 
 /**

@@ -1,8 +1,8 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { clusterPrograms } from '../setup/cluster-programs.mjs';
-import { type Child, describeExit, startChild } from '../stack/children.ts';
+import { clusterPrograms } from '#scripts/setup/cluster-programs.mjs';
+import { type Child, describeExit, startChild } from '#scripts/stack/children.ts';
 
 const READY_MS = 30_000;
 

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join, posix } from 'node:path';
 
-const importPattern = /(?:\bfrom\s*|\bimport\s*\(?\s*)(['"])(\.{1,2}\/[^'"\n]+)\1/g;
+const importPattern = /(?:\bfrom\s*|\bimport\s*\(?\s*)(['"])((?:#|\.{1,2}\/)[^'"\n]+)\1/g;
 
 /** Which file imports which, types included: `importers.get('shared/a.ts')` has the files that import it. */
 export function importersOf(
@@ -13,7 +13,9 @@ export function importersOf(
     const source = readFileSync(join(projectDir, file), 'utf8');
     for (const [, , specifier = ''] of source.matchAll(importPattern)) {
       const [path = ''] = specifier.split('?');
-      const target = posix.normalize(posix.join(posix.dirname(file), path));
+      const target = path.startsWith('#')
+        ? path.slice(1)
+        : posix.normalize(posix.join(posix.dirname(file), path));
       const known = importers.get(target);
       if (known === undefined) importers.set(target, new Set([file]));
       else known.add(file);

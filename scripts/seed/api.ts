@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../shared/json.ts';
+import type { JsonObject } from '#shared/json.ts';
 
 /** Timeout of one request. */
 const REQUEST_TIMEOUT_MS = 10_000;

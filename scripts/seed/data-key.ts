@@ -1,6 +1,6 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
-import type { DataKey } from '../../shared/contract/data/key.ts';
-import { dataScopeNames } from '../../shared/contract/data/envelope.ts';
+import type { DataKey } from '#shared/contract/data/key.ts';
+import { dataScopeNames } from '#shared/contract/data/envelope.ts';
 import { call, type Service } from './api.ts';
 
 /**

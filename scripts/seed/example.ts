@@ -1,6 +1,6 @@
-import type { RunStatus } from '../../shared/contract/run.ts';
-import type { JsonObject } from '../../shared/json.ts';
-import type { BuiltInTemplate } from '../../shared/templates/template.ts';
+import type { RunStatus } from '#shared/contract/run.ts';
+import type { JsonObject } from '#shared/json.ts';
+import type { BuiltInTemplate } from '#shared/templates/template.ts';
 
 /** A workflow of a new installation, and the runs that show what it does. */
 export interface Example extends Pick<

@@ -1,9 +1,9 @@
-import { budgetedResearch } from '../../shared/templates/budgeted-research.ts';
-import { dataSteward } from '../../shared/templates/data-steward.ts';
-import { launchKit } from '../../shared/templates/launch-kit.ts';
-import { researchLoop } from '../../shared/templates/research-loop.ts';
-import { supportTriage } from '../../shared/templates/support-triage.ts';
-import type { BuiltInTemplate } from '../../shared/templates/template.ts';
+import { budgetedResearch } from '#shared/templates/budgeted-research.ts';
+import { dataSteward } from '#shared/templates/data-steward.ts';
+import { launchKit } from '#shared/templates/launch-kit.ts';
+import { researchLoop } from '#shared/templates/research-loop.ts';
+import { supportTriage } from '#shared/templates/support-triage.ts';
+import type { BuiltInTemplate } from '#shared/templates/template.ts';
 import type { Example, ExampleRun } from './example.ts';
 import { invoiceExport } from './invoice-export.ts';
 

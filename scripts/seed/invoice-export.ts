@@ -1,4 +1,4 @@
-import { at } from '../../shared/templates/template.ts';
+import { at } from '#shared/templates/template.ts';
 import type { Example } from './example.ts';
 
 /**

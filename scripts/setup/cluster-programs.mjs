@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { isExecutable } from '../stack/temporal-binary.mjs';
+import { isExecutable } from '#scripts/stack/temporal-binary.mjs';
 import { findGo, goInstall } from './go.mjs';
 import { SetupError } from './run-long.mjs';
 

@@ -1,6 +1,6 @@
 import { homedir } from 'node:os';
 import { join } from 'node:path';
-import { findOnPath, isExecutable } from '../stack/temporal-binary.mjs';
+import { findOnPath, isExecutable } from '#scripts/stack/temporal-binary.mjs';
 import { runLong } from './run-long.mjs';
 
 /** @param {NodeJS.ProcessEnv} env */

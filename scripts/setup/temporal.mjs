@@ -10,7 +10,7 @@ import {
   isExecutable,
   noTemporalMessage,
   temporalCliVersion,
-} from '../stack/temporal-binary.mjs';
+} from '#scripts/stack/temporal-binary.mjs';
 
 /** Where packets are dropped instead of refused, a download would wait forever. */
 const DOWNLOAD_TIMEOUT_MS = 180_000;

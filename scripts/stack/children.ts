@@ -12,7 +12,7 @@ import {
 } from 'node:fs';
 import { dirname } from 'node:path';
 import { type Readable, Writable } from 'node:stream';
-import { splitLines } from '../../client/lines.ts';
+import { splitLines } from '#client/lines.ts';
 
 /** A log larger than this many bytes is renamed to `.old` when its process starts. */
 const maxLogBytes = 10_000_000;

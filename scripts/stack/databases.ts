@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { withClient } from '../../shared/db/pool.ts';
+import { withClient } from '#shared/db/pool.ts';
 
 // Runs statements on a server we administer: the template of the tests and its clones.
 

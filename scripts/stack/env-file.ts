@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { removeEmptyVariables } from '../../shared/platform/config.ts';
+import { removeEmptyVariables } from '#shared/platform/config.ts';
 
 /**
  * Adds the settings of the project's `.env` to this process's environment, which wins over the file. Then removes the

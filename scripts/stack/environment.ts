@@ -1,4 +1,4 @@
-import { environmentSchema } from '../../shared/platform/config.ts';
+import { environmentSchema } from '#shared/platform/config.ts';
 
 /**
  * This process's environment without the shell's settings for the product, Temporal, Postgres and OpenTelemetry: they

@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { isKnownHost } from '../../shared/platform/egress/known-host.ts';
+import { isKnownHost } from '#shared/platform/egress/known-host.ts';
 
 export interface UiProxy {
   port: number;

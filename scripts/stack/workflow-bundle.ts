@@ -83,7 +83,7 @@ function forgetOldBundles(cache: string): void {
 
 const [, entry, target] = process.argv;
 if (entry === import.meta.filename && target !== undefined) {
-  const { bundleWorkflows } = await import('../../worker/bundle.ts');
+  const { bundleWorkflows } = await import('#worker/bundle.ts');
   const { code } = await bundleWorkflows();
   writeFileSync(target, code);
 }

@@ -1,8 +1,8 @@
 import { writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
-import type { Config } from '../../shared/platform/config.ts';
-import type { seed } from '../seed.ts';
-import type { Supervisor } from '../stack/supervisor.ts';
+import type { Config } from '#shared/platform/config.ts';
+import type { seed } from '#scripts/seed.ts';
+import type { Supervisor } from '#scripts/stack/supervisor.ts';
 import { type Addresses, egressAllow, type Seconds, temporalNamespace } from './servers.ts';
 
 export type Seeded = Awaited<ReturnType<typeof seed>>;

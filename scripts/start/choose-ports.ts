@@ -1,5 +1,5 @@
-import { type Config, loadConfig } from '../../shared/platform/config.ts';
-import { freePorts, requireFreePort } from '../stack/ports.ts';
+import { type Config, loadConfig } from '#shared/platform/config.ts';
+import { freePorts, requireFreePort } from '#scripts/stack/ports.ts';
 
 /**
  * Port 0 means any free port. All ports are chosen or checked before anything starts, so that a port in use does not

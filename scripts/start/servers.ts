@@ -1,17 +1,22 @@
-import { nodeFlags } from '../stack/node-flags.ts';
+import { nodeFlags } from '#scripts/stack/node-flags.ts';
 import { randomBytes } from 'node:crypto';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { migrate } from '../../shared/db/migrate.ts';
-import type { Config } from '../../shared/platform/config.ts';
-import { startChild } from '../stack/children.ts';
-import { messageOf } from '../stack/output.ts';
-import { freePorts } from '../stack/ports.ts';
-import { postgresStopSignals, startPostgres } from '../stack/postgres.ts';
-import { concernsTerminal, readable, readyMessage, type Supervisor } from '../stack/supervisor.ts';
-import { startTemporal, type TemporalOptions } from '../stack/temporal.ts';
-import { watchTemporal } from '../stack/temporal-watch.ts';
-import { startUiProxy } from '../stack/ui-proxy.ts';
+import { migrate } from '#shared/db/migrate.ts';
+import type { Config } from '#shared/platform/config.ts';
+import { startChild } from '#scripts/stack/children.ts';
+import { messageOf } from '#scripts/stack/output.ts';
+import { freePorts } from '#scripts/stack/ports.ts';
+import { postgresStopSignals, startPostgres } from '#scripts/stack/postgres.ts';
+import {
+  concernsTerminal,
+  readable,
+  readyMessage,
+  type Supervisor,
+} from '#scripts/stack/supervisor.ts';
+import { startTemporal, type TemporalOptions } from '#scripts/stack/temporal.ts';
+import { watchTemporal } from '#scripts/stack/temporal-watch.ts';
+import { startUiProxy } from '#scripts/stack/ui-proxy.ts';
 
 export const projectDir = join(import.meta.dirname, '../..');
 

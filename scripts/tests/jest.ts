@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { createInterface } from 'node:readline';
-import { keepDurations } from '../related/durations.ts';
+import { keepDurations } from '#scripts/related/durations.ts';
 
 /** Jest should exit after its last test; open handles are leaks of the tests. */
 const EXIT_GRACE_MS = 20_000;

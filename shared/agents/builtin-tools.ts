@@ -1,5 +1,5 @@
-import type { JsonObject } from '../json.ts';
-import type { BuiltinTool } from '../tools.ts';
+import type { JsonObject } from '#shared/json.ts';
+import type { BuiltinTool } from '#shared/tools.ts';
 
 /** What a model has to know of a tool. */
 export interface ToolDefinition {

@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '../json.ts';
+import type { Json, JsonObject } from '#shared/json.ts';
 
 /** A call that a model requested in a turn, as the ledger stores it. */
 export interface RequestedCall {

@@ -1,11 +1,11 @@
-import type { AgentNode } from '../contract/graph.ts';
+import type { AgentNode } from '#shared/contract/graph.ts';
 import {
   chargesCacheWrites,
   costOf,
   type ModelPrice,
   type PriceOverrides,
   priceOf,
-} from '../prices.ts';
+} from '#shared/prices.ts';
 
 /** Tokens that a provider adds to the prompt: roles, separators, instructions for JSON. */
 const FRAMING_TOKENS = 1_000;

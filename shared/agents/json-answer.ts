@@ -1,5 +1,5 @@
-import type { Json } from '../json.ts';
-import { parseOutsideJson } from '../outside-json.ts';
+import type { Json } from '#shared/json.ts';
+import { parseOutsideJson } from '#shared/outside-json.ts';
 
 /** Tags in which models think before they answer. */
 const THOUGHT = /\s*<(think|thinking|thought|reasoning)>/iy;

@@ -1,4 +1,4 @@
-import type { Json } from '../json.ts';
+import type { Json } from '#shared/json.ts';
 import type { OpenCall, TurnProgress } from './turn-record.ts';
 
 export const DEFAULT_MAX_TURNS = 10;

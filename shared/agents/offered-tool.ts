@@ -1,4 +1,4 @@
-import type { JsonObject } from '../json.ts';
+import type { JsonObject } from '#shared/json.ts';
 
 /** A tool as an agent offers it to its model: resolved from the node's entry and the tool's own definition. */
 export interface OfferedTool {

@@ -1,9 +1,9 @@
-import type { AgentNode, AgentTool } from '../contract/graph.ts';
-import { isObject } from '../graph/json-value.ts';
-import { agentToolsOf } from '../graph/node-tools.ts';
-import { hint } from '../graph/suggest.ts';
-import type { Json, JsonObject } from '../json.ts';
-import { calledAs, customToolName, workflowOf } from '../tools.ts';
+import type { AgentNode, AgentTool } from '#shared/contract/graph.ts';
+import { isObject } from '#shared/graph/json-value.ts';
+import { agentToolsOf } from '#shared/graph/node-tools.ts';
+import { hint } from '#shared/graph/suggest.ts';
+import type { Json, JsonObject } from '#shared/json.ts';
+import { calledAs, customToolName, workflowOf } from '#shared/tools.ts';
 import { builtinDefinitions, notForAgents, type ToolDefinition } from './builtin-tools.ts';
 import type { OfferedTool } from './offered-tool.ts';
 

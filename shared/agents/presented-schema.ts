@@ -1,6 +1,6 @@
-import { isObject } from '../graph/json-value.ts';
-import type { Json, JsonObject } from '../json.ts';
-import { canonicalJson } from '../values/canonical-json.ts';
+import { isObject } from '#shared/graph/json-value.ts';
+import type { Json, JsonObject } from '#shared/json.ts';
+import { canonicalJson } from '#shared/values/canonical-json.ts';
 
 /** Keywords that providers and clients refuse at the top of a tool's schema, and those that mean nothing without them. */
 const CHOICES = [

@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '../json.ts';
+import type { Json, JsonObject } from '#shared/json.ts';
 import type { RequestedCall, VerbatimTurn } from './conversation.ts';
 
 /** A call of a turn with everything that decides whether and how it is made. */

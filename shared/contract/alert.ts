@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { alertChannels, alertEvents } from '../alerts.ts';
+import { alertChannels, alertEvents } from '#shared/alerts.ts';
 
 const channel = z.enum(alertChannels);
 

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import type { Json, JsonObject } from '../json.ts';
-import { MICROS_PER_DOLLAR, toDollars } from '../money.ts';
-import { parseTime } from '../time.ts';
+import type { Json, JsonObject } from '#shared/json.ts';
+import { MICROS_PER_DOLLAR, toDollars } from '#shared/money.ts';
+import { parseTime } from '#shared/time.ts';
 
 /**
  * Types that several resources of the API share. Responses are declared in full: fields that are not in a schema are

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { MAX_TOOL_TIMEOUT_SECONDS } from '../tools.ts';
+import { MAX_TOOL_TIMEOUT_SECONDS } from '#shared/tools.ts';
 import { jsonObject, timestamp } from './common.ts';
 import { etag } from './if-match.ts';
 

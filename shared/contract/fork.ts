@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { outsideOf, toolsAllowedByName } from '../tools.ts';
+import { outsideOf, toolsAllowedByName } from '#shared/tools.ts';
 import { jsonObject } from './common.ts';
 import { runSchema } from './run.ts';
 

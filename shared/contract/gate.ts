@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { roles } from '../capabilities.ts';
+import { roles } from '#shared/capabilities.ts';
 import { jsonObject, timestamp } from './common.ts';
 import { timeoutActions } from './graph.ts';
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { roles } from '../capabilities.ts';
+import { roles } from '#shared/capabilities.ts';
 import { dollarsOrZero } from './common.ts';
 import { common, json, jsonObject, outputKey, text } from './node-common.ts';
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { AppError } from '../errors.ts';
+import { AppError } from '#shared/errors.ts';
 
 /** The entity tag of a record that people edit; the header `ETag` has it in double quotes. */
 export const etag = z.string().meta({

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { capabilities, type Capability, roles } from '../capabilities.ts';
+import { capabilities, type Capability, roles } from '#shared/capabilities.ts';
 import { auditEntrySchema } from './audit.ts';
 import { dollars, timestamp } from './common.ts';
 import { etag } from './if-match.ts';

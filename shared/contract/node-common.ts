@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Json } from '../json.ts';
+import type { Json } from '#shared/json.ts';
 
 /** What all nodes have. */
 

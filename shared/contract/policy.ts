@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { isTimer } from '../tools.ts';
+import { isTimer } from '#shared/tools.ts';
 import { jsonValue } from './common.ts';
 
 /** Kinds of data that redaction detects. Each is also the name in `[REDACTED:<name>]`. */

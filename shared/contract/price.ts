@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { PriceOverrides } from '../prices.ts';
+import type { PriceOverrides } from '#shared/prices.ts';
 import { dollarsOrZero } from './common.ts';
 
 const perMillion = dollarsOrZero(10_000_000);

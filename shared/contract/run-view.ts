@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { timestamp } from './common.ts';
 import { runViewFilter } from './run.ts';
-import { MAX_VIEW_NAME } from '../limits.ts';
+import { MAX_VIEW_NAME } from '#shared/limits.ts';
 
 const MAX_FILTER = 2_000;
 

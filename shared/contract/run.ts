@@ -11,13 +11,13 @@ import {
   timestamp,
   wholeNumber,
 } from './common.ts';
-import type { GateAnswer } from '../gate-decision.ts';
+import type { GateAnswer } from '#shared/gate-decision.ts';
 import { assigneeSchema, gateKinds, gateRuleFields } from './gate.ts';
 import { evalsSchema } from './graph.ts';
 import { checkpointSchema, stepCountSchema, stepSchema } from './step.ts';
-import { MAX_STEPS_IN_RUN } from '../limits.ts';
-import { failureKinds, runStatuses, triggers } from '../run-kinds.ts';
-import { wordsIn } from '../values/words.ts';
+import { MAX_STEPS_IN_RUN } from '#shared/limits.ts';
+import { failureKinds, runStatuses, triggers } from '#shared/run-kinds.ts';
+import { wordsIn } from '#shared/values/words.ts';
 export const runStatusSchema = z.enum(runStatuses);
 export const triggerSchema = z.enum(triggers);
 

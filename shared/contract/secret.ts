@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { canonicalHost, SECRET_NAME } from '../values/secrets.ts';
+import { canonicalHost, SECRET_NAME } from '#shared/values/secrets.ts';
 import { timestamp } from './common.ts';
 import { etag } from './if-match.ts';
 

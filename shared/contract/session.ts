@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { MAX_PASSWORD_LENGTH, MIN_PASSWORD_LENGTH } from '../password-length.ts';
+import { MAX_PASSWORD_LENGTH, MIN_PASSWORD_LENGTH } from '#shared/password-length.ts';
 import { timestamp } from './common.ts';
 import { emailInput, heldCapabilities, memberName, memberSchema, roleSchema } from './member.ts';
 

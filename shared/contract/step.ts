@@ -1,10 +1,10 @@
 import { z } from 'zod';
-import { errorKinds } from '../graph/caught-error.ts';
-import { nodeKinds } from '../graph/kinds.ts';
+import { errorKinds } from '#shared/graph/caught-error.ts';
+import { nodeKinds } from '#shared/graph/kinds.ts';
 import { dollars, jsonValue, nextCursor, pageQuery, timestamp } from './common.ts';
 import { decisionSchema, gateDecisionSchema } from './gate.ts';
 import { policyVerdictSchema } from './governance.ts';
-import { stepStatuses } from '../run-kinds.ts';
+import { stepStatuses } from '#shared/run-kinds.ts';
 
 const stepStatusSchema = z.enum(stepStatuses);
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { planNames } from '../plans.ts';
+import { planNames } from '#shared/plans.ts';
 import { dollars, timestamp, wholeNumber } from './common.ts';
 
 export const usageSchema = z

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { planNames } from '../plans.ts';
+import { planNames } from '#shared/plans.ts';
 import { timestamp } from './common.ts';
 import { etag } from './if-match.ts';
 

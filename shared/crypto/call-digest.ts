@@ -1,4 +1,4 @@
-import type { JsonObject } from '../json.ts';
+import type { JsonObject } from '#shared/json.ts';
 import { jsonDigest } from './json-digest.ts';
 
 /** What a decision about a tool call is bound to. */

@@ -1,5 +1,5 @@
 import { createHmac, createSecretKey, hkdfSync, randomBytes, timingSafeEqual } from 'node:crypto';
-import { AppError } from '../errors.ts';
+import { AppError } from '#shared/errors.ts';
 
 /**
  * The position after a page of the data API: microseconds since 1970, and a tie-breaker for rows with the same time.

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { canonicalJson } from '../values/canonical-json.ts';
+import { canonicalJson } from '#shared/values/canonical-json.ts';
 
 /** Characters of a tag: 132 bits. */
 const TAG_LENGTH = 22;

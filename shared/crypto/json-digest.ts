@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import type { Json } from '../json.ts';
-import { canonicalJson } from '../values/canonical-json.ts';
+import type { Json } from '#shared/json.ts';
+import { canonicalJson } from '#shared/values/canonical-json.ts';
 
 /** `sha256:` and, in hexadecimal, the SHA-256 of the value's canonical JSON (RFC 8785). */
 export const jsonDigest = (value: Json): string =>

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { Fingerprint } from '../graph/forks/fingerprint.ts';
+import type { Fingerprint } from '#shared/graph/forks/fingerprint.ts';
 
 /** The SHA-256 of what a step is executed with, in hexadecimal. */
 export const stepDigest = ({ node, input }: Fingerprint): string =>

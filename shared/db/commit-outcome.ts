@@ -8,7 +8,7 @@ import {
   sql,
 } from 'slonik';
 import { z } from 'zod';
-import { AppError } from '../errors.ts';
+import { AppError } from '#shared/errors.ts';
 
 /**
  * When the connection is lost during a commit, it is unknown whether the change was written. The caller checks on

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import type { OffsetPage } from '../contract/common.ts';
-import { AppError } from '../errors.ts';
+import type { OffsetPage } from '#shared/contract/common.ts';
+import { AppError } from '#shared/errors.ts';
 import { type FragmentSqlToken, sql } from './pool.ts';
 
 /** The end of a page of a list ordered by `(created_at, id)`: microseconds since 1970, and the id. */

@@ -9,8 +9,8 @@ import {
   sql,
 } from 'slonik';
 import { z } from 'zod';
-import { AppError } from '../errors.ts';
-import { storedTime } from '../time.ts';
+import { AppError } from '#shared/errors.ts';
+import { storedTime } from '#shared/time.ts';
 import { committed } from './commit-outcome.ts';
 
 /** Runs statements: the pool, or a transaction of the caller. */

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Json } from '../json.ts';
+import type { Json } from '#shared/json.ts';
 
 /**
  * JSON of a column, as this service has stored it. It is not validated again: it was when it came from outside, and

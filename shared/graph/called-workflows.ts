@@ -1,6 +1,6 @@
-import type { GraphNode } from '../contract/graph.ts';
-import type { Json } from '../json.ts';
-import { workflowOf } from '../tools.ts';
+import type { GraphNode } from '#shared/contract/graph.ts';
+import type { Json } from '#shared/json.ts';
+import { workflowOf } from '#shared/tools.ts';
 import { isObject } from './json-value.ts';
 import { agentToolsOf, offeredNamesOf } from './node-tools.ts';
 

@@ -1,11 +1,11 @@
-import type { CheckResult, Evals, EvaluationCheck } from '../contract/graph.ts';
-import type { Json, JsonObject } from '../json.ts';
-import { canonicalJson } from '../values/canonical-json.ts';
+import type { CheckResult, Evals, EvaluationCheck } from '#shared/contract/graph.ts';
+import type { Json, JsonObject } from '#shared/json.ts';
+import { canonicalJson } from '#shared/values/canonical-json.ts';
 import { evaluateExpression, truthy } from './expression/expression.ts';
 import { memberOf, weighJson } from './json-value.ts';
-import { matchesPattern } from '../values/pattern.ts';
+import { matchesPattern } from '#shared/values/pattern.ts';
 import { holdsText } from './expression/text-search.ts';
-import { MAX_WORK, takeTextWork, takeWork, type WorkBudget } from '../values/work-budget.ts';
+import { MAX_WORK, takeTextWork, takeWork, type WorkBudget } from '#shared/values/work-budget.ts';
 
 /** The input of checks: a successful run. */
 /** A run with its state and output as JSON texts. */

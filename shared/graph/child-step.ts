@@ -1,6 +1,6 @@
-import type { GraphNode } from '../contract/graph.ts';
-import type { AgentPart, PendingWrites, RehearsalRules } from '../execution.ts';
-import type { JsonObject } from '../json.ts';
+import type { GraphNode } from '#shared/contract/graph.ts';
+import type { AgentPart, PendingWrites, RehearsalRules } from '#shared/execution.ts';
+import type { JsonObject } from '#shared/json.ts';
 import type { ErrorKind } from './caught-error.ts';
 
 /** A step that waits for a run of its own, its child: that of a node, or a call of an agent. */

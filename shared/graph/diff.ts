@@ -1,9 +1,9 @@
-import type { Json, JsonObject } from '../json.ts';
-import { canonicalJson } from '../values/canonical-json.ts';
+import type { Json, JsonObject } from '#shared/json.ts';
+import { canonicalJson } from '#shared/values/canonical-json.ts';
 import { differencesOf } from './json-differences.ts';
 import { memberOf } from './json-value.ts';
 
-export { canonicalJson } from '../values/canonical-json.ts';
+export { canonicalJson } from '#shared/values/canonical-json.ts';
 
 interface PartsDiff {
   /** The parts themselves, in the order of the newer graph. */

@@ -1,5 +1,5 @@
-import { type CapabilityOverrides, holds, type Role } from '../capabilities.ts';
-import type { GateNode } from '../contract/graph.ts';
+import { type CapabilityOverrides, holds, type Role } from '#shared/capabilities.ts';
+import type { GateNode } from '#shared/contract/graph.ts';
 
 const settingNames = [
   'input_schema',

@@ -1,6 +1,6 @@
-import type { AgentTool, Graph, GraphNode } from '../contract/graph.ts';
-import type { JsonObject } from '../json.ts';
-import { workflowOf, writes } from '../tools.ts';
+import type { AgentTool, Graph, GraphNode } from '#shared/contract/graph.ts';
+import type { JsonObject } from '#shared/json.ts';
+import { workflowOf, writes } from '#shared/tools.ts';
 import { callKey, type CalledWorkflow } from './called-workflows.ts';
 import { nodeLabel } from './compile.ts';
 import { isChild, isExecuted } from './kinds.ts';

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../json.ts';
+import type { JsonObject } from '#shared/json.ts';
 import { isObject } from './json-value.ts';
 
 /** Keywords with which an input can have fields that `properties` does not list. */

@@ -1,5 +1,5 @@
-import type { Json, JsonObject } from '../json.ts';
-import { canonicalJson } from '../values/canonical-json.ts';
+import type { Json, JsonObject } from '#shared/json.ts';
+import { canonicalJson } from '#shared/values/canonical-json.ts';
 import { isObject } from './json-value.ts';
 
 /** One place where two values differ. */

@@ -1,5 +1,5 @@
-import { ownValue } from '../values/json-text.ts';
-import type { Json, JsonObject } from '../json.ts';
+import { ownValue } from '#shared/values/json-text.ts';
+import type { Json, JsonObject } from '#shared/json.ts';
 
 /** Never a data key, from any source: later code may read the prototype instead. */
 const HIDDEN: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype']);

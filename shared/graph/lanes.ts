@@ -1,5 +1,5 @@
 import type { ExecutedNode } from './kinds.ts';
-import { isShortTool } from '../tools.ts';
+import { isShortTool } from '#shared/tools.ts';
 
 /**
  * How a step is dispatched. `short`: as a local activity on the worker of the workflow task, without a dispatch by the

@@ -1,6 +1,6 @@
-import type { AgentNode, Graph } from '../contract/graph.ts';
-import { toMicros } from '../money.ts';
-import { workflowOf } from '../tools.ts';
+import type { AgentNode, Graph } from '#shared/contract/graph.ts';
+import { toMicros } from '#shared/money.ts';
+import { workflowOf } from '#shared/tools.ts';
 import { agentToolsOf } from './node-tools.ts';
 
 /** What a request to a provider costs at least, in micro-dollars. */

@@ -1,10 +1,10 @@
-import type { Json, JsonObject } from '../json.ts';
-import type { AgentNode, GraphNode } from '../contract/graph.ts';
+import type { Json, JsonObject } from '#shared/json.ts';
+import type { AgentNode, GraphNode } from '#shared/contract/graph.ts';
 import { parseExpression } from './expression/expression.ts';
 import { templateReads } from './expression/template.ts';
 import { isObject } from './json-value.ts';
 import { agentToolsOf } from './node-tools.ts';
-import { secretParamsOf, SECRETS } from '../values/secrets.ts';
+import { secretParamsOf, SECRETS } from '#shared/values/secrets.ts';
 
 export interface NodeText {
   language: 'expression' | 'template';

@@ -1,5 +1,5 @@
-import type { AgentNode, AgentTool, GraphNode } from '../contract/graph.ts';
-import type { Json } from '../json.ts';
+import type { AgentNode, AgentTool, GraphNode } from '#shared/contract/graph.ts';
+import type { Json } from '#shared/json.ts';
 import { isObject } from './json-value.ts';
 
 /** An agent's tools in their long form. */

@@ -1,11 +1,11 @@
-import type { Actor } from '../actor.ts';
-import { type AlertChannel, alertChannels, alertEvents } from '../alerts.ts';
-import type { AlertSettings, AlertTest } from '../contract/alert.ts';
-import { recordAudit } from '../db/audit/audit.ts';
-import { queueTestAlert } from '../db/runs/outbox.ts';
-import type { Pool } from '../db/pool.ts';
-import { conflict } from '../errors.ts';
-import type { Config } from '../platform/config.ts';
+import type { Actor } from '#shared/actor.ts';
+import { type AlertChannel, alertChannels, alertEvents } from '#shared/alerts.ts';
+import type { AlertSettings, AlertTest } from '#shared/contract/alert.ts';
+import { recordAudit } from '#shared/db/audit/audit.ts';
+import { queueTestAlert } from '#shared/db/runs/outbox.ts';
+import type { Pool } from '#shared/db/pool.ts';
+import { conflict } from '#shared/errors.ts';
+import type { Config } from '#shared/platform/config.ts';
 
 const hints = {
   chat: 'Set CHAT_WEBHOOK_URL, for the API and the worker',

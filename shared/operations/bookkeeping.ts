@@ -1,13 +1,13 @@
-import { listUnsealedWorkspaces, SEAL_BATCH, sealAuditEntries } from '../db/audit/chain.ts';
-import { reapHolds } from '../db/money/holds.ts';
-import type { Pool } from '../db/pool.ts';
-import { dropPastEvents, dropPastSignatures } from '../db/workflows/webhooks.ts';
-import { FOLD_BATCH, foldUsage } from '../db/money/usage.ts';
-import { storeRunWords, WORDS_BATCH } from '../db/run-lists/run-words.ts';
-import type { Config } from '../platform/config.ts';
-import type { Logger } from '../platform/logger.ts';
-import type { Mailer } from '../platform/mailer.ts';
-import { adoptPlainCodes } from '../db/people/invite-codes.ts';
+import { listUnsealedWorkspaces, SEAL_BATCH, sealAuditEntries } from '#shared/db/audit/chain.ts';
+import { reapHolds } from '#shared/db/money/holds.ts';
+import type { Pool } from '#shared/db/pool.ts';
+import { dropPastEvents, dropPastSignatures } from '#shared/db/workflows/webhooks.ts';
+import { FOLD_BATCH, foldUsage } from '#shared/db/money/usage.ts';
+import { storeRunWords, WORDS_BATCH } from '#shared/db/run-lists/run-words.ts';
+import type { Config } from '#shared/platform/config.ts';
+import type { Logger } from '#shared/platform/logger.ts';
+import type { Mailer } from '#shared/platform/mailer.ts';
+import { adoptPlainCodes } from '#shared/db/people/invite-codes.ts';
 import { inviteRules, mailInvitations } from './invitations.ts';
 import { type Loop, startLoop } from './loop.ts';
 

@@ -1,10 +1,10 @@
-import { overridesOf } from '../contract/price.ts';
-import type { Graph, GraphIssue } from '../contract/graph.ts';
-import { readStepSettings } from '../db/audit/policies.ts';
-import { readRunLimits } from '../db/money/run-limits.ts';
-import type { Db } from '../db/pool.ts';
-import type { WorkflowScope } from '../db/workflows/workflows.ts';
-import { costWarnings } from '../graph/validate/costs.ts';
+import { overridesOf } from '#shared/contract/price.ts';
+import type { Graph, GraphIssue } from '#shared/contract/graph.ts';
+import { readStepSettings } from '#shared/db/audit/policies.ts';
+import { readRunLimits } from '#shared/db/money/run-limits.ts';
+import type { Db } from '#shared/db/pool.ts';
+import type { WorkflowScope } from '#shared/db/workflows/workflows.ts';
+import { costWarnings } from '#shared/graph/validate/costs.ts';
 
 /** Warnings about what the cap of a workflow and its budgets mean for the agents of a graph. */
 export async function costWarningsOf(

@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto';
-import type { Actor } from '../actor.ts';
-import { holds } from '../capabilities.ts';
+import type { Actor } from '#shared/actor.ts';
+import { holds } from '#shared/capabilities.ts';
 import {
   type CustomToolAnswer,
   type CustomToolInput,
   type CustomToolUpdate,
   targetProblem,
   type ToolTest,
-} from '../contract/custom-tool.ts';
+} from '#shared/contract/custom-tool.ts';
 import {
   auditTool,
   createCustomTool,
@@ -15,25 +15,25 @@ import {
   readCustomTool,
   toAnswer,
   updateCustomTool,
-} from '../db/workflows/custom-tools.ts';
-import { recordGovernanceEvent } from '../db/audit/governance.ts';
-import { readPolicies } from '../db/audit/policies.ts';
-import type { Pool } from '../db/pool.ts';
-import { useSecrets } from '../db/workflows/secrets.ts';
-import type { JsonObject } from '../json.ts';
-import { NodeError } from '../node-error.ts';
+} from '#shared/db/workflows/custom-tools.ts';
+import { recordGovernanceEvent } from '#shared/db/audit/governance.ts';
+import { readPolicies } from '#shared/db/audit/policies.ts';
+import type { Pool } from '#shared/db/pool.ts';
+import { useSecrets } from '#shared/db/workflows/secrets.ts';
+import type { JsonObject } from '#shared/json.ts';
+import { NodeError } from '#shared/node-error.ts';
 import {
   callCustomTool,
   type CustomToolDeps,
   secretNamesOfTool,
-} from '../platform/calls/custom-tool.ts';
+} from '#shared/platform/calls/custom-tool.ts';
 import {
   argumentsUntrusted,
   judgeUntrusted,
   schemaProblem,
-} from '../platform/threads/untrusted.ts';
-import { compilePolicies, type Judgement } from '../policy/judge.ts';
-import { calledAs } from '../tools.ts';
+} from '#shared/platform/threads/untrusted.ts';
+import { compilePolicies, type Judgement } from '#shared/policy/judge.ts';
+import { calledAs } from '#shared/tools.ts';
 import { checkHeaderSecrets } from './secrets.ts';
 import { invalid, keepHeadersAtOrigin, sealHeaders } from './tool-headers.ts';
 

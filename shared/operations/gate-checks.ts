@@ -1,6 +1,6 @@
-import type { Db } from '../db/pool.ts';
-import { readStandings } from '../db/people/standings.ts';
-import { type MemberStanding, needsMember } from '../graph/gate-settings.ts';
+import type { Db } from '#shared/db/pool.ts';
+import { readStandings } from '#shared/db/people/standings.ts';
+import { type MemberStanding, needsMember } from '#shared/graph/gate-settings.ts';
 
 /** The members that the check of a graph needs to know; none when no gate has a rule about them. */
 export async function membersFor(

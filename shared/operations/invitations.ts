@@ -1,17 +1,17 @@
-import { oneLine } from '../alerts.ts';
-import { createSealer } from '../crypto/sealing.ts';
+import { oneLine } from '#shared/alerts.ts';
+import { createSealer } from '#shared/crypto/sealing.ts';
 import {
   type DueInvitation,
   endInvitationMail,
   postponeInvitationMail,
   takeDueInvitations,
-} from '../db/people/invitations.ts';
-import { type InviteRules, openInviteCode } from '../db/people/invite-codes.ts';
-import type { Pool } from '../db/pool.ts';
-import { messageOf } from '../errors.ts';
-import type { Config } from '../platform/config.ts';
-import type { Logger } from '../platform/logger.ts';
-import type { Mail, Mailer } from '../platform/mailer.ts';
+} from '#shared/db/people/invitations.ts';
+import { type InviteRules, openInviteCode } from '#shared/db/people/invite-codes.ts';
+import type { Pool } from '#shared/db/pool.ts';
+import { messageOf } from '#shared/errors.ts';
+import type { Config } from '#shared/platform/config.ts';
+import type { Logger } from '#shared/platform/logger.ts';
+import type { Mail, Mailer } from '#shared/platform/mailer.ts';
 
 export interface InvitationDeps {
   db: Pool;

@@ -1,5 +1,5 @@
-import type { Config } from '../platform/config.ts';
-import type { Logger } from '../platform/logger.ts';
+import type { Config } from '#shared/platform/config.ts';
+import type { Logger } from '#shared/platform/logger.ts';
 
 export interface Loop {
   /** Resolves when the current iteration, if any, has ended. */

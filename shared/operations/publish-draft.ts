@@ -1,14 +1,14 @@
-import type { Actor } from '../actor.ts';
-import type { IfMatch } from '../contract/if-match.ts';
-import type { GraphIssue } from '../contract/graph.ts';
-import { draftGone, findDraft, requireKnownDraft } from '../db/workflows/drafts.ts';
-import { publishDraft } from '../db/workflows/publishing.ts';
-import { readWorkflow } from '../db/workflows/workflows.ts';
-import type { Pool } from '../db/pool.ts';
-import { AppError } from '../errors.ts';
-import type { ModelSettings } from '../platform/calls/models.ts';
+import type { Actor } from '#shared/actor.ts';
+import type { IfMatch } from '#shared/contract/if-match.ts';
+import type { GraphIssue } from '#shared/contract/graph.ts';
+import { draftGone, findDraft, requireKnownDraft } from '#shared/db/workflows/drafts.ts';
+import { publishDraft } from '#shared/db/workflows/publishing.ts';
+import { readWorkflow } from '#shared/db/workflows/workflows.ts';
+import type { Pool } from '#shared/db/pool.ts';
+import { AppError } from '#shared/errors.ts';
+import type { ModelSettings } from '#shared/platform/calls/models.ts';
 import { validateWorkflow } from './validate-workflow.ts';
-import { drawnOf } from '../db/runs/run-request.ts';
+import { drawnOf } from '#shared/db/runs/run-request.ts';
 
 /** How many errors a refusal lists. */
 const MAX_REASONS = 5;

@@ -1,6 +1,6 @@
-import { SealError, type Sealer } from '../crypto/sealing.ts';
-import type { Pool } from '../db/pool.ts';
-import { sealedTables } from '../db/workflows/sealed-texts.ts';
+import { SealError, type Sealer } from '#shared/crypto/sealing.ts';
+import type { Pool } from '#shared/db/pool.ts';
+import { sealedTables } from '#shared/db/workflows/sealed-texts.ts';
 
 /** The outcome for the sealed texts of a table. */
 export interface Resealed {

@@ -1,4 +1,4 @@
-import { READABLE_TYPE, RUN_WORKFLOW } from '../execution.ts';
+import { READABLE_TYPE, RUN_WORKFLOW } from '#shared/execution.ts';
 
 /** Each type adds a hundred series to the metrics of every worker that executes it, until the worker ends. */
 const MOST = { perProcess: 300, perWorkspace: 100 };

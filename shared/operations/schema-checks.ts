@@ -1,6 +1,6 @@
-import type { Graph, GraphIssue, GraphNode } from '../contract/graph.ts';
-import type { JsonObject } from '../json.ts';
-import { schemaProblems } from '../platform/threads/untrusted.ts';
+import type { Graph, GraphIssue, GraphNode } from '#shared/contract/graph.ts';
+import type { JsonObject } from '#shared/json.ts';
+import { schemaProblems } from '#shared/platform/threads/untrusted.ts';
 
 /** A schema of a node, and where it is in it. */
 interface NodeSchema {

@@ -1,10 +1,10 @@
-import type { Actor } from '../actor.ts';
-import type { Secret, SecretInput } from '../contract/secret.ts';
-import type { Sealer } from '../crypto/sealing.ts';
-import type { Db, Pool } from '../db/pool.ts';
-import { putSecret, secretPlace, useSecrets } from '../db/workflows/secrets.ts';
-import { coversOtherOwners } from '../platform/secrets/public-suffix.ts';
-import { goesToHosts, SECRET_NAME, secretNamesIn } from '../values/secrets.ts';
+import type { Actor } from '#shared/actor.ts';
+import type { Secret, SecretInput } from '#shared/contract/secret.ts';
+import type { Sealer } from '#shared/crypto/sealing.ts';
+import type { Db, Pool } from '#shared/db/pool.ts';
+import { putSecret, secretPlace, useSecrets } from '#shared/db/workflows/secrets.ts';
+import { coversOtherOwners } from '#shared/platform/secrets/public-suffix.ts';
+import { goesToHosts, SECRET_NAME, secretNamesIn } from '#shared/values/secrets.ts';
 import { invalid } from './tool-headers.ts';
 
 /**

@@ -1,10 +1,14 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { setTimeout } from 'node:timers/promises';
 import ipaddr from 'ipaddr.js';
-import type { AcceptInviteInput, SignupInput } from '../contract/session.ts';
-import type { MemberRow } from '../db/people/members.ts';
-import type { Pool } from '../db/pool.ts';
-import { countAttempt, dropEndedWindows, forgiveAttempt } from '../db/people/sign-in-failures.ts';
+import type { AcceptInviteInput, SignupInput } from '#shared/contract/session.ts';
+import type { MemberRow } from '#shared/db/people/members.ts';
+import type { Pool } from '#shared/db/pool.ts';
+import {
+  countAttempt,
+  dropEndedWindows,
+  forgiveAttempt,
+} from '#shared/db/people/sign-in-failures.ts';
 import {
   type Account,
   acceptInvite,
@@ -15,11 +19,11 @@ import {
   readOwnerAccount,
   setPassword,
   signUp,
-} from '../db/people/sign-ins.ts';
-import { AppError } from '../errors.ts';
-import { newId } from '../crypto/ids.ts';
-import { hashPassword, verifyPassword } from '../platform/secrets/passwords.ts';
-import type { Session } from '../platform/secrets/session-tokens.ts';
+} from '#shared/db/people/sign-ins.ts';
+import { AppError } from '#shared/errors.ts';
+import { newId } from '#shared/crypto/ids.ts';
+import { hashPassword, verifyPassword } from '#shared/platform/secrets/passwords.ts';
+import type { Session } from '#shared/platform/secrets/session-tokens.ts';
 
 /**
  * Failed attempts per quarter of an hour. The account's limit is high, and one address alone cannot reach it: otherwise

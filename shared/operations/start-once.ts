@@ -1,7 +1,7 @@
 import { WorkflowExecutionAlreadyStartedError, WorkflowIdReusePolicy } from '@temporalio/client';
 import { defineSearchAttributeKey, SearchAttributeType } from '@temporalio/common';
-import { searchAttributes } from '../execution.ts';
-import type { TemporalLink } from '../platform/temporal.ts';
+import { searchAttributes } from '#shared/execution.ts';
+import type { TemporalLink } from '#shared/platform/temporal.ts';
 
 /** A custom search attribute with one keyword. */
 export const keyword = (name: string) =>

@@ -1,10 +1,10 @@
-import { deleteExpiredMetering } from '../db/data/metering-retention.ts';
-import { deleteExpiredEvents } from '../db/inbound/events.ts';
-import { deleteExpiredJobs } from '../db/jobs/jobs.ts';
-import { notifyFrames } from '../db/runs/frames.ts';
-import * as retention from '../db/audit/retention.ts';
-import type { SweepPart } from '../values/sweep.ts';
-import { type PlanName, plans } from '../plans.ts';
+import { deleteExpiredMetering } from '#shared/db/data/metering-retention.ts';
+import { deleteExpiredEvents } from '#shared/db/inbound/events.ts';
+import { deleteExpiredJobs } from '#shared/db/jobs/jobs.ts';
+import { notifyFrames } from '#shared/db/runs/frames.ts';
+import * as retention from '#shared/db/audit/retention.ts';
+import type { SweepPart } from '#shared/values/sweep.ts';
+import { type PlanName, plans } from '#shared/plans.ts';
 import { dispatchInOrder } from './runs/dispatch.ts';
 import { describeCurrent, type DispatchDeps } from './runs/executions.ts';
 import { recordRunSpan } from './runs/run-span.ts';

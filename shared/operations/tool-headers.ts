@@ -1,12 +1,12 @@
-import { HEADER_MASK } from '../contract/custom-tool.ts';
+import { HEADER_MASK } from '#shared/contract/custom-tool.ts';
 import {
   type CustomTool,
   type CustomToolScope,
   headerContext,
-} from '../db/workflows/custom-tools.ts';
-import { AppError } from '../errors.ts';
-import { checkUserHeaders, EgressError } from '../platform/egress/egress.ts';
-import type { Sealer } from '../crypto/sealing.ts';
+} from '#shared/db/workflows/custom-tools.ts';
+import { AppError } from '#shared/errors.ts';
+import { checkUserHeaders, EgressError } from '#shared/platform/egress/egress.ts';
+import type { Sealer } from '#shared/crypto/sealing.ts';
 
 export const invalid = (problem: string): AppError =>
   new AppError('invalid', `Invalid body: ${problem}`);

@@ -1,28 +1,32 @@
-import { type Actor, requireCapability } from '../actor.ts';
+import { type Actor, requireCapability } from '#shared/actor.ts';
 import {
   type CustomToolInput,
   customToolInput,
   type ImportedTool,
   type ToolImport,
   type ToolImportInput,
-} from '../contract/custom-tool.ts';
-import { jsonDigest } from '../crypto/json-digest.ts';
+} from '#shared/contract/custom-tool.ts';
+import { jsonDigest } from '#shared/crypto/json-digest.ts';
 import {
   createCustomTool,
   type CustomTool,
   findCustomTool,
   updateCustomTool,
-} from '../db/workflows/custom-tools.ts';
-import { AppError, conflict, type ErrorCode, messageOf } from '../errors.ts';
-import { useSecrets } from '../db/workflows/secrets.ts';
-import { type Json, type JsonObject, toStorable } from '../json.ts';
-import { secretNamesIn } from '../values/secrets.ts';
-import { NodeError } from '../node-error.ts';
-import { openHeaders } from '../platform/calls/custom-tool.ts';
-import { listMcpTools, type ServerTool } from '../platform/calls/mcp-tools.ts';
-import { checkedEgress, openSecrets, withoutSecrets } from '../platform/secrets/open-secrets.ts';
-import { createSecretCutter, secretsOfHeaders } from '../platform/secrets/secret-cutter.ts';
-import { schemaProblem } from '../platform/threads/untrusted.ts';
+} from '#shared/db/workflows/custom-tools.ts';
+import { AppError, conflict, type ErrorCode, messageOf } from '#shared/errors.ts';
+import { useSecrets } from '#shared/db/workflows/secrets.ts';
+import { type Json, type JsonObject, toStorable } from '#shared/json.ts';
+import { secretNamesIn } from '#shared/values/secrets.ts';
+import { NodeError } from '#shared/node-error.ts';
+import { openHeaders } from '#shared/platform/calls/custom-tool.ts';
+import { listMcpTools, type ServerTool } from '#shared/platform/calls/mcp-tools.ts';
+import {
+  checkedEgress,
+  openSecrets,
+  withoutSecrets,
+} from '#shared/platform/secrets/open-secrets.ts';
+import { createSecretCutter, secretsOfHeaders } from '#shared/platform/secrets/secret-cutter.ts';
+import { schemaProblem } from '#shared/platform/threads/untrusted.ts';
 import { checkHeaderSecrets } from './secrets.ts';
 import type { ToolDeps } from './custom-tools.ts';
 import { sealHeaders } from './tool-headers.ts';

@@ -1,8 +1,8 @@
-import type { Db } from '../db/pool.ts';
-import { readInputSchema } from '../db/workflows/current-graph.ts';
-import { AppError } from '../errors.ts';
-import type { JsonObject } from '../json.ts';
-import { formSchemaProblem, inputUntrusted } from '../platform/threads/untrusted.ts';
+import type { Db } from '#shared/db/pool.ts';
+import { readInputSchema } from '#shared/db/workflows/current-graph.ts';
+import { AppError } from '#shared/errors.ts';
+import type { JsonObject } from '#shared/json.ts';
+import { formSchemaProblem, inputUntrusted } from '#shared/platform/threads/untrusted.ts';
 
 /** Checks the `input_schema` of a request. Throws AppError `invalid`. */
 export async function requireInputSchema(

@@ -2,9 +2,9 @@ import { createHash } from 'node:crypto';
 import { type Payload, type PayloadCodec, ValueError } from '@temporalio/common';
 import { LRUCache } from 'lru-cache';
 import { z } from 'zod';
-import type { Pool } from '../db/pool.ts';
-import { isPayloadStored, readPayload, storePayload } from '../db/runs/payloads.ts';
-import { UNSTORED } from '../execution.ts';
+import type { Pool } from '#shared/db/pool.ts';
+import { isPayloadStored, readPayload, storePayload } from '#shared/db/runs/payloads.ts';
+import { UNSTORED } from '#shared/execution.ts';
 
 /** Larger payloads go to Postgres and are sent as a reference: histories stay small, far from the 2 MiB limit. */
 const MAX_INLINE_BYTES = 64 * 1024;

@@ -1,6 +1,6 @@
-import { isObject } from '../graph/json-value.ts';
-import type { Json, JsonObject } from '../json.ts';
-import { contentTypeIn, fieldsOf, formOf, isForm } from '../values/form.ts';
+import { isObject } from '#shared/graph/json-value.ts';
+import type { Json, JsonObject } from '#shared/json.ts';
+import { contentTypeIn, fieldsOf, formOf, isForm } from '#shared/values/form.ts';
 
 /** The parameters that are addresses, by tool. */
 const ADDRESSES: Readonly<Record<string, string>> = {

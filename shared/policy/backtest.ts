@@ -1,9 +1,9 @@
-import type { BacktestEffect, BacktestFinding, PolicyOutcome } from '../contract/backtest.ts';
-import type { PolicyVerdict } from '../contract/governance.ts';
-import { detectorNames, type Policies } from '../contract/policy.ts';
-import { isObject } from '../graph/json-value.ts';
-import type { ExecutedNode } from '../graph/kinds.ts';
-import type { Json, JsonObject } from '../json.ts';
+import type { BacktestEffect, BacktestFinding, PolicyOutcome } from '#shared/contract/backtest.ts';
+import type { PolicyVerdict } from '#shared/contract/governance.ts';
+import { detectorNames, type Policies } from '#shared/contract/policy.ts';
+import { isObject } from '#shared/graph/json-value.ts';
+import type { ExecutedNode } from '#shared/graph/kinds.ts';
+import type { Json, JsonObject } from '#shared/json.ts';
 import {
   type CompiledPolicies,
   countRedacted,

@@ -1,12 +1,12 @@
-import type { PolicyVerdict } from '../contract/governance.ts';
-import type { ToolNode } from '../contract/graph.ts';
-import type { ExecutedNode } from '../graph/kinds.ts';
-import type { BlockedArgument, Policies, ToolPolicy } from '../contract/policy.ts';
-import { canonicalJson } from '../values/canonical-json.ts';
-import { isObject, weighJson } from '../graph/json-value.ts';
-import { matchesPattern, PatternError } from '../values/pattern.ts';
-import { MAX_WORK, takeWork, type WorkBudget } from '../values/work-budget.ts';
-import type { Json, JsonObject } from '../json.ts';
+import type { PolicyVerdict } from '#shared/contract/governance.ts';
+import type { ToolNode } from '#shared/contract/graph.ts';
+import type { ExecutedNode } from '#shared/graph/kinds.ts';
+import type { BlockedArgument, Policies, ToolPolicy } from '#shared/contract/policy.ts';
+import { canonicalJson } from '#shared/values/canonical-json.ts';
+import { isObject, weighJson } from '#shared/graph/json-value.ts';
+import { matchesPattern, PatternError } from '#shared/values/pattern.ts';
+import { MAX_WORK, takeWork, type WorkBudget } from '#shared/values/work-budget.ts';
+import type { Json, JsonObject } from '#shared/json.ts';
 import { examined, named } from './arguments.ts';
 import { compileRedaction, type Redaction, RedactionError, type Redactor } from './redaction.ts';
 

@@ -1,5 +1,5 @@
-import type { Policies } from '../contract/policy.ts';
-import { checkPattern, PatternError } from '../values/pattern.ts';
+import type { Policies } from '#shared/contract/policy.ts';
+import { checkPattern, PatternError } from '#shared/values/pattern.ts';
 
 /** An invalid RE2 pattern: its path in the policies, and the reason. */
 export interface PolicyPatternProblem {

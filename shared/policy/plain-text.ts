@@ -1,5 +1,5 @@
 import type { Span } from './detectors/span.ts';
-import { BoundedMap } from '../values/bounded-cache.ts';
+import { BoundedMap } from '#shared/values/bounded-cache.ts';
 
 /** A normalized text for detectors, with a mapping of its spans to the original text. */
 export interface PlainText {

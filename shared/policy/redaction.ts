@@ -1,7 +1,7 @@
-import type { DetectorName, Policies } from '../contract/policy.ts';
-import { findMatches, PatternError } from '../values/pattern.ts';
-import { takeWork, type WorkBudget } from '../values/work-budget.ts';
-import type { Json } from '../json.ts';
+import type { DetectorName, Policies } from '#shared/contract/policy.ts';
+import { findMatches, PatternError } from '#shared/values/pattern.ts';
+import { takeWork, type WorkBudget } from '#shared/values/work-budget.ts';
+import type { Json } from '#shared/json.ts';
 import { findApiKeys } from './detectors/api-key.ts';
 import { findCreditCards } from './detectors/credit-card.ts';
 import { findEmails } from './detectors/email.ts';

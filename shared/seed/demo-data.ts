@@ -1,8 +1,8 @@
-import type { IngestRecord } from '../contract/data/ingest.ts';
-import { hasDemoData, insertDemoFeed, insertDemoSources } from '../db/data/demo.ts';
-import { ingestBatch } from '../db/data/ingest.ts';
-import { lockForWrite } from '../db/data/write-lock.ts';
-import type { Pool } from '../db/pool.ts';
+import type { IngestRecord } from '#shared/contract/data/ingest.ts';
+import { hasDemoData, insertDemoFeed, insertDemoSources } from '#shared/db/data/demo.ts';
+import { ingestBatch } from '#shared/db/data/ingest.ts';
+import { lockForWrite } from '#shared/db/data/write-lock.ts';
+import type { Pool } from '#shared/db/pool.ts';
 import { demoFeeds, demoSources } from './demo-records.ts';
 
 const BATCH_RECORDS = 1_000;

@@ -1,9 +1,9 @@
-import type { IngestRecord } from '../contract/data/ingest.ts';
-import { ingestRecord } from '../contract/data/ingest.ts';
-import { verificationStatuses } from '../contract/data/envelope.ts';
-import type { FeedInput } from '../contract/data/feed.ts';
-import type { SourceInput } from '../contract/data/source.ts';
-import { DEMO_ORDERS } from '../templates/demo-orders.ts';
+import type { IngestRecord } from '#shared/contract/data/ingest.ts';
+import { ingestRecord } from '#shared/contract/data/ingest.ts';
+import { verificationStatuses } from '#shared/contract/data/envelope.ts';
+import type { FeedInput } from '#shared/contract/data/feed.ts';
+import type { SourceInput } from '#shared/contract/data/source.ts';
+import { DEMO_ORDERS } from '#shared/templates/demo-orders.ts';
 import { orderRecords } from './demo-orders.ts';
 
 /** Generated data, the same each time. */

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../json.ts';
+import type { JsonObject } from '#shared/json.ts';
 import { DEMO_ORDERS } from './demo-orders.ts';
 import { at, type BuiltInTemplate, offer } from './template.ts';
 

@@ -1,5 +1,5 @@
-import type { EvaluationCheck, GraphInput } from '../contract/graph.ts';
-import type { JsonObject } from '../json.ts';
+import type { EvaluationCheck, GraphInput } from '#shared/contract/graph.ts';
+import type { JsonObject } from '#shared/json.ts';
 
 /** A built-in workflow template. */
 export interface BuiltInTemplate {

@@ -1,5 +1,5 @@
-import { isObject } from '../graph/json-value.ts';
-import type { Json, JsonObject } from '../json.ts';
+import { isObject } from '#shared/graph/json-value.ts';
+import type { Json, JsonObject } from '#shared/json.ts';
 
 /** Whether a content type stands for a form in a body. */
 export const isForm = (type: Json | undefined): boolean =>

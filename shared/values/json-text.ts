@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '../json.ts';
+import type { Json, JsonObject } from '#shared/json.ts';
 
 /** JSON that is parsed when it is first read: it can be megabytes, and most of what passes through is never read here. */
 export class JsonText {

@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '../json.ts';
+import type { Json, JsonObject } from '#shared/json.ts';
 
 /** Keywords whose value is a map of schemas, a list of schemas, or a schema. */
 const MAPS = new Set([

@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '../json.ts';
+import type { Json, JsonObject } from '#shared/json.ts';
 
 /** The name of a secret: `{secrets.NAME}` refers to it. */
 export const SECRET_NAME = /^[A-Z][A-Z0-9_]{0,63}$/;

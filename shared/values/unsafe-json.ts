@@ -1,5 +1,5 @@
-import { AppError } from '../errors.ts';
-import { MAX_LEVELS, tooDeep } from '../outside-json.ts';
+import { AppError } from '#shared/errors.ts';
+import { MAX_LEVELS, tooDeep } from '#shared/outside-json.ts';
 
 interface Place {
   value: unknown;

@@ -1,13 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import type { LanguageModelUsage } from 'ai';
-import {
-  agentCost,
-  consumptionOf,
-  turnBytes,
-  turnCost,
-} from '../../activities/nodes/agent-cost.ts';
-import type { AgentNode } from '../../shared/contract/graph.ts';
-import { agentCall } from '../fakes/node-call.ts';
+import { agentCost, consumptionOf, turnBytes, turnCost } from '#activities/nodes/agent-cost.ts';
+import type { AgentNode } from '#shared/contract/graph.ts';
+import { agentCall } from '#test/fakes/node-call.ts';
 
 const prices = {
   'lab/small': { inputUsd: 1, outputUsd: 10 },

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { createStepShares, type StepShares } from '../../activities/step-shares.ts';
+import { createStepShares, type StepShares } from '#activities/step-shares.ts';
 
 const may = { always: false };
 

@@ -1,20 +1,17 @@
 import { describe, expect, test } from '@jest/globals';
 import type { z } from 'zod';
-import { entitySearchParams } from '../../activities/tools/entity-search.ts';
-import { feedListParams } from '../../activities/tools/feed-list.ts';
-import { httpRequestParams } from '../../activities/tools/http-request.ts';
-import { jsonTransformParams } from '../../activities/tools/json-transform.ts';
-import { parseRecord } from '../../activities/tools/records.ts';
-import { sendChatMessageParams } from '../../activities/tools/send-chat-message.ts';
-import { sendEmailParams } from '../../activities/tools/send-email.ts';
-import { sourceReportParams } from '../../activities/tools/source-report.ts';
-import { builtinDefinitions, notForAgents } from '../../shared/agents/builtin-tools.ts';
-import type { JsonObject } from '../../shared/json.ts';
-import {
-  argumentsProblem,
-  checkArgumentSchema,
-} from '../../shared/platform/calls/argument-schema.ts';
-import { builtinTools, type ToolParams, toolParams } from '../../shared/tools.ts';
+import { entitySearchParams } from '#activities/tools/entity-search.ts';
+import { feedListParams } from '#activities/tools/feed-list.ts';
+import { httpRequestParams } from '#activities/tools/http-request.ts';
+import { jsonTransformParams } from '#activities/tools/json-transform.ts';
+import { parseRecord } from '#activities/tools/records.ts';
+import { sendChatMessageParams } from '#activities/tools/send-chat-message.ts';
+import { sendEmailParams } from '#activities/tools/send-email.ts';
+import { sourceReportParams } from '#activities/tools/source-report.ts';
+import { builtinDefinitions, notForAgents } from '#shared/agents/builtin-tools.ts';
+import type { JsonObject } from '#shared/json.ts';
+import { argumentsProblem, checkArgumentSchema } from '#shared/platform/calls/argument-schema.ts';
+import { builtinTools, type ToolParams, toolParams } from '#shared/tools.ts';
 
 type Offered = keyof typeof builtinDefinitions;
 const offered = Object.keys(builtinDefinitions) as Offered[];

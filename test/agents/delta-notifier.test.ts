@@ -1,13 +1,13 @@
 import { expect, test } from '@jest/globals';
-import type { TurnRunner } from '../../activities/nodes/model-turn.ts';
-import { createDeltaNotifier } from '../../activities/agents/delta-notifier.ts';
-import type { Pool } from '../../shared/db/pool.ts';
-import type { Attempt } from '../../activities/attempt.ts';
-import { runNode } from '../../activities/run-node.ts';
-import type { ExecuteNodeDeps } from '../../activities/step-context.ts';
-import type { StepCall } from '../../shared/execution.ts';
-import { createLogger } from '../../shared/platform/logger.ts';
-import { turnCall } from '../fakes/node-call.ts';
+import type { TurnRunner } from '#activities/nodes/model-turn.ts';
+import { createDeltaNotifier } from '#activities/agents/delta-notifier.ts';
+import type { Pool } from '#shared/db/pool.ts';
+import type { Attempt } from '#activities/attempt.ts';
+import { runNode } from '#activities/run-node.ts';
+import type { ExecuteNodeDeps } from '#activities/step-context.ts';
+import type { StepCall } from '#shared/execution.ts';
+import { createLogger } from '#shared/platform/logger.ts';
+import { turnCall } from '#test/fakes/node-call.ts';
 
 const delta = (text: string) => ({ run_id: 'run_1', step_key: 'ask', turn: 1, text });
 

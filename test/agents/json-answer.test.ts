@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import { jsonInAnswer } from '../../shared/agents/json-answer.ts';
-import { growth } from '../support/growth.ts';
+import { jsonInAnswer } from '#shared/agents/json-answer.ts';
+import { growth } from '#test/support/growth.ts';
 
 const answer = { label: 'a "{" b', parts: [1, { deep: [] }] };
 const json = JSON.stringify(answer);

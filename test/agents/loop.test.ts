@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import { type AgentAction, type AgentLoop, createAgentLoop } from '../../shared/agents/loop.ts';
-import type { OpenCall } from '../../shared/agents/turn-record.ts';
+import { type AgentAction, type AgentLoop, createAgentLoop } from '#shared/agents/loop.ts';
+import type { OpenCall } from '#shared/agents/turn-record.ts';
 
 type Event = Parameters<AgentLoop['asked']>[0] | { approved: number } | { settled: number };
 

@@ -3,10 +3,10 @@ import {
   type CustomToolDefinition,
   offeredTools,
   providerNameOf,
-} from '../../shared/agents/offered-tools.ts';
-import { graphNodeSchema, type AgentNode } from '../../shared/contract/graph.ts';
-import { jsonDigest } from '../../shared/crypto/json-digest.ts';
-import type { Json, JsonObject } from '../../shared/json.ts';
+} from '#shared/agents/offered-tools.ts';
+import { graphNodeSchema, type AgentNode } from '#shared/contract/graph.ts';
+import { jsonDigest } from '#shared/crypto/json-digest.ts';
+import type { Json, JsonObject } from '#shared/json.ts';
 
 const refundSchema: JsonObject = {
   type: 'object',

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import { presentedSchema } from '../../shared/agents/presented-schema.ts';
-import type { JsonObject } from '../../shared/json.ts';
+import { presentedSchema } from '#shared/agents/presented-schema.ts';
+import type { JsonObject } from '#shared/json.ts';
 
 const text = { type: 'string' };
 const number = { type: 'number' };

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
-import { createRecentCalls } from '../../activities/agents/recent-calls.ts';
-import type { RecordedCall } from '../../shared/agents/turn-record.ts';
+import { createRecentCalls } from '#activities/agents/recent-calls.ts';
+import type { RecordedCall } from '#shared/agents/turn-record.ts';
 
 const source = { execution: 'exec', runId: 'run_1' };
 const turn = { ...source, agentKey: 'agent', turn: 2 };

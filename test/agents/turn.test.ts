@@ -1,14 +1,10 @@
 import { describe, expect, test } from '@jest/globals';
-import { runTurn, type TurnContext } from '../../activities/agents/turn.ts';
-import type { Redact } from '../../activities/agents/redact.ts';
-import type { TurnResult } from '../../activities/nodes/model-turn.ts';
-import { WorkBusyError } from '../../shared/platform/threads/threads.ts';
-import {
-  CostlyError,
-  evaluateUntrusted,
-  type Place,
-} from '../../shared/platform/threads/untrusted.ts';
-import { offeredTool, turnCall } from '../fakes/node-call.ts';
+import { runTurn, type TurnContext } from '#activities/agents/turn.ts';
+import type { Redact } from '#activities/agents/redact.ts';
+import type { TurnResult } from '#activities/nodes/model-turn.ts';
+import { WorkBusyError } from '#shared/platform/threads/threads.ts';
+import { CostlyError, evaluateUntrusted, type Place } from '#shared/platform/threads/untrusted.ts';
+import { offeredTool, turnCall } from '#test/fakes/node-call.ts';
 
 const call = turnCall({ node: { model: 'openai/gpt-4o' } });
 /** Only the common keywords are compared directly; this one is compared on a thread. */

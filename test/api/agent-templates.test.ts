@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { buildApp } from '../../api/app.ts';
-import type { App } from '../../api/deps.ts';
-import type { Run } from '../../shared/contract/run.ts';
-import { createDemoData } from '../../shared/seed/demo-data.ts';
-import { budgetedResearch } from '../../shared/templates/budgeted-research.ts';
-import { dataSteward } from '../../shared/templates/data-steward.ts';
-import { supportTriage } from '../../shared/templates/support-triage.ts';
-import type { BuiltInTemplate } from '../../shared/templates/template.ts';
-import { type Engine, startEngine } from '../support/engine.ts';
+import { buildApp } from '#api/app.ts';
+import type { App } from '#api/deps.ts';
+import type { Run } from '#shared/contract/run.ts';
+import { createDemoData } from '#shared/seed/demo-data.ts';
+import { budgetedResearch } from '#shared/templates/budgeted-research.ts';
+import { dataSteward } from '#shared/templates/data-steward.ts';
+import { supportTriage } from '#shared/templates/support-triage.ts';
+import type { BuiltInTemplate } from '#shared/templates/template.ts';
+import { type Engine, startEngine } from '#test/support/engine.ts';
 
 /** The templates with agents, in a workspace with the demo data. All egress is blocked. */
 let engine: Engine;

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { resolveTools } from '../../activities/agents/tools.ts';
-import { type AgentNode, graphNodeSchema } from '../../shared/contract/graph.ts';
-import { jsonDigest } from '../../shared/crypto/json-digest.ts';
+import { resolveTools } from '#activities/agents/tools.ts';
+import { type AgentNode, graphNodeSchema } from '#shared/contract/graph.ts';
+import { jsonDigest } from '#shared/crypto/json-digest.ts';
 import { startTestApi, type TestApi } from './test-api.ts';
 
 let api: TestApi;

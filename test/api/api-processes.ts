@@ -1,7 +1,7 @@
 import { afterAll, beforeAll } from '@jest/globals';
 import { Agent, request } from 'undici';
-import { type Engine, startEngine } from '../support/engine.ts';
-import { startApiProcess, type TestApi } from '../support/processes.ts';
+import { type Engine, startEngine } from '#test/support/engine.ts';
+import { startApiProcess, type TestApi } from '#test/support/processes.ts';
 
 export interface Answer {
   status: number;

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
-import { sql } from '../../shared/db/pool.ts';
+import { sql } from '#shared/db/pool.ts';
 import { startTestApi, type TestApi } from './test-api.ts';
 
 let api: TestApi;

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { buildApp } from '../../api/app.ts';
-import type { App } from '../../api/deps.ts';
-import { sql } from '../../shared/db/pool.ts';
-import { workspaceLimits } from '../../shared/limits.ts';
-import { echo, edge, type Engine, eventually, startEngine } from '../support/engine.ts';
-import { pastRuns, redraft, tried } from '../support/experiments.ts';
+import { buildApp } from '#api/app.ts';
+import type { App } from '#api/deps.ts';
+import { sql } from '#shared/db/pool.ts';
+import { workspaceLimits } from '#shared/limits.ts';
+import { echo, edge, type Engine, eventually, startEngine } from '#test/support/engine.ts';
+import { pastRuns, redraft, tried } from '#test/support/experiments.ts';
 
 let engine: Engine;
 let app: App;

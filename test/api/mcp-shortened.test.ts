@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { lengthOf, shortened } from '../../api/mcp/shortened.ts';
-import type { Json } from '../../shared/json.ts';
+import { lengthOf, shortened } from '#api/mcp/shortened.ts';
+import type { Json } from '#shared/json.ts';
 
 const json = fc.jsonValue({ maxDepth: 5 }) as fc.Arbitrary<Json>;
 const kindOf = (value: Json) =>

@@ -1,9 +1,9 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
-import { buildApp } from '../../api/app.ts';
-import type { App } from '../../api/deps.ts';
-import { slugOf } from '../../shared/db/workflows/workflow-tools.ts';
-import { connectMcp } from '../fakes/mcp-client.ts';
-import { echo, type Engine, startEngine } from '../support/engine.ts';
+import { buildApp } from '#api/app.ts';
+import type { App } from '#api/deps.ts';
+import { slugOf } from '#shared/db/workflows/workflow-tools.ts';
+import { connectMcp } from '#test/fakes/mcp-client.ts';
+import { echo, type Engine, startEngine } from '#test/support/engine.ts';
 import { callerOf, type TestApi } from './test-api.ts';
 
 let engine: Engine;

@@ -2,16 +2,16 @@ import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { Client } from '@modelcontextprotocol/client';
 import { z } from 'zod';
-import { buildApp } from '../../api/app.ts';
-import type { App } from '../../api/deps.ts';
-import { tools } from '../../api/mcp/server.ts';
-import { capabilities, type Capability, type Role } from '../../shared/capabilities.ts';
-import { sql } from '../../shared/db/pool.ts';
-import { newId } from '../../shared/crypto/ids.ts';
-import { connectMcp, type Generation, generations } from '../fakes/mcp-client.ts';
-import { begin } from '../support/backtests.ts';
-import { echo, edge, type Engine, eventually, mock, startEngine } from '../support/engine.ts';
-import { subscribeToAll } from '../support/outbound-events.ts';
+import { buildApp } from '#api/app.ts';
+import type { App } from '#api/deps.ts';
+import { tools } from '#api/mcp/server.ts';
+import { capabilities, type Capability, type Role } from '#shared/capabilities.ts';
+import { sql } from '#shared/db/pool.ts';
+import { newId } from '#shared/crypto/ids.ts';
+import { connectMcp, type Generation, generations } from '#test/fakes/mcp-client.ts';
+import { begin } from '#test/support/backtests.ts';
+import { echo, edge, type Engine, eventually, mock, startEngine } from '#test/support/engine.ts';
+import { subscribeToAll } from '#test/support/outbound-events.ts';
 
 const row = z.object({});
 

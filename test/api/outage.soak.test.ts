@@ -1,14 +1,14 @@
-import { findRunnable } from '../../shared/operations/runs/find-runnable.ts';
+import { findRunnable } from '#shared/operations/runs/find-runnable.ts';
 import { once } from 'node:events';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { Agent, request } from 'undici';
 import { WebSocket } from 'ws';
-import { buildApp } from '../../api/app.ts';
-import type { App } from '../../api/deps.ts';
-import { notifyFrames } from '../../shared/db/runs/frames.ts';
-import { connectDatabase, type Pool } from '../../shared/db/pool.ts';
-import { appendFrames } from '../../shared/db/runs/log.ts';
+import { buildApp } from '#api/app.ts';
+import type { App } from '#api/deps.ts';
+import { notifyFrames } from '#shared/db/runs/frames.ts';
+import { connectDatabase, type Pool } from '#shared/db/pool.ts';
+import { appendFrames } from '#shared/db/runs/log.ts';
 import { oneStep, startTestApi, type TestApi } from './test-api.ts';
 
 /** A proxy to Postgres that can be cut, so that only the application loses its connection. */

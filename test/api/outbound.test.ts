@@ -1,8 +1,8 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
-import { sql } from '../../shared/db/pool.ts';
-import { newId } from '../../shared/crypto/ids.ts';
-import { type Outbound, startOutbound } from '../support/outbound.ts';
+import { sql } from '#shared/db/pool.ts';
+import { newId } from '#shared/crypto/ids.ts';
+import { type Outbound, startOutbound } from '#test/support/outbound.ts';
 
 let outbound: Outbound;
 beforeAll(async () => {

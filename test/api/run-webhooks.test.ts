@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
-import { runEventTypes } from '../../shared/contract/data/outbound.ts';
-import { sql } from '../../shared/db/pool.ts';
-import { connectMcp } from '../fakes/mcp-client.ts';
+import { runEventTypes } from '#shared/contract/data/outbound.ts';
+import { sql } from '#shared/db/pool.ts';
+import { connectMcp } from '#test/fakes/mcp-client.ts';
 import { addDataKey } from './data/data-key.ts';
 import { startTestApi, type TestApi } from './test-api.ts';
 

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
-import { sql } from '../../shared/db/pool.ts';
-import { compareOnce, startScheduleSync } from '../../shared/operations/schedules/sync.ts';
-import { createLogger } from '../../shared/platform/logger.ts';
-import { eventually } from '../support/engine.ts';
+import { sql } from '#shared/db/pool.ts';
+import { compareOnce, startScheduleSync } from '#shared/operations/schedules/sync.ts';
+import { createLogger } from '#shared/platform/logger.ts';
+import { eventually } from '#test/support/engine.ts';
 import { oneStep, startTestApi, type TestApi } from './test-api.ts';
 
 const log = createLogger({ name: 'test', level: 'silent' });

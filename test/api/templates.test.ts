@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { buildApp } from '../../api/app.ts';
-import type { App } from '../../api/deps.ts';
-import { checkGraph } from '../../shared/graph-check.ts';
-import { builtInTemplates } from '../../shared/templates/index.ts';
-import { builtinTools, isShortTool } from '../../shared/tools.ts';
-import { echo, type Engine, startEngine } from '../support/engine.ts';
+import { buildApp } from '#api/app.ts';
+import type { App } from '#api/deps.ts';
+import { checkGraph } from '#shared/graph-check.ts';
+import { builtInTemplates } from '#shared/templates/index.ts';
+import { builtinTools, isShortTool } from '#shared/tools.ts';
+import { echo, type Engine, startEngine } from '#test/support/engine.ts';
 
 let engine: Engine;
 let app: App;

@@ -1,19 +1,19 @@
 import type { InjectOptions } from 'fastify';
-import { buildApp } from '../../api/app.ts';
-import type { App } from '../../api/deps.ts';
-import { connectDatabase, type Pool } from '../../shared/db/pool.ts';
-import { ensureDefaultWorkspace } from '../../shared/db/people/workspaces.ts';
-import type { Json } from '../../shared/json.ts';
-import { findRunnable } from '../../shared/operations/runs/find-runnable.ts';
-import { type Config, loadConfig } from '../../shared/platform/config.ts';
-import { createLogger, type Logger } from '../../shared/platform/logger.ts';
+import { buildApp } from '#api/app.ts';
+import type { App } from '#api/deps.ts';
+import { connectDatabase, type Pool } from '#shared/db/pool.ts';
+import { ensureDefaultWorkspace } from '#shared/db/people/workspaces.ts';
+import type { Json } from '#shared/json.ts';
+import { findRunnable } from '#shared/operations/runs/find-runnable.ts';
+import { type Config, loadConfig } from '#shared/platform/config.ts';
+import { createLogger, type Logger } from '#shared/platform/logger.ts';
 import {
   connectTemporal,
   registerSearchAttributes,
   type TemporalLink,
-} from '../../shared/platform/temporal.ts';
-import { createTestDatabase } from '../support/database.ts';
-import { testTemporal } from '../support/temporal.ts';
+} from '#shared/platform/temporal.ts';
+import { createTestDatabase } from '#test/support/database.ts';
+import { testTemporal } from '#test/support/temporal.ts';
 
 export interface Answer {
   status: number;

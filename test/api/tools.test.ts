@@ -1,10 +1,10 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
-import { sql } from '../../shared/db/pool.ts';
-import { startHttpServer } from '../fakes/http-server.ts';
-import { startMcpServer } from '../fakes/mcp-server.ts';
-import { startToolServer, type ToolServer } from '../fakes/tool-server.ts';
-import { addMember } from '../support/people.ts';
+import { sql } from '#shared/db/pool.ts';
+import { startHttpServer } from '#test/fakes/http-server.ts';
+import { startMcpServer } from '#test/fakes/mcp-server.ts';
+import { startToolServer, type ToolServer } from '#test/fakes/tool-server.ts';
+import { addMember } from '#test/support/people.ts';
 import { startTestApi, type TestApi } from './test-api.ts';
 
 let api: TestApi;

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
-import { listMigrations } from '../../shared/db/migrate.ts';
-import { sql, withClient } from '../../shared/db/pool.ts';
-import { reconcileOnce } from '../../shared/operations/runs/reconcile.ts';
-import { eventually } from '../support/engine.ts';
+import { listMigrations } from '#shared/db/migrate.ts';
+import { sql, withClient } from '#shared/db/pool.ts';
+import { reconcileOnce } from '#shared/operations/runs/reconcile.ts';
+import { eventually } from '#test/support/engine.ts';
 import { oneStep, startTestApi, type TestApi } from './test-api.ts';
 
 let api: TestApi;

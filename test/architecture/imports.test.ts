@@ -98,6 +98,7 @@ function parse(path: string): Source {
 function resolve(from: string, specifier: string): string {
   // The query after a question mark is for the bundler.
   const [path = ''] = specifier.split('?');
+  if (path.startsWith('#')) return path.slice(1);
   return path.startsWith('.') ? posix.normalize(posix.join(posix.dirname(from), path)) : path;
 }
 

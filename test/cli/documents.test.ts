@@ -5,8 +5,8 @@ import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { createProgram } from '../../cli/program.ts';
-import { type Installation, startInstallation } from '../seed/installation.ts';
+import { createProgram } from '#cli/program.ts';
+import { type Installation, startInstallation } from '#test/seed/installation.ts';
 import { createOps, type Ops } from './ops.ts';
 
 const execute = promisify(execFile);

@@ -1,8 +1,8 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { type Installation, startInstallation } from '../seed/installation.ts';
-import { eventually } from '../support/engine.ts';
+import { type Installation, startInstallation } from '#test/seed/installation.ts';
+import { eventually } from '#test/support/engine.ts';
 import { createOps, type Ops } from './ops.ts';
 
 let service: Installation;

@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, test } from '@jest/globals';
-import { readDefinition } from '../../cli/files/definition.ts';
-import { differenceOf } from '../../cli/files/differences.ts';
-import { parseText } from '../../cli/files/text.ts';
-import { type Format, textOf } from '../../cli/files/written.ts';
-import { builtInTemplates } from '../../shared/templates/index.ts';
+import { readDefinition } from '#cli/files/definition.ts';
+import { differenceOf } from '#cli/files/differences.ts';
+import { parseText } from '#cli/files/text.ts';
+import { type Format, textOf } from '#cli/files/written.ts';
+import { builtInTemplates } from '#shared/templates/index.ts';
 
 const valueOf = (text: string, format: Format): unknown => {
   const content = parseText(text, format);

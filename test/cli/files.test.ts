@@ -12,10 +12,10 @@ import {
 } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { type Client, createClient } from '../../client/index.ts';
-import { builtInTemplates } from '../../shared/templates/index.ts';
-import { type FakeServer, sendJson, startHttpServer } from '../fakes/http-server.ts';
-import { type Installation, startInstallation } from '../seed/installation.ts';
+import { type Client, createClient } from '#client/index.ts';
+import { builtInTemplates } from '#shared/templates/index.ts';
+import { type FakeServer, sendJson, startHttpServer } from '#test/fakes/http-server.ts';
+import { type Installation, startInstallation } from '#test/seed/installation.ts';
 import { createOps, type Ended, type Ops } from './ops.ts';
 
 const password = 'open sesame, please';

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { createProgram } from '../../cli/program.ts';
-import { type FakeServer, sendJson, startHttpServer } from '../fakes/http-server.ts';
+import { createProgram } from '#cli/program.ts';
+import { type FakeServer, sendJson, startHttpServer } from '#test/fakes/http-server.ts';
 import { createOps, type Ops } from './ops.ts';
 
 /** Every command that changes or deletes one existing record, with arguments and what it reads from standard input. */

@@ -3,11 +3,11 @@ import { readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { chain, gated } from '../../bench/graphs.ts';
-import { startHttpServer } from '../fakes/http-server.ts';
-import { startListingServer } from '../fakes/listing-server.ts';
-import { type Installation, startInstallation } from '../seed/installation.ts';
-import { eventually } from '../support/engine.ts';
+import { chain, gated } from '#bench/graphs.ts';
+import { startHttpServer } from '#test/fakes/http-server.ts';
+import { startListingServer } from '#test/fakes/listing-server.ts';
+import { type Installation, startInstallation } from '#test/seed/installation.ts';
+import { eventually } from '#test/support/engine.ts';
 import { createOps, type Ops } from './ops.ts';
 
 const execute = promisify(execFile);

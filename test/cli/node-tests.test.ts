@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { type Installation, startInstallation } from '../seed/installation.ts';
+import { type Installation, startInstallation } from '#test/seed/installation.ts';
 import { createOps, type Ops } from './ops.ts';
 
 let service: Installation;

@@ -3,10 +3,10 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import type { Message } from '../../client/index.ts';
-import { conversationLines } from '../../cli/conversation.ts';
-import { exactJson } from '../../cli/output.ts';
-import { type Installation, startInstallation } from '../seed/installation.ts';
+import type { Message } from '#client/index.ts';
+import { conversationLines } from '#cli/conversation.ts';
+import { exactJson } from '#cli/output.ts';
+import { type Installation, startInstallation } from '#test/seed/installation.ts';
 import { createOps, type Ops } from './ops.ts';
 
 const execute = promisify(execFile);

@@ -2,12 +2,12 @@ import { chmod, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Command } from 'commander';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { candidates } from '../../cli/completion.ts';
-import { createProgram } from '../../cli/program.ts';
-import { readInput } from '../../cli/input.ts';
-import { createOutput, printable } from '../../cli/output.ts';
-import { treeLines } from '../../cli/watch.ts';
-import { type FakeServer, sendJson, startHttpServer } from '../fakes/http-server.ts';
+import { candidates } from '#cli/completion.ts';
+import { createProgram } from '#cli/program.ts';
+import { readInput } from '#cli/input.ts';
+import { createOutput, printable } from '#cli/output.ts';
+import { treeLines } from '#cli/watch.ts';
+import { type FakeServer, sendJson, startHttpServer } from '#test/fakes/http-server.ts';
 import { createOps, type Ops } from './ops.ts';
 
 let ops: Ops;

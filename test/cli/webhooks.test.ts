@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { type FakeServer, startHttpServer } from '../fakes/http-server.ts';
-import { type Installation, startInstallation } from '../seed/installation.ts';
-import { eventually } from '../support/engine.ts';
+import { type FakeServer, startHttpServer } from '#test/fakes/http-server.ts';
+import { type Installation, startInstallation } from '#test/seed/installation.ts';
+import { eventually } from '#test/support/engine.ts';
 import { createOps, type Ops } from './ops.ts';
 
 let service: Installation;

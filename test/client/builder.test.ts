@@ -1,11 +1,11 @@
 import { describe, expect, test } from '@jest/globals';
-import { type BuiltWorkflow, workflow } from '../../client/index.ts';
-import { readDefinition } from '../../cli/files/definition.ts';
-import { checkGraph } from '../../shared/graph-check.ts';
-import { inputKeysOf } from '../../shared/graph/input-keys.ts';
-import type { JsonObject } from '../../shared/json.ts';
-import { builtInTemplates } from '../../shared/templates/index.ts';
-import { builtinTools } from '../../shared/tools.ts';
+import { type BuiltWorkflow, workflow } from '#client/index.ts';
+import { readDefinition } from '#cli/files/definition.ts';
+import { checkGraph } from '#shared/graph-check.ts';
+import { inputKeysOf } from '#shared/graph/input-keys.ts';
+import type { JsonObject } from '#shared/json.ts';
+import { builtInTemplates } from '#shared/templates/index.ts';
+import { builtinTools } from '#shared/tools.ts';
 
 /** The report of the service's own validation. */
 const check = ({ graph, input_schema: schema }: BuiltWorkflow) =>

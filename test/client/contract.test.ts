@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
-import { contractTypes } from '../../scripts/client/contract-types.ts';
-import { expectCommitted } from '../api/committed-file.ts';
+import { contractTypes } from '#scripts/client/contract-types.ts';
+import { expectCommitted } from '#test/api/committed-file.ts';
 import { operationsReached } from './operations-reached.ts';
 
 const root = join(import.meta.dirname, '../..');

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { type Client, createClient, type Run, type StreamFrame } from '../../client/index.ts';
-import { chain, gated } from '../../bench/graphs.ts';
-import { type FakeServer, startHttpServer } from '../fakes/http-server.ts';
-import { type Installation, startInstallation } from '../seed/installation.ts';
+import { type Client, createClient, type Run, type StreamFrame } from '#client/index.ts';
+import { chain, gated } from '#bench/graphs.ts';
+import { type FakeServer, startHttpServer } from '#test/fakes/http-server.ts';
+import { type Installation, startInstallation } from '#test/seed/installation.ts';
 
 const password = 'open sesame, please';
 let service: Installation;

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { splitLines } from '../../client/lines.ts';
+import { splitLines } from '#client/lines.ts';
 
 const linesOf = async (chunks: (string | Uint8Array)[]): Promise<string[]> => {
   async function* stream() {

@@ -1,4 +1,4 @@
-import { createClient } from '../../client/index.ts';
+import { createClient } from '#client/index.ts';
 
 interface Reached {
   /** The operations that the methods of a client request, each with the names of these methods: `POST /api/runs/{}/fork`. */

@@ -6,14 +6,14 @@ import {
   ConnectionError,
   createClient,
   etagOf,
-} from '../../client/index.ts';
+} from '#client/index.ts';
 import {
   type FakeServer,
   type Seen,
   sendJson,
   startHttpServer,
   startTcpServer,
-} from '../fakes/http-server.ts';
+} from '#test/fakes/http-server.ts';
 
 let server: FakeServer;
 afterEach(() => server.close());

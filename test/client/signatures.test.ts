@@ -1,6 +1,6 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import { describe, expect, test } from '@jest/globals';
-import { SignatureError, signInboundWebhook, verifyWebhook } from '../../client/index.ts';
+import { SignatureError, signInboundWebhook, verifyWebhook } from '#client/index.ts';
 
 // Compared with Node's HMAC, which the client does not use.
 const secret = 'whsec_5b1f0e';

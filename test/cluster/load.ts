@@ -1,6 +1,6 @@
-import { ordinaryChain } from '../../bench/graphs.ts';
-import { type Client, createClient } from '../../client/index.ts';
-import { messageOf } from '../../scripts/stack/output.ts';
+import { ordinaryChain } from '#bench/graphs.ts';
+import { type Client, createClient } from '#client/index.ts';
+import { messageOf } from '#scripts/stack/output.ts';
 
 /** Triggers per second, about a third of what two processors can run. */
 const PER_SECOND = 4;

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
-import { percentile } from '../../bench/statistics.ts';
-import type { Addresses, Cluster } from '../../scripts/cluster/cluster.ts';
+import { percentile } from '#bench/statistics.ts';
+import type { Addresses, Cluster } from '#scripts/cluster/cluster.ts';
 import { type Load, startLoad } from './load.ts';
 
 /** Load before the first restart and after the last, and between two restarts, in ms. */

@@ -5,7 +5,7 @@ import {
   optionOf,
   withOption,
   workflowTools,
-} from '../../console/src/pages/workflows/editor/agent-tools.ts';
+} from '#console/src/pages/workflows/editor/agent-tools.ts';
 import { obstacles } from './axe.ts';
 import { describeConsole, rewrite } from './browser.ts';
 

@@ -1,6 +1,6 @@
 import { beforeAll, expect, test } from '@jest/globals';
 import type { Page } from 'playwright-core';
-import { echo, edge, mock } from '../support/engine.ts';
+import { echo, edge, mock } from '#test/support/engine.ts';
 import { obstacles } from './axe.ts';
 import { describeConsole, rewrite, type Stage } from './browser.ts';
 

@@ -1,7 +1,7 @@
 import { beforeAll, expect, test } from '@jest/globals';
-import { unrestricted } from '../../shared/contract/policy.ts';
-import { echo, edge, mock } from '../support/engine.ts';
-import { pastRuns, pastWorkflow } from '../support/backtests.ts';
+import { unrestricted } from '#shared/contract/policy.ts';
+import { echo, edge, mock } from '#test/support/engine.ts';
+import { pastRuns, pastWorkflow } from '#test/support/backtests.ts';
 import { obstacles } from './axe.ts';
 import { describeConsole, personOf, type Stage } from './browser.ts';
 

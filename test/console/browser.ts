@@ -7,12 +7,12 @@ import {
   type Page,
   type Request,
 } from 'playwright-core';
-import { findChromium } from '../../scripts/stack/chromium.mjs';
-import { type Engine, startEngine } from '../support/engine.ts';
-import { reportOnFailure } from '../support/jest/failure-reports.ts';
-import { patiently } from '../support/patience.ts';
-import { addMember, type Person } from '../support/people.ts';
-import { startApiProcess, type TestApi } from '../support/processes.ts';
+import { findChromium } from '#scripts/stack/chromium.mjs';
+import { type Engine, startEngine } from '#test/support/engine.ts';
+import { reportOnFailure } from '#test/support/jest/failure-reports.ts';
+import { patiently } from '#test/support/patience.ts';
+import { addMember, type Person } from '#test/support/people.ts';
+import { startApiProcess, type TestApi } from '#test/support/processes.ts';
 
 /** The console as in production: Chromium, with pages from a separate API process, and a worker. */
 export interface Stage {

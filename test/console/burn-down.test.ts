@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { burnDown } from '../../console/src/pages/money/burn-down-days.ts';
+import { burnDown } from '#console/src/pages/money/burn-down-days.ts';
 
 const now = Date.parse('2026-11-18T12:00:00Z');
 const week = {

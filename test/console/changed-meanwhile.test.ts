@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import type { Locator, Page } from 'playwright-core';
-import { eventually } from '../support/engine.ts';
+import { eventually } from '#test/support/engine.ts';
 import { describeConsole, pressInDialog, type Stage } from './browser.ts';
 
 /** Two people who change the same record: one has a form open while the other saves. */

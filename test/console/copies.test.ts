@@ -4,8 +4,8 @@ import {
   clipboardText,
   copyOf,
   pasted,
-} from '../../console/src/pages/workflows/editor/copying/copies.ts';
-import { changeDraft, draftOf } from '../../console/src/pages/workflows/editor/draft.ts';
+} from '#console/src/pages/workflows/editor/copying/copies.ts';
+import { changeDraft, draftOf } from '#console/src/pages/workflows/editor/draft.ts';
 
 const graph = {
   nodes: [

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { Page } from 'playwright-core';
-import { type FakeServer, startHttpServer } from '../fakes/http-server.ts';
-import { eventually } from '../support/engine.ts';
+import { type FakeServer, startHttpServer } from '#test/fakes/http-server.ts';
+import { eventually } from '#test/support/engine.ts';
 import { describeConsole, pressInDialog } from './browser.ts';
 
 /** Short backoff: eight attempts end within a few seconds. */

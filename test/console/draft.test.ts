@@ -7,8 +7,8 @@ import {
   freeBranch,
   type Draft,
   type DraftAction,
-} from '../../console/src/pages/workflows/editor/draft.ts';
-import { freeId } from '../../console/src/pages/workflows/editor/ids.ts';
+} from '#console/src/pages/workflows/editor/draft.ts';
+import { freeId } from '#console/src/pages/workflows/editor/ids.ts';
 
 const condition = { id: 'check', kind: 'condition', expression: 'ok' };
 const agent = { id: 'write', kind: 'agent', prompt: 'Write {topic}' };

@@ -1,24 +1,24 @@
 import { execFileSync } from 'node:child_process';
 import { describe, expect, test } from '@jest/globals';
-import { signInboundWebhook } from '../../client/index.ts';
+import { signInboundWebhook } from '#client/index.ts';
 import {
   type Check,
   checkFrom,
   checkProblem,
   checkTypes,
   retyped,
-} from '../../console/src/pages/workflows/checks/check.ts';
-import { checkDraft, inputKeys } from '../../console/src/pages/workflows/mistakes/checker.ts';
-import { countByNode, countWords } from '../../console/src/pages/workflows/mistakes/mistakes.ts';
-import { fieldAt, fieldsOf } from '../../console/src/pages/workflows/editor/node-fields.ts';
-import { edgeKey, mergeVersions } from '../../console/src/pages/workflows/versions/version-diff.ts';
+} from '#console/src/pages/workflows/checks/check.ts';
+import { checkDraft, inputKeys } from '#console/src/pages/workflows/mistakes/checker.ts';
+import { countByNode, countWords } from '#console/src/pages/workflows/mistakes/mistakes.ts';
+import { fieldAt, fieldsOf } from '#console/src/pages/workflows/editor/node-fields.ts';
+import { edgeKey, mergeVersions } from '#console/src/pages/workflows/versions/version-diff.ts';
 import {
   curlOf,
   exampleEvent,
   signedCurlOf,
-} from '../../console/src/pages/workflows/triggers/webhook-curl.ts';
-import { evaluationCheckSchema, graphNodeSchema, mockSchema } from '../../shared/contract/graph.ts';
-import { retrySchema } from '../../shared/contract/node-common.ts';
+} from '#console/src/pages/workflows/triggers/webhook-curl.ts';
+import { evaluationCheckSchema, graphNodeSchema, mockSchema } from '#shared/contract/graph.ts';
+import { retrySchema } from '#shared/contract/node-common.ts';
 
 describe('the form of a node', () => {
   const nested: Record<string, string[]> = {

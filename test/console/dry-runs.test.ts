@@ -1,5 +1,5 @@
 import { beforeAll, expect, test } from '@jest/globals';
-import { mock } from '../support/engine.ts';
+import { mock } from '#test/support/engine.ts';
 import { obstacles } from './axe.ts';
 import { describeConsole, rewrite, type Stage } from './browser.ts';
 

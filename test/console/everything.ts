@@ -1,4 +1,4 @@
-import { eventually } from '../support/engine.ts';
+import { eventually } from '#test/support/engine.ts';
 import type { Stage } from './browser.ts';
 
 /** Hostile names and outputs. All of them must be rendered as text. */

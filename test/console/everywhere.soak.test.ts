@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { beforeAll, expect, test } from '@jest/globals';
 import type { Page } from 'playwright-core';
 import { z } from 'zod';
-import { sql } from '../../shared/db/pool.ts';
+import { sql } from '#shared/db/pool.ts';
 import { obstacles } from './axe.ts';
 import { describeConsole, type Visit } from './browser.ts';
 import { type Everything, hostile, makeEverything } from './everything.ts';

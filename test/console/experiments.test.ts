@@ -1,7 +1,7 @@
 import { beforeAll, expect, test } from '@jest/globals';
-import { replaceChecks } from '../../shared/db/workflows/workflows.ts';
-import { echo, edge, mock } from '../support/engine.ts';
-import { redraft } from '../support/experiments.ts';
+import { replaceChecks } from '#shared/db/workflows/workflows.ts';
+import { echo, edge, mock } from '#test/support/engine.ts';
+import { redraft } from '#test/support/experiments.ts';
 import { obstacles } from './axe.ts';
 import { describeConsole, type Stage } from './browser.ts';
 

@@ -1,11 +1,11 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
-import { stepsBefore } from '../../console/src/pages/approvals/upstream.ts';
-import { wordChanges } from '../../console/src/pages/approvals/word-changes.ts';
-import { newId } from '../../shared/crypto/ids.ts';
-import { sql } from '../../shared/db/pool.ts';
-import { decideGate } from '../../shared/operations/runs/runs.ts';
-import { echo, edge, eventually } from '../support/engine.ts';
+import { stepsBefore } from '#console/src/pages/approvals/upstream.ts';
+import { wordChanges } from '#console/src/pages/approvals/word-changes.ts';
+import { newId } from '#shared/crypto/ids.ts';
+import { sql } from '#shared/db/pool.ts';
+import { decideGate } from '#shared/operations/runs/runs.ts';
+import { echo, edge, eventually } from '#test/support/engine.ts';
 import { obstacles } from './axe.ts';
 import { describeConsole, personOf, type Stage, placeOf } from './browser.ts';
 

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
-import { auditActions, auditTargets } from '../../shared/contract/audit.ts';
+import { auditActions, auditTargets } from '#shared/contract/audit.ts';
 import type { Locator, Page } from 'playwright-core';
-import { eventually, mock } from '../support/engine.ts';
+import { eventually, mock } from '#test/support/engine.ts';
 import { describeConsole, personOf, pressInDialog, rewrite } from './browser.ts';
 
 /** User actions on the pages for money, policies, people, the audit log and the settings. */

@@ -1,6 +1,6 @@
 import { beforeAll, expect, test } from '@jest/globals';
 import type { Page } from 'playwright-core';
-import { eventually } from '../support/engine.ts';
+import { eventually } from '#test/support/engine.ts';
 import { describeConsole } from './browser.ts';
 
 /** Above this, people notice that the page moves (the limit of the Core Web Vitals for "good"). */

@@ -1,6 +1,6 @@
 import { beforeAll, expect, test } from '@jest/globals';
 import type { WebSocketRoute } from 'playwright-core';
-import { eventually } from '../support/engine.ts';
+import { eventually } from '#test/support/engine.ts';
 import { describeConsole, personOf, pressInDialog, type Stage } from './browser.ts';
 
 describeConsole('pages without a reload', (given) => {

@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, test } from '@jest/globals';
-import { plural } from '../../console/src/messages/format.ts';
-import { textsIn, textsOutsideMessages } from '../../scripts/check/messages.ts';
-import { patiently } from '../support/patience.ts';
+import { plural } from '#console/src/messages/format.ts';
+import { textsIn, textsOutsideMessages } from '#scripts/check/messages.ts';
+import { patiently } from '#test/support/patience.ts';
 
 const projectDir = join(import.meta.dirname, '../..');
 

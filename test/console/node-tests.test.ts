@@ -1,5 +1,5 @@
 import { beforeAll, expect, test } from '@jest/globals';
-import { echo, edge, mock } from '../support/engine.ts';
+import { echo, edge, mock } from '#test/support/engine.ts';
 import { obstacles } from './axe.ts';
 import { describeConsole, type Stage } from './browser.ts';
 

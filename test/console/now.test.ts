@@ -1,6 +1,6 @@
 import { describe, expect, jest, test } from '@jest/globals';
-import { createClock } from '../../console/src/parts/text/now.ts';
-import { agoText, localTime, timeText } from '../../console/src/parts/text/times.ts';
+import { createClock } from '#console/src/parts/text/now.ts';
+import { agoText, localTime, timeText } from '#console/src/parts/text/times.ts';
 
 describe('the clock of relative times', () => {
   test('is current for the first subscriber after a pause', () => {

@@ -5,8 +5,8 @@ import {
   linesOf,
   policiesOf,
   valuesOf,
-} from '../../console/src/pages/governance/policies/policy-draft.ts';
-import type { Policies } from '../../client/index.ts';
+} from '#console/src/pages/governance/policies/policy-draft.ts';
+import type { Policies } from '#client/index.ts';
 
 describe('policies as form values', () => {
   test('convert to the form and back unchanged', () => {

@@ -3,7 +3,7 @@ import {
   fieldsOfSchema,
   problemOfField,
   startOfSchema,
-} from '../../console/src/parts/forms/schema-fields.ts';
+} from '#console/src/parts/forms/schema-fields.ts';
 
 const schema = {
   type: 'object',

@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import fastify, { type FastifyInstance } from 'fastify';
-import { loadConsole, serveConsole } from '../../api/console.ts';
-import { startTestApi, type TestApi } from '../api/test-api.ts';
+import { loadConsole, serveConsole } from '#api/console.ts';
+import { startTestApi, type TestApi } from '#test/api/test-api.ts';
 
 const html = { accept: 'text/html,application/xhtml+xml' };
 

@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import type { Page } from 'playwright-core';
-import { nextPath } from '../../console/src/pages/sign-in/next-path.ts';
-import { echo, edge } from '../support/engine.ts';
-import { addMember, invite, newEmail, PASSWORD } from '../support/people.ts';
+import { nextPath } from '#console/src/pages/sign-in/next-path.ts';
+import { echo, edge } from '#test/support/engine.ts';
+import { addMember, invite, newEmail, PASSWORD } from '#test/support/people.ts';
 import { describeConsole, type Stage } from './browser.ts';
 
 const OWNER = 'owner@example.com';

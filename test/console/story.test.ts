@@ -1,11 +1,11 @@
 import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
 import type { Page } from 'playwright-core';
-import type { Run } from '../../shared/contract/run.ts';
-import { createDemoData } from '../../shared/seed/demo-data.ts';
-import { startToolServer, type ToolServer } from '../fakes/tool-server.ts';
-import { echo, edge, eventually, mock } from '../support/engine.ts';
-import { addMember } from '../support/people.ts';
-import { startApiProcess } from '../support/processes.ts';
+import type { Run } from '#shared/contract/run.ts';
+import { createDemoData } from '#shared/seed/demo-data.ts';
+import { startToolServer, type ToolServer } from '#test/fakes/tool-server.ts';
+import { echo, edge, eventually, mock } from '#test/support/engine.ts';
+import { addMember } from '#test/support/people.ts';
+import { startApiProcess } from '#test/support/processes.ts';
 import { obstacles } from './axe.ts';
 import { describeConsole, pressInDialog, rewrite, type Stage } from './browser.ts';
 

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
-import { colours, frameColours } from '../../console/src/tokens.ts';
+import { colours, frameColours } from '#console/src/tokens.ts';
 
 const folder = join(import.meta.dirname, '../../console');
 const TOKENS = 'src/tokens.ts';

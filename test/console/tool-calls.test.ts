@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import type { Page } from 'playwright-core';
-import { exactJson } from '../../console/src/parts/code/exact-json.ts';
-import { changedFields } from '../../console/src/parts/data/changed-fields.ts';
+import { exactJson } from '#console/src/parts/code/exact-json.ts';
+import { changedFields } from '#console/src/parts/data/changed-fields.ts';
 import { startAgent, turnOf } from './runs/agent-runs.ts';
 import { obstacles } from './axe.ts';
 import { describeConsole, rewrite, type Stage } from './browser.ts';

@@ -1,10 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
-import {
-  paramsOf,
-  scalarOf,
-} from '../../console/src/pages/workflows/editor/authoring/tool-params.ts';
-import { schemaOfTool } from '../../console/src/pages/workflows/editor/authoring/tool-schemas.ts';
-import { builtinTools, toolParams } from '../../shared/tools.ts';
+import { paramsOf, scalarOf } from '#console/src/pages/workflows/editor/authoring/tool-params.ts';
+import { schemaOfTool } from '#console/src/pages/workflows/editor/authoring/tool-schemas.ts';
+import { builtinTools, toolParams } from '#shared/tools.ts';
 
 describe('the form of a tool', () => {
   test.each([...builtinTools])('has the parameters that %s takes', (tool) => {

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import type { Locator, Page } from 'playwright-core';
-import { RECORD_FRAMES } from '../../bench/measures/console/browser.ts';
-import { PASSWORD } from '../support/people.ts';
+import { RECORD_FRAMES } from '#bench/measures/console/browser.ts';
+import { PASSWORD } from '#test/support/people.ts';
 import { obstacles } from './axe.ts';
 import { describeConsole } from './browser.ts';
 

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import type { Locator, Page } from 'playwright-core';
-import { echo, edge, eventually } from '../support/engine.ts';
+import { echo, edge, eventually } from '#test/support/engine.ts';
 import { obstacles } from './axe.ts';
 import { describeConsole, rewrite, type Visit } from './browser.ts';
 

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { z } from 'zod';
-import { createBudget } from '../../shared/db/money/budgets.ts';
-import { createCustomTool, deleteCustomTool } from '../../shared/db/workflows/custom-tools.ts';
-import { type FragmentSqlToken, sql } from '../../shared/db/pool.ts';
-import { updateWorkflow } from '../../shared/db/workflows/workflows.ts';
-import { type Engine, echo, startEngine } from '../support/engine.ts';
-import { beside, untilLockWaiters } from '../support/lock-waits.ts';
+import { createBudget } from '#shared/db/money/budgets.ts';
+import { createCustomTool, deleteCustomTool } from '#shared/db/workflows/custom-tools.ts';
+import { type FragmentSqlToken, sql } from '#shared/db/pool.ts';
+import { updateWorkflow } from '#shared/db/workflows/workflows.ts';
+import { type Engine, echo, startEngine } from '#test/support/engine.ts';
+import { beside, untilLockWaiters } from '#test/support/lock-waits.ts';
 
 // A workflow, its cap, its tools or its budgets change while the admission of a run waits for another transaction.
 

@@ -1,16 +1,16 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import pg from 'pg';
 import { z } from 'zod';
-import { recordAudit } from '../../shared/db/audit/audit.ts';
+import { recordAudit } from '#shared/db/audit/audit.ts';
 import {
   listUnsealedWorkspaces,
   sealAuditEntries,
   sweepAudit,
   verifyAudit,
-} from '../../shared/db/audit/chain.ts';
-import { connectDatabase, type Pool, sql } from '../../shared/db/pool.ts';
-import { newId } from '../../shared/crypto/ids.ts';
-import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+} from '#shared/db/audit/chain.ts';
+import { connectDatabase, type Pool, sql } from '#shared/db/pool.ts';
+import { newId } from '#shared/crypto/ids.ts';
+import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
 
 let database: TestDatabase;
 let db: Pool;

@@ -5,11 +5,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { z } from 'zod';
-import { recordAudit } from '../../shared/db/audit/audit.ts';
-import { sealAuditEntries } from '../../shared/db/audit/chain.ts';
-import { connectDatabase, type Pool, sql } from '../../shared/db/pool.ts';
-import { ensureDefaultWorkspace } from '../../shared/db/people/workspaces.ts';
-import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { recordAudit } from '#shared/db/audit/audit.ts';
+import { sealAuditEntries } from '#shared/db/audit/chain.ts';
+import { connectDatabase, type Pool, sql } from '#shared/db/pool.ts';
+import { ensureDefaultWorkspace } from '#shared/db/people/workspaces.ts';
+import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
 
 // Runs `npm run audit:verify` as a real process.
 

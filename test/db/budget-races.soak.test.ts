@@ -1,14 +1,14 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
-import { createBudget, deleteBudget, readBudget } from '../../shared/db/money/budgets.ts';
-import { lockBudgets, shareBudgets } from '../../shared/db/money/holds.ts';
-import { type FragmentSqlToken, sql, type Tx } from '../../shared/db/pool.ts';
-import { resumeRun } from '../../shared/db/runs/resumes.ts';
-import { abandonRun } from '../../shared/db/runs/ends.ts';
-import { echo, type Engine, startEngine } from '../support/engine.ts';
-import { beside, untilLockWaiters } from '../support/lock-waits.ts';
-import { expectLedgerToAgree } from '../support/money.ts';
-import { stopBefore } from '../support/stop-before.ts';
+import { createBudget, deleteBudget, readBudget } from '#shared/db/money/budgets.ts';
+import { lockBudgets, shareBudgets } from '#shared/db/money/holds.ts';
+import { type FragmentSqlToken, sql, type Tx } from '#shared/db/pool.ts';
+import { resumeRun } from '#shared/db/runs/resumes.ts';
+import { abandonRun } from '#shared/db/runs/ends.ts';
+import { echo, type Engine, startEngine } from '#test/support/engine.ts';
+import { beside, untilLockWaiters } from '#test/support/lock-waits.ts';
+import { expectLedgerToAgree } from '#test/support/money.ts';
+import { stopBefore } from '#test/support/stop-before.ts';
 
 // Budgets change while a run is admitted. One of the two is held inside its transaction at the critical moment.
 

@@ -1,24 +1,19 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
-import type { BudgetInput } from '../../shared/contract/budget.ts';
-import {
-  createBudget,
-  deleteBudget,
-  readBudget,
-  updateBudget,
-} from '../../shared/db/money/budgets.ts';
-import { supersede } from '../../shared/db/runs/restart.ts';
-import { reapHolds } from '../../shared/db/money/holds.ts';
-import { sql } from '../../shared/db/pool.ts';
-import { resumeRun } from '../../shared/db/runs/resumes.ts';
-import { abandonRun, cancelRun } from '../../shared/db/runs/ends.ts';
-import { settleRun } from '../../shared/db/runs/settlements.ts';
-import { FREE } from '../../shared/spending.ts';
-import { beginStep } from '../../shared/db/runs/steps.ts';
-import { finishStep, recordStepError } from '../../shared/db/runs/step-ends.ts';
-import { deleteWorkflow } from '../../shared/db/workflows/workflows.ts';
-import { echo, type Engine, startEngine } from '../support/engine.ts';
-import { expectCostsToAgree, expectLedgerToAgree } from '../support/money.ts';
+import type { BudgetInput } from '#shared/contract/budget.ts';
+import { createBudget, deleteBudget, readBudget, updateBudget } from '#shared/db/money/budgets.ts';
+import { supersede } from '#shared/db/runs/restart.ts';
+import { reapHolds } from '#shared/db/money/holds.ts';
+import { sql } from '#shared/db/pool.ts';
+import { resumeRun } from '#shared/db/runs/resumes.ts';
+import { abandonRun, cancelRun } from '#shared/db/runs/ends.ts';
+import { settleRun } from '#shared/db/runs/settlements.ts';
+import { FREE } from '#shared/spending.ts';
+import { beginStep } from '#shared/db/runs/steps.ts';
+import { finishStep, recordStepError } from '#shared/db/runs/step-ends.ts';
+import { deleteWorkflow } from '#shared/db/workflows/workflows.ts';
+import { echo, type Engine, startEngine } from '#test/support/engine.ts';
+import { expectCostsToAgree, expectLedgerToAgree } from '#test/support/money.ts';
 
 let engine: Engine;
 beforeAll(async () => {

@@ -1,14 +1,14 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
-import { beginChildStep } from '../../shared/db/children/steps.ts';
-import { pauseAtGates } from '../../shared/db/gates/openings.ts';
-import { sql } from '../../shared/db/pool.ts';
-import { abandonRun, cancelRun, reportFailure } from '../../shared/db/runs/ends.ts';
-import { countOpenRuns } from '../../shared/db/runs/open-runs.ts';
-import { deleteWorkflow } from '../../shared/db/workflows/workflows.ts';
-import { sendStarts } from '../../shared/operations/runs/reconcile.ts';
-import { triggerRun } from '../../shared/operations/runs/runs.ts';
-import { type Engine, eventually, startEngine } from '../support/engine.ts';
+import { beginChildStep } from '#shared/db/children/steps.ts';
+import { pauseAtGates } from '#shared/db/gates/openings.ts';
+import { sql } from '#shared/db/pool.ts';
+import { abandonRun, cancelRun, reportFailure } from '#shared/db/runs/ends.ts';
+import { countOpenRuns } from '#shared/db/runs/open-runs.ts';
+import { deleteWorkflow } from '#shared/db/workflows/workflows.ts';
+import { sendStarts } from '#shared/operations/runs/reconcile.ts';
+import { triggerRun } from '#shared/operations/runs/runs.ts';
+import { type Engine, eventually, startEngine } from '#test/support/engine.ts';
 
 let engine: Engine;
 let workflowId: string;

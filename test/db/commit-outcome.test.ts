@@ -3,13 +3,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { z } from 'zod';
-import { freePorts } from '../../scripts/stack/ports.ts';
-import { startPostgres, type Postgres } from '../../scripts/stack/postgres.ts';
-import { recordAudit } from '../../shared/db/audit/audit.ts';
-import { migrate } from '../../shared/db/migrate.ts';
-import { ensureDefaultWorkspace, readDefaultOwner } from '../../shared/db/people/workspaces.ts';
-import { connectDatabase, type Pool, sql } from '../../shared/db/pool.ts';
-import { type Proxy, startProxy } from '../support/proxy.ts';
+import { freePorts } from '#scripts/stack/ports.ts';
+import { startPostgres, type Postgres } from '#scripts/stack/postgres.ts';
+import { recordAudit } from '#shared/db/audit/audit.ts';
+import { migrate } from '#shared/db/migrate.ts';
+import { ensureDefaultWorkspace, readDefaultOwner } from '#shared/db/people/workspaces.ts';
+import { connectDatabase, type Pool, sql } from '#shared/db/pool.ts';
+import { type Proxy, startProxy } from '#test/support/proxy.ts';
 
 // A database server that crashes before a commit loses the transaction and assigns its id again.
 

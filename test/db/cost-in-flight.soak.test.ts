@@ -1,17 +1,17 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
-import { createBudget, readBudget } from '../../shared/db/money/budgets.ts';
-import { blockedText } from '../../shared/db/money/blocked.ts';
-import { lastCost } from '../../shared/db/money/step-room.ts';
-import { sql } from '../../shared/db/pool.ts';
-import { abandonRun, cancelRun, reportFailure } from '../../shared/db/runs/ends.ts';
-import { settleRun } from '../../shared/db/runs/settlements.ts';
-import { beginStep } from '../../shared/db/runs/steps.ts';
-import { finishStep, recordStepError, releaseStep } from '../../shared/db/runs/step-ends.ts';
-import { updateWorkflow } from '../../shared/db/workflows/workflows.ts';
-import { type StepCost, UNKNOWN_COST } from '../../shared/spending.ts';
-import { echo, type Engine, startEngine } from '../support/engine.ts';
-import { expectCostsToAgree, expectLedgerToAgree } from '../support/money.ts';
+import { createBudget, readBudget } from '#shared/db/money/budgets.ts';
+import { blockedText } from '#shared/db/money/blocked.ts';
+import { lastCost } from '#shared/db/money/step-room.ts';
+import { sql } from '#shared/db/pool.ts';
+import { abandonRun, cancelRun, reportFailure } from '#shared/db/runs/ends.ts';
+import { settleRun } from '#shared/db/runs/settlements.ts';
+import { beginStep } from '#shared/db/runs/steps.ts';
+import { finishStep, recordStepError, releaseStep } from '#shared/db/runs/step-ends.ts';
+import { updateWorkflow } from '#shared/db/workflows/workflows.ts';
+import { type StepCost, UNKNOWN_COST } from '#shared/spending.ts';
+import { echo, type Engine, startEngine } from '#test/support/engine.ts';
+import { expectCostsToAgree, expectLedgerToAgree } from '#test/support/money.ts';
 
 // No worker: the tests start and end the steps as workers would, concurrently and in any order.
 

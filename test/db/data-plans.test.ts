@@ -1,15 +1,15 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { CommonQueryMethods, QuerySqlToken } from 'slonik';
 import pg from 'pg';
-import { type ChangeFilter, listChanges } from '../../shared/db/data/changes.ts';
+import { type ChangeFilter, listChanges } from '#shared/db/data/changes.ts';
 import {
   type EntityFilter,
   type EntitySearch,
   listEntities,
   searchEntities,
-} from '../../shared/db/data/entities.ts';
-import { type EventFilter, listEvents } from '../../shared/db/data/events.ts';
-import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+} from '#shared/db/data/entities.ts';
+import { type EventFilter, listEvents } from '#shared/db/data/events.ts';
+import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
 
 const ROWS = 10_000;
 /** More events and changes of one record. */

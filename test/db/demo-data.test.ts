@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { z } from 'zod';
-import { connectDatabase, type Pool, sql } from '../../shared/db/pool.ts';
-import { ensureDefaultWorkspace } from '../../shared/db/people/workspaces.ts';
-import { createDemoData } from '../../shared/seed/demo-data.ts';
-import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { connectDatabase, type Pool, sql } from '#shared/db/pool.ts';
+import { ensureDefaultWorkspace } from '#shared/db/people/workspaces.ts';
+import { createDemoData } from '#shared/seed/demo-data.ts';
+import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
 
 let database: TestDatabase;
 let db: Pool;

@@ -1,19 +1,19 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { z } from 'zod';
-import { beginChildStep } from '../../shared/db/children/steps.ts';
-import { createBudget, deleteBudget, readBudget } from '../../shared/db/money/budgets.ts';
-import { sql } from '../../shared/db/pool.ts';
-import { abandonRun } from '../../shared/db/runs/ends.ts';
-import { beginStep } from '../../shared/db/runs/steps.ts';
-import { finishStep, recordStepError, type StepEnd } from '../../shared/db/runs/step-ends.ts';
-import { updateWorkflow } from '../../shared/db/workflows/workflows.ts';
-import { AppError } from '../../shared/errors.ts';
-import { toDollars } from '../../shared/money.ts';
-import { triggerRun } from '../../shared/operations/runs/runs.ts';
-import { echo, type Engine, startEngine } from '../support/engine.ts';
+import { beginChildStep } from '#shared/db/children/steps.ts';
+import { createBudget, deleteBudget, readBudget } from '#shared/db/money/budgets.ts';
+import { sql } from '#shared/db/pool.ts';
+import { abandonRun } from '#shared/db/runs/ends.ts';
+import { beginStep } from '#shared/db/runs/steps.ts';
+import { finishStep, recordStepError, type StepEnd } from '#shared/db/runs/step-ends.ts';
+import { updateWorkflow } from '#shared/db/workflows/workflows.ts';
+import { AppError } from '#shared/errors.ts';
+import { toDollars } from '#shared/money.ts';
+import { triggerRun } from '#shared/operations/runs/runs.ts';
+import { echo, type Engine, startEngine } from '#test/support/engine.ts';
 import { beginPart, type Open, type Plan, type Schedule, schedules } from './limit-schedules.ts';
-import { expectCostsToAgree, expectLedgerToAgree } from '../support/money.ts';
+import { expectCostsToAgree, expectLedgerToAgree } from '#test/support/money.ts';
 
 /**
  * Random schedules of parallel steps, of maps and of agents with tools, with retries, in runs and the runs below them,

@@ -3,25 +3,25 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
-import { admitRun } from '../../shared/db/runs/admission.ts';
-import { supersede } from '../../shared/db/runs/restart.ts';
-import { migrate } from '../../shared/db/migrate.ts';
-import { connectDatabase, type Pool, sql, type Tx } from '../../shared/db/pool.ts';
-import { resumeRun } from '../../shared/db/runs/resumes.ts';
-import { cancelRun } from '../../shared/db/runs/ends.ts';
-import { beginStep, type StepBeginning } from '../../shared/db/runs/steps.ts';
+import { admitRun } from '#shared/db/runs/admission.ts';
+import { supersede } from '#shared/db/runs/restart.ts';
+import { migrate } from '#shared/db/migrate.ts';
+import { connectDatabase, type Pool, sql, type Tx } from '#shared/db/pool.ts';
+import { resumeRun } from '#shared/db/runs/resumes.ts';
+import { cancelRun } from '#shared/db/runs/ends.ts';
+import { beginStep, type StepBeginning } from '#shared/db/runs/steps.ts';
 import {
   type Beginning,
   finishStep,
   recordStepError,
   renewClaim,
-} from '../../shared/db/runs/step-ends.ts';
-import { createWorkflow } from '../../shared/db/workflows/workflows.ts';
-import { ensureDefaultWorkspace, readDefaultOwner } from '../../shared/db/people/workspaces.ts';
-import { findRunnable } from '../../shared/operations/runs/find-runnable.ts';
-import { freePorts } from '../../scripts/stack/ports.ts';
-import { startPostgres } from '../../scripts/stack/postgres.ts';
-import { echo, type Engine, startEngine } from '../support/engine.ts';
+} from '#shared/db/runs/step-ends.ts';
+import { createWorkflow } from '#shared/db/workflows/workflows.ts';
+import { ensureDefaultWorkspace, readDefaultOwner } from '#shared/db/people/workspaces.ts';
+import { findRunnable } from '#shared/operations/runs/find-runnable.ts';
+import { freePorts } from '#scripts/stack/ports.ts';
+import { startPostgres } from '#scripts/stack/postgres.ts';
+import { echo, type Engine, startEngine } from '#test/support/engine.ts';
 
 let engine: Engine;
 beforeAll(async () => {

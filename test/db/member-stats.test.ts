@@ -1,16 +1,16 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import type { AuditAction, AuditTarget } from '../../shared/contract/audit.ts';
+import type { AuditAction, AuditTarget } from '#shared/contract/audit.ts';
 import pg from 'pg';
 import { z } from 'zod';
-import type { MemberStats } from '../../shared/contract/member.ts';
-import { recordAudit } from '../../shared/db/audit/audit.ts';
-import { sealAuditEntries, sweepAudit } from '../../shared/db/audit/chain.ts';
-import { readMemberStats } from '../../shared/db/people/member-stats.ts';
-import { connectDatabase, type Pool, sql } from '../../shared/db/pool.ts';
-import { foldUsage } from '../../shared/db/money/usage.ts';
-import { newId } from '../../shared/crypto/ids.ts';
-import { createTestDatabase, type TestDatabase } from '../support/database.ts';
-import { untilLockWaiters } from '../support/lock-waits.ts';
+import type { MemberStats } from '#shared/contract/member.ts';
+import { recordAudit } from '#shared/db/audit/audit.ts';
+import { sealAuditEntries, sweepAudit } from '#shared/db/audit/chain.ts';
+import { readMemberStats } from '#shared/db/people/member-stats.ts';
+import { connectDatabase, type Pool, sql } from '#shared/db/pool.ts';
+import { foldUsage } from '#shared/db/money/usage.ts';
+import { newId } from '#shared/crypto/ids.ts';
+import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
+import { untilLockWaiters } from '#test/support/lock-waits.ts';
 
 let database: TestDatabase;
 let db: Pool;

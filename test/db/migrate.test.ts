@@ -2,10 +2,10 @@ import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { messageOf } from '../../scripts/stack/output.ts';
-import { listMigrations, migrate } from '../../shared/db/migrate.ts';
-import { withClient } from '../../shared/db/pool.ts';
-import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { messageOf } from '#scripts/stack/output.ts';
+import { listMigrations, migrate } from '#shared/db/migrate.ts';
+import { withClient } from '#shared/db/pool.ts';
+import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
 
 let database: TestDatabase;
 let directory: string;

@@ -3,10 +3,10 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
-import { heldCapabilities } from '../../shared/capabilities.ts';
-import { sql } from '../../shared/db/pool.ts';
-import { oneStep, startTestApi, type TestApi } from '../api/test-api.ts';
-import { eventually } from '../support/engine.ts';
+import { heldCapabilities } from '#shared/capabilities.ts';
+import { sql } from '#shared/db/pool.ts';
+import { oneStep, startTestApi, type TestApi } from '#test/api/test-api.ts';
+import { eventually } from '#test/support/engine.ts';
 
 // Runs `npm run workspace:create`, `npm run password:reset` and `npm run owner:restore` as real processes, against a
 // running API.

@@ -2,10 +2,10 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
-import { storedJson } from '../../shared/db/stored-json.ts';
-import { conflict } from '../../shared/errors.ts';
-import { connectDatabase, type Pool, refusalOf, sql } from '../../shared/db/pool.ts';
-import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { storedJson } from '#shared/db/stored-json.ts';
+import { conflict } from '#shared/errors.ts';
+import { connectDatabase, type Pool, refusalOf, sql } from '#shared/db/pool.ts';
+import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
 
 let database: TestDatabase;
 let db: Pool;

@@ -1,14 +1,14 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
-import { pauseAtGates } from '../../shared/db/gates/openings.ts';
-import { deleteEndpoint } from '../../shared/db/deliveries/endpoints.ts';
-import { connectDatabase, type Pool, sql } from '../../shared/db/pool.ts';
-import { abandonRun, cancelRun, reportFailure } from '../../shared/db/runs/ends.ts';
-import { settleRun } from '../../shared/db/runs/settlements.ts';
-import { newId } from '../../shared/crypto/ids.ts';
-import { echo, type Engine, startEngine } from '../support/engine.ts';
-import { subscribeToAll } from '../support/outbound-events.ts';
-import { type PostgresWire, startPostgresWire } from '../support/postgres-wire.ts';
+import { pauseAtGates } from '#shared/db/gates/openings.ts';
+import { deleteEndpoint } from '#shared/db/deliveries/endpoints.ts';
+import { connectDatabase, type Pool, sql } from '#shared/db/pool.ts';
+import { abandonRun, cancelRun, reportFailure } from '#shared/db/runs/ends.ts';
+import { settleRun } from '#shared/db/runs/settlements.ts';
+import { newId } from '#shared/crypto/ids.ts';
+import { echo, type Engine, startEngine } from '#test/support/engine.ts';
+import { subscribeToAll } from '#test/support/outbound-events.ts';
+import { type PostgresWire, startPostgresWire } from '#test/support/postgres-wire.ts';
 
 // The events of runs are written in the transactions of the changes: one for each change, in any race.
 

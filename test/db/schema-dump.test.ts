@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { listMigrations, migrate } from '../../shared/db/migrate.ts';
-import { expectCommitted } from '../api/committed-file.ts';
-import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { listMigrations, migrate } from '#shared/db/migrate.ts';
+import { expectCommitted } from '#test/api/committed-file.ts';
+import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
 import { dumpSchema } from './schema-dump.ts';
 
 let database: TestDatabase;

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { z } from 'zod';
-import { sql } from '../../shared/db/pool.ts';
-import { markLost, takeSilentRuns } from '../../shared/db/runs/silent.ts';
-import { echo, type Engine, startEngine } from '../support/engine.ts';
+import { sql } from '#shared/db/pool.ts';
+import { markLost, takeSilentRuns } from '#shared/db/runs/silent.ts';
+import { echo, type Engine, startEngine } from '#test/support/engine.ts';
 
 let engine: Engine;
 let runIds: string[];

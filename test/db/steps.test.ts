@@ -1,21 +1,16 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
-import { beginStep, hasLiveClaim } from '../../shared/db/runs/steps.ts';
-import {
-  cancelStep,
-  finishStep,
-  recordStepError,
-  releaseStep,
-} from '../../shared/db/runs/step-ends.ts';
-import { supersede } from '../../shared/db/runs/restart.ts';
-import { resumeRun } from '../../shared/db/runs/resumes.ts';
-import { unrestricted } from '../../shared/contract/policy.ts';
-import { replacePolicies } from '../../shared/db/audit/policies.ts';
-import { sql } from '../../shared/db/pool.ts';
-import { settleRun } from '../../shared/db/runs/settlements.ts';
-import { abandonRun, cancelRun, reportFailure } from '../../shared/db/runs/ends.ts';
-import { echo, type Engine, startEngine } from '../support/engine.ts';
-import { queueForRun } from '../support/held-run.ts';
+import { beginStep, hasLiveClaim } from '#shared/db/runs/steps.ts';
+import { cancelStep, finishStep, recordStepError, releaseStep } from '#shared/db/runs/step-ends.ts';
+import { supersede } from '#shared/db/runs/restart.ts';
+import { resumeRun } from '#shared/db/runs/resumes.ts';
+import { unrestricted } from '#shared/contract/policy.ts';
+import { replacePolicies } from '#shared/db/audit/policies.ts';
+import { sql } from '#shared/db/pool.ts';
+import { settleRun } from '#shared/db/runs/settlements.ts';
+import { abandonRun, cancelRun, reportFailure } from '#shared/db/runs/ends.ts';
+import { echo, type Engine, startEngine } from '#test/support/engine.ts';
+import { queueForRun } from '#test/support/held-run.ts';
 
 let engine: Engine;
 beforeAll(async () => {

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import pg from 'pg';
 import { z } from 'zod';
-import { connectDatabase, type Pool, sql } from '../../shared/db/pool.ts';
-import { foldUsage, readOverview, readUsage } from '../../shared/db/money/usage.ts';
-import { newId } from '../../shared/crypto/ids.ts';
-import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { connectDatabase, type Pool, sql } from '#shared/db/pool.ts';
+import { foldUsage, readOverview, readUsage } from '#shared/db/money/usage.ts';
+import { newId } from '#shared/crypto/ids.ts';
+import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
 
 let database: TestDatabase;
 let db: Pool;

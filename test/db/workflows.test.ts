@@ -1,19 +1,19 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
-import { classify } from '../../api/http/error-handler.ts';
-import type { Actor } from '../../shared/actor.ts';
-import { admitRun } from '../../shared/db/runs/admission.ts';
-import { connectDatabase, type Pool, sql } from '../../shared/db/pool.ts';
+import { classify } from '#api/http/error-handler.ts';
+import type { Actor } from '#shared/actor.ts';
+import { admitRun } from '#shared/db/runs/admission.ts';
+import { connectDatabase, type Pool, sql } from '#shared/db/pool.ts';
 import {
   createWorkflow,
   deleteWorkflow,
   readWorkflow,
   updateWorkflow,
-} from '../../shared/db/workflows/workflows.ts';
-import { ensureDefaultWorkspace, readDefaultOwner } from '../../shared/db/people/workspaces.ts';
-import type { RunRequest } from '../../shared/db/runs/run-request.ts';
-import { findRunnable } from '../../shared/operations/runs/find-runnable.ts';
-import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+} from '#shared/db/workflows/workflows.ts';
+import { ensureDefaultWorkspace, readDefaultOwner } from '#shared/db/people/workspaces.ts';
+import type { RunRequest } from '#shared/db/runs/run-request.ts';
+import { findRunnable } from '#shared/operations/runs/find-runnable.ts';
+import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
 
 let database: TestDatabase;
 let db: Pool;

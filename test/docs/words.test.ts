@@ -14,7 +14,7 @@ import {
   proseOf,
   textsOf,
   titlesOf,
-} from '../../scripts/check/words.ts';
+} from '#scripts/check/words.ts';
 
 const foundIn = (lines: readonly string[]): string[] =>
   lines.map((line) => line.replace(/ in '.*$/s, '')).sort();

@@ -1,13 +1,13 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
-import { readMessages } from '../../shared/db/agents/messages.ts';
-import { sql } from '../../shared/db/pool.ts';
-import { startToolServer, type ToolServer } from '../fakes/tool-server.ts';
-import { type Engine, eventually, startEngine } from '../support/engine.ts';
-import { type ModelServer, startModelServer } from '../support/model-server.ts';
-import type { Question, Said } from '../support/model-server-said.ts';
-import { startWorkerProcess, type TestProcess } from '../support/processes.ts';
-import { stopBefore } from '../support/stop-before.ts';
+import { readMessages } from '#shared/db/agents/messages.ts';
+import { sql } from '#shared/db/pool.ts';
+import { startToolServer, type ToolServer } from '#test/fakes/tool-server.ts';
+import { type Engine, eventually, startEngine } from '#test/support/engine.ts';
+import { type ModelServer, startModelServer } from '#test/support/model-server.ts';
+import type { Question, Said } from '#test/support/model-server-said.ts';
+import { startWorkerProcess, type TestProcess } from '#test/support/processes.ts';
+import { stopBefore } from '#test/support/stop-before.ts';
 
 /**
  * A script of three turns and four calls. The worker is killed at each point of it, with several runs there at once.

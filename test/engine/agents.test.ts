@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { customToolInput } from '../../shared/contract/custom-tool.ts';
-import type { GraphInput } from '../../shared/contract/graph.ts';
-import { readMessages } from '../../shared/db/agents/messages.ts';
-import { createCustomTool } from '../../shared/db/workflows/custom-tools.ts';
-import { cancelRun, decideGate, resumeRun } from '../../shared/operations/runs/runs.ts';
-import { describeCurrent } from '../../shared/operations/runs/executions.ts';
-import { startToolServer, type ToolServer } from '../fakes/tool-server.ts';
-import { type ModelServer, startModelServer } from '../support/model-server.ts';
-import { edge, echo, type Engine, eventually, startEngine } from '../support/engine.ts';
+import { customToolInput } from '#shared/contract/custom-tool.ts';
+import type { GraphInput } from '#shared/contract/graph.ts';
+import { readMessages } from '#shared/db/agents/messages.ts';
+import { createCustomTool } from '#shared/db/workflows/custom-tools.ts';
+import { cancelRun, decideGate, resumeRun } from '#shared/operations/runs/runs.ts';
+import { describeCurrent } from '#shared/operations/runs/executions.ts';
+import { startToolServer, type ToolServer } from '#test/fakes/tool-server.ts';
+import { type ModelServer, startModelServer } from '#test/support/model-server.ts';
+import { edge, echo, type Engine, eventually, startEngine } from '#test/support/engine.ts';
 
 let engine: Engine;
 let models: ModelServer;

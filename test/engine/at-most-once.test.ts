@@ -1,9 +1,9 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
-import { sql } from '../../shared/db/pool.ts';
-import { resumeRun, triggerRun } from '../../shared/operations/runs/runs.ts';
-import { startToolServer, type ToolServer } from '../fakes/tool-server.ts';
-import { echo, edge, type Engine, mock, startEngine } from '../support/engine.ts';
+import { sql } from '#shared/db/pool.ts';
+import { resumeRun, triggerRun } from '#shared/operations/runs/runs.ts';
+import { startToolServer, type ToolServer } from '#test/fakes/tool-server.ts';
+import { echo, edge, type Engine, mock, startEngine } from '#test/support/engine.ts';
 
 let engine: Engine;
 let tools: ToolServer;

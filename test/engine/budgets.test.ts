@@ -1,14 +1,14 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
-import { createBudget, readBudget, updateBudget } from '../../shared/db/money/budgets.ts';
-import { listGovernanceEvents } from '../../shared/db/audit/governance.ts';
-import { sql } from '../../shared/db/pool.ts';
-import { updateWorkflow } from '../../shared/db/workflows/workflows.ts';
-import { cancelRun, resumeRun } from '../../shared/operations/runs/runs.ts';
-import { edge, type Engine, eventually, mock, startEngine } from '../support/engine.ts';
-import { expectCostsToAgree, expectLedgerToAgree } from '../support/money.ts';
-import { startWorkerProcess, type TestProcess } from '../support/processes.ts';
-import { setting } from '../support/settings.ts';
+import { createBudget, readBudget, updateBudget } from '#shared/db/money/budgets.ts';
+import { listGovernanceEvents } from '#shared/db/audit/governance.ts';
+import { sql } from '#shared/db/pool.ts';
+import { updateWorkflow } from '#shared/db/workflows/workflows.ts';
+import { cancelRun, resumeRun } from '#shared/operations/runs/runs.ts';
+import { edge, type Engine, eventually, mock, startEngine } from '#test/support/engine.ts';
+import { expectCostsToAgree, expectLedgerToAgree } from '#test/support/money.ts';
+import { startWorkerProcess, type TestProcess } from '#test/support/processes.ts';
+import { setting } from '#test/support/settings.ts';
 
 let engine: Engine;
 const workers: TestProcess[] = [];

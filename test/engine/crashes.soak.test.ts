@@ -1,14 +1,14 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
-import { sql } from '../../shared/db/pool.ts';
-import { describeCurrent } from '../../shared/operations/runs/executions.ts';
-import { cancelRun, decideGate, resumeRun } from '../../shared/operations/runs/runs.ts';
-import { startToolServer, type ToolServer } from '../fakes/tool-server.ts';
-import { echo, edge, type Engine, eventually, mock, startEngine } from '../support/engine.ts';
-import { startWorkerProcess, type TestProcess } from '../support/processes.ts';
-import { hostAndPort, type Proxy, startProxy } from '../support/proxy.ts';
-import { setting } from '../support/settings.ts';
-import { stopBefore } from '../support/stop-before.ts';
+import { sql } from '#shared/db/pool.ts';
+import { describeCurrent } from '#shared/operations/runs/executions.ts';
+import { cancelRun, decideGate, resumeRun } from '#shared/operations/runs/runs.ts';
+import { startToolServer, type ToolServer } from '#test/fakes/tool-server.ts';
+import { echo, edge, type Engine, eventually, mock, startEngine } from '#test/support/engine.ts';
+import { startWorkerProcess, type TestProcess } from '#test/support/processes.ts';
+import { hostAndPort, type Proxy, startProxy } from '#test/support/proxy.ts';
+import { setting } from '#test/support/settings.ts';
+import { stopBefore } from '#test/support/stop-before.ts';
 
 let engine: Engine;
 let tools: ToolServer;

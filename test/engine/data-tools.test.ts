@@ -1,14 +1,14 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { z } from 'zod';
-import { feedInput } from '../../shared/contract/data/feed.ts';
-import { ingestRecord } from '../../shared/contract/data/ingest.ts';
-import { sourceInput } from '../../shared/contract/data/source.ts';
-import { createFeed, readFeed } from '../../shared/db/data/feeds.ts';
-import { ingestBatch } from '../../shared/db/data/ingest.ts';
-import { createSource, readSource } from '../../shared/db/data/sources.ts';
-import { sql } from '../../shared/db/pool.ts';
-import { leadEnrichment } from '../../shared/templates/lead-enrichment.ts';
-import { edge, type Engine, startEngine } from '../support/engine.ts';
+import { feedInput } from '#shared/contract/data/feed.ts';
+import { ingestRecord } from '#shared/contract/data/ingest.ts';
+import { sourceInput } from '#shared/contract/data/source.ts';
+import { createFeed, readFeed } from '#shared/db/data/feeds.ts';
+import { ingestBatch } from '#shared/db/data/ingest.ts';
+import { createSource, readSource } from '#shared/db/data/sources.ts';
+import { sql } from '#shared/db/pool.ts';
+import { leadEnrichment } from '#shared/templates/lead-enrichment.ts';
+import { edge, type Engine, startEngine } from '#test/support/engine.ts';
 
 let engine: Engine;
 beforeAll(async () => {

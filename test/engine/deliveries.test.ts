@@ -4,17 +4,17 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/gl
 import { defineSearchAttributeKey, SearchAttributeType } from '@temporalio/common';
 import Stripe from 'stripe';
 import { z } from 'zod';
-import { pauseAfter } from '../../activities/deliver-webhook.ts';
-import type { Delivery } from '../../shared/contract/data/outbound.ts';
-import { claimDelivery, recordAttempt } from '../../shared/db/deliveries/attempts.ts';
-import { requeueLost } from '../../shared/db/deliveries/queue.ts';
-import { deleteExpiredOutbound } from '../../shared/db/audit/retention.ts';
-import { sql } from '../../shared/db/pool.ts';
-import { signDelivery } from '../../shared/platform/calls/delivery-signature.ts';
-import { type FakeServer, type Seen, startHttpServer } from '../fakes/http-server.ts';
-import { eventually } from '../support/engine.ts';
-import { BACKOFF_SECONDS, type Outbound, startOutbound } from '../support/outbound.ts';
-import { startWorkerProcess } from '../support/processes.ts';
+import { pauseAfter } from '#activities/deliver-webhook.ts';
+import type { Delivery } from '#shared/contract/data/outbound.ts';
+import { claimDelivery, recordAttempt } from '#shared/db/deliveries/attempts.ts';
+import { requeueLost } from '#shared/db/deliveries/queue.ts';
+import { deleteExpiredOutbound } from '#shared/db/audit/retention.ts';
+import { sql } from '#shared/db/pool.ts';
+import { signDelivery } from '#shared/platform/calls/delivery-signature.ts';
+import { type FakeServer, type Seen, startHttpServer } from '#test/fakes/http-server.ts';
+import { eventually } from '#test/support/engine.ts';
+import { BACKOFF_SECONDS, type Outbound, startOutbound } from '#test/support/outbound.ts';
+import { startWorkerProcess } from '#test/support/processes.ts';
 
 type Behaviour = (response: ServerResponse, request: Seen) => void;
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { type Engine, mock, startEngine } from '../support/engine.ts';
+import { type Engine, mock, startEngine } from '#test/support/engine.ts';
 import { fetchHistory } from './histories.ts';
 
 let engine: Engine;

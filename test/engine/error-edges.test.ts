@@ -1,13 +1,13 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
-import type { GraphInput } from '../../shared/contract/graph.ts';
-import { unrestricted } from '../../shared/contract/policy.ts';
-import { replacePolicies } from '../../shared/db/audit/policies.ts';
-import { sql } from '../../shared/db/pool.ts';
-import { updateWorkflow } from '../../shared/db/workflows/workflows.ts';
-import { cancelRun, decideGate, resumeRun } from '../../shared/operations/runs/runs.ts';
-import { startToolServer, type ToolServer } from '../fakes/tool-server.ts';
-import { echo, edge, type Engine, eventually, mock, startEngine } from '../support/engine.ts';
+import type { GraphInput } from '#shared/contract/graph.ts';
+import { unrestricted } from '#shared/contract/policy.ts';
+import { replacePolicies } from '#shared/db/audit/policies.ts';
+import { sql } from '#shared/db/pool.ts';
+import { updateWorkflow } from '#shared/db/workflows/workflows.ts';
+import { cancelRun, decideGate, resumeRun } from '#shared/operations/runs/runs.ts';
+import { startToolServer, type ToolServer } from '#test/fakes/tool-server.ts';
+import { echo, edge, type Engine, eventually, mock, startEngine } from '#test/support/engine.ts';
 
 let engine: Engine;
 let tools: ToolServer;

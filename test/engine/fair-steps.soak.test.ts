@@ -3,14 +3,14 @@ import { availableParallelism } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { z } from 'zod';
-import { createWorkspace } from '../../shared/db/people/workspaces.ts';
-import { sql } from '../../shared/db/pool.ts';
-import { admitRun } from '../../shared/db/runs/admission.ts';
-import { createWorkflow } from '../../shared/db/workflows/workflows.ts';
-import { findRunnable } from '../../shared/operations/runs/find-runnable.ts';
-import { cancelRun, resumeRun, triggerRun } from '../../shared/operations/runs/runs.ts';
-import { echo, type Engine, eventually, mock, startEngine } from '../support/engine.ts';
-import { call } from '../support/sub-workflows.ts';
+import { createWorkspace } from '#shared/db/people/workspaces.ts';
+import { sql } from '#shared/db/pool.ts';
+import { admitRun } from '#shared/db/runs/admission.ts';
+import { createWorkflow } from '#shared/db/workflows/workflows.ts';
+import { findRunnable } from '#shared/operations/runs/find-runnable.ts';
+import { cancelRun, resumeRun, triggerRun } from '#shared/operations/runs/runs.ts';
+import { echo, type Engine, eventually, mock, startEngine } from '#test/support/engine.ts';
+import { call } from '#test/support/sub-workflows.ts';
 import { fetchHistory } from './histories.ts';
 
 /** A workspace that is alone gets half of them, and as many again as there are from the overflow queue. */

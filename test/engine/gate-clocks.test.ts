@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
-import { sql } from '../../shared/db/pool.ts';
-import type { JsonObject } from '../../shared/json.ts';
-import { cancelRun, decideGate, resumeRun } from '../../shared/operations/runs/runs.ts';
-import { startToolServer, type ToolServer } from '../fakes/tool-server.ts';
-import { echo, edge, type Engine, eventually, mock, startEngine } from '../support/engine.ts';
-import { startWorkerProcess, type TestProcess } from '../support/processes.ts';
+import { sql } from '#shared/db/pool.ts';
+import type { JsonObject } from '#shared/json.ts';
+import { cancelRun, decideGate, resumeRun } from '#shared/operations/runs/runs.ts';
+import { startToolServer, type ToolServer } from '#test/fakes/tool-server.ts';
+import { echo, edge, type Engine, eventually, mock, startEngine } from '#test/support/engine.ts';
+import { startWorkerProcess, type TestProcess } from '#test/support/processes.ts';
 import { fetchHistory } from './histories.ts';
 
 let engine: Engine;

@@ -1,9 +1,9 @@
 import proto from '@temporalio/proto';
-import { updateWorkflow } from '../../shared/db/workflows/workflows.ts';
-import { rerunRun } from '../../shared/operations/runs/forks.ts';
-import { cancelRun, decideGate, resumeRun } from '../../shared/operations/runs/runs.ts';
-import { echo, edge, type Engine, eventually, mock } from '../support/engine.ts';
-import { call, childrenOf } from '../support/sub-workflows.ts';
+import { updateWorkflow } from '#shared/db/workflows/workflows.ts';
+import { rerunRun } from '#shared/operations/runs/forks.ts';
+import { cancelRun, decideGate, resumeRun } from '#shared/operations/runs/runs.ts';
+import { echo, edge, type Engine, eventually, mock } from '#test/support/engine.ts';
+import { call, childrenOf } from '#test/support/sub-workflows.ts';
 
 /** Six steps that end at about the same time, each followed by a condition that takes a while to compute. */
 async function muchWork(engine: Engine): Promise<string> {

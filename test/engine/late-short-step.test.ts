@@ -2,13 +2,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from '@jest/globals';
 import pg from 'pg';
 import { z } from 'zod';
-import { feedInput } from '../../shared/contract/data/feed.ts';
-import { createFeed } from '../../shared/db/data/feeds.ts';
-import { sql } from '../../shared/db/pool.ts';
-import { createLogger } from '../../shared/platform/logger.ts';
-import { createWorker } from '../../worker/create-worker.ts';
-import { startEngine } from '../support/engine.ts';
-import { setting } from '../support/settings.ts';
+import { feedInput } from '#shared/contract/data/feed.ts';
+import { createFeed } from '#shared/db/data/feeds.ts';
+import { sql } from '#shared/db/pool.ts';
+import { createLogger } from '#shared/platform/logger.ts';
+import { createWorker } from '#worker/create-worker.ts';
+import { startEngine } from '#test/support/engine.ts';
+import { setting } from '#test/support/settings.ts';
 import { fetchHistory } from './histories.ts';
 
 /** Longer than a short attempt, its timeout in the SDK, and the claim that it holds in the ledger. */

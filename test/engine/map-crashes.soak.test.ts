@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { startToolServer, type ToolServer } from '../fakes/tool-server.ts';
-import { killWorkersAt } from '../support/crashes.ts';
-import { echo, edge, type Engine, startEngine } from '../support/engine.ts';
-import { startWorkerProcess } from '../support/processes.ts';
+import { startToolServer, type ToolServer } from '#test/fakes/tool-server.ts';
+import { killWorkersAt } from '#test/support/crashes.ts';
+import { echo, edge, type Engine, startEngine } from '#test/support/engine.ts';
+import { startWorkerProcess } from '#test/support/processes.ts';
 
 let engine: Engine;
 let tools: ToolServer;

@@ -1,14 +1,14 @@
 import { createHash } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
-import { buildApp } from '../../api/app.ts';
-import type { App } from '../../api/deps.ts';
-import { takeDueInvitations } from '../../shared/db/people/invitations.ts';
-import { sql } from '../../shared/db/pool.ts';
-import { type MailServer, startMailServer } from '../fakes/mail-server.ts';
-import { type Engine, eventually, mock, startEngine } from '../support/engine.ts';
-import { addMember, invite, PASSWORD } from '../support/people.ts';
-import { callerOf, type TestApi } from '../api/test-api.ts';
+import { buildApp } from '#api/app.ts';
+import type { App } from '#api/deps.ts';
+import { takeDueInvitations } from '#shared/db/people/invitations.ts';
+import { sql } from '#shared/db/pool.ts';
+import { type MailServer, startMailServer } from '#test/fakes/mail-server.ts';
+import { type Engine, eventually, mock, startEngine } from '#test/support/engine.ts';
+import { addMember, invite, PASSWORD } from '#test/support/people.ts';
+import { callerOf, type TestApi } from '#test/api/test-api.ts';
 
 let engine: Engine;
 let app: App;

@@ -1,22 +1,22 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
-import { sql } from '../../shared/db/pool.ts';
-import { describeCurrent } from '../../shared/operations/runs/executions.ts';
-import { deleteWorkflow } from '../../shared/db/workflows/workflows.ts';
+import { sql } from '#shared/db/pool.ts';
+import { describeCurrent } from '#shared/operations/runs/executions.ts';
+import { deleteWorkflow } from '#shared/db/workflows/workflows.ts';
 import {
   cancelRun,
   decideGate,
   resumeRun,
   type RunDeps,
   triggerRun,
-} from '../../shared/operations/runs/runs.ts';
-import { loadConfig } from '../../shared/platform/config.ts';
-import { connectTemporal } from '../../shared/platform/temporal.ts';
-import { startToolServer, type ToolServer } from '../fakes/tool-server.ts';
-import { echo, edge, type Engine, eventually, mock, startEngine } from '../support/engine.ts';
-import { startWorkerProcess, type TestProcess } from '../support/processes.ts';
-import { hostAndPort, type Proxy, startProxy } from '../support/proxy.ts';
-import { setting } from '../support/settings.ts';
+} from '#shared/operations/runs/runs.ts';
+import { loadConfig } from '#shared/platform/config.ts';
+import { connectTemporal } from '#shared/platform/temporal.ts';
+import { startToolServer, type ToolServer } from '#test/fakes/tool-server.ts';
+import { echo, edge, type Engine, eventually, mock, startEngine } from '#test/support/engine.ts';
+import { startWorkerProcess, type TestProcess } from '#test/support/processes.ts';
+import { hostAndPort, type Proxy, startProxy } from '#test/support/proxy.ts';
+import { setting } from '#test/support/settings.ts';
 
 let engine: Engine;
 let tools: ToolServer;

@@ -1,14 +1,14 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
-import { type Policies, unrestricted } from '../../shared/contract/policy.ts';
-import { listGovernanceEvents } from '../../shared/db/audit/governance.ts';
-import { readPolicies, replacePolicies } from '../../shared/db/audit/policies.ts';
-import { replacePrices } from '../../shared/db/money/prices.ts';
-import { beginStep } from '../../shared/db/runs/steps.ts';
-import { decideGate, resumeRun } from '../../shared/operations/runs/runs.ts';
-import { type ModelServer, startModelServer } from '../support/model-server.ts';
-import { startHttpServer } from '../fakes/http-server.ts';
-import { startToolServer, type ToolServer } from '../fakes/tool-server.ts';
-import { echo, edge, type Engine, eventually, mock, startEngine } from '../support/engine.ts';
+import { type Policies, unrestricted } from '#shared/contract/policy.ts';
+import { listGovernanceEvents } from '#shared/db/audit/governance.ts';
+import { readPolicies, replacePolicies } from '#shared/db/audit/policies.ts';
+import { replacePrices } from '#shared/db/money/prices.ts';
+import { beginStep } from '#shared/db/runs/steps.ts';
+import { decideGate, resumeRun } from '#shared/operations/runs/runs.ts';
+import { type ModelServer, startModelServer } from '#test/support/model-server.ts';
+import { startHttpServer } from '#test/fakes/http-server.ts';
+import { startToolServer, type ToolServer } from '#test/fakes/tool-server.ts';
+import { echo, edge, type Engine, eventually, mock, startEngine } from '#test/support/engine.ts';
 
 let engine: Engine;
 let tools: ToolServer;

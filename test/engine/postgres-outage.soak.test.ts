@@ -1,8 +1,8 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { startToolServer, type ToolServer } from '../fakes/tool-server.ts';
-import { edge, type Engine, eventually, startEngine } from '../support/engine.ts';
-import { startWorkerProcess, type TestProcess } from '../support/processes.ts';
-import { hostAndPort, type Proxy, startProxy } from '../support/proxy.ts';
+import { startToolServer, type ToolServer } from '#test/fakes/tool-server.ts';
+import { edge, type Engine, eventually, startEngine } from '#test/support/engine.ts';
+import { startWorkerProcess, type TestProcess } from '#test/support/processes.ts';
+import { hostAndPort, type Proxy, startProxy } from '#test/support/proxy.ts';
 
 let engine: Engine;
 let tools: ToolServer;

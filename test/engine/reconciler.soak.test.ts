@@ -9,14 +9,14 @@ import {
   test,
 } from '@jest/globals';
 import { z } from 'zod';
-import { sql } from '../../shared/db/pool.ts';
-import { describeCurrent } from '../../shared/operations/runs/executions.ts';
-import { reconcileOnce, startReconciler } from '../../shared/operations/runs/reconcile.ts';
-import { decideGate, resumeRun } from '../../shared/operations/runs/runs.ts';
-import { startToolServer, type ToolServer } from '../fakes/tool-server.ts';
-import { edge, type Engine, eventually, startEngine } from '../support/engine.ts';
-import { startWorkerProcess } from '../support/processes.ts';
-import { stopBefore } from '../support/stop-before.ts';
+import { sql } from '#shared/db/pool.ts';
+import { describeCurrent } from '#shared/operations/runs/executions.ts';
+import { reconcileOnce, startReconciler } from '#shared/operations/runs/reconcile.ts';
+import { decideGate, resumeRun } from '#shared/operations/runs/runs.ts';
+import { startToolServer, type ToolServer } from '#test/fakes/tool-server.ts';
+import { edge, type Engine, eventually, startEngine } from '#test/support/engine.ts';
+import { startWorkerProcess } from '#test/support/processes.ts';
+import { stopBefore } from '#test/support/stop-before.ts';
 
 let tools: ToolServer;
 beforeEach(async () => {

@@ -1,12 +1,12 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { describeCurrent } from '../../shared/operations/runs/executions.ts';
-import type { ReconcilerMetrics } from '../../shared/operations/runs/reconcile.ts';
-import { resumeRun } from '../../shared/operations/runs/runs.ts';
-import type { TaskFailure } from '../../shared/operations/runs/stuck-tasks.ts';
-import { createWorker, type RunningWorker } from '../../worker/create-worker.ts';
-import { startToolServer, type ToolServer } from '../fakes/tool-server.ts';
-import { type Engine, eventually, startEngine } from '../support/engine.ts';
-import { bundleFixture } from '../support/workflow-bundle.ts';
+import { describeCurrent } from '#shared/operations/runs/executions.ts';
+import type { ReconcilerMetrics } from '#shared/operations/runs/reconcile.ts';
+import { resumeRun } from '#shared/operations/runs/runs.ts';
+import type { TaskFailure } from '#shared/operations/runs/stuck-tasks.ts';
+import { createWorker, type RunningWorker } from '#worker/create-worker.ts';
+import { startToolServer, type ToolServer } from '#test/fakes/tool-server.ts';
+import { type Engine, eventually, startEngine } from '#test/support/engine.ts';
+import { bundleFixture } from '#test/support/workflow-bundle.ts';
 
 let engine: Engine;
 let tools: ToolServer;

@@ -3,9 +3,9 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import proto from '@temporalio/proto';
 import { Worker } from '@temporalio/worker';
-import { ENGINE_VERSION } from '../../shared/execution.ts';
-import { type Engine, quietRuntime, startEngine } from '../support/engine.ts';
-import { setting } from '../support/settings.ts';
+import { ENGINE_VERSION } from '#shared/execution.ts';
+import { type Engine, quietRuntime, startEngine } from '#test/support/engine.ts';
+import { setting } from '#test/support/settings.ts';
 import { fetchHistory, outlineOf, scenarios } from './histories.ts';
 
 quietRuntime();

@@ -1,10 +1,10 @@
 import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
-import { sql } from '../../shared/db/pool.ts';
-import { decideGate } from '../../shared/operations/runs/runs.ts';
-import { edge, mock } from '../support/engine.ts';
-import { startWorkerProcess, type TestProcess } from '../support/processes.ts';
-import { type RunWebhooks, startRunWebhooks } from '../support/run-webhooks.ts';
-import { stopBefore } from '../support/stop-before.ts';
+import { sql } from '#shared/db/pool.ts';
+import { decideGate } from '#shared/operations/runs/runs.ts';
+import { edge, mock } from '#test/support/engine.ts';
+import { startWorkerProcess, type TestProcess } from '#test/support/processes.ts';
+import { type RunWebhooks, startRunWebhooks } from '#test/support/run-webhooks.ts';
+import { stopBefore } from '#test/support/stop-before.ts';
 
 // Workers are killed around the changes of runs. Each change has exactly one event, with one id in all deliveries.
 

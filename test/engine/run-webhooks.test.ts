@@ -1,17 +1,17 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { Webhook as StandardWebhook } from 'standardwebhooks';
 import { Webhook as SvixWebhook } from 'svix';
-import { unrestricted } from '../../shared/contract/policy.ts';
-import { replacePolicies } from '../../shared/db/audit/policies.ts';
-import { redeliver } from '../../shared/db/deliveries/deliveries.ts';
-import { secretContext } from '../../shared/db/deliveries/endpoints.ts';
-import { sql } from '../../shared/db/pool.ts';
-import { createSealer } from '../../shared/crypto/sealing.ts';
-import { cancelRun, decideGate, resumeRun } from '../../shared/operations/runs/runs.ts';
-import { standardHeaders } from '../../shared/platform/calls/delivery-signature.ts';
-import type { Seen } from '../fakes/http-server.ts';
-import { echo, edge, eventually, mock } from '../support/engine.ts';
-import { type RunWebhooks, startRunWebhooks } from '../support/run-webhooks.ts';
+import { unrestricted } from '#shared/contract/policy.ts';
+import { replacePolicies } from '#shared/db/audit/policies.ts';
+import { redeliver } from '#shared/db/deliveries/deliveries.ts';
+import { secretContext } from '#shared/db/deliveries/endpoints.ts';
+import { sql } from '#shared/db/pool.ts';
+import { createSealer } from '#shared/crypto/sealing.ts';
+import { cancelRun, decideGate, resumeRun } from '#shared/operations/runs/runs.ts';
+import { standardHeaders } from '#shared/platform/calls/delivery-signature.ts';
+import type { Seen } from '#test/fakes/http-server.ts';
+import { echo, edge, eventually, mock } from '#test/support/engine.ts';
+import { type RunWebhooks, startRunWebhooks } from '#test/support/run-webhooks.ts';
 
 let hooks: RunWebhooks;
 beforeAll(async () => {

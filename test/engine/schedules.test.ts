@@ -1,25 +1,25 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import type { ScheduleHandle } from '@temporalio/client';
 import { z } from 'zod';
-import type { ScheduleInput } from '../../shared/contract/schedule.ts';
-import { sql } from '../../shared/db/pool.ts';
-import { readSchedule } from '../../shared/db/workflows/schedules.ts';
-import { deleteWorkflow } from '../../shared/db/workflows/workflows.ts';
-import { SCHEDULE_WORKFLOW, type TickResult } from '../../shared/execution.ts';
-import { cancelRun } from '../../shared/operations/runs/runs.ts';
-import { runTick } from '../../shared/operations/schedules/ticks.ts';
-import { compareOnce, syncOnce } from '../../shared/operations/schedules/sync.ts';
-import { spreadSeconds, zoneRules } from '../../shared/operations/schedules/temporal-schedule.ts';
+import type { ScheduleInput } from '#shared/contract/schedule.ts';
+import { sql } from '#shared/db/pool.ts';
+import { readSchedule } from '#shared/db/workflows/schedules.ts';
+import { deleteWorkflow } from '#shared/db/workflows/workflows.ts';
+import { SCHEDULE_WORKFLOW, type TickResult } from '#shared/execution.ts';
+import { cancelRun } from '#shared/operations/runs/runs.ts';
+import { runTick } from '#shared/operations/schedules/ticks.ts';
+import { compareOnce, syncOnce } from '#shared/operations/schedules/sync.ts';
+import { spreadSeconds, zoneRules } from '#shared/operations/schedules/temporal-schedule.ts';
 import {
   createSchedule,
   deleteSchedule,
   triggerSchedule,
   updateSchedule,
-} from '../../shared/operations/schedules/schedules.ts';
-import { echo, type Engine, eventually, startEngine } from '../support/engine.ts';
-import { startWorkerProcess, type TestProcess } from '../support/processes.ts';
-import { hostAndPort, type Proxy, startProxy } from '../support/proxy.ts';
-import { setting } from '../support/settings.ts';
+} from '#shared/operations/schedules/schedules.ts';
+import { echo, type Engine, eventually, startEngine } from '#test/support/engine.ts';
+import { startWorkerProcess, type TestProcess } from '#test/support/processes.ts';
+import { hostAndPort, type Proxy, startProxy } from '#test/support/proxy.ts';
+import { setting } from '#test/support/settings.ts';
 
 const MINUTE = 60_000;
 const row = z.object({});

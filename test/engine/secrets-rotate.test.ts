@@ -2,15 +2,15 @@ import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { z } from 'zod';
-import { buildApp } from '../../api/app.ts';
-import type { App } from '../../api/deps.ts';
-import { sql } from '../../shared/db/pool.ts';
-import { loadConfig } from '../../shared/platform/config.ts';
-import { createWorker, type RunningWorker } from '../../worker/create-worker.ts';
-import { callerOf } from '../api/test-api.ts';
-import { type FakeServer, sendJson, startHttpServer } from '../fakes/http-server.ts';
-import { type Engine, startEngine } from '../support/engine.ts';
-import { setting } from '../support/settings.ts';
+import { buildApp } from '#api/app.ts';
+import type { App } from '#api/deps.ts';
+import { sql } from '#shared/db/pool.ts';
+import { loadConfig } from '#shared/platform/config.ts';
+import { createWorker, type RunningWorker } from '#worker/create-worker.ts';
+import { callerOf } from '#test/api/test-api.ts';
+import { type FakeServer, sendJson, startHttpServer } from '#test/fakes/http-server.ts';
+import { type Engine, startEngine } from '#test/support/engine.ts';
+import { setting } from '#test/support/settings.ts';
 
 // Replaces the encryption key while runs send secrets, by the steps of docs/secrets.md.
 

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import proto from '@temporalio/proto';
 import { z } from 'zod';
-import { sql } from '../../shared/db/pool.ts';
-import { cancelRun, decideGate } from '../../shared/operations/runs/runs.ts';
-import { echo, edge, type Engine, eventually, mock, startEngine } from '../support/engine.ts';
+import { sql } from '#shared/db/pool.ts';
+import { cancelRun, decideGate } from '#shared/operations/runs/runs.ts';
+import { echo, edge, type Engine, eventually, mock, startEngine } from '#test/support/engine.ts';
 import { fetchHistory } from './histories.ts';
 
 const { EventType } = proto.temporal.api.enums.v1;

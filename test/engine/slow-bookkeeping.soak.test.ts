@@ -2,10 +2,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from '@jest/globals';
 import { Worker } from '@temporalio/worker';
 import pg from 'pg';
-import { SIGNAL_RESUMED } from '../../shared/execution.ts';
-import { decideGate } from '../../shared/operations/runs/runs.ts';
-import { echo, edge, quietRuntime, startEngine } from '../support/engine.ts';
-import { setting } from '../support/settings.ts';
+import { SIGNAL_RESUMED } from '#shared/execution.ts';
+import { decideGate } from '#shared/operations/runs/runs.ts';
+import { echo, edge, quietRuntime, startEngine } from '#test/support/engine.ts';
+import { setting } from '#test/support/settings.ts';
 import { fetchHistory, outlineOf } from './histories.ts';
 
 quietRuntime();

@@ -1,17 +1,17 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { WebSocket } from 'ws';
 import { z } from 'zod';
-import { buildApp } from '../../api/app.ts';
-import type { App } from '../../api/deps.ts';
-import { callerOf } from '../api/test-api.ts';
-import { addDataKey } from '../api/data/data-key.ts';
-import { outboundEventTypes } from '../../shared/contract/data/outbound.ts';
-import { type StreamFrame, streamFrameSchema } from '../../shared/contract/stream.ts';
-import { sql } from '../../shared/db/pool.ts';
-import { plans } from '../../shared/plans.ts';
-import { type FakeServer, type Seen, startHttpServer } from '../fakes/http-server.ts';
-import { echo, edge, type Engine, eventually, mock, startEngine } from '../support/engine.ts';
-import { oddTimes, TIME } from '../support/times.ts';
+import { buildApp } from '#api/app.ts';
+import type { App } from '#api/deps.ts';
+import { callerOf } from '#test/api/test-api.ts';
+import { addDataKey } from '#test/api/data/data-key.ts';
+import { outboundEventTypes } from '#shared/contract/data/outbound.ts';
+import { type StreamFrame, streamFrameSchema } from '#shared/contract/stream.ts';
+import { sql } from '#shared/db/pool.ts';
+import { plans } from '#shared/plans.ts';
+import { type FakeServer, type Seen, startHttpServer } from '#test/fakes/http-server.ts';
+import { echo, edge, type Engine, eventually, mock, startEngine } from '#test/support/engine.ts';
+import { oddTimes, TIME } from '#test/support/times.ts';
 
 // What the service sends by itself, to webhook endpoints and over streams, has times in the format of responses.
 

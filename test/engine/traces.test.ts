@@ -4,20 +4,20 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { agentPlace, runPlaces } from '../../shared/platform/tracing/run-places.ts';
-import { readRunStatus } from '../../shared/db/runs/runs.ts';
-import type { GraphInput } from '../../shared/contract/graph.ts';
-import { type Collector, type ExportedSpan, startCollector } from '../fakes/collector.ts';
-import { type ModelServer, startModelServer } from '../support/model-server.ts';
-import { type ListingServer, startListingServer } from '../fakes/listing-server.ts';
-import { startToolServer, type ToolServer } from '../fakes/tool-server.ts';
-import { echo, edge, type Engine, eventually, mock, startEngine } from '../support/engine.ts';
+import { agentPlace, runPlaces } from '#shared/platform/tracing/run-places.ts';
+import { readRunStatus } from '#shared/db/runs/runs.ts';
+import type { GraphInput } from '#shared/contract/graph.ts';
+import { type Collector, type ExportedSpan, startCollector } from '#test/fakes/collector.ts';
+import { type ModelServer, startModelServer } from '#test/support/model-server.ts';
+import { type ListingServer, startListingServer } from '#test/fakes/listing-server.ts';
+import { startToolServer, type ToolServer } from '#test/fakes/tool-server.ts';
+import { echo, edge, type Engine, eventually, mock, startEngine } from '#test/support/engine.ts';
 import {
   startApiProcess,
   startWorkerProcess,
   type TestApi,
   type TestProcess,
-} from '../support/processes.ts';
+} from '#test/support/processes.ts';
 
 const KEY = 'sk-test-canary-key';
 const PROMPT = 'canary-prompt';

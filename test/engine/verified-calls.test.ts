@@ -3,14 +3,14 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
-import { unrestricted } from '../../shared/contract/policy.ts';
-import { sealAuditEntries, sweepAudit, verifyAudit } from '../../shared/db/audit/chain.ts';
-import { replacePolicies } from '../../shared/db/audit/policies.ts';
-import { type FragmentSqlToken, sql } from '../../shared/db/pool.ts';
-import { rerunRun } from '../../shared/operations/runs/forks.ts';
-import { resumeRun, decideGate } from '../../shared/operations/runs/runs.ts';
-import { startToolServer, type ToolServer } from '../fakes/tool-server.ts';
-import { type Engine, eventually, startEngine } from '../support/engine.ts';
+import { unrestricted } from '#shared/contract/policy.ts';
+import { sealAuditEntries, sweepAudit, verifyAudit } from '#shared/db/audit/chain.ts';
+import { replacePolicies } from '#shared/db/audit/policies.ts';
+import { type FragmentSqlToken, sql } from '#shared/db/pool.ts';
+import { rerunRun } from '#shared/operations/runs/forks.ts';
+import { resumeRun, decideGate } from '#shared/operations/runs/runs.ts';
+import { startToolServer, type ToolServer } from '#test/fakes/tool-server.ts';
+import { type Engine, eventually, startEngine } from '#test/support/engine.ts';
 
 /** The check of the audit log compares the approvals of tool calls with the calls that were made. */
 

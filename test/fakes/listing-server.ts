@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '../../shared/json.ts';
+import type { Json, JsonObject } from '#shared/json.ts';
 import { type FakeServer, type Seen, sendJson, startHttpServer } from './http-server.ts';
 
 /** A tool as `tools/list` returns it; a test can give one that no SDK would. */

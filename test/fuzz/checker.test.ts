@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, test } from '@jest/globals';
-import { type FakeServer, startHttpServer } from '../fakes/http-server.ts';
+import { type FakeServer, startHttpServer } from '#test/fakes/http-server.ts';
 import type { OpenApiDocument } from './document.ts';
 import { asCurl } from './failures.ts';
 import { reportOf } from './report.ts';

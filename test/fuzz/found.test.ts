@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { startTestApi, type TestApi } from '../api/test-api.ts';
+import { startTestApi, type TestApi } from '#test/api/test-api.ts';
 import { type Checker, createChecker, type Problem } from './checker.ts';
 import { type OpenApiDocument, type Operation, operationsOf } from './document.ts';
 

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import type { Random } from '../storm/random.ts';
+import type { Random } from '#test/storm/random.ts';
 import { arbitraryOf, type Taste } from './arbitrary.ts';
 import type { Operation, Schema } from './document.ts';
 import { giveMeaning, type Source } from './meaning.ts';

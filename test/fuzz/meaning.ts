@@ -1,4 +1,4 @@
-import type { Random } from '../storm/random.ts';
+import type { Random } from '#test/storm/random.ts';
 import type { Operation } from './document.ts';
 import { runnableGraphs } from './graphs.ts';
 import type { Kind, State } from './state.ts';

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { createRandom, type Random } from '../storm/random.ts';
+import { createRandom, type Random } from '#test/storm/random.ts';
 import { type Answer, createChecker, type Problem } from './checker.ts';
 import type { FuzzRequest, RequestClass } from './draft.ts';
 import { type Operation, operationsOf, type Surface } from './document.ts';

@@ -1,5 +1,5 @@
-import { idPrefixes } from '../../shared/crypto/ids.ts';
-import type { Random } from '../storm/random.ts';
+import { idPrefixes } from '#shared/crypto/ids.ts';
+import type { Random } from '#test/storm/random.ts';
 import type { Operation } from './document.ts';
 
 /** `run`, `wf`, `mem`: the prefix of an id. */

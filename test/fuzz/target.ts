@@ -1,14 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createWorkspace } from '../../shared/db/people/workspaces.ts';
-import { connectDatabase } from '../../shared/db/pool.ts';
-import { hashPassword } from '../../shared/platform/secrets/passwords.ts';
-import { type FakeServer, sendJson, startHttpServer } from '../fakes/http-server.ts';
+import { createWorkspace } from '#shared/db/people/workspaces.ts';
+import { connectDatabase } from '#shared/db/pool.ts';
+import { hashPassword } from '#shared/platform/secrets/passwords.ts';
+import { type FakeServer, sendJson, startHttpServer } from '#test/fakes/http-server.ts';
 import {
   startApiProcess,
   startWorkerProcess,
   type TestApi,
   type TestProcess,
-} from '../support/processes.ts';
+} from '#test/support/processes.ts';
 import type { OpenApiDocument } from './document.ts';
 import { PASSWORD } from './meaning.ts';
 import type { McpTool } from './mcp.ts';

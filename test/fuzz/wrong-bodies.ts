@@ -1,4 +1,4 @@
-import type { Random } from '../storm/random.ts';
+import type { Random } from '#test/storm/random.ts';
 import { bytesOf, type Draft } from './draft.ts';
 import type { State } from './state.ts';
 

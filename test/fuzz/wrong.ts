@@ -1,5 +1,5 @@
 import { gzipSync } from 'node:zlib';
-import type { Random } from '../storm/random.ts';
+import type { Random } from '#test/storm/random.ts';
 import { bytesOf, type Draft } from './draft.ts';
 import { bodyWrongs, type Wrong } from './wrong-bodies.ts';
 

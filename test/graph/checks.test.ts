@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
-import { evaluationChecksSchema, type EvaluationCheck } from '../../shared/contract/graph.ts';
-import { evaluateChecks, type CheckedRun } from '../../shared/graph/checks.ts';
-import type { Json } from '../../shared/json.ts';
+import { evaluationChecksSchema, type EvaluationCheck } from '#shared/contract/graph.ts';
+import { evaluateChecks, type CheckedRun } from '#shared/graph/checks.ts';
+import type { Json } from '#shared/json.ts';
 
 const run: CheckedRun = {
   state: {

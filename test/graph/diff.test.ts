@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { utf8Bytes } from '../../shared/values/canonical-json.ts';
-import { canonicalJson, diffGraphs } from '../../shared/graph/diff.ts';
-import type { Json } from '../../shared/json.ts';
+import { utf8Bytes } from '#shared/values/canonical-json.ts';
+import { canonicalJson, diffGraphs } from '#shared/graph/diff.ts';
+import type { Json } from '#shared/json.ts';
 
 const nothing = { added: [], removed: [], changed: [] };
 

@@ -3,14 +3,14 @@ import {
   graphSchema,
   type Graph,
   type GraphInput,
-} from '../../shared/contract/graph.ts';
-import { compileGraph } from '../../shared/graph/compile.ts';
+} from '#shared/contract/graph.ts';
+import { compileGraph } from '#shared/graph/compile.ts';
 import {
   createScheduler,
   type Scheduler,
   type SchedulerSnapshot,
-} from '../../shared/graph/schedule/scheduler.ts';
-import type { Json, JsonObject } from '../../shared/json.ts';
+} from '#shared/graph/schedule/scheduler.ts';
+import type { Json, JsonObject } from '#shared/json.ts';
 
 type NodeInput = NonNullable<GraphInput['nodes']>[number];
 type Extra = Record<string, Json>;

@@ -6,8 +6,8 @@ import {
   expressionRoots,
   parseExpression,
   truthy,
-} from '../../shared/graph/expression/expression.ts';
-import type { Json, JsonObject } from '../../shared/json.ts';
+} from '#shared/graph/expression/expression.ts';
+import type { Json, JsonObject } from '#shared/json.ts';
 
 const scope: JsonObject = {
   score: 3,

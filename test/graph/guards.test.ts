@@ -1,10 +1,10 @@
 import { describe, expect, test } from '@jest/globals';
-import { type GateNode, type Graph, graphSchema } from '../../shared/contract/graph.ts';
-import { callKey } from '../../shared/graph/called-workflows.ts';
-import { type Children, guardsBefore, sightOf, writesIn } from '../../shared/graph/guards.ts';
-import { asksLess, isWeaker } from '../../shared/graph/guards/asks-less.ts';
-import { builtinTools, writes } from '../../shared/tools.ts';
-import { growth } from '../support/growth.ts';
+import { type GateNode, type Graph, graphSchema } from '#shared/contract/graph.ts';
+import { callKey } from '#shared/graph/called-workflows.ts';
+import { type Children, guardsBefore, sightOf, writesIn } from '#shared/graph/guards.ts';
+import { asksLess, isWeaker } from '#shared/graph/guards/asks-less.ts';
+import { builtinTools, writes } from '#shared/tools.ts';
+import { growth } from '#test/support/growth.ts';
 
 /** Edges as `a>b`, with a branch as `a>b:true`. */
 const graphOf = (nodes: object[], ...edges: string[]): Graph =>

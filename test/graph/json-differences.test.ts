@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { differencesOf } from '../../shared/graph/json-differences.ts';
-import type { Json } from '../../shared/json.ts';
+import { differencesOf } from '#shared/graph/json-differences.ts';
+import type { Json } from '#shared/json.ts';
 
 const all = (from: Json, to: Json) => [...differencesOf(from, to)];
 

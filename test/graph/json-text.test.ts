@@ -1,6 +1,6 @@
 import { expect, jest, test } from '@jest/globals';
-import type { Json } from '../../shared/json.ts';
-import { joined, jsonOf, JsonText, put } from '../../shared/values/json-text.ts';
+import type { Json } from '#shared/json.ts';
+import { joined, jsonOf, JsonText, put } from '#shared/values/json-text.ts';
 
 function withTexts(texts: Record<string, string>): Record<string, Json> {
   const object: Record<string, Json> = {};

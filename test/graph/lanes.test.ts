@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
-import { graphNodeSchema } from '../../shared/contract/graph.ts';
-import { laneOf } from '../../shared/graph/lanes.ts';
-import { builtinTools } from '../../shared/tools.ts';
+import { graphNodeSchema } from '#shared/contract/graph.ts';
+import { laneOf } from '#shared/graph/lanes.ts';
+import { builtinTools } from '#shared/tools.ts';
 
 const lane = (node: object): string => {
   const parsed = graphNodeSchema.parse({ id: 'n', ...node });

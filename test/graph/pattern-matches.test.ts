@@ -1,9 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { RE2JS, RE2JSException } from 're2js';
-import { findMatches, matchesPattern } from '../../shared/values/pattern.ts';
-import { nativeRegExp } from '../../shared/values/regexp/native.ts';
-import { growth } from '../support/growth.ts';
+import { findMatches, matchesPattern } from '#shared/values/pattern.ts';
+import { nativeRegExp } from '#shared/values/regexp/native.ts';
+import { growth } from '#test/support/growth.ts';
 
 const characters = [' ', '\n', ...'a b B k K s 0 _ - é ſ \u212a 😀'.split(' ')];
 const atom = fc.constantFrom(

@@ -1,9 +1,9 @@
 import { describe, expect, jest, test } from '@jest/globals';
 import fc from 'fast-check';
 import { RE2JS, RE2JSException } from 're2js';
-import { matchesPattern, PatternError } from '../../shared/values/pattern.ts';
-import { holdsText } from '../../shared/graph/expression/text-search.ts';
-import { growth } from '../support/growth.ts';
+import { matchesPattern, PatternError } from '#shared/values/pattern.ts';
+import { holdsText } from '#shared/graph/expression/text-search.ts';
+import { growth } from '#test/support/growth.ts';
 
 const piece = fc.constantFrom(
   'a',

@@ -1,11 +1,11 @@
 import { afterAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
-import { MAX_STEPS_IN_PLACE } from '../../shared/graph/schedule/rounds.ts';
-import { compileGraph } from '../../shared/graph/compile.ts';
-import { createScheduler, SchedulerError } from '../../shared/graph/schedule/scheduler.ts';
-import { JsonText } from '../../shared/values/json-text.ts';
-import type { Json } from '../../shared/json.ts';
+import { MAX_STEPS_IN_PLACE } from '#shared/graph/schedule/rounds.ts';
+import { compileGraph } from '#shared/graph/compile.ts';
+import { createScheduler, SchedulerError } from '#shared/graph/schedule/scheduler.ts';
+import { JsonText } from '#shared/values/json-text.ts';
+import type { Json } from '#shared/json.ts';
 import { control, draw, failedNodes, finish, ready, resultOf, start } from './drawing.ts';
-import { growth } from '../support/growth.ts';
+import { growth } from '#test/support/growth.ts';
 
 describe('joins', () => {
   // a -> b -> d

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
-import { renderWithSecrets } from '../../shared/graph/expression/secret-template.ts';
-import { canonicalHost, fillPlaces, goesToHosts } from '../../shared/values/secrets.ts';
-import type { JsonObject } from '../../shared/json.ts';
+import { renderWithSecrets } from '#shared/graph/expression/secret-template.ts';
+import { canonicalHost, fillPlaces, goesToHosts } from '#shared/values/secrets.ts';
+import type { JsonObject } from '#shared/json.ts';
 
 /** The parameters with `<NAME>` for each secret that was put in. */
 function filled(templates: JsonObject, state: JsonObject = {}): JsonObject {

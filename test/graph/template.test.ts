@@ -6,9 +6,9 @@ import {
   renderValue,
   TemplateError,
   templateReads,
-} from '../../shared/graph/expression/template.ts';
-import { renderParams } from '../../shared/graph/prepare/step.ts';
-import type { Json, JsonObject } from '../../shared/json.ts';
+} from '#shared/graph/expression/template.ts';
+import { renderParams } from '#shared/graph/prepare/step.ts';
+import type { Json, JsonObject } from '#shared/json.ts';
 
 const state: JsonObject = {
   ticket: 'It broke',

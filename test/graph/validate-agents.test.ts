@@ -1,12 +1,12 @@
 import { describe, expect, test } from '@jest/globals';
-import type { GraphIssue } from '../../shared/contract/graph.ts';
-import { checkGraph } from '../../shared/graph-check.ts';
-import { callKey } from '../../shared/graph/called-workflows.ts';
-import { type CostLimits, costWarnings } from '../../shared/graph/validate/costs.ts';
-import type { ValidationContext } from '../../shared/graph/validate/validate.ts';
-import type { Json, JsonObject } from '../../shared/json.ts';
-import { builtinTools } from '../../shared/tools.ts';
-import { growth } from '../support/growth.ts';
+import type { GraphIssue } from '#shared/contract/graph.ts';
+import { checkGraph } from '#shared/graph-check.ts';
+import { callKey } from '#shared/graph/called-workflows.ts';
+import { type CostLimits, costWarnings } from '#shared/graph/validate/costs.ts';
+import type { ValidationContext } from '#shared/graph/validate/validate.ts';
+import type { Json, JsonObject } from '#shared/json.ts';
+import { builtinTools } from '#shared/tools.ts';
+import { growth } from '#test/support/growth.ts';
 
 const custom = (input_schema: JsonObject | null) => ({ label: '', description: '', input_schema });
 const context: ValidationContext = {

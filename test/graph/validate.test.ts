@@ -1,12 +1,12 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { graphSchema, type Graph, type GraphIssue } from '../../shared/contract/graph.ts';
-import { checkGraph } from '../../shared/graph-check.ts';
-import { compileGraph } from '../../shared/graph/compile.ts';
-import type { ValidationContext } from '../../shared/graph/validate/validate.ts';
+import { graphSchema, type Graph, type GraphIssue } from '#shared/contract/graph.ts';
+import { checkGraph } from '#shared/graph-check.ts';
+import { compileGraph } from '#shared/graph/compile.ts';
+import type { ValidationContext } from '#shared/graph/validate/validate.ts';
 import { draw } from './drawing.ts';
 import { generatedTools, randomGraph } from './generated/build.ts';
-import { growth } from '../support/growth.ts';
+import { growth } from '#test/support/growth.ts';
 
 const context: ValidationContext = {
   tools: new Set(['http_request', 'mcp', 'json_transform', 'delay']),

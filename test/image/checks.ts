@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Client, createClient } from '../../client/index.ts';
-import { startLoad } from '../cluster/load.ts';
+import { type Client, createClient } from '#client/index.ts';
+import { startLoad } from '#test/cluster/load.ts';
 import { type Deployment, PASSWORD } from './deployment.ts';
 
 /** A finding by its title; throws if it does not hold. */

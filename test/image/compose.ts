@@ -1,8 +1,8 @@
 import { cpSync, existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { isExecutable } from '../../scripts/stack/temporal-binary.mjs';
-import { findGo } from '../../scripts/setup/go.mjs';
+import { isExecutable } from '#scripts/stack/temporal-binary.mjs';
+import { findGo } from '#scripts/setup/go.mjs';
 import { type Engine, Missing, run } from './engine.ts';
 
 const PLUGIN = 'github.com/docker/compose/v2@v2.40.3';

@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { freePorts } from '../../scripts/stack/ports.ts';
+import { freePorts } from '#scripts/stack/ports.ts';
 import { run } from './engine.ts';
 
 export const PASSWORD = 'correct horse battery';

@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import { startChild } from '../../scripts/stack/children.ts';
-import { cleanEnvironment } from '../../scripts/stack/environment.ts';
-import { findOnPath } from '../../scripts/stack/temporal-binary.mjs';
+import { startChild } from '#scripts/stack/children.ts';
+import { cleanEnvironment } from '#scripts/stack/environment.ts';
+import { findOnPath } from '#scripts/stack/temporal-binary.mjs';
 
 export const run = promisify(execFile);
 

@@ -3,9 +3,9 @@ import { once } from 'node:events';
 import { cpSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { clusterPrograms, provideClusterPrograms } from '../../scripts/setup/cluster-programs.mjs';
-import { findGo } from '../../scripts/setup/go.mjs';
-import { findOnPath, findTemporalBinary } from '../../scripts/stack/temporal-binary.mjs';
+import { clusterPrograms, provideClusterPrograms } from '#scripts/setup/cluster-programs.mjs';
+import { findGo } from '#scripts/setup/go.mjs';
+import { findOnPath, findTemporalBinary } from '#scripts/stack/temporal-binary.mjs';
 import { moduleFolder } from './compose.ts';
 import { Missing, run } from './engine.ts';
 

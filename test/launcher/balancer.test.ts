@@ -2,8 +2,8 @@ import { createServer, type Server } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, expect, test } from '@jest/globals';
-import { type Balancer, startBalancer } from '../../scripts/cluster/balancer.ts';
-import { freePorts } from '../../scripts/stack/ports.ts';
+import { type Balancer, startBalancer } from '#scripts/cluster/balancer.ts';
+import { freePorts } from '#scripts/stack/ports.ts';
 
 const closers: (() => unknown)[] = [];
 afterEach(async () => {

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, jest, test } from '@jest/globals';
-import { logTo, startChild } from '../../scripts/stack/children.ts';
+import { logTo, startChild } from '#scripts/stack/children.ts';
 
 test('the output of a process is split at line feeds only, not at Unicode line separators', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'child-'));

@@ -2,9 +2,9 @@ import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, test } from '@jest/globals';
-import { chooseTests } from '../../scripts/related/choose.ts';
-import { distances } from '../../scripts/related/graph.ts';
-import { isWhole, jestArguments, tierOf } from '../../scripts/tests/tiers.ts';
+import { chooseTests } from '#scripts/related/choose.ts';
+import { distances } from '#scripts/related/graph.ts';
+import { isWhole, jestArguments, tierOf } from '#scripts/tests/tiers.ts';
 
 const projectDir = join(import.meta.dirname, '../..');
 

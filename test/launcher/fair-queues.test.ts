@@ -2,8 +2,8 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
-import { freePorts } from '../../scripts/stack/ports.ts';
-import { startTemporal } from '../../scripts/stack/temporal.ts';
+import { freePorts } from '#scripts/stack/ports.ts';
+import { startTemporal } from '#scripts/stack/temporal.ts';
 
 const projectDir = join(import.meta.dirname, '../..');
 let dataDir = '';

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
-import { runJest } from '../../scripts/tests/jest.ts';
+import { runJest } from '#scripts/tests/jest.ts';
 
 /** A project of its own, with test files of these sources. */
 function projectOf(files: Record<string, string>): string {

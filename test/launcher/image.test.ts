@@ -5,12 +5,16 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { freePorts } from '../../scripts/stack/ports.ts';
-import { createTestDatabase, createEmptyDatabase, type TestDatabase } from '../support/database.ts';
-import { type BuiltImage, buildImage } from '../support/image.ts';
-import { patiently } from '../support/patience.ts';
-import { startImageProcess, type TestProcess } from '../support/processes.ts';
-import { testTemporal } from '../support/temporal.ts';
+import { freePorts } from '#scripts/stack/ports.ts';
+import {
+  createTestDatabase,
+  createEmptyDatabase,
+  type TestDatabase,
+} from '#test/support/database.ts';
+import { type BuiltImage, buildImage } from '#test/support/image.ts';
+import { patiently } from '#test/support/patience.ts';
+import { startImageProcess, type TestProcess } from '#test/support/processes.ts';
+import { testTemporal } from '#test/support/temporal.ts';
 
 // The image, without containers: built as the Dockerfile says from what .dockerignore lets through, and run as the compose
 // file runs it. `npm run test:image` does the same on a Docker engine.

@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
-import { keepRunning, type Part } from '../../scripts/cluster/part.ts';
-import { type Child, startChild } from '../../scripts/stack/children.ts';
-import { readyMessage } from '../../scripts/stack/supervisor.ts';
+import { keepRunning, type Part } from '#scripts/cluster/part.ts';
+import { type Child, startChild } from '#scripts/stack/children.ts';
+import { readyMessage } from '#scripts/stack/supervisor.ts';
 
 let folder = '';
 let part: Part | undefined;

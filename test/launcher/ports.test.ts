@@ -1,6 +1,6 @@
 import { createServer, type Server } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { freePorts, requireFreePort } from '../../scripts/stack/ports.ts';
+import { freePorts, requireFreePort } from '#scripts/stack/ports.ts';
 
 describe('ports', () => {
   let taken: Server;

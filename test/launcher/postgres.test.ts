@@ -13,8 +13,8 @@ import { networkInterfaces, tmpdir, userInfo } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import pg from 'pg';
-import { freePorts } from '../../scripts/stack/ports.ts';
-import { startPostgres, type Postgres } from '../../scripts/stack/postgres.ts';
+import { freePorts } from '#scripts/stack/ports.ts';
+import { startPostgres, type Postgres } from '#scripts/stack/postgres.ts';
 
 let folder = '';
 let dataDir = '';

@@ -14,17 +14,20 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { clusterPrograms } from '../../scripts/setup/cluster-programs.mjs';
+import { clusterPrograms } from '#scripts/setup/cluster-programs.mjs';
 import {
   cachedTemporalPath,
   findTemporalBinary,
   temporalCliVersion,
-} from '../../scripts/stack/temporal-binary.mjs';
+} from '#scripts/stack/temporal-binary.mjs';
 
 // Runs setup on a project that consists of its lock file, with fake npm and Go commands: the network edge. Every
 // fresh clone shows what npm does with this project's own lock file.
 
 const projectDir = join(import.meta.dirname, '../..');
+const { imports } = JSON.parse(readFileSync(join(projectDir, 'package.json'), 'utf8')) as {
+  imports: Record<string, string>;
+};
 let folder = '';
 let project = '';
 
@@ -47,6 +50,7 @@ beforeEach(() => {
       readFileSync(join(projectDir, 'scripts', name), 'utf8'),
     );
   }
+  writeFile(join(project, 'package.json'), JSON.stringify({ type: 'module', imports }));
   writeLock('1.0.0');
   writeFile(
     join(folder, 'npm-cli.js'),

@@ -16,9 +16,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
-import { freePorts } from '../../scripts/stack/ports.ts';
-import { findTemporalBinary } from '../../scripts/stack/temporal-binary.mjs';
-import { identityOf } from '../../scripts/stack/process-identity.ts';
+import { freePorts } from '#scripts/stack/ports.ts';
+import { findTemporalBinary } from '#scripts/stack/temporal-binary.mjs';
+import { identityOf } from '#scripts/stack/process-identity.ts';
 
 // Tests `npm start` with all four real processes, on free ports and with a new data folder.
 

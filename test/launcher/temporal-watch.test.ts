@@ -3,13 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
-import { freePorts } from '../../scripts/stack/ports.ts';
-import {
-  startTemporal,
-  type Temporal,
-  type TemporalOptions,
-} from '../../scripts/stack/temporal.ts';
-import { watchTemporal } from '../../scripts/stack/temporal-watch.ts';
+import { freePorts } from '#scripts/stack/ports.ts';
+import { startTemporal, type Temporal, type TemporalOptions } from '#scripts/stack/temporal.ts';
+import { watchTemporal } from '#scripts/stack/temporal-watch.ts';
 
 jest.setTimeout(120_000);
 

@@ -4,13 +4,9 @@ import { existsSync, mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from '@jest/globals';
-import { identityOf } from '../../scripts/stack/process-identity.ts';
-import {
-  clearEarlierRuns,
-  memoryFolder,
-  removeFolder,
-} from '../../scripts/stack/temporary-folder.ts';
-import { eventually } from '../support/engine.ts';
+import { identityOf } from '#scripts/stack/process-identity.ts';
+import { clearEarlierRuns, memoryFolder, removeFolder } from '#scripts/stack/temporary-folder.ts';
+import { eventually } from '#test/support/engine.ts';
 
 const prefix = `temporary-folder-${randomUUID()}-`;
 const runs: ChildProcess[] = [];

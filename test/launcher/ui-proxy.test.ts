@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, request, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { startUiProxy, type UiProxy } from '../../scripts/stack/ui-proxy.ts';
+import { startUiProxy, type UiProxy } from '#scripts/stack/ui-proxy.ts';
 
 let ui: Server;
 let proxy: UiProxy;

@@ -1,11 +1,11 @@
 import { describe, expect, test } from '@jest/globals';
-import type { Json, JsonObject } from '../../shared/json.ts';
+import type { Json, JsonObject } from '#shared/json.ts';
 import {
   argumentsProblem,
   checkArgumentSchema,
   schemaErrors,
-} from '../../shared/platform/calls/argument-schema.ts';
-import { checkInputSchema, inputProblem } from '../../shared/platform/calls/input-schema.ts';
+} from '#shared/platform/calls/argument-schema.ts';
+import { checkInputSchema, inputProblem } from '#shared/platform/calls/input-schema.ts';
 
 const fits = (schema: object, value: Json): boolean =>
   schemaErrors(schema as JsonObject, value, 'first').length === 0;

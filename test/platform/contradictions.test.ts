@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
-import { argumentsProblem } from '../../shared/platform/calls/argument-schema.ts';
-import { contradictionIn } from '../../shared/platform/calls/contradictions.ts';
-import { checkInputSchema } from '../../shared/platform/calls/input-schema.ts';
-import type { JsonObject } from '../../shared/json.ts';
+import { argumentsProblem } from '#shared/platform/calls/argument-schema.ts';
+import { contradictionIn } from '#shared/platform/calls/contradictions.ts';
+import { checkInputSchema } from '#shared/platform/calls/input-schema.ts';
+import type { JsonObject } from '#shared/json.ts';
 
 const field = (schema: JsonObject | boolean): JsonObject => ({
   type: 'object',

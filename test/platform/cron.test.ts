@@ -3,10 +3,10 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { Client, Connection } from '@temporalio/client';
 import proto from '@temporalio/proto';
 import fc from 'fast-check';
-import { isDue, isIntended, longestPause, nextDue } from '../../shared/values/cron.ts';
-import { specOf } from '../../shared/operations/schedules/temporal-schedule.ts';
-import { canonicalZone, offsetAt, zoneFile } from '../../shared/values/time-zone.ts';
-import { testTemporal } from '../support/temporal.ts';
+import { isDue, isIntended, longestPause, nextDue } from '#shared/values/cron.ts';
+import { specOf } from '#shared/operations/schedules/temporal-schedule.ts';
+import { canonicalZone, offsetAt, zoneFile } from '#shared/values/time-zone.ts';
+import { testTemporal } from '#test/support/temporal.ts';
 
 const HOUR = 3_600_000;
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { createEgress, type Egress } from '../../shared/platform/egress/egress.ts';
-import { requireRecordWrites, withEffects } from '../../shared/platform/egress/effects.ts';
-import { startToolServer, type ToolServer } from '../fakes/tool-server.ts';
+import { createEgress, type Egress } from '#shared/platform/egress/egress.ts';
+import { requireRecordWrites, withEffects } from '#shared/platform/egress/effects.ts';
+import { startToolServer, type ToolServer } from '#test/fakes/tool-server.ts';
 
 let tools: ToolServer;
 let egress: Egress;

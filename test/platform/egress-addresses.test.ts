@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { createAddressPolicy } from '../../shared/platform/egress/addresses.ts';
-import { createEgress } from '../../shared/platform/egress/egress.ts';
+import { createAddressPolicy } from '#shared/platform/egress/addresses.ts';
+import { createEgress } from '#shared/platform/egress/egress.ts';
 
 /** Addresses that a resolver may return, and whether connections to them are allowed when only the internet is. */
 const addresses: [address: string, open: boolean, what: string][] = [

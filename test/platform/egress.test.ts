@@ -9,9 +9,9 @@ import {
   type Egress,
   type EgressError,
   type EgressOptions,
-} from '../../shared/platform/egress/egress.ts';
-import { messageOf } from '../../shared/errors.ts';
-import { type FakeServer, startHttpServer, startTcpServer } from '../fakes/http-server.ts';
+} from '#shared/platform/egress/egress.ts';
+import { messageOf } from '#shared/errors.ts';
+import { type FakeServer, startHttpServer, startTcpServer } from '#test/fakes/http-server.ts';
 
 const open: { close: () => Promise<void> }[] = [];
 afterEach(async () => {

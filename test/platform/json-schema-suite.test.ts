@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
-import type { Json, JsonObject } from '../../shared/json.ts';
-import { schemaErrors } from '../../shared/platform/calls/argument-schema.ts';
+import type { Json, JsonObject } from '#shared/json.ts';
+import { schemaErrors } from '#shared/platform/calls/argument-schema.ts';
 
 /**
  * The required tests of the JSON Schema Test Suite (github.com/json-schema-org/JSON-Schema-Test-Suite, August 2026), a

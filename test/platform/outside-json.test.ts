@@ -7,9 +7,9 @@ import {
   parseExactJson,
   parseOutsideJson,
   withDigits,
-} from '../../shared/outside-json.ts';
-import { exactFetch } from '../../shared/platform/calls/exact-fetch.ts';
-import { growth } from '../support/growth.ts';
+} from '#shared/outside-json.ts';
+import { exactFetch } from '#shared/platform/calls/exact-fetch.ts';
+import { growth } from '#test/support/growth.ts';
 
 const read = (text: string): unknown => parseExactJson('body', text);
 

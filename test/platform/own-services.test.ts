@@ -2,10 +2,10 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { loadConfig } from '../../shared/platform/config.ts';
-import { createEgress, type EgressOptions } from '../../shared/platform/egress/egress.ts';
-import { createOwnServices } from '../../shared/platform/egress/own.ts';
-import { ownServices } from '../../shared/platform/egress/own-services.ts';
+import { loadConfig } from '#shared/platform/config.ts';
+import { createEgress, type EgressOptions } from '#shared/platform/egress/egress.ts';
+import { createOwnServices } from '#shared/platform/egress/own.ts';
+import { ownServices } from '#shared/platform/egress/own-services.ts';
 
 let server: Server;
 let port = 0;

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import { schemaErrors } from '../../shared/platform/calls/argument-schema.ts';
-import { isQuickInput } from '../../shared/platform/threads/quick-input.ts';
+import { schemaErrors } from '#shared/platform/calls/argument-schema.ts';
+import { isQuickInput } from '#shared/platform/threads/quick-input.ts';
 
 const names = (count: number): string[] => Array.from({ length: count }, (_, n) => `name${n}`);
 const list = (count: number): number[] => Array.from({ length: count }, (_, n) => n);

@@ -1,10 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import {
-  createSecretCutter,
-  secretsOfHeaders,
-} from '../../shared/platform/secrets/secret-cutter.ts';
-import { growth } from '../support/growth.ts';
+import { createSecretCutter, secretsOfHeaders } from '#shared/platform/secrets/secret-cutter.ts';
+import { growth } from '#test/support/growth.ts';
 
 const HTML: Readonly<Record<string, string>> = {
   ...{ '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&apos;' },

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { createSecretCutter } from '../../shared/platform/secrets/secret-cutter.ts';
-import { createStreamCutter } from '../../shared/platform/secrets/stream-cutter.ts';
+import { createSecretCutter } from '#shared/platform/secrets/secret-cutter.ts';
+import { createStreamCutter } from '#shared/platform/secrets/stream-cutter.ts';
 
 const short = 'sk-0123456789abcdef';
 const long = `sk-long-${'abcdefgh'.repeat(20)}`;

@@ -1,14 +1,9 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
-import { NodeError } from '../../shared/node-error.ts';
-import { loadConfig } from '../../shared/platform/config.ts';
-import { createLogger } from '../../shared/platform/logger.ts';
-import {
-  inRequest,
-  joinRun,
-  openRequest,
-  recordStart,
-} from '../../shared/platform/tracing/requests.ts';
-import { runPlaces } from '../../shared/platform/tracing/run-places.ts';
+import { NodeError } from '#shared/node-error.ts';
+import { loadConfig } from '#shared/platform/config.ts';
+import { createLogger } from '#shared/platform/logger.ts';
+import { inRequest, joinRun, openRequest, recordStart } from '#shared/platform/tracing/requests.ts';
+import { runPlaces } from '#shared/platform/tracing/run-places.ts';
 import {
   annotate,
   type EndedSpan,
@@ -16,10 +11,10 @@ import {
   isTracing,
   traced,
   tracedBelow,
-} from '../../shared/platform/tracing/spans.ts';
-import { startTracing } from '../../shared/platform/tracing/start.ts';
-import { startCollector } from '../fakes/collector.ts';
-import { eventually } from '../support/engine.ts';
+} from '#shared/platform/tracing/spans.ts';
+import { startTracing } from '#shared/platform/tracing/start.ts';
+import { startCollector } from '#test/fakes/collector.ts';
+import { eventually } from '#test/support/engine.ts';
 
 const log = createLogger({ name: 'test', level: 'silent' });
 const parent = { traceId: 'a'.repeat(32), spanId: 'b'.repeat(16) };

@@ -1,9 +1,9 @@
 import { describe, expect, jest, test } from '@jest/globals';
-import type { EvaluationCheck } from '../../shared/contract/graph.ts';
-import { type Policies, unrestricted } from '../../shared/contract/policy.ts';
-import type { CheckedRun } from '../../shared/graph/checks.ts';
-import { evaluateChecksUntrusted } from '../../shared/platform/threads/run-checks.ts';
-import type { Json, JsonObject } from '../../shared/json.ts';
+import type { EvaluationCheck } from '#shared/contract/graph.ts';
+import { type Policies, unrestricted } from '#shared/contract/policy.ts';
+import type { CheckedRun } from '#shared/graph/checks.ts';
+import { evaluateChecksUntrusted } from '#shared/platform/threads/run-checks.ts';
+import type { Json, JsonObject } from '#shared/json.ts';
 import {
   answerUntrusted,
   argumentsUntrusted,
@@ -14,11 +14,11 @@ import {
   judgeUntrusted,
   schemaProblem,
   schemaProblems,
-} from '../../shared/platform/threads/untrusted.ts';
-import { WorkBusyError } from '../../shared/platform/threads/threads.ts';
-import { compilePolicies } from '../../shared/policy/judge.ts';
-import { builtinTools } from '../../shared/tools.ts';
-import { onMainThread } from '../support/main-thread.ts';
+} from '#shared/platform/threads/untrusted.ts';
+import { WorkBusyError } from '#shared/platform/threads/threads.ts';
+import { compilePolicies } from '#shared/policy/judge.ts';
+import { builtinTools } from '#shared/tools.ts';
+import { onMainThread } from '#test/support/main-thread.ts';
 
 // Limits of jobs are in processor time, which can take a while on a busy machine.
 jest.setTimeout(180_000);

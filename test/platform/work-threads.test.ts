@@ -6,15 +6,15 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { afterAll, describe, expect, jest, test } from '@jest/globals';
-import type { Json, JsonObject } from '../../shared/json.ts';
+import type { Json, JsonObject } from '#shared/json.ts';
 import {
   createWorkThreads,
   WorkBusyError,
   WorkLimitError,
   type WorkThreads,
   type WorkThreadLimits,
-} from '../../shared/platform/threads/threads.ts';
-import { onMainThread } from '../support/main-thread.ts';
+} from '#shared/platform/threads/threads.ts';
+import { onMainThread } from '#test/support/main-thread.ts';
 
 const opened: WorkThreads[] = [];
 // Limits of jobs are in processor time, which can take a while on a busy machine.

@@ -1,15 +1,15 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { type Policies, policiesInput } from '../../shared/contract/policy.ts';
-import type { Json, JsonObject } from '../../shared/json.ts';
+import { type Policies, policiesInput } from '#shared/contract/policy.ts';
+import type { Json, JsonObject } from '#shared/json.ts';
 import {
   compareStep,
   compareUnjudged,
   type RecordedStep,
   redactedByBoth,
   toTest,
-} from '../../shared/policy/backtest.ts';
-import { compilePolicies, judgeStep } from '../../shared/policy/judge.ts';
+} from '#shared/policy/backtest.ts';
+import { compilePolicies, judgeStep } from '#shared/policy/judge.ts';
 
 const budget = () => ({ budget: { work: 100_000_000 } });
 const tested = (policies: Policies, inForce: Policies = policies) =>

@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
-import { type DetectorName, detectorNames } from '../../shared/contract/policy.ts';
-import { newApiKeySecret } from '../../shared/crypto/api-key-secrets.ts';
-import { compileRedaction } from '../../shared/policy/redaction.ts';
-import { growth } from '../support/growth.ts';
+import { type DetectorName, detectorNames } from '#shared/contract/policy.ts';
+import { newApiKeySecret } from '#shared/crypto/api-key-secrets.ts';
+import { compileRedaction } from '#shared/policy/redaction.ts';
+import { growth } from '#test/support/growth.ts';
 
 /** Texts that each detector removes in part (between « and »), and texts that it must not change. */
 const table: Record<DetectorName, { found: string[]; left: string[] }> = {

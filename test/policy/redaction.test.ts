@@ -1,9 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
-import { detectorNames, type Policies, unrestricted } from '../../shared/contract/policy.ts';
-import { compilePolicies, judgeStep } from '../../shared/policy/judge.ts';
-import { compileRedaction, RedactionError } from '../../shared/policy/redaction.ts';
-import type { Json, JsonObject } from '../../shared/json.ts';
-import { growth } from '../support/growth.ts';
+import { detectorNames, type Policies, unrestricted } from '#shared/contract/policy.ts';
+import { compilePolicies, judgeStep } from '#shared/policy/judge.ts';
+import { compileRedaction, RedactionError } from '#shared/policy/redaction.ts';
+import type { Json, JsonObject } from '#shared/json.ts';
+import { growth } from '#test/support/growth.ts';
 
 const begin = (redaction: Partial<Policies['redaction']>) => {
   const redactor = compileRedaction({ detectors: [], patterns: [], ...redaction });

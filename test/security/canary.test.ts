@@ -4,16 +4,16 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { WebSocket } from 'ws';
 import { z } from 'zod';
-import { buildApp } from '../../api/app.ts';
-import type { App } from '../../api/deps.ts';
-import { hashInviteCode } from '../../shared/db/people/invite-codes.ts';
-import { sql } from '../../shared/db/pool.ts';
-import { ensureOwnerPassword } from '../../shared/operations/sign-in.ts';
-import { newId, randomText } from '../../shared/crypto/ids.ts';
-import { createLogger } from '../../shared/platform/logger.ts';
-import { createWorker, type RunningWorker } from '../../worker/create-worker.ts';
-import { echo, edge, type Engine, startEngine } from '../support/engine.ts';
-import { setting } from '../support/settings.ts';
+import { buildApp } from '#api/app.ts';
+import type { App } from '#api/deps.ts';
+import { hashInviteCode } from '#shared/db/people/invite-codes.ts';
+import { sql } from '#shared/db/pool.ts';
+import { ensureOwnerPassword } from '#shared/operations/sign-in.ts';
+import { newId, randomText } from '#shared/crypto/ids.ts';
+import { createLogger } from '#shared/platform/logger.ts';
+import { createWorker, type RunningWorker } from '#worker/create-worker.ts';
+import { echo, edge, type Engine, startEngine } from '#test/support/engine.ts';
+import { setting } from '#test/support/settings.ts';
 
 /**
  * A word in every credential that this file sends, valid and invalid, in every place for one. The tests then search for

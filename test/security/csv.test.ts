@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { csvLine } from '../../api/http/csv.ts';
-import { growth } from '../support/growth.ts';
+import { csvLine } from '#api/http/csv.ts';
+import { growth } from '#test/support/growth.ts';
 
 // A cell that a spreadsheet interprets as a formula runs on the machine of anyone who opens the file.
 

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
-import { sql } from '../../shared/db/pool.ts';
-import { newId } from '../../shared/crypto/ids.ts';
-import { createSessionTokens } from '../../shared/platform/secrets/session-tokens.ts';
-import { addEntities, addFeed } from '../api/data/records.ts';
-import { oneStep, startTestApi, type TestApi } from '../api/test-api.ts';
+import { sql } from '#shared/db/pool.ts';
+import { newId } from '#shared/crypto/ids.ts';
+import { createSessionTokens } from '#shared/platform/secrets/session-tokens.ts';
+import { addEntities, addFeed } from '#test/api/data/records.ts';
+import { oneStep, startTestApi, type TestApi } from '#test/api/test-api.ts';
 
 // Tokens that clients send back to us: cursors and session tokens, modified, truncated, and used elsewhere.
 

@@ -1,23 +1,23 @@
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
-import { buildApp } from '../../api/app.ts';
-import type { App } from '../../api/deps.ts';
-import { tools as mcpTools } from '../../api/mcp/server.ts';
-import { exitCodes } from '../../cli/endings.ts';
-import { customToolInput } from '../../shared/contract/custom-tool.ts';
-import { newId } from '../../shared/crypto/ids.ts';
-import { sql } from '../../shared/db/pool.ts';
-import { createCustomTool } from '../../shared/db/workflows/custom-tools.ts';
-import type { JsonObject } from '../../shared/json.ts';
-import { commandsBesideCallsOf } from '../cli/commands-that-call.ts';
-import { createOps } from '../cli/ops.ts';
-import { connectMcp } from '../fakes/mcp-client.ts';
-import { startToolServer, type ToolServer } from '../fakes/tool-server.ts';
-import { operationsOf } from '../support/api-operations.ts';
-import { echo, edge, type Engine, eventually, startEngine } from '../support/engine.ts';
-import { operationsReached } from '../client/operations-reached.ts';
-import { call as callOf, childrenOf } from '../support/sub-workflows.ts';
+import { buildApp } from '#api/app.ts';
+import type { App } from '#api/deps.ts';
+import { tools as mcpTools } from '#api/mcp/server.ts';
+import { exitCodes } from '#cli/endings.ts';
+import { customToolInput } from '#shared/contract/custom-tool.ts';
+import { newId } from '#shared/crypto/ids.ts';
+import { sql } from '#shared/db/pool.ts';
+import { createCustomTool } from '#shared/db/workflows/custom-tools.ts';
+import type { JsonObject } from '#shared/json.ts';
+import { commandsBesideCallsOf } from '#test/cli/commands-that-call.ts';
+import { createOps } from '#test/cli/ops.ts';
+import { connectMcp } from '#test/fakes/mcp-client.ts';
+import { startToolServer, type ToolServer } from '#test/fakes/tool-server.ts';
+import { operationsOf } from '#test/support/api-operations.ts';
+import { echo, edge, type Engine, eventually, startEngine } from '#test/support/engine.ts';
+import { operationsReached } from '#test/client/operations-reached.ts';
+import { call as callOf, childrenOf } from '#test/support/sub-workflows.ts';
 
 // Someone who may run workflows, and not approve them, tries every way to start or continue a run behind a gate. The
 // tool behind the gate is paid only under a decision that a person or a deadline made in the very same run.

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { createEgress } from '../../shared/platform/egress/egress.ts';
-import { type FakeServer, sendJson, startHttpServer } from '../fakes/http-server.ts';
-import { startTestApi, type TestApi } from '../api/test-api.ts';
+import { createEgress } from '#shared/platform/egress/egress.ts';
+import { type FakeServer, sendJson, startHttpServer } from '#test/fakes/http-server.ts';
+import { startTestApi, type TestApi } from '#test/api/test-api.ts';
 
 // Every feature where a tenant chooses an address, with every spelling of an internal address. A server listens on
 // loopback; it must not receive a single connection.

@@ -1,22 +1,22 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { WebSocket } from 'ws';
 import { z } from 'zod';
-import { tools as mcpTools } from '../../api/mcp/server.ts';
-import { buildApp } from '../../api/app.ts';
-import type { App } from '../../api/deps.ts';
-import { sql } from '../../shared/db/pool.ts';
-import { createWorkspace } from '../../shared/db/people/workspaces.ts';
-import { type BuiltinTool, toolParams } from '../../shared/tools.ts';
-import { newId, randomText } from '../../shared/crypto/ids.ts';
-import { hashPassword } from '../../shared/platform/secrets/passwords.ts';
-import { createSessionTokens } from '../../shared/platform/secrets/session-tokens.ts';
-import { type Answer, callerOf } from '../api/test-api.ts';
-import { startToolServer, type ToolServer } from '../fakes/tool-server.ts';
-import { namesAnId, type Operation, operationsOf } from '../support/api-operations.ts';
-import { aim, isInExample, type Target, targetsOf } from '../support/attack-plan.ts';
-import { type Engine, eventually, startEngine } from '../support/engine.ts';
-import { type Kind, populate, type PopulatedWorkspace } from '../support/populated-workspace.ts';
-import { rowsOf, type WorkspaceRows } from '../support/workspace-rows.ts';
+import { tools as mcpTools } from '#api/mcp/server.ts';
+import { buildApp } from '#api/app.ts';
+import type { App } from '#api/deps.ts';
+import { sql } from '#shared/db/pool.ts';
+import { createWorkspace } from '#shared/db/people/workspaces.ts';
+import { type BuiltinTool, toolParams } from '#shared/tools.ts';
+import { newId, randomText } from '#shared/crypto/ids.ts';
+import { hashPassword } from '#shared/platform/secrets/passwords.ts';
+import { createSessionTokens } from '#shared/platform/secrets/session-tokens.ts';
+import { type Answer, callerOf } from '#test/api/test-api.ts';
+import { startToolServer, type ToolServer } from '#test/fakes/tool-server.ts';
+import { namesAnId, type Operation, operationsOf } from '#test/support/api-operations.ts';
+import { aim, isInExample, type Target, targetsOf } from '#test/support/attack-plan.ts';
+import { type Engine, eventually, startEngine } from '#test/support/engine.ts';
+import { type Kind, populate, type PopulatedWorkspace } from '#test/support/populated-workspace.ts';
+import { rowsOf, type WorkspaceRows } from '#test/support/workspace-rows.ts';
 
 // A caller with all permissions in one workspace names resources of another, in each place of each request that can
 // name one according to the API's own descriptions. Both workspaces have one resource of each kind.

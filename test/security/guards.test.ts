@@ -1,21 +1,21 @@
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { effectOf } from '../../activities/rehearsals/records.ts';
-import { tools as mcpTools } from '../../api/mcp/server.ts';
+import { effectOf } from '#activities/rehearsals/records.ts';
+import { tools as mcpTools } from '#api/mcp/server.ts';
 import { z } from 'zod';
-import { newId } from '../../shared/crypto/ids.ts';
-import { sql } from '../../shared/db/pool.ts';
-import { buildApp } from '../../api/app.ts';
-import type { App } from '../../api/deps.ts';
-import { customToolInput } from '../../shared/contract/custom-tool.ts';
-import type { GraphInput } from '../../shared/contract/graph.ts';
-import { createCustomTool } from '../../shared/db/workflows/custom-tools.ts';
-import type { FakeServer } from '../fakes/http-server.ts';
-import { connectMcp } from '../fakes/mcp-client.ts';
-import { startMcpServer } from '../fakes/mcp-server.ts';
-import { startToolServer, type ToolServer } from '../fakes/tool-server.ts';
-import { echo, edge, type Engine, eventually, startEngine } from '../support/engine.ts';
-import { call as calling, childrenOf } from '../support/sub-workflows.ts';
+import { newId } from '#shared/crypto/ids.ts';
+import { sql } from '#shared/db/pool.ts';
+import { buildApp } from '#api/app.ts';
+import type { App } from '#api/deps.ts';
+import { customToolInput } from '#shared/contract/custom-tool.ts';
+import type { GraphInput } from '#shared/contract/graph.ts';
+import { createCustomTool } from '#shared/db/workflows/custom-tools.ts';
+import type { FakeServer } from '#test/fakes/http-server.ts';
+import { connectMcp } from '#test/fakes/mcp-client.ts';
+import { startMcpServer } from '#test/fakes/mcp-server.ts';
+import { startToolServer, type ToolServer } from '#test/fakes/tool-server.ts';
+import { echo, edge, type Engine, eventually, startEngine } from '#test/support/engine.ts';
+import { call as calling, childrenOf } from '#test/support/sub-workflows.ts';
 
 // What a gate or an approval stands before happens only where a person has decided it in an ordinary run.
 

@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import type { Capability } from '../../shared/capabilities.ts';
+import type { Capability } from '#shared/capabilities.ts';
 import { z } from 'zod';
-import { sql } from '../../shared/db/pool.ts';
-import { addMember, type Person } from '../support/people.ts';
-import { type ListingServer, startListingServer } from '../fakes/listing-server.ts';
-import { startTestApi, type TestApi } from '../api/test-api.ts';
+import { sql } from '#shared/db/pool.ts';
+import { addMember, type Person } from '#test/support/people.ts';
+import { type ListingServer, startListingServer } from '#test/fakes/listing-server.ts';
+import { startTestApi, type TestApi } from '#test/api/test-api.ts';
 
 // What a published workflow does, and one with a trigger, is what its graph reaches: workflows that it calls or offers, by
 // id or name and at any distance, and their tools. The test sends every request that can change a workflow, a tool or a

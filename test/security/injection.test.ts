@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { buildApp } from '../../api/app.ts';
-import type { App } from '../../api/deps.ts';
-import { decideGate } from '../../shared/operations/runs/runs.ts';
-import { type Engine, eventually, startEngine } from '../support/engine.ts';
-import { startHttpServer, type FakeServer, sendJson } from '../fakes/http-server.ts';
-import { type ModelServer, startModelServer } from '../support/model-server.ts';
-import type { Question, Said, SaidCall } from '../support/model-server-said.ts';
-import { rowsOf } from '../support/workspace-rows.ts';
+import { buildApp } from '#api/app.ts';
+import type { App } from '#api/deps.ts';
+import { decideGate } from '#shared/operations/runs/runs.ts';
+import { type Engine, eventually, startEngine } from '#test/support/engine.ts';
+import { startHttpServer, type FakeServer, sendJson } from '#test/fakes/http-server.ts';
+import { type ModelServer, startModelServer } from '#test/support/model-server.ts';
+import type { Question, Said, SaidCall } from '#test/support/model-server-said.ts';
+import { rowsOf } from '#test/support/workspace-rows.ts';
 
 // A model that obeys everything it reads. Documents ask it to call other tools, to change arguments and to reveal
 // secrets; nothing of that may have an effect that no one approved.

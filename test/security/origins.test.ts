@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { startMcpServer } from '../fakes/mcp-server.ts';
-import { type FakeServer, sendJson, startHttpServer } from '../fakes/http-server.ts';
-import { startTestApi, type TestApi } from '../api/test-api.ts';
+import { startMcpServer } from '#test/fakes/mcp-server.ts';
+import { type FakeServer, sendJson, startHttpServer } from '#test/fakes/http-server.ts';
+import { startTestApi, type TestApi } from '#test/api/test-api.ts';
 
 // A secret belongs to the origin (scheme, host and port) it was given for. A caller who can change a tool cannot read
 // its headers, and must not be able to have them sent to another server.

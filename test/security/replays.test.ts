@@ -1,10 +1,10 @@
 import { createHmac } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import type { App } from '../../api/deps.ts';
+import type { App } from '#api/deps.ts';
 import { z } from 'zod';
-import { sql } from '../../shared/db/pool.ts';
-import { dropPastSignatures } from '../../shared/db/workflows/webhooks.ts';
-import { oneStep, startTestApi, type TestApi } from '../api/test-api.ts';
+import { sql } from '#shared/db/pool.ts';
+import { dropPastSignatures } from '#shared/db/workflows/webhooks.ts';
+import { oneStep, startTestApi, type TestApi } from '#test/api/test-api.ts';
 
 // An attacker who sees a signed event can send it again while its timestamp is within the tolerance, and can change the
 // unsigned part: the header that names the event. Still, one signature is good for only one run.

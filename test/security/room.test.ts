@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
-import { requireRoom } from '../../shared/db/people/limits.ts';
-import { sql } from '../../shared/db/pool.ts';
-import { type LimitedNoun, workspaceLimits } from '../../shared/limits.ts';
-import { oneStep, startTestApi, type TestApi } from '../api/test-api.ts';
+import { requireRoom } from '#shared/db/people/limits.ts';
+import { sql } from '#shared/db/pool.ts';
+import { type LimitedNoun, workspaceLimits } from '#shared/limits.ts';
+import { oneStep, startTestApi, type TestApi } from '#test/api/test-api.ts';
 
 // One tenant must not be able to fill what all share. Every resource of a workspace has a limit: each route that
 // creates one is either tested here or listed with its other limit.

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { sendJson, startHttpServer } from '../fakes/http-server.ts';
-import { gives, startSecretWorld, VALUE } from '../support/secret-world.ts';
+import { sendJson, startHttpServer } from '#test/fakes/http-server.ts';
+import { gives, startSecretWorld, VALUE } from '#test/support/secret-world.ts';
 
 // Secrets stand where the author of a graph wrote them, and nowhere else.
 

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { newId } from '../../shared/crypto/ids.ts';
-import { addMember, PASSWORD, type Person } from '../support/people.ts';
-import { startToolServer, type ToolServer } from '../fakes/tool-server.ts';
-import { addEntities } from '../api/data/records.ts';
-import { oneStep, startTestApi, type TestApi } from '../api/test-api.ts';
+import { newId } from '#shared/crypto/ids.ts';
+import { addMember, PASSWORD, type Person } from '#test/support/people.ts';
+import { startToolServer, type ToolServer } from '#test/fakes/tool-server.ts';
+import { addEntities } from '#test/api/data/records.ts';
+import { oneStep, startTestApi, type TestApi } from '#test/api/test-api.ts';
 
 // Creates a secret of each kind, then calls every route that reads as a member with read access only. New routes are
 // included automatically.

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { callDigest } from '../../shared/crypto/call-digest.ts';
-import { createSealer } from '../../shared/crypto/sealing.ts';
-import { secretPlace } from '../../shared/db/workflows/secrets.ts';
-import { openSecrets } from '../../shared/platform/secrets/open-secrets.ts';
-import { startListingServer } from '../fakes/listing-server.ts';
-import { gives, startSecretWorld, VALUE } from '../support/secret-world.ts';
+import { callDigest } from '#shared/crypto/call-digest.ts';
+import { createSealer } from '#shared/crypto/sealing.ts';
+import { secretPlace } from '#shared/db/workflows/secrets.ts';
+import { openSecrets } from '#shared/platform/secrets/open-secrets.ts';
+import { startListingServer } from '#test/fakes/listing-server.ts';
+import { gives, startSecretWorld, VALUE } from '#test/support/secret-world.ts';
 
 // Secrets in the headers of custom tools and of imports.
 

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { z } from 'zod';
-import { sql } from '../../shared/db/pool.ts';
-import { newEmail, PASSWORD } from '../support/people.ts';
-import { startTestApi, type TestApi } from '../api/test-api.ts';
+import { sql } from '#shared/db/pool.ts';
+import { newEmail, PASSWORD } from '#test/support/people.ts';
+import { startTestApi, type TestApi } from '#test/api/test-api.ts';
 
 // Anyone can sign up. What anyone can fill must keep room for the others.
 

@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { WebSocket } from 'ws';
 import { z } from 'zod';
-import { createSocketSlots, type PlaceTaker } from '../../api/stream/slots.ts';
-import { sql } from '../../shared/db/pool.ts';
-import { newId } from '../../shared/crypto/ids.ts';
-import { createSessionTokens } from '../../shared/platform/secrets/session-tokens.ts';
-import { eventually } from '../support/engine.ts';
-import { oneStep, startTestApi, type TestApi } from '../api/test-api.ts';
+import { createSocketSlots, type PlaceTaker } from '#api/stream/slots.ts';
+import { sql } from '#shared/db/pool.ts';
+import { newId } from '#shared/crypto/ids.ts';
+import { createSessionTokens } from '#shared/platform/secrets/session-tokens.ts';
+import { eventually } from '#test/support/engine.ts';
+import { oneStep, startTestApi, type TestApi } from '#test/api/test-api.ts';
 
 // All tenants of a process share its stream slots. No one gets more than their share.
 

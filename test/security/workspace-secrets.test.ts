@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { createHttpRequest } from '../../activities/tools/http-request.ts';
-import { createSealer } from '../../shared/crypto/sealing.ts';
-import { secretPlace } from '../../shared/db/workflows/secrets.ts';
-import { renderWithSecrets } from '../../shared/graph/expression/secret-template.ts';
-import { createEgress } from '../../shared/platform/egress/egress.ts';
-import { toolCall } from '../fakes/node-call.ts';
-import { echoed, gives, startSecretWorld, VALUE } from '../support/secret-world.ts';
+import { createHttpRequest } from '#activities/tools/http-request.ts';
+import { createSealer } from '#shared/crypto/sealing.ts';
+import { secretPlace } from '#shared/db/workflows/secrets.ts';
+import { renderWithSecrets } from '#shared/graph/expression/secret-template.ts';
+import { createEgress } from '#shared/platform/egress/egress.ts';
+import { toolCall } from '#test/fakes/node-call.ts';
+import { echoed, gives, startSecretWorld, VALUE } from '#test/support/secret-world.ts';
 
 // An author who can use a secret, but never saw it, tries to get it out. The far side repeats what it receives in every
 // form that a server might, and another server stands for the attacker's.

@@ -3,17 +3,17 @@ import { connect } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
-import { buildApp } from '../../api/app.ts';
-import { capabilities } from '../../shared/capabilities.ts';
-import { connectDatabase, sql } from '../../shared/db/pool.ts';
-import { findRunnable } from '../../shared/operations/runs/find-runnable.ts';
-import { newId } from '../../shared/crypto/ids.ts';
-import { operationsOf } from '../support/api-operations.ts';
-import { aim, type Target, targetsOf } from '../support/attack-plan.ts';
-import { invite } from '../support/people.ts';
-import type { Kind } from '../support/populated-workspace.ts';
-import { addEndpoint, addEntities } from '../api/data/records.ts';
-import { oneStep, startTestApi, type TestApi } from '../api/test-api.ts';
+import { buildApp } from '#api/app.ts';
+import { capabilities } from '#shared/capabilities.ts';
+import { connectDatabase, sql } from '#shared/db/pool.ts';
+import { findRunnable } from '#shared/operations/runs/find-runnable.ts';
+import { newId } from '#shared/crypto/ids.ts';
+import { operationsOf } from '#test/support/api-operations.ts';
+import { aim, type Target, targetsOf } from '#test/support/attack-plan.ts';
+import { invite } from '#test/support/people.ts';
+import type { Kind } from '#test/support/populated-workspace.ts';
+import { addEndpoint, addEntities } from '#test/api/data/records.ts';
+import { oneStep, startTestApi, type TestApi } from '#test/api/test-api.ts';
 
 /** The capabilities each route needs, from the committed table; a refusal names one. Omits routes without any. */
 const needs = new Map<string, string[]>(

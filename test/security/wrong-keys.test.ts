@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { startTestApi, type TestApi } from '../api/test-api.ts';
+import { startTestApi, type TestApi } from '#test/api/test-api.ts';
 
 // Wrong keys of the data API, and forged addresses with which clients try to be counted as another client.
 

@@ -2,8 +2,8 @@ import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { settleDataKey } from '../../scripts/seed/data-key.ts';
-import { startTestApi, type TestApi } from '../api/test-api.ts';
+import { settleDataKey } from '#scripts/seed/data-key.ts';
+import { startTestApi, type TestApi } from '#test/api/test-api.ts';
 
 let api: TestApi;
 let apiUrl: string;

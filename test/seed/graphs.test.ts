@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
-import { evaluationChecksSchema } from '../../shared/contract/graph.ts';
-import { checkGraph } from '../../shared/graph-check.ts';
-import { builtinTools } from '../../shared/tools.ts';
-import { examples } from '../../scripts/seed/index.ts';
+import { evaluationChecksSchema } from '#shared/contract/graph.ts';
+import { checkGraph } from '#shared/graph-check.ts';
+import { builtinTools } from '#shared/tools.ts';
+import { examples } from '#scripts/seed/index.ts';
 
 const tools = { tools: builtinTools, customTools: new Map() };
 

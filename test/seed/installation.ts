@@ -1,6 +1,6 @@
-import { createTestDatabase } from '../support/database.ts';
-import { startApiProcess, startWorkerProcess } from '../support/processes.ts';
-import { testTemporal } from '../support/temporal.ts';
+import { createTestDatabase } from '#test/support/database.ts';
+import { startApiProcess, startWorkerProcess } from '#test/support/processes.ts';
+import { testTemporal } from '#test/support/temporal.ts';
 
 export interface Installation {
   apiUrl: string;

@@ -1,14 +1,14 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import type { Entity } from '../../shared/contract/data/entity.ts';
-import type { Run, RunSummary } from '../../shared/contract/run.ts';
-import type { Workflow } from '../../shared/contract/workflow.ts';
-import { call } from '../../scripts/seed/api.ts';
-import { examples } from '../../scripts/seed/index.ts';
-import { type ExampleMemory, seed, type SeedResult } from '../../scripts/seed.ts';
-import { recordExample, readExamples } from '../../shared/db/workflows/examples-made.ts';
-import { connectDatabase, sql } from '../../shared/db/pool.ts';
-import { readOwnerAccount } from '../../shared/db/people/sign-ins.ts';
-import { createDemoData } from '../../shared/seed/demo-data.ts';
+import type { Entity } from '#shared/contract/data/entity.ts';
+import type { Run, RunSummary } from '#shared/contract/run.ts';
+import type { Workflow } from '#shared/contract/workflow.ts';
+import { call } from '#scripts/seed/api.ts';
+import { examples } from '#scripts/seed/index.ts';
+import { type ExampleMemory, seed, type SeedResult } from '#scripts/seed.ts';
+import { recordExample, readExamples } from '#shared/db/workflows/examples-made.ts';
+import { connectDatabase, sql } from '#shared/db/pool.ts';
+import { readOwnerAccount } from '#shared/db/people/sign-ins.ts';
+import { createDemoData } from '#shared/seed/demo-data.ts';
 import { type Installation, startInstallation } from './installation.ts';
 
 const keyed = (ends: string) =>

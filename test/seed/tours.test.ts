@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
-import { freePorts } from '../../scripts/stack/ports.ts';
+import { freePorts } from '#scripts/stack/ports.ts';
 import { type Installation, startInstallation } from './installation.ts';
 
 const run = promisify(execFile);

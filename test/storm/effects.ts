@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { SignatureError, verifyWebhook } from '../../client/index.ts';
-import { type FakeServer, type Seen, sendJson, startHttpServer } from '../fakes/http-server.ts';
+import { SignatureError, verifyWebhook } from '#client/index.ts';
+import { type FakeServer, type Seen, sendJson, startHttpServer } from '#test/fakes/http-server.ts';
 import { openEventFile } from './events.ts';
 import type { Random } from './random.ts';
 

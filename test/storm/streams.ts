@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createClient, StreamError } from '../../client/index.ts';
+import { createClient, StreamError } from '#client/index.ts';
 import type { Caller, Person } from './people.ts';
 import type { Random } from './random.ts';
 

@@ -1,5 +1,5 @@
-import type { App } from '../../api/deps.ts';
-import type { Json } from '../../shared/json.ts';
+import type { App } from '#api/deps.ts';
+import type { Json } from '#shared/json.ts';
 
 /** A parameter of an operation. The `name` of a header is in lower case. */
 export interface Parameter {

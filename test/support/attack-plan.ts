@@ -1,4 +1,4 @@
-import type { Json } from '../../shared/json.ts';
+import type { Json } from '#shared/json.ts';
 import { namesAnId, type Operation } from './api-operations.ts';
 import type { Kind } from './populated-workspace.ts';
 

@@ -1,4 +1,4 @@
-import { cloneDatabase, databaseUrl, dropDatabase } from '../../scripts/stack/databases.ts';
+import { cloneDatabase, databaseUrl, dropDatabase } from '#scripts/stack/databases.ts';
 import { setting } from './settings.ts';
 
 export interface TestDatabase {

@@ -1,11 +1,11 @@
-import type { Experiment, ExperimentRequest } from '../../shared/contract/experiment.ts';
-import type { EvaluationCheck, GraphInput } from '../../shared/contract/graph.ts';
-import { listResults } from '../../shared/db/experiments/results.ts';
-import { readExperiment } from '../../shared/db/experiments/listing.ts';
-import { saveDraft } from '../../shared/db/workflows/drafts.ts';
-import { replaceChecks } from '../../shared/db/workflows/workflows.ts';
-import type { JsonObject } from '../../shared/json.ts';
-import { startExperiment } from '../../shared/operations/experiments/start.ts';
+import type { Experiment, ExperimentRequest } from '#shared/contract/experiment.ts';
+import type { EvaluationCheck, GraphInput } from '#shared/contract/graph.ts';
+import { listResults } from '#shared/db/experiments/results.ts';
+import { readExperiment } from '#shared/db/experiments/listing.ts';
+import { saveDraft } from '#shared/db/workflows/drafts.ts';
+import { replaceChecks } from '#shared/db/workflows/workflows.ts';
+import type { JsonObject } from '#shared/json.ts';
+import { startExperiment } from '#shared/operations/experiments/start.ts';
 import { type Engine, eventually } from './engine.ts';
 
 /** A workflow with past runs, and experiments with drafts of it. */

@@ -1,7 +1,7 @@
-import { buildApp } from '../../api/app.ts';
-import type { App } from '../../api/deps.ts';
-import type { PendingGate } from '../../shared/contract/run.ts';
-import type { Answer } from '../api/test-api.ts';
+import { buildApp } from '#api/app.ts';
+import type { App } from '#api/deps.ts';
+import type { PendingGate } from '#shared/contract/run.ts';
+import type { Answer } from '#test/api/test-api.ts';
 import { type Engine, eventually, startEngine } from './engine.ts';
 
 /** A run engine with an API in this process. */

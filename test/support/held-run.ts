@@ -1,4 +1,4 @@
-import { type Pool, sql } from '../../shared/db/pool.ts';
+import { type Pool, sql } from '#shared/db/pool.ts';
 import { untilLockWaiters } from './lock-waits.ts';
 
 /**

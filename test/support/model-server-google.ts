@@ -1,4 +1,4 @@
-import type { Seen } from '../fakes/http-server.ts';
+import type { Seen } from '#test/fakes/http-server.ts';
 import { pieces, type Protocol, type Question, type Said, usageOf } from './model-server-said.ts';
 
 /** `POST /models/<model>:generateContent` and `:streamGenerateContent`. */

@@ -1,4 +1,4 @@
-import type { Seen } from '../fakes/http-server.ts';
+import type { Seen } from '#test/fakes/http-server.ts';
 
 export interface SaidCall {
   /** As the provider returns it: the tool's name for providers. */

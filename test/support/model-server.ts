@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ServerResponse } from 'node:http';
-import { type FakeServer, type Seen, sendJson, startHttpServer } from '../fakes/http-server.ts';
+import { type FakeServer, type Seen, sendJson, startHttpServer } from '#test/fakes/http-server.ts';
 import { anthropicProtocol } from './model-server-anthropic.ts';
 import { googleProtocol } from './model-server-google.ts';
 import { openaiProtocol } from './model-server-openai.ts';

@@ -1,6 +1,6 @@
 import { expect } from '@jest/globals';
 import { z } from 'zod';
-import { type Pool, sql } from '../../shared/db/pool.ts';
+import { type Pool, sql } from '#shared/db/pool.ts';
 
 const row = z.object({
   id: z.string(),

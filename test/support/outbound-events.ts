@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { outboundEventTypes } from '../../shared/contract/data/outbound.ts';
-import { type Pool, sql } from '../../shared/db/pool.ts';
+import { outboundEventTypes } from '#shared/contract/data/outbound.ts';
+import { type Pool, sql } from '#shared/db/pool.ts';
 
 interface Workspace {
   db: Pool;

@@ -4,25 +4,25 @@ import {
   validatorCompiler,
   type ZodTypeProvider,
 } from 'fastify-type-provider-zod';
-import { acceptJson } from '../../api/http/body.ts';
-import type { App, RouteContext } from '../../api/deps.ts';
-import { classify } from '../../api/http/error-handler.ts';
-import { refuseUnsafeInput } from '../../api/http/input-guard.ts';
-import { describeInvalid } from '../../api/http/invalid-request.ts';
-import { endpointRoutes } from '../../api/routes/v1/webhooks.ts';
+import { acceptJson } from '#api/http/body.ts';
+import type { App, RouteContext } from '#api/deps.ts';
+import { classify } from '#api/http/error-handler.ts';
+import { refuseUnsafeInput } from '#api/http/input-guard.ts';
+import { describeInvalid } from '#api/http/invalid-request.ts';
+import { endpointRoutes } from '#api/routes/v1/webhooks.ts';
 import type {
   Delivery,
   Endpoint,
   NewEndpoint,
   OutboundEventType,
-} from '../../shared/contract/data/outbound.ts';
-import { queueEvents } from '../../shared/db/deliveries/outbound-events.ts';
-import { errorTable } from '../../shared/errors.ts';
-import type { JsonObject } from '../../shared/json.ts';
-import { createEgress } from '../../shared/platform/egress/egress.ts';
-import { ownServices } from '../../shared/platform/egress/own-services.ts';
-import { createDataCursors } from '../../shared/crypto/data-cursors.ts';
-import { createSealer } from '../../shared/crypto/sealing.ts';
+} from '#shared/contract/data/outbound.ts';
+import { queueEvents } from '#shared/db/deliveries/outbound-events.ts';
+import { errorTable } from '#shared/errors.ts';
+import type { JsonObject } from '#shared/json.ts';
+import { createEgress } from '#shared/platform/egress/egress.ts';
+import { ownServices } from '#shared/platform/egress/own-services.ts';
+import { createDataCursors } from '#shared/crypto/data-cursors.ts';
+import { createSealer } from '#shared/crypto/sealing.ts';
 import { type Engine, eventually, startEngine } from './engine.ts';
 
 /** The owner of the key that a call uses. */

@@ -1,6 +1,6 @@
-import type { CapabilityOverrides, Role } from '../../shared/capabilities.ts';
-import { newId } from '../../shared/crypto/ids.ts';
-import type { TestApi } from '../api/test-api.ts';
+import type { CapabilityOverrides, Role } from '#shared/capabilities.ts';
+import { newId } from '#shared/crypto/ids.ts';
+import type { TestApi } from '#test/api/test-api.ts';
 
 export const PASSWORD = 'correct horse battery';
 

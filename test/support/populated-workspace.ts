@@ -1,6 +1,6 @@
-import { randomText } from '../../shared/crypto/ids.ts';
-import type { JsonObject } from '../../shared/json.ts';
-import type { TestApi } from '../api/test-api.ts';
+import { randomText } from '#shared/crypto/ids.ts';
+import type { JsonObject } from '#shared/json.ts';
+import type { TestApi } from '#test/api/test-api.ts';
 import { edge } from './engine.ts';
 
 /** Kinds of objects that a request can reference by an id or similar. */

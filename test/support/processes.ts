@@ -1,10 +1,10 @@
-import { nodeFlags } from '../../scripts/stack/node-flags.ts';
+import { nodeFlags } from '#scripts/stack/node-flags.ts';
 import { randomBytes } from 'node:crypto';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { startChild, type Child } from '../../scripts/stack/children.ts';
-import { freePorts } from '../../scripts/stack/ports.ts';
-import { readyMessage } from '../../scripts/stack/supervisor.ts';
+import { startChild, type Child } from '#scripts/stack/children.ts';
+import { freePorts } from '#scripts/stack/ports.ts';
+import { readyMessage } from '#scripts/stack/supervisor.ts';
 import type { BuiltImage } from './image.ts';
 import { patiently } from './patience.ts';
 

@@ -1,10 +1,10 @@
-import { callerOf } from '../api/test-api.ts';
-import { startCollector } from '../fakes/collector.ts';
-import { type FakeServer, sendJson, type Seen, startHttpServer } from '../fakes/http-server.ts';
-import { buildApp } from '../../api/app.ts';
-import { createLogger } from '../../shared/platform/logger.ts';
-import { startTracing } from '../../shared/platform/tracing/start.ts';
-import { createWorker } from '../../worker/create-worker.ts';
+import { callerOf } from '#test/api/test-api.ts';
+import { startCollector } from '#test/fakes/collector.ts';
+import { type FakeServer, sendJson, type Seen, startHttpServer } from '#test/fakes/http-server.ts';
+import { buildApp } from '#api/app.ts';
+import { createLogger } from '#shared/platform/logger.ts';
+import { startTracing } from '#shared/platform/tracing/start.ts';
+import { createWorker } from '#worker/create-worker.ts';
 import { startEngine } from './engine.ts';
 import { operationsOf } from './api-operations.ts';
 import { aim, targetsOf } from './attack-plan.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { type FragmentSqlToken, type Pool, sql } from '../../shared/db/pool.ts';
+import { type FragmentSqlToken, type Pool, sql } from '#shared/db/pool.ts';
 import { eventually } from './engine.ts';
 
 export interface Stop {

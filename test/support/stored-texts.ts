@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { type Pool, sql } from '../../shared/db/pool.ts';
-import type { TemporalLink } from '../../shared/platform/temporal.ts';
+import { type Pool, sql } from '#shared/db/pool.ts';
+import type { TemporalLink } from '#shared/platform/temporal.ts';
 
 /** Every row of every table, as its table and its text. */
 export async function rowTexts(db: Pool): Promise<string[]> {

@@ -1,9 +1,9 @@
-import { createTurnRunner } from '../../activities/nodes/agent-turn.ts';
-import type { TurnCall, TurnResult } from '../../activities/nodes/model-turn.ts';
-import { createKeyCutter, createModels } from '../../shared/platform/calls/models.ts';
-import { loadConfig } from '../../shared/platform/config.ts';
-import { createEgress } from '../../shared/platform/egress/egress.ts';
-import { offeredTool, turnCall } from '../fakes/node-call.ts';
+import { createTurnRunner } from '#activities/nodes/agent-turn.ts';
+import type { TurnCall, TurnResult } from '#activities/nodes/model-turn.ts';
+import { createKeyCutter, createModels } from '#shared/platform/calls/models.ts';
+import { loadConfig } from '#shared/platform/config.ts';
+import { createEgress } from '#shared/platform/egress/egress.ts';
+import { offeredTool, turnCall } from '#test/fakes/node-call.ts';
 import { type ModelServer, startModelServer } from './model-server.ts';
 import type { Said } from './model-server-said.ts';
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { type Pool, sql } from '../../shared/db/pool.ts';
+import { type Pool, sql } from '#shared/db/pool.ts';
 
 /** Columns that record our own checks, not user actions. */
 const restless = ['checked_at'];

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { startToolServer, type ToolServer } from '../fakes/tool-server.ts';
-import { type Engine, eventually, startEngine } from '../support/engine.ts';
-import { type ModelServer, startModelServer } from '../support/model-server.ts';
-import { startWorkerProcess, type TestProcess } from '../support/processes.ts';
+import { startToolServer, type ToolServer } from '#test/fakes/tool-server.ts';
+import { type Engine, eventually, startEngine } from '#test/support/engine.ts';
+import { type ModelServer, startModelServer } from '#test/support/model-server.ts';
+import { startWorkerProcess, type TestProcess } from '#test/support/processes.ts';
 
 // Workers as processes of their own, which are stopped while a model answers slowly.
 

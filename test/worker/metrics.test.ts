@@ -1,9 +1,9 @@
-import { connectDatabase } from '../../shared/db/pool.ts';
-import { createLogger } from '../../shared/platform/logger.ts';
+import { connectDatabase } from '#shared/db/pool.ts';
+import { createLogger } from '#shared/platform/logger.ts';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { echo, edge, type Engine, startEngine } from '../support/engine.ts';
-import { createWorkerMetrics } from '../../worker/metrics.ts';
-import { startWorkerProcess, type TestProcess } from '../support/processes.ts';
+import { echo, edge, type Engine, startEngine } from '#test/support/engine.ts';
+import { createWorkerMetrics } from '#worker/metrics.ts';
+import { startWorkerProcess, type TestProcess } from '#test/support/processes.ts';
 
 let engine: Engine;
 let worker: TestProcess;

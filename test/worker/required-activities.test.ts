@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
-import type { Activities } from '../../activities/index.ts';
-import { requireActivities } from '../../worker/required-activities.ts';
+import type { Activities } from '#activities/index.ts';
+import { requireActivities } from '#worker/required-activities.ts';
 
 const activity = async (): Promise<never> => {
   throw new Error('not called');

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { createShortLane } from '../../activities/short-lane.ts';
+import { createShortLane } from '#activities/short-lane.ts';
 
 const never = new AbortController().signal;
 

@@ -2,9 +2,9 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { echo, edge, type Engine, startEngine } from '../support/engine.ts';
-import { startWorkerProcess } from '../support/processes.ts';
-import { bundleFixture } from '../support/workflow-bundle.ts';
+import { echo, edge, type Engine, startEngine } from '#test/support/engine.ts';
+import { startWorkerProcess } from '#test/support/processes.ts';
+import { bundleFixture } from '#test/support/workflow-bundle.ts';
 
 let engine: Engine;
 beforeAll(async () => {

@@ -1,29 +1,19 @@
-import { type AgentAction, createAgentLoop } from '../../shared/agents/loop.ts';
-import {
-  callKey,
-  type OpenCall,
-  type TurnProgress,
-  turnKey,
-} from '../../shared/agents/turn-record.ts';
-import type { AgentNode } from '../../shared/contract/graph.ts';
-import type { FailedStep } from '../../shared/execution.ts';
-import { nodeLabel, outputKey } from '../../shared/graph/compile.ts';
-import type { ControlStep, ReadyNode } from '../../shared/graph/schedule/scheduler.ts';
-import type { Json } from '../../shared/json.ts';
-import { workflowOf } from '../../shared/tools.ts';
-import { causeOf } from '../cause.ts';
+import { type AgentAction, createAgentLoop } from '#shared/agents/loop.ts';
+import { callKey, type OpenCall, type TurnProgress, turnKey } from '#shared/agents/turn-record.ts';
+import type { AgentNode } from '#shared/contract/graph.ts';
+import type { FailedStep } from '#shared/execution.ts';
+import { nodeLabel, outputKey } from '#shared/graph/compile.ts';
+import type { ControlStep, ReadyNode } from '#shared/graph/schedule/scheduler.ts';
+import type { Json } from '#shared/json.ts';
+import { workflowOf } from '#shared/tools.ts';
+import { causeOf } from '#workflows/cause.ts';
 import { startLong, startShort, startsShort, type Work } from './attempts.ts';
 import { ownerOf, startChild } from './children.ts';
 import { fail, text } from './failures.ts';
 import type { DecidedGate } from './open-gates.ts';
 import type { ChildWork } from './open-children.ts';
-import {
-  callPart,
-  prepareCall,
-  prepareTools,
-  prepareTurn,
-} from '../../shared/graph/prepare/agent.ts';
-import type { PreparedStep } from '../../shared/graph/prepare/step.ts';
+import { callPart, prepareCall, prepareTools, prepareTurn } from '#shared/graph/prepare/agent.ts';
+import type { PreparedStep } from '#shared/graph/prepare/step.ts';
 import type { RunningAgent, StepWork } from './running-agent.ts';
 import { complete, pendingWrites, type Run, wake } from './state.ts';
 

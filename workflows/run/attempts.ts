@@ -1,14 +1,14 @@
 import { sleep, workflowInfo } from '@temporalio/workflow';
-import type { FailedStep, PendingWrites } from '../../shared/execution.ts';
-import type { ExecutedNode } from '../../shared/graph/kinds.ts';
-import { laneOf } from '../../shared/graph/lanes.ts';
-import type { ReadyNode } from '../../shared/graph/schedule/scheduler.ts';
-import type { Json } from '../../shared/json.ts';
-import { isTimer } from '../../shared/tools.ts';
-import { causeOf } from '../cause.ts';
+import type { FailedStep, PendingWrites } from '#shared/execution.ts';
+import type { ExecutedNode } from '#shared/graph/kinds.ts';
+import { laneOf } from '#shared/graph/lanes.ts';
+import type { ReadyNode } from '#shared/graph/schedule/scheduler.ts';
+import type { Json } from '#shared/json.ts';
+import { isTimer } from '#shared/tools.ts';
+import { causeOf } from '#workflows/cause.ts';
 import { delayStep } from './delay.ts';
 import { fail, reasonOf, text } from './failures.ts';
-import type { PreparedStep } from '../../shared/graph/prepare/step.ts';
+import type { PreparedStep } from '#shared/graph/prepare/step.ts';
 import { complete, type Run, handleResult } from './state.ts';
 import { executeShortStep, executeStep, moveOf, overflows } from './step-call.ts';
 

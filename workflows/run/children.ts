@@ -6,24 +6,24 @@ import {
   setHandler,
   sleep,
 } from '@temporalio/workflow';
-import type { WorkflowNode } from '../../shared/contract/graph.ts';
-import type { ChildPlace, ChildReport } from '../../shared/graph/child-step.ts';
+import type { WorkflowNode } from '#shared/contract/graph.ts';
+import type { ChildPlace, ChildReport } from '#shared/graph/child-step.ts';
 import {
   FAILURE_BUDGET,
   FAILURE_NODE,
   FAILURE_RUN_GONE,
   FAILURE_UNRECORDED,
   SIGNAL_CHILD,
-} from '../../shared/execution.ts';
-import { nodeLabel, outputKey } from '../../shared/graph/compile.ts';
-import { renderValue } from '../../shared/graph/expression/template.ts';
-import type { ControlStep, ReadyNode } from '../../shared/graph/schedule/scheduler.ts';
-import type { JsonObject } from '../../shared/json.ts';
-import { readChildSignal } from '../received.ts';
+} from '#shared/execution.ts';
+import { nodeLabel, outputKey } from '#shared/graph/compile.ts';
+import { renderValue } from '#shared/graph/expression/template.ts';
+import type { ControlStep, ReadyNode } from '#shared/graph/schedule/scheduler.ts';
+import type { JsonObject } from '#shared/json.ts';
+import { readChildSignal } from '#workflows/received.ts';
 import { control } from './control.ts';
 import { fail, reasonOf, text } from './failures.ts';
 import type { Child, ChildWork, Phase } from './open-children.ts';
-import { renderingWork } from '../../shared/graph/prepare/step.ts';
+import { renderingWork } from '#shared/graph/prepare/step.ts';
 import { complete, handleResult, pendingWrites, type Run, wake } from './state.ts';
 import { show } from './status.ts';
 import { recordOf, summaryOf } from './step-call.ts';

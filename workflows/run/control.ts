@@ -1,5 +1,5 @@
-import type { ControlActivities } from '../../shared/execution.ts';
-import { proxyBookkeeping } from '../local-attempts.ts';
+import type { ControlActivities } from '#shared/execution.ts';
+import { proxyBookkeeping } from '#workflows/local-attempts.ts';
 
 type OfWholeRun = 'loadLedger' | 'onFailure' | 'settleRun' | 'abandonRun';
 

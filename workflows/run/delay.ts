@@ -1,9 +1,9 @@
 import { ApplicationFailure, sleep } from '@temporalio/workflow';
-import { FAILURE_NODE, type PendingWrites } from '../../shared/execution.ts';
-import { outputKey } from '../../shared/graph/compile.ts';
-import type { ReadyNode } from '../../shared/graph/schedule/scheduler.ts';
-import type { Json, JsonObject } from '../../shared/json.ts';
-import { parseDelay } from '../../shared/tools.ts';
+import { FAILURE_NODE, type PendingWrites } from '#shared/execution.ts';
+import { outputKey } from '#shared/graph/compile.ts';
+import type { ReadyNode } from '#shared/graph/schedule/scheduler.ts';
+import type { Json, JsonObject } from '#shared/json.ts';
+import { parseDelay } from '#shared/tools.ts';
 import { control } from './control.ts';
 import type { Run } from './state.ts';
 import { summaryOf } from './step-call.ts';

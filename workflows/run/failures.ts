@@ -6,12 +6,12 @@ import {
   FAILURE_NODE,
   FAILURE_RUN,
   FAILURE_UNRECORDED,
-} from '../../shared/execution.ts';
-import type { ControlStep, ReadyNode, Scheduler } from '../../shared/graph/schedule/scheduler.ts';
-import type { CaughtError } from '../../shared/graph/caught-error.ts';
-import { nodeLabel } from '../../shared/graph/compile.ts';
-import type { JsonObject } from '../../shared/json.ts';
-import { causeOf } from '../cause.ts';
+} from '#shared/execution.ts';
+import type { ControlStep, ReadyNode, Scheduler } from '#shared/graph/schedule/scheduler.ts';
+import type { CaughtError } from '#shared/graph/caught-error.ts';
+import { nodeLabel } from '#shared/graph/compile.ts';
+import type { JsonObject } from '#shared/json.ts';
+import { causeOf } from '#workflows/cause.ts';
 import { wholeRun } from './control.ts';
 import { pendingWrites, complete, type Run, wake } from './state.ts';
 import { show } from './status.ts';

@@ -1,6 +1,6 @@
-import type { FailedStep } from '../../shared/execution.ts';
-import type { ChildCall, ChildPlace } from '../../shared/graph/child-step.ts';
-import type { JsonObject } from '../../shared/json.ts';
+import type { FailedStep } from '#shared/execution.ts';
+import type { ChildCall, ChildPlace } from '#shared/graph/child-step.ts';
+import type { JsonObject } from '#shared/json.ts';
 
 /** `busy`: an activity starts it or looks at it, or it waits for its next attempt. */
 export type Phase = 'busy' | 'running' | 'paused';

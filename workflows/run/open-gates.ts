@@ -1,7 +1,7 @@
-import type { CarriedState, LedgerState } from '../../shared/execution.ts';
-import type { GateOpening } from '../../shared/graph/gate-opening.ts';
-import type { GateDecision } from '../../shared/gate-decision.ts';
-import type { ReadyNode } from '../../shared/graph/schedule/scheduler.ts';
+import type { CarriedState, LedgerState } from '#shared/execution.ts';
+import type { GateOpening } from '#shared/graph/gate-opening.ts';
+import type { GateDecision } from '#shared/gate-decision.ts';
+import type { ReadyNode } from '#shared/graph/schedule/scheduler.ts';
 
 export interface DecidedGate {
   step: ReadyNode;

@@ -1,6 +1,6 @@
 import { sleep, workflowInfo } from '@temporalio/workflow';
-import type { WorkedSpan } from '../../shared/execution.ts';
-import { SMALL_WORK } from '../../shared/values/work-budget.ts';
+import type { WorkedSpan } from '#shared/execution.ts';
+import { SMALL_WORK } from '#shared/values/work-budget.ts';
 
 /**
  * How long a run pauses for each share of a workflow task that it has used, so that other runs get most of the worker's

@@ -1,5 +1,5 @@
 import { workflowInfo } from '@temporalio/workflow';
-import { READABLE_TYPE, type RunGraphInput } from '../../shared/execution.ts';
+import { READABLE_TYPE, type RunGraphInput } from '#shared/execution.ts';
 import { runGraph } from './run-graph.ts';
 import type { RunResult } from './status.ts';
 

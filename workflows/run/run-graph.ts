@@ -6,8 +6,8 @@ import {
   TemporalFailure,
   workflowInfo,
 } from '@temporalio/workflow';
-import { FAILURE_RUN, type RunGraphInput } from '../../shared/execution.ts';
-import { createReplay } from '../../shared/graph/schedule/replay.ts';
+import { FAILURE_RUN, type RunGraphInput } from '#shared/execution.ts';
+import { createReplay } from '#shared/graph/schedule/replay.ts';
 import {
   hasFields,
   isAmount,
@@ -16,7 +16,7 @@ import {
   isText,
   optional,
   requireInput,
-} from '../received.ts';
+} from '#workflows/received.ts';
 import { lookAtChildren } from './children.ts';
 import { wholeRun } from './control.ts';
 import { collectFailedControl, settleFailures, text } from './failures.ts';

@@ -1,9 +1,9 @@
-import type { AgentLoop } from '../../shared/agents/loop.ts';
-import type { ReadyNode } from '../../shared/graph/schedule/scheduler.ts';
-import type { Json } from '../../shared/json.ts';
+import type { AgentLoop } from '#shared/agents/loop.ts';
+import type { ReadyNode } from '#shared/graph/schedule/scheduler.ts';
+import type { Json } from '#shared/json.ts';
 import type { ChildWork } from './open-children.ts';
-import type { PreparedAgent } from '../../shared/graph/prepare/agent.ts';
-import type { PreparedStep } from '../../shared/graph/prepare/step.ts';
+import type { PreparedAgent } from '#shared/graph/prepare/agent.ts';
+import type { PreparedStep } from '#shared/graph/prepare/step.ts';
 
 /** An agent with tools that has started and not ended. */
 export interface RunningAgent {

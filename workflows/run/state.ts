@@ -5,20 +5,20 @@ import type {
   LedgerState,
   ObservedStep,
   RunGraphInput,
-} from '../../shared/execution.ts';
-import { compileGraph } from '../../shared/graph/compile.ts';
-import { hasClock, settingsOf } from '../../shared/graph/gate-settings.ts';
-import { isWaiting } from '../../shared/graph/kinds.ts';
+} from '#shared/execution.ts';
+import { compileGraph } from '#shared/graph/compile.ts';
+import { hasClock, settingsOf } from '#shared/graph/gate-settings.ts';
+import { isWaiting } from '#shared/graph/kinds.ts';
 import {
   type ControlStep,
   createScheduler,
   laidAt,
   type ReadyNode,
   type Scheduler,
-} from '../../shared/graph/schedule/scheduler.ts';
-import type { Replay } from '../../shared/graph/schedule/replay.ts';
-import type { JsonText } from '../../shared/values/json-text.ts';
-import type { Json } from '../../shared/json.ts';
+} from '#shared/graph/schedule/scheduler.ts';
+import type { Replay } from '#shared/graph/schedule/replay.ts';
+import type { JsonText } from '#shared/values/json-text.ts';
+import type { Json } from '#shared/json.ts';
 import type { AgentWork, RunningAgent } from './running-agent.ts';
 import type { GateClock } from './gate-clocks.ts';
 import { type Children, createChildren } from './open-children.ts';

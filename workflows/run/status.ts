@@ -1,7 +1,7 @@
 import { continueAsNew, setCurrentDetails, upsertSearchAttributes } from '@temporalio/workflow';
 import { defineSearchAttributeKey, SearchAttributeType } from '@temporalio/common';
-import { searchAttributes } from '../../shared/execution.ts';
-import type { JsonObject } from '../../shared/json.ts';
+import { searchAttributes } from '#shared/execution.ts';
+import type { JsonObject } from '#shared/json.ts';
 import { control, wholeRun } from './control.ts';
 import type { runGraph } from './run-graph.ts';
 import { carriedChildren } from './open-children.ts';

@@ -15,15 +15,15 @@ import {
   type ShortStepResult,
   type StepActivities,
   type StepCall,
-} from '../../shared/execution.ts';
-import { guardKey } from '../../shared/graph/guards.ts';
-import { defaultTimeoutSeconds, type ExecutedNode } from '../../shared/graph/kinds.ts';
-import type { ReadyNode } from '../../shared/graph/schedule/scheduler.ts';
-import type { Json } from '../../shared/json.ts';
-import { customToolName, MAX_TOOL_TIMEOUT_SECONDS } from '../../shared/tools.ts';
-import { causeOf } from '../cause.ts';
-import { longestAttemptMs } from '../local-attempts.ts';
-import type { PreparedStep } from '../../shared/graph/prepare/step.ts';
+} from '#shared/execution.ts';
+import { guardKey } from '#shared/graph/guards.ts';
+import { defaultTimeoutSeconds, type ExecutedNode } from '#shared/graph/kinds.ts';
+import type { ReadyNode } from '#shared/graph/schedule/scheduler.ts';
+import type { Json } from '#shared/json.ts';
+import { customToolName, MAX_TOOL_TIMEOUT_SECONDS } from '#shared/tools.ts';
+import { causeOf } from '#workflows/cause.ts';
+import { longestAttemptMs } from '#workflows/local-attempts.ts';
+import type { PreparedStep } from '#shared/graph/prepare/step.ts';
 
 /**
  * Temporal's retries beyond the node's own attempts: the step may wait for room under a cap or a budget, or the

@@ -1,6 +1,6 @@
-import { isChild, isExecuted, isWaiting, type ExecutedNode } from '../../shared/graph/kinds.ts';
-import { JsonText } from '../../shared/values/json-text.ts';
-import type { ControlStep, ReadyNode } from '../../shared/graph/schedule/scheduler.ts';
+import { isChild, isExecuted, isWaiting, type ExecutedNode } from '#shared/graph/kinds.ts';
+import { JsonText } from '#shared/values/json-text.ts';
+import type { ControlStep, ReadyNode } from '#shared/graph/schedule/scheduler.ts';
 import { dispatchAgents, startAgent } from './agents.ts';
 import { isDelay, nodeWork, startDelay, startLong, startShort, startsShort } from './attempts.ts';
 import { startNodeChild } from './children.ts';
@@ -8,7 +8,7 @@ import { control } from './control.ts';
 import { catchFailure, collectFailed, fail, text } from './failures.ts';
 import { reachGate } from './gates.ts';
 import { pendingWrites, complete, type Run, handleKnown, wake } from './state.ts';
-import { preparingWork, prepareStep } from '../../shared/graph/prepare/step.ts';
+import { preparingWork, prepareStep } from '#shared/graph/prepare/step.ts';
 
 /** Above this number, control steps are written once before a batch starts, and not sent with each of its steps. */
 const MAX_CARRIED_PER_STEP = 20;

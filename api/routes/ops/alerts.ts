@@ -1,8 +1,8 @@
-import { alertSettingsSchema, alertTestSchema } from '../../../shared/contract/alert.ts';
-import { emptyBody } from '../../../shared/contract/common.ts';
-import { alertSettings, testAlerts } from '../../../shared/operations/alerts.ts';
-import { answers } from '../../http/responses.ts';
-import type { App, RouteContext } from '../../deps.ts';
+import { alertSettingsSchema, alertTestSchema } from '#shared/contract/alert.ts';
+import { emptyBody } from '#shared/contract/common.ts';
+import { alertSettings, testAlerts } from '#shared/operations/alerts.ts';
+import { answers } from '#api/http/responses.ts';
+import type { App, RouteContext } from '#api/deps.ts';
 
 const tags = ['Workspace'];
 

@@ -1,12 +1,12 @@
-import type { Actor } from '../../../shared/actor.ts';
-import { gateSchema, gateStepKey } from '../../../shared/contract/gate.ts';
-import { approvalListQuery, approvalListSchema } from '../../../shared/contract/run.ts';
-import { listApprovals } from '../../../shared/db/runs/runs.ts';
-import { AppError } from '../../../shared/errors.ts';
-import { readGate } from '../../../shared/operations/gates/read-gate.ts';
-import { answers, runParams } from '../../http/responses.ts';
-import { shownAskings, shownGate } from '../../identity/shown-gates.ts';
-import type { App, RouteContext } from '../../deps.ts';
+import type { Actor } from '#shared/actor.ts';
+import { gateSchema, gateStepKey } from '#shared/contract/gate.ts';
+import { approvalListQuery, approvalListSchema } from '#shared/contract/run.ts';
+import { listApprovals } from '#shared/db/runs/runs.ts';
+import { AppError } from '#shared/errors.ts';
+import { readGate } from '#shared/operations/gates/read-gate.ts';
+import { answers, runParams } from '#api/http/responses.ts';
+import { shownAskings, shownGate } from '#api/identity/shown-gates.ts';
+import type { App, RouteContext } from '#api/deps.ts';
 
 /** Throws AppError `invalid`. */
 function memberOf({ id }: Actor): string {

@@ -3,11 +3,11 @@ import {
   auditQuery,
   type AuditVerification,
   auditVerificationSchema,
-} from '../../../shared/contract/audit.ts';
-import { listAudit } from '../../../shared/db/audit/audit.ts';
-import { verifyAudit } from '../../../shared/db/audit/chain.ts';
-import { answers } from '../../http/responses.ts';
-import type { App, RouteContext } from '../../deps.ts';
+} from '#shared/contract/audit.ts';
+import { listAudit } from '#shared/db/audit/audit.ts';
+import { verifyAudit } from '#shared/db/audit/chain.ts';
+import { answers } from '#api/http/responses.ts';
+import type { App, RouteContext } from '#api/deps.ts';
 
 const tags = ['Audit'];
 

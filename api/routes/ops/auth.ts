@@ -1,5 +1,5 @@
-import { heldCapabilities } from '../../../shared/capabilities.ts';
-import { memberSchema } from '../../../shared/contract/member.ts';
+import { heldCapabilities } from '#shared/capabilities.ts';
+import { memberSchema } from '#shared/contract/member.ts';
 import {
   acceptInviteInput,
   type Identity,
@@ -8,20 +8,20 @@ import {
   passwordChange,
   sessionSchema,
   signupInput,
-} from '../../../shared/contract/session.ts';
-import { toMember } from '../../../shared/db/people/members.ts';
-import { type Account, readAccount } from '../../../shared/db/people/sign-ins.ts';
-import { AppError } from '../../../shared/errors.ts';
+} from '#shared/contract/session.ts';
+import { toMember } from '#shared/db/people/members.ts';
+import { type Account, readAccount } from '#shared/db/people/sign-ins.ts';
+import { AppError } from '#shared/errors.ts';
 import {
   joinByInvite,
   replacePassword,
   requestMembership,
   signIn,
-} from '../../../shared/operations/sign-in.ts';
-import { answers } from '../../http/responses.ts';
-import type { Caller } from '../../identity/authenticate.ts';
-import { clientNetwork } from '../../http/client-address.ts';
-import type { App, RouteContext } from '../../deps.ts';
+} from '#shared/operations/sign-in.ts';
+import { answers } from '#api/http/responses.ts';
+import type { Caller } from '#api/identity/authenticate.ts';
+import { clientNetwork } from '#api/http/client-address.ts';
+import type { App, RouteContext } from '#api/deps.ts';
 
 const tags = ['Sign-in'];
 const session = answers({ 200: sessionSchema }, 'too_large', 'unsupported_media_type');

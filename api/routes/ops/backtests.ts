@@ -3,17 +3,17 @@ import {
   backtestListSchema,
   backtestQuery,
   backtestSchema,
-} from '../../../shared/contract/backtest.ts';
-import { emptyBody, pageQuery } from '../../../shared/contract/common.ts';
-import { startedJobSchema } from '../../../shared/contract/job.ts';
+} from '#shared/contract/backtest.ts';
+import { emptyBody, pageQuery } from '#shared/contract/common.ts';
+import { startedJobSchema } from '#shared/contract/job.ts';
 import {
   cancelBacktest,
   listBacktests,
   readBacktest,
   startBacktest,
-} from '../../../shared/operations/jobs/backtests.ts';
-import type { App, RouteContext } from '../../deps.ts';
-import { answers, jobParams } from '../../http/responses.ts';
+} from '#shared/operations/jobs/backtests.ts';
+import type { App, RouteContext } from '#api/deps.ts';
+import { answers, jobParams } from '#api/http/responses.ts';
 
 const tags = ['Governance'];
 /** Those who can read policies can read what others would do. */

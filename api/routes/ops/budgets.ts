@@ -5,19 +5,19 @@ import {
   budgetSchema,
   budgetStatusSchema,
   budgetUpdate,
-} from '../../../shared/contract/budget.ts';
-import { offsetQuery } from '../../../shared/contract/common.ts';
+} from '#shared/contract/budget.ts';
+import { offsetQuery } from '#shared/contract/common.ts';
 import {
   createBudget,
   deleteBudget,
   listBudgets,
   readBudget,
   updateBudget,
-} from '../../../shared/db/money/budgets.ts';
-import { readBudgetHistory } from '../../../shared/db/money/budget-history.ts';
-import { answers, nothing } from '../../http/responses.ts';
-import { type EditedRecord, idOf } from '../../http/conditional.ts';
-import type { App, RouteContext } from '../../deps.ts';
+} from '#shared/db/money/budgets.ts';
+import { readBudgetHistory } from '#shared/db/money/budget-history.ts';
+import { answers, nothing } from '#api/http/responses.ts';
+import { type EditedRecord, idOf } from '#api/http/conditional.ts';
+import type { App, RouteContext } from '#api/deps.ts';
 
 const tags = ['Budgets'];
 const budgetParams = z.strictObject({ id: z.string().min(1) });

@@ -1,21 +1,15 @@
 import { z } from 'zod';
-import { offsetQuery } from '../../../shared/contract/common.ts';
+import { offsetQuery } from '#shared/contract/common.ts';
 import {
   managedFeedDetailSchema,
   feedInput,
   managedFeedSchema,
   feedUpdate,
-} from '../../../shared/contract/data/feed.ts';
-import {
-  createFeed,
-  deleteFeed,
-  listFeeds,
-  readFeed,
-  updateFeed,
-} from '../../../shared/db/data/feeds.ts';
-import { answers, nothing } from '../../http/responses.ts';
-import { type EditedRecord, idOf } from '../../http/conditional.ts';
-import type { App, RouteContext } from '../../deps.ts';
+} from '#shared/contract/data/feed.ts';
+import { createFeed, deleteFeed, listFeeds, readFeed, updateFeed } from '#shared/db/data/feeds.ts';
+import { answers, nothing } from '#api/http/responses.ts';
+import { type EditedRecord, idOf } from '#api/http/conditional.ts';
+import type { App, RouteContext } from '#api/deps.ts';
 
 const tags = ['Data'];
 const feedParams = z.strictObject({ id: z.string().min(1) });

@@ -1,15 +1,11 @@
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
-import {
-  ingestAnswerSchema,
-  ingestBody,
-  ingestQuery,
-} from '../../../shared/contract/data/ingest.ts';
-import { AppError } from '../../../shared/errors.ts';
-import { ingestRecords, ingestStream } from '../../../shared/operations/data/ingest.ts';
-import { answers } from '../../http/responses.ts';
-import { boundBySilence } from '../../http/connections.ts';
-import type { App, RouteContext } from '../../deps.ts';
-import { readNdjson } from '../../http/ndjson.ts';
+import { ingestAnswerSchema, ingestBody, ingestQuery } from '#shared/contract/data/ingest.ts';
+import { AppError } from '#shared/errors.ts';
+import { ingestRecords, ingestStream } from '#shared/operations/data/ingest.ts';
+import { answers } from '#api/http/responses.ts';
+import { boundBySilence } from '#api/http/connections.ts';
+import type { App, RouteContext } from '#api/deps.ts';
+import { readNdjson } from '#api/http/ndjson.ts';
 
 const STREAM = 'application/x-ndjson';
 /** A stream has no length limit; this is the maximum of a timer. */

@@ -1,25 +1,16 @@
 import { z } from 'zod';
-import { requireCapability } from '../../../shared/actor.ts';
-import type { Capability } from '../../../shared/capabilities.ts';
-import { offsetQuery } from '../../../shared/contract/common.ts';
-import type { DataScope } from '../../../shared/contract/data/envelope.ts';
-import {
-  createdDataKeySchema,
-  dataKeyInput,
-  dataKeySchema,
-} from '../../../shared/contract/data/key.ts';
-import { workspaceDataUsageSchema } from '../../../shared/contract/data/usage.ts';
-import {
-  createDataKey,
-  listDataKeys,
-  readDataKey,
-  revokeDataKey,
-} from '../../../shared/db/data/keys.ts';
-import { readWorkspaceDataUsage } from '../../../shared/db/data/usage.ts';
-import { type EditedRecord, idOf } from '../../http/conditional.ts';
-import { answers, nothing } from '../../http/responses.ts';
-import type { App, RouteContext } from '../../deps.ts';
-import { withLatestUse } from '../../identity/key-uses.ts';
+import { requireCapability } from '#shared/actor.ts';
+import type { Capability } from '#shared/capabilities.ts';
+import { offsetQuery } from '#shared/contract/common.ts';
+import type { DataScope } from '#shared/contract/data/envelope.ts';
+import { createdDataKeySchema, dataKeyInput, dataKeySchema } from '#shared/contract/data/key.ts';
+import { workspaceDataUsageSchema } from '#shared/contract/data/usage.ts';
+import { createDataKey, listDataKeys, readDataKey, revokeDataKey } from '#shared/db/data/keys.ts';
+import { readWorkspaceDataUsage } from '#shared/db/data/usage.ts';
+import { type EditedRecord, idOf } from '#api/http/conditional.ts';
+import { answers, nothing } from '#api/http/responses.ts';
+import type { App, RouteContext } from '#api/deps.ts';
+import { withLatestUse } from '#api/identity/key-uses.ts';
 
 const tags = ['Data'];
 /** The member capability for each scope of a key: no member can grant more than they hold. */

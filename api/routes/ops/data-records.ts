@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { entitySchema } from '../../../shared/contract/data/entity.ts';
+import { entitySchema } from '#shared/contract/data/entity.ts';
 import {
   recordChangeQuery,
   recordChangesSchema,
@@ -9,13 +9,13 @@ import {
   recordHistorySchema,
   recordListQuery,
   recordListSchema,
-} from '../../../shared/contract/data/record.ts';
-import { listChanges, namesOfChanged } from '../../../shared/db/data/changes.ts';
-import { listEntities, readEntity, readHistory } from '../../../shared/db/data/entities.ts';
-import { listEvents } from '../../../shared/db/data/events.ts';
-import { answers } from '../../http/responses.ts';
-import { openPage } from '../../data/page.ts';
-import type { App, RouteContext } from '../../deps.ts';
+} from '#shared/contract/data/record.ts';
+import { listChanges, namesOfChanged } from '#shared/db/data/changes.ts';
+import { listEntities, readEntity, readHistory } from '#shared/db/data/entities.ts';
+import { listEvents } from '#shared/db/data/events.ts';
+import { answers } from '#api/http/responses.ts';
+import { openPage } from '#api/data/page.ts';
+import type { App, RouteContext } from '#api/deps.ts';
 
 const tags = ['Data'];
 const recordParams = z.strictObject({ id: z.string().min(1) });

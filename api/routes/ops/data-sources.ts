@@ -1,11 +1,11 @@
 import { z } from 'zod';
-import { offsetQuery } from '../../../shared/contract/common.ts';
+import { offsetQuery } from '#shared/contract/common.ts';
 import {
   sourceDetailSchema,
   sourceInput,
   sourceReport,
   sourceUpdate,
-} from '../../../shared/contract/data/source.ts';
+} from '#shared/contract/data/source.ts';
 import {
   createSource,
   deleteSource,
@@ -13,10 +13,10 @@ import {
   readSource,
   reportSourceAs,
   updateSource,
-} from '../../../shared/db/data/sources.ts';
-import { answers, nothing } from '../../http/responses.ts';
-import { type EditedRecord, idOf } from '../../http/conditional.ts';
-import type { App, RouteContext } from '../../deps.ts';
+} from '#shared/db/data/sources.ts';
+import { answers, nothing } from '#api/http/responses.ts';
+import { type EditedRecord, idOf } from '#api/http/conditional.ts';
+import type { App, RouteContext } from '#api/deps.ts';
 
 const tags = ['Data'];
 const sourceParams = z.strictObject({ id: z.string().min(1) });

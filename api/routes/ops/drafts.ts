@@ -1,18 +1,13 @@
 import { z } from 'zod';
-import {
-  draftBody,
-  draftSchema,
-  publishBody,
-  workflowSchema,
-} from '../../../shared/contract/workflow.ts';
-import { discardDraft, readDraft, saveDraft } from '../../../shared/db/workflows/drafts.ts';
-import { publishWorkflow } from '../../../shared/db/workflows/publishing.ts';
-import { readWorkflow } from '../../../shared/db/workflows/workflows.ts';
-import { publishFromDraft } from '../../../shared/operations/publish-draft.ts';
-import { requireInputSchema } from '../../../shared/operations/workflow-input.ts';
-import { answers, nothing, workflowParams } from '../../http/responses.ts';
-import { type EditedRecord, idOf, ifMatchOf } from '../../http/conditional.ts';
-import type { App, RouteContext } from '../../deps.ts';
+import { draftBody, draftSchema, publishBody, workflowSchema } from '#shared/contract/workflow.ts';
+import { discardDraft, readDraft, saveDraft } from '#shared/db/workflows/drafts.ts';
+import { publishWorkflow } from '#shared/db/workflows/publishing.ts';
+import { readWorkflow } from '#shared/db/workflows/workflows.ts';
+import { publishFromDraft } from '#shared/operations/publish-draft.ts';
+import { requireInputSchema } from '#shared/operations/workflow-input.ts';
+import { answers, nothing, workflowParams } from '#api/http/responses.ts';
+import { type EditedRecord, idOf, ifMatchOf } from '#api/http/conditional.ts';
+import type { App, RouteContext } from '#api/deps.ts';
 
 const tags = ['Workflows'];
 

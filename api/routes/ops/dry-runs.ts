@@ -1,7 +1,7 @@
-import { dryRunBody, dryRunSchema } from '../../../shared/contract/dry-run.ts';
-import { dryRunWorkflow } from '../../../shared/operations/runs/dry-run.ts';
-import type { App, RouteContext } from '../../deps.ts';
-import { answers, workflowParams } from '../../http/responses.ts';
+import { dryRunBody, dryRunSchema } from '#shared/contract/dry-run.ts';
+import { dryRunWorkflow } from '#shared/operations/runs/dry-run.ts';
+import type { App, RouteContext } from '#api/deps.ts';
+import { answers, workflowParams } from '#api/http/responses.ts';
 
 /** What a run would do, before it runs. */
 export function dryRunRoutes(app: App, context: RouteContext): void {

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { emptyBody, offsetQuery } from '../../../shared/contract/common.ts';
+import { emptyBody, offsetQuery } from '#shared/contract/common.ts';
 import {
   dataDeliveryQuery,
   dataEndpointInput,
@@ -11,27 +11,23 @@ import {
   redeliveredSchema,
   redeliverInput,
   rotatedSecretSchema,
-} from '../../../shared/contract/data/outbound.ts';
+} from '#shared/contract/data/outbound.ts';
 import {
   pingEndpoint,
   readDeliveryOf,
   redeliver,
   redeliverRange,
-} from '../../../shared/db/deliveries/deliveries.ts';
-import {
-  deleteEndpoint,
-  listEndpoints,
-  readEndpoint,
-} from '../../../shared/db/deliveries/endpoints.ts';
+} from '#shared/db/deliveries/deliveries.ts';
+import { deleteEndpoint, listEndpoints, readEndpoint } from '#shared/db/deliveries/endpoints.ts';
 import {
   changeEndpoint,
   registerEndpoint,
   rotateEndpointSecret,
-} from '../../../shared/operations/data/endpoints.ts';
-import { answers, deliveryParams, endpointParams, nothing } from '../../http/responses.ts';
-import { deliveryPage } from '../../data/delivery-page.ts';
-import { type EditedRecord, idOf } from '../../http/conditional.ts';
-import type { App, RouteContext } from '../../deps.ts';
+} from '#shared/operations/data/endpoints.ts';
+import { answers, deliveryParams, endpointParams, nothing } from '#api/http/responses.ts';
+import { deliveryPage } from '#api/data/delivery-page.ts';
+import { type EditedRecord, idOf } from '#api/http/conditional.ts';
+import type { App, RouteContext } from '#api/deps.ts';
 
 /** One of the two addresses of the same endpoints. The operation ids of a document must differ. */
 interface Address {

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { emptyBody, pageQuery } from '../../../shared/contract/common.ts';
+import { emptyBody, pageQuery } from '#shared/contract/common.ts';
 import {
   type ComparedRun,
   experimentBody,
@@ -7,15 +7,15 @@ import {
   experimentQuery,
   experimentSchema,
   listedExperimentSchema,
-} from '../../../shared/contract/experiment.ts';
-import { startedJobSchema } from '../../../shared/contract/job.ts';
-import { listExperiments, readExperiment } from '../../../shared/db/experiments/listing.ts';
-import { listResults } from '../../../shared/db/experiments/results.ts';
-import { requireWorkflow } from '../../../shared/db/workflows/workflows.ts';
-import { cancelExperiment, startExperiment } from '../../../shared/operations/experiments/start.ts';
-import type { App, RouteContext } from '../../deps.ts';
-import { csvHeader, csvLine } from '../../http/csv.ts';
-import { answers, workflowParams } from '../../http/responses.ts';
+} from '#shared/contract/experiment.ts';
+import { startedJobSchema } from '#shared/contract/job.ts';
+import { listExperiments, readExperiment } from '#shared/db/experiments/listing.ts';
+import { listResults } from '#shared/db/experiments/results.ts';
+import { requireWorkflow } from '#shared/db/workflows/workflows.ts';
+import { cancelExperiment, startExperiment } from '#shared/operations/experiments/start.ts';
+import type { App, RouteContext } from '#api/deps.ts';
+import { csvHeader, csvLine } from '#api/http/csv.ts';
+import { answers, workflowParams } from '#api/http/responses.ts';
 
 const tags = ['Experiments'];
 const experimentParams = z.strictObject({ id: z.string().min(1) });

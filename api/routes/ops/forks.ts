@@ -1,9 +1,9 @@
-import { forkBody, forkSchema, rerunBody } from '../../../shared/contract/fork.ts';
-import { joined } from '../../../shared/values/json-text.ts';
-import type { App, RouteContext } from '../../deps.ts';
-import { answers, runParams } from '../../http/responses.ts';
-import { startConfig, startedRun, startHeaders } from '../../http/started-run.ts';
-import { createRunActions, type RunActions } from '../../run-actions.ts';
+import { forkBody, forkSchema, rerunBody } from '#shared/contract/fork.ts';
+import { joined } from '#shared/values/json-text.ts';
+import type { App, RouteContext } from '#api/deps.ts';
+import { answers, runParams } from '#api/http/responses.ts';
+import { startConfig, startedRun, startHeaders } from '#api/http/started-run.ts';
+import { createRunActions, type RunActions } from '#api/run-actions.ts';
 
 const tags = ['Runs'];
 const refusals = ['quota_exceeded', 'budget_exceeded', 'conflict', 'unprocessable'] as const;

@@ -1,10 +1,10 @@
 import {
   governanceEventListQuery,
   governanceEventListSchema,
-} from '../../../shared/contract/governance.ts';
-import { listGovernanceEvents } from '../../../shared/db/audit/governance.ts';
-import { answers } from '../../http/responses.ts';
-import type { App, RouteContext } from '../../deps.ts';
+} from '#shared/contract/governance.ts';
+import { listGovernanceEvents } from '#shared/db/audit/governance.ts';
+import { answers } from '#api/http/responses.ts';
+import type { App, RouteContext } from '#api/deps.ts';
 
 export function governanceRoutes(app: App, { db }: RouteContext): void {
   app.route({

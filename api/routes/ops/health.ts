@@ -1,8 +1,8 @@
-import packageJson from '../../../package.json' with { type: 'json' };
-import { type Health, healthSchema } from '../../../shared/contract/health.ts';
-import { isMigrated } from '../../../shared/db/migrate.ts';
-import { type Db, ping } from '../../../shared/db/pool.ts';
-import type { App, RouteContext } from '../../deps.ts';
+import packageJson from '#package.json' with { type: 'json' };
+import { type Health, healthSchema } from '#shared/contract/health.ts';
+import { isMigrated } from '#shared/db/migrate.ts';
+import { type Db, ping } from '#shared/db/pool.ts';
+import type { App, RouteContext } from '#api/deps.ts';
 
 const tags = ['Health'];
 

@@ -7,28 +7,28 @@ import {
   type HookAnswer,
   hookAnswerSchema,
   hookBody,
-} from '../../../shared/contract/webhook.ts';
-import type { Db } from '../../../shared/db/pool.ts';
+} from '#shared/contract/webhook.ts';
+import type { Db } from '#shared/db/pool.ts';
 import {
   findWebhook,
   type ReceivingWebhook,
   rememberSignature,
   type SignatureMark,
-} from '../../../shared/db/workflows/webhooks.ts';
-import { AppError } from '../../../shared/errors.ts';
-import type { JsonObject } from '../../../shared/json.ts';
-import { triggerRun, type Triggered } from '../../../shared/operations/runs/runs.ts';
-import { answers } from '../../http/responses.ts';
-import type { App, HookRequest, RouteContext } from '../../deps.ts';
-import { createSingleFlight, type SingleFlight } from '../../load/single-flight.ts';
-import { parseHookAddress } from '../../inbound/address.ts';
-import { eventIdOf, eventIdOfHeader, inputOf } from '../../../shared/operations/inbound/event.ts';
-import { checkSignature, isSameSecret, markOf } from '../../inbound/signature.ts';
-import { arrivalOf, withBody } from '../../inbound/arrival.ts';
-import { answerChallenge, challengeOf } from '../../inbound/challenge.ts';
-import { createEventLog, type EventLog } from '../../inbound/event-log.ts';
-import { refusalOf } from '../../inbound/refusals.ts';
-import { createCoalescedReads, type CoalescedReads } from '../../load/coalesced-reads.ts';
+} from '#shared/db/workflows/webhooks.ts';
+import { AppError } from '#shared/errors.ts';
+import type { JsonObject } from '#shared/json.ts';
+import { triggerRun, type Triggered } from '#shared/operations/runs/runs.ts';
+import { answers } from '#api/http/responses.ts';
+import type { App, HookRequest, RouteContext } from '#api/deps.ts';
+import { createSingleFlight, type SingleFlight } from '#api/load/single-flight.ts';
+import { parseHookAddress } from '#api/inbound/address.ts';
+import { eventIdOf, eventIdOfHeader, inputOf } from '#shared/operations/inbound/event.ts';
+import { checkSignature, isSameSecret, markOf } from '#api/inbound/signature.ts';
+import { arrivalOf, withBody } from '#api/inbound/arrival.ts';
+import { answerChallenge, challengeOf } from '#api/inbound/challenge.ts';
+import { createEventLog, type EventLog } from '#api/inbound/event-log.ts';
+import { refusalOf } from '#api/inbound/refusals.ts';
+import { createCoalescedReads, type CoalescedReads } from '#api/load/coalesced-reads.ts';
 
 const hookParams = z.strictObject({
   workflow_id: z.string(),

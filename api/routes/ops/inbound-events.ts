@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { emptyBody, pageQuery } from '../../../shared/contract/common.ts';
+import { emptyBody, pageQuery } from '#shared/contract/common.ts';
 import {
   eventReplayListSchema,
   eventReplaySchema,
@@ -8,22 +8,22 @@ import {
   inboundEventSchema,
   replayBody,
   replayRangeBody,
-} from '../../../shared/contract/inbound-event.ts';
-import { startedJobSchema } from '../../../shared/contract/job.ts';
-import { runSchema } from '../../../shared/contract/run.ts';
-import { listEvents, readEvent } from '../../../shared/db/inbound/events.ts';
-import { requireWorkflow } from '../../../shared/db/workflows/workflows.ts';
-import { requestReplay } from '../../../shared/operations/inbound/replay.ts';
+} from '#shared/contract/inbound-event.ts';
+import { startedJobSchema } from '#shared/contract/job.ts';
+import { runSchema } from '#shared/contract/run.ts';
+import { listEvents, readEvent } from '#shared/db/inbound/events.ts';
+import { requireWorkflow } from '#shared/db/workflows/workflows.ts';
+import { requestReplay } from '#shared/operations/inbound/replay.ts';
 import {
   cancelReplay,
   listReplays,
   readReplay,
   startReplay,
-} from '../../../shared/operations/inbound/replays.ts';
-import type { App, RouteContext } from '../../deps.ts';
-import { answers, workflowParams } from '../../http/responses.ts';
-import { startConfig, startedRun, startHeaders } from '../../http/started-run.ts';
-import { createRunActions } from '../../run-actions.ts';
+} from '#shared/operations/inbound/replays.ts';
+import type { App, RouteContext } from '#api/deps.ts';
+import { answers, workflowParams } from '#api/http/responses.ts';
+import { startConfig, startedRun, startHeaders } from '#api/http/started-run.ts';
+import { createRunActions } from '#api/run-actions.ts';
 
 const tags = ['Webhooks'];
 const eventParams = z.strictObject({ id: z.string().min(1) });

@@ -1,20 +1,11 @@
 import { z } from 'zod';
-import {
-  apiKeyInput,
-  apiKeySchema,
-  createdApiKeySchema,
-} from '../../../shared/contract/api-key.ts';
-import { offsetQuery } from '../../../shared/contract/common.ts';
-import {
-  createApiKey,
-  listApiKeys,
-  readApiKey,
-  revokeApiKey,
-} from '../../../shared/db/people/api-keys.ts';
-import { type EditedRecord, idOf } from '../../http/conditional.ts';
-import { answers, nothing } from '../../http/responses.ts';
-import type { App, RouteContext } from '../../deps.ts';
-import { withLatestUse } from '../../identity/key-uses.ts';
+import { apiKeyInput, apiKeySchema, createdApiKeySchema } from '#shared/contract/api-key.ts';
+import { offsetQuery } from '#shared/contract/common.ts';
+import { createApiKey, listApiKeys, readApiKey, revokeApiKey } from '#shared/db/people/api-keys.ts';
+import { type EditedRecord, idOf } from '#api/http/conditional.ts';
+import { answers, nothing } from '#api/http/responses.ts';
+import type { App, RouteContext } from '#api/deps.ts';
+import { withLatestUse } from '#api/identity/key-uses.ts';
 
 const tags = ['API keys'];
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { emptyBody, offsetQuery } from '../../../shared/contract/common.ts';
+import { emptyBody, offsetQuery } from '#shared/contract/common.ts';
 import {
   inviteInput,
   memberDetailSchema,
@@ -7,9 +7,9 @@ import {
   memberStatsSchema,
   permissionsChange,
   roleChange,
-} from '../../../shared/contract/member.ts';
-import { readMemberStats } from '../../../shared/db/people/member-stats.ts';
-import { listMembers, readMember } from '../../../shared/db/people/members.ts';
+} from '#shared/contract/member.ts';
+import { readMemberStats } from '#shared/db/people/member-stats.ts';
+import { listMembers, readMember } from '#shared/db/people/members.ts';
 import {
   approveMember,
   changeOverrides,
@@ -17,12 +17,12 @@ import {
   inviteMember,
   removeMember,
   renewInvite,
-} from '../../../shared/db/people/membership.ts';
-import type { InviteRules } from '../../../shared/db/people/invite-codes.ts';
-import { inviteRules } from '../../../shared/operations/invitations.ts';
-import { answers, nothing } from '../../http/responses.ts';
-import { type EditedRecord, idOf } from '../../http/conditional.ts';
-import type { App, RouteContext } from '../../deps.ts';
+} from '#shared/db/people/membership.ts';
+import type { InviteRules } from '#shared/db/people/invite-codes.ts';
+import { inviteRules } from '#shared/operations/invitations.ts';
+import { answers, nothing } from '#api/http/responses.ts';
+import { type EditedRecord, idOf } from '#api/http/conditional.ts';
+import type { App, RouteContext } from '#api/deps.ts';
 
 const tags = ['Members'];
 const memberParams = z.strictObject({ id: z.string().min(1) });

@@ -1,8 +1,8 @@
 import type { FastifyReply } from 'fastify';
-import { nodeTestBody, nodeTestSchema } from '../../../shared/contract/node-test.ts';
-import type { App, RouteContext } from '../../deps.ts';
-import { answers, nodeParams } from '../../http/responses.ts';
-import { createRunActions } from '../../run-actions.ts';
+import { nodeTestBody, nodeTestSchema } from '#shared/contract/node-test.ts';
+import type { App, RouteContext } from '#api/deps.ts';
+import { answers, nodeParams } from '#api/http/responses.ts';
+import { createRunActions } from '#api/run-actions.ts';
 
 /** Tests of single nodes. */
 export function nodeTestRoutes(app: App, context: RouteContext): void {

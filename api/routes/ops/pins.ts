@@ -1,7 +1,7 @@
-import { pinBody, pinListSchema, pinSchema } from '../../../shared/contract/node-test.ts';
-import { listPins, removePin, savePin } from '../../../shared/db/workflows/pins.ts';
-import type { App, RouteContext } from '../../deps.ts';
-import { answers, nodeParams, nothing, workflowParams } from '../../http/responses.ts';
+import { pinBody, pinListSchema, pinSchema } from '#shared/contract/node-test.ts';
+import { listPins, removePin, savePin } from '#shared/db/workflows/pins.ts';
+import type { App, RouteContext } from '#api/deps.ts';
+import { answers, nodeParams, nothing, workflowParams } from '#api/http/responses.ts';
 
 const tags = ['Workflows'];
 

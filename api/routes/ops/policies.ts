@@ -1,9 +1,9 @@
-import { policiesInput, policiesSchema } from '../../../shared/contract/policy.ts';
-import { readPolicies, replacePolicies } from '../../../shared/db/audit/policies.ts';
-import { checkPolicyPatterns } from '../../../shared/platform/threads/untrusted.ts';
-import { answers } from '../../http/responses.ts';
-import type { EditedRecord } from '../../http/conditional.ts';
-import type { App, RouteContext } from '../../deps.ts';
+import { policiesInput, policiesSchema } from '#shared/contract/policy.ts';
+import { readPolicies, replacePolicies } from '#shared/db/audit/policies.ts';
+import { checkPolicyPatterns } from '#shared/platform/threads/untrusted.ts';
+import { answers } from '#api/http/responses.ts';
+import type { EditedRecord } from '#api/http/conditional.ts';
+import type { App, RouteContext } from '#api/deps.ts';
 
 const tags = ['Governance'];
 

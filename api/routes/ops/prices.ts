@@ -1,8 +1,8 @@
-import { priceListInput, priceListSchema } from '../../../shared/contract/price.ts';
-import { listPrices, replacePrices } from '../../../shared/db/money/prices.ts';
-import { answers } from '../../http/responses.ts';
-import type { EditedRecord } from '../../http/conditional.ts';
-import type { App, RouteContext } from '../../deps.ts';
+import { priceListInput, priceListSchema } from '#shared/contract/price.ts';
+import { listPrices, replacePrices } from '#shared/db/money/prices.ts';
+import { answers } from '#api/http/responses.ts';
+import type { EditedRecord } from '#api/http/conditional.ts';
+import type { App, RouteContext } from '#api/deps.ts';
 
 const tags = ['Workspace'];
 

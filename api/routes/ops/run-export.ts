@@ -4,12 +4,12 @@ import {
   runExportQuery,
   runSummarySchema,
   type RunSummary,
-} from '../../../shared/contract/run.ts';
-import { runPages } from '../../../shared/db/run-lists/run-list.ts';
-import type { App, RouteContext } from '../../deps.ts';
-import { csvHeader, csvLine } from '../../http/csv.ts';
-import { createExportSlots, EXPORT_MS, sendExport } from '../../http/export-stream.ts';
-import { answers } from '../../http/responses.ts';
+} from '#shared/contract/run.ts';
+import { runPages } from '#shared/db/run-lists/run-list.ts';
+import type { App, RouteContext } from '#api/deps.ts';
+import { csvHeader, csvLine } from '#api/http/csv.ts';
+import { createExportSlots, EXPORT_MS, sendExport } from '#api/http/export-stream.ts';
+import { answers } from '#api/http/responses.ts';
 
 /** The list of runs as a file. */
 export function runExportRoutes(app: App, { db, config }: RouteContext): void {

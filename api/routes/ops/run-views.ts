@@ -3,14 +3,10 @@ import {
   runViewListSchema,
   runViewParams,
   runViewSchema,
-} from '../../../shared/contract/run-view.ts';
-import {
-  listRunViews,
-  removeRunView,
-  saveRunView,
-} from '../../../shared/db/run-lists/run-views.ts';
-import type { App, RouteContext } from '../../deps.ts';
-import { answers, nothing } from '../../http/responses.ts';
+} from '#shared/contract/run-view.ts';
+import { listRunViews, removeRunView, saveRunView } from '#shared/db/run-lists/run-views.ts';
+import type { App, RouteContext } from '#api/deps.ts';
+import { answers, nothing } from '#api/http/responses.ts';
 
 const tags = ['Runs'];
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { emptyBody } from '../../../shared/contract/common.ts';
-import { overrideBody } from '../../../shared/contract/budget.ts';
+import { emptyBody } from '#shared/contract/common.ts';
+import { overrideBody } from '#shared/contract/budget.ts';
 import {
   assignmentBody,
   decisionBody,
@@ -10,23 +10,23 @@ import {
   runListSchema,
   runSchema,
   runStartQuery,
-} from '../../../shared/contract/run.ts';
-import { stepListQuery, stepListSchema } from '../../../shared/contract/step.ts';
-import { runEventListSchema, runEventQuery } from '../../../shared/contract/stream.ts';
-import { messageListSchema } from '../../../shared/contract/message.ts';
-import { readMessages as readMessagesOf } from '../../../shared/db/agents/messages.ts';
-import { listRunEvents } from '../../../shared/db/runs/frames.ts';
-import { listRuns } from '../../../shared/db/run-lists/run-list.ts';
-import { listSteps } from '../../../shared/db/steps/step-pages.ts';
-import { notFound } from '../../../shared/errors.ts';
-import { MAX_STEPS_IN_RUN } from '../../../shared/limits.ts';
-import { toMicros } from '../../../shared/money.ts';
-import { answers, runParams, workflowParams } from '../../http/responses.ts';
-import { startConfig, startedRun, startHeaders } from '../../http/started-run.ts';
-import type { App, RouteContext } from '../../deps.ts';
-import { seesArguments, shownSteps } from '../../identity/shown-gates.ts';
-import { createRunActions, type RunActions } from '../../run-actions.ts';
-import { createCoalescedReads } from '../../load/coalesced-reads.ts';
+} from '#shared/contract/run.ts';
+import { stepListQuery, stepListSchema } from '#shared/contract/step.ts';
+import { runEventListSchema, runEventQuery } from '#shared/contract/stream.ts';
+import { messageListSchema } from '#shared/contract/message.ts';
+import { readMessages as readMessagesOf } from '#shared/db/agents/messages.ts';
+import { listRunEvents } from '#shared/db/runs/frames.ts';
+import { listRuns } from '#shared/db/run-lists/run-list.ts';
+import { listSteps } from '#shared/db/steps/step-pages.ts';
+import { notFound } from '#shared/errors.ts';
+import { MAX_STEPS_IN_RUN } from '#shared/limits.ts';
+import { toMicros } from '#shared/money.ts';
+import { answers, runParams, workflowParams } from '#api/http/responses.ts';
+import { startConfig, startedRun, startHeaders } from '#api/http/started-run.ts';
+import type { App, RouteContext } from '#api/deps.ts';
+import { seesArguments, shownSteps } from '#api/identity/shown-gates.ts';
+import { createRunActions, type RunActions } from '#api/run-actions.ts';
+import { createCoalescedReads } from '#api/load/coalesced-reads.ts';
 
 const tags = ['Runs'];
 const stepParams = runParams.extend({ step_key: z.string().min(1).max(1_000) });

@@ -1,22 +1,18 @@
 import { z } from 'zod';
-import { emptyBody, offsetQuery } from '../../../shared/contract/common.ts';
-import { runSchema } from '../../../shared/contract/run.ts';
-import {
-  scheduleInput,
-  scheduleSchema,
-  scheduleUpdate,
-} from '../../../shared/contract/schedule.ts';
-import { newRunRecord } from '../../../shared/db/runs/runs.ts';
-import { listSchedules, readSchedule } from '../../../shared/db/workflows/schedules.ts';
+import { emptyBody, offsetQuery } from '#shared/contract/common.ts';
+import { runSchema } from '#shared/contract/run.ts';
+import { scheduleInput, scheduleSchema, scheduleUpdate } from '#shared/contract/schedule.ts';
+import { newRunRecord } from '#shared/db/runs/runs.ts';
+import { listSchedules, readSchedule } from '#shared/db/workflows/schedules.ts';
 import {
   createSchedule,
   deleteSchedule,
   triggerSchedule,
   updateSchedule,
-} from '../../../shared/operations/schedules/schedules.ts';
-import { answers, nothing, scheduleParams } from '../../http/responses.ts';
-import { type EditedRecord, idOf } from '../../http/conditional.ts';
-import type { App, RouteContext } from '../../deps.ts';
+} from '#shared/operations/schedules/schedules.ts';
+import { answers, nothing, scheduleParams } from '#api/http/responses.ts';
+import { type EditedRecord, idOf } from '#api/http/conditional.ts';
+import type { App, RouteContext } from '#api/deps.ts';
 
 const tags = ['Schedules'];
 

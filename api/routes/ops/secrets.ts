@@ -1,11 +1,11 @@
 import { z } from 'zod';
-import { offsetQuery } from '../../../shared/contract/common.ts';
-import { secretInput, secretName, secretSchema } from '../../../shared/contract/secret.ts';
-import { deleteSecret, listSecrets, readSecret } from '../../../shared/db/workflows/secrets.ts';
-import { storeSecret } from '../../../shared/operations/secrets.ts';
-import { type EditedRecord, nameOf } from '../../http/conditional.ts';
-import type { App, RouteContext } from '../../deps.ts';
-import { answers, nothing } from '../../http/responses.ts';
+import { offsetQuery } from '#shared/contract/common.ts';
+import { secretInput, secretName, secretSchema } from '#shared/contract/secret.ts';
+import { deleteSecret, listSecrets, readSecret } from '#shared/db/workflows/secrets.ts';
+import { storeSecret } from '#shared/operations/secrets.ts';
+import { type EditedRecord, nameOf } from '#api/http/conditional.ts';
+import type { App, RouteContext } from '#api/deps.ts';
+import { answers, nothing } from '#api/http/responses.ts';
 
 const tags = ['Secrets'];
 const secretParams = z.strictObject({ name: z.string().min(1) });

@@ -1,18 +1,18 @@
 import { z } from 'zod';
-import { offsetQuery } from '../../../shared/contract/common.ts';
+import { offsetQuery } from '#shared/contract/common.ts';
 import {
   instantiateBody,
   templateCreateBody,
   templateSchema,
   templateUpdateBody,
-} from '../../../shared/contract/template.ts';
-import { workflowSchema } from '../../../shared/contract/workflow.ts';
-import * as templates from '../../../shared/db/workflows/templates.ts';
-import { requireInputSchema } from '../../../shared/operations/workflow-input.ts';
-import { readWorkflow } from '../../../shared/db/workflows/workflows.ts';
-import { answers, nothing, templateParams } from '../../http/responses.ts';
-import { type EditedRecord, idOf } from '../../http/conditional.ts';
-import type { App, RouteContext } from '../../deps.ts';
+} from '#shared/contract/template.ts';
+import { workflowSchema } from '#shared/contract/workflow.ts';
+import * as templates from '#shared/db/workflows/templates.ts';
+import { requireInputSchema } from '#shared/operations/workflow-input.ts';
+import { readWorkflow } from '#shared/db/workflows/workflows.ts';
+import { answers, nothing, templateParams } from '#api/http/responses.ts';
+import { type EditedRecord, idOf } from '#api/http/conditional.ts';
+import type { App, RouteContext } from '#api/deps.ts';
 
 const tags = ['Templates'];
 

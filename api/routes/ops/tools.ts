@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { offsetQuery } from '../../../shared/contract/common.ts';
+import { offsetQuery } from '#shared/contract/common.ts';
 import {
   customToolInput,
   customToolSchema,
@@ -8,18 +8,18 @@ import {
   toolImportSchema,
   toolTestInput,
   toolTestSchema,
-} from '../../../shared/contract/custom-tool.ts';
+} from '#shared/contract/custom-tool.ts';
 import {
   deleteCustomTool,
   listCustomTools,
   readCustomTool,
   toAnswer,
-} from '../../../shared/db/workflows/custom-tools.ts';
-import { changeTool, registerTool, testTool } from '../../../shared/operations/custom-tools.ts';
-import { importTools } from '../../../shared/operations/tool-imports.ts';
-import { answers, nothing } from '../../http/responses.ts';
-import { type EditedRecord, idOf } from '../../http/conditional.ts';
-import type { App, RouteContext } from '../../deps.ts';
+} from '#shared/db/workflows/custom-tools.ts';
+import { changeTool, registerTool, testTool } from '#shared/operations/custom-tools.ts';
+import { importTools } from '#shared/operations/tool-imports.ts';
+import { answers, nothing } from '#api/http/responses.ts';
+import { type EditedRecord, idOf } from '#api/http/conditional.ts';
+import type { App, RouteContext } from '#api/deps.ts';
 
 const tags = ['Tools'];
 const toolParams = z.strictObject({ id: z.string().min(1) });

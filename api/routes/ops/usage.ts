@@ -4,12 +4,12 @@ import {
   type UsageBreakdown,
   usageBreakdownSchema,
   usageSchema,
-} from '../../../shared/contract/usage.ts';
-import { readOverview, readUsage } from '../../../shared/db/money/usage.ts';
-import { readUsageBreakdown } from '../../../shared/db/money/usage-breakdown.ts';
-import { answers } from '../../http/responses.ts';
-import type { App, RouteContext } from '../../deps.ts';
-import { createCoalescedReads } from '../../load/coalesced-reads.ts';
+} from '#shared/contract/usage.ts';
+import { readOverview, readUsage } from '#shared/db/money/usage.ts';
+import { readUsageBreakdown } from '#shared/db/money/usage-breakdown.ts';
+import { answers } from '#api/http/responses.ts';
+import type { App, RouteContext } from '#api/deps.ts';
+import { createCoalescedReads } from '#api/load/coalesced-reads.ts';
 
 const tags = ['Workspace'];
 

@@ -1,17 +1,17 @@
 import { z } from 'zod';
-import { jsonValue, pageQuery, wholeNumber } from '../../../shared/contract/common.ts';
+import { jsonValue, pageQuery, wholeNumber } from '#shared/contract/common.ts';
 import {
   diffQuery,
   inputSchemaField,
   versionListSchema,
   workflowVersionSchema,
-} from '../../../shared/contract/workflow.ts';
-import { listVersions, readVersion } from '../../../shared/db/workflows/versions.ts';
-import { AppError } from '../../../shared/errors.ts';
-import { diffSchemas } from '../../../shared/graph/diff.ts';
-import { diffGraphsUntrusted } from '../../../shared/platform/threads/untrusted.ts';
-import { answers, workflowParams } from '../../http/responses.ts';
-import type { App, RouteContext } from '../../deps.ts';
+} from '#shared/contract/workflow.ts';
+import { listVersions, readVersion } from '#shared/db/workflows/versions.ts';
+import { AppError } from '#shared/errors.ts';
+import { diffSchemas } from '#shared/graph/diff.ts';
+import { diffGraphsUntrusted } from '#shared/platform/threads/untrusted.ts';
+import { answers, workflowParams } from '#api/http/responses.ts';
+import type { App, RouteContext } from '#api/deps.ts';
 
 const tags = ['Workflows'];
 const MAX_VERSION = 2_147_483_647;

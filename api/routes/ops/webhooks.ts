@@ -1,24 +1,24 @@
-import type { Actor } from '../../../shared/actor.ts';
-import { holds } from '../../../shared/capabilities.ts';
-import { withEtag } from '../../../shared/crypto/etags.ts';
+import type { Actor } from '#shared/actor.ts';
+import { holds } from '#shared/capabilities.ts';
+import { withEtag } from '#shared/crypto/etags.ts';
 import {
   enabledWebhookSchema,
   type Webhook,
   webhookConfigInput,
   webhookSchema,
-} from '../../../shared/contract/webhook.ts';
+} from '#shared/contract/webhook.ts';
 import {
   configureWebhook,
   disableWebhook,
   enableWebhook,
   readWebhook,
   type StoredWebhook,
-} from '../../../shared/db/workflows/webhooks.ts';
-import { emptyBody } from '../../../shared/contract/common.ts';
-import { answers, nothing, workflowParams } from '../../http/responses.ts';
-import { type EditedRecord, idOf } from '../../http/conditional.ts';
-import type { App, RouteContext } from '../../deps.ts';
-import { hookUrl, maskedHookUrl } from '../../inbound/address.ts';
+} from '#shared/db/workflows/webhooks.ts';
+import { emptyBody } from '#shared/contract/common.ts';
+import { answers, nothing, workflowParams } from '#api/http/responses.ts';
+import { type EditedRecord, idOf } from '#api/http/conditional.ts';
+import type { App, RouteContext } from '#api/deps.ts';
+import { hookUrl, maskedHookUrl } from '#api/inbound/address.ts';
 
 const tags = ['Webhooks'];
 

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { emptyBody, offsetQuery } from '../../../shared/contract/common.ts';
-import { graphReportSchema } from '../../../shared/contract/graph.ts';
-import { runListSchema, workflowRunsQuery } from '../../../shared/contract/run.ts';
+import { emptyBody, offsetQuery } from '#shared/contract/common.ts';
+import { graphReportSchema } from '#shared/contract/graph.ts';
+import { runListSchema, workflowRunsQuery } from '#shared/contract/run.ts';
 import {
   checksBody,
   workflowCreateBody,
@@ -9,18 +9,18 @@ import {
   workflowReadQuery,
   workflowSchema,
   workflowUpdateBody,
-} from '../../../shared/contract/workflow.ts';
-import { readWithDraft } from '../../../shared/db/workflows/drafts.ts';
-import { listRuns } from '../../../shared/db/run-lists/run-list.ts';
-import { listScheduleIds } from '../../../shared/db/workflows/schedules.ts';
-import * as workflows from '../../../shared/db/workflows/workflows.ts';
-import { dispatchInOrder } from '../../../shared/operations/runs/dispatch.ts';
-import { removeSchedules } from '../../../shared/operations/schedules/sync.ts';
-import { requireInputSchema } from '../../../shared/operations/workflow-input.ts';
-import { validateWorkflow } from '../../../shared/operations/validate-workflow.ts';
-import { answers, nothing, workflowParams } from '../../http/responses.ts';
-import { type EditedRecord, idOf } from '../../http/conditional.ts';
-import type { App, RouteContext } from '../../deps.ts';
+} from '#shared/contract/workflow.ts';
+import { readWithDraft } from '#shared/db/workflows/drafts.ts';
+import { listRuns } from '#shared/db/run-lists/run-list.ts';
+import { listScheduleIds } from '#shared/db/workflows/schedules.ts';
+import * as workflows from '#shared/db/workflows/workflows.ts';
+import { dispatchInOrder } from '#shared/operations/runs/dispatch.ts';
+import { removeSchedules } from '#shared/operations/schedules/sync.ts';
+import { requireInputSchema } from '#shared/operations/workflow-input.ts';
+import { validateWorkflow } from '#shared/operations/validate-workflow.ts';
+import { answers, nothing, workflowParams } from '#api/http/responses.ts';
+import { type EditedRecord, idOf } from '#api/http/conditional.ts';
+import type { App, RouteContext } from '#api/deps.ts';
 
 const tags = ['Workflows'];
 

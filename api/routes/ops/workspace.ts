@@ -1,16 +1,8 @@
-import {
-  planChange,
-  workspaceSchema,
-  workspaceUpdate,
-} from '../../../shared/contract/workspace.ts';
-import {
-  changePlan,
-  readWorkspace,
-  updateWorkspace,
-} from '../../../shared/db/people/workspaces.ts';
-import { answers } from '../../http/responses.ts';
-import type { EditedRecord } from '../../http/conditional.ts';
-import type { App, RouteContext } from '../../deps.ts';
+import { planChange, workspaceSchema, workspaceUpdate } from '#shared/contract/workspace.ts';
+import { changePlan, readWorkspace, updateWorkspace } from '#shared/db/people/workspaces.ts';
+import { answers } from '#api/http/responses.ts';
+import type { EditedRecord } from '#api/http/conditional.ts';
+import type { App, RouteContext } from '#api/deps.ts';
 
 const tags = ['Workspace'];
 const answer = answers({ 200: workspaceSchema }, 'too_large', 'unsupported_media_type');

@@ -1,11 +1,11 @@
 import { z } from 'zod';
-import { changeListQuery, changeSchema } from '../../../shared/contract/data/change.ts';
-import { envelopeOf } from '../../../shared/contract/data/envelope.ts';
-import { listChanges } from '../../../shared/db/data/changes.ts';
-import { answers } from '../../http/responses.ts';
-import { answerData } from '../../data/envelope.ts';
-import { openPage } from '../../data/page.ts';
-import type { App, RouteContext } from '../../deps.ts';
+import { changeListQuery, changeSchema } from '#shared/contract/data/change.ts';
+import { envelopeOf } from '#shared/contract/data/envelope.ts';
+import { listChanges } from '#shared/db/data/changes.ts';
+import { answers } from '#api/http/responses.ts';
+import { answerData } from '#api/data/envelope.ts';
+import { openPage } from '#api/data/page.ts';
+import type { App, RouteContext } from '#api/deps.ts';
 
 export function dataChangeRoutes(app: App, { db, meter, dataCursors }: RouteContext): void {
   app.route({

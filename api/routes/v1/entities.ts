@@ -6,18 +6,13 @@ import {
   entityReadQuery,
   entitySchema,
   HISTORY_CREDITS,
-} from '../../../shared/contract/data/entity.ts';
-import { envelopeOf } from '../../../shared/contract/data/envelope.ts';
-import {
-  listEntities,
-  listVersions,
-  MAX_VERSIONS,
-  readEntity,
-} from '../../../shared/db/data/entities.ts';
-import { answers } from '../../http/responses.ts';
-import { answerData } from '../../data/envelope.ts';
-import { openPage } from '../../data/page.ts';
-import type { App, RouteContext } from '../../deps.ts';
+} from '#shared/contract/data/entity.ts';
+import { envelopeOf } from '#shared/contract/data/envelope.ts';
+import { listEntities, listVersions, MAX_VERSIONS, readEntity } from '#shared/db/data/entities.ts';
+import { answers } from '#api/http/responses.ts';
+import { answerData } from '#api/data/envelope.ts';
+import { openPage } from '#api/data/page.ts';
+import type { App, RouteContext } from '#api/deps.ts';
 
 const tags = ['Entities'];
 const newestVersions = { limit: MAX_VERSIONS, after: undefined };

@@ -1,15 +1,15 @@
 import { z } from 'zod';
-import { envelopeOf } from '../../../shared/contract/data/envelope.ts';
+import { envelopeOf } from '#shared/contract/data/envelope.ts';
 import {
   eventCredits,
   eventListQuery,
   intelligenceEventSchema,
-} from '../../../shared/contract/data/event.ts';
-import { listEvents, markDelivered, readEvent } from '../../../shared/db/data/events.ts';
-import { answers } from '../../http/responses.ts';
-import { answerData } from '../../data/envelope.ts';
-import { openPage } from '../../data/page.ts';
-import type { App, RouteContext } from '../../deps.ts';
+} from '#shared/contract/data/event.ts';
+import { listEvents, markDelivered, readEvent } from '#shared/db/data/events.ts';
+import { answers } from '#api/http/responses.ts';
+import { answerData } from '#api/data/envelope.ts';
+import { openPage } from '#api/data/page.ts';
+import type { App, RouteContext } from '#api/deps.ts';
 
 const tags = ['Events'];
 

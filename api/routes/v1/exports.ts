@@ -1,17 +1,17 @@
-import { envelopeOf } from '../../../shared/contract/data/envelope.ts';
-import { entitySchema } from '../../../shared/contract/data/entity.ts';
-import { intelligenceEventSchema } from '../../../shared/contract/data/event.ts';
-import { type ExportRequest, exportRequest } from '../../../shared/contract/data/export.ts';
+import { envelopeOf } from '#shared/contract/data/envelope.ts';
+import { entitySchema } from '#shared/contract/data/entity.ts';
+import { intelligenceEventSchema } from '#shared/contract/data/event.ts';
+import { type ExportRequest, exportRequest } from '#shared/contract/data/export.ts';
 import { z } from 'zod';
-import { recordAudit } from '../../../shared/db/audit/audit.ts';
-import { type ExportSet, withExportSet } from '../../../shared/db/data/exports.ts';
-import { queueEvents } from '../../../shared/db/deliveries/outbound-events.ts';
-import type { Tx } from '../../../shared/db/pool.ts';
-import { newId } from '../../../shared/crypto/ids.ts';
-import { answers } from '../../http/responses.ts';
-import type { App, DataCaller, RouteContext } from '../../deps.ts';
-import { csvOf, jsonOf } from '../../data/export-rows.ts';
-import { createExportSlots, EXPORT_MS, sendExport } from '../../http/export-stream.ts';
+import { recordAudit } from '#shared/db/audit/audit.ts';
+import { type ExportSet, withExportSet } from '#shared/db/data/exports.ts';
+import { queueEvents } from '#shared/db/deliveries/outbound-events.ts';
+import type { Tx } from '#shared/db/pool.ts';
+import { newId } from '#shared/crypto/ids.ts';
+import { answers } from '#api/http/responses.ts';
+import type { App, DataCaller, RouteContext } from '#api/deps.ts';
+import { csvOf, jsonOf } from '#api/data/export-rows.ts';
+import { createExportSlots, EXPORT_MS, sendExport } from '#api/http/export-stream.ts';
 
 const rowSchema = z
   .union([entitySchema, intelligenceEventSchema])

@@ -1,11 +1,11 @@
 import { z } from 'zod';
-import { dataPageQuery, envelopeOf } from '../../../shared/contract/data/envelope.ts';
-import { sourceSchema } from '../../../shared/contract/data/source.ts';
-import { listSources } from '../../../shared/db/data/sources.ts';
-import { answers } from '../../http/responses.ts';
-import { answerData } from '../../data/envelope.ts';
-import { openPage, pageOfWhole } from '../../data/page.ts';
-import type { App, RouteContext } from '../../deps.ts';
+import { dataPageQuery, envelopeOf } from '#shared/contract/data/envelope.ts';
+import { sourceSchema } from '#shared/contract/data/source.ts';
+import { listSources } from '#shared/db/data/sources.ts';
+import { answers } from '#api/http/responses.ts';
+import { answerData } from '#api/data/envelope.ts';
+import { openPage, pageOfWhole } from '#api/data/page.ts';
+import type { App, RouteContext } from '#api/deps.ts';
 
 export function sourceReadRoutes(app: App, { db, dataCursors }: RouteContext): void {
   app.route({

@@ -1,10 +1,10 @@
 import { z } from 'zod';
-import { envelopeOf } from '../../../shared/contract/data/envelope.ts';
-import { dataUsageSchema } from '../../../shared/contract/data/usage.ts';
-import { readDataUsage } from '../../../shared/db/data/usage.ts';
-import { answers } from '../../http/responses.ts';
-import { answerData } from '../../data/envelope.ts';
-import type { App, RouteContext } from '../../deps.ts';
+import { envelopeOf } from '#shared/contract/data/envelope.ts';
+import { dataUsageSchema } from '#shared/contract/data/usage.ts';
+import { readDataUsage } from '#shared/db/data/usage.ts';
+import { answers } from '#api/http/responses.ts';
+import { answerData } from '#api/data/envelope.ts';
+import type { App, RouteContext } from '#api/deps.ts';
 
 export function dataUsageRoutes(app: App, { db }: RouteContext): void {
   app.route({

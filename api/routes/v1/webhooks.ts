@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { emptyBody } from '../../../shared/contract/common.ts';
-import { dataPageQuery, envelopeOf } from '../../../shared/contract/data/envelope.ts';
+import { emptyBody } from '#shared/contract/common.ts';
+import { dataPageQuery, envelopeOf } from '#shared/contract/data/envelope.ts';
 import {
   deliveryPageQuery,
   deliverySchema,
@@ -10,26 +10,19 @@ import {
   redeliveredSchema,
   redeliverInput,
   rotatedSecretSchema,
-} from '../../../shared/contract/data/outbound.ts';
-import {
-  pingEndpoint,
-  redeliver,
-  redeliverRange,
-} from '../../../shared/db/deliveries/deliveries.ts';
+} from '#shared/contract/data/outbound.ts';
+import { pingEndpoint, redeliver, redeliverRange } from '#shared/db/deliveries/deliveries.ts';
 import {
   deleteEndpoint,
   type EndpointCaller,
   listEndpoints,
-} from '../../../shared/db/deliveries/endpoints.ts';
-import {
-  registerEndpoint,
-  rotateEndpointSecret,
-} from '../../../shared/operations/data/endpoints.ts';
-import { answers, deliveryParams, endpointParams, nothing } from '../../http/responses.ts';
-import { answerData } from '../../data/envelope.ts';
-import { openPage, pageOfWhole } from '../../data/page.ts';
-import { deliveryPage } from '../../data/delivery-page.ts';
-import type { App, DataCall, RouteContext } from '../../deps.ts';
+} from '#shared/db/deliveries/endpoints.ts';
+import { registerEndpoint, rotateEndpointSecret } from '#shared/operations/data/endpoints.ts';
+import { answers, deliveryParams, endpointParams, nothing } from '#api/http/responses.ts';
+import { answerData } from '#api/data/envelope.ts';
+import { openPage, pageOfWhole } from '#api/data/page.ts';
+import { deliveryPage } from '#api/data/delivery-page.ts';
+import type { App, DataCall, RouteContext } from '#api/deps.ts';
 
 const tags = ['Webhooks'];
 

@@ -1,8 +1,8 @@
 import { createServer, type Server } from 'node:http';
-import { type GraphInput, MAX_TURNS } from '../../../shared/contract/graph.ts';
-import { atMost, compareSamples, figure, compare, type Result } from '../../result.ts';
-import type { Stack } from '../../stack.ts';
-import { flood, interleave, median, timed } from '../../statistics.ts';
+import { type GraphInput, MAX_TURNS } from '#shared/contract/graph.ts';
+import { atMost, compareSamples, figure, compare, type Result } from '#bench/result.ts';
+import type { Stack } from '#bench/stack.ts';
+import { flood, interleave, median, timed } from '#bench/statistics.ts';
 
 const limits = { count: 100, least: 20, budgetMs: 40_000 };
 const turnsOfLong = MAX_TURNS;

@@ -1,11 +1,11 @@
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import { WebSocket } from 'ws';
-import type { GraphInput } from '../../../shared/contract/graph.ts';
-import { chain } from '../../graphs.ts';
-import type { Processes } from '../../processes.ts';
-import { atMost, compare, figure, type Result } from '../../result.ts';
-import type { Stack } from '../../stack.ts';
-import { now, pause, percentile, timed } from '../../statistics.ts';
+import type { GraphInput } from '#shared/contract/graph.ts';
+import { chain } from '#bench/graphs.ts';
+import type { Processes } from '#bench/processes.ts';
+import { atMost, compare, figure, type Result } from '#bench/result.ts';
+import type { Stack } from '#bench/stack.ts';
+import { now, pause, percentile, timed } from '#bench/statistics.ts';
 
 const FIRST_WORDS = 60;
 const ANSWERS = 20;

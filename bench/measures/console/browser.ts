@@ -1,6 +1,6 @@
 import { type Browser, chromium, type Page } from 'playwright-core';
-import { atMost, type Bound, compare, figure, type Result } from '../../result.ts';
-import { findChromium } from '../../../scripts/stack/chromium.mjs';
+import { atMost, type Bound, compare, figure, type Result } from '#bench/result.ts';
+import { findChromium } from '#scripts/stack/chromium.mjs';
 
 /** How long a page may take until what is measured has appeared. */
 export const SHOWN_WITHIN_MS = 30_000;

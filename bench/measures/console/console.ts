@@ -1,5 +1,5 @@
-import type { Result } from '../../result.ts';
-import type { Stack } from '../../stack.ts';
+import type { Result } from '#bench/result.ts';
+import type { Stack } from '#bench/stack.ts';
 import { inBrowser } from './browser.ts';
 import { editor } from './editor.ts';
 import { firstLoad } from './first-load.ts';

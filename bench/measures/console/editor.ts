@@ -1,7 +1,7 @@
 import type { Browser } from 'playwright-core';
-import { chain } from '../../graphs.ts';
-import type { Result } from '../../result.ts';
-import type { Stack } from '../../stack.ts';
+import { chain } from '#bench/graphs.ts';
+import type { Result } from '#bench/result.ts';
+import type { Stack } from '#bench/stack.ts';
 import { framesResult, inNewProfile, RECORD_FRAMES } from './browser.ts';
 
 const nodes = 300;

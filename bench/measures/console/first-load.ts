@@ -1,7 +1,7 @@
 import type { Browser } from 'playwright-core';
 import { request } from 'undici';
-import { atMost, compare, figure, type Result, single } from '../../result.ts';
-import type { Stack } from '../../stack.ts';
+import { atMost, compare, figure, type Result, single } from '#bench/result.ts';
+import type { Stack } from '#bench/stack.ts';
 import { FRAMES, inNewProfile } from './browser.ts';
 
 const rounds = 7;

@@ -1,8 +1,8 @@
 import type { Browser, Page } from 'playwright-core';
-import { chain } from '../../graphs.ts';
-import { atMost, type Result } from '../../result.ts';
-import type { Stack } from '../../stack.ts';
-import { median } from '../../statistics.ts';
+import { chain } from '#bench/graphs.ts';
+import { atMost, type Result } from '#bench/result.ts';
+import type { Stack } from '#bench/stack.ts';
+import { median } from '#bench/statistics.ts';
 import { compareP95, FRAMES, inNewProfile } from './browser.ts';
 
 /** The entries of the sidebar with the title of their first page, without the one that is open at first. */

@@ -1,8 +1,8 @@
 import type { Browser } from 'playwright-core';
-import { fanOut } from '../../graphs.ts';
-import { atMost, compare, figure, type Result } from '../../result.ts';
-import type { Stack } from '../../stack.ts';
-import { median } from '../../statistics.ts';
+import { fanOut } from '#bench/graphs.ts';
+import { atMost, compare, figure, type Result } from '#bench/result.ts';
+import type { Stack } from '#bench/stack.ts';
+import { median } from '#bench/statistics.ts';
 import { FRAMES, framesResult, inNewProfile, SHOWN_WITHIN_MS } from './browser.ts';
 
 const steps = 1_000;

@@ -1,18 +1,15 @@
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { newId } from '../../../shared/crypto/ids.ts';
-import {
-  type OutboundEventType,
-  outboundEventTypes,
-} from '../../../shared/contract/data/outbound.ts';
-import { secretContext } from '../../../shared/db/deliveries/endpoints.ts';
-import { queueEvents } from '../../../shared/db/deliveries/outbound-events.ts';
-import { connectDatabase, type Pool } from '../../../shared/db/pool.ts';
-import { newEndpointSecret } from '../../../shared/platform/calls/delivery-signature.ts';
-import { createSealer } from '../../../shared/crypto/sealing.ts';
-import { atMost, compare, figure, type Result } from '../../result.ts';
-import { query, type Stack } from '../../stack.ts';
-import { pause, percentile } from '../../statistics.ts';
+import { newId } from '#shared/crypto/ids.ts';
+import { type OutboundEventType, outboundEventTypes } from '#shared/contract/data/outbound.ts';
+import { secretContext } from '#shared/db/deliveries/endpoints.ts';
+import { queueEvents } from '#shared/db/deliveries/outbound-events.ts';
+import { connectDatabase, type Pool } from '#shared/db/pool.ts';
+import { newEndpointSecret } from '#shared/platform/calls/delivery-signature.ts';
+import { createSealer } from '#shared/crypto/sealing.ts';
+import { atMost, compare, figure, type Result } from '#bench/result.ts';
+import { query, type Stack } from '#bench/stack.ts';
+import { pause, percentile } from '#bench/statistics.ts';
 
 const HEALTHY = 99;
 /** Events queued for the hanging endpoint while the others are measured. */

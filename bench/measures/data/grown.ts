@@ -1,7 +1,7 @@
-import type { Processes } from '../../processes.ts';
-import { atMost, compare, figure, type Result } from '../../result.ts';
-import type { Stack } from '../../stack.ts';
-import { interleave, median, percentile, type Sample, timed } from '../../statistics.ts';
+import type { Processes } from '#bench/processes.ts';
+import { atMost, compare, figure, type Result } from '#bench/result.ts';
+import type { Stack } from '#bench/stack.ts';
+import { interleave, median, percentile, type Sample, timed } from '#bench/statistics.ts';
 import { bringUp, list, pageAt, questions, type Records } from './records.ts';
 
 const few = 1_000_000;

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import pg from 'pg';
 import { request } from 'undici';
-import { atLeast, compare, figure, type Result } from '../../result.ts';
-import type { Stack } from '../../stack.ts';
-import { interleave, timed } from '../../statistics.ts';
+import { atLeast, compare, figure, type Result } from '#bench/result.ts';
+import type { Stack } from '#bench/stack.ts';
+import { interleave, timed } from '#bench/statistics.ts';
 
 const records = 5_000;
 const batch = 500;

@@ -2,11 +2,11 @@ import { readFileSync } from 'node:fs';
 import autocannon from 'autocannon';
 import pg from 'pg';
 import { request } from 'undici';
-import { freePorts } from '../../../scripts/stack/ports.ts';
-import type { Processes } from '../../processes.ts';
-import { atLeast, atMost, compare, compareSamples, figure, type Result } from '../../result.ts';
-import type { Stack } from '../../stack.ts';
-import { interleave, median, percentile, timed } from '../../statistics.ts';
+import { freePorts } from '#scripts/stack/ports.ts';
+import type { Processes } from '#bench/processes.ts';
+import { atLeast, atMost, compare, compareSamples, figure, type Result } from '#bench/result.ts';
+import type { Stack } from '#bench/stack.ts';
+import { interleave, median, percentile, timed } from '#bench/statistics.ts';
 import { bringUp, list, pageAt, questions, type Records, workspaceId } from './records.ts';
 
 const few = 10_000;

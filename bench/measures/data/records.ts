@@ -1,13 +1,13 @@
 import { request } from 'undici';
-import { databaseUrl } from '../../../scripts/stack/databases.ts';
-import { freePorts } from '../../../scripts/stack/ports.ts';
-import { dataScopeNames } from '../../../shared/contract/data/envelope.ts';
-import { dataKeyInput } from '../../../shared/contract/data/key.ts';
-import { createDataKey } from '../../../shared/db/data/keys.ts';
-import { migrate } from '../../../shared/db/migrate.ts';
-import { connectDatabase } from '../../../shared/db/pool.ts';
-import type { Processes } from '../../processes.ts';
-import { query, type Stack } from '../../stack.ts';
+import { databaseUrl } from '#scripts/stack/databases.ts';
+import { freePorts } from '#scripts/stack/ports.ts';
+import { dataScopeNames } from '#shared/contract/data/envelope.ts';
+import { dataKeyInput } from '#shared/contract/data/key.ts';
+import { createDataKey } from '#shared/db/data/keys.ts';
+import { migrate } from '#shared/db/migrate.ts';
+import { connectDatabase } from '#shared/db/pool.ts';
+import type { Processes } from '#bench/processes.ts';
+import { query, type Stack } from '#bench/stack.ts';
 
 export const workspaceId = 'ws_reading';
 

@@ -1,13 +1,13 @@
-import { databaseUrl } from '../../../scripts/stack/databases.ts';
-import { policiesInput } from '../../../shared/contract/policy.ts';
-import { insertJob, readJob } from '../../../shared/db/jobs/jobs.ts';
-import { migrate } from '../../../shared/db/migrate.ts';
-import { connectDatabase, type Pool } from '../../../shared/db/pool.ts';
-import type { JsonObject } from '../../../shared/json.ts';
-import { advanceJob } from '../../../shared/operations/jobs/advance.ts';
-import type { RunDeps } from '../../../shared/operations/runs/runs.ts';
-import { atLeast, compare, type Result, single } from '../../result.ts';
-import { query, type Stack } from '../../stack.ts';
+import { databaseUrl } from '#scripts/stack/databases.ts';
+import { policiesInput } from '#shared/contract/policy.ts';
+import { insertJob, readJob } from '#shared/db/jobs/jobs.ts';
+import { migrate } from '#shared/db/migrate.ts';
+import { connectDatabase, type Pool } from '#shared/db/pool.ts';
+import type { JsonObject } from '#shared/json.ts';
+import { advanceJob } from '#shared/operations/jobs/advance.ts';
+import type { RunDeps } from '#shared/operations/runs/runs.ts';
+import { atLeast, compare, type Result, single } from '#bench/result.ts';
+import { query, type Stack } from '#bench/stack.ts';
 
 const database = 'steps_to_judge';
 const runs = 200_000;

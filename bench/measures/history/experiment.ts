@@ -1,8 +1,8 @@
-import { createCall } from '../../api-client.ts';
-import { chained, waitingAgent } from '../../graphs.ts';
-import { atMost, compare, type Result, single } from '../../result.ts';
-import type { Stack } from '../../stack.ts';
-import { flood, pause, timed } from '../../statistics.ts';
+import { createCall } from '#bench/api-client.ts';
+import { chained, waitingAgent } from '#bench/graphs.ts';
+import { atMost, compare, type Result, single } from '#bench/result.ts';
+import type { Stack } from '#bench/stack.ts';
+import { flood, pause, timed } from '#bench/statistics.ts';
 
 const runs = 500;
 const ids = Array.from({ length: 10 }, (_, at) => `n${at + 1}`);

@@ -1,11 +1,11 @@
-import { databaseUrl } from '../../../scripts/stack/databases.ts';
-import type { RunListQuery } from '../../../shared/contract/run.ts';
-import { migrate } from '../../../shared/db/migrate.ts';
-import { connectDatabase, type Pool } from '../../../shared/db/pool.ts';
-import { listRuns } from '../../../shared/db/run-lists/run-list.ts';
-import { atMost, compare, figure, type Result } from '../../result.ts';
-import { query, type Stack } from '../../stack.ts';
-import { percentile } from '../../statistics.ts';
+import { databaseUrl } from '#scripts/stack/databases.ts';
+import type { RunListQuery } from '#shared/contract/run.ts';
+import { migrate } from '#shared/db/migrate.ts';
+import { connectDatabase, type Pool } from '#shared/db/pool.ts';
+import { listRuns } from '#shared/db/run-lists/run-list.ts';
+import { atMost, compare, figure, type Result } from '#bench/result.ts';
+import { query, type Stack } from '#bench/stack.ts';
+import { percentile } from '#bench/statistics.ts';
 
 const database = 'runs_to_search';
 const runs = 1_000_000;

@@ -1,15 +1,15 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { databaseUrl } from '../../../scripts/stack/databases.ts';
-import { migrate } from '../../../shared/db/migrate.ts';
-import { connectDatabase } from '../../../shared/db/pool.ts';
-import { sweepPart } from '../../../shared/operations/sweep.ts';
-import { loadConfig } from '../../../shared/platform/config.ts';
-import { createLogger } from '../../../shared/platform/logger.ts';
-import { connectTemporal } from '../../../shared/platform/temporal.ts';
-import type { Processes } from '../../processes.ts';
-import { atMost, compare, type Result, single } from '../../result.ts';
-import { query, type Stack } from '../../stack.ts';
+import { databaseUrl } from '#scripts/stack/databases.ts';
+import { migrate } from '#shared/db/migrate.ts';
+import { connectDatabase } from '#shared/db/pool.ts';
+import { sweepPart } from '#shared/operations/sweep.ts';
+import { loadConfig } from '#shared/platform/config.ts';
+import { createLogger } from '#shared/platform/logger.ts';
+import { connectTemporal } from '#shared/platform/temporal.ts';
+import type { Processes } from '#bench/processes.ts';
+import { atMost, compare, type Result, single } from '#bench/result.ts';
+import { query, type Stack } from '#bench/stack.ts';
 
 const database = 'runs_to_sweep';
 const runs = 1_000_000;

@@ -1,8 +1,8 @@
-import { type GraphInput, graphSchema } from '../../../shared/contract/graph.ts';
-import { unrestricted } from '../../../shared/contract/policy.ts';
-import { dryRun as analyse } from '../../../shared/graph/dry-run/plan.ts';
-import { compilePolicies, judgeStep } from '../../../shared/policy/judge.ts';
-import { atMost, compare, figure, type Result } from '../../result.ts';
+import { type GraphInput, graphSchema } from '#shared/contract/graph.ts';
+import { unrestricted } from '#shared/contract/policy.ts';
+import { dryRun as analyse } from '#shared/graph/dry-run/plan.ts';
+import { compilePolicies, judgeStep } from '#shared/policy/judge.ts';
+import { atMost, compare, figure, type Result } from '#bench/result.ts';
 
 const size = 1_000;
 const samples = 50;

@@ -1,6 +1,6 @@
-import { detectorNames, type Policies } from '../../../shared/contract/policy.ts';
-import { compilePolicies, judgeStep } from '../../../shared/policy/judge.ts';
-import { atMost, compare, figure, type Result } from '../../result.ts';
+import { detectorNames, type Policies } from '#shared/contract/policy.ts';
+import { compilePolicies, judgeStep } from '#shared/policy/judge.ts';
+import { atMost, compare, figure, type Result } from '#bench/result.ts';
 
 const promptLength = 20_000;
 const samples = 300;

@@ -1,6 +1,6 @@
-import type { Graph } from '../../../shared/contract/graph.ts';
-import { analyseLoops } from '../../../shared/graph/schedule/loops.ts';
-import { linkGraph } from '../../../shared/graph/topology.ts';
+import type { Graph } from '#shared/contract/graph.ts';
+import { analyseLoops } from '#shared/graph/schedule/loops.ts';
+import { linkGraph } from '#shared/graph/topology.ts';
 import type { DrawnNode, Drawing } from './drawn.ts';
 import type { Place, Places } from './places.ts';
 

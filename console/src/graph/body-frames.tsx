@@ -1,8 +1,8 @@
 import { ViewportPortal } from '@xyflow/react';
 import { useMemo } from 'react';
-import { graphView as text } from '../messages/en/graph.ts';
-import { Message } from '../messages/message.tsx';
-import { UserText } from '../parts/text/user-text.tsx';
+import { graphView as text } from '#console/src/messages/en/graph.ts';
+import { Message } from '#console/src/messages/message.tsx';
+import { UserText } from '#console/src/parts/text/user-text.tsx';
 import { framesOf } from './bodies.ts';
 import type { Drawing } from './drawn.ts';
 import { nodeSize } from './layout.ts';

@@ -1,6 +1,6 @@
-import type { EdgeCondition, NodeKind } from '../../../shared/contract/graph.ts';
-import { nodeKinds } from '../../../shared/graph/kinds.ts';
-import type { Graph } from '../../../client/index.ts';
+import type { EdgeCondition, NodeKind } from '#shared/contract/graph.ts';
+import { nodeKinds } from '#shared/graph/kinds.ts';
+import type { Graph } from '#client/index.ts';
 
 /** The fields of a node that are drawn. A draft can contain anything, so other fields are not validated. */
 export interface DrawnNode {

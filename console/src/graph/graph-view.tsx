@@ -11,9 +11,9 @@ import {
   type ReactFlowInstance,
 } from '@xyflow/react';
 import { type RefObject, useCallback, useEffect, useMemo, useRef, useState } from 'react';
-import type { Graph } from '../../../client/index.ts';
-import type { EdgeCondition } from '../../../shared/contract/graph.ts';
-import { graphView as text, kindNames } from '../messages/en/graph.ts';
+import type { Graph } from '#client/index.ts';
+import type { EdgeCondition } from '#shared/contract/graph.ts';
+import { graphView as text, kindNames } from '#console/src/messages/en/graph.ts';
 import { type DrawnNode, type Drawing, drawingOf } from './drawn.ts';
 import { layOut, nodeSize } from './layout.ts';
 import type { Places } from './places.ts';

@@ -1,9 +1,9 @@
 import './graph.css';
 import { Handle, type Node, type NodeProps, Position } from '@xyflow/react';
 import { memo, type ReactNode } from 'react';
-import type { NodeKind } from '../../../shared/contract/graph.ts';
-import { kindNames } from '../messages/en/graph.ts';
-import { UserText } from '../parts/text/user-text.tsx';
+import type { NodeKind } from '#shared/contract/graph.ts';
+import { kindNames } from '#console/src/messages/en/graph.ts';
+import { UserText } from '#console/src/parts/text/user-text.tsx';
 import { kindIcons } from './kinds.ts';
 import { nodeSize } from './layout.ts';
 

@@ -1,7 +1,7 @@
 import { IconPlus } from '@tabler/icons-react';
 import { BaseEdge, type Edge, EdgeLabelRenderer, type EdgeProps } from '@xyflow/react';
 import { memo } from 'react';
-import { graphView as text } from '../messages/en/graph.ts';
+import { graphView as text } from '#console/src/messages/en/graph.ts';
 import { middleOf, pathOf, type Point, type Route } from './routes.ts';
 
 type RouteEdgeData = {

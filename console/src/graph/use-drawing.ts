@@ -1,5 +1,5 @@
 import { useMemo, useState } from 'react';
-import type { Graph } from '../../../client/index.ts';
+import type { Graph } from '#client/index.ts';
 import { type Drawing, drawingOf } from './drawn.ts';
 
 /**

@@ -1,4 +1,4 @@
-import { countText } from '../parts/text/numbers.ts';
+import { countText } from '#console/src/parts/text/numbers.ts';
 import { locale } from './en/locale.ts';
 
 /** The names in braces of a message: `'name' | 'count'` of `'{name} has {count} runs'`. */

@@ -1,7 +1,7 @@
 import { Stack, Text } from '@mantine/core';
 import type { ReactNode } from 'react';
-import type { Capability } from '../../../client/index.ts';
-import { page as text } from '../messages/en/parts/page.ts';
+import type { Capability } from '#client/index.ts';
+import { page as text } from '#console/src/messages/en/parts/page.ts';
 
 /** An empty list: what is missing, what it is for, and the button or link that makes the first one. */
 export function Empty({

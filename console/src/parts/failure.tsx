@@ -1,8 +1,8 @@
 import { Alert, Button, Code, Group, Stack, Text } from '@mantine/core';
 import { IconAlertTriangle } from '@tabler/icons-react';
-import { ApiError } from '../../../client/index.ts';
-import { failure as text } from '../messages/en/parts/page.ts';
-import { Message } from '../messages/message.tsx';
+import { ApiError } from '#client/index.ts';
+import { failure as text } from '#console/src/messages/en/parts/page.ts';
+import { Message } from '#console/src/messages/message.tsx';
 import { describeError, requestIdOf } from './text/describe-error.ts';
 
 /** Whether a retry may succeed: errors with status 403 and 404 are permanent. */

@@ -1,5 +1,5 @@
 import { SimpleGrid, type SimpleGridProps, Skeleton, Stack, VisuallyHidden } from '@mantine/core';
-import { page as text } from '../messages/en/parts/page.ts';
+import { page as text } from '#console/src/messages/en/parts/page.ts';
 
 /** Placeholder of a page or a part of it. */
 export function LoadingPage() {

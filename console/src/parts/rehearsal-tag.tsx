@@ -1,5 +1,5 @@
-import type { RunSummary } from '../../../client/index.ts';
-import { rehearsal } from '../messages/en/parts/states.ts';
+import type { RunSummary } from '#client/index.ts';
+import { rehearsal } from '#console/src/messages/en/parts/states.ts';
 import { Tag } from './tag.tsx';
 
 /** Marks a run whose results come from the record of another one, and which has no effects. */

@@ -2,8 +2,8 @@ import './section-tabs.css';
 import { IconChevronLeft } from '@tabler/icons-react';
 import { Link, useMatches } from '@tanstack/react-router';
 import { useEffect, useRef } from 'react';
-import { page as text } from '../messages/en/parts/page.ts';
-import { placeOf } from '../nav.ts';
+import { page as text } from '#console/src/messages/en/parts/page.ts';
+import { placeOf } from '#console/src/nav.ts';
 
 /** Where the page on the screen is. While the next page loads, this is still the former one. */
 const usePlace = () => {

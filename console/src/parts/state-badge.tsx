@@ -1,6 +1,6 @@
 import { Badge, type BadgeProps } from '@mantine/core';
-import { states } from '../messages/en/parts/states.ts';
-import { stateColours } from '../theme.ts';
+import { states } from '#console/src/messages/en/parts/states.ts';
+import { stateColours } from '#console/src/theme.ts';
 
 /** The state of a run or step as a word on a color: never color alone, and readable on every color. */
 export function StateBadge({

@@ -1,5 +1,5 @@
 import { queryOptions } from '@tanstack/react-query';
-import { api } from '../api.ts';
+import { api } from '#console/src/api.ts';
 
 /** The channels for alerts about failed and waiting runs. */
 export const alertsQuery = queryOptions({

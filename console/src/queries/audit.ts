@@ -1,6 +1,6 @@
 import { infiniteQueryOptions } from '@tanstack/react-query';
-import type { QueryOf } from '../../../client/index.ts';
-import { api } from '../api.ts';
+import type { QueryOf } from '#client/index.ts';
+import { api } from '#console/src/api.ts';
 import { newRows, nextOffset } from './offsets.ts';
 
 export type AuditFilter = Omit<QueryOf<'GET /api/audit'>, 'offset' | 'limit'>;

@@ -1,6 +1,6 @@
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query';
-import type { QueryOf } from '../../../client/index.ts';
-import { api } from '../api.ts';
+import type { QueryOf } from '#client/index.ts';
+import { api } from '#console/src/api.ts';
 
 /** Keys under `['data', …]`, a branch for each resource. */
 const dataKey = ['data'] as const;

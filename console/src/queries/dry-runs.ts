@@ -1,6 +1,6 @@
 import { keepPreviousData, queryOptions } from '@tanstack/react-query';
-import type { JsonObject } from '../../../client/index.ts';
-import { api } from '../api.ts';
+import type { JsonObject } from '#client/index.ts';
+import { api } from '#console/src/api.ts';
 
 /** What is run: a version, by default the current one, or the draft that was saved with this tag. */
 export interface Examined {

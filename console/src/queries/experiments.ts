@@ -1,6 +1,6 @@
 import { infiniteQueryOptions } from '@tanstack/react-query';
-import type { ComparedRun } from '../../../client/index.ts';
-import { api } from '../api.ts';
+import type { ComparedRun } from '#client/index.ts';
+import { api } from '#console/src/api.ts';
 
 export const experimentsKey = ['experiments'] as const;
 

@@ -1,6 +1,6 @@
 import { queryOptions } from '@tanstack/react-query';
-import type { RunSummary } from '../../../client/index.ts';
-import { api } from '../api.ts';
+import type { RunSummary } from '#client/index.ts';
+import { api } from '#console/src/api.ts';
 import { runsKey } from './runs.ts';
 
 const LOOKED_THROUGH = 25;

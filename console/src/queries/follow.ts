@@ -1,4 +1,4 @@
-import { StreamError } from '../../../client/index.ts';
+import { StreamError } from '#client/index.ts';
 
 /** `ended`: no more frames will come, or the stream cannot be reopened. */
 export type Liveness = 'live' | 'reconnecting' | 'ended';

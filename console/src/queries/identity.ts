@@ -1,6 +1,6 @@
 import { queryOptions, useQuery } from '@tanstack/react-query';
-import { ApiError, type Capability, type Identity } from '../../../client/index.ts';
-import { api } from '../api.ts';
+import { ApiError, type Capability, type Identity } from '#client/index.ts';
+import { api } from '#console/src/api.ts';
 
 /** The identity of the user; null if the service requires a sign-in. */
 export const identityQuery = queryOptions({

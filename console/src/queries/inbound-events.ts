@@ -1,6 +1,6 @@
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query';
-import type { ListedInboundEvent } from '../../../client/index.ts';
-import { api } from '../api.ts';
+import type { ListedInboundEvent } from '#client/index.ts';
+import { api } from '#console/src/api.ts';
 
 export const inboundEventsKey = ['inbound events'] as const;
 

@@ -1,5 +1,5 @@
 import { useSyncExternalStore } from 'react';
-import type { AgentDeltaFrame } from '../../../client/index.ts';
+import type { AgentDeltaFrame } from '#client/index.ts';
 
 /** Characters of an answer that are shown while it arrives; the stored message has all. */
 const MOST_CHARACTERS = 100_000;

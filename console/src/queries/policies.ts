@@ -1,6 +1,6 @@
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query';
-import type { QueryOf } from '../../../client/index.ts';
-import { api } from '../api.ts';
+import type { QueryOf } from '#client/index.ts';
+import { api } from '#console/src/api.ts';
 import { tagged } from './tagged.ts';
 import { newRows, nextOffset } from './offsets.ts';
 

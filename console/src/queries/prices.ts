@@ -1,5 +1,5 @@
 import { queryOptions } from '@tanstack/react-query';
-import { api } from '../api.ts';
+import { api } from '#console/src/api.ts';
 import { tagged } from './tagged.ts';
 
 export const pricesKey = ['prices'] as const;

@@ -1,7 +1,7 @@
 import { useQuery, useQueryClient, type UseQueryResult } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
-import type { Run } from '../../../client/index.ts';
-import { api } from '../api.ts';
+import type { Run } from '#client/index.ts';
+import { api } from '#console/src/api.ts';
 import { coalesce } from './coalesce.ts';
 import { followStream, type Liveness } from './follow.ts';
 import { createLiveAnswers, type LiveAnswers } from './live-answers.ts';

@@ -1,6 +1,6 @@
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query';
-import type { QueryOf, RunEvent, RunQuery } from '../../../client/index.ts';
-import { api } from '../api.ts';
+import type { QueryOf, RunEvent, RunQuery } from '#client/index.ts';
+import { api } from '#console/src/api.ts';
 import { pollMs } from './stream-state.ts';
 
 /** Keys under `['runs', …]`: all are invalidated when a run is decided, resumed or cancelled. */

@@ -1,6 +1,6 @@
 import { queryOptions } from '@tanstack/react-query';
-import type { Schedule } from '../../../client/index.ts';
-import { api } from '../api.ts';
+import type { Schedule } from '#client/index.ts';
+import { api } from '#console/src/api.ts';
 
 export const schedulesKey = ['schedules'] as const;
 

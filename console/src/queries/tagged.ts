@@ -1,4 +1,4 @@
-import { etagOf } from '../../../client/index.ts';
+import { etagOf } from '#client/index.ts';
 
 /** A record with its entity tag. */
 export interface Tagged {

@@ -1,5 +1,5 @@
 import { queryOptions } from '@tanstack/react-query';
-import { api } from '../api.ts';
+import { api } from '#console/src/api.ts';
 
 /** Runs and cost of the last `days` days by workflow, model and day. */
 export const breakdownQuery = (days: number) =>

@@ -1,7 +1,7 @@
 import { type Query, type QueryClient, type QueryKey, useQueryClient } from '@tanstack/react-query';
 import { useEffect } from 'react';
-import { api } from '../api.ts';
-import { useSessionToken } from '../session.ts';
+import { api } from '#console/src/api.ts';
+import { useSessionToken } from '#console/src/session.ts';
 import { alertsQuery } from './alerts.ts';
 import { backtestsKey } from './backtests.ts';
 import { budgetsKey } from './budgets.ts';

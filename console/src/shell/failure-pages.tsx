@@ -1,8 +1,8 @@
 import { Anchor, Button, Center, Stack, Text, Title } from '@mantine/core';
 import type { ErrorComponentProps } from '@tanstack/react-router';
 import { useRouter, Link } from '@tanstack/react-router';
-import { failurePages as text } from '../messages/en/shell.ts';
-import { describeError } from '../parts/text/describe-error.ts';
+import { failurePages as text } from '#console/src/messages/en/shell.ts';
+import { describeError } from '#console/src/parts/text/describe-error.ts';
 
 export function UnknownPage() {
   return (

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { jsonValue, timestamp } from '../common.ts';
+import { jsonValue, timestamp } from '#shared/contract/common.ts';
 import { idFilter, sinceFilter } from './entity.ts';
 import { dataPageQuery } from './envelope.ts';
 

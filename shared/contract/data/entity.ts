@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { jsonObject, jsonValue, timeInput, timestamp } from '../common.ts';
-import type { Json } from '../../json.ts';
+import { jsonObject, jsonValue, timeInput, timestamp } from '#shared/contract/common.ts';
+import type { Json } from '#shared/json.ts';
 import { dataPageQuery, verificationStatuses } from './envelope.ts';
 
 export const idFilter = z.string().min(1).max(100).optional();

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { wholeNumber } from '../common.ts';
+import { wholeNumber } from '#shared/contract/common.ts';
 
 /** Types that all of `/v1` shares. */
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { timestamp } from '../common.ts';
+import { timestamp } from '#shared/contract/common.ts';
 import { confidenceFilter, evidenceList, idFilter, sinceFilter, typeFilter } from './entity.ts';
 import { dataPageQuery, isVerified, verificationStatuses } from './envelope.ts';
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { jsonObject, timestamp } from '../common.ts';
-import { etag } from '../if-match.ts';
+import { jsonObject, timestamp } from '#shared/contract/common.ts';
+import { etag } from '#shared/contract/if-match.ts';
 
 export const feedStatuses = ['active', 'paused', 'degraded', 'archived'] as const;
 

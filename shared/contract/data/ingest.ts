@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { jsonObject, timeInput } from '../common.ts';
+import { jsonObject, timeInput } from '#shared/contract/common.ts';
 import { verificationStatuses } from './envelope.ts';
 import { typeName } from './feed.ts';
 import { pastTime } from './source.ts';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { timeInput, timestamp } from '../common.ts';
-import { etag } from '../if-match.ts';
+import { timeInput, timestamp } from '#shared/contract/common.ts';
+import { etag } from '#shared/contract/if-match.ts';
 import { type DataKeyMode, dataKeyModes, dataScopeNames } from './envelope.ts';
 
 /** The prefix of every secret of the data API, by the mode of its key. */

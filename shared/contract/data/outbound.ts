@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { nextCursor, refuseEmptyPeriod, timeInput, timestamp } from '../common.ts';
-import { etag } from '../if-match.ts';
+import { nextCursor, refuseEmptyPeriod, timeInput, timestamp } from '#shared/contract/common.ts';
+import { etag } from '#shared/contract/if-match.ts';
 import { dataPageQuery, nextPage } from './envelope.ts';
 
 /** The events of the data API, to which its keys can subscribe. */

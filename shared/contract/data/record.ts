@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { nextCursor } from '../common.ts';
+import { nextCursor } from '#shared/contract/common.ts';
 import { changeListQuery, changeSchema } from './change.ts';
 import {
   entityListQuery,

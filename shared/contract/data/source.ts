@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { timeInput, timestamp } from '../common.ts';
-import { etag } from '../if-match.ts';
+import { timeInput, timestamp } from '#shared/contract/common.ts';
+import { etag } from '#shared/contract/if-match.ts';
 
 export const sourceHealths = ['unknown', 'healthy', 'failed'] as const;
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { planNames } from '../../plans.ts';
-import { timestamp } from '../common.ts';
+import { planNames } from '#shared/plans.ts';
+import { timestamp } from '#shared/contract/common.ts';
 import { dataKeyModes } from './envelope.ts';
 
 /** An allowance per month. */

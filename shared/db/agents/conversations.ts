@@ -1,10 +1,10 @@
 import { z } from 'zod';
-import { MAX_RESULT_CHARACTERS } from '../../agents/loop.ts';
-import { type CallResult, type Conversation, openingOf } from '../../agents/conversation.ts';
-import { type RecordedCall, type TurnRecord, turnKey } from '../../agents/turn-record.ts';
-import type { JsonObject } from '../../json.ts';
-import { type Db, sql } from '../pool.ts';
-import { storedJson } from '../stored-json.ts';
+import { MAX_RESULT_CHARACTERS } from '#shared/agents/loop.ts';
+import { type CallResult, type Conversation, openingOf } from '#shared/agents/conversation.ts';
+import { type RecordedCall, type TurnRecord, turnKey } from '#shared/agents/turn-record.ts';
+import type { JsonObject } from '#shared/json.ts';
+import { type Db, sql } from '#shared/db/pool.ts';
+import { storedJson } from '#shared/db/stored-json.ts';
 
 /**
  * Conversations of agents with tools. Nothing is stored twice: the input of the first turn has the prompts, the output

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { type Db, sql } from '../pool.ts';
+import { type Db, sql } from '#shared/db/pool.ts';
 
 /** The channel that carries text as models say it. Nothing of it is stored, and a lost notification is not repeated. */
 export const DELTAS_CHANNEL = 'agent_deltas';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { type Db, sql } from '../pool.ts';
+import { type Db, sql } from '#shared/db/pool.ts';
 
 const endedAgent = z.object({
   step_key: z.string(),

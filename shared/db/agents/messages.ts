@@ -1,14 +1,19 @@
 import { z } from 'zod';
-import { openingOf } from '../../agents/conversation.ts';
-import { callKey, type RecordedCall, type TurnRecord, turnKey } from '../../agents/turn-record.ts';
-import type { Message } from '../../contract/message.ts';
-import type { Step } from '../../contract/step.ts';
-import type { JsonObject } from '../../json.ts';
-import { toDollars } from '../../money.ts';
-import { storedTime } from '../../time.ts';
-import { type Db, sql } from '../pool.ts';
+import { openingOf } from '#shared/agents/conversation.ts';
+import {
+  callKey,
+  type RecordedCall,
+  type TurnRecord,
+  turnKey,
+} from '#shared/agents/turn-record.ts';
+import type { Message } from '#shared/contract/message.ts';
+import type { Step } from '#shared/contract/step.ts';
+import type { JsonObject } from '#shared/json.ts';
+import { toDollars } from '#shared/money.ts';
+import { storedTime } from '#shared/time.ts';
+import { type Db, sql } from '#shared/db/pool.ts';
 import { outcomeOf } from './conversations.ts';
-import { storedJson } from '../stored-json.ts';
+import { storedJson } from '#shared/db/stored-json.ts';
 
 const partRow = z.object({
   turn: z.number(),

@@ -1,15 +1,15 @@
-import type { Actor } from '../../actor.ts';
+import type { Actor } from '#shared/actor.ts';
 import {
   type AuditAction,
   type AuditEntry as LoggedEntry,
   auditEntrySchema,
   type AuditFilter,
   type AuditTarget,
-} from '../../contract/audit.ts';
-import type { JsonObject } from '../../json.ts';
-import { newId } from '../../crypto/ids.ts';
-import { noteTransaction, transactionId } from '../commit-outcome.ts';
-import { type Db, type FragmentSqlToken, sql } from '../pool.ts';
+} from '#shared/contract/audit.ts';
+import type { JsonObject } from '#shared/json.ts';
+import { newId } from '#shared/crypto/ids.ts';
+import { noteTransaction, transactionId } from '#shared/db/commit-outcome.ts';
+import { type Db, type FragmentSqlToken, sql } from '#shared/db/pool.ts';
 import { z } from 'zod';
 
 export interface AuditEntry {

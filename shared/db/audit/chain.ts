@@ -1,8 +1,15 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
-import type { AuditVerification } from '../../contract/audit.ts';
-import { countSealed } from '../people/member-stats.ts';
-import { type Db, type FragmentSqlToken, inSnapshot, type Pool, sql, type Tx } from '../pool.ts';
+import type { AuditVerification } from '#shared/contract/audit.ts';
+import { countSealed } from '#shared/db/people/member-stats.ts';
+import {
+  type Db,
+  type FragmentSqlToken,
+  inSnapshot,
+  type Pool,
+  sql,
+  type Tx,
+} from '#shared/db/pool.ts';
 import { verifyToolCalls } from './tool-calls.ts';
 
 /** Entries of one workspace sealed in one transaction. */

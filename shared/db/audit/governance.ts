@@ -4,9 +4,9 @@ import {
   type GovernanceEventFilter,
   governanceEventSchema,
   type PolicyVerdict,
-} from '../../contract/governance.ts';
-import { offsetClause } from '../cursor.ts';
-import { type Db, type FragmentSqlToken, sql } from '../pool.ts';
+} from '#shared/contract/governance.ts';
+import { offsetClause } from '#shared/db/cursor.ts';
+import { type Db, type FragmentSqlToken, sql } from '#shared/db/pool.ts';
 
 /** A verdict with its run, step and node. Absent fields are null in the event. */
 export interface GovernanceEntry extends PolicyVerdict {

@@ -1,10 +1,10 @@
 import { z } from 'zod';
-import type { Actor } from '../../actor.ts';
-import { type Policies, policiesSchema, unrestricted } from '../../contract/policy.ts';
-import type { Price } from '../../contract/price.ts';
-import { priceRow, toPrice } from '../money/price-row.ts';
+import type { Actor } from '#shared/actor.ts';
+import { type Policies, policiesSchema, unrestricted } from '#shared/contract/policy.ts';
+import type { Price } from '#shared/contract/price.ts';
+import { priceRow, toPrice } from '#shared/db/money/price-row.ts';
 import { recordAudit } from './audit.ts';
-import { type Db, type Pool, sql } from '../pool.ts';
+import { type Db, type Pool, sql } from '#shared/db/pool.ts';
 
 export interface PolicyRevision {
   /** Increases with every change of the policies or the prices; 0 when neither was ever set. */

@@ -1,10 +1,10 @@
 import { z } from 'zod';
-import { type PlanName, planNames } from '../../plans.ts';
+import { type PlanName, planNames } from '#shared/plans.ts';
 import { recordAudit } from './audit.ts';
 import { sweepAudit } from './chain.ts';
-import type { OutboxRow } from '../runs/outbox.ts';
-import { type Db, type Pool, sql, syncCommit, type Tx } from '../pool.ts';
-import { settleCancelled } from '../runs/ends.ts';
+import type { OutboxRow } from '#shared/db/runs/outbox.ts';
+import { type Db, type Pool, sql, syncCommit, type Tx } from '#shared/db/pool.ts';
+import { settleCancelled } from '#shared/db/runs/ends.ts';
 
 /**
  * The statements of a retention sweep. Each is a short transaction over a bounded batch that skips locked rows, so any

@@ -1,12 +1,12 @@
 import { z } from 'zod';
-import type { AuditVerification } from '../../contract/audit.ts';
-import { jsonObject } from '../../contract/common.ts';
-import { callDigest } from '../../crypto/call-digest.ts';
-import { type Json, type JsonObject, toStorable } from '../../json.ts';
-import { canonicalJson } from '../../values/canonical-json.ts';
-import { decidedByKind } from '../gates/gate-records.ts';
-import { sql, type Tx } from '../pool.ts';
-import { storedJson } from '../stored-json.ts';
+import type { AuditVerification } from '#shared/contract/audit.ts';
+import { jsonObject } from '#shared/contract/common.ts';
+import { callDigest } from '#shared/crypto/call-digest.ts';
+import { type Json, type JsonObject, toStorable } from '#shared/json.ts';
+import { canonicalJson } from '#shared/values/canonical-json.ts';
+import { decidedByKind } from '#shared/db/gates/gate-records.ts';
+import { sql, type Tx } from '#shared/db/pool.ts';
+import { storedJson } from '#shared/db/stored-json.ts';
 
 type ToolCalls = AuditVerification['tool_calls'];
 type Problem = ToolCalls['problems'][number];

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { auditTargets } from '../../contract/audit.ts';
-import type { WorkspaceTopic } from '../../contract/stream.ts';
-import { type Db, sql } from '../pool.ts';
+import { auditTargets } from '#shared/contract/audit.ts';
+import type { WorkspaceTopic } from '#shared/contract/stream.ts';
+import { type Db, sql } from '#shared/db/pool.ts';
 
 const topicRow = z.object({
   workspace_id: z.string(),

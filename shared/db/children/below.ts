@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { sql, type Tx } from '../pool.ts';
+import { sql, type Tx } from '#shared/db/pool.ts';
 
 const idRow = z.object({ id: z.string() });
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { type Db, type FragmentSqlToken, sql } from '../pool.ts';
-import { LEASE_MS, type OutboxRow, outboxRow } from '../runs/outbox.ts';
+import { type Db, type FragmentSqlToken, sql } from '#shared/db/pool.ts';
+import { LEASE_MS, type OutboxRow, outboxRow } from '#shared/db/runs/outbox.ts';
 import { noStart } from './starts.ts';
 
 /**

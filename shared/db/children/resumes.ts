@@ -1,10 +1,10 @@
 import { z } from 'zod';
-import { recordAudit } from '../audit/audit.ts';
-import { shareBudgets } from '../money/holds.ts';
-import { type Pool, sql, type Tx } from '../pool.ts';
-import { enqueue, type OutboxRow } from '../runs/outbox.ts';
-import { markRunning } from '../runs/resumes.ts';
-import { acceptsWorkOf } from '../runs/row.ts';
+import { recordAudit } from '#shared/db/audit/audit.ts';
+import { shareBudgets } from '#shared/db/money/holds.ts';
+import { type Pool, sql, type Tx } from '#shared/db/pool.ts';
+import { enqueue, type OutboxRow } from '#shared/db/runs/outbox.ts';
+import { markRunning } from '#shared/db/runs/resumes.ts';
+import { acceptsWorkOf } from '#shared/db/runs/row.ts';
 import type { ChildStep } from './steps.ts';
 
 const parentRow = z.object({

@@ -1,5 +1,5 @@
-import { type Db, type FragmentSqlToken, sql } from '../pool.ts';
-import { LEASE_MS, type OutboxRow, outboxRow } from '../runs/outbox.ts';
+import { type Db, type FragmentSqlToken, sql } from '#shared/db/pool.ts';
+import { LEASE_MS, type OutboxRow, outboxRow } from '#shared/db/runs/outbox.ts';
 
 /**
  * Runs that start runs multiply, and servers and workers would do their bookkeeping before that of other workspaces. So a

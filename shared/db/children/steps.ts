@@ -1,18 +1,18 @@
 import { z } from 'zod';
-import type { PolicyVerdict } from '../../contract/governance.ts';
-import type { FailureDetails, PendingWrites } from '../../execution.ts';
-import type { ErrorKind } from '../../graph/caught-error.ts';
-import type { ChildPlace } from '../../graph/child-step.ts';
-import type { Json, JsonObject } from '../../json.ts';
-import { recordStepVerdict, verdictEvents } from '../audit/governance.ts';
-import { type Pool, sql, type Tx } from '../pool.ts';
-import { appendFrames, writePending } from '../runs/log.ts';
-import { startedFrame } from '../runs/pending-writes.ts';
-import { acceptsWorkOf, phaseMs } from '../runs/row.ts';
-import { agentColumns, agentValues, readOutcome, verdictsKept } from '../runs/steps.ts';
-import { framedKey } from '../steps/done.ts';
-import type { StreamFrame } from '../../contract/stream.ts';
-import { storedJson } from '../stored-json.ts';
+import type { PolicyVerdict } from '#shared/contract/governance.ts';
+import type { FailureDetails, PendingWrites } from '#shared/execution.ts';
+import type { ErrorKind } from '#shared/graph/caught-error.ts';
+import type { ChildPlace } from '#shared/graph/child-step.ts';
+import type { Json, JsonObject } from '#shared/json.ts';
+import { recordStepVerdict, verdictEvents } from '#shared/db/audit/governance.ts';
+import { type Pool, sql, type Tx } from '#shared/db/pool.ts';
+import { appendFrames, writePending } from '#shared/db/runs/log.ts';
+import { startedFrame } from '#shared/db/runs/pending-writes.ts';
+import { acceptsWorkOf, phaseMs } from '#shared/db/runs/row.ts';
+import { agentColumns, agentValues, readOutcome, verdictsKept } from '#shared/db/runs/steps.ts';
+import { framedKey } from '#shared/db/steps/done.ts';
+import type { StreamFrame } from '#shared/contract/stream.ts';
+import { storedJson } from '#shared/db/stored-json.ts';
 
 /**
  * The steps that wait for a run of their own, their child. Each change locks the run of the step first, and checks that

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { type Change, changeSchema } from '../../contract/data/change.ts';
-import { type Db, sql } from '../pool.ts';
+import { type Change, changeSchema } from '#shared/contract/data/change.ts';
+import { type Db, sql } from '#shared/db/pool.ts';
 import {
   depthOf,
   ofEntity,

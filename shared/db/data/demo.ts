@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import type { FeedInput } from '../../contract/data/feed.ts';
-import type { SourceInput } from '../../contract/data/source.ts';
-import { newId } from '../../crypto/ids.ts';
-import { sql, type Tx } from '../pool.ts';
+import type { FeedInput } from '#shared/contract/data/feed.ts';
+import type { SourceInput } from '#shared/contract/data/source.ts';
+import { newId } from '#shared/crypto/ids.ts';
+import { sql, type Tx } from '#shared/db/pool.ts';
 
 /** Whether a workspace has demo feeds or sources. */
 export async function hasDemoData(tx: Tx, workspaceId: string): Promise<boolean> {

@@ -1,14 +1,14 @@
 import { z } from 'zod';
-import type { Change } from '../../contract/data/change.ts';
+import type { Change } from '#shared/contract/data/change.ts';
 import {
   type Entity,
   entitySchema,
   type EntityVersion,
   entityVersionSchema,
-} from '../../contract/data/entity.ts';
-import { notFound } from '../../errors.ts';
-import type { ListPosition } from '../../crypto/data-cursors.ts';
-import { type Db, type FragmentSqlToken, sql } from '../pool.ts';
+} from '#shared/contract/data/entity.ts';
+import { notFound } from '#shared/errors.ts';
+import type { ListPosition } from '#shared/crypto/data-cursors.ts';
+import { type Db, type FragmentSqlToken, sql } from '#shared/db/pool.ts';
 import { listChangesOf } from './changes.ts';
 import {
   confidenceClass,

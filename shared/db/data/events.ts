@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { type IntelligenceEvent, intelligenceEventSchema } from '../../contract/data/event.ts';
-import { notFound } from '../../errors.ts';
-import { type Db, sql, type Tx } from '../pool.ts';
+import { type IntelligenceEvent, intelligenceEventSchema } from '#shared/contract/data/event.ts';
+import { notFound } from '#shared/errors.ts';
+import { type Db, sql, type Tx } from '#shared/db/pool.ts';
 import {
   confidenceClass,
   depthOf,

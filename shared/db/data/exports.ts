@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import { entitySchema } from '../../contract/data/entity.ts';
-import { intelligenceEventSchema } from '../../contract/data/event.ts';
-import { type ExportKind, MAX_EXPORT_ROWS } from '../../contract/data/export.ts';
-import { notFound } from '../../errors.ts';
-import { type FragmentSqlToken, inSnapshot, type Pool, sql, type Tx } from '../pool.ts';
+import { entitySchema } from '#shared/contract/data/entity.ts';
+import { intelligenceEventSchema } from '#shared/contract/data/event.ts';
+import { type ExportKind, MAX_EXPORT_ROWS } from '#shared/contract/data/export.ts';
+import { notFound } from '#shared/errors.ts';
+import { type FragmentSqlToken, inSnapshot, type Pool, sql, type Tx } from '#shared/db/pool.ts';
 import { ofScope, type RecordScope, scopesOf, walkedFar } from './lists.ts';
 
 /** Rows in memory at a time. */

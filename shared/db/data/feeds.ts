@@ -1,22 +1,22 @@
 import { z } from 'zod';
-import type { Actor } from '../../actor.ts';
-import { jsonObject, type OffsetPage } from '../../contract/common.ts';
+import type { Actor } from '#shared/actor.ts';
+import { jsonObject, type OffsetPage } from '#shared/contract/common.ts';
 import {
   type Feed,
   type FeedDetail,
   type FeedInput,
   feedStatuses,
   type FeedUpdate,
-} from '../../contract/data/feed.ts';
-import { notFound } from '../../errors.ts';
-import type { JsonObject } from '../../json.ts';
-import { etagOf } from '../../crypto/etags.ts';
-import { newId } from '../../crypto/ids.ts';
-import { recordAudit } from '../audit/audit.ts';
-import { offsetClause } from '../cursor.ts';
-import { type Db, type Pool, sql } from '../pool.ts';
-import { requireRoom } from '../people/limits.ts';
-import { queueEvents } from '../deliveries/outbound-events.ts';
+} from '#shared/contract/data/feed.ts';
+import { notFound } from '#shared/errors.ts';
+import type { JsonObject } from '#shared/json.ts';
+import { etagOf } from '#shared/crypto/etags.ts';
+import { newId } from '#shared/crypto/ids.ts';
+import { recordAudit } from '#shared/db/audit/audit.ts';
+import { offsetClause } from '#shared/db/cursor.ts';
+import { type Db, type Pool, sql } from '#shared/db/pool.ts';
+import { requireRoom } from '#shared/db/people/limits.ts';
+import { queueEvents } from '#shared/db/deliveries/outbound-events.ts';
 import { lockForWrite } from './write-lock.ts';
 
 /** Records deleted per transaction, with all rows that reference them. */

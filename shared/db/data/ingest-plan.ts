@@ -1,8 +1,8 @@
-import type { EntityRecord, EventRecord, IngestRecord } from '../../contract/data/ingest.ts';
-import { isVerified, wasLookedAt } from '../../contract/data/envelope.ts';
-import type { Json, JsonObject } from '../../json.ts';
-import { newId } from '../../crypto/ids.ts';
-import type { OutboundEvent } from '../deliveries/outbound-events.ts';
+import type { EntityRecord, EventRecord, IngestRecord } from '#shared/contract/data/ingest.ts';
+import { isVerified, wasLookedAt } from '#shared/contract/data/envelope.ts';
+import type { Json, JsonObject } from '#shared/json.ts';
+import { newId } from '#shared/crypto/ids.ts';
+import type { OutboundEvent } from '#shared/db/deliveries/outbound-events.ts';
 import {
   contentHash,
   type Difference,

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { jsonObject } from '../../contract/common.ts';
-import { conflict, notFound } from '../../errors.ts';
-import { sql, type Tx } from '../pool.ts';
+import { jsonObject } from '#shared/contract/common.ts';
+import { conflict, notFound } from '#shared/errors.ts';
+import { sql, type Tx } from '#shared/db/pool.ts';
 import {
   type BatchFeed,
   type BatchOutcome,
@@ -11,7 +11,7 @@ import {
   type NumberedRecord,
   planBatch,
 } from './ingest-plan.ts';
-import { queueEvents } from '../deliveries/outbound-events.ts';
+import { queueEvents } from '#shared/db/deliveries/outbound-events.ts';
 import { contentHash, type EntityContent, entityContent } from './record-content.ts';
 import { lockForWrite } from './write-lock.ts';
 

@@ -1,20 +1,20 @@
 import { z } from 'zod';
-import type { Actor } from '../../actor.ts';
-import type { OffsetPage } from '../../contract/common.ts';
+import type { Actor } from '#shared/actor.ts';
+import type { OffsetPage } from '#shared/contract/common.ts';
 import {
   type DataKey,
   type DataKeyInput,
   dataKeyPrefixes,
   dataKeySchema,
-} from '../../contract/data/key.ts';
-import { notFound } from '../../errors.ts';
-import { newApiKeySecret } from '../../crypto/api-key-secrets.ts';
-import { withEtag } from '../../crypto/etags.ts';
-import { newId } from '../../crypto/ids.ts';
-import { recordAudit } from '../audit/audit.ts';
-import { offsetClause } from '../cursor.ts';
-import { type Db, type Pool, sql, type Tx } from '../pool.ts';
-import { requireRoom } from '../people/limits.ts';
+} from '#shared/contract/data/key.ts';
+import { notFound } from '#shared/errors.ts';
+import { newApiKeySecret } from '#shared/crypto/api-key-secrets.ts';
+import { withEtag } from '#shared/crypto/etags.ts';
+import { newId } from '#shared/crypto/ids.ts';
+import { recordAudit } from '#shared/db/audit/audit.ts';
+import { offsetClause } from '#shared/db/cursor.ts';
+import { type Db, type Pool, sql, type Tx } from '#shared/db/pool.ts';
+import { requireRoom } from '#shared/db/people/limits.ts';
 
 const keyRow = dataKeySchema
   .omit({ etag: true })

@@ -1,5 +1,5 @@
-import type { ListPosition } from '../../crypto/data-cursors.ts';
-import { type FragmentSqlToken, sql } from '../pool.ts';
+import type { ListPosition } from '#shared/crypto/data-cursors.ts';
+import { type FragmentSqlToken, sql } from '#shared/db/pool.ts';
 
 /** The rows visible to a statement: keys of the data API see rows of their mode. */
 export interface RecordScope {

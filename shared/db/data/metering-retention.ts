@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { thisMonth } from '../month.ts';
-import { type Db, sql } from '../pool.ts';
+import { thisMonth } from '#shared/db/month.ts';
+import { type Db, sql } from '#shared/db/pool.ts';
 
 /** A year and a month, for comparisons with the previous year and for disputes. */
 const CHARGES_KEPT_DAYS = 400;

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
-import { type PlanName, planNames, plans } from '../../plans.ts';
-import { noteTransaction, transactionId } from '../commit-outcome.ts';
-import { thisMonth } from '../month.ts';
-import { type Db, type Pool, refusalOf, sql, syncCommit } from '../pool.ts';
+import { type PlanName, planNames, plans } from '#shared/plans.ts';
+import { noteTransaction, transactionId } from '#shared/db/commit-outcome.ts';
+import { thisMonth } from '#shared/db/month.ts';
+import { type Db, type Pool, refusalOf, sql, syncCommit } from '#shared/db/pool.ts';
 
 /** `limit` null: unlimited. Requests that were refused because of an exhausted allowance count as used. */
 export interface Allowance {

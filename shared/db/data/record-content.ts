@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
-import type { EntityRecord, EventRecord } from '../../contract/data/ingest.ts';
-import { canonicalJson } from '../../values/canonical-json.ts';
-import type { Json, JsonObject } from '../../json.ts';
+import type { EntityRecord, EventRecord } from '#shared/contract/data/ingest.ts';
+import { canonicalJson } from '#shared/values/canonical-json.ts';
+import type { Json, JsonObject } from '#shared/json.ts';
 
 /** The content of a record, without its observation times. A change creates a new version. */
 export interface EntityContent {

@@ -1,24 +1,24 @@
 import { z } from 'zod';
-import type { Actor } from '../../actor.ts';
-import type { OffsetPage } from '../../contract/common.ts';
+import type { Actor } from '#shared/actor.ts';
+import type { OffsetPage } from '#shared/contract/common.ts';
 import {
   type SourceDetail,
   sourceHealths,
   type SourceInput,
   type SourceReport,
   type SourceUpdate,
-} from '../../contract/data/source.ts';
-import { notFound } from '../../errors.ts';
-import type { JsonObject } from '../../json.ts';
-import { withEtag } from '../../crypto/etags.ts';
-import { newId } from '../../crypto/ids.ts';
-import { recordAudit } from '../audit/audit.ts';
-import { offsetClause } from '../cursor.ts';
-import { type Db, type Pool, sql, type Tx } from '../pool.ts';
-import { thisMonth } from '../month.ts';
-import { queueEvents } from '../deliveries/outbound-events.ts';
+} from '#shared/contract/data/source.ts';
+import { notFound } from '#shared/errors.ts';
+import type { JsonObject } from '#shared/json.ts';
+import { withEtag } from '#shared/crypto/etags.ts';
+import { newId } from '#shared/crypto/ids.ts';
+import { recordAudit } from '#shared/db/audit/audit.ts';
+import { offsetClause } from '#shared/db/cursor.ts';
+import { type Db, type Pool, sql, type Tx } from '#shared/db/pool.ts';
+import { thisMonth } from '#shared/db/month.ts';
+import { queueEvents } from '#shared/db/deliveries/outbound-events.ts';
 import { lockForWrite } from './write-lock.ts';
-import { requireRoom } from '../people/limits.ts';
+import { requireRoom } from '#shared/db/people/limits.ts';
 
 /** This many failures in a row make a source `failed`. */
 const FAILURES_TO_FAIL = 3;

@@ -1,10 +1,10 @@
 import { z } from 'zod';
-import { dataKeyModes } from '../../contract/data/envelope.ts';
-import type { DataUsage, WorkspaceDataUsage } from '../../contract/data/usage.ts';
-import { notFound } from '../../errors.ts';
-import { planNames, plans } from '../../plans.ts';
-import { thisMonth } from '../month.ts';
-import { type Db, sql } from '../pool.ts';
+import { dataKeyModes } from '#shared/contract/data/envelope.ts';
+import type { DataUsage, WorkspaceDataUsage } from '#shared/contract/data/usage.ts';
+import { notFound } from '#shared/errors.ts';
+import { planNames, plans } from '#shared/plans.ts';
+import { thisMonth } from '#shared/db/month.ts';
+import { type Db, sql } from '#shared/db/pool.ts';
 
 const KEYS_SHOWN = 200;
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { sql, type Tx } from '../pool.ts';
+import { sql, type Tx } from '#shared/db/pool.ts';
 
 /**
  * Serializes the writers of a workspace's records: waits for the current one, and blocks others until the commit.

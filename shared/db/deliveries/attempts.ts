@@ -3,9 +3,9 @@ import {
   FAILING_AFTER,
   MAX_DELIVERY_ATTEMPTS,
   outboundEventTypes,
-} from '../../contract/data/outbound.ts';
-import { type Db, sql } from '../pool.ts';
-import { thisMonth } from '../month.ts';
+} from '#shared/contract/data/outbound.ts';
+import { type Db, sql } from '#shared/db/pool.ts';
+import { thisMonth } from '#shared/db/month.ts';
 
 /** Identifies one cycle of a delivery. */
 export interface DeliveryRound {

@@ -6,12 +6,12 @@ import {
   deliveryStatuses,
   type Redelivered,
   type RedeliverRange,
-} from '../../contract/data/outbound.ts';
-import { conflict, notFound } from '../../errors.ts';
-import { storedTime } from '../../time.ts';
-import { type Db, type Pool, sql, type Tx } from '../pool.ts';
+} from '#shared/contract/data/outbound.ts';
+import { conflict, notFound } from '#shared/errors.ts';
+import { storedTime } from '#shared/time.ts';
+import { type Db, type Pool, sql, type Tx } from '#shared/db/pool.ts';
 import { auditEndpoint, type EndpointCaller, lockEndpoint, readEndpoint } from './endpoints.ts';
-import { type Page, pageOf, type PageRequest } from '../data/lists.ts';
+import { type Page, pageOf, type PageRequest } from '#shared/db/data/lists.ts';
 import { MAX_PENDING, queuePing } from './outbound-events.ts';
 
 const deliveryColumns = sql.fragment`

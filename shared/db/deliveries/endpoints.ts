@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import type { AuditAction } from '../../contract/audit.ts';
-import type { OffsetPage } from '../../contract/common.ts';
+import type { AuditAction } from '#shared/contract/audit.ts';
+import type { OffsetPage } from '#shared/contract/common.ts';
 import {
   type DataEndpoint,
   type DataEndpointInput,
@@ -8,16 +8,16 @@ import {
   type EndpointUpdate,
   runEventTypes,
   SECRET_OVERLAP_HOURS,
-} from '../../contract/data/outbound.ts';
-import { notFound } from '../../errors.ts';
-import type { JsonObject } from '../../json.ts';
-import { withEtag } from '../../crypto/etags.ts';
-import { newId } from '../../crypto/ids.ts';
-import { recordAudit } from '../audit/audit.ts';
-import { offsetClause } from '../cursor.ts';
-import { type Db, type Pool, sql, type Tx } from '../pool.ts';
-import type { ReaderScope } from '../data/lists.ts';
-import { requireRoom } from '../people/limits.ts';
+} from '#shared/contract/data/outbound.ts';
+import { notFound } from '#shared/errors.ts';
+import type { JsonObject } from '#shared/json.ts';
+import { withEtag } from '#shared/crypto/etags.ts';
+import { newId } from '#shared/crypto/ids.ts';
+import { recordAudit } from '#shared/db/audit/audit.ts';
+import { offsetClause } from '#shared/db/cursor.ts';
+import { type Db, type Pool, sql, type Tx } from '#shared/db/pool.ts';
+import type { ReaderScope } from '#shared/db/data/lists.ts';
+import { requireRoom } from '#shared/db/people/limits.ts';
 
 /** Concurrent attempts of one endpoint, over all workers. */
 const SLOTS = 8;

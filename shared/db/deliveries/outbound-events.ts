@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import type { OutboundEventType } from '../../contract/data/outbound.ts';
-import type { JsonObject } from '../../json.ts';
-import { newId } from '../../crypto/ids.ts';
-import { type Db, type FragmentSqlToken, sql } from '../pool.ts';
+import type { OutboundEventType } from '#shared/contract/data/outbound.ts';
+import type { JsonObject } from '#shared/json.ts';
+import { newId } from '#shared/crypto/ids.ts';
+import { type Db, type FragmentSqlToken, sql } from '#shared/db/pool.ts';
 
 /** An event for the subscribed webhook endpoints of a workspace. */
 export interface OutboundEvent {

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { outboundEventTypes } from '../../contract/data/outbound.ts';
-import { type Db, sql } from '../pool.ts';
+import { outboundEventTypes } from '#shared/contract/data/outbound.ts';
+import { type Db, sql } from '#shared/db/pool.ts';
 
 /**
  * Deliveries wait here until their execution starts. Deliveries of an endpoint are taken oldest first, at most as many

@@ -1,6 +1,6 @@
-import type { RunEventType } from '../../contract/data/outbound.ts';
-import { newId } from '../../crypto/ids.ts';
-import { type FragmentSqlToken, sql } from '../pool.ts';
+import type { RunEventType } from '#shared/contract/data/outbound.ts';
+import { newId } from '#shared/crypto/ids.ts';
+import { type FragmentSqlToken, sql } from '#shared/db/pool.ts';
 import { queueCtes } from './outbound-events.ts';
 
 /**

@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import type { EvaluationCheck } from '../../contract/graph.ts';
-import { rehearsalFields, rehearsalSchema } from '../../contract/fork.ts';
-import type { Json, JsonObject } from '../../json.ts';
-import { type Db, jsonOrNull, sql, type Tx } from '../pool.ts';
-import { storedJson } from '../stored-json.ts';
+import type { EvaluationCheck } from '#shared/contract/graph.ts';
+import { rehearsalFields, rehearsalSchema } from '#shared/contract/fork.ts';
+import type { Json, JsonObject } from '#shared/json.ts';
+import { type Db, jsonOrNull, sql, type Tx } from '#shared/db/pool.ts';
+import { storedJson } from '#shared/db/stored-json.ts';
 
 /** An experiment is a job (`shared/db/jobs`) with the same id, a candidate, and the runs to rehearse. */
 

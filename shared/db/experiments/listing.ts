@@ -1,10 +1,10 @@
 import { z } from 'zod';
-import type { ListedExperiment } from '../../contract/experiment.ts';
-import { jobStatuses } from '../../contract/job.ts';
-import { notFound } from '../../errors.ts';
-import { toDollars } from '../../money.ts';
-import { decodeCursor, pageOf } from '../cursor.ts';
-import { type Db, sql } from '../pool.ts';
+import type { ListedExperiment } from '#shared/contract/experiment.ts';
+import { jobStatuses } from '#shared/contract/job.ts';
+import { notFound } from '#shared/errors.ts';
+import { toDollars } from '#shared/money.ts';
+import { decodeCursor, pageOf } from '#shared/db/cursor.ts';
+import { type Db, sql } from '#shared/db/pool.ts';
 import { spentMicros } from './experiments.ts';
 import { summaryJson, summaryShape, toExperimentSummary } from './results.ts';
 

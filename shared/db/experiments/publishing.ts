@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { conflict } from '../../errors.ts';
-import { jsonDigest } from '../../crypto/json-digest.ts';
-import type { Json, JsonObject } from '../../json.ts';
-import { sql, type Tx } from '../pool.ts';
+import { conflict } from '#shared/errors.ts';
+import { jsonDigest } from '#shared/crypto/json-digest.ts';
+import type { Json, JsonObject } from '#shared/json.ts';
+import { sql, type Tx } from '#shared/db/pool.ts';
 
 /** What is tried and published: a graph, and the schema of its input. */
 interface Content {

@@ -3,14 +3,14 @@ import {
   type ComparedRun,
   experimentOutcomes,
   type ExperimentSummary,
-} from '../../contract/experiment.ts';
-import { cursorsOf } from '../cursor.ts';
-import { badnessOf, type Comparison, type Outcome } from '../../graph/experiments/comparison.ts';
-import { intervalOf } from '../../graph/experiments/interval.ts';
-import { MICROS_PER_DOLLAR, toDollars } from '../../money.ts';
-import { type Db, sql, type Tx } from '../pool.ts';
+} from '#shared/contract/experiment.ts';
+import { cursorsOf } from '#shared/db/cursor.ts';
+import { badnessOf, type Comparison, type Outcome } from '#shared/graph/experiments/comparison.ts';
+import { intervalOf } from '#shared/graph/experiments/interval.ts';
+import { MICROS_PER_DOLLAR, toDollars } from '#shared/money.ts';
+import { type Db, sql, type Tx } from '#shared/db/pool.ts';
 import type { Figures } from './figures.ts';
-import { storedJson } from '../stored-json.ts';
+import { storedJson } from '#shared/db/stored-json.ts';
 
 /** What one rehearsal has shown. */
 export interface RunResult {

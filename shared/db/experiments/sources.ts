@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { MAX_EXPERIMENT_RUNS } from '../../contract/experiment.ts';
-import { AppError } from '../../errors.ts';
-import { type Db, sql } from '../pool.ts';
-import type { WorkflowScope } from '../workflows/workflows.ts';
+import { MAX_EXPERIMENT_RUNS } from '#shared/contract/experiment.ts';
+import { AppError } from '#shared/errors.ts';
+import { type Db, sql } from '#shared/db/pool.ts';
+import type { WorkflowScope } from '#shared/db/workflows/workflows.ts';
 
 const idRow = z.object({ id: z.string() });
 

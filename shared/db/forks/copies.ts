@@ -1,4 +1,4 @@
-import { sql, type FragmentSqlToken } from '../pool.ts';
+import { sql, type FragmentSqlToken } from '#shared/db/pool.ts';
 
 /** What a run takes over from the run that it starts from. */
 export interface ForkCopies {

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { AppError } from '../../errors.ts';
-import { type Db, sql } from '../pool.ts';
+import { AppError } from '#shared/errors.ts';
+import { type Db, sql } from '#shared/db/pool.ts';
 
 /** A node in a run, and perhaps which of its steps. */
 export interface NodeInRun {

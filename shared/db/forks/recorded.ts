@@ -1,11 +1,11 @@
 import { z } from 'zod';
-import { rehearsalSchema } from '../../contract/fork.ts';
-import { type ErrorKind, errorKinds } from '../../graph/caught-error.ts';
-import type { Json, JsonObject } from '../../json.ts';
-import { canonicalJson } from '../../values/canonical-json.ts';
-import { type RecordedCall, turnKey } from '../../agents/turn-record.ts';
-import { type Db, type FragmentSqlToken, sql } from '../pool.ts';
-import { storedJson } from '../stored-json.ts';
+import { rehearsalSchema } from '#shared/contract/fork.ts';
+import { type ErrorKind, errorKinds } from '#shared/graph/caught-error.ts';
+import type { Json, JsonObject } from '#shared/json.ts';
+import { canonicalJson } from '#shared/values/canonical-json.ts';
+import { type RecordedCall, turnKey } from '#shared/agents/turn-record.ts';
+import { type Db, type FragmentSqlToken, sql } from '#shared/db/pool.ts';
+import { storedJson } from '#shared/db/stored-json.ts';
 
 /** What the record of a run has for a step of its rehearsal or its fork. */
 export interface RecordedStep {

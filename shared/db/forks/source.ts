@@ -1,14 +1,14 @@
 import { z } from 'zod';
-import { graphSchema } from '../../contract/graph.ts';
-import { decidedByKinds } from '../../contract/gate.ts';
-import { AppError, notFound } from '../../errors.ts';
-import type { RecordedTexts } from '../../graph/forks/plan.ts';
-import { decidedByKind } from '../gates/gate-records.ts';
-import { type Db, sql } from '../pool.ts';
-import { hasResult, readCaught, readEndOrder } from '../runs/restart.ts';
-import type { JsonObject } from '../../json.ts';
-import { storedJson } from '../stored-json.ts';
-import { startsRun } from '../runs/step-records.ts';
+import { graphSchema } from '#shared/contract/graph.ts';
+import { decidedByKinds } from '#shared/contract/gate.ts';
+import { AppError, notFound } from '#shared/errors.ts';
+import type { RecordedTexts } from '#shared/graph/forks/plan.ts';
+import { decidedByKind } from '#shared/db/gates/gate-records.ts';
+import { type Db, sql } from '#shared/db/pool.ts';
+import { hasResult, readCaught, readEndOrder } from '#shared/db/runs/restart.ts';
+import type { JsonObject } from '#shared/json.ts';
+import { storedJson } from '#shared/db/stored-json.ts';
+import { startsRun } from '#shared/db/runs/step-records.ts';
 
 const jsonInput = storedJson<JsonObject>();
 

@@ -1,9 +1,14 @@
 import { z } from 'zod';
-import type { RunEventType } from '../../contract/data/outbound.ts';
-import { newId } from '../../crypto/ids.ts';
-import { queueCtes } from '../deliveries/outbound-events.ts';
-import { eventTime, isWanted, runEventColumns, runOfEvent } from '../deliveries/run-events.ts';
-import { type FragmentSqlToken, sql, type Tx } from '../pool.ts';
+import type { RunEventType } from '#shared/contract/data/outbound.ts';
+import { newId } from '#shared/crypto/ids.ts';
+import { queueCtes } from '#shared/db/deliveries/outbound-events.ts';
+import {
+  eventTime,
+  isWanted,
+  runEventColumns,
+  runOfEvent,
+} from '#shared/db/deliveries/run-events.ts';
+import { type FragmentSqlToken, sql, type Tx } from '#shared/db/pool.ts';
 
 /** The events of gates: `run.paused` for the gate that waits longest, `approval.requested` for each that opens. */
 export interface Announcement {

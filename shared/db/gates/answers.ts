@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { type GateDecision, withoutNulls } from '../../gate-decision.ts';
-import type { JsonObject } from '../../json.ts';
-import { type Pool, sql, type Tx } from '../pool.ts';
-import { storedJson } from '../stored-json.ts';
+import { type GateDecision, withoutNulls } from '#shared/gate-decision.ts';
+import type { JsonObject } from '#shared/json.ts';
+import { type Pool, sql, type Tx } from '#shared/db/pool.ts';
+import { storedJson } from '#shared/db/stored-json.ts';
 
 const decisionRow = z.object({
   step_key: z.string(),

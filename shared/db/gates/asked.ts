@@ -5,14 +5,14 @@ import {
   gateKinds,
   gateStatuses,
   type GateVote,
-} from '../../contract/gate.ts';
-import type { Graph } from '../../contract/graph.ts';
-import type { GateProgress, GateSettings } from '../../graph/gate-settings.ts';
-import type { JsonObject } from '../../json.ts';
-import { storedTime } from '../../time.ts';
-import { type Db, sql } from '../pool.ts';
+} from '#shared/contract/gate.ts';
+import type { Graph } from '#shared/contract/graph.ts';
+import type { GateProgress, GateSettings } from '#shared/graph/gate-settings.ts';
+import type { JsonObject } from '#shared/json.ts';
+import { storedTime } from '#shared/time.ts';
+import { type Db, sql } from '#shared/db/pool.ts';
 import { assigneeOf, decidedByKind, isDecidable, startersOf } from './gate-records.ts';
-import { storedJson } from '../stored-json.ts';
+import { storedJson } from '#shared/db/stored-json.ts';
 
 /** The most earlier askings of one answer. */
 const MAX_EARLIER = 10;

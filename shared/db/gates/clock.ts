@@ -1,14 +1,14 @@
 import { z } from 'zod';
-import { gateKinds, type GateVote } from '../../contract/gate.ts';
-import type { GateCheck } from '../../execution.ts';
-import type { GateDecision } from '../../gate-decision.ts';
-import type { JsonObject } from '../../json.ts';
-import { timeoutReason } from '../../rejection.ts';
-import { recordAudit } from '../audit/audit.ts';
-import { type Pool, sql, type Tx } from '../pool.ts';
-import { queueAlert } from '../runs/outbox.ts';
-import { acceptsWorkOf } from '../runs/row.ts';
-import { storedJson } from '../stored-json.ts';
+import { gateKinds, type GateVote } from '#shared/contract/gate.ts';
+import type { GateCheck } from '#shared/execution.ts';
+import type { GateDecision } from '#shared/gate-decision.ts';
+import type { JsonObject } from '#shared/json.ts';
+import { timeoutReason } from '#shared/rejection.ts';
+import { recordAudit } from '#shared/db/audit/audit.ts';
+import { type Pool, sql, type Tx } from '#shared/db/pool.ts';
+import { queueAlert } from '#shared/db/runs/outbox.ts';
+import { acceptsWorkOf } from '#shared/db/runs/row.ts';
+import { storedJson } from '#shared/db/stored-json.ts';
 import { readDecisions } from './answers.ts';
 import { closeGate } from './close.ts';
 

@@ -1,11 +1,11 @@
 import { z } from 'zod';
-import type { gateKinds, GateVote } from '../../contract/gate.ts';
-import { withoutNulls } from '../../gate-decision.ts';
-import type { JsonObject } from '../../json.ts';
-import { rejectedCall, rejectionError, timeoutError } from '../../rejection.ts';
-import { jsonOrNull, sql, type Tx } from '../pool.ts';
-import { phaseMs } from '../runs/row.ts';
-import { completedFrame, failedFrame } from '../steps/done.ts';
+import type { gateKinds, GateVote } from '#shared/contract/gate.ts';
+import { withoutNulls } from '#shared/gate-decision.ts';
+import type { JsonObject } from '#shared/json.ts';
+import { rejectedCall, rejectionError, timeoutError } from '#shared/rejection.ts';
+import { jsonOrNull, sql, type Tx } from '#shared/db/pool.ts';
+import { phaseMs } from '#shared/db/runs/row.ts';
+import { completedFrame, failedFrame } from '#shared/db/steps/done.ts';
 
 /** An open gate. The caller has locked the row of its run. */
 export interface OpenGate {

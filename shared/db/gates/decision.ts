@@ -1,6 +1,6 @@
-import type { Actor } from '../../actor.ts';
-import type { GateAnswer, GateChoice } from '../../gate-decision.ts';
-import type { JsonObject } from '../../json.ts';
+import type { Actor } from '#shared/actor.ts';
+import type { GateAnswer, GateChoice } from '#shared/gate-decision.ts';
+import type { JsonObject } from '#shared/json.ts';
 
 export interface Decision extends GateChoice, GateAnswer {
   actor: Actor;

@@ -1,11 +1,11 @@
 import { z } from 'zod';
-import type { GateVote } from '../../contract/gate.ts';
-import { AppError, conflict, forbiddenWithout, notFound } from '../../errors.ts';
-import { withoutNulls } from '../../gate-decision.ts';
-import type { JsonObject } from '../../json.ts';
-import { recordAudit } from '../audit/audit.ts';
-import { jsonOrNull, type Pool, sql, type Tx } from '../pool.ts';
-import { enqueueDecision, type OutboxRow } from '../runs/outbox.ts';
+import type { GateVote } from '#shared/contract/gate.ts';
+import { AppError, conflict, forbiddenWithout, notFound } from '#shared/errors.ts';
+import { withoutNulls } from '#shared/gate-decision.ts';
+import type { JsonObject } from '#shared/json.ts';
+import { recordAudit } from '#shared/db/audit/audit.ts';
+import { jsonOrNull, type Pool, sql, type Tx } from '#shared/db/pool.ts';
+import { enqueueDecision, type OutboxRow } from '#shared/db/runs/outbox.ts';
 import { closeGate } from './close.ts';
 import type { Decision } from './decision.ts';
 import { findGateToDecide, type GateToDecide, refusalFor } from './gate-to-decide.ts';

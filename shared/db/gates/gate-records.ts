@@ -1,16 +1,16 @@
-import type { GateVote } from '../../contract/gate.ts';
-import type { PendingGate } from '../../contract/run.ts';
-import type { GateChoice } from '../../gate-decision.ts';
+import type { GateVote } from '#shared/contract/gate.ts';
+import type { PendingGate } from '#shared/contract/run.ts';
+import type { GateChoice } from '#shared/gate-decision.ts';
 import {
   decidersOf,
   type GateProgress,
   type GateSettings,
   type MemberStanding,
   needsMember,
-} from '../../graph/gate-settings.ts';
-import { storedTime } from '../../time.ts';
-import { readStandings } from '../people/standings.ts';
-import { type Db, type FragmentSqlToken, sql } from '../pool.ts';
+} from '#shared/graph/gate-settings.ts';
+import { storedTime } from '#shared/time.ts';
+import { readStandings } from '#shared/db/people/standings.ts';
+import { type Db, type FragmentSqlToken, sql } from '#shared/db/pool.ts';
 
 /** The name of who decides a gate in the decisions of a rehearsal. */
 export const BY_REQUEST = 'the request';

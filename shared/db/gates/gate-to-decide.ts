@@ -1,12 +1,12 @@
 import { z } from 'zod';
-import type { Actor } from '../../actor.ts';
-import { roles } from '../../capabilities.ts';
-import { gateKinds, gateStatuses, type GateVote } from '../../contract/gate.ts';
-import { decidersOf, type GateSettings, refusedDecision } from '../../graph/gate-settings.ts';
-import type { JsonObject } from '../../json.ts';
-import { readStandings } from '../people/standings.ts';
-import { type Db, sql } from '../pool.ts';
-import { storedJson } from '../stored-json.ts';
+import type { Actor } from '#shared/actor.ts';
+import { roles } from '#shared/capabilities.ts';
+import { gateKinds, gateStatuses, type GateVote } from '#shared/contract/gate.ts';
+import { decidersOf, type GateSettings, refusedDecision } from '#shared/graph/gate-settings.ts';
+import type { JsonObject } from '#shared/json.ts';
+import { readStandings } from '#shared/db/people/standings.ts';
+import { type Db, sql } from '#shared/db/pool.ts';
+import { storedJson } from '#shared/db/stored-json.ts';
 import type { Decision } from './decision.ts';
 import { isChosen, startersOf } from './gate-records.ts';
 

@@ -1,22 +1,22 @@
 import { z } from 'zod';
-import { gatePage } from '../../alerts.ts';
-import { type TurnRecord, turnKey } from '../../agents/turn-record.ts';
-import type { StreamFrame } from '../../contract/stream.ts';
-import type { PauseCall } from '../../execution.ts';
-import type { GateOpening } from '../../graph/gate-opening.ts';
-import { callDigest } from '../../crypto/call-digest.ts';
-import type { GateDecision } from '../../gate-decision.ts';
+import { gatePage } from '#shared/alerts.ts';
+import { type TurnRecord, turnKey } from '#shared/agents/turn-record.ts';
+import type { StreamFrame } from '#shared/contract/stream.ts';
+import type { PauseCall } from '#shared/execution.ts';
+import type { GateOpening } from '#shared/graph/gate-opening.ts';
+import { callDigest } from '#shared/crypto/call-digest.ts';
+import type { GateDecision } from '#shared/gate-decision.ts';
 import { type Announcement, announceGates } from './announcements.ts';
 import { readDecisions } from './answers.ts';
 import { decideRecordedCalls, decideRehearsed } from './rehearsed.ts';
-import { parentNotice } from '../children/notices.ts';
-import { queueAlert } from '../runs/outbox.ts';
-import { type Pool, sql, type Tx } from '../pool.ts';
-import { appendFrames, writePending } from '../runs/log.ts';
-import { phaseMs, acceptsWorkOf } from '../runs/row.ts';
-import { anotherAttempt, startedFrame } from '../runs/pending-writes.ts';
-import { agentColumns, agentValues } from '../runs/steps.ts';
-import { storedJson } from '../stored-json.ts';
+import { parentNotice } from '#shared/db/children/notices.ts';
+import { queueAlert } from '#shared/db/runs/outbox.ts';
+import { type Pool, sql, type Tx } from '#shared/db/pool.ts';
+import { appendFrames, writePending } from '#shared/db/runs/log.ts';
+import { phaseMs, acceptsWorkOf } from '#shared/db/runs/row.ts';
+import { anotherAttempt, startedFrame } from '#shared/db/runs/pending-writes.ts';
+import { agentColumns, agentValues } from '#shared/db/runs/steps.ts';
+import { storedJson } from '#shared/db/stored-json.ts';
 
 const lockedRun = z.object({
   status: z.string(),

@@ -1,14 +1,14 @@
 import { z } from 'zod';
-import { turnKey } from '../../agents/turn-record.ts';
-import { callDigest } from '../../crypto/call-digest.ts';
-import { allowsEffect } from '../../contract/fork.ts';
-import type { GateOpening } from '../../graph/gate-opening.ts';
-import type { JsonObject } from '../../json.ts';
-import { sql, type Tx } from '../pool.ts';
-import { callCountsForFork } from '../forks/recorded.ts';
+import { turnKey } from '#shared/agents/turn-record.ts';
+import { callDigest } from '#shared/crypto/call-digest.ts';
+import { allowsEffect } from '#shared/contract/fork.ts';
+import type { GateOpening } from '#shared/graph/gate-opening.ts';
+import type { JsonObject } from '#shared/json.ts';
+import { sql, type Tx } from '#shared/db/pool.ts';
+import { callCountsForFork } from '#shared/db/forks/recorded.ts';
 import { closeGate } from './close.ts';
 import { BY_REQUEST, decidedByKind } from './gate-records.ts';
-import { storedJson } from '../stored-json.ts';
+import { storedJson } from '#shared/db/stored-json.ts';
 
 /**
  * Gates of rehearsals. No one is asked: the request decides, or the record of the rehearsed run if it asked the same.

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import type { Actor } from '../../actor.ts';
-import { capabilities } from '../../capabilities.ts';
-import { sql, type Tx } from '../pool.ts';
+import type { Actor } from '#shared/actor.ts';
+import { capabilities } from '#shared/capabilities.ts';
+import { sql, type Tx } from '#shared/db/pool.ts';
 
 /**
  * Whether the actor may still decide gates, and locks the member until the decision is written. The caller has locked the

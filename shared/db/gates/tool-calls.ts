@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { type AgentNode, graphNodeSchema } from '../../contract/graph.ts';
-import { jsonObject } from '../../contract/common.ts';
-import type { JsonObject } from '../../json.ts';
-import { type Db, sql } from '../pool.ts';
+import { type AgentNode, graphNodeSchema } from '#shared/contract/graph.ts';
+import { jsonObject } from '#shared/contract/common.ts';
+import type { JsonObject } from '#shared/json.ts';
+import { type Db, sql } from '#shared/db/pool.ts';
 
 const openCall = z.object({
   step_key: z.string(),

@@ -6,12 +6,12 @@ import {
   KEPT_BODY_BYTES,
   type ListedInboundEvent,
   refusalReasons,
-} from '../../contract/inbound-event.ts';
-import { notFound } from '../../errors.ts';
-import { storedTime } from '../../time.ts';
-import { decodeCursor, pageOf } from '../cursor.ts';
-import { type Db, sql } from '../pool.ts';
-import type { WorkflowScope } from '../workflows/workflows.ts';
+} from '#shared/contract/inbound-event.ts';
+import { notFound } from '#shared/errors.ts';
+import { storedTime } from '#shared/time.ts';
+import { decodeCursor, pageOf } from '#shared/db/cursor.ts';
+import { type Db, sql } from '#shared/db/pool.ts';
+import type { WorkflowScope } from '#shared/db/workflows/workflows.ts';
 
 /** The columns of an entry `e` in a list. */
 const listedColumns = sql.fragment`

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import type { EventOutcome, RefusalReason } from '../../contract/inbound-event.ts';
-import { type Db, type FragmentSqlToken, sql } from '../pool.ts';
-import type { RunRequest } from '../runs/run-request.ts';
+import type { EventOutcome, RefusalReason } from '#shared/contract/inbound-event.ts';
+import { type Db, type FragmentSqlToken, sql } from '#shared/db/pool.ts';
+import type { RunRequest } from '#shared/db/runs/run-request.ts';
 
 /** An inbound event as it arrived. */
 export interface ArrivedEvent {

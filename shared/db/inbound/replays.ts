@@ -4,11 +4,11 @@ import {
   type ReplayRange,
   refusalReasons,
   unverifiedReasons,
-} from '../../contract/inbound-event.ts';
-import { notFound } from '../../errors.ts';
-import type { JsonObject } from '../../json.ts';
-import { type Db, type FragmentSqlToken, sql } from '../pool.ts';
-import { storedJson } from '../stored-json.ts';
+} from '#shared/contract/inbound-event.ts';
+import { notFound } from '#shared/errors.ts';
+import type { JsonObject } from '#shared/json.ts';
+import { type Db, type FragmentSqlToken, sql } from '#shared/db/pool.ts';
+import { storedJson } from '#shared/db/stored-json.ts';
 
 const replayableRow = z.object({
   id: z.string(),

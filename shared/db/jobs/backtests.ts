@@ -4,11 +4,11 @@ import {
   backtestEffects,
   type BacktestFinding,
   MAX_FINDINGS,
-} from '../../contract/backtest.ts';
-import { asTool } from '../../tools.ts';
-import { cursorsOf } from '../cursor.ts';
-import { type Db, type FragmentSqlToken, sql, type Tx } from '../pool.ts';
-import { startsRun } from '../runs/step-records.ts';
+} from '#shared/contract/backtest.ts';
+import { asTool } from '#shared/tools.ts';
+import { cursorsOf } from '#shared/db/cursor.ts';
+import { type Db, type FragmentSqlToken, sql, type Tx } from '#shared/db/pool.ts';
+import { startsRun } from '#shared/db/runs/step-records.ts';
 
 /** The recorded steps that a backtest judges, newest runs first, and what it finds. */
 export interface StepWindow {

@@ -1,14 +1,14 @@
 import { z } from 'zod';
-import type { Actor } from '../../actor.ts';
-import { jobStatuses } from '../../contract/job.ts';
-import { newId } from '../../crypto/ids.ts';
-import { conflict, notFound } from '../../errors.ts';
-import type { Json, JsonObject } from '../../json.ts';
-import { decodeCursor, pageOf } from '../cursor.ts';
-import { requireRoom } from '../people/limits.ts';
-import { type Db, jsonOrNull, sql, type Tx } from '../pool.ts';
-import { enqueue, type OutboxRow } from '../runs/outbox.ts';
-import { storedJson } from '../stored-json.ts';
+import type { Actor } from '#shared/actor.ts';
+import { jobStatuses } from '#shared/contract/job.ts';
+import { newId } from '#shared/crypto/ids.ts';
+import { conflict, notFound } from '#shared/errors.ts';
+import type { Json, JsonObject } from '#shared/json.ts';
+import { decodeCursor, pageOf } from '#shared/db/cursor.ts';
+import { requireRoom } from '#shared/db/people/limits.ts';
+import { type Db, jsonOrNull, sql, type Tx } from '#shared/db/pool.ts';
+import { enqueue, type OutboxRow } from '#shared/db/runs/outbox.ts';
+import { storedJson } from '#shared/db/stored-json.ts';
 
 /**
  * Background jobs of every kind. The row of a job decides whether it continues, and where: an execution keeps a page

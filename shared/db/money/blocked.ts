@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import type { PolicyVerdict } from '../../contract/governance.ts';
-import { AppError } from '../../errors.ts';
-import type { JsonObject } from '../../json.ts';
-import { toDollars, usd } from '../../money.ts';
-import { refusalOf } from '../pool.ts';
+import type { PolicyVerdict } from '#shared/contract/governance.ts';
+import { AppError } from '#shared/errors.ts';
+import type { JsonObject } from '#shared/json.ts';
+import { toDollars, usd } from '#shared/money.ts';
+import { refusalOf } from '#shared/db/pool.ts';
 
 /** Why a run cannot start or continue because of a cap or a budget. */
 export interface Blocked {

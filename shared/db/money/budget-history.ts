@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import { type BudgetHistory, TOTAL_HISTORY_DAYS } from '../../contract/budget.ts';
-import { notFound } from '../../errors.ts';
-import { toDollars } from '../../money.ts';
+import { type BudgetHistory, TOTAL_HISTORY_DAYS } from '#shared/contract/budget.ts';
+import { notFound } from '#shared/errors.ts';
+import { toDollars } from '#shared/money.ts';
 import { currentWindow, windowBounds } from './budgets.ts';
-import { type Db, sql } from '../pool.ts';
+import { type Db, sql } from '#shared/db/pool.ts';
 
 const historyRow = z.object({
   limit_micros: z.number(),

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Actor } from '../../actor.ts';
+import type { Actor } from '#shared/actor.ts';
 import {
   type Budget,
   type BudgetInput,
@@ -8,19 +8,19 @@ import {
   type BudgetUpdate,
   budgetWindows,
   overrunModes,
-} from '../../contract/budget.ts';
-import type { DryRunBudget } from '../../contract/dry-run.ts';
-import type { OffsetPage } from '../../contract/common.ts';
-import { AppError, notFound } from '../../errors.ts';
-import { toDollars, toMicros } from '../../money.ts';
-import { withEtag } from '../../crypto/etags.ts';
-import { newId } from '../../crypto/ids.ts';
-import { recordAudit } from '../audit/audit.ts';
-import { offsetClause } from '../cursor.ts';
+} from '#shared/contract/budget.ts';
+import type { DryRunBudget } from '#shared/contract/dry-run.ts';
+import type { OffsetPage } from '#shared/contract/common.ts';
+import { AppError, notFound } from '#shared/errors.ts';
+import { toDollars, toMicros } from '#shared/money.ts';
+import { withEtag } from '#shared/crypto/etags.ts';
+import { newId } from '#shared/crypto/ids.ts';
+import { recordAudit } from '#shared/db/audit/audit.ts';
+import { offsetClause } from '#shared/db/cursor.ts';
 import { lockBudgets } from './holds.ts';
-import { type Db, type Pool, sql, type Tx } from '../pool.ts';
-import { keepWorkflow } from '../workflows/workflows.ts';
-import { requireRoom } from '../people/limits.ts';
+import { type Db, type Pool, sql, type Tx } from '#shared/db/pool.ts';
+import { keepWorkflow } from '#shared/db/workflows/workflows.ts';
+import { requireRoom } from '#shared/db/people/limits.ts';
 
 const budgetRow = z.object({
   id: z.string(),

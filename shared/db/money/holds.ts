@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { type Db, type FragmentSqlToken, sql, type Tx } from '../pool.ts';
+import { type Db, type FragmentSqlToken, sql, type Tx } from '#shared/db/pool.ts';
 
 /**
  * Holds of runs on block budgets, as parts of the statements that admit, charge and end runs. The counters are on the

@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import type { Actor } from '../../actor.ts';
-import type { Price } from '../../contract/price.ts';
-import { recordAudit } from '../audit/audit.ts';
-import { nextPolicyRevision } from '../audit/policies.ts';
-import { type Db, type Pool, sql } from '../pool.ts';
+import type { Actor } from '#shared/actor.ts';
+import type { Price } from '#shared/contract/price.ts';
+import { recordAudit } from '#shared/db/audit/audit.ts';
+import { nextPolicyRevision } from '#shared/db/audit/policies.ts';
+import { type Db, type Pool, sql } from '#shared/db/pool.ts';
 import { priceRow, toPrice } from './price-row.ts';
 
 /** The workspace's own prices where they differ from the built-in table, by model name. */

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { type Db, sql } from '../pool.ts';
-import type { WorkflowScope } from '../workflows/workflows.ts';
+import { type Db, sql } from '#shared/db/pool.ts';
+import type { WorkflowScope } from '#shared/db/workflows/workflows.ts';
 
 const limitsRow = z.object({ limited: z.boolean(), cap: z.number().nullable() });
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { overrunModes } from '../../contract/budget.ts';
+import { overrunModes } from '#shared/contract/budget.ts';
 import {
   admit,
   type Admittance,
@@ -8,8 +8,8 @@ import {
   isCovered,
   type RunRoom,
   type StepCost,
-} from '../../spending.ts';
-import { type Db, sql, type Tx } from '../pool.ts';
+} from '#shared/spending.ts';
+import { type Db, sql, type Tx } from '#shared/db/pool.ts';
 import {
   applyBothMoves,
   committedOf,

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { MAX_BREAKDOWN_ROWS, type UsageBreakdown } from '../../contract/usage.ts';
-import { toDollars } from '../../money.ts';
-import { type FragmentSqlToken, inSnapshot, type Pool, sql, type Tx } from '../pool.ts';
+import { MAX_BREAKDOWN_ROWS, type UsageBreakdown } from '#shared/contract/usage.ts';
+import { toDollars } from '#shared/money.ts';
+import { type FragmentSqlToken, inSnapshot, type Pool, sql, type Tx } from '#shared/db/pool.ts';
 import { allUsage } from './usage.ts';
 
 /** Whole days of a workspace: `since` is the first instant of the first, `end` the one after the last. ISO 8601. */

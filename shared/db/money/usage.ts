@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import type { MetricsOverview, Usage } from '../../contract/usage.ts';
-import { toDollars } from '../../money.ts';
-import { planNames, plans } from '../../plans.ts';
-import { addCosts } from '../people/member-stats.ts';
-import { type Db, sql, syncCommit } from '../pool.ts';
+import type { MetricsOverview, Usage } from '#shared/contract/usage.ts';
+import { toDollars } from '#shared/money.ts';
+import { planNames, plans } from '#shared/plans.ts';
+import { addCosts } from '#shared/db/people/member-stats.ts';
+import { type Db, sql, syncCommit } from '#shared/db/pool.ts';
 
 /** Deltas added to their days in one statement. */
 export const FOLD_BATCH = 2_000;

@@ -1,16 +1,16 @@
 import { z } from 'zod';
-import type { Actor } from '../../actor.ts';
-import { type Role, roles } from '../../capabilities.ts';
-import { type ApiKey, type ApiKeyInput, apiKeySchema } from '../../contract/api-key.ts';
-import type { OffsetPage } from '../../contract/common.ts';
-import { memberStatuses } from '../../contract/member.ts';
-import { AppError, notFound } from '../../errors.ts';
-import { newApiKeySecret } from '../../crypto/api-key-secrets.ts';
-import { withEtag } from '../../crypto/etags.ts';
-import { newId } from '../../crypto/ids.ts';
-import { recordAudit } from '../audit/audit.ts';
-import { offsetClause } from '../cursor.ts';
-import { type Db, type Pool, sql, type Tx } from '../pool.ts';
+import type { Actor } from '#shared/actor.ts';
+import { type Role, roles } from '#shared/capabilities.ts';
+import { type ApiKey, type ApiKeyInput, apiKeySchema } from '#shared/contract/api-key.ts';
+import type { OffsetPage } from '#shared/contract/common.ts';
+import { memberStatuses } from '#shared/contract/member.ts';
+import { AppError, notFound } from '#shared/errors.ts';
+import { newApiKeySecret } from '#shared/crypto/api-key-secrets.ts';
+import { withEtag } from '#shared/crypto/etags.ts';
+import { newId } from '#shared/crypto/ids.ts';
+import { recordAudit } from '#shared/db/audit/audit.ts';
+import { offsetClause } from '#shared/db/cursor.ts';
+import { type Db, type Pool, sql, type Tx } from '#shared/db/pool.ts';
 import { requireAtLeast, lockMembership } from './standing.ts';
 import { requireRoom } from './limits.ts';
 

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import type { Actor } from '../../actor.ts';
-import { roles } from '../../capabilities.ts';
-import { type Db, sql } from '../pool.ts';
+import type { Actor } from '#shared/actor.ts';
+import { roles } from '#shared/capabilities.ts';
+import { type Db, sql } from '#shared/db/pool.ts';
 
 const overrides = z.record(z.string(), z.boolean().nullable());
 

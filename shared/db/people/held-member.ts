@@ -1,10 +1,10 @@
 import { z } from 'zod';
-import type { Actor } from '../../actor.ts';
-import { notFound } from '../../errors.ts';
-import type { JsonObject } from '../../json.ts';
-import { recordAudit } from '../audit/audit.ts';
+import type { Actor } from '#shared/actor.ts';
+import { notFound } from '#shared/errors.ts';
+import type { JsonObject } from '#shared/json.ts';
+import { recordAudit } from '#shared/db/audit/audit.ts';
 import { memberColumns, memberRow, type MemberRow } from './members.ts';
-import { sql, type Tx } from '../pool.ts';
+import { sql, type Tx } from '#shared/db/pool.ts';
 
 export const nothing = z.object({});
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { type Db, sql } from '../pool.ts';
+import { type Db, sql } from '#shared/db/pool.ts';
 
 /**
  * Invitations that wait for their email, in `members.invite_mail_due_at`, which is cleared when the invitation is

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
-import { randomText } from '../../crypto/ids.ts';
-import { type Sealer, SealError } from '../../crypto/sealing.ts';
-import { type Db, type Pool, sql, type Tx } from '../pool.ts';
+import { randomText } from '#shared/crypto/ids.ts';
+import { type Sealer, SealError } from '#shared/crypto/sealing.ts';
+import { type Db, type Pool, sql, type Tx } from '#shared/db/pool.ts';
 
 /**
  * Invite codes. A code is checked by its SHA-256; a sealed copy is stored for as long as the code may be shown. Plain

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { type Db, sql } from '../pool.ts';
+import { type Db, sql } from '#shared/db/pool.ts';
 
 /**
  * Writes the last uses of keys. A time never decreases: across processes the latest use wins. Rows are locked in one

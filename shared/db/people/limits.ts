@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { conflict } from '../../errors.ts';
-import { type LimitedNoun, workspaceLimits } from '../../limits.ts';
-import { type FragmentSqlToken, sql, type Tx } from '../pool.ts';
+import { conflict } from '#shared/errors.ts';
+import { type LimitedNoun, workspaceLimits } from '#shared/limits.ts';
+import { type FragmentSqlToken, sql, type Tx } from '#shared/db/pool.ts';
 import { lockWorkspace } from './workspaces.ts';
 
 /** The rows that count towards each limit, of a table aliased `t`. */

@@ -5,12 +5,12 @@ import {
   heldCapabilities,
   type Role,
   roles,
-} from '../../capabilities.ts';
-import type { JsonObject } from '../../json.ts';
-import { recordAudit } from '../audit/audit.ts';
+} from '#shared/capabilities.ts';
+import type { JsonObject } from '#shared/json.ts';
+import { recordAudit } from '#shared/db/audit/audit.ts';
 import { type InviteRules, replaceInviteCode } from './invite-codes.ts';
 import type { MemberRow } from './members.ts';
-import { sql, type Tx } from '../pool.ts';
+import { sql, type Tx } from '#shared/db/pool.ts';
 import type { Operator } from './held-member.ts';
 
 /**

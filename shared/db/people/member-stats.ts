@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import type { MemberStats } from '../../contract/member.ts';
-import { notFound } from '../../errors.ts';
-import { toDollars } from '../../money.ts';
-import { listActionsOf } from '../audit/audit.ts';
-import { type Db, type FragmentSqlToken, sql } from '../pool.ts';
+import type { MemberStats } from '#shared/contract/member.ts';
+import { notFound } from '#shared/errors.ts';
+import { toDollars } from '#shared/money.ts';
+import { listActionsOf } from '#shared/db/audit/audit.ts';
+import { type Db, type FragmentSqlToken, sql } from '#shared/db/pool.ts';
 
 /**
  * Member statistics per UTC day, in `member_days`. An audit entry is counted when it gets its seal, which happens once;

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Actor } from '../../actor.ts';
+import type { Actor } from '#shared/actor.ts';
 import {
   capabilities,
   type Capability,
@@ -9,15 +9,15 @@ import {
   holds,
   type Role,
   roles,
-} from '../../capabilities.ts';
-import type { OffsetPage } from '../../contract/common.ts';
-import { type Member, type MemberDetail, memberStatuses } from '../../contract/member.ts';
-import { notFound } from '../../errors.ts';
-import { etagOf } from '../../crypto/etags.ts';
-import type { Sealer } from '../../crypto/sealing.ts';
-import { offsetClause } from '../cursor.ts';
+} from '#shared/capabilities.ts';
+import type { OffsetPage } from '#shared/contract/common.ts';
+import { type Member, type MemberDetail, memberStatuses } from '#shared/contract/member.ts';
+import { notFound } from '#shared/errors.ts';
+import { etagOf } from '#shared/crypto/etags.ts';
+import type { Sealer } from '#shared/crypto/sealing.ts';
+import { offsetClause } from '#shared/db/cursor.ts';
 import { openInviteCode } from './invite-codes.ts';
-import { type Db, sql } from '../pool.ts';
+import { type Db, sql } from '#shared/db/pool.ts';
 
 /** The columns of a member, from `members` as `m`. */
 export const memberColumns = sql.fragment`

@@ -1,5 +1,5 @@
-import type { Actor } from '../../actor.ts';
-import type { Capability, CapabilityOverrides } from '../../capabilities.ts';
+import type { Actor } from '#shared/actor.ts';
+import type { Capability, CapabilityOverrides } from '#shared/capabilities.ts';
 import type {
   InviteInput,
   Member,
@@ -7,12 +7,12 @@ import type {
   OverridesChange,
   PermissionsChange,
   RoleChange,
-} from '../../contract/member.ts';
-import { AppError, emailTaken } from '../../errors.ts';
-import { newId } from '../../crypto/ids.ts';
+} from '#shared/contract/member.ts';
+import { AppError, emailTaken } from '#shared/errors.ts';
+import { newId } from '#shared/crypto/ids.ts';
 import { type InviteRules, newInviteCode, replaceInviteCode } from './invite-codes.ts';
 import { memberColumns, memberRow, readMember, toMember } from './members.ts';
-import { type Pool, sql } from '../pool.ts';
+import { type Pool, sql } from '#shared/db/pool.ts';
 import { dropSignUp } from './sign-ins.ts';
 import { lockMembership, requireAtLeast } from './standing.ts';
 import { requireRoom } from './limits.ts';

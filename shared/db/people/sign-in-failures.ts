@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { type Db, sql } from '../pool.ts';
+import { type Db, sql } from '#shared/db/pool.ts';
 
 const WINDOW_MINUTES = 15;
 

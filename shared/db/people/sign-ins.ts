@@ -1,11 +1,11 @@
 import { z } from 'zod';
-import type { AcceptInviteInput, SignupInput } from '../../contract/session.ts';
-import { AppError } from '../../errors.ts';
-import { newId } from '../../crypto/ids.ts';
-import { recordAudit } from '../audit/audit.ts';
+import type { AcceptInviteInput, SignupInput } from '#shared/contract/session.ts';
+import { AppError } from '#shared/errors.ts';
+import { newId } from '#shared/crypto/ids.ts';
+import { recordAudit } from '#shared/db/audit/audit.ts';
 import { hashInviteCode } from './invite-codes.ts';
 import { memberColumns, memberRow, type MemberRow } from './members.ts';
-import { type Db, type Pool, sql, type Tx } from '../pool.ts';
+import { type Db, type Pool, sql, type Tx } from '#shared/db/pool.ts';
 
 /** Maximum pending sign-ups of the installation, since signing up needs no authentication. */
 const MAX_PENDING = 1_000;

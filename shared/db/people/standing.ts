@@ -1,14 +1,14 @@
 import { z } from 'zod';
-import type { Actor } from '../../actor.ts';
+import type { Actor } from '#shared/actor.ts';
 import {
   type Capability,
   firstLacking,
   heldCapabilities,
   holds,
   roles,
-} from '../../capabilities.ts';
-import { forbiddenWithout } from '../../errors.ts';
-import { sql, type Tx } from '../pool.ts';
+} from '#shared/capabilities.ts';
+import { forbiddenWithout } from '#shared/errors.ts';
+import { sql, type Tx } from '#shared/db/pool.ts';
 import { lockWorkspace } from './workspaces.ts';
 
 /**

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { roles } from '../../capabilities.ts';
-import type { MemberStanding } from '../../graph/gate-settings.ts';
-import { type Db, sql } from '../pool.ts';
+import { roles } from '#shared/capabilities.ts';
+import type { MemberStanding } from '#shared/graph/gate-settings.ts';
+import { type Db, sql } from '#shared/db/pool.ts';
 
 const standingRow = z.object({
   id: z.string(),

@@ -1,17 +1,17 @@
 import { z } from 'zod';
-import type { Actor } from '../../actor.ts';
+import type { Actor } from '#shared/actor.ts';
 import {
   capabilities,
   type Capability,
   type CapabilityOverrides,
   holds,
   type Role,
-} from '../../capabilities.ts';
-import type { MemberStatus } from '../../contract/member.ts';
-import { AppError } from '../../errors.ts';
-import type { JsonObject } from '../../json.ts';
+} from '#shared/capabilities.ts';
+import type { MemberStatus } from '#shared/contract/member.ts';
+import { AppError } from '#shared/errors.ts';
+import type { JsonObject } from '#shared/json.ts';
 import type { MemberRow } from './members.ts';
-import { type Pool, sql, type Tx } from '../pool.ts';
+import { type Pool, sql, type Tx } from '#shared/db/pool.ts';
 import { lockWorkspace } from './workspaces.ts';
 import { audit, holdMember, nothing, type Operator } from './held-member.ts';
 import { revokeOutgrownKeys } from './member-keys.ts';

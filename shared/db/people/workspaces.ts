@@ -1,13 +1,17 @@
 import { z } from 'zod';
-import type { Actor } from '../../actor.ts';
-import { roles } from '../../capabilities.ts';
-import { type Workspace, workspaceSchema, type WorkspaceUpdate } from '../../contract/workspace.ts';
-import { emailTaken, notFound } from '../../errors.ts';
-import { type PlanName, planNames } from '../../plans.ts';
-import { withEtag } from '../../crypto/etags.ts';
-import { newId } from '../../crypto/ids.ts';
-import { recordAudit } from '../audit/audit.ts';
-import { type Db, type Pool, sql, type Tx } from '../pool.ts';
+import type { Actor } from '#shared/actor.ts';
+import { roles } from '#shared/capabilities.ts';
+import {
+  type Workspace,
+  workspaceSchema,
+  type WorkspaceUpdate,
+} from '#shared/contract/workspace.ts';
+import { emailTaken, notFound } from '#shared/errors.ts';
+import { type PlanName, planNames } from '#shared/plans.ts';
+import { withEtag } from '#shared/crypto/etags.ts';
+import { newId } from '#shared/crypto/ids.ts';
+import { recordAudit } from '#shared/db/audit/audit.ts';
+import { type Db, type Pool, sql, type Tx } from '#shared/db/pool.ts';
 import { dropSignUp } from './sign-ins.ts';
 
 /** Serializes the creation of the default workspace. The number is arbitrary and must not change. */

@@ -1,12 +1,12 @@
 import { StatementTimeoutError } from 'slonik';
 import { z } from 'zod';
-import type { RunListQuery, RunSummary } from '../../contract/run.ts';
-import { AppError } from '../../errors.ts';
-import { toMicros } from '../../money.ts';
-import { decodeCursor, pageOf, toMicroseconds, toTimestamp } from '../cursor.ts';
-import { type Db, type FragmentSqlToken, type QuerySqlToken, sql } from '../pool.ts';
+import type { RunListQuery, RunSummary } from '#shared/contract/run.ts';
+import { AppError } from '#shared/errors.ts';
+import { toMicros } from '#shared/money.ts';
+import { decodeCursor, pageOf, toMicroseconds, toTimestamp } from '#shared/db/cursor.ts';
+import { type Db, type FragmentSqlToken, type QuerySqlToken, sql } from '#shared/db/pool.ts';
 import { wordsQuery } from './run-words.ts';
-import { summaryColumns, summaryRow, toSummary } from '../runs/summary.ts';
+import { summaryColumns, summaryRow, toSummary } from '#shared/db/runs/summary.ts';
 
 /** The runs of a workspace to list: the query of the API, with optional parts undefined. */
 export type RunFilter = { workspaceId: string } & RunListQuery;

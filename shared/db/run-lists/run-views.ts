@@ -1,10 +1,10 @@
 import { z } from 'zod';
-import type { Actor } from '../../actor.ts';
-import type { RunView } from '../../contract/run-view.ts';
-import { AppError, conflict, notFound } from '../../errors.ts';
-import { MAX_VIEW_NAME, MAX_VIEWS } from '../../limits.ts';
-import { lockWorkspace } from '../people/workspaces.ts';
-import { type Db, type Pool, sql } from '../pool.ts';
+import type { Actor } from '#shared/actor.ts';
+import type { RunView } from '#shared/contract/run-view.ts';
+import { AppError, conflict, notFound } from '#shared/errors.ts';
+import { MAX_VIEW_NAME, MAX_VIEWS } from '#shared/limits.ts';
+import { lockWorkspace } from '#shared/db/people/workspaces.ts';
+import { type Db, type Pool, sql } from '#shared/db/pool.ts';
 
 /** Filters of the list of runs that a member has saved. Credentials without a member have theirs in common. */
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { readableJson, searchableWords, wordsIn } from '../../values/words.ts';
-import { type FragmentSqlToken, type Pool, sql } from '../pool.ts';
+import { readableJson, searchableWords, wordsIn } from '#shared/values/words.ts';
+import { type FragmentSqlToken, type Pool, sql } from '#shared/db/pool.ts';
 
 /** Runs whose words are stored in one transaction. */
 export const WORDS_BATCH = 200;

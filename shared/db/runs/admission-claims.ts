@@ -1,13 +1,13 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
-import { AppError, conflict } from '../../errors.ts';
-import { canonicalJson } from '../../graph/diff.ts';
-import { MAX_RUN_DEPTH } from '../../limits.ts';
-import { type Db, type FragmentSqlToken, sql } from '../pool.ts';
-import type { SignatureMark } from '../workflows/webhooks.ts';
-import { readChild } from '../children/steps.ts';
+import { AppError, conflict } from '#shared/errors.ts';
+import { canonicalJson } from '#shared/graph/diff.ts';
+import { MAX_RUN_DEPTH } from '#shared/limits.ts';
+import { type Db, type FragmentSqlToken, sql } from '#shared/db/pool.ts';
+import type { SignatureMark } from '#shared/db/workflows/webhooks.ts';
+import { readChild } from '#shared/db/children/steps.ts';
 import { acceptsWorkOf } from './row.ts';
-import { thisMonth } from '../month.ts';
+import { thisMonth } from '#shared/db/month.ts';
 import { type RunRequest, storedRehearsal } from './run-request.ts';
 
 /** What the requests with one idempotency key have in common. */

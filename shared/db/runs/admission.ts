@@ -1,19 +1,19 @@
 import { UniqueIntegrityConstraintViolationError } from 'slonik';
 import { z } from 'zod';
-import type { Graph } from '../../contract/graph.ts';
-import type { RunSummary, Trigger } from '../../contract/run.ts';
-import { AppError, conflict, notFound } from '../../errors.ts';
-import { leastCostOf } from '../../graph/least-cost.ts';
-import type { JsonObject } from '../../json.ts';
-import { MAX_RUN_DEPTH } from '../../limits.ts';
-import { newId } from '../../crypto/ids.ts';
-import { planNames, plans } from '../../plans.ts';
-import { recordGovernanceEvent } from '../audit/governance.ts';
-import { placeHolds, refusedBudget, shareBudgets } from '../money/holds.ts';
-import { asBudgetError, blockedVerdict, BudgetExceeded } from '../money/blocked.ts';
+import type { Graph } from '#shared/contract/graph.ts';
+import type { RunSummary, Trigger } from '#shared/contract/run.ts';
+import { AppError, conflict, notFound } from '#shared/errors.ts';
+import { leastCostOf } from '#shared/graph/least-cost.ts';
+import type { JsonObject } from '#shared/json.ts';
+import { MAX_RUN_DEPTH } from '#shared/limits.ts';
+import { newId } from '#shared/crypto/ids.ts';
+import { planNames, plans } from '#shared/plans.ts';
+import { recordGovernanceEvent } from '#shared/db/audit/governance.ts';
+import { placeHolds, refusedBudget, shareBudgets } from '#shared/db/money/holds.ts';
+import { asBudgetError, blockedVerdict, BudgetExceeded } from '#shared/db/money/blocked.ts';
 import { LEASE_MS, type OutboxRow } from './outbox.ts';
-import { startWaits } from '../children/starts.ts';
-import { withCertainty } from '../commit-outcome.ts';
+import { startWaits } from '#shared/db/children/starts.ts';
+import { withCertainty } from '#shared/db/commit-outcome.ts';
 import {
   jsonOrNull,
   type Pool,
@@ -21,10 +21,10 @@ import {
   refusalOf,
   sql,
   type FragmentSqlToken,
-} from '../pool.ts';
-import { requireSchedule } from '../workflows/schedules.ts';
+} from '#shared/db/pool.ts';
+import { requireSchedule } from '#shared/db/workflows/schedules.ts';
 import { summaryColumns, summaryRow, toSummary } from './summary.ts';
-import { requireRunningJob } from '../jobs/jobs.ts';
+import { requireRunningJob } from '#shared/db/jobs/jobs.ts';
 import {
   claimOf,
   countedRun,
@@ -32,9 +32,9 @@ import {
   requireParent,
   uncountedRun,
 } from './admission-claims.ts';
-import { copying } from '../forks/copies.ts';
-import { startersOf } from '../gates/gate-records.ts';
-import { logging } from '../inbound/log.ts';
+import { copying } from '#shared/db/forks/copies.ts';
+import { startersOf } from '#shared/db/gates/gate-records.ts';
+import { logging } from '#shared/db/inbound/log.ts';
 import {
   type CompareChosen,
   type FindRunnable,

@@ -1,24 +1,24 @@
 import { z } from 'zod';
-import type { Actor } from '../../actor.ts';
-import type { Failure } from '../../contract/run.ts';
-import type { StreamFrame } from '../../contract/stream.ts';
-import { conflict, notFound } from '../../errors.ts';
-import type { FailedStep, FailureCall, FailureVerdict } from '../../execution.ts';
-import type { Json } from '../../json.ts';
-import { recordAudit } from '../audit/audit.ts';
+import type { Actor } from '#shared/actor.ts';
+import type { Failure } from '#shared/contract/run.ts';
+import type { StreamFrame } from '#shared/contract/stream.ts';
+import { conflict, notFound } from '#shared/errors.ts';
+import type { FailedStep, FailureCall, FailureVerdict } from '#shared/execution.ts';
+import type { Json } from '#shared/json.ts';
+import { recordAudit } from '#shared/db/audit/audit.ts';
 import { anotherAttempt } from './pending-writes.ts';
-import { recordGovernanceEvent } from '../audit/governance.ts';
-import { endEventCtes, runEventColumns } from '../deliveries/run-events.ts';
-import { closeHolds } from '../money/holds.ts';
-import { stoppedVerdict } from '../money/blocked.ts';
-import { lockBelow } from '../children/below.ts';
-import { parentNotice } from '../children/notices.ts';
-import { noStart } from '../children/starts.ts';
+import { recordGovernanceEvent } from '#shared/db/audit/governance.ts';
+import { endEventCtes, runEventColumns } from '#shared/db/deliveries/run-events.ts';
+import { closeHolds } from '#shared/db/money/holds.ts';
+import { stoppedVerdict } from '#shared/db/money/blocked.ts';
+import { lockBelow } from '#shared/db/children/below.ts';
+import { parentNotice } from '#shared/db/children/notices.ts';
+import { noStart } from '#shared/db/children/starts.ts';
 import { enqueue, enqueueLater, type OutboxRow, queueAlert } from './outbox.ts';
-import { type Pool, sql, type Tx } from '../pool.ts';
+import { type Pool, sql, type Tx } from '#shared/db/pool.ts';
 import { appendFrames, writePending } from './log.ts';
 import { closeOpenSteps, stopClocks, acceptsWorkOf } from './row.ts';
-import { storedJson } from '../stored-json.ts';
+import { storedJson } from '#shared/db/stored-json.ts';
 
 /**
  * All ends of runs other than success. Each end is one compare-and-set on the status, with its terminal frame, its event

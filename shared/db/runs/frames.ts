@@ -4,9 +4,9 @@ import {
   runEventSchema,
   type StreamFrame,
   streamFrameSchema,
-} from '../../contract/stream.ts';
-import { notFound } from '../../errors.ts';
-import { type Db, sql } from '../pool.ts';
+} from '#shared/contract/stream.ts';
+import { notFound } from '#shared/errors.ts';
+import { type Db, sql } from '#shared/db/pool.ts';
 
 /** The channel that wakes readers of frames. Its payload lists run ids; an empty one means all runs. */
 export const FRAMES_CHANNEL = 'run_frames';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import type { StreamFrame } from '../../contract/stream.ts';
-import type { PendingWrites } from '../../execution.ts';
-import { type Db, type Pool, sql } from '../pool.ts';
+import type { StreamFrame } from '#shared/contract/stream.ts';
+import type { PendingWrites } from '#shared/execution.ts';
+import { type Db, type Pool, sql } from '#shared/db/pool.ts';
 import { pendingWriteCtes, controlRows, movedFrames } from './pending-writes.ts';
 import { acceptsWorkOf } from './row.ts';
 

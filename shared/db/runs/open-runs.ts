@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { type Pool, sql } from '../pool.ts';
+import { type Pool, sql } from '#shared/db/pool.ts';
 
 const row = z.object({
   open: z.array(z.object({ status: z.string(), runs: z.number() })),

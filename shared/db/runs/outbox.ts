@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import type { AlertEvent, TestAlert } from '../../alerts.ts';
-import type { JsonObject } from '../../json.ts';
-import { type Db, type FragmentSqlToken, sql, syncCommit, type Tx } from '../pool.ts';
-import { storedJson } from '../stored-json.ts';
+import type { AlertEvent, TestAlert } from '#shared/alerts.ts';
+import type { JsonObject } from '#shared/json.ts';
+import { type Db, type FragmentSqlToken, sql, syncCommit, type Tx } from '#shared/db/pool.ts';
+import { storedJson } from '#shared/db/stored-json.ts';
 
 const outboxKinds = ['start', 'decision', 'cancel', 'resume', 'alert', 'child', 'job'] as const;
 export type OutboxKind = (typeof outboxKinds)[number];

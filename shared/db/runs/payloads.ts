@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { type Pool, sql } from '../pool.ts';
+import { type Pool, sql } from '#shared/db/pool.ts';
 
 /** Payloads that are too large for the event history, by the SHA-256 of their bytes in hexadecimal. */
 

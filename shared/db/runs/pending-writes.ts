@@ -1,8 +1,8 @@
-import type { PendingWrites } from '../../execution.ts';
-import type { StreamFrame } from '../../contract/stream.ts';
-import type { ControlStep } from '../../graph/schedule/scheduler.ts';
+import type { PendingWrites } from '#shared/execution.ts';
+import type { StreamFrame } from '#shared/contract/stream.ts';
+import type { ControlStep } from '#shared/graph/schedule/scheduler.ts';
 import type { StepFrame } from './frames.ts';
-import { type FragmentSqlToken, sql } from '../pool.ts';
+import { type FragmentSqlToken, sql } from '#shared/db/pool.ts';
 
 /**
  * The pending writes of calls, as parts of a statement. Each expects a CTE `run` with the locked row's `id`, `epoch`

@@ -1,18 +1,18 @@
 import { z } from 'zod';
-import { resultKinds } from '../../graph/kinds.ts';
-import { type CaughtError, errorKinds } from '../../graph/caught-error.ts';
-import { graphSchema } from '../../contract/graph.ts';
-import { storedRehearsal } from '../../contract/fork.ts';
-import { storedProblem } from '../../outside-json.ts';
-import { triggerSchema } from '../../contract/run.ts';
-import type { LedgerState } from '../../execution.ts';
-import { readDecisions } from '../gates/answers.ts';
+import { resultKinds } from '#shared/graph/kinds.ts';
+import { type CaughtError, errorKinds } from '#shared/graph/caught-error.ts';
+import { graphSchema } from '#shared/contract/graph.ts';
+import { storedRehearsal } from '#shared/contract/fork.ts';
+import { storedProblem } from '#shared/outside-json.ts';
+import { triggerSchema } from '#shared/contract/run.ts';
+import type { LedgerState } from '#shared/execution.ts';
+import { readDecisions } from '#shared/db/gates/answers.ts';
 import type { AdmittedRun } from './admission.ts';
-import { type Db, type Pool, sql } from '../pool.ts';
+import { type Db, type Pool, sql } from '#shared/db/pool.ts';
 import { rulesOf } from './run-request.ts';
 import { startsRun } from './step-records.ts';
-import type { JsonObject } from '../../json.ts';
-import { storedJson } from '../stored-json.ts';
+import type { JsonObject } from '#shared/json.ts';
+import { storedJson } from '#shared/db/stored-json.ts';
 
 const finishedRow = z.object({ step_key: z.string(), output: z.string() });
 const runRow = z.object({

@@ -1,13 +1,13 @@
 import { z } from 'zod';
-import type { Actor } from '../../actor.ts';
-import { AppError, conflict, notFound } from '../../errors.ts';
-import { toDollars } from '../../money.ts';
-import { recordAudit } from '../audit/audit.ts';
+import type { Actor } from '#shared/actor.ts';
+import { AppError, conflict, notFound } from '#shared/errors.ts';
+import { toDollars } from '#shared/money.ts';
+import { recordAudit } from '#shared/db/audit/audit.ts';
 import { enqueue, type OutboxRow } from './outbox.ts';
-import { recordGovernanceEvent } from '../audit/governance.ts';
-import { placeHolds, refusedBudget } from '../money/holds.ts';
-import { asBudgetError, blockedVerdict, BudgetExceeded } from '../money/blocked.ts';
-import { type Pool, sql, type Tx } from '../pool.ts';
+import { recordGovernanceEvent } from '#shared/db/audit/governance.ts';
+import { placeHolds, refusedBudget } from '#shared/db/money/holds.ts';
+import { asBudgetError, blockedVerdict, BudgetExceeded } from '#shared/db/money/blocked.ts';
+import { type Pool, sql, type Tx } from '#shared/db/pool.ts';
 
 const placeRow = z.object({
   id: z.string(),

@@ -1,4 +1,4 @@
-import { type FragmentSqlToken, sql } from '../pool.ts';
+import { type FragmentSqlToken, sql } from '#shared/db/pool.ts';
 
 /** Parts of statements that lock the run's row. They use its columns without an alias: `runs` must be the target. */
 

@@ -1,15 +1,15 @@
-import type { AuditAction } from '../../contract/audit.ts';
-import type { Actor } from '../../actor.ts';
-import type { StoredRehearsal } from '../../contract/fork.ts';
-import type { Trigger } from '../../contract/run.ts';
-import type { Graph } from '../../contract/graph.ts';
-import type { AppError } from '../../errors.ts';
-import type { Json, JsonObject } from '../../json.ts';
-import type { Db } from '../pool.ts';
-import type { ForkCopies } from '../forks/copies.ts';
-import type { CurrentGraph } from '../workflows/current-graph.ts';
-import type { LoggedRun } from '../inbound/log.ts';
-import type { SignatureMark } from '../workflows/webhooks.ts';
+import type { AuditAction } from '#shared/contract/audit.ts';
+import type { Actor } from '#shared/actor.ts';
+import type { StoredRehearsal } from '#shared/contract/fork.ts';
+import type { Trigger } from '#shared/contract/run.ts';
+import type { Graph } from '#shared/contract/graph.ts';
+import type { AppError } from '#shared/errors.ts';
+import type { Json, JsonObject } from '#shared/json.ts';
+import type { Db } from '#shared/db/pool.ts';
+import type { ForkCopies } from '#shared/db/forks/copies.ts';
+import type { CurrentGraph } from '#shared/db/workflows/current-graph.ts';
+import type { LoggedRun } from '#shared/db/inbound/log.ts';
+import type { SignatureMark } from '#shared/db/workflows/webhooks.ts';
 
 export type Drawn = Pick<CurrentGraph, 'graph' | 'inputSchema'>;
 

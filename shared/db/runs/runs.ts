@@ -1,16 +1,16 @@
 import { z } from 'zod';
-import { storedTime } from '../../time.ts';
-import type { Approval, Run, RunStatus, RunSummary } from '../../contract/run.ts';
-import { runStatuses } from '../../run-kinds.ts';
-import type { Evals, Graph } from '../../contract/graph.ts';
-import type { Checkpoint } from '../../contract/step.ts';
-import { nodesInMaps } from '../../graph/schedule/loops.ts';
-import type { Json, JsonObject } from '../../json.ts';
-import { toDollars } from '../../money.ts';
-import { type JsonText, put, valueOf } from '../../values/json-text.ts';
-import { decodeCursor, pageOf, toMicroseconds, toTimestamp } from '../cursor.ts';
-import { gateRecord, type GateRow, toGates } from '../gates/gate-records.ts';
-import { type Db, sql } from '../pool.ts';
+import { storedTime } from '#shared/time.ts';
+import type { Approval, Run, RunStatus, RunSummary } from '#shared/contract/run.ts';
+import { runStatuses } from '#shared/run-kinds.ts';
+import type { Evals, Graph } from '#shared/contract/graph.ts';
+import type { Checkpoint } from '#shared/contract/step.ts';
+import { nodesInMaps } from '#shared/graph/schedule/loops.ts';
+import type { Json, JsonObject } from '#shared/json.ts';
+import { toDollars } from '#shared/money.ts';
+import { type JsonText, put, valueOf } from '#shared/values/json-text.ts';
+import { decodeCursor, pageOf, toMicroseconds, toTimestamp } from '#shared/db/cursor.ts';
+import { gateRecord, type GateRow, toGates } from '#shared/db/gates/gate-records.ts';
+import { type Db, sql } from '#shared/db/pool.ts';
 import {
   countSteps,
   cutPage,
@@ -19,10 +19,10 @@ import {
   stepRow,
   toPage,
   toStepRow,
-} from '../steps/step-pages.ts';
+} from '#shared/db/steps/step-pages.ts';
 import { payloadOf, type StepFields, type StepRow, toSteps, withPayloads } from './step-records.ts';
 import { summaryColumns, summaryRow, toSummary } from './summary.ts';
-import { storedJson } from '../stored-json.ts';
+import { storedJson } from '#shared/db/stored-json.ts';
 
 // The result of this project's own statement: only its outer shape is checked. Payloads are texts: a response passes them
 // on, and to parse and write megabytes would block all other requests.

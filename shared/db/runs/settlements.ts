@@ -1,15 +1,15 @@
 import { z } from 'zod';
-import type { EvaluationCheck, Evals } from '../../contract/graph.ts';
-import type { StreamFrame } from '../../contract/stream.ts';
-import type { SettleCall } from '../../execution.ts';
-import { evaluateChecks, parseChecked, type StoredRun } from '../../graph/checks.ts';
-import { SMALL_WORK } from '../../values/work-budget.ts';
-import { toDollars } from '../../money.ts';
+import type { EvaluationCheck, Evals } from '#shared/contract/graph.ts';
+import type { StreamFrame } from '#shared/contract/stream.ts';
+import type { SettleCall } from '#shared/execution.ts';
+import { evaluateChecks, parseChecked, type StoredRun } from '#shared/graph/checks.ts';
+import { SMALL_WORK } from '#shared/values/work-budget.ts';
+import { toDollars } from '#shared/money.ts';
 import { pendingWriteCtes, controlRows, movedFrames } from './pending-writes.ts';
-import { endEventCtes, runEventColumns } from '../deliveries/run-events.ts';
-import { parentNotice } from '../children/notices.ts';
-import { closeHolds } from '../money/holds.ts';
-import { jsonOrNull, type Pool, sql } from '../pool.ts';
+import { endEventCtes, runEventColumns } from '#shared/db/deliveries/run-events.ts';
+import { parentNotice } from '#shared/db/children/notices.ts';
+import { closeHolds } from '#shared/db/money/holds.ts';
+import { jsonOrNull, type Pool, sql } from '#shared/db/pool.ts';
 import { activeMsNow, closeOpenSteps, stopClocks, acceptsWorkOf } from './row.ts';
 
 /** `duration_ms` consists of the clocks `active_ms` and `phase_us`. */

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { type Db, sql, syncCommit } from '../pool.ts';
+import { type Db, sql, syncCommit } from '#shared/db/pool.ts';
 
 /** An open run to compare with Temporal. */
 const silentRun = z.object({

@@ -1,14 +1,14 @@
 import { z } from 'zod';
-import type { StreamFrame } from '../../contract/stream.ts';
-import type { AgentPart } from '../../execution.ts';
-import type { ErrorKind } from '../../graph/caught-error.ts';
-import type { Json } from '../../json.ts';
-import type { Usage } from '../../node-error.ts';
+import type { StreamFrame } from '#shared/contract/stream.ts';
+import type { AgentPart } from '#shared/execution.ts';
+import type { ErrorKind } from '#shared/graph/caught-error.ts';
+import type { Json } from '#shared/json.ts';
+import type { Usage } from '#shared/node-error.ts';
 import { moment } from './pending-writes.ts';
-import { type Db, type Pool, sql } from '../pool.ts';
-import { completedFrame, failedFrame, framedKey, isTurn } from '../steps/done.ts';
-import { chargeHolds } from '../money/holds.ts';
-import { recountHolds } from '../money/step-room.ts';
+import { type Db, type Pool, sql } from '#shared/db/pool.ts';
+import { completedFrame, failedFrame, framedKey, isTurn } from '#shared/db/steps/done.ts';
+import { chargeHolds } from '#shared/db/money/holds.ts';
+import { recountHolds } from '#shared/db/money/step-room.ts';
 import {
   agentColumns,
   agentValues,

@@ -1,13 +1,13 @@
-import type { TurnRecord } from '../../agents/turn-record.ts';
-import type { GateVote } from '../../contract/gate.ts';
-import type { Step, StepAttempt } from '../../contract/step.ts';
-import type { Json } from '../../json.ts';
-import { toDollars, toMicros } from '../../money.ts';
-import { asTool } from '../../tools.ts';
-import { storedTime } from '../../time.ts';
-import { joined, JsonText, put, valueOf } from '../../values/json-text.ts';
-import { decidedByKind } from '../gates/gate-records.ts';
-import { sql } from '../pool.ts';
+import type { TurnRecord } from '#shared/agents/turn-record.ts';
+import type { GateVote } from '#shared/contract/gate.ts';
+import type { Step, StepAttempt } from '#shared/contract/step.ts';
+import type { Json } from '#shared/json.ts';
+import { toDollars, toMicros } from '#shared/money.ts';
+import { asTool } from '#shared/tools.ts';
+import { storedTime } from '#shared/time.ts';
+import { joined, JsonText, put, valueOf } from '#shared/values/json-text.ts';
+import { decidedByKind } from '#shared/db/gates/gate-records.ts';
+import { sql } from '#shared/db/pool.ts';
 
 type StepDecision = NonNullable<Step['decision']>;
 

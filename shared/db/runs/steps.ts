@@ -1,24 +1,24 @@
 import { z } from 'zod';
-import type { PolicyVerdict } from '../../contract/governance.ts';
-import type { NodeKind } from '../../contract/graph.ts';
-import type { AgentPart, FailureDetails, PendingWrites } from '../../execution.ts';
-import { errorKinds } from '../../graph/caught-error.ts';
-import type { Json } from '../../json.ts';
+import type { PolicyVerdict } from '#shared/contract/governance.ts';
+import type { NodeKind } from '#shared/contract/graph.ts';
+import type { AgentPart, FailureDetails, PendingWrites } from '#shared/execution.ts';
+import { errorKinds } from '#shared/graph/caught-error.ts';
+import type { Json } from '#shared/json.ts';
 import { controlRows, moment, movedFrames, pendingWriteCtes } from './pending-writes.ts';
-import { type Done, framesOf, recordedColumns } from '../steps/done.ts';
-import { verdictEvents } from '../audit/governance.ts';
-import { type Db, type Pool, sql, syncCommit, type FragmentSqlToken } from '../pool.ts';
+import { type Done, framesOf, recordedColumns } from '#shared/db/steps/done.ts';
+import { verdictEvents } from '#shared/db/audit/governance.ts';
+import { type Db, type Pool, sql, syncCommit, type FragmentSqlToken } from '#shared/db/pool.ts';
 import {
   admitStep,
   blockedRun,
   isBudgetedRehearsal,
   limitedRun,
   recountHolds,
-} from '../money/step-room.ts';
-import type { Blocked } from '../money/blocked.ts';
-import { type StepCost, type Stop, UNKNOWN_COST } from '../../spending.ts';
+} from '#shared/db/money/step-room.ts';
+import type { Blocked } from '#shared/db/money/blocked.ts';
+import { type StepCost, type Stop, UNKNOWN_COST } from '#shared/spending.ts';
 import { phaseMs, acceptsWorkOf } from './row.ts';
-import { storedJson } from '../stored-json.ts';
+import { storedJson } from '#shared/db/stored-json.ts';
 
 /**
  * The step ledger. The key of a step is `(run_id, step_key)`, never Temporal's run or attempt, so a second attempt

@@ -4,10 +4,10 @@ import {
   runStatusSchema,
   type RunSummary,
   triggerSchema,
-} from '../../contract/run.ts';
-import { toDollars } from '../../money.ts';
-import { sql } from '../pool.ts';
-import { storedJson } from '../stored-json.ts';
+} from '#shared/contract/run.ts';
+import { toDollars } from '#shared/money.ts';
+import { sql } from '#shared/db/pool.ts';
+import { storedJson } from '#shared/db/stored-json.ts';
 
 /** The columns of a run's summary, from `runs` as `r` and `workflows` as `w`. */
 export const summaryColumns = sql.fragment`

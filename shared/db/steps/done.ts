@@ -1,10 +1,10 @@
-import type { StreamFrame } from '../../contract/stream.ts';
-import type { AgentPart } from '../../execution.ts';
-import type { ErrorKind } from '../../graph/caught-error.ts';
-import type { Json } from '../../json.ts';
-import { sql } from '../pool.ts';
-import { type controlRows, startedFrame } from '../runs/pending-writes.ts';
-import type { StepBeginning } from '../runs/steps.ts';
+import type { StreamFrame } from '#shared/contract/stream.ts';
+import type { AgentPart } from '#shared/execution.ts';
+import type { ErrorKind } from '#shared/graph/caught-error.ts';
+import type { Json } from '#shared/json.ts';
+import { sql } from '#shared/db/pool.ts';
+import { type controlRows, startedFrame } from '#shared/db/runs/pending-writes.ts';
+import type { StepBeginning } from '#shared/db/runs/steps.ts';
 
 /** Steps that have a result before they are claimed, and the frames of a claim. */
 

@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import type { Step, StepCount } from '../../contract/step.ts';
-import { notFound } from '../../errors.ts';
-import { cursorsOf } from '../cursor.ts';
-import { type Db, sql } from '../pool.ts';
+import type { Step, StepCount } from '#shared/contract/step.ts';
+import { notFound } from '#shared/errors.ts';
+import { cursorsOf } from '#shared/db/cursor.ts';
+import { type Db, sql } from '#shared/db/pool.ts';
 import {
   allPayloads,
   type StepFields,
@@ -11,8 +11,8 @@ import {
   type StepRow,
   toSteps,
   withPayloads,
-} from '../runs/step-records.ts';
-import { storedJson } from '../stored-json.ts';
+} from '#shared/db/runs/step-records.ts';
+import { storedJson } from '#shared/db/stored-json.ts';
 
 /**
  * Runs can have tens of thousands of steps, in maps and loops. Their pages begin with the steps outside of iterations:

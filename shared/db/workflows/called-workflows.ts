@@ -1,21 +1,21 @@
 import { z } from 'zod';
-import { overrunModes } from '../../contract/budget.ts';
-import { AppError, conflict, notFound } from '../../errors.ts';
+import { overrunModes } from '#shared/contract/budget.ts';
+import { AppError, conflict, notFound } from '#shared/errors.ts';
 import type {
   CallTarget,
   WorkflowDefinition,
   WorkflowDefinitions,
-} from '../../agents/offered-tools.ts';
+} from '#shared/agents/offered-tools.ts';
 import {
   type CalledWorkflow,
   type CallProblems,
   callKey,
   drawnVersion,
-} from '../../graph/called-workflows.ts';
-import type { Json, JsonObject } from '../../json.ts';
-import { asTool } from '../../tools.ts';
-import { type Db, sql } from '../pool.ts';
-import { storedJson } from '../stored-json.ts';
+} from '#shared/graph/called-workflows.ts';
+import type { Json, JsonObject } from '#shared/json.ts';
+import { asTool } from '#shared/tools.ts';
+import { type Db, sql } from '#shared/db/pool.ts';
+import { storedJson } from '#shared/db/stored-json.ts';
 
 const foundRow = z.object({
   id: z.string(),

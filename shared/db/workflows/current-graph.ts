@@ -3,18 +3,18 @@ import type {
   CustomToolDefinition,
   CustomToolDefinitions,
   WorkflowDefinitions,
-} from '../../agents/offered-tools.ts';
-import { notFound } from '../../errors.ts';
-import { isObject } from '../../graph/json-value.ts';
-import type { SecretHosts } from '../../graph/validate/secrets.ts';
-import { offeredNamesOf } from '../../graph/node-tools.ts';
-import type { Json, JsonObject } from '../../json.ts';
-import { customToolNames } from '../../tools.ts';
-import { type Db, sql } from '../pool.ts';
-import { calledIn, type CallProblems, offeredWorkflowsOf } from '../../graph/called-workflows.ts';
+} from '#shared/agents/offered-tools.ts';
+import { notFound } from '#shared/errors.ts';
+import { isObject } from '#shared/graph/json-value.ts';
+import type { SecretHosts } from '#shared/graph/validate/secrets.ts';
+import { offeredNamesOf } from '#shared/graph/node-tools.ts';
+import type { Json, JsonObject } from '#shared/json.ts';
+import { customToolNames } from '#shared/tools.ts';
+import { type Db, sql } from '#shared/db/pool.ts';
+import { calledIn, type CallProblems, offeredWorkflowsOf } from '#shared/graph/called-workflows.ts';
 import { readCallProblems, readWorkflowDefinitions } from './called-workflows.ts';
 import { readToolDefinitions } from './custom-tools.ts';
-import { storedJson } from '../stored-json.ts';
+import { storedJson } from '#shared/db/stored-json.ts';
 
 const currentRow = z.object({
   version: z.number(),

@@ -1,35 +1,35 @@
 import { z } from 'zod';
-import type { Actor } from '../../actor.ts';
+import type { Actor } from '#shared/actor.ts';
 import type {
   CallTarget,
   CustomToolDefinitions,
   ToolDefinitions,
-} from '../../agents/offered-tools.ts';
-import type { OffsetPage } from '../../contract/common.ts';
+} from '#shared/agents/offered-tools.ts';
+import type { OffsetPage } from '#shared/contract/common.ts';
 import {
   type CustomToolAnswer,
   type CustomToolInput,
   customToolKinds,
   customToolMethods,
   HEADER_MASK,
-} from '../../contract/custom-tool.ts';
-import type { AgentNode } from '../../contract/graph.ts';
-import { conflict, notFound } from '../../errors.ts';
-import { offeredWorkflowsOf } from '../../graph/called-workflows.ts';
-import { offeredNamesOf } from '../../graph/node-tools.ts';
-import type { JsonObject } from '../../json.ts';
-import { withEtag } from '../../crypto/etags.ts';
-import { newId } from '../../crypto/ids.ts';
-import { jsonDigest } from '../../crypto/json-digest.ts';
-import { recordAudit } from '../audit/audit.ts';
-import { offsetClause } from '../cursor.ts';
+} from '#shared/contract/custom-tool.ts';
+import type { AgentNode } from '#shared/contract/graph.ts';
+import { conflict, notFound } from '#shared/errors.ts';
+import { offeredWorkflowsOf } from '#shared/graph/called-workflows.ts';
+import { offeredNamesOf } from '#shared/graph/node-tools.ts';
+import type { JsonObject } from '#shared/json.ts';
+import { withEtag } from '#shared/crypto/etags.ts';
+import { newId } from '#shared/crypto/ids.ts';
+import { jsonDigest } from '#shared/crypto/json-digest.ts';
+import { recordAudit } from '#shared/db/audit/audit.ts';
+import { offsetClause } from '#shared/db/cursor.ts';
 import { readWorkflowDefinitions } from './called-workflows.ts';
 import { customTool, requireToChange } from './graphs-in-use.ts';
-import { type Db, type Pool, sql, type Tx } from '../pool.ts';
-import { customToolNames } from '../../tools.ts';
-import { requireRoom } from '../people/limits.ts';
-import { lockWorkspace } from '../people/workspaces.ts';
-import { storedJson } from '../stored-json.ts';
+import { type Db, type Pool, sql, type Tx } from '#shared/db/pool.ts';
+import { customToolNames } from '#shared/tools.ts';
+import { requireRoom } from '#shared/db/people/limits.ts';
+import { lockWorkspace } from '#shared/db/people/workspaces.ts';
+import { storedJson } from '#shared/db/stored-json.ts';
 
 const jsonObject = storedJson<JsonObject>();
 

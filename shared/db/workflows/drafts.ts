@@ -1,17 +1,17 @@
 import { z } from 'zod';
-import type { Actor } from '../../actor.ts';
+import type { Actor } from '#shared/actor.ts';
 import {
   changedMeanwhile,
   type IfMatch,
   matches,
   preconditionFailed,
-} from '../../contract/if-match.ts';
-import type { DraftInput, Workflow, WorkflowDraft } from '../../contract/workflow.ts';
-import { withEtag } from '../../crypto/etags.ts';
-import { AppError, notFound } from '../../errors.ts';
-import { canonicalJson } from '../../graph/diff.ts';
-import type { JsonObject } from '../../json.ts';
-import { type Db, jsonOrNull, inSnapshot, type Pool, sql, type Tx } from '../pool.ts';
+} from '#shared/contract/if-match.ts';
+import type { DraftInput, Workflow, WorkflowDraft } from '#shared/contract/workflow.ts';
+import { withEtag } from '#shared/crypto/etags.ts';
+import { AppError, notFound } from '#shared/errors.ts';
+import { canonicalJson } from '#shared/graph/diff.ts';
+import type { JsonObject } from '#shared/json.ts';
+import { type Db, jsonOrNull, inSnapshot, type Pool, sql, type Tx } from '#shared/db/pool.ts';
 import { readVersion } from './versions.ts';
 import {
   auditWorkflow,
@@ -20,7 +20,7 @@ import {
   requireWorkflow,
   type WorkflowScope,
 } from './workflows.ts';
-import { storedJson } from '../stored-json.ts';
+import { storedJson } from '#shared/db/stored-json.ts';
 
 const draftRow = z.object({
   workflow_id: z.string(),

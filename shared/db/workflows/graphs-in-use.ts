@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { type Actor, requireCapability } from '../../actor.ts';
-import { holds } from '../../capabilities.ts';
-import { asTool, calledAs } from '../../tools.ts';
-import { sql, type Tx } from '../pool.ts';
+import { type Actor, requireCapability } from '#shared/actor.ts';
+import { holds } from '#shared/capabilities.ts';
+import { asTool, calledAs } from '#shared/tools.ts';
+import { sql, type Tx } from '#shared/db/pool.ts';
 
 /**
  * A workflow is in use where it is published, or where a webhook or a schedule runs it, and so is everything that it

@@ -1,10 +1,10 @@
 import { z } from 'zod';
-import type { Actor } from '../../actor.ts';
-import { MAX_PIN_BYTES, MAX_PINS, type Pin } from '../../contract/node-test.ts';
-import { AppError, conflict, notFound } from '../../errors.ts';
-import { noSuchStep, type NodeInRun } from '../forks/node-steps.ts';
-import { type Db, type Pool, sql, type Tx } from '../pool.ts';
-import { hasResult } from '../runs/restart.ts';
+import type { Actor } from '#shared/actor.ts';
+import { MAX_PIN_BYTES, MAX_PINS, type Pin } from '#shared/contract/node-test.ts';
+import { AppError, conflict, notFound } from '#shared/errors.ts';
+import { noSuchStep, type NodeInRun } from '#shared/db/forks/node-steps.ts';
+import { type Db, type Pool, sql, type Tx } from '#shared/db/pool.ts';
+import { hasResult } from '#shared/db/runs/restart.ts';
 import { lockWorkflow, requireWorkflow } from './workflows.ts';
 
 /** Outputs of nodes that a member keeps from past runs. Credentials without a member have theirs in common. */

@@ -1,13 +1,13 @@
 import { z } from 'zod';
-import type { Actor } from '../../actor.ts';
-import { preconditionFailed } from '../../contract/if-match.ts';
-import type { WorkflowDraft } from '../../contract/workflow.ts';
-import { type Pool, sql, type Tx } from '../pool.ts';
+import type { Actor } from '#shared/actor.ts';
+import { preconditionFailed } from '#shared/contract/if-match.ts';
+import type { WorkflowDraft } from '#shared/contract/workflow.ts';
+import { type Pool, sql, type Tx } from '#shared/db/pool.ts';
 import { deleteDraft, draftGone, findDraft, requireKnownDraft } from './drafts.ts';
-import { lockWorkspace } from '../people/workspaces.ts';
+import { lockWorkspace } from '#shared/db/people/workspaces.ts';
 import { anotherVersion, requireToChange } from './graphs-in-use.ts';
 import { insertVersion, nextVersion } from './version-content.ts';
-import { requireTried } from '../experiments/publishing.ts';
+import { requireTried } from '#shared/db/experiments/publishing.ts';
 import { readVersion } from './versions.ts';
 import { auditWorkflow, lockWorkflow, readWorkflow } from './workflows.ts';
 

@@ -1,25 +1,25 @@
 import { z } from 'zod';
-import { type Actor, requireCapability } from '../../actor.ts';
-import type { OffsetPage } from '../../contract/common.ts';
+import { type Actor, requireCapability } from '#shared/actor.ts';
+import type { OffsetPage } from '#shared/contract/common.ts';
 import {
   overlaps,
   type Schedule,
   type ScheduleInput,
   type ScheduleUpdate,
-} from '../../contract/schedule.ts';
-import { AppError, notFound } from '../../errors.ts';
-import { canonicalJson } from '../../graph/diff.ts';
-import type { JsonObject } from '../../json.ts';
-import { nextDue } from '../../values/cron.ts';
-import { withEtag } from '../../crypto/etags.ts';
-import { newId } from '../../crypto/ids.ts';
-import { recordAudit } from '../audit/audit.ts';
-import { offsetClause } from '../cursor.ts';
-import { LEASE_MS } from '../runs/outbox.ts';
-import { type Db, type Pool, sql, type Tx } from '../pool.ts';
-import { requireRoom } from '../people/limits.ts';
-import { lockWorkspace } from '../people/workspaces.ts';
-import { storedJson } from '../stored-json.ts';
+} from '#shared/contract/schedule.ts';
+import { AppError, notFound } from '#shared/errors.ts';
+import { canonicalJson } from '#shared/graph/diff.ts';
+import type { JsonObject } from '#shared/json.ts';
+import { nextDue } from '#shared/values/cron.ts';
+import { withEtag } from '#shared/crypto/etags.ts';
+import { newId } from '#shared/crypto/ids.ts';
+import { recordAudit } from '#shared/db/audit/audit.ts';
+import { offsetClause } from '#shared/db/cursor.ts';
+import { LEASE_MS } from '#shared/db/runs/outbox.ts';
+import { type Db, type Pool, sql, type Tx } from '#shared/db/pool.ts';
+import { requireRoom } from '#shared/db/people/limits.ts';
+import { lockWorkspace } from '#shared/db/people/workspaces.ts';
+import { storedJson } from '#shared/db/stored-json.ts';
 
 export interface ScheduleScope {
   workspaceId: string;

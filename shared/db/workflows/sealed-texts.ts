@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { type Pool, sql, type Tx } from '../pool.ts';
-import { secretContext } from '../deliveries/endpoints.ts';
-import { inviteCodePlace } from '../people/invite-codes.ts';
+import { type Pool, sql, type Tx } from '#shared/db/pool.ts';
+import { secretContext } from '#shared/db/deliveries/endpoints.ts';
+import { inviteCodePlace } from '#shared/db/people/invite-codes.ts';
 import { headerContext } from './custom-tools.ts';
 import { secretPlace } from './secrets.ts';
 

@@ -1,15 +1,15 @@
 import { z } from 'zod';
-import type { Actor } from '../../actor.ts';
-import type { OffsetPage } from '../../contract/common.ts';
-import { type Secret, type SecretInput, secretSchema } from '../../contract/secret.ts';
-import { withEtag } from '../../crypto/etags.ts';
-import { notFound } from '../../errors.ts';
-import type { JsonObject } from '../../json.ts';
-import { recordAudit } from '../audit/audit.ts';
-import { offsetClause } from '../cursor.ts';
-import { requireRoom } from '../people/limits.ts';
-import { lockWorkspace } from '../people/workspaces.ts';
-import { type Db, type Pool, sql, type Tx } from '../pool.ts';
+import type { Actor } from '#shared/actor.ts';
+import type { OffsetPage } from '#shared/contract/common.ts';
+import { type Secret, type SecretInput, secretSchema } from '#shared/contract/secret.ts';
+import { withEtag } from '#shared/crypto/etags.ts';
+import { notFound } from '#shared/errors.ts';
+import type { JsonObject } from '#shared/json.ts';
+import { recordAudit } from '#shared/db/audit/audit.ts';
+import { offsetClause } from '#shared/db/cursor.ts';
+import { requireRoom } from '#shared/db/people/limits.ts';
+import { lockWorkspace } from '#shared/db/people/workspaces.ts';
+import { type Db, type Pool, sql, type Tx } from '#shared/db/pool.ts';
 import { raiseToolRevision } from './custom-tools.ts';
 
 interface SecretScope {

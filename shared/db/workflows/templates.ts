@@ -1,20 +1,20 @@
 import { z } from 'zod';
-import type { AuditAction } from '../../contract/audit.ts';
-import type { Actor } from '../../actor.ts';
-import type { OffsetPage } from '../../contract/common.ts';
-import type { Template, TemplateCreate, TemplateUpdate } from '../../contract/template.ts';
-import { conflict, notFound } from '../../errors.ts';
-import { canonicalJson } from '../../graph/diff.ts';
-import type { Json, JsonObject } from '../../json.ts';
-import { withEtag } from '../../crypto/etags.ts';
-import { newId } from '../../crypto/ids.ts';
-import { builtInTemplates } from '../../templates/index.ts';
-import { recordAudit } from '../audit/audit.ts';
-import { offsetClause } from '../cursor.ts';
-import { type Db, type Pool, sql, type Tx } from '../pool.ts';
+import type { AuditAction } from '#shared/contract/audit.ts';
+import type { Actor } from '#shared/actor.ts';
+import type { OffsetPage } from '#shared/contract/common.ts';
+import type { Template, TemplateCreate, TemplateUpdate } from '#shared/contract/template.ts';
+import { conflict, notFound } from '#shared/errors.ts';
+import { canonicalJson } from '#shared/graph/diff.ts';
+import type { Json, JsonObject } from '#shared/json.ts';
+import { withEtag } from '#shared/crypto/etags.ts';
+import { newId } from '#shared/crypto/ids.ts';
+import { builtInTemplates } from '#shared/templates/index.ts';
+import { recordAudit } from '#shared/db/audit/audit.ts';
+import { offsetClause } from '#shared/db/cursor.ts';
+import { type Db, type Pool, sql, type Tx } from '#shared/db/pool.ts';
 import { createWorkflow } from './workflows.ts';
-import { requireRoom } from '../people/limits.ts';
-import { storedJson } from '../stored-json.ts';
+import { requireRoom } from '#shared/db/people/limits.ts';
+import { storedJson } from '#shared/db/stored-json.ts';
 
 export interface TemplateScope {
   workspaceId: string;

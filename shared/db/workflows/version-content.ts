@@ -1,11 +1,11 @@
 import { z } from 'zod';
-import type { Actor } from '../../actor.ts';
-import type { DraftGraph } from '../../contract/graph.ts';
-import type { WorkflowUpdate } from '../../contract/workflow.ts';
-import { canonicalJson } from '../../graph/diff.ts';
-import type { Json, JsonObject } from '../../json.ts';
-import { sql, type Tx } from '../pool.ts';
-import { storedJson } from '../stored-json.ts';
+import type { Actor } from '#shared/actor.ts';
+import type { DraftGraph } from '#shared/contract/graph.ts';
+import type { WorkflowUpdate } from '#shared/contract/workflow.ts';
+import { canonicalJson } from '#shared/graph/diff.ts';
+import type { Json, JsonObject } from '#shared/json.ts';
+import { sql, type Tx } from '#shared/db/pool.ts';
+import { storedJson } from '#shared/db/stored-json.ts';
 
 const json = storedJson();
 const schema = storedJson<JsonObject | null>();

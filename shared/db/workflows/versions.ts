@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import type { Workflow, WorkflowVersion } from '../../contract/workflow.ts';
-import { AppError, notFound } from '../../errors.ts';
-import { type Db, sql } from '../pool.ts';
+import type { Workflow, WorkflowVersion } from '#shared/contract/workflow.ts';
+import { AppError, notFound } from '#shared/errors.ts';
+import { type Db, sql } from '#shared/db/pool.ts';
 import { requireWorkflow, type WorkflowScope } from './workflows.ts';
-import { storedJson } from '../stored-json.ts';
+import { storedJson } from '#shared/db/stored-json.ts';
 
 const versionRow = z.object({
   workflow_id: z.string(),

@@ -1,13 +1,13 @@
-import type { AuditAction } from '../../contract/audit.ts';
+import type { AuditAction } from '#shared/contract/audit.ts';
 import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
-import type { Actor } from '../../actor.ts';
-import { type WebhookConfigInput, webhookDefaults } from '../../contract/webhook.ts';
-import { notFound } from '../../errors.ts';
-import type { JsonObject } from '../../json.ts';
-import { recordAudit } from '../audit/audit.ts';
-import { lockWorkspace } from '../people/workspaces.ts';
-import { type Db, type Pool, sql, type Tx } from '../pool.ts';
+import type { Actor } from '#shared/actor.ts';
+import { type WebhookConfigInput, webhookDefaults } from '#shared/contract/webhook.ts';
+import { notFound } from '#shared/errors.ts';
+import type { JsonObject } from '#shared/json.ts';
+import { recordAudit } from '#shared/db/audit/audit.ts';
+import { lockWorkspace } from '#shared/db/people/workspaces.ts';
+import { type Db, type Pool, sql, type Tx } from '#shared/db/pool.ts';
 import { requireWorkflow, type WorkflowScope } from './workflows.ts';
 
 const settingsRow = z.object({

@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import type { JsonObject } from '../../json.ts';
-import { slugWith } from '../../values/slug.ts';
-import { type Db, type Pool, sql } from '../pool.ts';
-import { storedJson } from '../stored-json.ts';
+import type { JsonObject } from '#shared/json.ts';
+import { slugWith } from '#shared/values/slug.ts';
+import { type Db, type Pool, sql } from '#shared/db/pool.ts';
+import { storedJson } from '#shared/db/stored-json.ts';
 
 /** A workflow that models can call as a tool of its own. */
 export interface WorkflowTool {

@@ -1,24 +1,24 @@
 import { z } from 'zod';
-import type { AuditAction } from '../../contract/audit.ts';
-import type { Actor } from '../../actor.ts';
-import { overrunModes } from '../../contract/budget.ts';
-import type { OffsetPage } from '../../contract/common.ts';
-import type { EvaluationCheck } from '../../contract/graph.ts';
-import type { Template } from '../../contract/template.ts';
+import type { AuditAction } from '#shared/contract/audit.ts';
+import type { Actor } from '#shared/actor.ts';
+import { overrunModes } from '#shared/contract/budget.ts';
+import type { OffsetPage } from '#shared/contract/common.ts';
+import type { EvaluationCheck } from '#shared/contract/graph.ts';
+import type { Template } from '#shared/contract/template.ts';
 import {
   type Workflow,
   type WorkflowCreate,
   type WorkflowUpdate,
   workflowStatuses,
-} from '../../contract/workflow.ts';
-import { conflict, notFound } from '../../errors.ts';
-import { canonicalJson } from '../../graph/diff.ts';
-import type { Json, JsonObject } from '../../json.ts';
-import { toDollars, toMicros } from '../../money.ts';
-import { withEtag } from '../../crypto/etags.ts';
-import { newId } from '../../crypto/ids.ts';
-import { recordAudit } from '../audit/audit.ts';
-import { offsetClause } from '../cursor.ts';
+} from '#shared/contract/workflow.ts';
+import { conflict, notFound } from '#shared/errors.ts';
+import { canonicalJson } from '#shared/graph/diff.ts';
+import type { Json, JsonObject } from '#shared/json.ts';
+import { toDollars, toMicros } from '#shared/money.ts';
+import { withEtag } from '#shared/crypto/etags.ts';
+import { newId } from '#shared/crypto/ids.ts';
+import { recordAudit } from '#shared/db/audit/audit.ts';
+import { offsetClause } from '#shared/db/cursor.ts';
 import {
   anotherDescription,
   anotherName,
@@ -28,16 +28,16 @@ import {
   requireToChange,
 } from './graphs-in-use.ts';
 import { insertVersion, nextVersion } from './version-content.ts';
-import { lockBelow } from '../children/below.ts';
-import { requireTried } from '../experiments/publishing.ts';
-import { noticeDeletion } from '../children/notices.ts';
-import { cancelBelow } from '../runs/ends.ts';
-import { closeHolds } from '../money/holds.ts';
-import { enqueue, type OutboxRow } from '../runs/outbox.ts';
-import { type Db, type Pool, sql, type Tx } from '../pool.ts';
-import { requireRoom } from '../people/limits.ts';
-import { lockWorkspace } from '../people/workspaces.ts';
-import { storedJson } from '../stored-json.ts';
+import { lockBelow } from '#shared/db/children/below.ts';
+import { requireTried } from '#shared/db/experiments/publishing.ts';
+import { noticeDeletion } from '#shared/db/children/notices.ts';
+import { cancelBelow } from '#shared/db/runs/ends.ts';
+import { closeHolds } from '#shared/db/money/holds.ts';
+import { enqueue, type OutboxRow } from '#shared/db/runs/outbox.ts';
+import { type Db, type Pool, sql, type Tx } from '#shared/db/pool.ts';
+import { requireRoom } from '#shared/db/people/limits.ts';
+import { lockWorkspace } from '#shared/db/people/workspaces.ts';
+import { storedJson } from '#shared/db/stored-json.ts';
 
 export interface WorkflowScope {
   workspaceId: string;

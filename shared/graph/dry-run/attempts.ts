@@ -1,6 +1,6 @@
-import type { GraphNode, ToolNode } from '../../contract/graph.ts';
-import { customToolName } from '../../tools.ts';
-import { defaultTimeoutSeconds, retryDelayMs } from '../kinds.ts';
+import type { GraphNode, ToolNode } from '#shared/contract/graph.ts';
+import { customToolName } from '#shared/tools.ts';
+import { defaultTimeoutSeconds, retryDelayMs } from '#shared/graph/kinds.ts';
 import type { CustomToolFacts, DryRunRequest } from './request.ts';
 
 /** The attempts at a step, and how long each may take. */

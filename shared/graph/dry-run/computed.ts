@@ -1,8 +1,12 @@
-import type { GraphNode, MapNode, ToolNode } from '../../contract/graph.ts';
-import type { Json, JsonObject } from '../../json.ts';
-import type { WorkBudget } from '../../values/work-budget.ts';
-import { evaluateExpression, ExpressionError, truthy } from '../expression/expression.ts';
-import { MAX_MAP_ITEMS } from '../schedule/map-items.ts';
+import type { GraphNode, MapNode, ToolNode } from '#shared/contract/graph.ts';
+import type { Json, JsonObject } from '#shared/json.ts';
+import type { WorkBudget } from '#shared/values/work-budget.ts';
+import {
+  evaluateExpression,
+  ExpressionError,
+  truthy,
+} from '#shared/graph/expression/expression.ts';
+import { MAX_MAP_ITEMS } from '#shared/graph/schedule/map-items.ts';
 import { exactly, upTo } from './bounds.ts';
 import { type Examined, type Examining, NOTHING, SHORT_OUTPUT } from './examined.ts';
 import type { NodeReading } from './texts.ts';

@@ -1,13 +1,13 @@
-import { builtinDefinitions } from '../../agents/builtin-tools.ts';
-import { outputLimit } from '../../agents/cost-bounds.ts';
+import { builtinDefinitions } from '#shared/agents/builtin-tools.ts';
+import { outputLimit } from '#shared/agents/cost-bounds.ts';
 import {
   MAX_CALLS_PER_TURN,
   MAX_REQUESTED_CALLS,
   MAX_RESULT_CHARACTERS,
-} from '../../agents/loop.ts';
-import type { AgentNode, AgentTool } from '../../contract/graph.ts';
-import { workflowOf } from '../../tools.ts';
-import { agentToolsOf } from '../node-tools.ts';
+} from '#shared/agents/loop.ts';
+import type { AgentNode, AgentTool } from '#shared/contract/graph.ts';
+import { workflowOf } from '#shared/tools.ts';
+import { agentToolsOf } from '#shared/graph/node-tools.ts';
 import { customFacts } from './attempts.ts';
 import { bytesOf } from './knowledge.ts';
 import type { DryRunRequest } from './request.ts';

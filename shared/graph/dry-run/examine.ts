@@ -4,15 +4,15 @@ import type {
   GraphNode,
   ToolNode,
   WorkflowNode,
-} from '../../contract/graph.ts';
-import type { JsonObject } from '../../json.ts';
-import { asTool, isTimer, parseDelay, workflowOf } from '../../tools.ts';
-import { renderValue } from '../expression/template.ts';
-import { settingsOf } from '../gate-settings.ts';
-import { nodeTexts } from '../node-texts.ts';
-import { agentToolsOf } from '../node-tools.ts';
-import { prepareTools } from '../prepare/agent.ts';
-import { prepareStep, renderParams } from '../prepare/step.ts';
+} from '#shared/contract/graph.ts';
+import type { JsonObject } from '#shared/json.ts';
+import { asTool, isTimer, parseDelay, workflowOf } from '#shared/tools.ts';
+import { renderValue } from '#shared/graph/expression/template.ts';
+import { settingsOf } from '#shared/graph/gate-settings.ts';
+import { nodeTexts } from '#shared/graph/node-texts.ts';
+import { agentToolsOf } from '#shared/graph/node-tools.ts';
+import { prepareTools } from '#shared/graph/prepare/agent.ts';
+import { prepareStep, renderParams } from '#shared/graph/prepare/step.ts';
 import { agentBounds, surelyAnswers, surelyFails } from './agents.ts';
 import { longestMs, toolAttempts } from './attempts.ts';
 import { exactly, plus, times, upTo, ZERO } from './bounds.ts';

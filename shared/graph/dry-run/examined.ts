@@ -1,6 +1,6 @@
-import type { DryRunVerdict } from '../../contract/dry-run.ts';
-import type { WorkBudget } from '../../values/work-budget.ts';
-import type { CalledWorkflow } from '../called-workflows.ts';
+import type { DryRunVerdict } from '#shared/contract/dry-run.ts';
+import type { WorkBudget } from '#shared/values/work-budget.ts';
+import type { CalledWorkflow } from '#shared/graph/called-workflows.ts';
 import { type Bounds, ZERO } from './bounds.ts';
 import type { Knowledge, Left } from './knowledge.ts';
 import type { DryRunAnalysis, DryRunRequest } from './request.ts';

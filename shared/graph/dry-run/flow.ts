@@ -1,7 +1,7 @@
-import type { EdgeCondition, GraphNode } from '../../contract/graph.ts';
-import type { CompiledEdge } from '../compile.ts';
-import { repeats } from '../kinds.ts';
-import { createBitRows } from '../schedule/bit-rows.ts';
+import type { EdgeCondition, GraphNode } from '#shared/contract/graph.ts';
+import type { CompiledEdge } from '#shared/graph/compile.ts';
+import { repeats } from '#shared/graph/kinds.ts';
+import { createBitRows } from '#shared/graph/schedule/bit-rows.ts';
 import { type Bounds, exactly, times, upTo, ZERO } from './bounds.ts';
 import type { Examined } from './examined.ts';
 import type { Left } from './knowledge.ts';

@@ -1,6 +1,6 @@
-import type { Json, JsonObject } from '../../json.ts';
-import { utf8Bytes } from '../../values/canonical-json.ts';
-import { outputKey } from '../compile.ts';
+import type { Json, JsonObject } from '#shared/json.ts';
+import { utf8Bytes } from '#shared/values/canonical-json.ts';
+import { outputKey } from '#shared/graph/compile.ts';
 import type { Layout } from './layout.ts';
 
 /** What is known of a key of the state as a node begins. */

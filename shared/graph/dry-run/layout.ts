@@ -1,7 +1,7 @@
-import type { GraphNode } from '../../contract/graph.ts';
-import { outputKey, type CompiledEdge, type CompiledGraph } from '../compile.ts';
-import { repeats } from '../kinds.ts';
-import { type BitRows, createBitRows } from '../schedule/bit-rows.ts';
+import type { GraphNode } from '#shared/contract/graph.ts';
+import { outputKey, type CompiledEdge, type CompiledGraph } from '#shared/graph/compile.ts';
+import { repeats } from '#shared/graph/kinds.ts';
+import { type BitRows, createBitRows } from '#shared/graph/schedule/bit-rows.ts';
 
 /** A compiled graph as the dry run reads it. */
 export interface Layout {

@@ -1,10 +1,10 @@
-import type { GraphNode } from '../../contract/graph.ts';
-import type { JsonObject } from '../../json.ts';
-import { parseTemplate } from '../expression/template.ts';
-import { settingsOf } from '../gate-settings.ts';
-import { agentToolsOf } from '../node-tools.ts';
-import { nodeTexts } from '../node-texts.ts';
-import { SECRETS } from '../../values/secrets.ts';
+import type { GraphNode } from '#shared/contract/graph.ts';
+import type { JsonObject } from '#shared/json.ts';
+import { parseTemplate } from '#shared/graph/expression/template.ts';
+import { settingsOf } from '#shared/graph/gate-settings.ts';
+import { agentToolsOf } from '#shared/graph/node-tools.ts';
+import { nodeTexts } from '#shared/graph/node-texts.ts';
+import { SECRETS } from '#shared/values/secrets.ts';
 import { customFacts } from './attempts.ts';
 import { approvalGates } from './examine.ts';
 import type { DryRunRequest, ReachableGate } from './request.ts';

@@ -1,10 +1,10 @@
-import type { GraphNode } from '../../contract/graph.ts';
-import { MAX_RUN_DEPTH } from '../../limits.ts';
-import type { WorkBudget } from '../../values/work-budget.ts';
-import { callKey } from '../called-workflows.ts';
-import { compileGraph } from '../compile.ts';
-import { repeats } from '../kinds.ts';
-import { MAX_STEPS_IN_PLACE } from '../schedule/rounds.ts';
+import type { GraphNode } from '#shared/contract/graph.ts';
+import { MAX_RUN_DEPTH } from '#shared/limits.ts';
+import type { WorkBudget } from '#shared/values/work-budget.ts';
+import { callKey } from '#shared/graph/called-workflows.ts';
+import { compileGraph } from '#shared/graph/compile.ts';
+import { repeats } from '#shared/graph/kinds.ts';
+import { MAX_STEPS_IN_PLACE } from '#shared/graph/schedule/rounds.ts';
 import { type Bounds, exactly, plus, times, total, upTo, ZERO } from './bounds.ts';
 import { examine } from './examine.ts';
 import type { ChildOf, Examined } from './examined.ts';

@@ -1,8 +1,8 @@
-import type { DryRunNode } from '../../contract/dry-run.ts';
-import type { Graph } from '../../contract/graph.ts';
-import type { JsonObject } from '../../json.ts';
-import type { PriceOverrides } from '../../prices.ts';
-import type { GateSettings } from '../gate-settings.ts';
+import type { DryRunNode } from '#shared/contract/dry-run.ts';
+import type { Graph } from '#shared/contract/graph.ts';
+import type { JsonObject } from '#shared/json.ts';
+import type { PriceOverrides } from '#shared/prices.ts';
+import type { GateSettings } from '#shared/graph/gate-settings.ts';
 import type { Bounds } from './bounds.ts';
 
 /** A graph to examine, with the workflow that it belongs to. */

@@ -1,10 +1,10 @@
-import type { GraphNode } from '../../contract/graph.ts';
-import type { Json, JsonObject } from '../../json.ts';
-import { utf8Bytes } from '../../values/canonical-json.ts';
-import { expressionRoots } from '../expression/expression.ts';
-import { parseTemplate } from '../expression/template.ts';
-import { isObject } from '../json-value.ts';
-import { mockOutputTexts, nodeTexts, type NodeText } from '../node-texts.ts';
+import type { GraphNode } from '#shared/contract/graph.ts';
+import type { Json, JsonObject } from '#shared/json.ts';
+import { utf8Bytes } from '#shared/values/canonical-json.ts';
+import { expressionRoots } from '#shared/graph/expression/expression.ts';
+import { parseTemplate } from '#shared/graph/expression/template.ts';
+import { isObject } from '#shared/graph/json-value.ts';
+import { mockOutputTexts, nodeTexts, type NodeText } from '#shared/graph/node-texts.ts';
 import { bytesOf, ESCAPED, type KeyKnowledge, type Knowledge } from './knowledge.ts';
 
 /**

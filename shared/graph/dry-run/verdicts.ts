@@ -1,10 +1,10 @@
-import type { DryRunVerdict } from '../../contract/dry-run.ts';
-import type { AgentNode, ToolNode } from '../../contract/graph.ts';
-import type { Json, JsonObject } from '../../json.ts';
-import type { CompiledPolicies, Judgement, judgeStep } from '../../policy/judge.ts';
-import type { WorkBudget } from '../../values/work-budget.ts';
-import { isObject } from '../json-value.ts';
-import { agentToolsOf } from '../node-tools.ts';
+import type { DryRunVerdict } from '#shared/contract/dry-run.ts';
+import type { AgentNode, ToolNode } from '#shared/contract/graph.ts';
+import type { Json, JsonObject } from '#shared/json.ts';
+import type { CompiledPolicies, Judgement, judgeStep } from '#shared/policy/judge.ts';
+import type { WorkBudget } from '#shared/values/work-budget.ts';
+import { isObject } from '#shared/graph/json-value.ts';
+import { agentToolsOf } from '#shared/graph/node-tools.ts';
 
 /** What the policies say of a node before it runs. */
 export interface Judged {

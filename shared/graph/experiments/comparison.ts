@@ -1,7 +1,7 @@
-import type { Evals } from '../../contract/graph.ts';
-import type { Json } from '../../json.ts';
-import { canonicalJson } from '../../values/canonical-json.ts';
-import { differencesOf, type JsonDifference } from '../json-differences.ts';
+import type { Evals } from '#shared/contract/graph.ts';
+import type { Json } from '#shared/json.ts';
+import { canonicalJson } from '#shared/values/canonical-json.ts';
+import { differencesOf, type JsonDifference } from '#shared/graph/json-differences.ts';
 
 /** A run that has ended, as an experiment compares it. */
 export interface EndedRun {

@@ -1,10 +1,10 @@
-import type { Json, JsonObject } from '../../json.ts';
+import type { Json, JsonObject } from '#shared/json.ts';
 import { ExpressionError } from './error.ts';
 import { callFunction } from './functions.ts';
 import { OperandError, applyBinary, negate, spend, type Meter } from './operators.ts';
 import type { Ast, AstNode } from './parser.ts';
-import { memberOf, truthy } from '../json-value.ts';
-import { MAX_WORK, type WorkBudget } from '../../values/work-budget.ts';
+import { memberOf, truthy } from '#shared/graph/json-value.ts';
+import { MAX_WORK, type WorkBudget } from '#shared/values/work-budget.ts';
 
 /** Parts evaluated and values compared, in total. */
 const MAX_EXPRESSION_STEPS = 10_000;

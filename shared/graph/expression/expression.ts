@@ -1,13 +1,13 @@
-import type { Json, JsonObject } from '../../json.ts';
-import { createBoundedCache } from '../../values/bounded-cache.ts';
+import type { Json, JsonObject } from '#shared/json.ts';
+import { createBoundedCache } from '#shared/values/bounded-cache.ts';
 import { ExpressionError } from './error.ts';
 import { evaluateAst } from './evaluate.ts';
 import { parseSource, type Ast } from './parser.ts';
-import type { WorkBudget } from '../../values/work-budget.ts';
+import type { WorkBudget } from '#shared/values/work-budget.ts';
 
 export { ExpressionError } from './error.ts';
 export { type Ast } from './parser.ts';
-export { truthy } from '../json-value.ts';
+export { truthy } from '#shared/graph/json-value.ts';
 
 const parsed = createBoundedCache<string, Ast>(500);
 

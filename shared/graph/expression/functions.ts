@@ -1,7 +1,7 @@
-import type { Json } from '../../json.ts';
+import type { Json } from '#shared/json.ts';
 import { MAX_STRING, OperandError, finite, isIn, spendText, type Meter } from './operators.ts';
-import { isObject, typeName } from '../json-value.ts';
-import { PatternError, matchesPattern } from '../../values/pattern.ts';
+import { isObject, typeName } from '#shared/graph/json-value.ts';
+import { PatternError, matchesPattern } from '#shared/values/pattern.ts';
 
 interface ExpressionFunction {
   /** Its parameters and result, for authors. */

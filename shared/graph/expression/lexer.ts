@@ -1,4 +1,4 @@
-import { numberProblem } from '../../outside-json.ts';
+import { numberProblem } from '#shared/outside-json.ts';
 import { ExpressionError } from './error.ts';
 
 type TokenKind = 'number' | 'string' | 'name' | 'sign' | 'end';

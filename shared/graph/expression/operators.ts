@@ -1,8 +1,8 @@
-import type { Json } from '../../json.ts';
+import type { Json } from '#shared/json.ts';
 import type { BinaryOperator } from './parser.ts';
-import { isObject, memberOf, typeName } from '../json-value.ts';
+import { isObject, memberOf, typeName } from '#shared/graph/json-value.ts';
 import { holdsText } from './text-search.ts';
-import { takeTextWork, takeWork, type WorkBudget } from '../../values/work-budget.ts';
+import { takeTextWork, takeWork, type WorkBudget } from '#shared/values/work-budget.ts';
 
 /** The longest string an expression may build. */
 export const MAX_STRING = 1_000_000;

@@ -1,7 +1,7 @@
-import { joined } from '../../values/json-text.ts';
-import type { Json, JsonObject } from '../../json.ts';
-import { secretParamsOf, SECRETS, type SecretPlace } from '../../values/secrets.ts';
-import { isObject, memberOf } from '../json-value.ts';
+import { joined } from '#shared/values/json-text.ts';
+import type { Json, JsonObject } from '#shared/json.ts';
+import { secretParamsOf, SECRETS, type SecretPlace } from '#shared/values/secrets.ts';
+import { isObject, memberOf } from '#shared/graph/json-value.ts';
 import {
   parseTemplate,
   renderTemplate,

@@ -1,6 +1,6 @@
-import type { Json, JsonObject } from '../../json.ts';
-import { createBoundedCache } from '../../values/bounded-cache.ts';
-import { isObject, memberOf } from '../json-value.ts';
+import type { Json, JsonObject } from '#shared/json.ts';
+import { createBoundedCache } from '#shared/values/bounded-cache.ts';
+import { isObject, memberOf } from '#shared/graph/json-value.ts';
 
 /** The longest rendered text, and the highest total length of texts within one value. */
 const MAX_RENDERED = 4_000_000;

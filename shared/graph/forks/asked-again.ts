@@ -1,8 +1,8 @@
-import type { decidedByKinds } from '../../contract/gate.ts';
-import type { JsonObject } from '../../json.ts';
-import type { CompiledGraph } from '../compile.ts';
-import { isChild, isExecuted, isWaiting, repeats } from '../kinds.ts';
-import { nodeIdOf } from '../schedule/scheduler.ts';
+import type { decidedByKinds } from '#shared/contract/gate.ts';
+import type { JsonObject } from '#shared/json.ts';
+import type { CompiledGraph } from '#shared/graph/compile.ts';
+import { isChild, isExecuted, isWaiting, repeats } from '#shared/graph/kinds.ts';
+import { nodeIdOf } from '#shared/graph/schedule/scheduler.ts';
 
 /**
  * Which gates a live fork asks again. A decision counts only in the run in which it was made, so each gate is asked again

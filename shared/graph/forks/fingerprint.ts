@@ -1,11 +1,11 @@
-import { canonicalJson } from '../../values/canonical-json.ts';
-import type { GraphNode } from '../../contract/graph.ts';
-import type { Json, JsonObject } from '../../json.ts';
-import type { ChildCall, ChildPlace } from '../child-step.ts';
-import { renderTemplate, renderValue } from '../expression/template.ts';
-import { isChild, isExecuted, isWaiting } from '../kinds.ts';
-import { prepareTools, prepareTurn } from '../prepare/agent.ts';
-import { type PreparedStep, prepareStep } from '../prepare/step.ts';
+import { canonicalJson } from '#shared/values/canonical-json.ts';
+import type { GraphNode } from '#shared/contract/graph.ts';
+import type { Json, JsonObject } from '#shared/json.ts';
+import type { ChildCall, ChildPlace } from '#shared/graph/child-step.ts';
+import { renderTemplate, renderValue } from '#shared/graph/expression/template.ts';
+import { isChild, isExecuted, isWaiting } from '#shared/graph/kinds.ts';
+import { prepareTools, prepareTurn } from '#shared/graph/prepare/agent.ts';
+import { type PreparedStep, prepareStep } from '#shared/graph/prepare/step.ts';
 
 /** What a step does, as texts: equal fingerprints mean the same node with the same input. */
 export interface Fingerprint {

@@ -1,9 +1,9 @@
-import type { Graph } from '../../contract/graph.ts';
-import type { JsonObject } from '../../json.ts';
-import { utf8Bytes } from '../../values/canonical-json.ts';
-import { jsonOf, type JsonText } from '../../values/json-text.ts';
-import { compileGraph } from '../compile.ts';
-import { nodeIdOf } from '../schedule/scheduler.ts';
+import type { Graph } from '#shared/contract/graph.ts';
+import type { JsonObject } from '#shared/json.ts';
+import { utf8Bytes } from '#shared/values/canonical-json.ts';
+import { jsonOf, type JsonText } from '#shared/values/json-text.ts';
+import { compileGraph } from '#shared/graph/compile.ts';
+import { nodeIdOf } from '#shared/graph/schedule/scheduler.ts';
 import type { RecordedTexts } from './plan.ts';
 import { play, type RecordedRun } from './play.ts';
 

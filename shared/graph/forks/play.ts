@@ -1,19 +1,19 @@
-import type { decidedByKinds } from '../../contract/gate.ts';
-import type { Graph, GraphNode } from '../../contract/graph.ts';
-import { messageOf } from '../../errors.ts';
-import type { GateAnswer } from '../../gate-decision.ts';
-import type { Json, JsonObject } from '../../json.ts';
-import { joined, type JsonText } from '../../values/json-text.ts';
-import type { CaughtError } from '../caught-error.ts';
-import type { CompiledGraph } from '../compile.ts';
-import { isChild, isExecuted, isWaiting } from '../kinds.ts';
-import { createReplay } from '../schedule/replay.ts';
+import type { decidedByKinds } from '#shared/contract/gate.ts';
+import type { Graph, GraphNode } from '#shared/contract/graph.ts';
+import { messageOf } from '#shared/errors.ts';
+import type { GateAnswer } from '#shared/gate-decision.ts';
+import type { Json, JsonObject } from '#shared/json.ts';
+import { joined, type JsonText } from '#shared/values/json-text.ts';
+import type { CaughtError } from '#shared/graph/caught-error.ts';
+import type { CompiledGraph } from '#shared/graph/compile.ts';
+import { isChild, isExecuted, isWaiting } from '#shared/graph/kinds.ts';
+import { createReplay } from '#shared/graph/schedule/replay.ts';
 import {
   type Arrival,
   type Arrivals,
   createScheduler,
   type Scheduler,
-} from '../schedule/scheduler.ts';
+} from '#shared/graph/schedule/scheduler.ts';
 import { type Fingerprint, fingerprintOf } from './fingerprint.ts';
 
 /** A decision, and whether a person, a deadline or the request of a rehearsal made it. */

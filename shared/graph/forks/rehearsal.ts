@@ -1,7 +1,7 @@
-import type { Graph } from '../../contract/graph.ts';
-import type { JsonObject } from '../../json.ts';
-import { compileGraph } from '../compile.ts';
-import { nodeIdOf } from '../schedule/scheduler.ts';
+import type { Graph } from '#shared/contract/graph.ts';
+import type { JsonObject } from '#shared/json.ts';
+import { compileGraph } from '#shared/graph/compile.ts';
+import { nodeIdOf } from '#shared/graph/schedule/scheduler.ts';
 import { type Fingerprint, fingerprintOf } from './fingerprint.ts';
 import {
   differenceOf,

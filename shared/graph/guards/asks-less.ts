@@ -1,7 +1,7 @@
-import type { GateNode, Graph, GraphNode } from '../../contract/graph.ts';
-import type { Json } from '../../json.ts';
-import { canonicalJson } from '../../values/canonical-json.ts';
-import { nodeLabel } from '../compile.ts';
+import type { GateNode, Graph, GraphNode } from '#shared/contract/graph.ts';
+import type { Json } from '#shared/json.ts';
+import { canonicalJson } from '#shared/values/canonical-json.ts';
+import { nodeLabel } from '#shared/graph/compile.ts';
 import {
   callsOf,
   type Children,
@@ -16,9 +16,9 @@ import {
   wordsOf,
   type Write,
   writesIn,
-} from '../guards.ts';
-import { analyseLoops } from '../schedule/loops.ts';
-import { linkGraph, type LinkedEdge, type Links } from '../topology.ts';
+} from '#shared/graph/guards.ts';
+import { analyseLoops } from '#shared/graph/schedule/loops.ts';
+import { linkGraph, type LinkedEdge, type Links } from '#shared/graph/topology.ts';
 
 /**
  * Whether a graph asks less than another one: whether it can write something without a gate or an approval that the

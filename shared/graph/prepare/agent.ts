@@ -1,11 +1,11 @@
-import type { AgentNode, ToolNode } from '../../contract/graph.ts';
-import type { AgentPart } from '../../execution.ts';
-import type { OpenCall } from '../../agents/turn-record.ts';
-import { nodeLabel } from '../compile.ts';
-import { expressionRoots } from '../expression/expression.ts';
-import { renderValue } from '../expression/template.ts';
-import type { Json, JsonObject } from '../../json.ts';
-import type { SecretPlace } from '../../values/secrets.ts';
+import type { AgentNode, ToolNode } from '#shared/contract/graph.ts';
+import type { AgentPart } from '#shared/execution.ts';
+import type { OpenCall } from '#shared/agents/turn-record.ts';
+import { nodeLabel } from '#shared/graph/compile.ts';
+import { expressionRoots } from '#shared/graph/expression/expression.ts';
+import { renderValue } from '#shared/graph/expression/template.ts';
+import type { Json, JsonObject } from '#shared/json.ts';
+import type { SecretPlace } from '#shared/values/secrets.ts';
 import { type PreparedStep, preparingWork, renderParams } from './step.ts';
 
 /** An agent with tools whose templates are resolved, once for all its turns. */

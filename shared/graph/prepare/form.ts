@@ -1,5 +1,5 @@
-import type { Json, JsonObject } from '../../json.ts';
-import { parseTemplate, type Template } from '../expression/template.ts';
+import type { Json, JsonObject } from '#shared/json.ts';
+import { parseTemplate, type Template } from '#shared/graph/expression/template.ts';
 
 /**
  * The fields of a template for a form, such as `To={to}&Body={text}`: their values are templates, and no value can add a

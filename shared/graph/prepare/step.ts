@@ -1,22 +1,22 @@
-import type { AgentNode, ToolNode } from '../../contract/graph.ts';
-import { nodeLabel } from '../compile.ts';
-import { expressionRoots } from '../expression/expression.ts';
-import { renderWithSecrets } from '../expression/secret-template.ts';
+import type { AgentNode, ToolNode } from '#shared/contract/graph.ts';
+import { nodeLabel } from '#shared/graph/compile.ts';
+import { expressionRoots } from '#shared/graph/expression/expression.ts';
+import { renderWithSecrets } from '#shared/graph/expression/secret-template.ts';
 import {
   parseTemplate,
   renderTemplate,
   renderValue,
   templateReads,
   type Writer,
-} from '../expression/template.ts';
-import { weighJson } from '../json-value.ts';
-import type { ExecutedNode } from '../kinds.ts';
-import type { AgentPart } from '../../execution.ts';
-import type { Json, JsonObject } from '../../json.ts';
-import { inChat, inHtml } from '../../values/markup.ts';
-import { contentTypeIn, isForm } from '../../values/form.ts';
-import { type SecretPlace, SECRETS } from '../../values/secrets.ts';
-import { renderUrl } from '../../tools.ts';
+} from '#shared/graph/expression/template.ts';
+import { weighJson } from '#shared/graph/json-value.ts';
+import type { ExecutedNode } from '#shared/graph/kinds.ts';
+import type { AgentPart } from '#shared/execution.ts';
+import type { Json, JsonObject } from '#shared/json.ts';
+import { inChat, inHtml } from '#shared/values/markup.ts';
+import { contentTypeIn, isForm } from '#shared/values/form.ts';
+import { type SecretPlace, SECRETS } from '#shared/values/secrets.ts';
+import { renderUrl } from '#shared/tools.ts';
 import { formTemplate } from './form.ts';
 
 /** The exact count beyond this number of values does not matter. */

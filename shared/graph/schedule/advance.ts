@@ -1,6 +1,6 @@
-import type { JsonObject } from '../../json.ts';
-import type { ConditionNode } from '../../contract/graph.ts';
-import { truthy } from '../expression/expression.ts';
+import type { JsonObject } from '#shared/json.ts';
+import type { ConditionNode } from '#shared/contract/graph.ts';
+import { truthy } from '#shared/graph/expression/expression.ts';
 import { beginItems, beginMap, endItem } from './map-items.ts';
 import { beginLoop, continueLoop, endRound } from './rounds.ts';
 import { enter, note, stateOf, stepKeyOf, write, writeOutput, type RunState } from './run-state.ts';

@@ -1,5 +1,5 @@
-import type { Graph } from '../../contract/graph.ts';
-import { linkGraph, reach, type LinkedEdge, type Links } from '../topology.ts';
+import type { Graph } from '#shared/contract/graph.ts';
+import { linkGraph, reach, type LinkedEdge, type Links } from '#shared/graph/topology.ts';
 
 export interface LoopBody {
   loop: number;

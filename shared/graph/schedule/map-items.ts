@@ -1,6 +1,6 @@
-import type { Json, JsonObject } from '../../json.ts';
-import type { MapNode } from '../../contract/graph.ts';
-import type { CaughtError } from '../caught-error.ts';
+import type { Json, JsonObject } from '#shared/json.ts';
+import type { MapNode } from '#shared/contract/graph.ts';
+import type { CaughtError } from '#shared/graph/caught-error.ts';
 import { createItem, enter, note, writeOutput, type MapItems, type RunState } from './run-state.ts';
 import { MAX_STEPS_IN_PLACE } from './rounds.ts';
 import {

@@ -1,5 +1,5 @@
-import type { LoopNode } from '../../contract/graph.ts';
-import { truthy } from '../expression/expression.ts';
+import type { LoopNode } from '#shared/contract/graph.ts';
+import { truthy } from '#shared/graph/expression/expression.ts';
 import { enter, note, resetNode, writeOutput, type RunState } from './run-state.ts';
 import { entersOwnBody, evaluate, failInPlace, settleAfterBody, settleEdge } from './settle.ts';
 

@@ -1,9 +1,14 @@
-import type { Json, JsonObject } from '../../json.ts';
-import type { NodeKind } from '../../contract/graph.ts';
-import { nodeLabel, outputKey, type CompiledEdge, type CompiledGraph } from '../compile.ts';
-import type { CaughtError } from '../caught-error.ts';
-import type { WorkBudget } from '../../values/work-budget.ts';
-import { joined, jsonOf, type JsonText, put, textsOf } from '../../values/json-text.ts';
+import type { Json, JsonObject } from '#shared/json.ts';
+import type { NodeKind } from '#shared/contract/graph.ts';
+import {
+  nodeLabel,
+  outputKey,
+  type CompiledEdge,
+  type CompiledGraph,
+} from '#shared/graph/compile.ts';
+import type { CaughtError } from '#shared/graph/caught-error.ts';
+import type { WorkBudget } from '#shared/values/work-budget.ts';
+import { joined, jsonOf, type JsonText, put, textsOf } from '#shared/values/json-text.ts';
 import { createReadyQueue, type ReadyQueue } from './ready-queue.ts';
 
 /** Work budget of all expressions between two external events: at most 0.2 s. */

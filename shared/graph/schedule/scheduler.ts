@@ -1,4 +1,4 @@
-import type { GateAnswer } from '../../gate-decision.ts';
+import type { GateAnswer } from '#shared/gate-decision.ts';
 import {
   type ChildNode,
   type ExecutedNode,
@@ -6,14 +6,14 @@ import {
   isExecuted,
   isWaiting,
   type WaitingNode,
-} from '../kinds.ts';
-import type { Json, JsonObject } from '../../json.ts';
-import type { GraphNode } from '../../contract/graph.ts';
-import type { CaughtError } from '../caught-error.ts';
+} from '#shared/graph/kinds.ts';
+import type { Json, JsonObject } from '#shared/json.ts';
+import type { GraphNode } from '#shared/contract/graph.ts';
+import type { CaughtError } from '#shared/graph/caught-error.ts';
 import { advance, begin, evaluateAgain, releaseHeld } from './advance.ts';
 import { endIfDrained, isCaught, isStopped, settle, settleError } from './settle.ts';
-import { outputKey, type CompiledGraph } from '../compile.ts';
-import { JsonText } from '../../values/json-text.ts';
+import { outputKey, type CompiledGraph } from '#shared/graph/compile.ts';
+import { JsonText } from '#shared/values/json-text.ts';
 import {
   createRunState,
   enter,

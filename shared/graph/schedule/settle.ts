@@ -1,7 +1,7 @@
-import type { Json } from '../../json.ts';
-import type { CaughtError } from '../caught-error.ts';
-import type { CompiledEdge } from '../compile.ts';
-import { evaluateExpression, ExpressionError } from '../expression/expression.ts';
+import type { Json } from '#shared/json.ts';
+import type { CaughtError } from '#shared/graph/caught-error.ts';
+import type { CompiledEdge } from '#shared/graph/compile.ts';
+import { evaluateExpression, ExpressionError } from '#shared/graph/expression/expression.ts';
 import { enter, note, scopeOf, stateOf, write, type RunState } from './run-state.ts';
 
 /** Ends a node with success and follows its edges; `result` selects among conditional ones. */

@@ -1,6 +1,6 @@
-import type { Json, JsonObject } from '../../json.ts';
-import type { CaughtError } from '../caught-error.ts';
-import { GRAPH_FORMAT, type CompiledGraph } from '../compile.ts';
+import type { Json, JsonObject } from '#shared/json.ts';
+import type { CaughtError } from '#shared/graph/caught-error.ts';
+import { GRAPH_FORMAT, type CompiledGraph } from '#shared/graph/compile.ts';
 import {
   createItem,
   createRunState,

@@ -1,7 +1,7 @@
-import type { JsonObject } from '../../json.ts';
-import { renderUrl } from '../../tools.ts';
-import { parseTemplate } from '../expression/template.ts';
-import type { Issues } from '../issues.ts';
+import type { JsonObject } from '#shared/json.ts';
+import { renderUrl } from '#shared/tools.ts';
+import { parseTemplate } from '#shared/graph/expression/template.ts';
+import type { Issues } from '#shared/graph/issues.ts';
 
 /** The parameter of a tool that determines where its headers are sent. */
 const ADDRESSES: Readonly<Record<string, string>> = { http_request: 'url', mcp: 'server_url' };

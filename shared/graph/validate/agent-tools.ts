@@ -1,8 +1,8 @@
-import { resolveTools } from '../../agents/offered-tools.ts';
-import type { AgentNode } from '../../contract/graph.ts';
-import type { Issues } from '../issues.ts';
-import { agentToolsOf } from '../node-tools.ts';
-import { suggest } from '../suggest.ts';
+import { resolveTools } from '#shared/agents/offered-tools.ts';
+import type { AgentNode } from '#shared/contract/graph.ts';
+import type { Issues } from '#shared/graph/issues.ts';
+import { agentToolsOf } from '#shared/graph/node-tools.ts';
+import { suggest } from '#shared/graph/suggest.ts';
 import { checkAddress } from './addresses.ts';
 import { checkMarkup } from './markup.ts';
 import type { ValidationContext } from './validate.ts';

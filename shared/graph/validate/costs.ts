@@ -1,7 +1,7 @@
-import { mockTurnCost, outputLimit, requestBound } from '../../agents/cost-bounds.ts';
-import type { AgentNode, Graph, GraphIssue } from '../../contract/graph.ts';
-import { toMicros, usd } from '../../money.ts';
-import { type PriceOverrides, priceOf } from '../../prices.ts';
+import { mockTurnCost, outputLimit, requestBound } from '#shared/agents/cost-bounds.ts';
+import type { AgentNode, Graph, GraphIssue } from '#shared/contract/graph.ts';
+import { toMicros, usd } from '#shared/money.ts';
+import { type PriceOverrides, priceOf } from '#shared/prices.ts';
 
 /** What limits the runs of a workflow. */
 export interface CostLimits {

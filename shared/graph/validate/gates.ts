@@ -1,6 +1,11 @@
-import type { GateNode } from '../../contract/graph.ts';
-import { isApprover, mayApprove, type MemberStanding, needsMember } from '../gate-settings.ts';
-import type { Issues } from '../issues.ts';
+import type { GateNode } from '#shared/contract/graph.ts';
+import {
+  isApprover,
+  mayApprove,
+  type MemberStanding,
+  needsMember,
+} from '#shared/graph/gate-settings.ts';
+import type { Issues } from '#shared/graph/issues.ts';
 
 /** Checks what a gate asks of its approvers. `members` of the workspace; undefined where they are not known. */
 export function checkGate(

@@ -1,10 +1,10 @@
-import { isBranching, isWaiting, repeats } from '../kinds.ts';
-import type { Graph, GraphNode } from '../../contract/graph.ts';
-import { createBitRows, type BitRows } from '../schedule/bit-rows.ts';
-import { outputKey } from '../compile.ts';
-import type { Issues } from '../issues.ts';
-import { suggest } from '../suggest.ts';
-import type { LinkedEdge, Links } from '../topology.ts';
+import { isBranching, isWaiting, repeats } from '#shared/graph/kinds.ts';
+import type { Graph, GraphNode } from '#shared/contract/graph.ts';
+import { createBitRows, type BitRows } from '#shared/graph/schedule/bit-rows.ts';
+import { outputKey } from '#shared/graph/compile.ts';
+import type { Issues } from '#shared/graph/issues.ts';
+import { suggest } from '#shared/graph/suggest.ts';
+import type { LinkedEdge, Links } from '#shared/graph/topology.ts';
 import type { Structure } from './structure.ts';
 import type { KeyRead } from './texts.ts';
 

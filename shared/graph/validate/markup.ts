@@ -1,8 +1,8 @@
-import type { JsonObject } from '../../json.ts';
-import { contentTypeIn, isForm } from '../../values/form.ts';
-import { parseTemplate } from '../expression/template.ts';
-import type { Issues } from '../issues.ts';
-import { formTemplate } from '../prepare/form.ts';
+import type { JsonObject } from '#shared/json.ts';
+import { contentTypeIn, isForm } from '#shared/values/form.ts';
+import { parseTemplate } from '#shared/graph/expression/template.ts';
+import type { Issues } from '#shared/graph/issues.ts';
+import { formTemplate } from '#shared/graph/prepare/form.ts';
 
 /** Warns about values that a template inserts unchanged where they could be more than text: in HTML, and in a form. */
 export function checkMarkup(

@@ -1,6 +1,6 @@
-import type { Graph } from '../../contract/graph.ts';
-import { collectIssues } from '../issues.ts';
-import { linkGraph } from '../topology.ts';
+import type { Graph } from '#shared/contract/graph.ts';
+import { collectIssues } from '#shared/graph/issues.ts';
+import { linkGraph } from '#shared/graph/topology.ts';
 import { keysBefore, writersOf } from './keys.ts';
 import { checkStructure } from './structure.ts';
 

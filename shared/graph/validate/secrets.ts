@@ -1,11 +1,11 @@
-import type { GraphNode } from '../../contract/graph.ts';
-import { goesToHosts, SECRET_NAME, SECRETS, WHERE_SECRETS_STAND } from '../../values/secrets.ts';
-import { parseTemplate } from '../expression/template.ts';
-import type { Issues } from '../issues.ts';
-import { mockOutputTexts, nodeTexts, type NodeText } from '../node-texts.ts';
-import { agentToolsOf } from '../node-tools.ts';
-import { hint } from '../suggest.ts';
-import type { JsonObject } from '../../json.ts';
+import type { GraphNode } from '#shared/contract/graph.ts';
+import { goesToHosts, SECRET_NAME, SECRETS, WHERE_SECRETS_STAND } from '#shared/values/secrets.ts';
+import { parseTemplate } from '#shared/graph/expression/template.ts';
+import type { Issues } from '#shared/graph/issues.ts';
+import { mockOutputTexts, nodeTexts, type NodeText } from '#shared/graph/node-texts.ts';
+import { agentToolsOf } from '#shared/graph/node-tools.ts';
+import { hint } from '#shared/graph/suggest.ts';
+import type { JsonObject } from '#shared/json.ts';
 
 /** The allowed hosts of each of a workspace's secrets, by name. */
 export type SecretHosts = ReadonlyMap<string, readonly string[]>;

@@ -1,8 +1,14 @@
-import { canFail, isBranching } from '../kinds.ts';
-import type { Graph, GraphNode } from '../../contract/graph.ts';
-import type { Issues } from '../issues.ts';
-import { analyseLoops, type LoopAnalysis } from '../schedule/loops.ts';
-import { findCycles, reach, topologicalOrder, type LinkedEdge, type Links } from '../topology.ts';
+import { canFail, isBranching } from '#shared/graph/kinds.ts';
+import type { Graph, GraphNode } from '#shared/contract/graph.ts';
+import type { Issues } from '#shared/graph/issues.ts';
+import { analyseLoops, type LoopAnalysis } from '#shared/graph/schedule/loops.ts';
+import {
+  findCycles,
+  reach,
+  topologicalOrder,
+  type LinkedEdge,
+  type Links,
+} from '#shared/graph/topology.ts';
 import type { Unreadable } from './validate.ts';
 
 /** The basis of later checks. Only an acyclic graph has it. */

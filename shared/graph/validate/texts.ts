@@ -1,15 +1,15 @@
-import type { AgentNode, Graph, GraphNode, ToolNode } from '../../contract/graph.ts';
-import { ExpressionError } from '../expression/expression.ts';
-import type { Issues } from '../issues.ts';
-import { nodeTexts, type NodeText, type RootRead, textReads } from '../node-texts.ts';
-import { hint } from '../suggest.ts';
-import { parseTemplate } from '../expression/template.ts';
-import { type BuiltinTool, customToolName, type ToolParams, toolParams } from '../../tools.ts';
+import type { AgentNode, Graph, GraphNode, ToolNode } from '#shared/contract/graph.ts';
+import { ExpressionError } from '#shared/graph/expression/expression.ts';
+import type { Issues } from '#shared/graph/issues.ts';
+import { nodeTexts, type NodeText, type RootRead, textReads } from '#shared/graph/node-texts.ts';
+import { hint } from '#shared/graph/suggest.ts';
+import { parseTemplate } from '#shared/graph/expression/template.ts';
+import { type BuiltinTool, customToolName, type ToolParams, toolParams } from '#shared/tools.ts';
 import { checkAddress } from './addresses.ts';
 import { checkAgentTools } from './agent-tools.ts';
 import { checkMarkup } from './markup.ts';
 import { checkMockOutputs, checkSecretHosts, checkSecretsIn, refuse } from './secrets.ts';
-import { SECRETS } from '../../values/secrets.ts';
+import { SECRETS } from '#shared/values/secrets.ts';
 import { checkCompoundKeys, namedKeys } from './unreadable-keys.ts';
 import type { Unreadable, ValidationContext } from './validate.ts';
 

@@ -1,8 +1,8 @@
-import type { Graph, GraphNode } from '../../contract/graph.ts';
-import { outputKey } from '../compile.ts';
-import { parseTemplate } from '../expression/template.ts';
-import type { Issues } from '../issues.ts';
-import type { NodeText } from '../node-texts.ts';
+import type { Graph, GraphNode } from '#shared/contract/graph.ts';
+import { outputKey } from '#shared/graph/compile.ts';
+import { parseTemplate } from '#shared/graph/expression/template.ts';
+import type { Issues } from '#shared/graph/issues.ts';
+import type { NodeText } from '#shared/graph/node-texts.ts';
 
 /** Keys of the state that texts cannot name as they are written. */
 export interface NamedKeys {

@@ -1,17 +1,17 @@
-import type { ToolDefinitions } from '../../agents/offered-tools.ts';
-import type { Graph, GraphNode } from '../../contract/graph.ts';
-import type { MemberStanding } from '../gate-settings.ts';
-import { utf8Bytes } from '../../values/canonical-json.ts';
-import { SECRETS } from '../../values/secrets.ts';
-import { calledBy, callKey, type CallProblems } from '../called-workflows.ts';
-import { outputKey } from '../compile.ts';
-import type { Issues } from '../issues.ts';
+import type { ToolDefinitions } from '#shared/agents/offered-tools.ts';
+import type { Graph, GraphNode } from '#shared/contract/graph.ts';
+import type { MemberStanding } from '#shared/graph/gate-settings.ts';
+import { utf8Bytes } from '#shared/values/canonical-json.ts';
+import { SECRETS } from '#shared/values/secrets.ts';
+import { calledBy, callKey, type CallProblems } from '#shared/graph/called-workflows.ts';
+import { outputKey } from '#shared/graph/compile.ts';
+import type { Issues } from '#shared/graph/issues.ts';
 import { checkGate } from './gates.ts';
 import { checkKeys } from './keys.ts';
 import type { SecretHosts } from './secrets.ts';
 import { checkStructure } from './structure.ts';
 import { checkTexts } from './texts.ts';
-import { linkGraph } from '../topology.ts';
+import { linkGraph } from '#shared/graph/topology.ts';
 
 const MAX_NODES = 1000;
 const MAX_EDGES = 5000;

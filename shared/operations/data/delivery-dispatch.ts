@@ -4,11 +4,11 @@ import {
   type QueuedDelivery,
   requeueLost,
   takeQueued,
-} from '../../db/deliveries/queue.ts';
-import { DELIVERY_WORKFLOW, type DeliverWebhookInput } from '../../execution.ts';
-import type { DispatchDeps } from '../runs/executions.ts';
-import { type Loop, startLoop } from '../loop.ts';
-import { startOnce } from '../start-once.ts';
+} from '#shared/db/deliveries/queue.ts';
+import { DELIVERY_WORKFLOW, type DeliverWebhookInput } from '#shared/execution.ts';
+import type { DispatchDeps } from '#shared/operations/runs/executions.ts';
+import { type Loop, startLoop } from '#shared/operations/loop.ts';
+import { startOnce } from '#shared/operations/start-once.ts';
 
 /** Executions started per iteration, concurrently. */
 const BATCH = 50;

@@ -4,7 +4,7 @@ import type {
   EndpointUpdate,
   NewDataEndpoint,
   RotatedSecret,
-} from '../../contract/data/outbound.ts';
+} from '#shared/contract/data/outbound.ts';
 import {
   createEndpoint,
   type EndpointCaller,
@@ -12,12 +12,12 @@ import {
   rotateSecret,
   secretContext,
   updateEndpoint,
-} from '../../db/deliveries/endpoints.ts';
-import type { Pool } from '../../db/pool.ts';
-import { AppError } from '../../errors.ts';
-import { newEndpointSecret } from '../../platform/calls/delivery-signature.ts';
-import type { Egress } from '../../platform/egress/egress.ts';
-import type { Sealer } from '../../crypto/sealing.ts';
+} from '#shared/db/deliveries/endpoints.ts';
+import type { Pool } from '#shared/db/pool.ts';
+import { AppError } from '#shared/errors.ts';
+import { newEndpointSecret } from '#shared/platform/calls/delivery-signature.ts';
+import type { Egress } from '#shared/platform/egress/egress.ts';
+import type { Sealer } from '#shared/crypto/sealing.ts';
 
 interface EndpointDeps {
   db: Pool;

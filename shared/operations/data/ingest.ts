@@ -1,15 +1,15 @@
-import type { Actor } from '../../actor.ts';
+import type { Actor } from '#shared/actor.ts';
 import {
   type IngestAnswer,
   type IngestRecord,
   ingestRecord,
   MAX_INGEST_ERRORS,
-} from '../../contract/data/ingest.ts';
-import { recordAudit } from '../../db/audit/audit.ts';
-import { readFeed } from '../../db/data/feeds.ts';
-import { ingestBatch, type IngestTarget } from '../../db/data/ingest.ts';
-import type { BatchOutcome, NumberedRecord } from '../../db/data/ingest-plan.ts';
-import type { Pool, Tx } from '../../db/pool.ts';
+} from '#shared/contract/data/ingest.ts';
+import { recordAudit } from '#shared/db/audit/audit.ts';
+import { readFeed } from '#shared/db/data/feeds.ts';
+import { ingestBatch, type IngestTarget } from '#shared/db/data/ingest.ts';
+import type { BatchOutcome, NumberedRecord } from '#shared/db/data/ingest-plan.ts';
+import type { Pool, Tx } from '#shared/db/pool.ts';
 
 /** A record as it was sent, not validated, or the reason that it could not be read. `line` counts from 1. */
 export type SentRecord =

@@ -1,10 +1,10 @@
-import type { EvaluationCheck, Evals } from '../../contract/graph.ts';
-import type { Figures, FinishedRun } from '../../db/experiments/figures.ts';
-import type { RunResult } from '../../db/experiments/results.ts';
-import { compareRuns, type EndedRun } from '../../graph/experiments/comparison.ts';
-import type { JsonObject } from '../../json.ts';
-import { toDollars } from '../../money.ts';
-import { evaluateChecksUntrusted } from '../../platform/threads/run-checks.ts';
+import type { EvaluationCheck, Evals } from '#shared/contract/graph.ts';
+import type { Figures, FinishedRun } from '#shared/db/experiments/figures.ts';
+import type { RunResult } from '#shared/db/experiments/results.ts';
+import { compareRuns, type EndedRun } from '#shared/graph/experiments/comparison.ts';
+import type { JsonObject } from '#shared/json.ts';
+import { toDollars } from '#shared/money.ts';
+import { evaluateChecksUntrusted } from '#shared/platform/threads/run-checks.ts';
 
 /** A run and its rehearsal. */
 export interface Pair {

@@ -1,26 +1,30 @@
-import type { Actor } from '../../actor.ts';
-import type { ExperimentRequest } from '../../contract/experiment.ts';
-import type { Graph } from '../../contract/graph.ts';
-import type { StartedJob } from '../../contract/job.ts';
-import { recordAudit } from '../../db/audit/audit.ts';
+import type { Actor } from '#shared/actor.ts';
+import type { ExperimentRequest } from '#shared/contract/experiment.ts';
+import type { Graph } from '#shared/contract/graph.ts';
+import type { StartedJob } from '#shared/contract/job.ts';
+import { recordAudit } from '#shared/db/audit/audit.ts';
 import {
   insertExperiment,
   openRehearsals,
   readWorkflowOf,
-} from '../../db/experiments/experiments.ts';
-import { contentDigest } from '../../db/experiments/publishing.ts';
-import { namedRuns, newestRuns } from '../../db/experiments/sources.ts';
-import { cancelJob, insertJob } from '../../db/jobs/jobs.ts';
-import { type Drawn, drawnOf } from '../../db/runs/run-request.ts';
-import { findDraft } from '../../db/workflows/drafts.ts';
-import { readVersion, noSuchVersion } from '../../db/workflows/versions.ts';
-import { keepWorkflow, requireWorkflow, type WorkflowScope } from '../../db/workflows/workflows.ts';
-import { AppError, notFound } from '../../errors.ts';
-import type { JsonObject } from '../../json.ts';
-import { toMicros } from '../../money.ts';
-import { dispatchInOrder } from '../runs/dispatch.ts';
-import { rehearsalOf, requireAllowed, requireGates } from '../runs/rehearsals.ts';
-import { cancelRun, type Dispatched, type RunDeps } from '../runs/runs.ts';
+} from '#shared/db/experiments/experiments.ts';
+import { contentDigest } from '#shared/db/experiments/publishing.ts';
+import { namedRuns, newestRuns } from '#shared/db/experiments/sources.ts';
+import { cancelJob, insertJob } from '#shared/db/jobs/jobs.ts';
+import { type Drawn, drawnOf } from '#shared/db/runs/run-request.ts';
+import { findDraft } from '#shared/db/workflows/drafts.ts';
+import { readVersion, noSuchVersion } from '#shared/db/workflows/versions.ts';
+import {
+  keepWorkflow,
+  requireWorkflow,
+  type WorkflowScope,
+} from '#shared/db/workflows/workflows.ts';
+import { AppError, notFound } from '#shared/errors.ts';
+import type { JsonObject } from '#shared/json.ts';
+import { toMicros } from '#shared/money.ts';
+import { dispatchInOrder } from '#shared/operations/runs/dispatch.ts';
+import { rehearsalOf, requireAllowed, requireGates } from '#shared/operations/runs/rehearsals.ts';
+import { cancelRun, type Dispatched, type RunDeps } from '#shared/operations/runs/runs.ts';
 
 /** What an experiment tries. */
 interface Candidate {

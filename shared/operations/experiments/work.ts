@@ -6,19 +6,19 @@ import {
   openRuns,
   type StoredExperiment,
   waitingRehearsals,
-} from '../../db/experiments/experiments.ts';
-import { readFinishedRuns } from '../../db/experiments/figures.ts';
-import { drawnOf } from '../../db/runs/run-request.ts';
-import { insertResults, type RunResult } from '../../db/experiments/results.ts';
-import type { RunningJob } from '../../db/jobs/jobs.ts';
-import { AppError, errorTable } from '../../errors.ts';
-import { uncompared } from '../../graph/experiments/comparison.ts';
-import { WorkBusyError } from '../../platform/threads/threads.ts';
-import { usd } from '../../money.ts';
-import { guardedNodesOfChosen } from '../guards/guarded-nodes.ts';
-import type { JobWork } from '../jobs/work.ts';
-import { type RerunRequest, rerunRun } from '../runs/forks.ts';
-import { cancelRun, type RunDeps } from '../runs/runs.ts';
+} from '#shared/db/experiments/experiments.ts';
+import { readFinishedRuns } from '#shared/db/experiments/figures.ts';
+import { drawnOf } from '#shared/db/runs/run-request.ts';
+import { insertResults, type RunResult } from '#shared/db/experiments/results.ts';
+import type { RunningJob } from '#shared/db/jobs/jobs.ts';
+import { AppError, errorTable } from '#shared/errors.ts';
+import { uncompared } from '#shared/graph/experiments/comparison.ts';
+import { WorkBusyError } from '#shared/platform/threads/threads.ts';
+import { usd } from '#shared/money.ts';
+import { guardedNodesOfChosen } from '#shared/operations/guards/guarded-nodes.ts';
+import type { JobWork } from '#shared/operations/jobs/work.ts';
+import { type RerunRequest, rerunRun } from '#shared/operations/runs/forks.ts';
+import { cancelRun, type RunDeps } from '#shared/operations/runs/runs.ts';
 import { comparePair, compareRefusedInput } from './compare.ts';
 
 /** Rehearsals of one experiment that are open at the same time. */

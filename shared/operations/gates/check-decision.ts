@@ -1,10 +1,10 @@
-import type { Decision } from '../../db/gates/decision.ts';
-import { judgeDecision } from '../../db/gates/decisions.ts';
-import type { GateToDecide } from '../../db/gates/gate-to-decide.ts';
-import type { Pool } from '../../db/pool.ts';
-import { AppError } from '../../errors.ts';
-import { bindDecision, type RequestedDecision } from '../runs/tool-calls.ts';
-import { refusedInput } from '../workflow-input.ts';
+import type { Decision } from '#shared/db/gates/decision.ts';
+import { judgeDecision } from '#shared/db/gates/decisions.ts';
+import type { GateToDecide } from '#shared/db/gates/gate-to-decide.ts';
+import type { Pool } from '#shared/db/pool.ts';
+import { AppError } from '#shared/errors.ts';
+import { bindDecision, type RequestedDecision } from '#shared/operations/runs/tool-calls.ts';
+import { refusedInput } from '#shared/operations/workflow-input.ts';
 
 /** Throws what `decideGate` would throw for the same decision, and changes nothing. */
 export async function checkDecision(db: Pool, requested: RequestedDecision): Promise<void> {

@@ -1,15 +1,15 @@
-import type { Actor } from '../../actor.ts';
-import { holds } from '../../capabilities.ts';
-import type { Gate } from '../../contract/gate.ts';
-import { type AskedGate, findGate, readEarlierAskings } from '../../db/gates/asked.ts';
-import { findGateToDecide, refusalFor } from '../../db/gates/gate-to-decide.ts';
-import { readStandings } from '../../db/people/standings.ts';
-import type { Db } from '../../db/pool.ts';
-import { notFound } from '../../errors.ts';
-import { decidersOf } from '../../graph/gate-settings.ts';
-import { kindsAround } from '../../graph/schedule/loops.ts';
-import { formSchemaProblem } from '../../platform/threads/untrusted.ts';
-import { findCalledTool } from '../runs/tool-calls.ts';
+import type { Actor } from '#shared/actor.ts';
+import { holds } from '#shared/capabilities.ts';
+import type { Gate } from '#shared/contract/gate.ts';
+import { type AskedGate, findGate, readEarlierAskings } from '#shared/db/gates/asked.ts';
+import { findGateToDecide, refusalFor } from '#shared/db/gates/gate-to-decide.ts';
+import { readStandings } from '#shared/db/people/standings.ts';
+import type { Db } from '#shared/db/pool.ts';
+import { notFound } from '#shared/errors.ts';
+import { decidersOf } from '#shared/graph/gate-settings.ts';
+import { kindsAround } from '#shared/graph/schedule/loops.ts';
+import { formSchemaProblem } from '#shared/platform/threads/untrusted.ts';
+import { findCalledTool } from '#shared/operations/runs/tool-calls.ts';
 
 /**
  * One gate as the caller sees it, in its last round, with what the same node asked before. Arguments are as the model

@@ -1,10 +1,10 @@
-import type { Graph } from '../../contract/graph.ts';
-import type { Db } from '../../db/pool.ts';
-import { readCalledGraphs } from '../../db/workflows/called-workflows.ts';
-import { AppError } from '../../errors.ts';
-import { calledBy, callKey } from '../../graph/called-workflows.ts';
-import type { AsksLess } from '../../graph/guards/asks-less.ts';
-import { asksLessUntrusted } from '../../platform/threads/untrusted.ts';
+import type { Graph } from '#shared/contract/graph.ts';
+import type { Db } from '#shared/db/pool.ts';
+import { readCalledGraphs } from '#shared/db/workflows/called-workflows.ts';
+import { AppError } from '#shared/errors.ts';
+import { calledBy, callKey } from '#shared/graph/called-workflows.ts';
+import type { AsksLess } from '#shared/graph/guards/asks-less.ts';
+import { asksLessUntrusted } from '#shared/platform/threads/untrusted.ts';
 
 /** A graph of a workflow: of a version, or of a draft, which has none. */
 export interface Candidate {

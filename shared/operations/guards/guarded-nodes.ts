@@ -1,8 +1,8 @@
-import type { Graph } from '../../contract/graph.ts';
-import type { Db } from '../../db/pool.ts';
-import { readCalledGraphs } from '../../db/workflows/called-workflows.ts';
-import { calledBy } from '../../graph/called-workflows.ts';
-import { guardedNodesUntrusted } from '../../platform/threads/untrusted.ts';
+import type { Graph } from '#shared/contract/graph.ts';
+import type { Db } from '#shared/db/pool.ts';
+import { readCalledGraphs } from '#shared/db/workflows/called-workflows.ts';
+import { calledBy } from '#shared/graph/called-workflows.ts';
+import { guardedNodesUntrusted } from '#shared/platform/threads/untrusted.ts';
 import { type Candidate, compareWithCurrent } from './asks-less.ts';
 
 /**

@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
 import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
-import { AppError } from '../../errors.ts';
-import { JsonLimitError, parseOutsideJson } from '../../outside-json.ts';
-import type { Json, JsonObject } from '../../json.ts';
+import { AppError } from '#shared/errors.ts';
+import { JsonLimitError, parseOutsideJson } from '#shared/outside-json.ts';
+import type { Json, JsonObject } from '#shared/json.ts';
 import { formFields } from './form.ts';
-import { refuseUnsafe } from '../../values/unsafe-json.ts';
+import { refuseUnsafe } from '#shared/values/unsafe-json.ts';
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 const unzip = promisify(gunzip);

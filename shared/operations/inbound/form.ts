@@ -1,6 +1,6 @@
-import { AppError } from '../../errors.ts';
-import type { Json, JsonObject } from '../../json.ts';
-import { isForm } from '../../values/form.ts';
+import { AppError } from '#shared/errors.ts';
+import type { Json, JsonObject } from '#shared/json.ts';
+import { isForm } from '#shared/values/form.ts';
 
 /** A form has far fewer, and each costs more than a value in JSON. */
 const MAX_FIELDS = 10_000;

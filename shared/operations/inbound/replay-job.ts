@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { replayRangeBody } from '../../contract/inbound-event.ts';
+import { replayRangeBody } from '#shared/contract/inbound-event.ts';
 import {
   countReplayable,
   isReplayOf,
@@ -7,11 +7,11 @@ import {
   replayPosition,
   type ReplayableEvent,
   type ReplayScope,
-} from '../../db/inbound/replays.ts';
-import type { RunningJob } from '../../db/jobs/jobs.ts';
-import { AppError, errorTable } from '../../errors.ts';
-import type { JobWork } from '../jobs/work.ts';
-import { type RunDeps, triggerRun } from '../runs/runs.ts';
+} from '#shared/db/inbound/replays.ts';
+import type { RunningJob } from '#shared/db/jobs/jobs.ts';
+import { AppError, errorTable } from '#shared/errors.ts';
+import type { JobWork } from '#shared/operations/jobs/work.ts';
+import { type RunDeps, triggerRun } from '#shared/operations/runs/runs.ts';
 import { replayRequest } from './replay.ts';
 
 /** What a replay of several events was started with. */

@@ -1,10 +1,10 @@
-import type { Actor } from '../../actor.ts';
-import { KEPT_BODY_BYTES, unverifiedReasons } from '../../contract/inbound-event.ts';
-import { readReplayable, type ReplayableEvent } from '../../db/inbound/replays.ts';
-import type { Db } from '../../db/pool.ts';
-import type { RunRequest } from '../../db/runs/run-request.ts';
-import { conflict } from '../../errors.ts';
-import type { JsonObject } from '../../json.ts';
+import type { Actor } from '#shared/actor.ts';
+import { KEPT_BODY_BYTES, unverifiedReasons } from '#shared/contract/inbound-event.ts';
+import { readReplayable, type ReplayableEvent } from '#shared/db/inbound/replays.ts';
+import type { Db } from '#shared/db/pool.ts';
+import type { RunRequest } from '#shared/db/runs/run-request.ts';
+import { conflict } from '#shared/errors.ts';
+import type { JsonObject } from '#shared/json.ts';
 import { eventIdOf, inputOf } from './event.ts';
 
 export interface ReplayOptions {

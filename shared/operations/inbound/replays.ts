@@ -1,13 +1,13 @@
-import type { Actor } from '../../actor.ts';
-import type { EventReplay, ReplayRange } from '../../contract/inbound-event.ts';
-import type { StartedJob } from '../../contract/job.ts';
-import { recordAudit } from '../../db/audit/audit.ts';
-import { cancelJob, insertJob, type Job, listJobs, readJob } from '../../db/jobs/jobs.ts';
-import { keepWorkflow, type WorkflowScope } from '../../db/workflows/workflows.ts';
-import { AppError } from '../../errors.ts';
-import { dispatch } from '../runs/dispatch.ts';
-import type { DispatchDeps } from '../runs/executions.ts';
-import type { Dispatched } from '../runs/runs.ts';
+import type { Actor } from '#shared/actor.ts';
+import type { EventReplay, ReplayRange } from '#shared/contract/inbound-event.ts';
+import type { StartedJob } from '#shared/contract/job.ts';
+import { recordAudit } from '#shared/db/audit/audit.ts';
+import { cancelJob, insertJob, type Job, listJobs, readJob } from '#shared/db/jobs/jobs.ts';
+import { keepWorkflow, type WorkflowScope } from '#shared/db/workflows/workflows.ts';
+import { AppError } from '#shared/errors.ts';
+import { dispatch } from '#shared/operations/runs/dispatch.ts';
+import type { DispatchDeps } from '#shared/operations/runs/executions.ts';
+import type { Dispatched } from '#shared/operations/runs/runs.ts';
 import { replayJobRequest, replayResultOf } from './replay-job.ts';
 
 const kind = 'event_replay';

@@ -1,15 +1,15 @@
-import type { JobPart } from '../../contract/job.ts';
+import type { JobPart } from '#shared/contract/job.ts';
 import {
   type JobKind,
   keepPage,
   keepTotal,
   readRunningJob,
   type RunningJob,
-} from '../../db/jobs/jobs.ts';
-import type { Pool } from '../../db/pool.ts';
-import { replayJob } from '../inbound/replay-job.ts';
-import { experimentJob } from '../experiments/work.ts';
-import type { RunDeps } from '../runs/runs.ts';
+} from '#shared/db/jobs/jobs.ts';
+import type { Pool } from '#shared/db/pool.ts';
+import { replayJob } from '#shared/operations/inbound/replay-job.ts';
+import { experimentJob } from '#shared/operations/experiments/work.ts';
+import type { RunDeps } from '#shared/operations/runs/runs.ts';
 import { backtestJob } from './backtest.ts';
 import type { JobPage, JobWork } from './work.ts';
 

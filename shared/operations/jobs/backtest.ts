@@ -1,16 +1,16 @@
 import { z } from 'zod';
-import { type BacktestFinding, type BacktestSummary, noSteps } from '../../contract/backtest.ts';
-import { policiesSchema } from '../../contract/policy.ts';
+import { type BacktestFinding, type BacktestSummary, noSteps } from '#shared/contract/backtest.ts';
+import { policiesSchema } from '#shared/contract/policy.ts';
 import {
   countSteps,
   insertFindings,
   readStepPage,
   stepPosition,
   type StepWindow,
-} from '../../db/jobs/backtests.ts';
-import type { RunningJob } from '../../db/jobs/jobs.ts';
-import { compareStepsUntrusted, type PoliciesText } from '../../platform/threads/backtest.ts';
-import type { Comparison } from '../../policy/backtest.ts';
+} from '#shared/db/jobs/backtests.ts';
+import type { RunningJob } from '#shared/db/jobs/jobs.ts';
+import { compareStepsUntrusted, type PoliciesText } from '#shared/platform/threads/backtest.ts';
+import type { Comparison } from '#shared/policy/backtest.ts';
 import type { JobWork } from './work.ts';
 
 /** What a backtest was started with. */

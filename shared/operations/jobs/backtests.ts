@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import type { Actor } from '../../actor.ts';
+import type { Actor } from '#shared/actor.ts';
 import {
   type Backtest,
   type BacktestList,
@@ -7,21 +7,21 @@ import {
   type BacktestQuery,
   type ListedBacktest,
   MAX_FINDINGS,
-} from '../../contract/backtest.ts';
-import type { StartedJob } from '../../contract/job.ts';
-import type { Policies } from '../../contract/policy.ts';
-import { recordAudit } from '../../db/audit/audit.ts';
-import { readPolicies } from '../../db/audit/policies.ts';
-import { listFindings } from '../../db/jobs/backtests.ts';
-import { cancelJob, insertJob, type Job, listJobs, readJob } from '../../db/jobs/jobs.ts';
-import { requireWorkflow } from '../../db/workflows/workflows.ts';
-import { AppError } from '../../errors.ts';
-import type { JsonObject } from '../../json.ts';
-import { checkPolicyPatterns } from '../../platform/threads/untrusted.ts';
-import { redactedByBoth } from '../../policy/backtest.ts';
-import { dispatch } from '../runs/dispatch.ts';
-import type { DispatchDeps } from '../runs/executions.ts';
-import type { Dispatched } from '../runs/runs.ts';
+} from '#shared/contract/backtest.ts';
+import type { StartedJob } from '#shared/contract/job.ts';
+import type { Policies } from '#shared/contract/policy.ts';
+import { recordAudit } from '#shared/db/audit/audit.ts';
+import { readPolicies } from '#shared/db/audit/policies.ts';
+import { listFindings } from '#shared/db/jobs/backtests.ts';
+import { cancelJob, insertJob, type Job, listJobs, readJob } from '#shared/db/jobs/jobs.ts';
+import { requireWorkflow } from '#shared/db/workflows/workflows.ts';
+import { AppError } from '#shared/errors.ts';
+import type { JsonObject } from '#shared/json.ts';
+import { checkPolicyPatterns } from '#shared/platform/threads/untrusted.ts';
+import { redactedByBoth } from '#shared/policy/backtest.ts';
+import { dispatch } from '#shared/operations/runs/dispatch.ts';
+import type { DispatchDeps } from '#shared/operations/runs/executions.ts';
+import type { Dispatched } from '#shared/operations/runs/runs.ts';
 import { backtestRequest, findingsIn, summaryOf } from './backtest.ts';
 
 const kind = 'backtest';

@@ -1,8 +1,8 @@
-import { readJobStart, requeueLostJobs } from '../../db/jobs/jobs.ts';
-import { type BackgroundJobInput, JOB_WORKFLOW } from '../../contract/job.ts';
-import { type Loop, startLoop } from '../loop.ts';
-import { startOnce } from '../start-once.ts';
-import type { DispatchDeps } from '../runs/executions.ts';
+import { readJobStart, requeueLostJobs } from '#shared/db/jobs/jobs.ts';
+import { type BackgroundJobInput, JOB_WORKFLOW } from '#shared/contract/job.ts';
+import { type Loop, startLoop } from '#shared/operations/loop.ts';
+import { startOnce } from '#shared/operations/start-once.ts';
+import type { DispatchDeps } from '#shared/operations/runs/executions.ts';
 
 const LOST_EVERY_MS = 60_000;
 const LOST_BATCH = 50;

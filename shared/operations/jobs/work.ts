@@ -1,7 +1,7 @@
-import type { RunningJob } from '../../db/jobs/jobs.ts';
-import type { Tx } from '../../db/pool.ts';
-import type { Json, JsonObject } from '../../json.ts';
-import type { RunDeps } from '../runs/runs.ts';
+import type { RunningJob } from '#shared/db/jobs/jobs.ts';
+import type { Tx } from '#shared/db/pool.ts';
+import type { Json, JsonObject } from '#shared/json.ts';
+import type { RunDeps } from '#shared/operations/runs/runs.ts';
 
 /** One kind of background job. */
 export interface JobWork {

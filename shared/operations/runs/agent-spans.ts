@@ -1,9 +1,9 @@
-import { type EndedAgent, readEndedAgents } from '../../db/agents/ended.ts';
-import type { Pool } from '../../db/pool.ts';
-import { toDollars } from '../../money.ts';
-import { modelAttributes } from '../../platform/tracing/model-attributes.ts';
-import { agentPlace, runPlaces } from '../../platform/tracing/run-places.ts';
-import { recordSpan } from '../../platform/tracing/spans.ts';
+import { type EndedAgent, readEndedAgents } from '#shared/db/agents/ended.ts';
+import type { Pool } from '#shared/db/pool.ts';
+import { toDollars } from '#shared/money.ts';
+import { modelAttributes } from '#shared/platform/tracing/model-attributes.ts';
+import { agentPlace, runPlaces } from '#shared/platform/tracing/run-places.ts';
+import { recordSpan } from '#shared/platform/tracing/spans.ts';
 
 /** A run that has ended, since its last resume. */
 interface EndedRun {

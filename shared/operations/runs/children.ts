@@ -1,4 +1,4 @@
-import type { PolicyVerdict } from '../../contract/governance.ts';
+import type { PolicyVerdict } from '#shared/contract/governance.ts';
 import {
   beginChildStep,
   type Child,
@@ -9,21 +9,21 @@ import {
   finishChildStep,
   keepChildStep,
   readChild,
-} from '../../db/children/steps.ts';
-import { resumeChild } from '../../db/children/resumes.ts';
-import { jsonDigest } from '../../crypto/json-digest.ts';
-import { findCalled, targetOfWorkflow } from '../../db/workflows/called-workflows.ts';
-import { blockedEvidence, BudgetExceeded } from '../../db/money/blocked.ts';
-import { AppError, conflict, type ErrorCode } from '../../errors.ts';
-import type { ErrorKind } from '../../graph/caught-error.ts';
-import type { ChildCall, ChildReport } from '../../graph/child-step.ts';
-import { retryDelayMs } from '../../graph/kinds.ts';
-import { outdatedApproval } from '../../rejection.ts';
-import type { JsonObject } from '../../json.ts';
+} from '#shared/db/children/steps.ts';
+import { resumeChild } from '#shared/db/children/resumes.ts';
+import { jsonDigest } from '#shared/crypto/json-digest.ts';
+import { findCalled, targetOfWorkflow } from '#shared/db/workflows/called-workflows.ts';
+import { blockedEvidence, BudgetExceeded } from '#shared/db/money/blocked.ts';
+import { AppError, conflict, type ErrorCode } from '#shared/errors.ts';
+import type { ErrorKind } from '#shared/graph/caught-error.ts';
+import type { ChildCall, ChildReport } from '#shared/graph/child-step.ts';
+import { retryDelayMs } from '#shared/graph/kinds.ts';
+import { outdatedApproval } from '#shared/rejection.ts';
+import type { JsonObject } from '#shared/json.ts';
 import type { DispatchDeps } from './executions.ts';
 import { rehearsalOfChild } from './rehearsals.ts';
 import { dispatchAndWake, type RunDeps, triggerRun } from './runs.ts';
-import { outputProblem } from '../../outside-json.ts';
+import { outputProblem } from '#shared/outside-json.ts';
 
 /**
  * The steps that wait for a run of their own, their child. Postgres decides: the child is a run that was admitted like

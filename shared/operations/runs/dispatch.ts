@@ -6,18 +6,18 @@ import {
   type AlertChannel,
   alertEvents,
   type SendAlertInput,
-} from '../../alerts.ts';
-import type { AdmittedRun } from '../../db/runs/admission.ts';
-import { readStartable } from '../../db/runs/restart.ts';
-import { complete, isFirst, type OutboxRow, postpone } from '../../db/runs/outbox.ts';
-import { markLost } from '../../db/runs/silent.ts';
-import { messageOf } from '../../errors.ts';
-import { startJobExecution } from '../jobs/dispatch.ts';
-import { withoutNulls } from '../../gate-decision.ts';
-import { SIGNAL_CHILD, SIGNAL_DECISION } from '../../execution.ts';
+} from '#shared/alerts.ts';
+import type { AdmittedRun } from '#shared/db/runs/admission.ts';
+import { readStartable } from '#shared/db/runs/restart.ts';
+import { complete, isFirst, type OutboxRow, postpone } from '#shared/db/runs/outbox.ts';
+import { markLost } from '#shared/db/runs/silent.ts';
+import { messageOf } from '#shared/errors.ts';
+import { startJobExecution } from '#shared/operations/jobs/dispatch.ts';
+import { withoutNulls } from '#shared/gate-decision.ts';
+import { SIGNAL_CHILD, SIGNAL_DECISION } from '#shared/execution.ts';
 import { type DispatchDeps, type Outcome, startExecution } from './executions.ts';
 import { resume } from './resumption.ts';
-import { startOnce } from '../start-once.ts';
+import { startOnce } from '#shared/operations/start-once.ts';
 
 const DONE: Outcome = { done: true };
 

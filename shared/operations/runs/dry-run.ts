@@ -1,36 +1,36 @@
-import type { Actor } from '../../actor.ts';
-import type { DryRun, DryRunGate } from '../../contract/dry-run.ts';
-import type { Graph } from '../../contract/graph.ts';
-import { overridesOf } from '../../contract/price.ts';
-import type { Sealer } from '../../crypto/sealing.ts';
-import { readStepSettings } from '../../db/audit/policies.ts';
-import { readBudgetRooms } from '../../db/money/budgets.ts';
-import { readStandings } from '../../db/people/standings.ts';
-import type { Db } from '../../db/pool.ts';
-import type { FindRunnable, Runnable, Wanted } from '../../db/runs/run-request.ts';
-import { readCalledVersions } from '../../db/workflows/called-workflows.ts';
-import { type CustomTool, findCustomTools } from '../../db/workflows/custom-tools.ts';
-import { readDraft } from '../../db/workflows/drafts.ts';
-import { requireWorkflow } from '../../db/workflows/workflows.ts';
-import { notFound } from '../../errors.ts';
-import { calledBy } from '../../graph/called-workflows.ts';
-import type { Bounds } from '../../graph/dry-run/bounds.ts';
+import type { Actor } from '#shared/actor.ts';
+import type { DryRun, DryRunGate } from '#shared/contract/dry-run.ts';
+import type { Graph } from '#shared/contract/graph.ts';
+import { overridesOf } from '#shared/contract/price.ts';
+import type { Sealer } from '#shared/crypto/sealing.ts';
+import { readStepSettings } from '#shared/db/audit/policies.ts';
+import { readBudgetRooms } from '#shared/db/money/budgets.ts';
+import { readStandings } from '#shared/db/people/standings.ts';
+import type { Db } from '#shared/db/pool.ts';
+import type { FindRunnable, Runnable, Wanted } from '#shared/db/runs/run-request.ts';
+import { readCalledVersions } from '#shared/db/workflows/called-workflows.ts';
+import { type CustomTool, findCustomTools } from '#shared/db/workflows/custom-tools.ts';
+import { readDraft } from '#shared/db/workflows/drafts.ts';
+import { requireWorkflow } from '#shared/db/workflows/workflows.ts';
+import { notFound } from '#shared/errors.ts';
+import { calledBy } from '#shared/graph/called-workflows.ts';
+import type { Bounds } from '#shared/graph/dry-run/bounds.ts';
 import type {
   CalledGraph,
   CustomToolFacts,
   DryRunAnalysis,
   ReachableGate,
-} from '../../graph/dry-run/request.ts';
-import { costWarningsOf } from '../cost-limits.ts';
-import { decidersOf } from '../../graph/gate-settings.ts';
-import { toolNamesOf } from '../../graph/node-tools.ts';
-import type { JsonObject } from '../../json.ts';
-import { toDollars } from '../../money.ts';
-import { secretNamesOfTool } from '../../platform/calls/custom-tool.ts';
-import { dryRunUntrusted } from '../../platform/threads/untrusted.ts';
-import { customToolNames } from '../../tools.ts';
-import { drawnOf } from '../../db/runs/run-request.ts';
-import { noSuchVersion } from '../../db/workflows/versions.ts';
+} from '#shared/graph/dry-run/request.ts';
+import { costWarningsOf } from '#shared/operations/cost-limits.ts';
+import { decidersOf } from '#shared/graph/gate-settings.ts';
+import { toolNamesOf } from '#shared/graph/node-tools.ts';
+import type { JsonObject } from '#shared/json.ts';
+import { toDollars } from '#shared/money.ts';
+import { secretNamesOfTool } from '#shared/platform/calls/custom-tool.ts';
+import { dryRunUntrusted } from '#shared/platform/threads/untrusted.ts';
+import { customToolNames } from '#shared/tools.ts';
+import { drawnOf } from '#shared/db/runs/run-request.ts';
+import { noSuchVersion } from '#shared/db/workflows/versions.ts';
 
 /** What a run would do: nothing is executed, reserved or recorded. */
 

@@ -1,8 +1,8 @@
 import { isGrpcServiceError } from '@temporalio/client';
-import { runsDueWithin } from '../../db/gates/clock.ts';
-import type { Pool } from '../../db/pool.ts';
-import type { Logger } from '../../platform/logger.ts';
-import type { TemporalLink } from '../../platform/temporal.ts';
+import { runsDueWithin } from '#shared/db/gates/clock.ts';
+import type { Pool } from '#shared/db/pool.ts';
+import type { Logger } from '#shared/platform/logger.ts';
+import type { TemporalLink } from '#shared/platform/temporal.ts';
 import { GRPC_NOT_FOUND } from './resumption.ts';
 
 /**

@@ -1,8 +1,8 @@
 import { WorkflowIdReusePolicy, WorkflowNotFoundError } from '@temporalio/client';
 import { defineSearchAttributeKey, SearchAttributeType } from '@temporalio/common';
-import type { AdmittedRun } from '../../db/runs/admission.ts';
-import { readDecisions } from '../../db/gates/answers.ts';
-import type { Pool } from '../../db/pool.ts';
+import type { AdmittedRun } from '#shared/db/runs/admission.ts';
+import { readDecisions } from '#shared/db/gates/answers.ts';
+import type { Pool } from '#shared/db/pool.ts';
 import {
   ENGINE_VERSION,
   READABLE_TYPE,
@@ -11,12 +11,12 @@ import {
   type RunGraphInput,
   searchAttributes,
   SIGNAL_RESUMED,
-} from '../../execution.ts';
-import type { Config } from '../../platform/config.ts';
-import type { Logger } from '../../platform/logger.ts';
-import type { TemporalLink } from '../../platform/temporal.ts';
-import { runType } from '../run-types.ts';
-import { keyword, unlessStarted } from '../start-once.ts';
+} from '#shared/execution.ts';
+import type { Config } from '#shared/platform/config.ts';
+import type { Logger } from '#shared/platform/logger.ts';
+import type { TemporalLink } from '#shared/platform/temporal.ts';
+import { runType } from '#shared/operations/run-types.ts';
+import { keyword, unlessStarted } from '#shared/operations/start-once.ts';
 
 /** The dependencies of dispatching outbox rows. */
 export interface DispatchDeps {

@@ -1,17 +1,17 @@
-import type { Graph } from '../../contract/graph.ts';
-import type { JsonObject } from '../../json.ts';
-import type { Runnable, Wanted } from '../../db/runs/run-request.ts';
-import type { Drawn } from '../../db/runs/run-request.ts';
-import { type CurrentGraph, readCurrentGraph } from '../../db/workflows/current-graph.ts';
-import type { Db } from '../../db/pool.ts';
-import { AppError } from '../../errors.ts';
-import { toolNamesOf } from '../../graph/node-tools.ts';
-import { checkGraphUntrusted } from '../../platform/threads/untrusted.ts';
-import { containsSecrets } from '../../graph/validate/secrets.ts';
-import { builtinTools, customToolNames } from '../../tools.ts';
-import { schemaIssues } from '../schema-checks.ts';
-import { refusedInput } from '../workflow-input.ts';
-import { BoundedMap } from '../../values/bounded-cache.ts';
+import type { Graph } from '#shared/contract/graph.ts';
+import type { JsonObject } from '#shared/json.ts';
+import type { Runnable, Wanted } from '#shared/db/runs/run-request.ts';
+import type { Drawn } from '#shared/db/runs/run-request.ts';
+import { type CurrentGraph, readCurrentGraph } from '#shared/db/workflows/current-graph.ts';
+import type { Db } from '#shared/db/pool.ts';
+import { AppError } from '#shared/errors.ts';
+import { toolNamesOf } from '#shared/graph/node-tools.ts';
+import { checkGraphUntrusted } from '#shared/platform/threads/untrusted.ts';
+import { containsSecrets } from '#shared/graph/validate/secrets.ts';
+import { builtinTools, customToolNames } from '#shared/tools.ts';
+import { schemaIssues } from '#shared/operations/schema-checks.ts';
+import { refusedInput } from '#shared/operations/workflow-input.ts';
+import { BoundedMap } from '#shared/values/bounded-cache.ts';
 
 /** How many reasons a refusal lists. The response of `validate` has all of them. */
 const MAX_REASONS = 5;

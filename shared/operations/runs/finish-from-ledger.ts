@@ -4,13 +4,13 @@ import {
   type LoadedLedger,
   readStartable,
   UnusableLedgerError,
-} from '../../db/runs/restart.ts';
-import type { Pool } from '../../db/pool.ts';
-import { settleRun } from '../../db/runs/settlements.ts';
-import { compileGraph } from '../../graph/compile.ts';
-import { createScheduler, laidAt, type Scheduler } from '../../graph/schedule/scheduler.ts';
-import { JsonText } from '../../values/json-text.ts';
-import { evaluateStoredChecks } from '../../platform/threads/run-checks.ts';
+} from '#shared/db/runs/restart.ts';
+import type { Pool } from '#shared/db/pool.ts';
+import { settleRun } from '#shared/db/runs/settlements.ts';
+import { compileGraph } from '#shared/graph/compile.ts';
+import { createScheduler, laidAt, type Scheduler } from '#shared/graph/schedule/scheduler.ts';
+import { JsonText } from '#shared/values/json-text.ts';
+import { evaluateStoredChecks } from '#shared/platform/threads/run-checks.ts';
 
 /**
  * Settles a run whose execution is missing although all its steps are done: only its end was lost. Returns false when

@@ -1,29 +1,29 @@
-import type { Trigger } from '../../contract/run.ts';
-import type { Wanted } from '../../db/runs/run-request.ts';
+import type { Trigger } from '#shared/contract/run.ts';
+import type { Wanted } from '#shared/db/runs/run-request.ts';
 import {
   type Drawn,
   type Fork,
   type RunActor,
   type RunRequest,
   drawnOf,
-} from '../../db/runs/run-request.ts';
+} from '#shared/db/runs/run-request.ts';
 import {
   type ForkPlace,
   type ForkSource,
   readForkPlace,
   readForkSource,
   readResults,
-} from '../../db/forks/source.ts';
-import { readDraft } from '../../db/workflows/drafts.ts';
-import { listPins } from '../../db/workflows/pins.ts';
-import { AppError, notFound } from '../../errors.ts';
-import type { NotReused } from '../../contract/fork.ts';
-import type { DigestedPlan, ForkPlan } from '../../graph/forks/plan.ts';
-import type { Graph } from '../../contract/graph.ts';
-import { nodeIdOf } from '../../graph/schedule/scheduler.ts';
-import type { JsonObject } from '../../json.ts';
-import { planForkUntrusted } from '../../platform/threads/untrusted.ts';
-import { guardedNodesOfChosen } from '../guards/guarded-nodes.ts';
+} from '#shared/db/forks/source.ts';
+import { readDraft } from '#shared/db/workflows/drafts.ts';
+import { listPins } from '#shared/db/workflows/pins.ts';
+import { AppError, notFound } from '#shared/errors.ts';
+import type { NotReused } from '#shared/contract/fork.ts';
+import type { DigestedPlan, ForkPlan } from '#shared/graph/forks/plan.ts';
+import type { Graph } from '#shared/contract/graph.ts';
+import { nodeIdOf } from '#shared/graph/schedule/scheduler.ts';
+import type { JsonObject } from '#shared/json.ts';
+import { planForkUntrusted } from '#shared/platform/threads/untrusted.ts';
+import { guardedNodesOfChosen } from '#shared/operations/guards/guarded-nodes.ts';
 import {
   forkOf,
   planRehearsal,
@@ -33,7 +33,7 @@ import {
   requireGates,
 } from './rehearsals.ts';
 import { triggerRun, type RunDeps, type Triggered } from './runs.ts';
-import { noSuchVersion } from '../../db/workflows/versions.ts';
+import { noSuchVersion } from '#shared/db/workflows/versions.ts';
 
 /** Runs that start from another one. The other run may be of any status, and does not change. */
 

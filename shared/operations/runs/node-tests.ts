@@ -1,18 +1,18 @@
-import type { Actor } from '../../actor.ts';
-import type { GraphNode } from '../../contract/graph.ts';
-import type { Trigger } from '../../contract/run.ts';
-import { findNodeStep } from '../../db/forks/node-steps.ts';
-import { type ForkSource, readForkSource, readResults } from '../../db/forks/source.ts';
-import { readPinnedOutputs } from '../../db/workflows/pins.ts';
-import { AppError, notFound } from '../../errors.ts';
-import type { Graph } from '../../contract/graph.ts';
-import type { JsonObject } from '../../json.ts';
-import { nodeStateUntrusted } from '../../platform/threads/untrusted.ts';
-import { guardedNodesOfChosen } from '../guards/guarded-nodes.ts';
+import type { Actor } from '#shared/actor.ts';
+import type { GraphNode } from '#shared/contract/graph.ts';
+import type { Trigger } from '#shared/contract/run.ts';
+import { findNodeStep } from '#shared/db/forks/node-steps.ts';
+import { type ForkSource, readForkSource, readResults } from '#shared/db/forks/source.ts';
+import { readPinnedOutputs } from '#shared/db/workflows/pins.ts';
+import { AppError, notFound } from '#shared/errors.ts';
+import type { Graph } from '#shared/contract/graph.ts';
+import type { JsonObject } from '#shared/json.ts';
+import { nodeStateUntrusted } from '#shared/platform/threads/untrusted.ts';
+import { guardedNodesOfChosen } from '#shared/operations/guards/guarded-nodes.ts';
 import { runnableOf } from './dry-run.ts';
 import { rehearsalOf, requireAllowed } from './rehearsals.ts';
 import { triggerRun, type RunDeps, type Triggered } from './runs.ts';
-import { drawnOf } from '../../db/runs/run-request.ts';
+import { drawnOf } from '#shared/db/runs/run-request.ts';
 
 /** Tests of single nodes: rehearsals of a graph that has only this node. */
 

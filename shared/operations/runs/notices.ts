@@ -1,4 +1,4 @@
-import { takeNotices } from '../../db/children/notices.ts';
+import { takeNotices } from '#shared/db/children/notices.ts';
 import { dispatch } from './dispatch.ts';
 import type { DispatchDeps } from './executions.ts';
 

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { takeStarts } from '../../db/children/starts.ts';
-import { takeDue } from '../../db/runs/outbox.ts';
-import { abandonRun } from '../../db/runs/ends.ts';
-import { notifyFrames } from '../../db/runs/frames.ts';
-import { markLost, type SilentRun, takeSilentRuns } from '../../db/runs/silent.ts';
+import { takeStarts } from '#shared/db/children/starts.ts';
+import { takeDue } from '#shared/db/runs/outbox.ts';
+import { abandonRun } from '#shared/db/runs/ends.ts';
+import { notifyFrames } from '#shared/db/runs/frames.ts';
+import { markLost, type SilentRun, takeSilentRuns } from '#shared/db/runs/silent.ts';
 import { finishFromLedger } from './finish-from-ledger.ts';
 import { dispatch } from './dispatch.ts';
 import {
@@ -13,7 +13,7 @@ import {
   listTerminated,
   terminate,
 } from './executions.ts';
-import { type Loop, startLoop } from '../loop.ts';
+import { type Loop, startLoop } from '#shared/operations/loop.ts';
 import { recordRunSpan } from './run-span.ts';
 import { lookAtTask, type TaskFailure } from './stuck-tasks.ts';
 

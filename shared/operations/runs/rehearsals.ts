@@ -1,30 +1,30 @@
-import type { Actor } from '../../actor.ts';
-import { allowsEffect, type Rehearsal } from '../../contract/fork.ts';
-import type { Graph } from '../../contract/graph.ts';
-import { unrestricted } from '../../contract/policy.ts';
-import { readPolicies } from '../../db/audit/policies.ts';
-import { readRehearsedChild } from '../../db/forks/recorded.ts';
+import type { Actor } from '#shared/actor.ts';
+import { allowsEffect, type Rehearsal } from '#shared/contract/fork.ts';
+import type { Graph } from '#shared/contract/graph.ts';
+import { unrestricted } from '#shared/contract/policy.ts';
+import { readPolicies } from '#shared/db/audit/policies.ts';
+import { readRehearsedChild } from '#shared/db/forks/recorded.ts';
 import {
   type ForkPlace,
   type ForkSource,
   readForkSource,
   readResults,
-} from '../../db/forks/source.ts';
-import type { Fork, RehearsalRequest, RunRequest } from '../../db/runs/run-request.ts';
-import { findCalled } from '../../db/workflows/called-workflows.ts';
-import { findCustomTool } from '../../db/workflows/custom-tools.ts';
-import { AppError } from '../../errors.ts';
-import { type RehearsalRules, UNKNOWN_GUARD } from '../../execution.ts';
-import type { DigestedPlan } from '../../graph/forks/plan.ts';
-import type { RehearsalPlan } from '../../graph/forks/rehearsal.ts';
-import { calledIn, callKey } from '../../graph/called-workflows.ts';
-import { isWaiting } from '../../graph/kinds.ts';
-import type { Json, JsonObject } from '../../json.ts';
-import type { Pool } from '../../db/pool.ts';
-import { planRehearsalUntrusted } from '../../platform/threads/untrusted.ts';
-import { compilePolicies, judgeStep } from '../../policy/judge.ts';
-import { customToolName } from '../../tools.ts';
-import { guardedNodesOf } from '../guards/guarded-nodes.ts';
+} from '#shared/db/forks/source.ts';
+import type { Fork, RehearsalRequest, RunRequest } from '#shared/db/runs/run-request.ts';
+import { findCalled } from '#shared/db/workflows/called-workflows.ts';
+import { findCustomTool } from '#shared/db/workflows/custom-tools.ts';
+import { AppError } from '#shared/errors.ts';
+import { type RehearsalRules, UNKNOWN_GUARD } from '#shared/execution.ts';
+import type { DigestedPlan } from '#shared/graph/forks/plan.ts';
+import type { RehearsalPlan } from '#shared/graph/forks/rehearsal.ts';
+import { calledIn, callKey } from '#shared/graph/called-workflows.ts';
+import { isWaiting } from '#shared/graph/kinds.ts';
+import type { Json, JsonObject } from '#shared/json.ts';
+import type { Pool } from '#shared/db/pool.ts';
+import { planRehearsalUntrusted } from '#shared/platform/threads/untrusted.ts';
+import { compilePolicies, judgeStep } from '#shared/policy/judge.ts';
+import { customToolName } from '#shared/tools.ts';
+import { guardedNodesOf } from '#shared/operations/guards/guarded-nodes.ts';
 import type { RunDeps } from './runs.ts';
 
 /**

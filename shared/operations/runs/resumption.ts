@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { isGrpcServiceError, WorkflowNotFoundError } from '@temporalio/client';
 import { z } from 'zod';
-import { readStartable, type StartableRun, supersede } from '../../db/runs/restart.ts';
-import { type OutboxRow, remember } from '../../db/runs/outbox.ts';
-import { hasLiveClaim } from '../../db/runs/steps.ts';
-import { messageOf } from '../../errors.ts';
+import { readStartable, type StartableRun, supersede } from '#shared/db/runs/restart.ts';
+import { type OutboxRow, remember } from '#shared/db/runs/outbox.ts';
+import { hasLiveClaim } from '#shared/db/runs/steps.ts';
+import { messageOf } from '#shared/errors.ts';
 import {
   announce,
   type CurrentExecution,

@@ -1,7 +1,7 @@
-import { readEndedRun } from '../../db/runs/settlements.ts';
-import { toDollars } from '../../money.ts';
-import { runPlaces } from '../../platform/tracing/run-places.ts';
-import { isTracing, recordSpan } from '../../platform/tracing/spans.ts';
+import { readEndedRun } from '#shared/db/runs/settlements.ts';
+import { toDollars } from '#shared/money.ts';
+import { runPlaces } from '#shared/platform/tracing/run-places.ts';
+import { isTracing, recordSpan } from '#shared/platform/tracing/spans.ts';
 import { recordAgentSpans } from './agent-spans.ts';
 import type { DispatchDeps } from './executions.ts';
 

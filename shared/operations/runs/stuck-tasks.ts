@@ -1,5 +1,5 @@
 import proto from '@temporalio/proto';
-import type { TemporalLink } from '../../platform/temporal.ts';
+import type { TemporalLink } from '#shared/platform/temporal.ts';
 import { announce, type CurrentExecution, type DispatchDeps } from './executions.ts';
 
 const { EventType, WorkflowTaskFailedCause: Cause } = proto.temporal.api.enums.v1;

@@ -1,15 +1,15 @@
-import type { OfferedTool } from '../../agents/offered-tool.ts';
-import { offeredTools } from '../../agents/offered-tools.ts';
-import { callDigest } from '../../crypto/call-digest.ts';
-import { jsonDigest } from '../../crypto/json-digest.ts';
-import type { Decision } from '../../db/gates/decision.ts';
-import { findOpenCall, type OpenToolCall } from '../../db/gates/tool-calls.ts';
-import { findOfferedDefinitions } from '../../db/workflows/custom-tools.ts';
-import type { Db } from '../../db/pool.ts';
-import { AppError, conflict } from '../../errors.ts';
-import type { JsonObject } from '../../json.ts';
-import { argumentsUntrusted } from '../../platform/threads/untrusted.ts';
-import { canonicalJson } from '../../values/canonical-json.ts';
+import type { OfferedTool } from '#shared/agents/offered-tool.ts';
+import { offeredTools } from '#shared/agents/offered-tools.ts';
+import { callDigest } from '#shared/crypto/call-digest.ts';
+import { jsonDigest } from '#shared/crypto/json-digest.ts';
+import type { Decision } from '#shared/db/gates/decision.ts';
+import { findOpenCall, type OpenToolCall } from '#shared/db/gates/tool-calls.ts';
+import { findOfferedDefinitions } from '#shared/db/workflows/custom-tools.ts';
+import type { Db } from '#shared/db/pool.ts';
+import { AppError, conflict } from '#shared/errors.ts';
+import type { JsonObject } from '#shared/json.ts';
+import { argumentsUntrusted } from '#shared/platform/threads/untrusted.ts';
+import { canonicalJson } from '#shared/values/canonical-json.ts';
 
 /** A decision as a request has it. */
 export interface RequestedDecision extends Omit<Decision, 'changed'> {

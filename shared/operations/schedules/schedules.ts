@@ -1,13 +1,13 @@
-import type { Actor } from '../../actor.ts';
-import type { RunSummary } from '../../contract/run.ts';
-import type { Schedule, ScheduleInput, ScheduleUpdate } from '../../contract/schedule.ts';
-import * as schedules from '../../db/workflows/schedules.ts';
-import { AppError, messageOf } from '../../errors.ts';
-import { nextDue, type Timing } from '../../values/cron.ts';
-import { canonicalZone } from '../../values/time-zone.ts';
-import { requireFittingInput } from '../workflow-input.ts';
-import type { DispatchDeps } from '../runs/executions.ts';
-import { type RunDeps, type Dispatched, triggerRun } from '../runs/runs.ts';
+import type { Actor } from '#shared/actor.ts';
+import type { RunSummary } from '#shared/contract/run.ts';
+import type { Schedule, ScheduleInput, ScheduleUpdate } from '#shared/contract/schedule.ts';
+import * as schedules from '#shared/db/workflows/schedules.ts';
+import { AppError, messageOf } from '#shared/errors.ts';
+import { nextDue, type Timing } from '#shared/values/cron.ts';
+import { canonicalZone } from '#shared/values/time-zone.ts';
+import { requireFittingInput } from '#shared/operations/workflow-input.ts';
+import type { DispatchDeps } from '#shared/operations/runs/executions.ts';
+import { type RunDeps, type Dispatched, triggerRun } from '#shared/operations/runs/runs.ts';
 import { removeSchedules, syncSchedule } from './sync.ts';
 
 /** The operations on schedules. Each commits first and syncs Temporal right after; a worker retries failed syncs. */

@@ -6,10 +6,10 @@ import {
   markSynced,
   takeOutdated,
   type OutdatedSchedule,
-} from '../../db/workflows/schedules.ts';
-import { messageOf } from '../../errors.ts';
-import type { DispatchDeps } from '../runs/executions.ts';
-import { type Loop, startLoop } from '../loop.ts';
+} from '#shared/db/workflows/schedules.ts';
+import { messageOf } from '#shared/errors.ts';
+import type { DispatchDeps } from '#shared/operations/runs/executions.ts';
+import { type Loop, startLoop } from '#shared/operations/loop.ts';
 import { temporalSchedule } from './temporal-schedule.ts';
 
 /**

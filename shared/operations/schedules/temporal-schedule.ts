@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
 import { defaultPayloadConverter, toPayloads } from '@temporalio/common';
 import proto from '@temporalio/proto';
-import type { OutdatedSchedule } from '../../db/workflows/schedules.ts';
-import { SCHEDULE_WORKFLOW, type ScheduledTriggerInput } from '../../execution.ts';
-import { dueTwice, longestPause, type Timing } from '../../values/cron.ts';
-import { parseCron } from '../../values/cron-fields.ts';
-import { zoneFile } from '../../values/time-zone.ts';
+import type { OutdatedSchedule } from '#shared/db/workflows/schedules.ts';
+import { SCHEDULE_WORKFLOW, type ScheduledTriggerInput } from '#shared/execution.ts';
+import { dueTwice, longestPause, type Timing } from '#shared/values/cron.ts';
+import { parseCron } from '#shared/values/cron-fields.ts';
+import { zoneFile } from '#shared/values/time-zone.ts';
 
 /**
  * Temporal's copy of a schedule, as a message. The SDK's client has no field for the rules of a time zone, and no form for

@@ -1,8 +1,8 @@
-import { markOutdated, readForTick, recordSkip } from '../../db/workflows/schedules.ts';
-import { AppError, type ErrorCode } from '../../errors.ts';
-import type { TickCall, TickResult } from '../../execution.ts';
-import { isIntended, nextDue } from '../../values/cron.ts';
-import { type RunDeps, triggerRun } from '../runs/runs.ts';
+import { markOutdated, readForTick, recordSkip } from '#shared/db/workflows/schedules.ts';
+import { AppError, type ErrorCode } from '#shared/errors.ts';
+import type { TickCall, TickResult } from '#shared/execution.ts';
+import { isIntended, nextDue } from '#shared/values/cron.ts';
+import { type RunDeps, triggerRun } from '#shared/operations/runs/runs.ts';
 import { removeSchedules } from './sync.ts';
 import { zoneRules } from './temporal-schedule.ts';
 

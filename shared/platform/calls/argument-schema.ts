@@ -1,7 +1,7 @@
 import type { Ajv, AnySchema, ErrorObject, Options } from 'ajv';
-import { createBoundedCache } from '../../values/bounded-cache.ts';
-import { checkPattern, matchesPattern } from '../../values/pattern.ts';
-import { isDeeperThan, type Json, type JsonObject } from '../../json.ts';
+import { createBoundedCache } from '#shared/values/bounded-cache.ts';
+import { checkPattern, matchesPattern } from '#shared/values/pattern.ts';
+import { isDeeperThan, type Json, type JsonObject } from '#shared/json.ts';
 import { DialectError, readSchema, type Validator, validatorOf } from './schema-dialect.ts';
 import { comparing } from './schema-comparisons.ts';
 import { toRe2 } from './schema-pattern.ts';

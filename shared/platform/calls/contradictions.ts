@@ -1,5 +1,5 @@
-import { isObject } from '../../graph/json-value.ts';
-import type { Json, JsonObject } from '../../json.ts';
+import { isObject } from '#shared/graph/json-value.ts';
+import type { Json, JsonObject } from '#shared/json.ts';
 
 /**
  * Why no value fits a schema, with the place and what to do; undefined when none is found. It finds what people draw by

@@ -1,24 +1,24 @@
-import { type CustomTool, headerContext } from '../../db/workflows/custom-tools.ts';
-import type { Json, JsonObject } from '../../json.ts';
-import { contentTypeIn, fieldsOf, formOf, isForm } from '../../values/form.ts';
-import { NodeError } from '../../node-error.ts';
-import { secretNamesIn } from '../../values/secrets.ts';
-import type { Egress, EgressResponse, RequestCheck } from '../egress/egress.ts';
+import { type CustomTool, headerContext } from '#shared/db/workflows/custom-tools.ts';
+import type { Json, JsonObject } from '#shared/json.ts';
+import { contentTypeIn, fieldsOf, formOf, isForm } from '#shared/values/form.ts';
+import { NodeError } from '#shared/node-error.ts';
+import { secretNamesIn } from '#shared/values/secrets.ts';
+import type { Egress, EgressResponse, RequestCheck } from '#shared/platform/egress/egress.ts';
 import { callMcpTool } from './mcp.ts';
 import { bodyOf, callOutside, isSuccess, statusFailure } from './outside.ts';
-import { SealError, type Sealer } from '../../crypto/sealing.ts';
+import { SealError, type Sealer } from '#shared/crypto/sealing.ts';
 import {
   checkedEgress,
   openSecrets,
   type SealedSecrets,
   withoutSecrets,
-} from '../secrets/open-secrets.ts';
+} from '#shared/platform/secrets/open-secrets.ts';
 import {
   createSecretCutter,
   type SecretCutter,
   secretsOfHeaders,
-} from '../secrets/secret-cutter.ts';
-import { argumentsUntrusted } from '../threads/untrusted.ts';
+} from '#shared/platform/secrets/secret-cutter.ts';
+import { argumentsUntrusted } from '#shared/platform/threads/untrusted.ts';
 
 export interface CustomToolDeps {
   egress: Egress;

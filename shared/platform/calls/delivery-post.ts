@@ -1,6 +1,6 @@
-import type { OutboundEventType } from '../../contract/data/outbound.ts';
+import type { OutboundEventType } from '#shared/contract/data/outbound.ts';
 import { signDelivery, standardHeaders } from './delivery-signature.ts';
-import { type Egress, EgressError, findEgressError } from '../egress/egress.ts';
+import { type Egress, EgressError, findEgressError } from '#shared/platform/egress/egress.ts';
 import { isSuccess, retryAfterOf } from './outside.ts';
 
 /** From the first byte sent to the last byte of the response. */

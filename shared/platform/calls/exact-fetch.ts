@@ -1,6 +1,6 @@
-import { sizeProblem, withDigits } from '../../outside-json.ts';
-import type { Egress } from '../egress/egress.ts';
-import { EgressError, hostOf } from '../egress/error.ts';
+import { sizeProblem, withDigits } from '#shared/outside-json.ts';
+import type { Egress } from '#shared/platform/egress/egress.ts';
+import { EgressError, hostOf } from '#shared/platform/egress/error.ts';
 import { isJson } from './outside.ts';
 
 interface Reading {

@@ -1,8 +1,8 @@
 import type { ErrorObject } from 'ajv';
-import { memberOf, typeName, weighJson } from '../../graph/json-value.ts';
-import { hint } from '../../graph/suggest.ts';
-import type { Json, JsonObject } from '../../json.ts';
-import { schemasIn } from '../../values/schema-parts.ts';
+import { memberOf, typeName, weighJson } from '#shared/graph/json-value.ts';
+import { hint } from '#shared/graph/suggest.ts';
+import type { Json, JsonObject } from '#shared/json.ts';
+import { schemasIn } from '#shared/values/schema-parts.ts';
 import { contradictionIn } from './contradictions.ts';
 import {
   ArgumentSchemaError,

@@ -9,8 +9,8 @@ import {
   StreamableHTTPClientTransport,
 } from '@modelcontextprotocol/client';
 import { z } from 'zod';
-import { NodeError } from '../../node-error.ts';
-import { checkUserHeaders, type Egress, EgressError } from '../egress/egress.ts';
+import { NodeError } from '#shared/node-error.ts';
+import { checkUserHeaders, type Egress, EgressError } from '#shared/platform/egress/egress.ts';
 import { exactFetch } from './exact-fetch.ts';
 import { callOutside, isRetryableStatus, retryAfterMs } from './outside.ts';
 

@@ -1,11 +1,11 @@
 import type { Client, RequestOptions } from '@modelcontextprotocol/client';
 import { z } from 'zod';
-import { jsonObject } from '../../contract/common.ts';
-import { jsonDigest } from '../../crypto/json-digest.ts';
-import { type JsonObject, toStorable } from '../../json.ts';
-import { NodeError } from '../../node-error.ts';
-import { BoundedMap } from '../../values/bounded-cache.ts';
-import type { Egress } from '../egress/egress.ts';
+import { jsonObject } from '#shared/contract/common.ts';
+import { jsonDigest } from '#shared/crypto/json-digest.ts';
+import { type JsonObject, toStorable } from '#shared/json.ts';
+import { NodeError } from '#shared/node-error.ts';
+import { BoundedMap } from '#shared/values/bounded-cache.ts';
+import type { Egress } from '#shared/platform/egress/egress.ts';
 import { inMcpSession, type McpServer } from './mcp-session.ts';
 
 /** A tool as its server lists it. */

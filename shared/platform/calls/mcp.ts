@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import type { Json, JsonObject } from '../../json.ts';
-import { NodeError } from '../../node-error.ts';
-import type { Egress } from '../egress/egress.ts';
+import type { Json, JsonObject } from '#shared/json.ts';
+import { NodeError } from '#shared/node-error.ts';
+import type { Egress } from '#shared/platform/egress/egress.ts';
 import { excerpt, inMcpSession, type McpServer } from './mcp-session.ts';
 import { checkPin, type PinnedTool } from './mcp-tools.ts';
 

@@ -1,5 +1,5 @@
-import { isObject } from '../../graph/json-value.ts';
-import type { Json } from '../../json.ts';
+import { isObject } from '#shared/graph/json-value.ts';
+import type { Json } from '#shared/json.ts';
 
 /** An error that a server reports in the body of a successful response. The message is the server's. */
 export class ModelError extends Error {

@@ -3,14 +3,14 @@ import { createGoogle } from '@ai-sdk/google';
 import { createOpenAI } from '@ai-sdk/openai';
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
 import { wrapLanguageModel } from 'ai';
-import { NodeError } from '../../node-error.ts';
-import { sizeProblem, withDigits } from '../../outside-json.ts';
-import { createBoundedCache } from '../../values/bounded-cache.ts';
-import type { Config } from '../config.ts';
-import type { Egress } from '../egress/egress.ts';
+import { NodeError } from '#shared/node-error.ts';
+import { sizeProblem, withDigits } from '#shared/outside-json.ts';
+import { createBoundedCache } from '#shared/values/bounded-cache.ts';
+import type { Config } from '#shared/platform/config.ts';
+import type { Egress } from '#shared/platform/egress/egress.ts';
 import { exactFetch } from './exact-fetch.ts';
 import { requireNoError } from './model-error.ts';
-import { createSecretCutter, type SecretCutter } from '../secrets/secret-cutter.ts';
+import { createSecretCutter, type SecretCutter } from '#shared/platform/secrets/secret-cutter.ts';
 
 export type ModelSettings = Config['models'];
 

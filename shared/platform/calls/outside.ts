@@ -1,7 +1,7 @@
-import type { Json } from '../../json.ts';
-import { NodeError } from '../../node-error.ts';
-import { JsonLimitError, parseOutsideJson } from '../../outside-json.ts';
-import { EgressError, type EgressResponse } from '../egress/egress.ts';
+import type { Json } from '#shared/json.ts';
+import { NodeError } from '#shared/node-error.ts';
+import { JsonLimitError, parseOutsideJson } from '#shared/outside-json.ts';
+import { EgressError, type EgressResponse } from '#shared/platform/egress/egress.ts';
 
 const EXCERPT_CHARACTERS = 500;
 

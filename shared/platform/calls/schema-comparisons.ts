@@ -1,6 +1,6 @@
 import { _, type Ajv, type FuncKeywordDefinition } from 'ajv';
-import type { Json } from '../../json.ts';
-import { canonicalJson } from '../../values/canonical-json.ts';
+import type { Json } from '#shared/json.ts';
+import { canonicalJson } from '#shared/values/canonical-json.ts';
 
 /**
  * The keywords that compare whole values, for Ajv: its own read members such as `constructor` and `valueOf`, which a

@@ -1,9 +1,9 @@
 import { Ajv } from 'ajv';
 import { Ajv2019 } from 'ajv/dist/2019.js';
 import { Ajv2020 } from 'ajv/dist/2020.js';
-import { isObject } from '../../graph/json-value.ts';
-import type { Json, JsonObject } from '../../json.ts';
-import { mapSubschemas, schemasIn } from '../../values/schema-parts.ts';
+import { isObject } from '#shared/graph/json-value.ts';
+import type { Json, JsonObject } from '#shared/json.ts';
+import { mapSubschemas, schemasIn } from '#shared/values/schema-parts.ts';
 
 /** What validates the schemas of a draft. */
 export type Validator = typeof Ajv | typeof Ajv2019 | typeof Ajv2020;

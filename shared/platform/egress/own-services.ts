@@ -1,6 +1,6 @@
-import type { Config } from '../config.ts';
+import type { Config } from '#shared/platform/config.ts';
 import type { ServiceAddress } from './own.ts';
-import { connectOptions } from '../temporal.ts';
+import { connectOptions } from '#shared/platform/temporal.ts';
 
 /**
  * The servers in this configuration: API, Postgres, Temporal, its UI, the worker's metrics, the collector of traces, and

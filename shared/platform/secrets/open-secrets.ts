@@ -1,14 +1,14 @@
-import { type Sealer, SealError } from '../../crypto/sealing.ts';
-import { type SealedSecret, secretPlace } from '../../db/workflows/secrets.ts';
-import type { JsonObject } from '../../json.ts';
-import { NodeError } from '../../node-error.ts';
+import { type Sealer, SealError } from '#shared/crypto/sealing.ts';
+import { type SealedSecret, secretPlace } from '#shared/db/workflows/secrets.ts';
+import type { JsonObject } from '#shared/json.ts';
+import { NodeError } from '#shared/node-error.ts';
 import {
   fillPlaces,
   goesToHosts,
   replaceReferences,
   type SecretPlace,
-} from '../../values/secrets.ts';
-import { type Egress, EgressError, type RequestCheck } from '../egress/egress.ts';
+} from '#shared/values/secrets.ts';
+import { type Egress, EgressError, type RequestCheck } from '#shared/platform/egress/egress.ts';
 import { coversOtherOwners } from './public-suffix.ts';
 import { createSecretCutter, type SecretCutter, secretsOfHeaders } from './secret-cutter.ts';
 

@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { Worker } from 'node:worker_threads';
-import { AppError } from '../../errors.ts';
-import { moduleUrl } from '../module-url.ts';
+import { AppError } from '#shared/errors.ts';
+import { moduleUrl } from '#shared/platform/module-url.ts';
 import type { PasswordTask } from './password-hasher.ts';
 
 /**

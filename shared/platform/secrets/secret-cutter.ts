@@ -1,4 +1,4 @@
-import type { Json } from '../../json.ts';
+import type { Json } from '#shared/json.ts';
 import {
   type Decoded,
   htmlDecoded,

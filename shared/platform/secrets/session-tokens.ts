@@ -1,7 +1,7 @@
 import { hkdfSync, randomBytes, webcrypto } from 'node:crypto';
 import { errors, jwtVerify, SignJWT } from 'jose';
 import { z } from 'zod';
-import { BoundedMap } from '../../values/bounded-cache.ts';
+import { BoundedMap } from '#shared/values/bounded-cache.ts';
 
 /** How long a session lasts without signing in again. */
 export const SESSION_SECONDS = 7 * 24 * 60 * 60;

@@ -1,6 +1,6 @@
-import { graphSchema } from '../../contract/graph.ts';
-import type { Json } from '../../json.ts';
-import type { Children } from '../../graph/guards.ts';
+import { graphSchema } from '#shared/contract/graph.ts';
+import type { Json } from '#shared/json.ts';
+import type { Children } from '#shared/graph/guards.ts';
 
 /** Sub-workflows as they are stored, by `callKey`. */
 export type DrawnChildren = Readonly<Record<string, { id: string; version: number; graph: Json }>>;

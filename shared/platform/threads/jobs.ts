@@ -1,19 +1,19 @@
-import type { EvaluationCheck, Evals, Graph } from '../../contract/graph.ts';
-import type { Policies } from '../../contract/policy.ts';
-import { createBoundedCache } from '../../values/bounded-cache.ts';
-import type { CheckedRun, StoredRun } from '../../graph/checks.ts';
-import type { DryRunAnalysis, DryRunRequest } from '../../graph/dry-run/request.ts';
-import type { NodeState, NodeStateTexts } from '../../graph/forks/node-state.ts';
-import type { DigestedPlan, ForkTexts, PlannedFork } from '../../graph/forks/plan.ts';
-import type { RehearsalPlan, RehearsalTexts } from '../../graph/forks/rehearsal.ts';
-import type { GraphDiff } from '../../graph/diff.ts';
-import type { AsksLess } from '../../graph/guards/asks-less.ts';
-import type { CheckedGraph } from '../../graph-check.ts';
-import type { ValidationContext } from '../../graph/validate/validate.ts';
-import type { Json, JsonObject } from '../../json.ts';
-import type { Comparison, RecordedStep } from '../../policy/backtest.ts';
-import type { CompiledPolicies, Judgement, StepToJudge } from '../../policy/judge.ts';
-import type { PolicyPatternProblem } from '../../policy/patterns.ts';
+import type { EvaluationCheck, Evals, Graph } from '#shared/contract/graph.ts';
+import type { Policies } from '#shared/contract/policy.ts';
+import { createBoundedCache } from '#shared/values/bounded-cache.ts';
+import type { CheckedRun, StoredRun } from '#shared/graph/checks.ts';
+import type { DryRunAnalysis, DryRunRequest } from '#shared/graph/dry-run/request.ts';
+import type { NodeState, NodeStateTexts } from '#shared/graph/forks/node-state.ts';
+import type { DigestedPlan, ForkTexts, PlannedFork } from '#shared/graph/forks/plan.ts';
+import type { RehearsalPlan, RehearsalTexts } from '#shared/graph/forks/rehearsal.ts';
+import type { GraphDiff } from '#shared/graph/diff.ts';
+import type { AsksLess } from '#shared/graph/guards/asks-less.ts';
+import type { CheckedGraph } from '#shared/graph-check.ts';
+import type { ValidationContext } from '#shared/graph/validate/validate.ts';
+import type { Json, JsonObject } from '#shared/json.ts';
+import type { Comparison, RecordedStep } from '#shared/policy/backtest.ts';
+import type { CompiledPolicies, Judgement, StepToJudge } from '#shared/policy/judge.ts';
+import type { PolicyPatternProblem } from '#shared/policy/patterns.ts';
 import type { DrawnChildren } from './drawn-children.ts';
 
 /** Processor time of all checks of a run; after it no further check starts. */
@@ -63,7 +63,7 @@ export const jobs = {
   /** An expression's value over a scope. */
   evaluate: async (input: { expression: string; scope: JsonObject }): Promise<Outcome<Json>> => {
     const { evaluateExpression, ExpressionError } =
-      await import('../../graph/expression/expression.ts');
+      await import('#shared/graph/expression/expression.ts');
     try {
       return { value: evaluateExpression(input.expression, input.scope) };
     } catch (error) {
@@ -76,7 +76,7 @@ export const jobs = {
     input: { checks: EvaluationCheck[]; run: CheckedRun | StoredRun },
     report: Report,
   ): Promise<Evals> => {
-    const { evaluateChecks, parseChecked } = await import('../../graph/checks.ts');
+    const { evaluateChecks, parseChecked } = await import('#shared/graph/checks.ts');
     const spent = stopwatch();
     const run =
       typeof input.run.state === 'string'
@@ -94,7 +94,7 @@ export const jobs = {
     input: { policies: string; step: StepToJudge },
     report: Report,
   ): Promise<Omit<Judgement, 'fallbackVerdict'>> => {
-    const { judgeStep } = await import('../../policy/judge.ts');
+    const { judgeStep } = await import('#shared/policy/judge.ts');
     const policies = await compiledFrom(input.policies);
     const { fallbackVerdict: _here, ...judgement } = judgeStep(policies, input.step, {
       budget: { work: JUDGING_WORK },
@@ -108,8 +108,8 @@ export const jobs = {
     input: { policies: string; inForce: readonly string[]; steps: readonly string[] },
     report: Report,
   ): Promise<Comparison[]> => {
-    const { compilePolicies } = await import('../../policy/judge.ts');
-    const { compareStep, toTest } = await import('../../policy/backtest.ts');
+    const { compilePolicies } = await import('#shared/policy/judge.ts');
+    const { compareStep, toTest } = await import('#shared/policy/backtest.ts');
     const policies = JSON.parse(input.policies) as Policies;
     const compiled = policiesToTest(input.policies, () =>
       compilePolicies(policies, { keepMarks: true }),
@@ -128,13 +128,13 @@ export const jobs = {
     input: { policies: Policies },
     report: Report,
   ): Promise<PolicyPatternProblem | undefined> => {
-    const { policyPatternProblem } = await import('../../policy/patterns.ts');
+    const { policyPatternProblem } = await import('#shared/policy/patterns.ts');
     return policyPatternProblem(input.policies, report);
   },
 
   /** Whether a schema can validate arguments. */
   schema: async (input: { schema: JsonObject }): Promise<SchemaOutcome> => {
-    const { checkArgumentSchema } = await import('../calls/argument-schema.ts');
+    const { checkArgumentSchema } = await import('#shared/platform/calls/argument-schema.ts');
     return judgedBySchema(() => {
       checkArgumentSchema(input.schema);
       return undefined;
@@ -142,7 +142,7 @@ export const jobs = {
   },
 
   arguments: async (input: { schema: JsonObject; args: JsonObject }): Promise<SchemaOutcome> => {
-    const { argumentsProblem } = await import('../calls/argument-schema.ts');
+    const { argumentsProblem } = await import('#shared/platform/calls/argument-schema.ts');
     return judgedBySchema(() => argumentsProblem(input.schema, input.args));
   },
 
@@ -151,8 +151,8 @@ export const jobs = {
     input: { schemas: readonly SchemaToCheck[] },
     report: Report,
   ): Promise<SchemaOutcome[]> => {
-    const { checkArgumentSchema } = await import('../calls/argument-schema.ts');
-    const { checkInputSchema } = await import('../calls/input-schema.ts');
+    const { checkArgumentSchema } = await import('#shared/platform/calls/argument-schema.ts');
+    const { checkInputSchema } = await import('#shared/platform/calls/input-schema.ts');
     const outcomes: SchemaOutcome[] = [];
     for (const [at, { schema, isForm }] of input.schemas.entries()) {
       report(String(at));
@@ -167,13 +167,13 @@ export const jobs = {
   },
 
   input: async (input: { schema: JsonObject; value: JsonObject }): Promise<SchemaOutcome> => {
-    const { inputProblem } = await import('../calls/input-schema.ts');
+    const { inputProblem } = await import('#shared/platform/calls/input-schema.ts');
     return judgedBySchema(() => inputProblem(input.schema, input.value));
   },
 
   /** A model's response against the node's response schema. */
   answer: async (input: { schema: JsonObject; answer: Json }): Promise<SchemaOutcome> => {
-    const { inputProblem } = await import('../calls/input-schema.ts');
+    const { inputProblem } = await import('#shared/platform/calls/input-schema.ts');
     return judgedBySchema(() => inputProblem(input.schema, input.answer, ''));
   },
 
@@ -181,33 +181,33 @@ export const jobs = {
     graph: unknown;
     context: ValidationContext;
   }): Promise<CheckedGraph> => {
-    const { checkGraph } = await import('../../graph-check.ts');
+    const { checkGraph } = await import('#shared/graph-check.ts');
     return checkGraph(input.graph, input.context);
   },
 
   planFork: async (request: ForkTexts): Promise<DigestedPlan> => {
-    const { planFork, recordedOf } = await import('../../graph/forks/plan.ts');
+    const { planFork, recordedOf } = await import('#shared/graph/forks/plan.ts');
     const { recorded, unusable } = recordedOf(request.recorded);
     return digested(planFork({ ...request, recorded }), unusable);
   },
 
   planRehearsal: async (request: RehearsalTexts): Promise<RehearsalPlan> => {
-    const { recordedOf } = await import('../../graph/forks/plan.ts');
-    const { planRehearsal } = await import('../../graph/forks/rehearsal.ts');
+    const { recordedOf } = await import('#shared/graph/forks/plan.ts');
+    const { planRehearsal } = await import('#shared/graph/forks/rehearsal.ts');
     const { recorded, unusable } = recordedOf(request.recorded);
     return digested(planRehearsal({ ...request, recorded }), unusable);
   },
 
   guardedNodes: async (input: GuardedTexts): Promise<Record<string, string>> => {
-    const { guardedNodes, sightOf } = await import('../../graph/guards.ts');
+    const { guardedNodes, sightOf } = await import('#shared/graph/guards.ts');
     const { childrenOf } = await import('./drawn-children.ts');
     return guardedNodes(input.graph, sightOf(childrenOf(input.children)), input.above);
   },
 
   /** Undefined when the current graph cannot run, so that nothing is known of it. */
   asksLess: async (input: ComparedTexts): Promise<AsksLess[] | undefined> => {
-    const { graphSchema } = await import('../../contract/graph.ts');
-    const { asksLess } = await import('../../graph/guards/asks-less.ts');
+    const { graphSchema } = await import('#shared/contract/graph.ts');
+    const { asksLess } = await import('#shared/graph/guards/asks-less.ts');
     const { childrenOf } = await import('./drawn-children.ts');
     const current = graphSchema.safeParse(input.current);
     return current.success
@@ -216,24 +216,24 @@ export const jobs = {
   },
 
   nodeState: async ({ recorded, pins, ...rest }: NodeStateTexts): Promise<NodeState> => {
-    const { recordedOf } = await import('../../graph/forks/plan.ts');
-    const { nodeState } = await import('../../graph/forks/node-state.ts');
+    const { recordedOf } = await import('#shared/graph/forks/plan.ts');
+    const { nodeState } = await import('#shared/graph/forks/node-state.ts');
     const { recorded: run, unusable } = recordedOf(recorded);
     const [problem] = unusable.values();
     if (problem !== undefined) return { problem };
-    const { JsonText } = await import('../../values/json-text.ts');
+    const { JsonText } = await import('#shared/values/json-text.ts');
     const outputs = Object.entries(pins).map(([id, text]) => [id, new JsonText(text)] as const);
     return nodeState({ ...rest, recorded: run, pins: Object.fromEntries(outputs) });
   },
 
   dryRun: async (request: DryRunRequest): Promise<DryRunAnalysis> => {
-    const { dryRun } = await import('../../graph/dry-run/plan.ts');
-    const { judgeStep } = await import('../../policy/judge.ts');
+    const { dryRun } = await import('#shared/graph/dry-run/plan.ts');
+    const { judgeStep } = await import('#shared/policy/judge.ts');
     return dryRun(request, { policies: await compiledFrom(request.policies), judgeStep });
   },
 
   diffGraphs: async (input: { from: unknown; to: unknown }): Promise<GraphDiff> => {
-    const { diffGraphs } = await import('../../graph/diff.ts');
+    const { diffGraphs } = await import('#shared/graph/diff.ts');
     return diffGraphs(input.from, input.to);
   },
 };
@@ -243,8 +243,8 @@ async function digested<Plan extends PlannedFork>(
   { others, ...plan }: Plan,
   unusable: ReadonlyMap<string, string>,
 ) {
-  const { withoutUnusable } = await import('../../graph/forks/plan.ts');
-  const { stepDigest } = await import('../../crypto/step-digest.ts');
+  const { withoutUnusable } = await import('#shared/graph/forks/plan.ts');
+  const { stepDigest } = await import('#shared/crypto/step-digest.ts');
   const digests = Object.entries(others).flatMap(([key, texts]) =>
     unusable.has(key) ? [] : [[key, stepDigest(texts)]],
   );
@@ -262,12 +262,12 @@ const compiledPolicies = createBoundedCache<string, CompiledPolicies>(MAX_POLICI
 const policiesToTest = createBoundedCache<string, CompiledPolicies>(MAX_POLICIES);
 
 async function compiledFrom(json: string): Promise<CompiledPolicies> {
-  const { compilePolicies } = await import('../../policy/judge.ts');
+  const { compilePolicies } = await import('#shared/policy/judge.ts');
   return compiledPolicies(json, () => compilePolicies(JSON.parse(json) as Policies));
 }
 
 async function judgedBySchema(judge: () => string | undefined): Promise<SchemaOutcome> {
-  const { ArgumentSchemaError } = await import('../calls/argument-schema.ts');
+  const { ArgumentSchemaError } = await import('#shared/platform/calls/argument-schema.ts');
   try {
     const problem = judge();
     return problem === undefined ? {} : { problem };

@@ -1,5 +1,5 @@
-import { isObject, weighJson } from '../../graph/json-value.ts';
-import type { Json, JsonObject } from '../../json.ts';
+import { isObject, weighJson } from '#shared/graph/json-value.ts';
+import type { Json, JsonObject } from '#shared/json.ts';
 
 /** Values and characters of a schema that compiles in a few milliseconds, and of an input. */
 const SMALL_SCHEMA = { values: 100, length: 5_000 };

@@ -1,12 +1,12 @@
-import type { EvaluationCheck, Evals } from '../../contract/graph.ts';
+import type { EvaluationCheck, Evals } from '#shared/contract/graph.ts';
 import {
   type CheckedRun,
   evaluateChecks,
   failedChecks,
   parseChecked,
   type StoredRun,
-} from '../../graph/checks.ts';
-import { SMALL_WORK } from '../../values/work-budget.ts';
+} from '#shared/graph/checks.ts';
+import { SMALL_WORK } from '#shared/values/work-budget.ts';
 import { WorkLimitError, workThreads } from './threads.ts';
 
 /** Scores a run. Checks that take too long together fail, with a message. Throws WorkBusyError. */

@@ -1,7 +1,7 @@
 import { readlinkSync } from 'node:fs';
 import { constants, setPriority } from 'node:os';
 import { parentPort, workerData } from 'node:worker_threads';
-import { messageOf } from '../../errors.ts';
+import { messageOf } from '#shared/errors.ts';
 import { type JobName, jobs } from './jobs.ts';
 
 /** The code of a pool thread: runs one job at a time, as `threads.ts` sends them. */

@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { Worker } from 'node:worker_threads';
-import { AppError, messageOf } from '../../errors.ts';
-import { moduleUrl } from '../module-url.ts';
+import { AppError, messageOf } from '#shared/errors.ts';
+import { moduleUrl } from '#shared/platform/module-url.ts';
 import type { JobInput, JobName, JobOutput } from './jobs.ts';
 
 /**

@@ -1,18 +1,18 @@
-import type { Policies } from '../../contract/policy.ts';
-import { AppError } from '../../errors.ts';
-import type { CheckedGraph } from '../../graph-check.ts';
-import { diffGraphs, type GraphDiff } from '../../graph/diff.ts';
-import type { DryRunAnalysis, DryRunRequest } from '../../graph/dry-run/request.ts';
-import type { NodeState, NodeStateTexts } from '../../graph/forks/node-state.ts';
-import type { DigestedPlan, ForkTexts } from '../../graph/forks/plan.ts';
-import type { RehearsalPlan, RehearsalTexts } from '../../graph/forks/rehearsal.ts';
-import { type AsksLess, unknownWrites } from '../../graph/guards/asks-less.ts';
-import { evaluateExpression, ExpressionError } from '../../graph/expression/expression.ts';
-import { weighJson } from '../../graph/json-value.ts';
-import type { ValidationContext } from '../../graph/validate/validate.ts';
-import { SMALL_WORK } from '../../values/work-budget.ts';
-import { checkGraph } from '../../graph-check.ts';
-import type { Json, JsonObject } from '../../json.ts';
+import type { Policies } from '#shared/contract/policy.ts';
+import { AppError } from '#shared/errors.ts';
+import type { CheckedGraph } from '#shared/graph-check.ts';
+import { diffGraphs, type GraphDiff } from '#shared/graph/diff.ts';
+import type { DryRunAnalysis, DryRunRequest } from '#shared/graph/dry-run/request.ts';
+import type { NodeState, NodeStateTexts } from '#shared/graph/forks/node-state.ts';
+import type { DigestedPlan, ForkTexts } from '#shared/graph/forks/plan.ts';
+import type { RehearsalPlan, RehearsalTexts } from '#shared/graph/forks/rehearsal.ts';
+import { type AsksLess, unknownWrites } from '#shared/graph/guards/asks-less.ts';
+import { evaluateExpression, ExpressionError } from '#shared/graph/expression/expression.ts';
+import { weighJson } from '#shared/graph/json-value.ts';
+import type { ValidationContext } from '#shared/graph/validate/validate.ts';
+import { SMALL_WORK } from '#shared/values/work-budget.ts';
+import { checkGraph } from '#shared/graph-check.ts';
+import type { Json, JsonObject } from '#shared/json.ts';
 import {
   type CompiledPolicies,
   fallbackVerdictOf,
@@ -20,8 +20,8 @@ import {
   judgeStep,
   type StepToJudge,
   unjudged,
-} from '../../policy/judge.ts';
-import { policyPatternProblem } from '../../policy/patterns.ts';
+} from '#shared/policy/judge.ts';
+import { policyPatternProblem } from '#shared/policy/patterns.ts';
 import {
   type ComparedTexts,
   type GuardedTexts,

@@ -25,8 +25,8 @@ import {
   TraceIdRatioBasedSampler,
   TracerProvider,
 } from '@opentelemetry/sdk-trace';
-import { type Config, OTLP_PROTOCOL } from '../config.ts';
-import type { Logger } from '../logger.ts';
+import { type Config, OTLP_PROTOCOL } from '#shared/platform/config.ts';
+import type { Logger } from '#shared/platform/logger.ts';
 import type { EndedSpan, ParentSpan, SpanPlace } from './spans.ts';
 
 type TracingSettings = NonNullable<Config['tracing']>;

@@ -1,5 +1,5 @@
-import type { Config } from '../config.ts';
-import type { Logger } from '../logger.ts';
+import type { Config } from '#shared/platform/config.ts';
+import type { Logger } from '#shared/platform/logger.ts';
 import { exportSpans } from './spans.ts';
 
 /** How long a process that stops waits for its last spans to be sent. */

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import type { ModelAnswer } from '../../support/model-server.ts';
-import { exactly, type Said } from '../../support/model-server-said.ts';
+import type { ModelAnswer } from '#test/support/model-server.ts';
+import { exactly, type Said } from '#test/support/model-server-said.ts';
 import {
   after,
   KEY,
@@ -9,7 +9,7 @@ import {
   startTurns,
   type Turns,
   twoCalls,
-} from '../../support/turns.ts';
+} from '#test/support/turns.ts';
 
 let turns: Turns;
 beforeEach(async () => {

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { models, startTurns, type Turns, twoCalls } from '../../support/turns.ts';
+import { models, startTurns, type Turns, twoCalls } from '#test/support/turns.ts';
 
 let turns: Turns;
 beforeEach(async () => {

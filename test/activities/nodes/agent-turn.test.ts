@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import type { TurnCall, TurnResult } from '../../../activities/nodes/model-turn.ts';
-import type { ModelAnswer } from '../../support/model-server.ts';
+import type { TurnCall, TurnResult } from '#activities/nodes/model-turn.ts';
+import type { ModelAnswer } from '#test/support/model-server.ts';
 import {
   after,
   type AskedTurn,
@@ -9,7 +9,7 @@ import {
   startTurns,
   type Turns,
   twoCalls,
-} from '../../support/turns.ts';
+} from '#test/support/turns.ts';
 
 let turns: Turns;
 beforeEach(async () => {

@@ -1,12 +1,12 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { createNodeRunners } from '../../../activities/nodes/runners.ts';
-import { loadConfig } from '../../../shared/platform/config.ts';
-import { createEgress, type Egress } from '../../../shared/platform/egress/egress.ts';
-import { startTurns } from '../../support/turns.ts';
-import type { Json, JsonObject } from '../../../shared/json.ts';
-import type { PriceOverrides } from '../../../shared/prices.ts';
-import { type ModelServer, startModelServer } from '../../support/model-server.ts';
-import { agentCall } from '../../fakes/node-call.ts';
+import { createNodeRunners } from '#activities/nodes/runners.ts';
+import { loadConfig } from '#shared/platform/config.ts';
+import { createEgress, type Egress } from '#shared/platform/egress/egress.ts';
+import { startTurns } from '#test/support/turns.ts';
+import type { Json, JsonObject } from '#shared/json.ts';
+import type { PriceOverrides } from '#shared/prices.ts';
+import { type ModelServer, startModelServer } from '#test/support/model-server.ts';
+import { agentCall } from '#test/fakes/node-call.ts';
 
 const KEY = 'sk-test-0123456789';
 let server: ModelServer;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
-import { createTurnRunner } from '../../../activities/nodes/agent-turn.ts';
-import type { AgentNode } from '../../../shared/contract/graph.ts';
-import { offeredTool, turnCall } from '../../fakes/node-call.ts';
+import { createTurnRunner } from '#activities/nodes/agent-turn.ts';
+import type { AgentNode } from '#shared/contract/graph.ts';
+import { offeredTool, turnCall } from '#test/fakes/node-call.ts';
 
 const run = createTurnRunner({
   findModel: () => ({ problem: 'none' }),

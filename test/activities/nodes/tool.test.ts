@@ -1,13 +1,13 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { createNodeRunners } from '../../../activities/nodes/runners.ts';
-import { createBuiltinTools } from '../../../activities/tools/registry.ts';
-import { loadConfig } from '../../../shared/platform/config.ts';
-import { createEgress, type Egress } from '../../../shared/platform/egress/egress.ts';
-import { entityRecordFields, eventRecordFields } from '../../../shared/contract/data/ingest.ts';
-import { messageOf } from '../../../shared/errors.ts';
-import type { JsonObject } from '../../../shared/json.ts';
-import { builtinTools, type ToolParams, toolParams } from '../../../shared/tools.ts';
-import { toolCall } from '../../fakes/node-call.ts';
+import { createNodeRunners } from '#activities/nodes/runners.ts';
+import { createBuiltinTools } from '#activities/tools/registry.ts';
+import { loadConfig } from '#shared/platform/config.ts';
+import { createEgress, type Egress } from '#shared/platform/egress/egress.ts';
+import { entityRecordFields, eventRecordFields } from '#shared/contract/data/ingest.ts';
+import { messageOf } from '#shared/errors.ts';
+import type { JsonObject } from '#shared/json.ts';
+import { builtinTools, type ToolParams, toolParams } from '#shared/tools.ts';
+import { toolCall } from '#test/fakes/node-call.ts';
 
 /** None of these tools uses the database. */
 const db = undefined as never;

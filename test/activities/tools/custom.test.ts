@@ -1,27 +1,27 @@
 import type { ServerResponse } from 'node:http';
 import { gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
-import { createCustom } from '../../../activities/tools/custom.ts';
-import { type CustomTool, headerContext } from '../../../shared/db/workflows/custom-tools.ts';
-import type { JsonObject } from '../../../shared/json.ts';
-import { createEgress, type Egress } from '../../../shared/platform/egress/egress.ts';
-import { jsonDigest } from '../../../shared/crypto/json-digest.ts';
-import { createSealer } from '../../../shared/crypto/sealing.ts';
+import { createCustom } from '#activities/tools/custom.ts';
+import { type CustomTool, headerContext } from '#shared/db/workflows/custom-tools.ts';
+import type { JsonObject } from '#shared/json.ts';
+import { createEgress, type Egress } from '#shared/platform/egress/egress.ts';
+import { jsonDigest } from '#shared/crypto/json-digest.ts';
+import { createSealer } from '#shared/crypto/sealing.ts';
 import {
   type FakeServer,
   type Seen,
   sendJson,
   startHttpServer,
   startTcpServer,
-} from '../../fakes/http-server.ts';
+} from '#test/fakes/http-server.ts';
 import {
   type ListedTool,
   type ListingServer,
   startListingServer,
-} from '../../fakes/listing-server.ts';
-import { startMcpServer } from '../../fakes/mcp-server.ts';
-import { toolCall } from '../../fakes/node-call.ts';
-import { onMainThread } from '../../support/main-thread.ts';
+} from '#test/fakes/listing-server.ts';
+import { startMcpServer } from '#test/fakes/mcp-server.ts';
+import { toolCall } from '#test/fakes/node-call.ts';
+import { onMainThread } from '#test/support/main-thread.ts';
 
 let server: FakeServer;
 let egress: Egress;

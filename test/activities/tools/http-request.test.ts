@@ -1,11 +1,11 @@
 import type { ServerResponse } from 'node:http';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { createHttpRequest } from '../../../activities/tools/http-request.ts';
-import { retryAfterMs } from '../../../shared/platform/calls/outside.ts';
-import { createEgress, type Egress } from '../../../shared/platform/egress/egress.ts';
-import type { JsonObject } from '../../../shared/json.ts';
-import { type FakeServer, type Seen, sendJson, startHttpServer } from '../../fakes/http-server.ts';
-import { toolCall } from '../../fakes/node-call.ts';
+import { createHttpRequest } from '#activities/tools/http-request.ts';
+import { retryAfterMs } from '#shared/platform/calls/outside.ts';
+import { createEgress, type Egress } from '#shared/platform/egress/egress.ts';
+import type { JsonObject } from '#shared/json.ts';
+import { type FakeServer, type Seen, sendJson, startHttpServer } from '#test/fakes/http-server.ts';
+import { toolCall } from '#test/fakes/node-call.ts';
 
 let server: FakeServer;
 let egress: Egress;

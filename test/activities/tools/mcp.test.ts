@@ -1,12 +1,12 @@
 import type { ServerResponse } from 'node:http';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { createMcp } from '../../../activities/tools/mcp.ts';
-import type { JsonObject } from '../../../shared/json.ts';
-import { createEgress, type Egress } from '../../../shared/platform/egress/egress.ts';
-import { type FakeServer, startHttpServer } from '../../fakes/http-server.ts';
-import { startMcpServer } from '../../fakes/mcp-server.ts';
-import { toolCall } from '../../fakes/node-call.ts';
-import { type OddAnswer, oddError, startOddMcpServer } from '../../fakes/odd-mcp-server.ts';
+import { createMcp } from '#activities/tools/mcp.ts';
+import type { JsonObject } from '#shared/json.ts';
+import { createEgress, type Egress } from '#shared/platform/egress/egress.ts';
+import { type FakeServer, startHttpServer } from '#test/fakes/http-server.ts';
+import { startMcpServer } from '#test/fakes/mcp-server.ts';
+import { toolCall } from '#test/fakes/node-call.ts';
+import { type OddAnswer, oddError, startOddMcpServer } from '#test/fakes/odd-mcp-server.ts';
 
 let server: FakeServer;
 let egress: Egress;

@@ -1,12 +1,12 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { createSendChatMessage } from '../../../activities/tools/send-chat-message.ts';
-import { createSendEmail } from '../../../activities/tools/send-email.ts';
-import type { JsonObject } from '../../../shared/json.ts';
-import { createEgress, type Egress } from '../../../shared/platform/egress/egress.ts';
-import { createMailer } from '../../../shared/platform/mailer.ts';
-import { type FakeServer, startHttpServer } from '../../fakes/http-server.ts';
-import { type MailServer, startMailServer } from '../../fakes/mail-server.ts';
-import { toolCall } from '../../fakes/node-call.ts';
+import { createSendChatMessage } from '#activities/tools/send-chat-message.ts';
+import { createSendEmail } from '#activities/tools/send-email.ts';
+import type { JsonObject } from '#shared/json.ts';
+import { createEgress, type Egress } from '#shared/platform/egress/egress.ts';
+import { createMailer } from '#shared/platform/mailer.ts';
+import { type FakeServer, startHttpServer } from '#test/fakes/http-server.ts';
+import { type MailServer, startMailServer } from '#test/fakes/mail-server.ts';
+import { toolCall } from '#test/fakes/node-call.ts';
 
 const KEY = 're_secret_key_123';
 let mail: MailServer;

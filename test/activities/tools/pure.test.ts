@@ -1,9 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
-import { delay } from '../../../activities/tools/delay.ts';
-import { jsonTransform } from '../../../activities/tools/json-transform.ts';
-import type { Json, JsonObject } from '../../../shared/json.ts';
-import { parseDelay, renderUrl, type UrlPart } from '../../../shared/tools.ts';
-import { toolCall } from '../../fakes/node-call.ts';
+import { delay } from '#activities/tools/delay.ts';
+import { jsonTransform } from '#activities/tools/json-transform.ts';
+import type { Json, JsonObject } from '#shared/json.ts';
+import { parseDelay, renderUrl, type UrlPart } from '#shared/tools.ts';
+import { toolCall } from '#test/fakes/node-call.ts';
 
 describe('json_transform', () => {
   const transform = (params: JsonObject) =>

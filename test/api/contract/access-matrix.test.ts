@@ -1,13 +1,13 @@
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { z } from 'zod';
-import { capabilities, type Role } from '../../../shared/capabilities.ts';
-import { sql } from '../../../shared/db/pool.ts';
-import { newId } from '../../../shared/crypto/ids.ts';
-import { createSessionTokens } from '../../../shared/platform/secrets/session-tokens.ts';
-import { expectCommitted } from '../committed-file.ts';
-import { addEndpoint, addEntities } from '../data/records.ts';
-import { oneStep, startTestApi, type TestApi } from '../test-api.ts';
+import { capabilities, type Role } from '#shared/capabilities.ts';
+import { sql } from '#shared/db/pool.ts';
+import { newId } from '#shared/crypto/ids.ts';
+import { createSessionTokens } from '#shared/platform/secrets/session-tokens.ts';
+import { expectCommitted } from '#test/api/committed-file.ts';
+import { addEndpoint, addEntities } from '#test/api/data/records.ts';
+import { oneStep, startTestApi, type TestApi } from '#test/api/test-api.ts';
 
 // Calls every route with every kind of credential. The result is a committed table: a new route, or a change of who has
 // access, is a difference that needs a review.

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { buildApp } from '../../../api/app.ts';
-import type { App } from '../../../api/deps.ts';
-import { dataScopeNames } from '../../../shared/contract/data/envelope.ts';
-import { type Engine, startEngine } from '../../support/engine.ts';
-import { oddTimes } from '../../support/times.ts';
+import { buildApp } from '#api/app.ts';
+import type { App } from '#api/deps.ts';
+import { dataScopeNames } from '#shared/contract/data/envelope.ts';
+import { type Engine, startEngine } from '#test/support/engine.ts';
+import { oddTimes } from '#test/support/times.ts';
 import { changeNothing, type MutationContext, mutationEnv, mutations } from './mutations.ts';
 
 let engine: Engine;

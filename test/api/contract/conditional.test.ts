@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { operationsOf } from '../../support/api-operations.ts';
-import { type Answer, startTestApi, type TestApi } from '../test-api.ts';
+import { operationsOf } from '#test/support/api-operations.ts';
+import { type Answer, startTestApi, type TestApi } from '#test/api/test-api.ts';
 import { type Mutation, type MutationContext, mutationEnv, mutations } from './mutations.ts';
 
 let api: TestApi;

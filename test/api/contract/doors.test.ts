@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import pg from 'pg';
-import type { Capability } from '../../../shared/capabilities.ts';
-import { sql } from '../../../shared/db/pool.ts';
-import { untilLockWaiters } from '../../support/lock-waits.ts';
-import { addMember, type Person } from '../../support/people.ts';
-import { stopBefore } from '../../support/stop-before.ts';
-import { oneStep, startTestApi, type TestApi } from '../test-api.ts';
+import type { Capability } from '#shared/capabilities.ts';
+import { sql } from '#shared/db/pool.ts';
+import { untilLockWaiters } from '#test/support/lock-waits.ts';
+import { addMember, type Person } from '#test/support/people.ts';
+import { stopBefore } from '#test/support/stop-before.ts';
+import { oneStep, startTestApi, type TestApi } from '#test/api/test-api.ts';
 
 // Tries each protected action through every route to it, as an editor who was denied only the capability that the
 // action needs.

@@ -4,19 +4,19 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { WebSocket } from 'ws';
 import { z } from 'zod';
-import { buildApp } from '../../../api/app.ts';
-import { type ConnectionLimits, connectionLimits } from '../../../api/http/connections.ts';
-import type { App } from '../../../api/deps.ts';
-import { findRunnable } from '../../../shared/operations/runs/find-runnable.ts';
-import { eventually } from '../../support/engine.ts';
+import { buildApp } from '#api/app.ts';
+import { type ConnectionLimits, connectionLimits } from '#api/http/connections.ts';
+import type { App } from '#api/deps.ts';
+import { findRunnable } from '#shared/operations/runs/find-runnable.ts';
+import { eventually } from '#test/support/engine.ts';
 import {
   handshake,
   openConnection,
   type RawConnection,
   requestHead,
   trickle,
-} from '../../support/raw-http.ts';
-import { oneStep, startTestApi, type TestApi } from '../test-api.ts';
+} from '#test/support/raw-http.ts';
+import { oneStep, startTestApi, type TestApi } from '#test/api/test-api.ts';
 
 let api: TestApi;
 let runId: string;

@@ -1,14 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import pg from 'pg';
-import { buildApp } from '../../../api/app.ts';
-import type { App } from '../../../api/deps.ts';
-import { capabilities, type Capability } from '../../../shared/capabilities.ts';
-import { type Engine, startEngine } from '../../support/engine.ts';
-import { addMember } from '../../support/people.ts';
-import { expectCommitted } from '../committed-file.ts';
+import { buildApp } from '#api/app.ts';
+import type { App } from '#api/deps.ts';
+import { capabilities, type Capability } from '#shared/capabilities.ts';
+import { type Engine, startEngine } from '#test/support/engine.ts';
+import { addMember } from '#test/support/people.ts';
+import { expectCommitted } from '#test/api/committed-file.ts';
 import { type Mutation, type MutationContext, mutationEnv, mutations } from './mutations.ts';
-import { type Answer, callerOf } from '../test-api.ts';
+import { type Answer, callerOf } from '#test/api/test-api.ts';
 
 // The capabilities that a request needs follow from its effects. The test calls every route that changes something and
 // reads from the database what changed. Each effect needs a capability; without it, the same request must be refused.

@@ -1,9 +1,9 @@
 import { expect } from '@jest/globals';
 import { z } from 'zod';
-import { newId, randomText } from '../../../shared/crypto/ids.ts';
-import { type Pool, sql } from '../../../shared/db/pool.ts';
-import type { Json } from '../../../shared/json.ts';
-import { type ListingServer, startListingServer } from '../../fakes/listing-server.ts';
+import { newId, randomText } from '#shared/crypto/ids.ts';
+import { type Pool, sql } from '#shared/db/pool.ts';
+import type { Json } from '#shared/json.ts';
+import { type ListingServer, startListingServer } from '#test/fakes/listing-server.ts';
 
 /** Settings of the service that some mutations need. */
 export const mutationEnv = {

@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { Ajv2020 } from 'ajv/dist/2020.js';
-import { headers } from '../../../api/openapi/headers.ts';
-import { contractTypes } from '../../../scripts/client/contract-types.ts';
-import { randomText } from '../../../shared/crypto/ids.ts';
-import { expectCommitted } from '../committed-file.ts';
-import { addEndpoint } from '../data/records.ts';
-import { invite } from '../../support/people.ts';
-import { type Answer, oneStep, startTestApi, type TestApi } from '../test-api.ts';
+import { headers } from '#api/openapi/headers.ts';
+import { contractTypes } from '#scripts/client/contract-types.ts';
+import { randomText } from '#shared/crypto/ids.ts';
+import { expectCommitted } from '#test/api/committed-file.ts';
+import { addEndpoint } from '#test/api/data/records.ts';
+import { invite } from '#test/support/people.ts';
+import { type Answer, oneStep, startTestApi, type TestApi } from '#test/api/test-api.ts';
 
 let api: TestApi;
 // The tests read an OpenAPI document as plain JSON.

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { WebSocket } from 'ws';
 import { z } from 'zod';
-import { sql } from '../../../shared/db/pool.ts';
-import { startTestApi, type TestApi } from '../test-api.ts';
+import { sql } from '#shared/db/pool.ts';
+import { startTestApi, type TestApi } from '#test/api/test-api.ts';
 
 let api: TestApi;
 beforeAll(async () => {

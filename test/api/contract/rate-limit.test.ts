@@ -1,11 +1,11 @@
 import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { WebSocket } from 'ws';
-import { buildApp } from '../../../api/app.ts';
-import type { App } from '../../../api/deps.ts';
-import { findRunnable } from '../../../shared/operations/runs/find-runnable.ts';
-import { loadConfig } from '../../../shared/platform/config.ts';
-import { openConnection, requestHead } from '../../support/raw-http.ts';
-import { startTestApi, type TestApi } from '../test-api.ts';
+import { buildApp } from '#api/app.ts';
+import type { App } from '#api/deps.ts';
+import { findRunnable } from '#shared/operations/runs/find-runnable.ts';
+import { loadConfig } from '#shared/platform/config.ts';
+import { openConnection, requestHead } from '#test/support/raw-http.ts';
+import { startTestApi, type TestApi } from '#test/api/test-api.ts';
 
 let api: TestApi;
 beforeAll(async () => {

@@ -1,10 +1,10 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
-import { dataScopeNames } from '../../../shared/contract/data/envelope.ts';
-import { sql } from '../../../shared/db/pool.ts';
-import { newApiKeySecret } from '../../../shared/crypto/api-key-secrets.ts';
-import type { PlanName } from '../../../shared/plans.ts';
-import { startTestApi, type TestApi } from '../test-api.ts';
+import { dataScopeNames } from '#shared/contract/data/envelope.ts';
+import { sql } from '#shared/db/pool.ts';
+import { newApiKeySecret } from '#shared/crypto/api-key-secrets.ts';
+import type { PlanName } from '#shared/plans.ts';
+import { startTestApi, type TestApi } from '#test/api/test-api.ts';
 import { addDataKey } from './data-key.ts';
 
 let api: TestApi;

@@ -1,6 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { describe, expect, test } from '@jest/globals';
-import { createBatches } from '../../../api/load/batcher.ts';
+import { createBatches } from '#api/load/batcher.ts';
 
 describe('batches', () => {
   const gathered = (limit: number) => {

@@ -1,7 +1,7 @@
-import { type DataKeyInput, dataKeyInput } from '../../../shared/contract/data/key.ts';
-import { dataScopeNames } from '../../../shared/contract/data/envelope.ts';
-import { createDataKey } from '../../../shared/db/data/keys.ts';
-import type { Pool } from '../../../shared/db/pool.ts';
+import { type DataKeyInput, dataKeyInput } from '#shared/contract/data/key.ts';
+import { dataScopeNames } from '#shared/contract/data/envelope.ts';
+import { createDataKey } from '#shared/db/data/keys.ts';
+import type { Pool } from '#shared/db/pool.ts';
 
 /** Creates a key, by default live with all scopes. Returns it with its request headers. */
 export async function addDataKey(

@@ -1,10 +1,10 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
-import { queueEvents } from '../../../shared/db/deliveries/outbound-events.ts';
-import { sql } from '../../../shared/db/pool.ts';
-import { newId } from '../../../shared/crypto/ids.ts';
+import { queueEvents } from '#shared/db/deliveries/outbound-events.ts';
+import { sql } from '#shared/db/pool.ts';
+import { newId } from '#shared/crypto/ids.ts';
 import { addDataKey } from './data-key.ts';
-import { startTestApi, type TestApi } from '../test-api.ts';
+import { startTestApi, type TestApi } from '#test/api/test-api.ts';
 
 // Webhook endpoints as members manage them: both modes, changes, deliveries by id. The endpoints of keys are in
 // outbound.test.ts, deliveries in engine/deliveries.test.ts.

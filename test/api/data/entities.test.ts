@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
-import { sql } from '../../../shared/db/pool.ts';
-import { newId } from '../../../shared/crypto/ids.ts';
-import { createSessionTokens } from '../../../shared/platform/secrets/session-tokens.ts';
+import { sql } from '#shared/db/pool.ts';
+import { newId } from '#shared/crypto/ids.ts';
+import { createSessionTokens } from '#shared/platform/secrets/session-tokens.ts';
 import { addDataKey } from './data-key.ts';
 import { addEntities, addEvents, addFeed, disturb, type Place, type TestFeed } from './records.ts';
-import { startTestApi, type TestApi } from '../test-api.ts';
+import { startTestApi, type TestApi } from '#test/api/test-api.ts';
 
 // Reads of records by members: both modes, the filters that only members have, and no metering. data/reading.test.ts
 // tests pagination, with keys.

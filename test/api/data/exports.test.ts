@@ -3,11 +3,11 @@ import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
-import { csvLine } from '../../../api/http/csv.ts';
-import { sql } from '../../../shared/db/pool.ts';
-import { newId } from '../../../shared/crypto/ids.ts';
-import { growth } from '../../support/growth.ts';
-import { startTestApi, type TestApi } from '../test-api.ts';
+import { csvLine } from '#api/http/csv.ts';
+import { sql } from '#shared/db/pool.ts';
+import { newId } from '#shared/crypto/ids.ts';
+import { growth } from '#test/support/growth.ts';
+import { startTestApi, type TestApi } from '#test/api/test-api.ts';
 import { addDataKey } from './data-key.ts';
 import { addEntities, addEvents, addFeed, type TestFeed } from './records.ts';
 

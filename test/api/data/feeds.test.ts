@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
-import { listFeeds, readFeed } from '../../../shared/db/data/feeds.ts';
-import { listSources, reportSource } from '../../../shared/db/data/sources.ts';
-import { sql } from '../../../shared/db/pool.ts';
-import { subscribeToAll, outboundEventsOf } from '../../support/outbound-events.ts';
-import { startTestApi, type TestApi } from '../test-api.ts';
+import { listFeeds, readFeed } from '#shared/db/data/feeds.ts';
+import { listSources, reportSource } from '#shared/db/data/sources.ts';
+import { sql } from '#shared/db/pool.ts';
+import { subscribeToAll, outboundEventsOf } from '#test/support/outbound-events.ts';
+import { startTestApi, type TestApi } from '#test/api/test-api.ts';
 
 let api: TestApi;
 beforeAll(async () => {

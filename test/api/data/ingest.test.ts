@@ -2,9 +2,9 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { readFileSync } from 'node:fs';
 import pg from 'pg';
 import { z } from 'zod';
-import { sql } from '../../../shared/db/pool.ts';
-import { subscribeToAll, outboundEventsOf } from '../../support/outbound-events.ts';
-import { startTestApi, type TestApi } from '../test-api.ts';
+import { sql } from '#shared/db/pool.ts';
+import { subscribeToAll, outboundEventsOf } from '#test/support/outbound-events.ts';
+import { startTestApi, type TestApi } from '#test/api/test-api.ts';
 
 let api: TestApi;
 beforeAll(async () => {

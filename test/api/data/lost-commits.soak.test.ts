@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
-import { buildApp } from '../../../api/app.ts';
-import type { App } from '../../../api/deps.ts';
-import { chargeBatch, findTaken, takeCredits } from '../../../shared/db/data/metering.ts';
-import { connectDatabase, type Pool, sql } from '../../../shared/db/pool.ts';
-import { findRunnable } from '../../../shared/operations/runs/find-runnable.ts';
-import { startPostgresWire, type PostgresWire } from '../../support/postgres-wire.ts';
-import { callerOf, startTestApi, type TestApi } from '../test-api.ts';
+import { buildApp } from '#api/app.ts';
+import type { App } from '#api/deps.ts';
+import { chargeBatch, findTaken, takeCredits } from '#shared/db/data/metering.ts';
+import { connectDatabase, type Pool, sql } from '#shared/db/pool.ts';
+import { findRunnable } from '#shared/operations/runs/find-runnable.ts';
+import { startPostgresWire, type PostgresWire } from '#test/support/postgres-wire.ts';
+import { callerOf, startTestApi, type TestApi } from '#test/api/test-api.ts';
 import { addDataKey } from './data-key.ts';
 import { addEntities, addEvents, addFeed } from './records.ts';
 

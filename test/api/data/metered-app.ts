@@ -5,18 +5,18 @@ import {
   type ZodTypeProvider,
 } from 'fastify-type-provider-zod';
 import { z } from 'zod';
-import { createDataAccess, guardDataRoutes } from '../../../api/data/access.ts';
-import { answerData } from '../../../api/data/envelope.ts';
-import type { App } from '../../../api/deps.ts';
-import { answerErrors } from '../../../api/http/error-handler.ts';
-import { acceptJson } from '../../../api/http/body.ts';
-import { createKeyUses } from '../../../api/identity/key-uses.ts';
-import { createMeter } from '../../../api/data/meter.ts';
-import { envelopeOf } from '../../../shared/contract/data/envelope.ts';
-import { recordDataKeyUses } from '../../../shared/db/people/key-uses.ts';
-import { connectDatabase, sql } from '../../../shared/db/pool.ts';
-import type { Logger } from '../../../shared/platform/logger.ts';
-import type { TestApi } from '../test-api.ts';
+import { createDataAccess, guardDataRoutes } from '#api/data/access.ts';
+import { answerData } from '#api/data/envelope.ts';
+import type { App } from '#api/deps.ts';
+import { answerErrors } from '#api/http/error-handler.ts';
+import { acceptJson } from '#api/http/body.ts';
+import { createKeyUses } from '#api/identity/key-uses.ts';
+import { createMeter } from '#api/data/meter.ts';
+import { envelopeOf } from '#shared/contract/data/envelope.ts';
+import { recordDataKeyUses } from '#shared/db/people/key-uses.ts';
+import { connectDatabase, sql } from '#shared/db/pool.ts';
+import type { Logger } from '#shared/platform/logger.ts';
+import type { TestApi } from '#test/api/test-api.ts';
 
 const cost = z.object({
   credits: z.coerce.number().int(),

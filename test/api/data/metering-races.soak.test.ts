@@ -1,17 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
-import type { DataKeyInput } from '../../../shared/contract/data/key.ts';
-import {
-  chargeBatch,
-  findTaken,
-  type Payer,
-  takeCredits,
-} from '../../../shared/db/data/metering.ts';
-import { type FragmentSqlToken, sql } from '../../../shared/db/pool.ts';
-import { newId } from '../../../shared/crypto/ids.ts';
-import type { PlanName } from '../../../shared/plans.ts';
-import { beside } from '../../support/lock-waits.ts';
-import { startTestApi, type TestApi } from '../test-api.ts';
+import type { DataKeyInput } from '#shared/contract/data/key.ts';
+import { chargeBatch, findTaken, type Payer, takeCredits } from '#shared/db/data/metering.ts';
+import { type FragmentSqlToken, sql } from '#shared/db/pool.ts';
+import { newId } from '#shared/crypto/ids.ts';
+import type { PlanName } from '#shared/plans.ts';
+import { beside } from '#test/support/lock-waits.ts';
+import { startTestApi, type TestApi } from '#test/api/test-api.ts';
 import { addDataKey } from './data-key.ts';
 
 // A key, its allowance or the plan changes while a request, or its charge, waits for the accounts.

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { z } from 'zod';
-import { deleteExpiredMetering } from '../../../shared/db/data/metering-retention.ts';
-import { sql } from '../../../shared/db/pool.ts';
-import { newId } from '../../../shared/crypto/ids.ts';
-import { startTestApi, type TestApi } from '../test-api.ts';
+import { deleteExpiredMetering } from '#shared/db/data/metering-retention.ts';
+import { sql } from '#shared/db/pool.ts';
+import { newId } from '#shared/crypto/ids.ts';
+import { startTestApi, type TestApi } from '#test/api/test-api.ts';
 import { addDataKey } from './data-key.ts';
 
 let api: TestApi;

@@ -1,10 +1,10 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
-import { chargeBatch, takeCredits } from '../../../shared/db/data/metering.ts';
-import { sql } from '../../../shared/db/pool.ts';
-import { newId } from '../../../shared/crypto/ids.ts';
-import { type PlanName, plans } from '../../../shared/plans.ts';
-import { startTestApi, type TestApi } from '../test-api.ts';
+import { chargeBatch, takeCredits } from '#shared/db/data/metering.ts';
+import { sql } from '#shared/db/pool.ts';
+import { newId } from '#shared/crypto/ids.ts';
+import { type PlanName, plans } from '#shared/plans.ts';
+import { startTestApi, type TestApi } from '#test/api/test-api.ts';
 import { addDataKey } from './data-key.ts';
 import { startMeteredApp } from './metered-app.ts';
 

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import type { Pool } from '../../../shared/db/pool.ts';
-import { sql } from '../../../shared/db/pool.ts';
-import { newId } from '../../../shared/crypto/ids.ts';
+import type { Pool } from '#shared/db/pool.ts';
+import { sql } from '#shared/db/pool.ts';
+import { newId } from '#shared/crypto/ids.ts';
 
 export interface Place {
   db: Pool;

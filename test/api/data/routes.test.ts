@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { type DataScope, dataScopeNames } from '../../../shared/contract/data/envelope.ts';
-import { expectCommitted } from '../committed-file.ts';
-import { startTestApi, type TestApi } from '../test-api.ts';
+import { type DataScope, dataScopeNames } from '#shared/contract/data/envelope.ts';
+import { expectCommitted } from '#test/api/committed-file.ts';
+import { startTestApi, type TestApi } from '#test/api/test-api.ts';
 import { addDataKey } from './data-key.ts';
 
 // Calls every route of the data API's document with every kind of credential: a new route, or a change of a route's

@@ -3,9 +3,9 @@ import { request } from 'node:http';
 import { Readable } from 'node:stream';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { z } from 'zod';
-import { sql } from '../../../shared/db/pool.ts';
-import { type Engine, eventually, startEngine } from '../../support/engine.ts';
-import { startApiProcess, type TestApi } from '../../support/processes.ts';
+import { sql } from '#shared/db/pool.ts';
+import { type Engine, eventually, startEngine } from '#test/support/engine.ts';
+import { startApiProcess, type TestApi } from '#test/support/processes.ts';
 
 let engine: Engine;
 let api: TestApi;

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { sql } from '../../../shared/db/pool.ts';
-import type { Answer, TestApi } from '../test-api.ts';
+import { sql } from '#shared/db/pool.ts';
+import type { Answer, TestApi } from '#test/api/test-api.ts';
 
 /** A graph that can run, with one node of this id. */
 export const graphOf = (id: string) => ({ nodes: [{ id, kind: 'agent', mock: {} }], edges: [] });

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { startTestApi, type TestApi } from '../test-api.ts';
+import { startTestApi, type TestApi } from '#test/api/test-api.ts';
 import { draftCalls, graphOf, ifMatch } from './draft-calls.ts';
 
 let api: TestApi;

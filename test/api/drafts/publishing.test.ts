@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { addMember } from '../../support/people.ts';
-import { startTestApi, type TestApi } from '../test-api.ts';
+import { addMember } from '#test/support/people.ts';
+import { startTestApi, type TestApi } from '#test/api/test-api.ts';
 import { draftAt, draftCalls, graphOf, ifMatch } from './draft-calls.ts';
 
 let api: TestApi;

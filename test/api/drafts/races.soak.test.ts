@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
-import { sql } from '../../../shared/db/pool.ts';
-import { startTestApi, type TestApi } from '../test-api.ts';
+import { sql } from '#shared/db/pool.ts';
+import { startTestApi, type TestApi } from '#test/api/test-api.ts';
 import { draftAt, draftCalls, graphOf, ifMatch } from './draft-calls.ts';
 
 let api: TestApi;

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { Client } from '@modelcontextprotocol/client';
-import { connectMcp } from '../../fakes/mcp-client.ts';
-import { addMember } from '../../support/people.ts';
-import { startTestApi, type TestApi } from '../test-api.ts';
+import { connectMcp } from '#test/fakes/mcp-client.ts';
+import { addMember } from '#test/support/people.ts';
+import { startTestApi, type TestApi } from '#test/api/test-api.ts';
 import { draftCalls, graphOf } from './draft-calls.ts';
 
 let api: TestApi;

@@ -1,13 +1,13 @@
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { z } from 'zod';
-import { buildApp } from '../../../api/app.ts';
-import type { App } from '../../../api/deps.ts';
-import { newId } from '../../../shared/crypto/ids.ts';
-import { sql } from '../../../shared/db/pool.ts';
-import type { JsonObject } from '../../../shared/json.ts';
-import { echo, edge, type Engine, startEngine } from '../../support/engine.ts';
-import { addMember, type Person } from '../../support/people.ts';
+import { buildApp } from '#api/app.ts';
+import type { App } from '#api/deps.ts';
+import { newId } from '#shared/crypto/ids.ts';
+import { sql } from '#shared/db/pool.ts';
+import type { JsonObject } from '#shared/json.ts';
+import { echo, edge, type Engine, startEngine } from '#test/support/engine.ts';
+import { addMember, type Person } from '#test/support/people.ts';
 
 let engine: Engine;
 let app: App;

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { z } from 'zod';
-import { buildApp } from '../../../api/app.ts';
-import type { App } from '../../../api/deps.ts';
-import type { GraphInput } from '../../../shared/contract/graph.ts';
-import { sql } from '../../../shared/db/pool.ts';
-import { type Engine, startEngine } from '../../support/engine.ts';
+import { buildApp } from '#api/app.ts';
+import type { App } from '#api/deps.ts';
+import type { GraphInput } from '#shared/contract/graph.ts';
+import { sql } from '#shared/db/pool.ts';
+import { type Engine, startEngine } from '#test/support/engine.ts';
 
 const ROUNDS = 200;
 /** Concurrent runs: they keep the database, the worker and both APIs busy. */

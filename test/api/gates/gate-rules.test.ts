@@ -2,17 +2,17 @@ import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
-import { buildApp } from '../../../api/app.ts';
-import type { App } from '../../../api/deps.ts';
-import type { Role } from '../../../shared/capabilities.ts';
-import { newId } from '../../../shared/crypto/ids.ts';
-import { sql } from '../../../shared/db/pool.ts';
-import type { JsonObject } from '../../../shared/json.ts';
-import { runTick } from '../../../shared/operations/schedules/ticks.ts';
-import { connectMcp } from '../../fakes/mcp-client.ts';
-import { echo, edge, type Engine, startEngine } from '../../support/engine.ts';
-import { beside } from '../../support/lock-waits.ts';
-import { call as callOf, childrenOf } from '../../support/sub-workflows.ts';
+import { buildApp } from '#api/app.ts';
+import type { App } from '#api/deps.ts';
+import type { Role } from '#shared/capabilities.ts';
+import { newId } from '#shared/crypto/ids.ts';
+import { sql } from '#shared/db/pool.ts';
+import type { JsonObject } from '#shared/json.ts';
+import { runTick } from '#shared/operations/schedules/ticks.ts';
+import { connectMcp } from '#test/fakes/mcp-client.ts';
+import { echo, edge, type Engine, startEngine } from '#test/support/engine.ts';
+import { beside } from '#test/support/lock-waits.ts';
+import { call as callOf, childrenOf } from '#test/support/sub-workflows.ts';
 
 const row = z.object({});
 

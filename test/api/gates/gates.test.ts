@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { type Gate, gateSchema } from '../../../shared/contract/gate.ts';
-import { echo, edge } from '../../support/engine.ts';
-import { addMember } from '../../support/people.ts';
-import { type GateStage, gatesOf, startGateStage } from '../../support/gate-stage.ts';
+import { type Gate, gateSchema } from '#shared/contract/gate.ts';
+import { echo, edge } from '#test/support/engine.ts';
+import { addMember } from '#test/support/people.ts';
+import { type GateStage, gatesOf, startGateStage } from '#test/support/gate-stage.ts';
 
 let stage: GateStage;
 beforeAll(async () => {

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
-import { auditActions, auditTargets } from '../../../shared/contract/audit.ts';
+import { auditActions, auditTargets } from '#shared/contract/audit.ts';
 
 const root = join(import.meta.dirname, '../../..');
 const contract = 'shared/contract/audit.ts';

@@ -1,11 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
-import {
-  type GovernanceEntry,
-  recordGovernanceEvent,
-} from '../../../shared/db/audit/governance.ts';
-import { sql } from '../../../shared/db/pool.ts';
-import { startTestApi, type TestApi } from '../test-api.ts';
+import { type GovernanceEntry, recordGovernanceEvent } from '#shared/db/audit/governance.ts';
+import { sql } from '#shared/db/pool.ts';
+import { startTestApi, type TestApi } from '#test/api/test-api.ts';
 
 let api: TestApi;
 beforeAll(async () => {

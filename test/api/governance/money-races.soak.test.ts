@@ -1,10 +1,10 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { request } from 'undici';
 import { z } from 'zod';
-import { sql } from '../../../shared/db/pool.ts';
-import { echo } from '../../support/engine.ts';
-import { expectLedgerToAgree } from '../../support/money.ts';
-import { type Answer, useApiProcesses } from '../api-processes.ts';
+import { sql } from '#shared/db/pool.ts';
+import { echo } from '#test/support/engine.ts';
+import { expectLedgerToAgree } from '#test/support/money.ts';
+import { type Answer, useApiProcesses } from '#test/api/api-processes.ts';
 
 /**
  * How often each number of concurrent triggers is sent. A thousand triggers have as many chances of a race as all

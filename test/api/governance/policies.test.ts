@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
-import { readPolicies } from '../../../shared/db/audit/policies.ts';
-import { sql } from '../../../shared/db/pool.ts';
-import { startTestApi, type TestApi } from '../test-api.ts';
+import { readPolicies } from '#shared/db/audit/policies.ts';
+import { sql } from '#shared/db/pool.ts';
+import { startTestApi, type TestApi } from '#test/api/test-api.ts';
 
 let api: TestApi;
 beforeAll(async () => {

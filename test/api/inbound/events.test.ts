@@ -1,10 +1,10 @@
 import { describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
-import { createEventLog, ENTRIES_PER_MINUTE } from '../../../api/inbound/event-log.ts';
-import { KEPT_BODY_BYTES } from '../../../shared/contract/inbound-event.ts';
-import { newId } from '../../../shared/crypto/ids.ts';
-import { sql } from '../../../shared/db/pool.ts';
-import { sweepPart } from '../../../shared/operations/sweep.ts';
+import { createEventLog, ENTRIES_PER_MINUTE } from '#api/inbound/event-log.ts';
+import { KEPT_BODY_BYTES } from '#shared/contract/inbound-event.ts';
+import { newId } from '#shared/crypto/ids.ts';
+import { sql } from '#shared/db/pool.ts';
+import { sweepPart } from '#shared/operations/sweep.ts';
 import { type Answered, signed, useReceiver } from './receiver.ts';
 
 const receiver = useReceiver();

@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
-import { createKeyUses } from '../../../api/identity/key-uses.ts';
-import { recordKeyUses } from '../../../shared/db/people/key-uses.ts';
-import { connectDatabase, sql } from '../../../shared/db/pool.ts';
-import { newId } from '../../../shared/crypto/ids.ts';
-import { createLogger } from '../../../shared/platform/logger.ts';
-import { eventually } from '../../support/engine.ts';
-import { hostAndPort, startProxy } from '../../support/proxy.ts';
-import { startTestApi, type TestApi } from '../test-api.ts';
+import { createKeyUses } from '#api/identity/key-uses.ts';
+import { recordKeyUses } from '#shared/db/people/key-uses.ts';
+import { connectDatabase, sql } from '#shared/db/pool.ts';
+import { newId } from '#shared/crypto/ids.ts';
+import { createLogger } from '#shared/platform/logger.ts';
+import { eventually } from '#test/support/engine.ts';
+import { hostAndPort, startProxy } from '#test/support/proxy.ts';
+import { startTestApi, type TestApi } from '#test/api/test-api.ts';
 
 let api: TestApi;
 let other: Awaited<ReturnType<TestApi['another']>>;

@@ -1,12 +1,12 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { createHash } from 'node:crypto';
 import pg from 'pg';
-import { capabilities } from '../../../shared/capabilities.ts';
-import { connectDatabase, type Pool } from '../../../shared/db/pool.ts';
-import { newId } from '../../../shared/crypto/ids.ts';
-import { untilLockWaiters } from '../../support/lock-waits.ts';
-import { addMember, invite, newEmail, PASSWORD, type Person } from '../../support/people.ts';
-import { startTestApi, type TestApi } from '../test-api.ts';
+import { capabilities } from '#shared/capabilities.ts';
+import { connectDatabase, type Pool } from '#shared/db/pool.ts';
+import { newId } from '#shared/crypto/ids.ts';
+import { untilLockWaiters } from '#test/support/lock-waits.ts';
+import { addMember, invite, newEmail, PASSWORD, type Person } from '#test/support/people.ts';
+import { startTestApi, type TestApi } from '#test/api/test-api.ts';
 
 // Two apps act as two processes of one installation, so they must accept the same tokens.
 const env = {

@@ -2,15 +2,12 @@ import { createHmac, hkdfSync } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { SignJWT } from 'jose';
 import { z } from 'zod';
-import { adoptPlainCodes, hashInviteCode } from '../../../shared/db/people/invite-codes.ts';
-import { sql } from '../../../shared/db/pool.ts';
-import { inviteRules } from '../../../shared/operations/invitations.ts';
-import { ensureOwnerPassword } from '../../../shared/operations/sign-in.ts';
-import {
-  createSessionTokens,
-  SESSION_SECONDS,
-} from '../../../shared/platform/secrets/session-tokens.ts';
-import { startTestApi, type TestApi } from '../test-api.ts';
+import { adoptPlainCodes, hashInviteCode } from '#shared/db/people/invite-codes.ts';
+import { sql } from '#shared/db/pool.ts';
+import { inviteRules } from '#shared/operations/invitations.ts';
+import { ensureOwnerPassword } from '#shared/operations/sign-in.ts';
+import { createSessionTokens, SESSION_SECONDS } from '#shared/platform/secrets/session-tokens.ts';
+import { startTestApi, type TestApi } from '#test/api/test-api.ts';
 
 const SECRET_KEY = 'a secret of the tests that is long enough';
 const PASSWORD = 'correct horse battery';

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
-import { sealOnce } from '../../../shared/operations/bookkeeping.ts';
-import { sql } from '../../../shared/db/pool.ts';
-import { createLogger } from '../../../shared/platform/logger.ts';
-import { startTestApi, type TestApi } from '../test-api.ts';
+import { sealOnce } from '#shared/operations/bookkeeping.ts';
+import { sql } from '#shared/db/pool.ts';
+import { createLogger } from '#shared/platform/logger.ts';
+import { startTestApi, type TestApi } from '#test/api/test-api.ts';
 
 let api: TestApi;
 beforeAll(async () => {

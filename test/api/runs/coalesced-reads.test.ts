@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { createCoalescedReads } from '../../../api/load/coalesced-reads.ts';
+import { createCoalescedReads } from '#api/load/coalesced-reads.ts';
 
 /** Reads of a value that end only when the test ends them. */
 function source() {

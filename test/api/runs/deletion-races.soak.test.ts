@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { z } from 'zod';
-import { sql } from '../../../shared/db/pool.ts';
-import { rememberSignature } from '../../../shared/db/workflows/webhooks.ts';
-import { beside } from '../../support/lock-waits.ts';
-import { oneStep, startTestApi, type TestApi } from '../test-api.ts';
+import { sql } from '#shared/db/pool.ts';
+import { rememberSignature } from '#shared/db/workflows/webhooks.ts';
+import { beside } from '#test/support/lock-waits.ts';
+import { oneStep, startTestApi, type TestApi } from '#test/api/test-api.ts';
 
 // Writes that refer to a row that is being deleted: the foreign key check waits for the deletion.
 

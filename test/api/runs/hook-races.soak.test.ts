@@ -1,9 +1,9 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
-import { sql } from '../../../shared/db/pool.ts';
-import { echo, eventually } from '../../support/engine.ts';
-import { expectLedgerToAgree } from '../../support/money.ts';
-import { type Answer, startOne, useApiProcesses } from '../api-processes.ts';
+import { sql } from '#shared/db/pool.ts';
+import { echo, eventually } from '#test/support/engine.ts';
+import { expectLedgerToAgree } from '#test/support/money.ts';
+import { type Answer, startOne, useApiProcesses } from '#test/api/api-processes.ts';
 
 const COPIES = 100;
 const ROUNDS = 20;

@@ -6,15 +6,15 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
-import { buildApp } from '../../../api/app.ts';
-import type { App } from '../../../api/deps.ts';
-import { checkSignature } from '../../../api/inbound/signature.ts';
-import { sql } from '../../../shared/db/pool.ts';
-import { dropPastEvents } from '../../../shared/db/workflows/webhooks.ts';
-import { findRunnable } from '../../../shared/operations/runs/find-runnable.ts';
-import { createLogger } from '../../../shared/platform/logger.ts';
-import { eventually } from '../../support/engine.ts';
-import { oneStep, startTestApi, type TestApi } from '../test-api.ts';
+import { buildApp } from '#api/app.ts';
+import type { App } from '#api/deps.ts';
+import { checkSignature } from '#api/inbound/signature.ts';
+import { sql } from '#shared/db/pool.ts';
+import { dropPastEvents } from '#shared/db/workflows/webhooks.ts';
+import { findRunnable } from '#shared/operations/runs/find-runnable.ts';
+import { createLogger } from '#shared/platform/logger.ts';
+import { eventually } from '#test/support/engine.ts';
+import { oneStep, startTestApi, type TestApi } from '#test/api/test-api.ts';
 
 // Events arrive over real sockets at an application that requires credentials everywhere else and logs at `trace`.
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { createInFlight } from '../../../api/load/in-flight.ts';
+import { createInFlight } from '#api/load/in-flight.ts';
 
 const pending = () => {
   let end = (): void => undefined;

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { MAX_PAGE } from '../../../shared/contract/common.ts';
-import { parseTime } from '../../../shared/time.ts';
-import { addDataKey } from '../data/data-key.ts';
-import { addEndpoint } from '../data/records.ts';
-import { oneStep, startTestApi, type TestApi } from '../test-api.ts';
+import { MAX_PAGE } from '#shared/contract/common.ts';
+import { parseTime } from '#shared/time.ts';
+import { addDataKey } from '#test/api/data/data-key.ts';
+import { addEndpoint } from '#test/api/data/records.ts';
+import { oneStep, startTestApi, type TestApi } from '#test/api/test-api.ts';
 
 // Applies the same input checks to every route of the OpenAPI documents, so that none is missed.
 

@@ -2,12 +2,12 @@ import { once } from 'node:events';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { WebSocket } from 'ws';
 import { z } from 'zod';
-import { buildApp } from '../../../api/app.ts';
-import type { App } from '../../../api/deps.ts';
-import type { GraphInput } from '../../../shared/contract/graph.ts';
-import type { StreamFrame } from '../../../shared/contract/stream.ts';
-import { sql } from '../../../shared/db/pool.ts';
-import { type Engine, startEngine } from '../../support/engine.ts';
+import { buildApp } from '#api/app.ts';
+import type { App } from '#api/deps.ts';
+import type { GraphInput } from '#shared/contract/graph.ts';
+import type { StreamFrame } from '#shared/contract/stream.ts';
+import { sql } from '#shared/db/pool.ts';
+import { type Engine, startEngine } from '#test/support/engine.ts';
 
 let engine: Engine;
 /** Two instances of the API in one process. */

@@ -1,15 +1,15 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import pg from 'pg';
 import { z } from 'zod';
-import { buildApp } from '../../../api/app.ts';
-import type { App } from '../../../api/deps.ts';
-import { dataScopeNames } from '../../../shared/contract/data/envelope.ts';
-import { connectDatabase, type Pool, sql } from '../../../shared/db/pool.ts';
-import { echo, edge, type Engine, eventually, startEngine } from '../../support/engine.ts';
-import { untilLockWaiters } from '../../support/lock-waits.ts';
-import { type PostgresWire, startPostgresWire } from '../../support/postgres-wire.ts';
-import { type MutationContext, mutationEnv, mutations } from '../contract/mutations.ts';
-import { type Answer, callerOf } from '../test-api.ts';
+import { buildApp } from '#api/app.ts';
+import type { App } from '#api/deps.ts';
+import { dataScopeNames } from '#shared/contract/data/envelope.ts';
+import { connectDatabase, type Pool, sql } from '#shared/db/pool.ts';
+import { echo, edge, type Engine, eventually, startEngine } from '#test/support/engine.ts';
+import { untilLockWaiters } from '#test/support/lock-waits.ts';
+import { type PostgresWire, startPostgresWire } from '#test/support/postgres-wire.ts';
+import { type MutationContext, mutationEnv, mutations } from '#test/api/contract/mutations.ts';
+import { type Answer, callerOf } from '#test/api/test-api.ts';
 
 // The connection to Postgres is lost around the commit of a change, for every route with one: the response must match
 // what happened.

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
-import type { Step } from '../../../shared/contract/step.ts';
-import { sql } from '../../../shared/db/pool.ts';
-import { MAX_STEPS_IN_RUN } from '../../../shared/limits.ts';
-import { addMember } from '../../support/people.ts';
-import { oneStep, startTestApi, type TestApi } from '../test-api.ts';
+import type { Step } from '#shared/contract/step.ts';
+import { sql } from '#shared/db/pool.ts';
+import { MAX_STEPS_IN_RUN } from '#shared/limits.ts';
+import { addMember } from '#test/support/people.ts';
+import { oneStep, startTestApi, type TestApi } from '#test/api/test-api.ts';
 
 const row = z.object({});
 const ITEMS = 1_500;

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { buildApp } from '../../../api/app.ts';
-import type { App } from '../../../api/deps.ts';
-import type { GraphInput } from '../../../shared/contract/graph.ts';
-import type { JsonObject } from '../../../shared/json.ts';
-import { echo, edge, type Engine, startEngine } from '../../support/engine.ts';
-import { call as callOf } from '../../support/sub-workflows.ts';
+import { buildApp } from '#api/app.ts';
+import type { App } from '#api/deps.ts';
+import type { GraphInput } from '#shared/contract/graph.ts';
+import type { JsonObject } from '#shared/json.ts';
+import { echo, edge, type Engine, startEngine } from '#test/support/engine.ts';
+import { call as callOf } from '#test/support/sub-workflows.ts';
 
 let engine: Engine;
 let app: App;

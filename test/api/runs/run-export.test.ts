@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { z } from 'zod';
-import { runSummarySchema } from '../../../shared/contract/run.ts';
-import { sql } from '../../../shared/db/pool.ts';
-import { createWorkspace } from '../../../shared/db/people/workspaces.ts';
-import { oneStep, startTestApi, type TestApi } from '../test-api.ts';
+import { runSummarySchema } from '#shared/contract/run.ts';
+import { sql } from '#shared/db/pool.ts';
+import { createWorkspace } from '#shared/db/people/workspaces.ts';
+import { oneStep, startTestApi, type TestApi } from '#test/api/test-api.ts';
 
 let api: TestApi;
 beforeAll(async () => {

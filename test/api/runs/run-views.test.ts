@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { MAX_VIEWS } from '../../../shared/limits.ts';
-import { addMember } from '../../support/people.ts';
-import { startTestApi, type TestApi } from '../test-api.ts';
+import { MAX_VIEWS } from '#shared/limits.ts';
+import { addMember } from '#test/support/people.ts';
+import { startTestApi, type TestApi } from '#test/api/test-api.ts';
 
 let api: TestApi;
 beforeAll(async () => {

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { oneStep, startTestApi, type TestApi } from '../test-api.ts';
+import { oneStep, startTestApi, type TestApi } from '#test/api/test-api.ts';
 
 let api: TestApi;
 let workflowId: string;

@@ -1,17 +1,17 @@
 import { once } from 'node:events';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { WebSocket } from 'ws';
-import { buildApp } from '../../../api/app.ts';
-import type { App } from '../../../api/deps.ts';
-import { jsonDigest } from '../../../shared/crypto/json-digest.ts';
-import { decideGate } from '../../../shared/db/gates/decisions.ts';
-import { sql } from '../../../shared/db/pool.ts';
-import { dispatchAndWake } from '../../../shared/operations/runs/runs.ts';
-import type { GraphInput } from '../../../shared/contract/graph.ts';
-import { startListingServer } from '../../fakes/listing-server.ts';
-import { startToolServer, type ToolServer } from '../../fakes/tool-server.ts';
-import { operationsOf } from '../../support/api-operations.ts';
-import { type Engine, eventually, startEngine } from '../../support/engine.ts';
+import { buildApp } from '#api/app.ts';
+import type { App } from '#api/deps.ts';
+import { jsonDigest } from '#shared/crypto/json-digest.ts';
+import { decideGate } from '#shared/db/gates/decisions.ts';
+import { sql } from '#shared/db/pool.ts';
+import { dispatchAndWake } from '#shared/operations/runs/runs.ts';
+import type { GraphInput } from '#shared/contract/graph.ts';
+import { startListingServer } from '#test/fakes/listing-server.ts';
+import { startToolServer, type ToolServer } from '#test/fakes/tool-server.ts';
+import { operationsOf } from '#test/support/api-operations.ts';
+import { type Engine, eventually, startEngine } from '#test/support/engine.ts';
 
 let engine: Engine;
 let tools: ToolServer;

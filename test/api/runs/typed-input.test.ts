@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
-import { sql } from '../../../shared/db/pool.ts';
-import { findRunnable } from '../../../shared/operations/runs/find-runnable.ts';
-import { runTick } from '../../../shared/operations/schedules/ticks.ts';
-import { oneStep, startTestApi, type TestApi } from '../test-api.ts';
+import { sql } from '#shared/db/pool.ts';
+import { findRunnable } from '#shared/operations/runs/find-runnable.ts';
+import { runTick } from '#shared/operations/schedules/ticks.ts';
+import { oneStep, startTestApi, type TestApi } from '#test/api/test-api.ts';
 
 let api: TestApi;
 beforeAll(async () => {

@@ -3,14 +3,11 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { SignJWT } from 'jose';
 import { WebSocket } from 'ws';
 import { z } from 'zod';
-import type { App } from '../../../api/deps.ts';
-import { sql } from '../../../shared/db/pool.ts';
-import { newId } from '../../../shared/crypto/ids.ts';
-import {
-  createSessionTokens,
-  SESSION_SECONDS,
-} from '../../../shared/platform/secrets/session-tokens.ts';
-import { oneStep, startTestApi, type TestApi } from '../test-api.ts';
+import type { App } from '#api/deps.ts';
+import { sql } from '#shared/db/pool.ts';
+import { newId } from '#shared/crypto/ids.ts';
+import { createSessionTokens, SESSION_SECONDS } from '#shared/platform/secrets/session-tokens.ts';
+import { oneStep, startTestApi, type TestApi } from '#test/api/test-api.ts';
 
 const SECRET_KEY = 'a secret of the stream tests';
 const tokens = createSessionTokens(SECRET_KEY);

@@ -1,14 +1,14 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { WebSocket } from 'ws';
 import { z } from 'zod';
-import type { App } from '../../../api/deps.ts';
-import type { StreamFrame } from '../../../shared/contract/stream.ts';
-import { notifyFrames } from '../../../shared/db/runs/frames.ts';
-import { sql } from '../../../shared/db/pool.ts';
-import { appendFrames } from '../../../shared/db/runs/log.ts';
-import { newId } from '../../../shared/crypto/ids.ts';
-import { handshake, openConnection, requestHead } from '../../support/raw-http.ts';
-import { oneStep, startTestApi, type TestApi } from '../test-api.ts';
+import type { App } from '#api/deps.ts';
+import type { StreamFrame } from '#shared/contract/stream.ts';
+import { notifyFrames } from '#shared/db/runs/frames.ts';
+import { sql } from '#shared/db/pool.ts';
+import { appendFrames } from '#shared/db/runs/log.ts';
+import { newId } from '#shared/crypto/ids.ts';
+import { handshake, openConnection, requestHead } from '#test/support/raw-http.ts';
+import { oneStep, startTestApi, type TestApi } from '#test/api/test-api.ts';
 
 let api: TestApi;
 let workflowId: string;

@@ -1,7 +1,7 @@
-import type * as english from '../../../console/src/messages/en/sign-in.ts';
-import type { Translated } from '../../../console/src/messages/format.ts';
+import type * as english from '#console/src/messages/en/sign-in.ts';
+import type { Translated } from '#console/src/messages/format.ts';
 
-export { invite, newPassword, signup } from '../../../console/src/messages/en/sign-in.ts';
+export { invite, newPassword, signup } from '#console/src/messages/en/sign-in.ts';
 
 export const login: Translated<typeof english.login> = {
   title: 'Anmelden',

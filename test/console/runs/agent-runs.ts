@@ -1,5 +1,5 @@
 import { expect } from '@jest/globals';
-import type { Stage } from '../browser.ts';
+import type { Stage } from '#test/console/browser.ts';
 
 /** Starts a run of a workflow with one agent, `triage`, whose mock model plays these turns. */
 export async function startAgent(

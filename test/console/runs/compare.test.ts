@@ -1,8 +1,8 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import { comparedSteps, deltaText } from '../../../console/src/pages/runs/compare/compared.ts';
-import { edge, mock } from '../../support/engine.ts';
-import { obstacles } from '../axe.ts';
-import { describeConsole, type Stage } from '../browser.ts';
+import { comparedSteps, deltaText } from '#console/src/pages/runs/compare/compared.ts';
+import { edge, mock } from '#test/support/engine.ts';
+import { obstacles } from '#test/console/axe.ts';
+import { describeConsole, type Stage } from '#test/console/browser.ts';
 import { step } from './run-samples.ts';
 
 describe('the steps of two runs', () => {

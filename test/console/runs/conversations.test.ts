@@ -1,17 +1,17 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import type { Page } from 'playwright-core';
-import { conversationOf } from '../../../console/src/pages/runs/conversation/turns.ts';
-import { eventText } from '../../../console/src/pages/runs/event-texts.ts';
-import { nodeStates } from '../../../console/src/pages/runs/node-states.ts';
-import { cancelFacts, resumeFacts } from '../../../console/src/pages/runs/run-facts.ts';
-import { rejectedGates } from '../../../console/src/pages/runs/steps/step-state.ts';
-import { figuresOf, timelineOf } from '../../../console/src/pages/runs/timeline/timeline.ts';
-import { stepsBefore } from '../../../console/src/pages/approvals/upstream.ts';
-import { createLiveAnswers } from '../../../console/src/queries/live-answers.ts';
-import { notifyDeltas, payloadsOf } from '../../../shared/db/agents/deltas.ts';
+import { conversationOf } from '#console/src/pages/runs/conversation/turns.ts';
+import { eventText } from '#console/src/pages/runs/event-texts.ts';
+import { nodeStates } from '#console/src/pages/runs/node-states.ts';
+import { cancelFacts, resumeFacts } from '#console/src/pages/runs/run-facts.ts';
+import { rejectedGates } from '#console/src/pages/runs/steps/step-state.ts';
+import { figuresOf, timelineOf } from '#console/src/pages/runs/timeline/timeline.ts';
+import { stepsBefore } from '#console/src/pages/approvals/upstream.ts';
+import { createLiveAnswers } from '#console/src/queries/live-answers.ts';
+import { notifyDeltas, payloadsOf } from '#shared/db/agents/deltas.ts';
 import { startAgent, turnOf } from './agent-runs.ts';
-import { obstacles } from '../axe.ts';
-import { describeConsole, type Stage } from '../browser.ts';
+import { obstacles } from '#test/console/axe.ts';
+import { describeConsole, type Stage } from '#test/console/browser.ts';
 import { at, event, run, step } from './run-samples.ts';
 
 const part = (key: string, more: object = {}) =>

@@ -1,7 +1,7 @@
 import { beforeAll, expect, test } from '@jest/globals';
-import { echo, edge, mock } from '../../support/engine.ts';
-import { obstacles } from '../axe.ts';
-import { describeConsole, rewrite, type Stage } from '../browser.ts';
+import { echo, edge, mock } from '#test/support/engine.ts';
+import { obstacles } from '#test/console/axe.ts';
+import { describeConsole, rewrite, type Stage } from '#test/console/browser.ts';
 
 describeConsole('running again in the console', (given) => {
   let stage: Stage;

@@ -1,9 +1,9 @@
 import { beforeAll, expect, test } from '@jest/globals';
 import { z } from 'zod';
-import { sql } from '../../../shared/db/pool.ts';
-import { echo, edge } from '../../support/engine.ts';
-import { obstacles } from '../axe.ts';
-import { describeConsole, type Stage } from '../browser.ts';
+import { sql } from '#shared/db/pool.ts';
+import { echo, edge } from '#test/support/engine.ts';
+import { obstacles } from '#test/console/axe.ts';
+import { describeConsole, type Stage } from '#test/console/browser.ts';
 
 const ITEMS = 10_000;
 

@@ -1,15 +1,15 @@
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
-import { drawingOf } from '../../../console/src/graph/drawn.ts';
-import { eventText, stepOfEvent } from '../../../console/src/pages/runs/event-texts.ts';
-import { nodeStates, stepName, stepsByNode } from '../../../console/src/pages/runs/node-states.ts';
+import { drawingOf } from '#console/src/graph/drawn.ts';
+import { eventText, stepOfEvent } from '#console/src/pages/runs/event-texts.ts';
+import { nodeStates, stepName, stepsByNode } from '#console/src/pages/runs/node-states.ts';
 import {
   cancelFacts,
   namesText,
   resumeFacts,
   webAddress,
-} from '../../../console/src/pages/runs/run-facts.ts';
-import { rejectedGates, shownState } from '../../../console/src/pages/runs/steps/step-state.ts';
-import { coalesce } from '../../../console/src/queries/coalesce.ts';
+} from '#console/src/pages/runs/run-facts.ts';
+import { rejectedGates, shownState } from '#console/src/pages/runs/steps/step-state.ts';
+import { coalesce } from '#console/src/queries/coalesce.ts';
 import { at, event, run, step } from './run-samples.ts';
 
 const graph = {

@@ -1,4 +1,4 @@
-import type { Run, RunEvent, Step } from '../../../client/index.ts';
+import type { Run, RunEvent, Step } from '#client/index.ts';
 
 /** Times of a sample run: its creation, and milliseconds after it. */
 export const BEGIN = Date.parse('2026-03-01T10:00:00.000Z');

@@ -1,9 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { isSmall, jsonRows } from '../../../console/src/parts/json/json-rows.ts';
-import { blocksOf } from '../../../console/src/parts/markdown/blocks.ts';
-import { type Inline, inlinesOf, safeAddress } from '../../../console/src/parts/markdown/inline.ts';
-import { growth } from '../../support/growth.ts';
+import { isSmall, jsonRows } from '#console/src/parts/json/json-rows.ts';
+import { blocksOf } from '#console/src/parts/markdown/blocks.ts';
+import { type Inline, inlinesOf, safeAddress } from '#console/src/parts/markdown/inline.ts';
+import { growth } from '#test/support/growth.ts';
 
 /** The parts as HTML-like text, for short comparisons. */
 const shown = (parts: readonly Inline[]): string => parts.map(shownPart).join('');

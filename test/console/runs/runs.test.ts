@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { beforeAll, expect, test } from '@jest/globals';
 import type { Locator, Page } from 'playwright-core';
-import { obstacles } from '../axe.ts';
-import { eventually } from '../../support/engine.ts';
-import { describeConsole, pressInDialog, type Stage } from '../browser.ts';
+import { obstacles } from '#test/console/axe.ts';
+import { eventually } from '#test/support/engine.ts';
+import { describeConsole, pressInDialog, type Stage } from '#test/console/browser.ts';
 
 const agent = (id: string, mock: Record<string, unknown> = {}) => ({
   id,

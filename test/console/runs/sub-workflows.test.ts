@@ -1,8 +1,8 @@
 import { beforeAll, expect, test } from '@jest/globals';
-import { echo, eventually } from '../../support/engine.ts';
-import { call, childrenOf } from '../../support/sub-workflows.ts';
-import { obstacles } from '../axe.ts';
-import { describeConsole, type Stage } from '../browser.ts';
+import { echo, eventually } from '#test/support/engine.ts';
+import { call, childrenOf } from '#test/support/sub-workflows.ts';
+import { obstacles } from '#test/console/axe.ts';
+import { describeConsole, type Stage } from '#test/console/browser.ts';
 
 describeConsole('sub-workflows in the console', (given) => {
   let stage: Stage;

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { axisOf, roundStep } from '../../../console/src/pages/runs/timeline/time-axis.ts';
-import { timelineOf } from '../../../console/src/pages/runs/timeline/timeline.ts';
+import { axisOf, roundStep } from '#console/src/pages/runs/timeline/time-axis.ts';
+import { timelineOf } from '#console/src/pages/runs/timeline/timeline.ts';
 import { at, BEGIN, run, step } from './run-samples.ts';
 
 const MINUTE = 60_000;

@@ -1,11 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import type { Step } from '../../../client/index.ts';
-import {
-  figuresOf,
-  timelineOf,
-  wallParts,
-} from '../../../console/src/pages/runs/timeline/timeline.ts';
+import type { Step } from '#client/index.ts';
+import { figuresOf, timelineOf, wallParts } from '#console/src/pages/runs/timeline/timeline.ts';
 import { at, BEGIN, run, step } from './run-samples.ts';
 
 const sumOf = (parts: Record<string, number>): number =>

@@ -1,9 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
-import type { Step } from '../../../client/index.ts';
-import { drawingOf } from '../../../console/src/graph/drawn.ts';
-import { treeKey } from '../../../console/src/parts/data/tree-keys.ts';
-import { barsOf } from '../../../console/src/pages/runs/trace/bars.ts';
-import { enclosingOf, nothingEncloses } from '../../../console/src/pages/runs/trace/enclosing.ts';
+import type { Step } from '#client/index.ts';
+import { drawingOf } from '#console/src/graph/drawn.ts';
+import { treeKey } from '#console/src/parts/data/tree-keys.ts';
+import { barsOf } from '#console/src/pages/runs/trace/bars.ts';
+import { enclosingOf, nothingEncloses } from '#console/src/pages/runs/trace/enclosing.ts';
 import {
   everyRow,
   failedSteps,
@@ -11,10 +11,10 @@ import {
   pathTo,
   type TraceChoice,
   traceRows,
-} from '../../../console/src/pages/runs/trace/rows.ts';
-import { sumsOf, type TraceNode, traceTree } from '../../../console/src/pages/runs/trace/tree.ts';
-import { failingStep } from '../../../console/src/pages/runs/run-facts.ts';
-import { timelineOf } from '../../../console/src/pages/runs/timeline/timeline.ts';
+} from '#console/src/pages/runs/trace/rows.ts';
+import { sumsOf, type TraceNode, traceTree } from '#console/src/pages/runs/trace/tree.ts';
+import { failingStep } from '#console/src/pages/runs/run-facts.ts';
+import { timelineOf } from '#console/src/pages/runs/timeline/timeline.ts';
 import { at, BEGIN, run, step } from './run-samples.ts';
 
 /** A loop of two nodes, and in it a map of one. */

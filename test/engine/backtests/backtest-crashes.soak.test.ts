@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { sql } from '../../../shared/db/pool.ts';
+import { sql } from '#shared/db/pool.ts';
 import {
   backtest,
   begin,
@@ -7,10 +7,10 @@ import {
   pastRuns,
   pastWorkflow,
   readPage,
-} from '../../support/backtests.ts';
-import { killWorkersAt } from '../../support/crashes.ts';
-import { type Engine, startEngine } from '../../support/engine.ts';
-import { startWorkerProcess } from '../../support/processes.ts';
+} from '#test/support/backtests.ts';
+import { killWorkersAt } from '#test/support/crashes.ts';
+import { type Engine, startEngine } from '#test/support/engine.ts';
+import { startWorkerProcess } from '#test/support/processes.ts';
 
 let engine: Engine;
 beforeAll(async () => {

@@ -1,18 +1,18 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { Worker } from '@temporalio/worker';
 import { z } from 'zod';
-import { MAX_FINDINGS } from '../../../shared/contract/backtest.ts';
-import { type Policies, policiesInput } from '../../../shared/contract/policy.ts';
-import { replacePolicies } from '../../../shared/db/audit/policies.ts';
-import { failJob, requeueLostJobs } from '../../../shared/db/jobs/jobs.ts';
-import { sql } from '../../../shared/db/pool.ts';
-import { deleteWorkflow } from '../../../shared/db/workflows/workflows.ts';
-import { advanceJob } from '../../../shared/operations/jobs/advance.ts';
-import { cancelBacktest } from '../../../shared/operations/jobs/backtests.ts';
-import { sweepPart } from '../../../shared/operations/sweep.ts';
-import type { FakeServer } from '../../fakes/http-server.ts';
-import { startMcpServer } from '../../fakes/mcp-server.ts';
-import { startToolServer, type ToolServer } from '../../fakes/tool-server.ts';
+import { MAX_FINDINGS } from '#shared/contract/backtest.ts';
+import { type Policies, policiesInput } from '#shared/contract/policy.ts';
+import { replacePolicies } from '#shared/db/audit/policies.ts';
+import { failJob, requeueLostJobs } from '#shared/db/jobs/jobs.ts';
+import { sql } from '#shared/db/pool.ts';
+import { deleteWorkflow } from '#shared/db/workflows/workflows.ts';
+import { advanceJob } from '#shared/operations/jobs/advance.ts';
+import { cancelBacktest } from '#shared/operations/jobs/backtests.ts';
+import { sweepPart } from '#shared/operations/sweep.ts';
+import type { FakeServer } from '#test/fakes/http-server.ts';
+import { startMcpServer } from '#test/fakes/mcp-server.ts';
+import { startToolServer, type ToolServer } from '#test/fakes/tool-server.ts';
 import {
   backtest,
   begin,
@@ -22,11 +22,11 @@ import {
   pastWorkflow,
   registerNotify,
   readPage,
-} from '../../support/backtests.ts';
-import { type ModelServer, startModelServer } from '../../support/model-server.ts';
-import { setting } from '../../support/settings.ts';
-import { fetchHistory } from '../histories.ts';
-import { echo, edge, type Engine, eventually, mock, startEngine } from '../../support/engine.ts';
+} from '#test/support/backtests.ts';
+import { type ModelServer, startModelServer } from '#test/support/model-server.ts';
+import { setting } from '#test/support/settings.ts';
+import { fetchHistory } from '#test/engine/histories.ts';
+import { echo, edge, type Engine, eventually, mock, startEngine } from '#test/support/engine.ts';
 
 let engine: Engine;
 let tools: ToolServer;

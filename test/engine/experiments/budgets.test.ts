@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { type Engine, mock, startEngine } from '../../support/engine.ts';
-import { pastRuns, redraft, tried } from '../../support/experiments.ts';
+import { type Engine, mock, startEngine } from '#test/support/engine.ts';
+import { pastRuns, redraft, tried } from '#test/support/experiments.ts';
 
 let engine: Engine;
 beforeAll(async () => {

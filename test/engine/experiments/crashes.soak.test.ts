@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { sql } from '../../../shared/db/pool.ts';
-import { advanceJob } from '../../../shared/operations/jobs/advance.ts';
-import { startToolServer, type ToolServer } from '../../fakes/tool-server.ts';
-import { echo, edge, type Engine, eventually, mock, startEngine } from '../../support/engine.ts';
+import { sql } from '#shared/db/pool.ts';
+import { advanceJob } from '#shared/operations/jobs/advance.ts';
+import { startToolServer, type ToolServer } from '#test/fakes/tool-server.ts';
+import { echo, edge, type Engine, eventually, mock, startEngine } from '#test/support/engine.ts';
 import {
   type Laboratory,
   pastRuns,
@@ -11,8 +11,8 @@ import {
   redraft,
   result,
   start,
-} from '../../support/experiments.ts';
-import { startWorkerProcess } from '../../support/processes.ts';
+} from '#test/support/experiments.ts';
+import { startWorkerProcess } from '#test/support/processes.ts';
 
 // Workers are killed while they rehearse. Every run is rehearsed once, and the result is that of an undisturbed experiment.
 

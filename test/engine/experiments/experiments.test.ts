@@ -1,11 +1,11 @@
 import { z } from 'zod';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
-import type { GraphInput } from '../../../shared/contract/graph.ts';
-import { sql } from '../../../shared/db/pool.ts';
-import { cancelExperiment } from '../../../shared/operations/experiments/start.ts';
-import { jobs } from '../../../shared/platform/threads/jobs.ts';
-import { edge, type Engine, eventually, mock, startEngine } from '../../support/engine.ts';
-import { pastRuns, readWhole, redraft, result, start, tried } from '../../support/experiments.ts';
+import type { GraphInput } from '#shared/contract/graph.ts';
+import { sql } from '#shared/db/pool.ts';
+import { cancelExperiment } from '#shared/operations/experiments/start.ts';
+import { jobs } from '#shared/platform/threads/jobs.ts';
+import { edge, type Engine, eventually, mock, startEngine } from '#test/support/engine.ts';
+import { pastRuns, readWhole, redraft, result, start, tried } from '#test/support/experiments.ts';
 
 let engine: Engine;
 beforeAll(async () => {

@@ -1,26 +1,26 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
-import type { GraphInput } from '../../../shared/contract/graph.ts';
-import { sql } from '../../../shared/db/pool.ts';
-import { readDraft, saveDraft } from '../../../shared/db/workflows/drafts.ts';
-import { updateWorkflow } from '../../../shared/db/workflows/workflows.ts';
-import type { JsonObject } from '../../../shared/json.ts';
+import type { GraphInput } from '#shared/contract/graph.ts';
+import { sql } from '#shared/db/pool.ts';
+import { readDraft, saveDraft } from '#shared/db/workflows/drafts.ts';
+import { updateWorkflow } from '#shared/db/workflows/workflows.ts';
+import type { JsonObject } from '#shared/json.ts';
 import {
   type ForkRequest,
   forkRun,
   rerunRun,
   type RerunRequest,
-} from '../../../shared/operations/runs/forks.ts';
-import { resumeRun, type RunDeps } from '../../../shared/operations/runs/runs.ts';
-import { type FakeServer, startHttpServer } from '../../fakes/http-server.ts';
-import { oddResult, startOddMcpServer } from '../../fakes/odd-mcp-server.ts';
-import { startToolServer, type ToolServer } from '../../fakes/tool-server.ts';
-import { echo, edge, type Engine, mock, startEngine } from '../../support/engine.ts';
+} from '#shared/operations/runs/forks.ts';
+import { resumeRun, type RunDeps } from '#shared/operations/runs/runs.ts';
+import { type FakeServer, startHttpServer } from '#test/fakes/http-server.ts';
+import { oddResult, startOddMcpServer } from '#test/fakes/odd-mcp-server.ts';
+import { startToolServer, type ToolServer } from '#test/fakes/tool-server.ts';
+import { echo, edge, type Engine, mock, startEngine } from '#test/support/engine.ts';
 import {
   type ModelAnswer,
   type ModelServer,
   startModelServer,
-} from '../../support/model-server.ts';
+} from '#test/support/model-server.ts';
 
 let engine: Engine;
 let tools: ToolServer;

@@ -1,14 +1,14 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import type { GraphInput } from '../../../shared/contract/graph.ts';
-import type { Run } from '../../../shared/contract/run.ts';
-import type { JsonObject } from '../../../shared/json.ts';
-import { replaceChecks, updateWorkflow } from '../../../shared/db/workflows/workflows.ts';
-import { forkRun, type ForkRequest } from '../../../shared/operations/runs/forks.ts';
-import { decideGate } from '../../../shared/operations/runs/runs.ts';
-import { startToolServer, type ToolServer } from '../../fakes/tool-server.ts';
-import { echo, edge, type Engine, eventually, mock, startEngine } from '../../support/engine.ts';
-import { call, childrenOf } from '../../support/sub-workflows.ts';
-import { fetchHistory } from '../histories.ts';
+import type { GraphInput } from '#shared/contract/graph.ts';
+import type { Run } from '#shared/contract/run.ts';
+import type { JsonObject } from '#shared/json.ts';
+import { replaceChecks, updateWorkflow } from '#shared/db/workflows/workflows.ts';
+import { forkRun, type ForkRequest } from '#shared/operations/runs/forks.ts';
+import { decideGate } from '#shared/operations/runs/runs.ts';
+import { startToolServer, type ToolServer } from '#test/fakes/tool-server.ts';
+import { echo, edge, type Engine, eventually, mock, startEngine } from '#test/support/engine.ts';
+import { call, childrenOf } from '#test/support/sub-workflows.ts';
+import { fetchHistory } from '#test/engine/histories.ts';
 
 let engine: Engine;
 let tools: ToolServer;

@@ -1,17 +1,17 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { HistoryAndWorkflowId, WorkflowHandle } from '@temporalio/client';
 import { z } from 'zod';
-import type { Actor } from '../../../shared/actor.ts';
-import type { Graph } from '../../../shared/contract/graph.ts';
-import type { Run } from '../../../shared/contract/run.ts';
-import { sql } from '../../../shared/db/pool.ts';
-import { AppError } from '../../../shared/errors.ts';
-import type { Json, JsonObject } from '../../../shared/json.ts';
-import { decideGate, resumeRun } from '../../../shared/operations/runs/runs.ts';
-import { differences } from '../../graph/generated/compare.ts';
-import { referenceRun, type ReferenceRun } from '../../graph/generated/reference.ts';
-import { hash, missesDeadline, worldOf, type World } from '../../graph/generated/world.ts';
-import type { Engine } from '../../support/engine.ts';
+import type { Actor } from '#shared/actor.ts';
+import type { Graph } from '#shared/contract/graph.ts';
+import type { Run } from '#shared/contract/run.ts';
+import { sql } from '#shared/db/pool.ts';
+import { AppError } from '#shared/errors.ts';
+import type { Json, JsonObject } from '#shared/json.ts';
+import { decideGate, resumeRun } from '#shared/operations/runs/runs.ts';
+import { differences } from '#test/graph/generated/compare.ts';
+import { referenceRun, type ReferenceRun } from '#test/graph/generated/reference.ts';
+import { hash, missesDeadline, worldOf, type World } from '#test/graph/generated/world.ts';
+import type { Engine } from '#test/support/engine.ts';
 import type { Outside } from './outside.ts';
 
 export interface Case {

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import proto from '@temporalio/proto';
 import { Worker } from '@temporalio/worker';
-import { decideGate } from '../../../shared/operations/runs/runs.ts';
-import { echo, edge, type Engine, mock } from '../../support/engine.ts';
-import { setting } from '../../support/settings.ts';
-import { fetchHistory, resultIn } from '../histories.ts';
+import { decideGate } from '#shared/operations/runs/runs.ts';
+import { echo, edge, type Engine, mock } from '#test/support/engine.ts';
+import { setting } from '#test/support/settings.ts';
+import { fetchHistory, resultIn } from '#test/engine/histories.ts';
 import { startEngineOfShortHistories } from './short-histories.ts';
 
 type History = Awaited<ReturnType<typeof fetchHistory>>;

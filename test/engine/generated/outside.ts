@@ -1,9 +1,9 @@
 import type { ServerResponse } from 'node:http';
-import { TOOLS_URL } from '../../graph/generated/build.ts';
-import { planOf, type Plan } from '../../graph/generated/plan.ts';
-import type { World } from '../../graph/generated/world.ts';
-import type { Graph } from '../../../shared/contract/graph.ts';
-import { type Seen, sendJson, startHttpServer } from '../../fakes/http-server.ts';
+import { TOOLS_URL } from '#test/graph/generated/build.ts';
+import { planOf, type Plan } from '#test/graph/generated/plan.ts';
+import type { World } from '#test/graph/generated/world.ts';
+import type { Graph } from '#shared/contract/graph.ts';
+import { type Seen, sendJson, startHttpServer } from '#test/fakes/http-server.ts';
 
 /** The tools of generated graphs: they answer and fail as the world of each graph says. */
 export interface Outside {

@@ -1,9 +1,9 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { freePorts } from '../../../scripts/stack/ports.ts';
-import { startTemporal } from '../../../scripts/stack/temporal.ts';
-import { type Engine, startEngine } from '../../support/engine.ts';
+import { freePorts } from '#scripts/stack/ports.ts';
+import { startTemporal } from '#scripts/stack/temporal.ts';
+import { type Engine, startEngine } from '#test/support/engine.ts';
 
 /** Runs continue as new after about so many events: at every second or third step in the long lane. */
 const EVENTS = 16;

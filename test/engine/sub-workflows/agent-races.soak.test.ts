@@ -1,14 +1,14 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { GraphInput } from '../../../shared/contract/graph.ts';
-import { updateWorkflow } from '../../../shared/db/workflows/workflows.ts';
-import { describeCurrent } from '../../../shared/operations/runs/executions.ts';
-import { cancelRun, decideGate, resumeRun } from '../../../shared/operations/runs/runs.ts';
-import { startToolServer, type ToolServer } from '../../fakes/tool-server.ts';
-import { killWorkersAt } from '../../support/crashes.ts';
-import { edge, type Engine, eventually, mock, startEngine } from '../../support/engine.ts';
-import { startWorkerProcess } from '../../support/processes.ts';
-import { childrenOf } from '../../support/sub-workflows.ts';
+import type { GraphInput } from '#shared/contract/graph.ts';
+import { updateWorkflow } from '#shared/db/workflows/workflows.ts';
+import { describeCurrent } from '#shared/operations/runs/executions.ts';
+import { cancelRun, decideGate, resumeRun } from '#shared/operations/runs/runs.ts';
+import { startToolServer, type ToolServer } from '#test/fakes/tool-server.ts';
+import { killWorkersAt } from '#test/support/crashes.ts';
+import { edge, type Engine, eventually, mock, startEngine } from '#test/support/engine.ts';
+import { startWorkerProcess } from '#test/support/processes.ts';
+import { childrenOf } from '#test/support/sub-workflows.ts';
 
 const ROUNDS = 24;
 

@@ -1,22 +1,17 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
-import type { GraphInput } from '../../../shared/contract/graph.ts';
-import { type Policies, unrestricted } from '../../../shared/contract/policy.ts';
-import { readMessages } from '../../../shared/db/agents/messages.ts';
-import { decideGate as recordDecision } from '../../../shared/db/gates/decisions.ts';
-import { listGovernanceEvents } from '../../../shared/db/audit/governance.ts';
-import { replacePolicies } from '../../../shared/db/audit/policies.ts';
-import { deleteWorkflow, updateWorkflow } from '../../../shared/db/workflows/workflows.ts';
-import type { Json, JsonObject } from '../../../shared/json.ts';
-import {
-  cancelRun,
-  decideGate,
-  dispatchAndWake,
-  resumeRun,
-} from '../../../shared/operations/runs/runs.ts';
-import { validateWorkflow } from '../../../shared/operations/validate-workflow.ts';
-import { startToolServer, type ToolServer } from '../../fakes/tool-server.ts';
-import { echo, edge, type Engine, eventually, mock, startEngine } from '../../support/engine.ts';
-import { childrenOf } from '../../support/sub-workflows.ts';
+import type { GraphInput } from '#shared/contract/graph.ts';
+import { type Policies, unrestricted } from '#shared/contract/policy.ts';
+import { readMessages } from '#shared/db/agents/messages.ts';
+import { decideGate as recordDecision } from '#shared/db/gates/decisions.ts';
+import { listGovernanceEvents } from '#shared/db/audit/governance.ts';
+import { replacePolicies } from '#shared/db/audit/policies.ts';
+import { deleteWorkflow, updateWorkflow } from '#shared/db/workflows/workflows.ts';
+import type { Json, JsonObject } from '#shared/json.ts';
+import { cancelRun, decideGate, dispatchAndWake, resumeRun } from '#shared/operations/runs/runs.ts';
+import { validateWorkflow } from '#shared/operations/validate-workflow.ts';
+import { startToolServer, type ToolServer } from '#test/fakes/tool-server.ts';
+import { echo, edge, type Engine, eventually, mock, startEngine } from '#test/support/engine.ts';
+import { childrenOf } from '#test/support/sub-workflows.ts';
 
 let engine: Engine;
 let tools: ToolServer;

@@ -1,12 +1,12 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
-import type { GraphInput } from '../../../shared/contract/graph.ts';
-import { type Policies, unrestricted } from '../../../shared/contract/policy.ts';
-import { listGovernanceEvents } from '../../../shared/db/audit/governance.ts';
-import { replacePolicies } from '../../../shared/db/audit/policies.ts';
-import type { JsonObject } from '../../../shared/json.ts';
-import { decideGate, resumeRun } from '../../../shared/operations/runs/runs.ts';
-import { echo, edge, type Engine, eventually, mock, startEngine } from '../../support/engine.ts';
-import { call, childrenOf } from '../../support/sub-workflows.ts';
+import type { GraphInput } from '#shared/contract/graph.ts';
+import { type Policies, unrestricted } from '#shared/contract/policy.ts';
+import { listGovernanceEvents } from '#shared/db/audit/governance.ts';
+import { replacePolicies } from '#shared/db/audit/policies.ts';
+import type { JsonObject } from '#shared/json.ts';
+import { decideGate, resumeRun } from '#shared/operations/runs/runs.ts';
+import { echo, edge, type Engine, eventually, mock, startEngine } from '#test/support/engine.ts';
+import { call, childrenOf } from '#test/support/sub-workflows.ts';
 
 let engine: Engine;
 beforeAll(async () => {

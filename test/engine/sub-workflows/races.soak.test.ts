@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
-import { sql } from '../../../shared/db/pool.ts';
-import { cancelRun, decideGate, resumeRun } from '../../../shared/operations/runs/runs.ts';
-import { startToolServer, type ToolServer } from '../../fakes/tool-server.ts';
-import { killWorkersAt } from '../../support/crashes.ts';
-import { edge, type Engine, eventually, mock, startEngine } from '../../support/engine.ts';
-import { startWorkerProcess } from '../../support/processes.ts';
-import { call, childrenOf } from '../../support/sub-workflows.ts';
+import { sql } from '#shared/db/pool.ts';
+import { cancelRun, decideGate, resumeRun } from '#shared/operations/runs/runs.ts';
+import { startToolServer, type ToolServer } from '#test/fakes/tool-server.ts';
+import { killWorkersAt } from '#test/support/crashes.ts';
+import { edge, type Engine, eventually, mock, startEngine } from '#test/support/engine.ts';
+import { startWorkerProcess } from '#test/support/processes.ts';
+import { call, childrenOf } from '#test/support/sub-workflows.ts';
 
 const ROUNDS = 24;
 

@@ -1,19 +1,15 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import type { GraphInput } from '../../../shared/contract/graph.ts';
-import { createBudget } from '../../../shared/db/money/budgets.ts';
-import { sql } from '../../../shared/db/pool.ts';
-import {
-  deleteWorkflow,
-  findWorkflowId,
-  updateWorkflow,
-} from '../../../shared/db/workflows/workflows.ts';
-import { MAX_RUN_DEPTH } from '../../../shared/limits.ts';
-import { plans } from '../../../shared/plans.ts';
-import { cancelRun, decideGate, resumeRun } from '../../../shared/operations/runs/runs.ts';
-import { validateWorkflow } from '../../../shared/operations/validate-workflow.ts';
+import type { GraphInput } from '#shared/contract/graph.ts';
+import { createBudget } from '#shared/db/money/budgets.ts';
+import { sql } from '#shared/db/pool.ts';
+import { deleteWorkflow, findWorkflowId, updateWorkflow } from '#shared/db/workflows/workflows.ts';
+import { MAX_RUN_DEPTH } from '#shared/limits.ts';
+import { plans } from '#shared/plans.ts';
+import { cancelRun, decideGate, resumeRun } from '#shared/operations/runs/runs.ts';
+import { validateWorkflow } from '#shared/operations/validate-workflow.ts';
 import { z } from 'zod';
-import { echo, edge, type Engine, eventually, mock, startEngine } from '../../support/engine.ts';
-import { call, childrenOf } from '../../support/sub-workflows.ts';
+import { echo, edge, type Engine, eventually, mock, startEngine } from '#test/support/engine.ts';
+import { call, childrenOf } from '#test/support/sub-workflows.ts';
 
 let engine: Engine;
 beforeAll(async () => {

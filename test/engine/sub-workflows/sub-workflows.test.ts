@@ -1,15 +1,11 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import type { GraphInput } from '../../../shared/contract/graph.ts';
-import {
-  findWorkflowId,
-  replaceChecks,
-  updateWorkflow,
-} from '../../../shared/db/workflows/workflows.ts';
-import { cancelRun, decideGate, resumeRun } from '../../../shared/operations/runs/runs.ts';
-import type { JsonObject } from '../../../shared/json.ts';
-import { startToolServer, type ToolServer } from '../../fakes/tool-server.ts';
-import { echo, edge, type Engine, eventually, mock, startEngine } from '../../support/engine.ts';
-import { call, childrenOf } from '../../support/sub-workflows.ts';
+import type { GraphInput } from '#shared/contract/graph.ts';
+import { findWorkflowId, replaceChecks, updateWorkflow } from '#shared/db/workflows/workflows.ts';
+import { cancelRun, decideGate, resumeRun } from '#shared/operations/runs/runs.ts';
+import type { JsonObject } from '#shared/json.ts';
+import { startToolServer, type ToolServer } from '#test/fakes/tool-server.ts';
+import { echo, edge, type Engine, eventually, mock, startEngine } from '#test/support/engine.ts';
+import { call, childrenOf } from '#test/support/sub-workflows.ts';
 
 let engine: Engine;
 let tools: ToolServer;

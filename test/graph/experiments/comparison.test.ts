@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import type { Evals } from '../../../shared/contract/graph.ts';
+import type { Evals } from '#shared/contract/graph.ts';
 import {
   badnessOf,
   compareRuns,
@@ -7,8 +7,8 @@ import {
   diffOutputs,
   type EndedRun,
   uncompared,
-} from '../../../shared/graph/experiments/comparison.ts';
-import type { Json } from '../../../shared/json.ts';
+} from '#shared/graph/experiments/comparison.ts';
+import type { Json } from '#shared/json.ts';
 
 const evalsOf = (...passed: boolean[]): Evals => ({
   passed: passed.filter(Boolean).length,

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { intervalOf } from '../../../shared/graph/experiments/interval.ts';
+import { intervalOf } from '#shared/graph/experiments/interval.ts';
 
 test.each([
   // Quantiles of Student's t distribution, from tables.

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
-import { graphSchema, type Graph, type GraphInput } from '../../../shared/contract/graph.ts';
-import type { JsonObject } from '../../../shared/json.ts';
+import { graphSchema, type Graph, type GraphInput } from '#shared/contract/graph.ts';
+import type { JsonObject } from '#shared/json.ts';
 import { block, type Answer, type Block, type Work } from './blocks.ts';
 
 type NodeInput = NonNullable<GraphInput['nodes']>[number];

@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '../../../shared/json.ts';
+import type { Json, JsonObject } from '#shared/json.ts';
 import { EITHER, type ReferenceRun } from './reference.ts';
 
 /** What a run of the engine gave. */

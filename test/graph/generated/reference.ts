@@ -1,6 +1,6 @@
-import type { GateNode, Graph, GraphNode } from '../../../shared/contract/graph.ts';
-import type { CaughtError } from '../../../shared/graph/caught-error.ts';
-import type { Json, JsonObject } from '../../../shared/json.ts';
+import type { GateNode, Graph, GraphNode } from '#shared/contract/graph.ts';
+import type { CaughtError } from '#shared/graph/caught-error.ts';
+import type { Json, JsonObject } from '#shared/json.ts';
 import { leadsBack, planOf, type Plan } from './plan.ts';
 import { valueOf, ValueError } from './values.ts';
 import { failedRounds, gateError, workError, type World } from './world.ts';

@@ -1,16 +1,16 @@
-import type { GateNode } from '../../../shared/contract/graph.ts';
-import type { CaughtError } from '../../../shared/graph/caught-error.ts';
-import type { CompiledGraph } from '../../../shared/graph/compile.ts';
+import type { GateNode } from '#shared/contract/graph.ts';
+import type { CaughtError } from '#shared/graph/caught-error.ts';
+import type { CompiledGraph } from '#shared/graph/compile.ts';
 import {
   createScheduler,
   type ReadyNode,
   type Scheduler,
   type SchedulerSnapshot,
-} from '../../../shared/graph/schedule/scheduler.ts';
-import { JsonText } from '../../../shared/values/json-text.ts';
-import { createReplay, type Replay } from '../../../shared/graph/schedule/replay.ts';
-import type { Json, JsonObject } from '../../../shared/json.ts';
-import { resultOf } from '../drawing.ts';
+} from '#shared/graph/schedule/scheduler.ts';
+import { JsonText } from '#shared/values/json-text.ts';
+import { createReplay, type Replay } from '#shared/graph/schedule/replay.ts';
+import type { Json, JsonObject } from '#shared/json.ts';
+import { resultOf } from '#test/graph/drawing.ts';
 import { failedRounds, gateError, workError, type GateEnd, type World } from './world.ts';
 
 /** What a run did. */

@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '../../../shared/json.ts';
+import type { Json, JsonObject } from '#shared/json.ts';
 
 /** An expression cannot be evaluated. */
 export class ValueError extends Error {}

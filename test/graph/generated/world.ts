@@ -1,6 +1,6 @@
-import type { GateNode, GraphNode } from '../../../shared/contract/graph.ts';
-import type { CaughtError } from '../../../shared/graph/caught-error.ts';
-import type { Json, JsonObject } from '../../../shared/json.ts';
+import type { GateNode, GraphNode } from '#shared/contract/graph.ts';
+import type { CaughtError } from '#shared/graph/caught-error.ts';
+import type { Json, JsonObject } from '#shared/json.ts';
 import { rendered, valueOf } from './values.ts';
 
 /** How a round of a gate ends. `failed`: its deadline fails it. */

@@ -1,4 +1,4 @@
-import { READABLE_TYPE, RUN_WORKFLOW } from '../../../shared/execution.ts';
+import { READABLE_TYPE, RUN_WORKFLOW } from '#shared/execution.ts';
 import { type Check, createFinding, groupBy } from './check.ts';
 import type { Evidence, FrameRow } from './evidence.ts';
 

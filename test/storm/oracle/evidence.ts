@@ -1,11 +1,11 @@
 import { Client } from '@temporalio/client';
-import { connectLocally } from '../../../scripts/stack/temporal.ts';
+import { connectLocally } from '#scripts/stack/temporal.ts';
 import pg from 'pg';
-import type { Act } from '../acts.ts';
-import type { Death } from '../cluster.ts';
-import type { EffectCall, Received } from '../effects.ts';
-import { ask, type Person } from '../people.ts';
-import type { Follow } from '../streams.ts';
+import type { Act } from '#test/storm/acts.ts';
+import type { Death } from '#test/storm/cluster.ts';
+import type { EffectCall, Received } from '#test/storm/effects.ts';
+import { ask, type Person } from '#test/storm/people.ts';
+import type { Follow } from '#test/storm/streams.ts';
 
 /**
  * All data after a storm, as plain values: the responses to clients, the contents of the stores, the calls to the

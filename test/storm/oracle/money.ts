@@ -1,4 +1,4 @@
-import { CAP_USD, STEP_MICROS } from '../workload/graphs.ts';
+import { CAP_USD, STEP_MICROS } from '#test/storm/workload/graphs.ts';
 import { bounds } from './requests.ts';
 import { type Check, createFinding, groupBy, sum } from './check.ts';
 

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Person } from '../people.ts';
-import type { Feature, World } from '../world.ts';
+import type { Person } from '#test/storm/people.ts';
+import type { Feature, World } from '#test/storm/world.ts';
 import { act, start, until } from './runs.ts';
 
 interface Decision {

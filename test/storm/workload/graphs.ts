@@ -1,6 +1,6 @@
-import type { EvaluationCheck, GraphInput } from '../../../shared/contract/graph.ts';
+import type { EvaluationCheck, GraphInput } from '#shared/contract/graph.ts';
 
-import type { Outside } from '../effects.ts';
+import type { Outside } from '#test/storm/effects.ts';
 
 export interface StormGraph {
   graph: GraphInput;

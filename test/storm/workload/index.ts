@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Random } from '../random.ts';
-import type { Feature, World } from '../world.ts';
+import type { Random } from '#test/storm/random.ts';
+import type { Feature, World } from '#test/storm/world.ts';
 import { gates, parallelGates } from './gates.ts';
 import { budgets, caps } from './money.ts';
 import { pings, policies, terminations } from './operators.ts';

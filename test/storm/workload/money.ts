@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Feature } from '../world.ts';
+import type { Feature } from '#test/storm/world.ts';
 import { CAP_USD, STEP_MICROS } from './graphs.ts';
 import { start, until } from './runs.ts';
 

@@ -1,4 +1,4 @@
-import type { Feature } from '../world.ts';
+import type { Feature } from '#test/storm/world.ts';
 import { act, start, until } from './runs.ts';
 
 /** Terminates an execution as in the Temporal UI; the run fails, is resumed, and continues from its ledger. */

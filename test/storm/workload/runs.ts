@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Person } from '../people.ts';
-import type { Random } from '../random.ts';
-import type { Feature, World } from '../world.ts';
+import type { Person } from '#test/storm/people.ts';
+import type { Random } from '#test/storm/random.ts';
+import type { Feature, World } from '#test/storm/world.ts';
 import { type GraphName, selfRunning } from './graphs.ts';
 
 export const anybody = (world: World, random: Random): Person =>

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { signInboundWebhook } from '../../../client/index.ts';
-import { connectMcp } from '../../fakes/mcp-client.ts';
-import type { Feature } from '../world.ts';
+import { signInboundWebhook } from '#client/index.ts';
+import { connectMcp } from '#test/fakes/mcp-client.ts';
+import type { Feature } from '#test/storm/world.ts';
 import { selfRunning } from './graphs.ts';
 
 /** One event, sent as by a real sender: retried until a response, and sometimes sent twice at once. */

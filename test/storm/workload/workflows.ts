@@ -1,4 +1,4 @@
-import type { Feature } from '../world.ts';
+import type { Feature } from '#test/storm/world.ts';
 
 const graph = (text: string) => ({
   nodes: [

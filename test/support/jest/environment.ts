@@ -2,7 +2,7 @@ import { type Context, createContext } from 'node:vm';
 import type { EnvironmentContext, JestEnvironment, JestEnvironmentConfig } from '@jest/environment';
 import { ModernFakeTimers } from '@jest/fake-timers';
 import { ModuleMocker } from 'jest-mock';
-import { patiently } from '../patience.ts';
+import { patiently } from '#test/support/patience.ts';
 import { addReports } from './failure-reports.ts';
 
 /** Of jest-circus: a test or a hook, whose own time limit is read after its start was announced. */

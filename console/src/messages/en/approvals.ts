@@ -1,5 +1,5 @@
-import type { Run } from '../../../../client/index.ts';
-import { plural } from '../format.ts';
+import type { Run } from '#client/index.ts';
+import { plural } from '#console/src/messages/format.ts';
 
 /** Texts of the page of approvals. */
 export const inbox = {

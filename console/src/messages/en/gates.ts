@@ -1,5 +1,5 @@
-import type { PendingGate } from '../../../../client/index.ts';
-import { plural } from '../format.ts';
+import type { PendingGate } from '#client/index.ts';
+import { plural } from '#console/src/messages/format.ts';
 
 /** Texts of the form that decides a gate. */
 export const decisionForm = {

@@ -1,5 +1,5 @@
-import type { DataEndpoint, WebhookDelivery } from '../../../../client/index.ts';
-import { plural } from '../format.ts';
+import type { DataEndpoint, WebhookDelivery } from '#client/index.ts';
+import { plural } from '#console/src/messages/format.ts';
 
 /** Texts of the page of endpoints. */
 export const endpoints = {

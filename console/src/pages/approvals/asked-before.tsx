@@ -1,13 +1,13 @@
 import { Paper, Stack, Text, Title, VisuallyHidden } from '@mantine/core';
-import type { EarlierAsking, Gate, Step } from '../../../../client/index.ts';
-import { askedBefore as texts } from '../../messages/en/approvals.ts';
-import { exactJson } from '../../parts/code/exact-json.ts';
-import { type ChangedField, changedFields } from '../../parts/data/changed-fields.ts';
-import { ChangedValue } from '../../parts/data/changed-value.tsx';
-import { isRecord } from '../../parts/data/record.ts';
-import { DecisionText } from '../../parts/forms/gate-rules.tsx';
-import { countText } from '../../parts/text/numbers.ts';
-import { UserText } from '../../parts/text/user-text.tsx';
+import type { EarlierAsking, Gate, Step } from '#client/index.ts';
+import { askedBefore as texts } from '#console/src/messages/en/approvals.ts';
+import { exactJson } from '#console/src/parts/code/exact-json.ts';
+import { type ChangedField, changedFields } from '#console/src/parts/data/changed-fields.ts';
+import { ChangedValue } from '#console/src/parts/data/changed-value.tsx';
+import { isRecord } from '#console/src/parts/data/record.ts';
+import { DecisionText } from '#console/src/parts/forms/gate-rules.tsx';
+import { countText } from '#console/src/parts/text/numbers.ts';
+import { UserText } from '#console/src/parts/text/user-text.tsx';
 import { wordChanges } from './word-changes.ts';
 
 /** Longer values are cut here. The page has them in full. */

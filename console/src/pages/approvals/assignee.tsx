@@ -1,12 +1,12 @@
 import { NativeSelect, Text } from '@mantine/core';
-import type { Gate } from '../../../../client/index.ts';
-import { api } from '../../api.ts';
-import { assignee as texts } from '../../messages/en/approvals.ts';
-import { Message } from '../../messages/message.tsx';
-import { useAction } from '../../parts/forms/action.ts';
-import { UserText } from '../../parts/text/user-text.tsx';
-import { useIdentity, useMay } from '../../queries/identity.ts';
-import { runsKey } from '../../queries/runs.ts';
+import type { Gate } from '#client/index.ts';
+import { api } from '#console/src/api.ts';
+import { assignee as texts } from '#console/src/messages/en/approvals.ts';
+import { Message } from '#console/src/messages/message.tsx';
+import { useAction } from '#console/src/parts/forms/action.ts';
+import { UserText } from '#console/src/parts/text/user-text.tsx';
+import { useIdentity, useMay } from '#console/src/queries/identity.ts';
+import { runsKey } from '#console/src/queries/runs.ts';
 
 /** Who is expected to decide an open gate. People who can decide gates choose them among those who can decide this one. */
 export function Assignee({ gate }: { gate: Gate }) {

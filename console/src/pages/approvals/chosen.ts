@@ -1,4 +1,4 @@
-import type { Approval, PendingGate } from '../../../../client/index.ts';
+import type { Approval, PendingGate } from '#client/index.ts';
 
 /** The selected gate. */
 export interface Chosen {

@@ -1,13 +1,13 @@
 import { Text } from '@mantine/core';
 import { type RefObject, useEffect, useRef } from 'react';
-import type { Approval } from '../../../../client/index.ts';
-import { gateList as texts } from '../../messages/en/approvals.ts';
-import { Message } from '../../messages/message.tsx';
-import { progressOf } from '../../parts/forms/gate-rules.tsx';
-import { UserText } from '../../parts/text/user-text.tsx';
-import { ItemLink } from '../../parts/links.tsx';
-import { durationText } from '../../parts/text/duration.ts';
-import { useNow } from '../../parts/text/now.ts';
+import type { Approval } from '#client/index.ts';
+import { gateList as texts } from '#console/src/messages/en/approvals.ts';
+import { Message } from '#console/src/messages/message.tsx';
+import { progressOf } from '#console/src/parts/forms/gate-rules.tsx';
+import { UserText } from '#console/src/parts/text/user-text.tsx';
+import { ItemLink } from '#console/src/parts/links.tsx';
+import { durationText } from '#console/src/parts/text/duration.ts';
+import { useNow } from '#console/src/parts/text/now.ts';
 import { mineSearch, stepOf } from './chosen.ts';
 import { gateKey } from './vanished.ts';
 

@@ -3,18 +3,22 @@ import { useMediaQuery } from '@mantine/hooks';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { getRouteApi, useNavigate } from '@tanstack/react-router';
 import { useCallback, useEffect, useRef } from 'react';
-import type { Approval } from '../../../../client/index.ts';
-import { inbox as text } from '../../messages/en/approvals.ts';
-import { Empty } from '../../parts/empty.tsx';
-import { Loaded } from '../../parts/loaded.tsx';
-import { LoadMore } from '../../parts/data/load-more.tsx';
-import { roundOf } from '../../parts/gates/drafts.ts';
-import { Undo } from '../../parts/gates/undo.tsx';
-import { sendNow, undoDecision, useWaitingDecision } from '../../parts/gates/waiting-decision.ts';
-import { Page, Section } from '../../parts/page.tsx';
-import { useShortcuts } from '../../parts/shortcuts.ts';
-import { approvalsQuery } from '../../queries/runs.ts';
-import { pollMs } from '../../queries/stream-state.ts';
+import type { Approval } from '#client/index.ts';
+import { inbox as text } from '#console/src/messages/en/approvals.ts';
+import { Empty } from '#console/src/parts/empty.tsx';
+import { Loaded } from '#console/src/parts/loaded.tsx';
+import { LoadMore } from '#console/src/parts/data/load-more.tsx';
+import { roundOf } from '#console/src/parts/gates/drafts.ts';
+import { Undo } from '#console/src/parts/gates/undo.tsx';
+import {
+  sendNow,
+  undoDecision,
+  useWaitingDecision,
+} from '#console/src/parts/gates/waiting-decision.ts';
+import { Page, Section } from '#console/src/parts/page.tsx';
+import { useShortcuts } from '#console/src/parts/shortcuts.ts';
+import { approvalsQuery } from '#console/src/queries/runs.ts';
+import { pollMs } from '#console/src/queries/stream-state.ts';
 import { GateDetail } from './gate-detail.tsx';
 import { GateList } from './gate-list.tsx';
 import { ShortcutHelp } from './shortcut-help.tsx';

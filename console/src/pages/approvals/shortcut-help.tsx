@@ -1,7 +1,7 @@
 import { Group, Kbd, Switch, Text } from '@mantine/core';
-import { inbox as text } from '../../messages/en/approvals.ts';
-import { Message } from '../../messages/message.tsx';
-import { useShortcutsOn } from '../../parts/shortcuts.ts';
+import { inbox as text } from '#console/src/messages/en/approvals.ts';
+import { Message } from '#console/src/messages/message.tsx';
+import { useShortcutsOn } from '#console/src/parts/shortcuts.ts';
 
 /** The keyboard shortcuts, and a switch to disable them. */
 export function ShortcutHelp() {

@@ -1,13 +1,13 @@
 import { Alert, Stack, Text } from '@mantine/core';
-import type { Run, Step } from '../../../../client/index.ts';
-import { undecidable as text } from '../../messages/en/approvals.ts';
-import { Message } from '../../messages/message.tsx';
-import { JsonView } from '../../parts/code/json-view.tsx';
-import { ByText } from '../../parts/forms/gate-rules.tsx';
-import { type Draft, useUnsent } from '../../parts/gates/drafts.ts';
-import { UserText } from '../../parts/text/user-text.tsx';
-import { TextLink } from '../../parts/links.tsx';
-import { When } from '../../parts/text/time.tsx';
+import type { Run, Step } from '#client/index.ts';
+import { undecidable as text } from '#console/src/messages/en/approvals.ts';
+import { Message } from '#console/src/messages/message.tsx';
+import { JsonView } from '#console/src/parts/code/json-view.tsx';
+import { ByText } from '#console/src/parts/forms/gate-rules.tsx';
+import { type Draft, useUnsent } from '#console/src/parts/gates/drafts.ts';
+import { UserText } from '#console/src/parts/text/user-text.tsx';
+import { TextLink } from '#console/src/parts/links.tsx';
+import { When } from '#console/src/parts/text/time.tsx';
 
 /** Why a gate cannot be decided now: it was decided, or its run is not waiting at it. */
 export function Undecidable({ run, step }: { run: Run; step: Step | undefined }) {

@@ -1,7 +1,7 @@
-import type { Graph, Step } from '../../../../client/index.ts';
-import type { EdgeCondition, NodeKind } from '../../../../shared/contract/graph.ts';
-import { rejection as text } from '../../messages/en/approvals.ts';
-import { drawingOf } from '../../graph/drawn.ts';
+import type { Graph, Step } from '#client/index.ts';
+import type { EdgeCondition, NodeKind } from '#shared/contract/graph.ts';
+import { rejection as text } from '#console/src/messages/en/approvals.ts';
+import { drawingOf } from '#console/src/graph/drawn.ts';
 
 /** Whether nodes of a kind only pass on the output of others. */
 const passesOn: Record<NodeKind, boolean> = {

@@ -1,7 +1,7 @@
 import { notifications } from '@mantine/notifications';
 import { useEffect, useRef } from 'react';
-import type { Approval } from '../../../../client/index.ts';
-import { inbox as text } from '../../messages/en/approvals.ts';
+import type { Approval } from '#client/index.ts';
+import { inbox as text } from '#console/src/messages/en/approvals.ts';
 
 export const gateKey = ({ run_id, step_key, since }: Approval): string =>
   `${run_id} ${step_key} ${since}`;

@@ -1,6 +1,6 @@
 import { Modal } from '@mantine/core';
 import type { ComponentProps } from 'react';
-import { Form } from '../../parts/forms/form.tsx';
+import { Form } from '#console/src/parts/forms/form.tsx';
 
 /** A form in a dialog. Stays open, with its input, until the request succeeds. */
 export function FormModal({

@@ -2,9 +2,9 @@ import { Box, Text } from '@mantine/core';
 import { useIntersection } from '@mantine/hooks';
 import type { UseInfiniteQueryResult } from '@tanstack/react-query';
 import { useEffect } from 'react';
-import { infiniteList as text } from '../../messages/en/data/data.ts';
-import { LoadMore } from '../../parts/data/load-more.tsx';
-import { countText } from '../../parts/text/numbers.ts';
+import { infiniteList as text } from '#console/src/messages/en/data/data.ts';
+import { LoadMore } from '#console/src/parts/data/load-more.tsx';
+import { countText } from '#console/src/parts/text/numbers.ts';
 
 /** Distance below the viewport at which the next page is fetched. */
 const AHEAD = '600px';

@@ -1,5 +1,5 @@
-import { kindBadge as text } from '../../messages/en/data/data.ts';
-import { Tag } from '../../parts/tag.tsx';
+import { kindBadge as text } from '#console/src/messages/en/data/data.ts';
+import { Tag } from '#console/src/parts/tag.tsx';
 
 /** Whether records are live or demo. Live keys read live records, test keys demo records. */
 export function KindBadge({ isDemo }: { isDemo: boolean }) {

@@ -1,20 +1,20 @@
 import { Button, Card, Group, Stack, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import type { GovernanceEvent } from '../../../../client/index.ts';
+import type { GovernanceEvent } from '#client/index.ts';
 import {
   decisionTexts,
   eventCard as text,
   eventTexts,
-} from '../../messages/en/governance/decisions.ts';
-import { Message } from '../../messages/message.tsx';
-import { UserText } from '../../parts/text/user-text.tsx';
-import { JsonView } from '../../parts/code/json-view.tsx';
-import { TextLink } from '../../parts/links.tsx';
-import { Tag } from '../../parts/tag.tsx';
-import { When } from '../../parts/text/time.tsx';
-import { membersQuery } from '../../queries/members.ts';
-import { workflowsQuery } from '../../queries/workflows.ts';
+} from '#console/src/messages/en/governance/decisions.ts';
+import { Message } from '#console/src/messages/message.tsx';
+import { UserText } from '#console/src/parts/text/user-text.tsx';
+import { JsonView } from '#console/src/parts/code/json-view.tsx';
+import { TextLink } from '#console/src/parts/links.tsx';
+import { Tag } from '#console/src/parts/tag.tsx';
+import { When } from '#console/src/parts/text/time.tsx';
+import { membersQuery } from '#console/src/queries/members.ts';
+import { workflowsQuery } from '#console/src/queries/workflows.ts';
 import { decisionColours } from './event-texts.ts';
 
 /** A decision: its type, reason and origin, with its evidence on demand. */

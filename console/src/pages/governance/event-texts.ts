@@ -1,5 +1,5 @@
-import type { GovernanceEvent } from '../../../../client/index.ts';
-import { eventTexts } from '../../messages/en/governance/decisions.ts';
+import type { GovernanceEvent } from '#client/index.ts';
+import { eventTexts } from '#console/src/messages/en/governance/decisions.ts';
 
 export const decisionColours = {
   blocked: 'danger',

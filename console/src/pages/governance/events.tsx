@@ -1,23 +1,23 @@
 import { Button, Group, NativeSelect, Stack } from '@mantine/core';
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
-import { words } from '../../messages/en/words.ts';
+import { words } from '#console/src/messages/en/words.ts';
 import {
   decisionTexts,
   events as text,
   eventTexts,
-} from '../../messages/en/governance/decisions.ts';
-import { Message } from '../../messages/message.tsx';
-import { Empty } from '../../parts/empty.tsx';
-import { FilterText } from '../../parts/forms/filter-text.tsx';
-import { LoadMore } from '../../parts/data/load-more.tsx';
-import { Loaded } from '../../parts/loaded.tsx';
-import { LoadingCards } from '../../parts/loading.tsx';
-import { Page } from '../../parts/page.tsx';
-import { TextLink } from '../../parts/links.tsx';
-import { type DecisionFilter, decisionsQuery } from '../../queries/policies.ts';
-import { workflowsQuery } from '../../queries/workflows.ts';
-import { pollMs } from '../../queries/stream-state.ts';
+} from '#console/src/messages/en/governance/decisions.ts';
+import { Message } from '#console/src/messages/message.tsx';
+import { Empty } from '#console/src/parts/empty.tsx';
+import { FilterText } from '#console/src/parts/forms/filter-text.tsx';
+import { LoadMore } from '#console/src/parts/data/load-more.tsx';
+import { Loaded } from '#console/src/parts/loaded.tsx';
+import { LoadingCards } from '#console/src/parts/loading.tsx';
+import { Page } from '#console/src/parts/page.tsx';
+import { TextLink } from '#console/src/parts/links.tsx';
+import { type DecisionFilter, decisionsQuery } from '#console/src/queries/policies.ts';
+import { workflowsQuery } from '#console/src/queries/workflows.ts';
+import { pollMs } from '#console/src/queries/stream-state.ts';
 import { EventCard } from './event-card.tsx';
 import { isDecision, isEventType } from './event-texts.ts';
 import { NamedFilter } from './named-filter.tsx';

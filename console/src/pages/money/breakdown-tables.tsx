@@ -1,13 +1,13 @@
 import { Alert, Group, Stack, Table, Text } from '@mantine/core';
-import type { UsageBreakdown } from '../../../../client/index.ts';
-import { words } from '../../messages/en/words.ts';
-import { breakdown as text } from '../../messages/en/usage.ts';
-import { Message } from '../../messages/message.tsx';
-import { UserText } from '../../parts/text/user-text.tsx';
-import { countText, dollarsText } from '../../parts/text/numbers.ts';
-import { TextLink } from '../../parts/links.tsx';
-import { RowTable } from '../../parts/data/row-table.tsx';
-import { Tag } from '../../parts/tag.tsx';
+import type { UsageBreakdown } from '#client/index.ts';
+import { words } from '#console/src/messages/en/words.ts';
+import { breakdown as text } from '#console/src/messages/en/usage.ts';
+import { Message } from '#console/src/messages/message.tsx';
+import { UserText } from '#console/src/parts/text/user-text.tsx';
+import { countText, dollarsText } from '#console/src/parts/text/numbers.ts';
+import { TextLink } from '#console/src/parts/links.tsx';
+import { RowTable } from '#console/src/parts/data/row-table.tsx';
+import { Tag } from '#console/src/parts/tag.tsx';
 
 /** Runs and cost by workflow, highest cost first. */
 export function WorkflowTable({ rows }: { rows: UsageBreakdown['by_workflow'] }) {

@@ -1,8 +1,8 @@
 import { Box, Group, Progress, Text } from '@mantine/core';
 import type { ReactNode } from 'react';
-import type { BudgetStatus } from '../../../../client/index.ts';
-import { budgetBar as text } from '../../messages/en/budgets.ts';
-import { dollarsText } from '../../parts/text/numbers.ts';
+import type { BudgetStatus } from '#client/index.ts';
+import { budgetBar as text } from '#console/src/messages/en/budgets.ts';
+import { dollarsText } from '#console/src/parts/text/numbers.ts';
 
 /**
  * Spent, reserved and remaining money on one bar; a line marks the projected spend at the end of the window. The bar is

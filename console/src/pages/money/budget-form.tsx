@@ -1,14 +1,14 @@
 import { NativeSelect, NumberInput, Select, Switch, Text, TextInput } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import type { BodyOf, Budget } from '../../../../client/index.ts';
-import { api } from '../../api.ts';
-import { budgetForm as text } from '../../messages/en/budgets.ts';
-import { words } from '../../messages/en/words.ts';
-import { Edited, type Editing, useEdit } from '../../parts/forms/edited.tsx';
-import { Form } from '../../parts/forms/form.tsx';
-import { budgetsKey } from '../../queries/budgets.ts';
-import { workflowsQuery } from '../../queries/workflows.ts';
+import type { BodyOf, Budget } from '#client/index.ts';
+import { api } from '#console/src/api.ts';
+import { budgetForm as text } from '#console/src/messages/en/budgets.ts';
+import { words } from '#console/src/messages/en/words.ts';
+import { Edited, type Editing, useEdit } from '#console/src/parts/forms/edited.tsx';
+import { Form } from '#console/src/parts/forms/form.tsx';
+import { budgetsKey } from '#console/src/queries/budgets.ts';
+import { workflowsQuery } from '#console/src/queries/workflows.ts';
 
 type NewBudget = BodyOf<'POST /api/budgets'>;
 

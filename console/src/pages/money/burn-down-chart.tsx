@@ -1,8 +1,8 @@
 import '@mantine/charts/styles.css';
 import { LineChart } from '@mantine/charts';
 import { Box } from '@mantine/core';
-import { burnDown as text } from '../../messages/en/budgets.ts';
-import { dollarsText } from '../../parts/text/numbers.ts';
+import { burnDown as text } from '#console/src/messages/en/budgets.ts';
+import { dollarsText } from '#console/src/parts/text/numbers.ts';
 import type { BurnDownDay } from './burn-down-days.ts';
 
 /** The remaining budget at the end of each day, compared to an even pace. Loaded on demand. */

@@ -1,4 +1,4 @@
-import type { BudgetHistory } from '../../../../client/index.ts';
+import type { BudgetHistory } from '#client/index.ts';
 
 /** One day of a budget's window. `left` is null for future days, `pace` for a window without an end. */
 export interface BurnDownDay {

@@ -1,12 +1,12 @@
 import { ScrollArea, Skeleton, Stack, Table, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { lazy, Suspense } from 'react';
-import type { Budget, BudgetHistory } from '../../../../client/index.ts';
-import { burnDown as text } from '../../messages/en/budgets.ts';
-import { Loaded } from '../../parts/loaded.tsx';
-import { dollarsText } from '../../parts/text/numbers.ts';
-import { useNow } from '../../parts/text/now.ts';
-import { budgetHistoryQuery } from '../../queries/budgets.ts';
+import type { Budget, BudgetHistory } from '#client/index.ts';
+import { burnDown as text } from '#console/src/messages/en/budgets.ts';
+import { Loaded } from '#console/src/parts/loaded.tsx';
+import { dollarsText } from '#console/src/parts/text/numbers.ts';
+import { useNow } from '#console/src/parts/text/now.ts';
+import { budgetHistoryQuery } from '#console/src/queries/budgets.ts';
 import { burnDown, type BurnDownDay } from './burn-down-days.ts';
 
 const BurnDownChart = lazy(async () => ({

@@ -1,13 +1,13 @@
 import { NumberInput, Text, TextInput } from '@mantine/core';
 import { useState } from 'react';
-import type { Price } from '../../../../client/index.ts';
-import { api } from '../../api.ts';
-import { words } from '../../messages/en/words.ts';
-import { priceForm as text } from '../../messages/en/prices.ts';
-import { Edited, type Editing, useEdit } from '../../parts/forms/edited.tsx';
-import { Form } from '../../parts/forms/form.tsx';
-import { pricesKey } from '../../queries/prices.ts';
-import type { Tagged } from '../../queries/tagged.ts';
+import type { Price } from '#client/index.ts';
+import { api } from '#console/src/api.ts';
+import { words } from '#console/src/messages/en/words.ts';
+import { priceForm as text } from '#console/src/messages/en/prices.ts';
+import { Edited, type Editing, useEdit } from '#console/src/parts/forms/edited.tsx';
+import { Form } from '#console/src/parts/forms/form.tsx';
+import { pricesKey } from '#console/src/queries/prices.ts';
+import type { Tagged } from '#console/src/queries/tagged.ts';
 
 /** The whole list is saved. After a reload it has the price as entered, and the others as someone else saved them. */
 interface EnteredPrices {

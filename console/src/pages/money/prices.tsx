@@ -1,22 +1,22 @@
 import { Button, Collapse, Group, Modal, Stack, Table, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import type { Price } from '../../../../client/index.ts';
-import { api } from '../../api.ts';
-import { words } from '../../messages/en/words.ts';
-import { prices as text } from '../../messages/en/prices.ts';
-import { Message } from '../../messages/message.tsx';
-import { useAction } from '../../parts/forms/action.ts';
-import { confirm } from '../../parts/forms/confirm.tsx';
-import { UserText } from '../../parts/text/user-text.tsx';
-import { Loaded } from '../../parts/loaded.tsx';
-import { dollarsText } from '../../parts/text/numbers.ts';
-import { Section } from '../../parts/page.tsx';
-import { RowTable } from '../../parts/data/row-table.tsx';
-import { useMay } from '../../queries/identity.ts';
-import { pricesKey, pricesQuery } from '../../queries/prices.ts';
-import type { Tagged } from '../../queries/tagged.ts';
-import { priceTable } from '../../../../shared/prices.ts';
+import type { Price } from '#client/index.ts';
+import { api } from '#console/src/api.ts';
+import { words } from '#console/src/messages/en/words.ts';
+import { prices as text } from '#console/src/messages/en/prices.ts';
+import { Message } from '#console/src/messages/message.tsx';
+import { useAction } from '#console/src/parts/forms/action.ts';
+import { confirm } from '#console/src/parts/forms/confirm.tsx';
+import { UserText } from '#console/src/parts/text/user-text.tsx';
+import { Loaded } from '#console/src/parts/loaded.tsx';
+import { dollarsText } from '#console/src/parts/text/numbers.ts';
+import { Section } from '#console/src/parts/page.tsx';
+import { RowTable } from '#console/src/parts/data/row-table.tsx';
+import { useMay } from '#console/src/queries/identity.ts';
+import { pricesKey, pricesQuery } from '#console/src/queries/prices.ts';
+import type { Tagged } from '#console/src/queries/tagged.ts';
+import { priceTable } from '#shared/prices.ts';
 import { PriceForm } from './price-form.tsx';
 
 interface Prices extends Tagged {

@@ -1,12 +1,12 @@
 import { Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
-import { firstSteps as text } from '../../messages/en/overview.ts';
-import { TextLink } from '../../parts/links.tsx';
-import { Loaded } from '../../parts/loaded.tsx';
-import { Section } from '../../parts/page.tsx';
-import { useMay } from '../../queries/identity.ts';
-import { templatesQuery } from '../../queries/templates.ts';
-import { TemplateCards } from '../templates/gallery.tsx';
+import { firstSteps as text } from '#console/src/messages/en/overview.ts';
+import { TextLink } from '#console/src/parts/links.tsx';
+import { Loaded } from '#console/src/parts/loaded.tsx';
+import { Section } from '#console/src/parts/page.tsx';
+import { useMay } from '#console/src/queries/identity.ts';
+import { templatesQuery } from '#console/src/queries/templates.ts';
+import { TemplateCards } from '#console/src/pages/templates/gallery.tsx';
 
 const SHOWN = 3;
 

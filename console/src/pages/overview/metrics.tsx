@@ -1,8 +1,8 @@
 import { Paper, SimpleGrid, Text } from '@mantine/core';
-import type { MetricsOverview } from '../../../../client/index.ts';
-import { words } from '../../messages/en/words.ts';
-import { metrics as text } from '../../messages/en/overview.ts';
-import { countText, dollarsText, percentText } from '../../parts/text/numbers.ts';
+import type { MetricsOverview } from '#client/index.ts';
+import { words } from '#console/src/messages/en/words.ts';
+import { metrics as text } from '#console/src/messages/en/overview.ts';
+import { countText, dollarsText, percentText } from '#console/src/parts/text/numbers.ts';
 
 export const figureColumns = { base: 2, sm: 3, lg: 5 };
 

@@ -1,15 +1,15 @@
 import { Progress, Stack, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
-import type { Usage } from '../../../../client/index.ts';
-import { locale } from '../../messages/en/locale.ts';
-import { quota as text } from '../../messages/en/overview.ts';
-import { planTexts } from '../../messages/en/parts/plans.ts';
-import { Loaded } from '../../parts/loaded.tsx';
-import { LoadingRows } from '../../parts/loading.tsx';
-import { countText, dollarsText } from '../../parts/text/numbers.ts';
-import { Section } from '../../parts/page.tsx';
-import { usageQuery } from '../../queries/workspace.ts';
-import { pollMs } from '../../queries/stream-state.ts';
+import type { Usage } from '#client/index.ts';
+import { locale } from '#console/src/messages/en/locale.ts';
+import { quota as text } from '#console/src/messages/en/overview.ts';
+import { planTexts } from '#console/src/messages/en/parts/plans.ts';
+import { Loaded } from '#console/src/parts/loaded.tsx';
+import { LoadingRows } from '#console/src/parts/loading.tsx';
+import { countText, dollarsText } from '#console/src/parts/text/numbers.ts';
+import { Section } from '#console/src/parts/page.tsx';
+import { usageQuery } from '#console/src/queries/workspace.ts';
+import { pollMs } from '#console/src/queries/stream-state.ts';
 
 const POLL_MS = 30_000;
 /** Usage in percent at which the bar warns about the plan limit. */

@@ -1,18 +1,18 @@
 import { Badge, Group, Paper, Stack, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
-import type { RunSummary } from '../../../../client/index.ts';
-import { recentFailures as text } from '../../messages/en/overview.ts';
-import { Empty } from '../../parts/empty.tsx';
-import { UserText } from '../../parts/text/user-text.tsx';
-import { TextLink } from '../../parts/links.tsx';
-import { Loaded } from '../../parts/loaded.tsx';
-import { LoadingCards } from '../../parts/loading.tsx';
-import { dollarsText } from '../../parts/text/numbers.ts';
-import { Section } from '../../parts/page.tsx';
-import { When } from '../../parts/text/time.tsx';
-import { recentFailuresQuery } from '../../queries/failures.ts';
-import { useMay } from '../../queries/identity.ts';
-import { pollMs } from '../../queries/stream-state.ts';
+import type { RunSummary } from '#client/index.ts';
+import { recentFailures as text } from '#console/src/messages/en/overview.ts';
+import { Empty } from '#console/src/parts/empty.tsx';
+import { UserText } from '#console/src/parts/text/user-text.tsx';
+import { TextLink } from '#console/src/parts/links.tsx';
+import { Loaded } from '#console/src/parts/loaded.tsx';
+import { LoadingCards } from '#console/src/parts/loading.tsx';
+import { dollarsText } from '#console/src/parts/text/numbers.ts';
+import { Section } from '#console/src/parts/page.tsx';
+import { When } from '#console/src/parts/text/time.tsx';
+import { recentFailuresQuery } from '#console/src/queries/failures.ts';
+import { useMay } from '#console/src/queries/identity.ts';
+import { pollMs } from '#console/src/queries/stream-state.ts';
 
 const POLL_MS = 10_000;
 

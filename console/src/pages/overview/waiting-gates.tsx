@@ -1,16 +1,16 @@
 import { Paper, Text } from '@mantine/core';
 import { useInfiniteQuery } from '@tanstack/react-query';
-import { waitingGates as text } from '../../messages/en/overview.ts';
-import { Empty } from '../../parts/empty.tsx';
-import { UserText } from '../../parts/text/user-text.tsx';
-import { ItemLink, TextLink } from '../../parts/links.tsx';
-import { Loaded } from '../../parts/loaded.tsx';
-import { LoadingCards } from '../../parts/loading.tsx';
-import { Section } from '../../parts/page.tsx';
-import { durationText } from '../../parts/text/duration.ts';
-import { useNow } from '../../parts/text/now.ts';
-import { stepOf } from '../approvals/chosen.ts';
-import { approvalsQuery } from '../../queries/runs.ts';
+import { waitingGates as text } from '#console/src/messages/en/overview.ts';
+import { Empty } from '#console/src/parts/empty.tsx';
+import { UserText } from '#console/src/parts/text/user-text.tsx';
+import { ItemLink, TextLink } from '#console/src/parts/links.tsx';
+import { Loaded } from '#console/src/parts/loaded.tsx';
+import { LoadingCards } from '#console/src/parts/loading.tsx';
+import { Section } from '#console/src/parts/page.tsx';
+import { durationText } from '#console/src/parts/text/duration.ts';
+import { useNow } from '#console/src/parts/text/now.ts';
+import { stepOf } from '#console/src/pages/approvals/chosen.ts';
+import { approvalsQuery } from '#console/src/queries/runs.ts';
 
 const SHOWN = 5;
 

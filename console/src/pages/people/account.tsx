@@ -1,15 +1,15 @@
 import { Alert, Code, List, Text } from '@mantine/core';
-import { words } from '../../messages/en/words.ts';
-import { account as text } from '../../messages/en/people/account.ts';
-import { capabilityTexts, permission } from '../../messages/en/people/permissions.ts';
-import { roleNames } from '../../messages/en/parts/roles.ts';
-import { people } from '../../messages/en/people/shared.ts';
-import { Facts } from '../../parts/data/facts.tsx';
-import { UserText } from '../../parts/text/user-text.tsx';
-import { Page, Section } from '../../parts/page.tsx';
-import { TextLink } from '../../parts/links.tsx';
-import { Tag } from '../../parts/tag.tsx';
-import { useIdentity } from '../../queries/identity.ts';
+import { words } from '#console/src/messages/en/words.ts';
+import { account as text } from '#console/src/messages/en/people/account.ts';
+import { capabilityTexts, permission } from '#console/src/messages/en/people/permissions.ts';
+import { roleNames } from '#console/src/messages/en/parts/roles.ts';
+import { people } from '#console/src/messages/en/people/shared.ts';
+import { Facts } from '#console/src/parts/data/facts.tsx';
+import { UserText } from '#console/src/parts/text/user-text.tsx';
+import { Page, Section } from '#console/src/parts/page.tsx';
+import { TextLink } from '#console/src/parts/links.tsx';
+import { Tag } from '#console/src/parts/tag.tsx';
+import { useIdentity } from '#console/src/queries/identity.ts';
 import { capabilityNames } from './capability-texts.ts';
 import { PasswordForm } from './password-form.tsx';
 

@@ -1,19 +1,19 @@
 import { Code, NativeSelect, Stack, Table, Text } from '@mantine/core';
-import type { Capability, MemberDetail } from '../../../../client/index.ts';
-import { api } from '../../api.ts';
-import { words } from '../../messages/en/words.ts';
+import type { Capability, MemberDetail } from '#client/index.ts';
+import { api } from '#console/src/api.ts';
+import { words } from '#console/src/messages/en/words.ts';
 import {
   capabilityMatrix as text,
   capabilityTexts,
   permission,
-} from '../../messages/en/people/permissions.ts';
-import { roleNamesInText } from '../../messages/en/parts/roles.ts';
-import { people } from '../../messages/en/people/shared.ts';
-import { useAction } from '../../parts/forms/action.ts';
-import { RowTable } from '../../parts/data/row-table.tsx';
-import { Tag } from '../../parts/tag.tsx';
-import { identityQuery, useIdentity, useMay } from '../../queries/identity.ts';
-import { membersKey } from '../../queries/members.ts';
+} from '#console/src/messages/en/people/permissions.ts';
+import { roleNamesInText } from '#console/src/messages/en/parts/roles.ts';
+import { people } from '#console/src/messages/en/people/shared.ts';
+import { useAction } from '#console/src/parts/forms/action.ts';
+import { RowTable } from '#console/src/parts/data/row-table.tsx';
+import { Tag } from '#console/src/parts/tag.tsx';
+import { identityQuery, useIdentity, useMay } from '#console/src/queries/identity.ts';
+import { membersKey } from '#console/src/queries/members.ts';
 import { capabilityNames } from './capability-texts.ts';
 
 type Setting = MemberDetail['capabilities'][Capability];

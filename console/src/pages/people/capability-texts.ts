@@ -1,4 +1,4 @@
-import type { Capability } from '../../../../client/index.ts';
-import { capabilityTexts } from '../../messages/en/people/permissions.ts';
+import type { Capability } from '#client/index.ts';
+import { capabilityTexts } from '#console/src/messages/en/people/permissions.ts';
 
 export const capabilityNames = Object.keys(capabilityTexts) as Capability[];

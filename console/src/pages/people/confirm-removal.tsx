@@ -1,8 +1,8 @@
-import type { Member } from '../../../../client/index.ts';
-import { removalTexts } from '../../messages/en/people/members.ts';
-import { Message } from '../../messages/message.tsx';
-import { confirm } from '../../parts/forms/confirm.tsx';
-import { UserText } from '../../parts/text/user-text.tsx';
+import type { Member } from '#client/index.ts';
+import { removalTexts } from '#console/src/messages/en/people/members.ts';
+import { Message } from '#console/src/messages/message.tsx';
+import { confirm } from '#console/src/parts/forms/confirm.tsx';
+import { UserText } from '#console/src/parts/text/user-text.tsx';
 
 /** Asks before removing a member, revoking an invitation or rejecting a sign-up. */
 export function confirmRemoval(member: Member, onConfirm: () => void): void {

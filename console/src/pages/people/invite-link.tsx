@@ -1,6 +1,6 @@
 import { Group, Text } from '@mantine/core';
-import { inviteLink as texts } from '../../messages/en/people/invitations.ts';
-import { Copy } from '../../parts/code/copy.tsx';
+import { inviteLink as texts } from '#console/src/messages/en/people/invitations.ts';
+import { Copy } from '#console/src/parts/code/copy.tsx';
 
 /** The URL to accept an invitation. */
 export const inviteUrl = (code: string): string =>

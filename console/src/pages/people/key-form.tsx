@@ -1,18 +1,18 @@
 import { NativeSelect, Select, TextInput } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import type { BodyOf, CreatedApiKey, Role } from '../../../../client/index.ts';
-import { api } from '../../api.ts';
-import { apiUrl } from '../../document.ts';
-import { words } from '../../messages/en/words.ts';
-import { keyForm as text } from '../../messages/en/people/keys.ts';
-import { roleNamesInText } from '../../messages/en/parts/roles.ts';
-import { people } from '../../messages/en/people/shared.ts';
-import { useAction } from '../../parts/forms/action.ts';
-import { Form } from '../../parts/forms/form.tsx';
-import { showSecretOnce } from '../../parts/forms/secret-once.tsx';
-import { keysKey } from '../../queries/keys.ts';
-import { membersKey, membersQuery } from '../../queries/members.ts';
+import type { BodyOf, CreatedApiKey, Role } from '#client/index.ts';
+import { api } from '#console/src/api.ts';
+import { apiUrl } from '#console/src/document.ts';
+import { words } from '#console/src/messages/en/words.ts';
+import { keyForm as text } from '#console/src/messages/en/people/keys.ts';
+import { roleNamesInText } from '#console/src/messages/en/parts/roles.ts';
+import { people } from '#console/src/messages/en/people/shared.ts';
+import { useAction } from '#console/src/parts/forms/action.ts';
+import { Form } from '#console/src/parts/forms/form.tsx';
+import { showSecretOnce } from '#console/src/parts/forms/secret-once.tsx';
+import { keysKey } from '#console/src/queries/keys.ts';
+import { membersKey, membersQuery } from '#console/src/queries/members.ts';
 import { roleOptions } from './roles.ts';
 
 /** Creates a key for a role or a member, and shows its secret once. */

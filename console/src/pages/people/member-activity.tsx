@@ -1,18 +1,18 @@
 import { Stack, Table, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
-import type { MemberStats } from '../../../../client/index.ts';
-import { words } from '../../messages/en/words.ts';
-import { memberActivity as text } from '../../messages/en/people/members.ts';
-import { DayBars } from '../../parts/data/day-bars.tsx';
-import { Facts } from '../../parts/data/facts.tsx';
-import { actionText, targetText } from '../../parts/text/audit-texts.ts';
-import { UserText } from '../../parts/text/user-text.tsx';
-import { Loaded } from '../../parts/loaded.tsx';
-import { countText, dollarsText } from '../../parts/text/numbers.ts';
-import { TextLink } from '../../parts/links.tsx';
-import { RowTable } from '../../parts/data/row-table.tsx';
-import { When } from '../../parts/text/time.tsx';
-import { memberStatsQuery } from '../../queries/members.ts';
+import type { MemberStats } from '#client/index.ts';
+import { words } from '#console/src/messages/en/words.ts';
+import { memberActivity as text } from '#console/src/messages/en/people/members.ts';
+import { DayBars } from '#console/src/parts/data/day-bars.tsx';
+import { Facts } from '#console/src/parts/data/facts.tsx';
+import { actionText, targetText } from '#console/src/parts/text/audit-texts.ts';
+import { UserText } from '#console/src/parts/text/user-text.tsx';
+import { Loaded } from '#console/src/parts/loaded.tsx';
+import { countText, dollarsText } from '#console/src/parts/text/numbers.ts';
+import { TextLink } from '#console/src/parts/links.tsx';
+import { RowTable } from '#console/src/parts/data/row-table.tsx';
+import { When } from '#console/src/parts/text/time.tsx';
+import { memberStatsQuery } from '#console/src/queries/members.ts';
 
 /** The statistics of a member, their actions per day, and their latest actions. */
 export function MemberActivity({ memberId }: { memberId: string }) {

@@ -2,27 +2,27 @@ import { Alert, Button, Group, NativeSelect, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import { useState } from 'react';
-import type { MemberDetail, Role } from '../../../../client/index.ts';
-import { api } from '../../api.ts';
-import { words } from '../../messages/en/words.ts';
+import type { MemberDetail, Role } from '#client/index.ts';
+import { api } from '#console/src/api.ts';
+import { words } from '#console/src/messages/en/words.ts';
 import {
   member as text,
   memberStatusNames,
   removalTexts,
-} from '../../messages/en/people/members.ts';
-import { roleNames } from '../../messages/en/parts/roles.ts';
-import { people } from '../../messages/en/people/shared.ts';
-import { useAction } from '../../parts/forms/action.ts';
-import { Facts } from '../../parts/data/facts.tsx';
-import { UserText } from '../../parts/text/user-text.tsx';
-import { Loaded } from '../../parts/loaded.tsx';
-import { countText } from '../../parts/text/numbers.ts';
-import { Page, Section } from '../../parts/page.tsx';
-import { Tag } from '../../parts/tag.tsx';
-import { When } from '../../parts/text/time.tsx';
-import { identityQuery, useIdentity, useMay } from '../../queries/identity.ts';
-import { memberQuery, membersKey, memberStatsQuery } from '../../queries/members.ts';
-import { workspaceQuery } from '../../queries/workspace.ts';
+} from '#console/src/messages/en/people/members.ts';
+import { roleNames } from '#console/src/messages/en/parts/roles.ts';
+import { people } from '#console/src/messages/en/people/shared.ts';
+import { useAction } from '#console/src/parts/forms/action.ts';
+import { Facts } from '#console/src/parts/data/facts.tsx';
+import { UserText } from '#console/src/parts/text/user-text.tsx';
+import { Loaded } from '#console/src/parts/loaded.tsx';
+import { countText } from '#console/src/parts/text/numbers.ts';
+import { Page, Section } from '#console/src/parts/page.tsx';
+import { Tag } from '#console/src/parts/tag.tsx';
+import { When } from '#console/src/parts/text/time.tsx';
+import { identityQuery, useIdentity, useMay } from '#console/src/queries/identity.ts';
+import { memberQuery, membersKey, memberStatsQuery } from '#console/src/queries/members.ts';
+import { workspaceQuery } from '#console/src/queries/workspace.ts';
 import { CapabilityMatrix } from './capability-matrix.tsx';
 import { confirmRemoval } from './confirm-removal.tsx';
 import { MemberActivity } from './member-activity.tsx';

@@ -2,29 +2,29 @@ import { Button, Group, Modal, Stack, Table, Text } from '@mantine/core';
 import { IconUserPlus } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import type { Member } from '../../../../client/index.ts';
-import { api } from '../../api.ts';
-import { words } from '../../messages/en/words.ts';
+import type { Member } from '#client/index.ts';
+import { api } from '#console/src/api.ts';
+import { words } from '#console/src/messages/en/words.ts';
 import {
   members as text,
   memberStatusNames,
   removalTexts,
-} from '../../messages/en/people/members.ts';
-import { roleNames, roleNamesInText } from '../../messages/en/parts/roles.ts';
-import { people } from '../../messages/en/people/shared.ts';
-import { Message } from '../../messages/message.tsx';
-import { useAction } from '../../parts/forms/action.ts';
-import { UserText } from '../../parts/text/user-text.tsx';
-import { Loaded } from '../../parts/loaded.tsx';
-import { Page, Section } from '../../parts/page.tsx';
-import { TextLink } from '../../parts/links.tsx';
-import { RowTable } from '../../parts/data/row-table.tsx';
-import { Tag } from '../../parts/tag.tsx';
-import { When } from '../../parts/text/time.tsx';
-import { useIdentity, useMay } from '../../queries/identity.ts';
-import { membersKey, membersQuery } from '../../queries/members.ts';
-import { workspaceQuery } from '../../queries/workspace.ts';
-import { pollMs } from '../../queries/stream-state.ts';
+} from '#console/src/messages/en/people/members.ts';
+import { roleNames, roleNamesInText } from '#console/src/messages/en/parts/roles.ts';
+import { people } from '#console/src/messages/en/people/shared.ts';
+import { Message } from '#console/src/messages/message.tsx';
+import { useAction } from '#console/src/parts/forms/action.ts';
+import { UserText } from '#console/src/parts/text/user-text.tsx';
+import { Loaded } from '#console/src/parts/loaded.tsx';
+import { Page, Section } from '#console/src/parts/page.tsx';
+import { TextLink } from '#console/src/parts/links.tsx';
+import { RowTable } from '#console/src/parts/data/row-table.tsx';
+import { Tag } from '#console/src/parts/tag.tsx';
+import { When } from '#console/src/parts/text/time.tsx';
+import { useIdentity, useMay } from '#console/src/queries/identity.ts';
+import { membersKey, membersQuery } from '#console/src/queries/members.ts';
+import { workspaceQuery } from '#console/src/queries/workspace.ts';
+import { pollMs } from '#console/src/queries/stream-state.ts';
 import { confirmRemoval } from './confirm-removal.tsx';
 import { InviteForm } from './invite-form.tsx';
 import { InviteLink } from './invite-link.tsx';

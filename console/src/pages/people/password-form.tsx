@@ -1,11 +1,11 @@
 import { Box, PasswordInput, Text } from '@mantine/core';
 import { useState } from 'react';
-import { api } from '../../api.ts';
-import { passwordForm as text } from '../../messages/en/people/account.ts';
-import { useAction } from '../../parts/forms/action.ts';
-import { Form } from '../../parts/forms/form.tsx';
-import { useIdentity } from '../../queries/identity.ts';
-import { signIn } from '../../session.ts';
+import { api } from '#console/src/api.ts';
+import { passwordForm as text } from '#console/src/messages/en/people/account.ts';
+import { useAction } from '#console/src/parts/forms/action.ts';
+import { Form } from '#console/src/parts/forms/form.tsx';
+import { useIdentity } from '#console/src/queries/identity.ts';
+import { signIn } from '#console/src/session.ts';
 
 const LEAST_CHARACTERS = 10;
 const MOST_CHARACTERS = 256;

@@ -1,5 +1,5 @@
-import type { Member, Role } from '../../../../client/index.ts';
-import { roleTexts } from '../../messages/en/people/roles.ts';
+import type { Member, Role } from '#client/index.ts';
+import { roleTexts } from '#console/src/messages/en/people/roles.ts';
 
 /** Options of a select, fewest capabilities first. */
 export const roleOptions = Object.entries(roleTexts).map(([value, label]) => ({

@@ -1,6 +1,6 @@
-import type { RunEvent, Step } from '../../../../client/index.ts';
-import { events as texts } from '../../messages/en/runs/run.ts';
-import { countText } from '../../parts/text/numbers.ts';
+import type { RunEvent, Step } from '#client/index.ts';
+import { events as texts } from '#console/src/messages/en/runs/run.ts';
+import { countText } from '#console/src/parts/text/numbers.ts';
 
 /**
  * The text of a frame. `userText` is text from users and models. Nodes are named by their labels, and calls of an agent,

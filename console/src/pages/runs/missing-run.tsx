@@ -1,9 +1,9 @@
 import { Group, Stack, Text } from '@mantine/core';
-import { missingRun as text } from '../../messages/en/runs/run.ts';
-import { Empty } from '../../parts/empty.tsx';
-import { ButtonLink } from '../../parts/links.tsx';
-import { Page } from '../../parts/page.tsx';
-import { UserText } from '../../parts/text/user-text.tsx';
+import { missingRun as text } from '#console/src/messages/en/runs/run.ts';
+import { Empty } from '#console/src/parts/empty.tsx';
+import { ButtonLink } from '#console/src/parts/links.tsx';
+import { Page } from '#console/src/parts/page.tsx';
+import { UserText } from '#console/src/parts/text/user-text.tsx';
 
 /** A run that was removed, is of another workspace, or never was. */
 export function MissingRun({ runId }: { runId: string }) {

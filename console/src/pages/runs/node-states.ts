@@ -1,8 +1,8 @@
-import { repeats } from '../../../../shared/graph/kinds.ts';
-import type { Run, Step } from '../../../../client/index.ts';
-import { stepNames } from '../../messages/en/runs/steps.ts';
+import { repeats } from '#shared/graph/kinds.ts';
+import type { Run, Step } from '#client/index.ts';
+import { stepNames } from '#console/src/messages/en/runs/steps.ts';
 import { isNodeStep } from './steps/agent-steps.ts';
-import type { DrawnEdge, Drawing } from '../../graph/drawn.ts';
+import type { DrawnEdge, Drawing } from '#console/src/graph/drawn.ts';
 
 /** The states of the nodes in a run's graph. */
 export interface NodeStates {

@@ -1,5 +1,5 @@
 import { type KeyboardEvent, type ReactNode, useEffect, useId, useRef, useState } from 'react';
-import { useWindowed } from '../../parts/data/windowed.ts';
+import { useWindowed } from '#console/src/parts/data/windowed.ts';
 
 /** The visible rows, and the active row of the arrow keys. */
 function usePicking({

@@ -1,7 +1,7 @@
-import { repeats } from '../../../../shared/graph/kinds.ts';
-import type { Run, Step } from '../../../../client/index.ts';
-import { stepNames } from '../../messages/en/runs/steps.ts';
-import { countText } from '../../parts/text/numbers.ts';
+import { repeats } from '#shared/graph/kinds.ts';
+import type { Run, Step } from '#client/index.ts';
+import { stepNames } from '#console/src/messages/en/runs/steps.ts';
+import { countText } from '#console/src/parts/text/numbers.ts';
 import { stepName } from './node-states.ts';
 import { isNodeStep } from './steps/agent-steps.ts';
 

@@ -2,8 +2,8 @@ import { Button, Collapse, Skeleton, Stack } from '@mantine/core';
 import { useLocalStorage } from '@mantine/hooks';
 import { IconChevronDown, IconChevronRight } from '@tabler/icons-react';
 import { lazy, Suspense } from 'react';
-import type { Run, Step } from '../../../../client/index.ts';
-import { runGraph as text } from '../../messages/en/runs/run.ts';
+import type { Run, Step } from '#client/index.ts';
+import { runGraph as text } from '#console/src/messages/en/runs/run.ts';
 import type { Selection } from './use-selection.ts';
 
 const MAP_HEIGHT = 'clamp(150px, 19vh, 260px)';

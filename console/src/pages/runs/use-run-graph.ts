@@ -1,8 +1,8 @@
 import { useQuery } from '@tanstack/react-query';
 import { useMemo } from 'react';
-import type { Graph, Run } from '../../../../client/index.ts';
-import { type Drawing, drawingOf } from '../../graph/drawn.ts';
-import { versionQuery } from '../../queries/workflows.ts';
+import type { Graph, Run } from '#client/index.ts';
+import { type Drawing, drawingOf } from '#console/src/graph/drawn.ts';
+import { versionQuery } from '#console/src/queries/workflows.ts';
 
 export interface RunGraph {
   /** Undefined until it was read. */

@@ -1,13 +1,13 @@
 import { Group, Paper, Stack, Text, Title } from '@mantine/core';
 import { IconHandStop } from '@tabler/icons-react';
-import type { Run } from '../../../../client/index.ts';
-import { waitingGates as text } from '../../messages/en/runs/run.ts';
-import { Message } from '../../messages/message.tsx';
-import { DecisionForm } from '../../parts/forms/decision-form.tsx';
-import { UserText } from '../../parts/text/user-text.tsx';
-import { TextLink } from '../../parts/links.tsx';
-import { stepOf } from '../approvals/chosen.ts';
-import { When } from '../../parts/text/time.tsx';
+import type { Run } from '#client/index.ts';
+import { waitingGates as text } from '#console/src/messages/en/runs/run.ts';
+import { Message } from '#console/src/messages/message.tsx';
+import { DecisionForm } from '#console/src/parts/forms/decision-form.tsx';
+import { UserText } from '#console/src/parts/text/user-text.tsx';
+import { TextLink } from '#console/src/parts/links.tsx';
+import { stepOf } from '#console/src/pages/approvals/chosen.ts';
+import { When } from '#console/src/parts/text/time.tsx';
 
 /** The pending gates of the run, with decision forms, except those in the conversation that is shown. */
 export function WaitingGates({

@@ -1,14 +1,14 @@
 import { Button, Stack, Text, TextInput } from '@mantine/core';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
-import { api } from '../../api.ts';
-import { words } from '../../messages/en/words.ts';
-import { invite as text } from '../../messages/en/sign-in.ts';
-import { Message } from '../../messages/message.tsx';
-import { useAction } from '../../parts/forms/action.ts';
-import { Failure } from '../../parts/failure.tsx';
-import { TextLink } from '../../parts/links.tsx';
-import { signIn } from '../../session.ts';
+import { api } from '#console/src/api.ts';
+import { words } from '#console/src/messages/en/words.ts';
+import { invite as text } from '#console/src/messages/en/sign-in.ts';
+import { Message } from '#console/src/messages/message.tsx';
+import { useAction } from '#console/src/parts/forms/action.ts';
+import { Failure } from '#console/src/parts/failure.tsx';
+import { TextLink } from '#console/src/parts/links.tsx';
+import { signIn } from '#console/src/session.ts';
 import { NewPassword } from './new-password.tsx';
 import { SignInFrame } from './sign-in-frame.tsx';
 

@@ -1,10 +1,10 @@
 import { Button, PasswordInput, Stack, TextInput } from '@mantine/core';
 import { useState } from 'react';
-import { api } from '../../api.ts';
-import { loginForm as text } from '../../messages/en/sign-in.ts';
-import { useAction } from '../../parts/forms/action.ts';
-import { Failure } from '../../parts/failure.tsx';
-import { signIn } from '../../session.ts';
+import { api } from '#console/src/api.ts';
+import { loginForm as text } from '#console/src/messages/en/sign-in.ts';
+import { useAction } from '#console/src/parts/forms/action.ts';
+import { Failure } from '#console/src/parts/failure.tsx';
+import { signIn } from '#console/src/session.ts';
 
 export function LoginForm() {
   const [email, setEmail] = useState('');

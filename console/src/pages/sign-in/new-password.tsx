@@ -1,7 +1,7 @@
 import { PasswordInput } from '@mantine/core';
-import { MAX_PASSWORD_LENGTH, MIN_PASSWORD_LENGTH } from '../../../../shared/password-length.ts';
-import { newPassword as text } from '../../messages/en/sign-in.ts';
-import { countText } from '../../parts/text/numbers.ts';
+import { MAX_PASSWORD_LENGTH, MIN_PASSWORD_LENGTH } from '#shared/password-length.ts';
+import { newPassword as text } from '#console/src/messages/en/sign-in.ts';
+import { countText } from '#console/src/parts/text/numbers.ts';
 
 /** A field for a new password. The browser rejects one that is too short before it is sent. */
 export function NewPassword({

@@ -1,8 +1,8 @@
 import { Center, Group, Paper, Stack, Text, Title } from '@mantine/core';
 import { useDocumentTitle } from '@mantine/hooks';
 import type { ReactNode } from 'react';
-import { product } from '../../messages/en/parts/page.ts';
-import { Logo } from '../../parts/logo.tsx';
+import { product } from '#console/src/messages/en/parts/page.ts';
+import { Logo } from '#console/src/parts/logo.tsx';
 
 /** The frame of the pages before sign-in. */
 export function SignInFrame({

@@ -1,13 +1,13 @@
 import { SimpleGrid } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
-import type { Template } from '../../../../client/index.ts';
-import { gallery as text } from '../../messages/en/templates.ts';
-import { Empty } from '../../parts/empty.tsx';
-import { Loaded } from '../../parts/loaded.tsx';
-import { LoadingCards } from '../../parts/loading.tsx';
-import { Page, Section } from '../../parts/page.tsx';
-import { useMay } from '../../queries/identity.ts';
-import { templatesQuery } from '../../queries/templates.ts';
+import type { Template } from '#client/index.ts';
+import { gallery as text } from '#console/src/messages/en/templates.ts';
+import { Empty } from '#console/src/parts/empty.tsx';
+import { Loaded } from '#console/src/parts/loaded.tsx';
+import { LoadingCards } from '#console/src/parts/loading.tsx';
+import { Page, Section } from '#console/src/parts/page.tsx';
+import { useMay } from '#console/src/queries/identity.ts';
+import { templatesQuery } from '#console/src/queries/templates.ts';
 import { TemplateCard } from './template-card.tsx';
 
 const cardColumns = { base: 1, sm: 2, lg: 3, xl: 4 };

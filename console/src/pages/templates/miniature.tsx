@@ -1,8 +1,8 @@
 import type { MantineColor } from '@mantine/core';
 import { useMemo } from 'react';
-import type { NodeKind } from '../../../../shared/contract/graph.ts';
-import type { Graph } from '../../../../client/index.ts';
-import { miniature as text } from '../../messages/en/templates.ts';
+import type { NodeKind } from '#shared/contract/graph.ts';
+import type { Graph } from '#client/index.ts';
+import { miniature as text } from '#console/src/messages/en/templates.ts';
 import { box, pictureOf } from './picture.ts';
 
 const colours: Record<NodeKind, MantineColor> = {

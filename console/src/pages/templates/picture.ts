@@ -1,5 +1,5 @@
-import type { Graph } from '../../../../client/index.ts';
-import { type Drawing, drawingOf, type DrawnNode } from '../../graph/drawn.ts';
+import type { Graph } from '#client/index.ts';
+import { type Drawing, drawingOf, type DrawnNode } from '#console/src/graph/drawn.ts';
 
 export interface Picture {
   boxes: (Place & Pick<DrawnNode, 'id' | 'kind'>)[];

@@ -1,10 +1,10 @@
 import { Button, Card, Group, Stack, Text, Title } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
-import type { Template } from '../../../../client/index.ts';
-import { words } from '../../messages/en/words.ts';
-import { templateCard as text } from '../../messages/en/templates.ts';
-import { confirm } from '../../parts/forms/confirm.tsx';
-import { UserText } from '../../parts/text/user-text.tsx';
+import type { Template } from '#client/index.ts';
+import { words } from '#console/src/messages/en/words.ts';
+import { templateCard as text } from '#console/src/messages/en/templates.ts';
+import { confirm } from '#console/src/parts/forms/confirm.tsx';
+import { UserText } from '#console/src/parts/text/user-text.tsx';
 import { Miniature } from './miniature.tsx';
 import { TemplatePreview } from './template-preview.tsx';
 import { useTemplateActions } from './use-template.ts';

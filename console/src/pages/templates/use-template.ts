@@ -1,15 +1,15 @@
 import { notifications } from '@mantine/notifications';
 import { useNavigate } from '@tanstack/react-router';
-import type { Run, Template, Workflow } from '../../../../client/index.ts';
-import { api } from '../../api.ts';
-import { templateCard as text } from '../../messages/en/templates.ts';
-import { useAction } from '../../parts/forms/action.ts';
-import { describeError } from '../../parts/text/describe-error.ts';
-import { useMay } from '../../queries/identity.ts';
-import { runsKey } from '../../queries/runs.ts';
-import { templatesQuery } from '../../queries/templates.ts';
-import { workflowsKey } from '../../queries/workflows.ts';
-import { metricsQuery, usageQuery } from '../../queries/workspace.ts';
+import type { Run, Template, Workflow } from '#client/index.ts';
+import { api } from '#console/src/api.ts';
+import { templateCard as text } from '#console/src/messages/en/templates.ts';
+import { useAction } from '#console/src/parts/forms/action.ts';
+import { describeError } from '#console/src/parts/text/describe-error.ts';
+import { useMay } from '#console/src/queries/identity.ts';
+import { runsKey } from '#console/src/queries/runs.ts';
+import { templatesQuery } from '#console/src/queries/templates.ts';
+import { workflowsKey } from '#console/src/queries/workflows.ts';
+import { metricsQuery, usageQuery } from '#console/src/queries/workspace.ts';
 
 /** The actions on a template, each undefined for users without the permission. */
 export function useTemplateActions(template: Template) {

@@ -1,19 +1,19 @@
 import { Select, Stack, Text } from '@mantine/core';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
-import type { WebhookDelivery } from '../../../../client/index.ts';
-import { words } from '../../messages/en/words.ts';
-import { deliveryLog as text } from '../../messages/en/webhooks.ts';
-import { Empty } from '../../parts/empty.tsx';
-import { LoadMore } from '../../parts/data/load-more.tsx';
-import { Loaded } from '../../parts/loaded.tsx';
-import { Section } from '../../parts/page.tsx';
-import { deliveriesQuery } from '../../queries/data.ts';
-import { useMay } from '../../queries/identity.ts';
+import type { WebhookDelivery } from '#client/index.ts';
+import { words } from '#console/src/messages/en/words.ts';
+import { deliveryLog as text } from '#console/src/messages/en/webhooks.ts';
+import { Empty } from '#console/src/parts/empty.tsx';
+import { LoadMore } from '#console/src/parts/data/load-more.tsx';
+import { Loaded } from '#console/src/parts/loaded.tsx';
+import { Section } from '#console/src/parts/page.tsx';
+import { deliveriesQuery } from '#console/src/queries/data.ts';
+import { useMay } from '#console/src/queries/identity.ts';
 import { DeliveryRow } from './delivery-row.tsx';
 import { deliveryStatuses, deliveryStatusText } from './endpoint-status.tsx';
 import { RetryAllFailed, RetryPeriod } from './redeliver-all.tsx';
-import { RowTable } from '../../parts/data/row-table.tsx';
+import { RowTable } from '#console/src/parts/data/row-table.tsx';
 
 const columns = [text.delivery, text.event, words.status, text.attempts, words.created];
 

@@ -1,19 +1,19 @@
 import { Button, Group, Table, Text } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { useId } from 'react';
-import type { WebhookDelivery } from '../../../../client/index.ts';
-import { api } from '../../api.ts';
-import { words } from '../../messages/en/words.ts';
-import { deliveryRow as text } from '../../messages/en/webhooks.ts';
-import { Message } from '../../messages/message.tsx';
-import { useAction } from '../../parts/forms/action.ts';
-import { countText } from '../../parts/text/numbers.ts';
-import { UserText } from '../../parts/text/user-text.tsx';
-import { durationText } from '../../parts/text/duration.ts';
-import { When } from '../../parts/text/time.tsx';
-import { endpointsKey } from '../../queries/data.ts';
+import type { WebhookDelivery } from '#client/index.ts';
+import { api } from '#console/src/api.ts';
+import { words } from '#console/src/messages/en/words.ts';
+import { deliveryRow as text } from '#console/src/messages/en/webhooks.ts';
+import { Message } from '#console/src/messages/message.tsx';
+import { useAction } from '#console/src/parts/forms/action.ts';
+import { countText } from '#console/src/parts/text/numbers.ts';
+import { UserText } from '#console/src/parts/text/user-text.tsx';
+import { durationText } from '#console/src/parts/text/duration.ts';
+import { When } from '#console/src/parts/text/time.tsx';
+import { endpointsKey } from '#console/src/queries/data.ts';
 import { DeliveryStatus } from './endpoint-status.tsx';
-import { RowTable } from '../../parts/data/row-table.tsx';
+import { RowTable } from '#console/src/parts/data/row-table.tsx';
 
 /** A delivery, with its attempts on demand. */
 export function DeliveryRow({

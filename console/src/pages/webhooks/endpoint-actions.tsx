@@ -1,16 +1,16 @@
 import { Button } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { useNavigate } from '@tanstack/react-router';
-import type { DataEndpoint } from '../../../../client/index.ts';
-import { api } from '../../api.ts';
-import { words } from '../../messages/en/words.ts';
-import { endpointActions as text } from '../../messages/en/webhooks.ts';
-import { Message } from '../../messages/message.tsx';
-import { useAction } from '../../parts/forms/action.ts';
-import { confirm } from '../../parts/forms/confirm.tsx';
-import { UserText } from '../../parts/text/user-text.tsx';
-import { endpointQuery, endpointsKey } from '../../queries/data.ts';
-import { useMay } from '../../queries/identity.ts';
+import type { DataEndpoint } from '#client/index.ts';
+import { api } from '#console/src/api.ts';
+import { words } from '#console/src/messages/en/words.ts';
+import { endpointActions as text } from '#console/src/messages/en/webhooks.ts';
+import { Message } from '#console/src/messages/message.tsx';
+import { useAction } from '#console/src/parts/forms/action.ts';
+import { confirm } from '#console/src/parts/forms/confirm.tsx';
+import { UserText } from '#console/src/parts/text/user-text.tsx';
+import { endpointQuery, endpointsKey } from '#console/src/queries/data.ts';
+import { useMay } from '#console/src/queries/identity.ts';
 import { EndpointForm, showEndpointSecret } from './endpoint-form.tsx';
 
 export function EndpointActions({ endpoint }: { endpoint: DataEndpoint }) {

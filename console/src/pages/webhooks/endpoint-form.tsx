@@ -1,14 +1,14 @@
 import { Checkbox, Stack, TextInput } from '@mantine/core';
 import { useState } from 'react';
-import type { DataEndpoint } from '../../../../client/index.ts';
-import { api } from '../../api.ts';
-import { words } from '../../messages/en/words.ts';
-import { endpointForm as text } from '../../messages/en/webhooks.ts';
-import { Edited, type Editing, useEdit } from '../../parts/forms/edited.tsx';
-import { showSecretOnce } from '../../parts/forms/secret-once.tsx';
-import { endpointsKey } from '../../queries/data.ts';
-import { endpointEvents } from '../../messages/en/webhooks.ts';
-import { FormModal } from '../data/form-modal.tsx';
+import type { DataEndpoint } from '#client/index.ts';
+import { api } from '#console/src/api.ts';
+import { words } from '#console/src/messages/en/words.ts';
+import { endpointForm as text } from '#console/src/messages/en/webhooks.ts';
+import { Edited, type Editing, useEdit } from '#console/src/parts/forms/edited.tsx';
+import { showSecretOnce } from '#console/src/parts/forms/secret-once.tsx';
+import { endpointsKey } from '#console/src/queries/data.ts';
+import { endpointEvents } from '#console/src/messages/en/webhooks.ts';
+import { FormModal } from '#console/src/pages/data/form-modal.tsx';
 
 type Events = DataEndpoint['events'];
 

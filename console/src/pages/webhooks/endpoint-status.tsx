@@ -1,6 +1,9 @@
-import { deliveryStatuses as deliveryTexts, endpointStatuses } from '../../messages/en/webhooks.ts';
-import { Tag } from '../../parts/tag.tsx';
-import type { WebhookDelivery, DataEndpoint } from '../../../../client/index.ts';
+import {
+  deliveryStatuses as deliveryTexts,
+  endpointStatuses,
+} from '#console/src/messages/en/webhooks.ts';
+import { Tag } from '#console/src/parts/tag.tsx';
+import type { WebhookDelivery, DataEndpoint } from '#client/index.ts';
 
 export function EndpointStatus({ of: { status } }: { of: DataEndpoint }) {
   return <Tag color={status === 'active' ? 'success' : 'danger'}>{endpointStatuses[status]}</Tag>;

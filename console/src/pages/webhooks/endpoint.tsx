@@ -1,17 +1,17 @@
 import { Group } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useParams } from '@tanstack/react-router';
-import { words } from '../../messages/en/words.ts';
-import { endpointPage as text } from '../../messages/en/webhooks.ts';
-import { Loaded } from '../../parts/loaded.tsx';
-import { Page } from '../../parts/page.tsx';
-import { When } from '../../parts/text/time.tsx';
-import { endpointQuery } from '../../queries/data.ts';
+import { words } from '#console/src/messages/en/words.ts';
+import { endpointPage as text } from '#console/src/messages/en/webhooks.ts';
+import { Loaded } from '#console/src/parts/loaded.tsx';
+import { Page } from '#console/src/parts/page.tsx';
+import { When } from '#console/src/parts/text/time.tsx';
+import { endpointQuery } from '#console/src/queries/data.ts';
 import { DeliveryLog } from './delivery-log.tsx';
 import { EndpointActions } from './endpoint-actions.tsx';
 import { EndpointStatus } from './endpoint-status.tsx';
-import { Facts } from '../../parts/data/facts.tsx';
-import { KindBadge } from '../data/kind-badge.tsx';
+import { Facts } from '#console/src/parts/data/facts.tsx';
+import { KindBadge } from '#console/src/pages/data/kind-badge.tsx';
 
 /** An endpoint: its subscribed events and its deliveries. */
 export function EndpointPage() {

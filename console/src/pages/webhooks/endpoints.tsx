@@ -2,21 +2,21 @@ import { Button, Table, Text } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { IconPlus } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
-import type { DataEndpoint } from '../../../../client/index.ts';
-import { words } from '../../messages/en/words.ts';
-import { endpoints as text } from '../../messages/en/webhooks.ts';
-import { Empty } from '../../parts/empty.tsx';
-import { UserText } from '../../parts/text/user-text.tsx';
-import { Loaded } from '../../parts/loaded.tsx';
-import { Page } from '../../parts/page.tsx';
-import { When } from '../../parts/text/time.tsx';
-import { endpointsQuery } from '../../queries/data.ts';
-import { useMay } from '../../queries/identity.ts';
+import type { DataEndpoint } from '#client/index.ts';
+import { words } from '#console/src/messages/en/words.ts';
+import { endpoints as text } from '#console/src/messages/en/webhooks.ts';
+import { Empty } from '#console/src/parts/empty.tsx';
+import { UserText } from '#console/src/parts/text/user-text.tsx';
+import { Loaded } from '#console/src/parts/loaded.tsx';
+import { Page } from '#console/src/parts/page.tsx';
+import { When } from '#console/src/parts/text/time.tsx';
+import { endpointsQuery } from '#console/src/queries/data.ts';
+import { useMay } from '#console/src/queries/identity.ts';
 import { EndpointForm } from './endpoint-form.tsx';
 import { EndpointStatus } from './endpoint-status.tsx';
-import { KindBadge } from '../data/kind-badge.tsx';
-import { TextLink } from '../../parts/links.tsx';
-import { RowTable } from '../../parts/data/row-table.tsx';
+import { KindBadge } from '#console/src/pages/data/kind-badge.tsx';
+import { TextLink } from '#console/src/parts/links.tsx';
+import { RowTable } from '#console/src/parts/data/row-table.tsx';
 
 /** The webhook endpoints of the workspace. */
 export function EndpointsPage() {

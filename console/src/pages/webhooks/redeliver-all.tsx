@@ -1,14 +1,14 @@
 import { Button, Modal, Select, Text } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { useState } from 'react';
-import type { Redelivered } from '../../../../client/index.ts';
-import { api } from '../../api.ts';
-import { redeliverAll as text } from '../../messages/en/webhooks.ts';
-import { useAction } from '../../parts/forms/action.ts';
-import { confirm } from '../../parts/forms/confirm.tsx';
-import { Form } from '../../parts/forms/form.tsx';
-import { usePeriod } from '../../parts/forms/period.tsx';
-import { endpointsKey } from '../../queries/data.ts';
+import type { Redelivered } from '#client/index.ts';
+import { api } from '#console/src/api.ts';
+import { redeliverAll as text } from '#console/src/messages/en/webhooks.ts';
+import { useAction } from '#console/src/parts/forms/action.ts';
+import { confirm } from '#console/src/parts/forms/confirm.tsx';
+import { Form } from '#console/src/parts/forms/form.tsx';
+import { usePeriod } from '#console/src/parts/forms/period.tsx';
+import { endpointsKey } from '#console/src/queries/data.ts';
 
 /** Deliveries are kept for 30 days; one more day includes all of them. */
 const KEPT_MS = 31 * 86_400_000;

@@ -1,13 +1,13 @@
 import { Modal, SegmentedControl, Text } from '@mantine/core';
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
-import type { Graph } from '../../../../client/index.ts';
-import { api } from '../../api.ts';
-import { createWorkflow as text } from '../../messages/en/workflows/workflow-list.ts';
-import { useAction } from '../../parts/forms/action.ts';
-import { Form } from '../../parts/forms/form.tsx';
-import { workflowsKey } from '../../queries/workflows.ts';
-import { JsonField } from '../../parts/forms/json-field.tsx';
+import type { Graph } from '#client/index.ts';
+import { api } from '#console/src/api.ts';
+import { createWorkflow as text } from '#console/src/messages/en/workflows/workflow-list.ts';
+import { useAction } from '#console/src/parts/forms/action.ts';
+import { Form } from '#console/src/parts/forms/form.tsx';
+import { workflowsKey } from '#console/src/queries/workflows.ts';
+import { JsonField } from '#console/src/parts/forms/json-field.tsx';
 import { aGraph } from './editor/json-panel.tsx';
 import { NameFields } from './name-fields.tsx';
 

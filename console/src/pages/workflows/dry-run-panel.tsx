@@ -1,14 +1,14 @@
 import { Alert, Box, Stack, Text } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { useQuery } from '@tanstack/react-query';
-import type { DryRun, JsonObject, Workflow } from '../../../../client/index.ts';
-import { words } from '../../messages/en/words.ts';
-import { dryRun } from '../../messages/en/workflows/dry-run.ts';
-import { Facts } from '../../parts/data/facts.tsx';
-import { describeError } from '../../parts/text/describe-error.ts';
-import { durationText } from '../../parts/text/duration.ts';
-import { countText, dollarsText } from '../../parts/text/numbers.ts';
-import { dryRunQuery } from '../../queries/dry-runs.ts';
+import type { DryRun, JsonObject, Workflow } from '#client/index.ts';
+import { words } from '#console/src/messages/en/words.ts';
+import { dryRun } from '#console/src/messages/en/workflows/dry-run.ts';
+import { Facts } from '#console/src/parts/data/facts.tsx';
+import { describeError } from '#console/src/parts/text/describe-error.ts';
+import { durationText } from '#console/src/parts/text/duration.ts';
+import { countText, dollarsText } from '#console/src/parts/text/numbers.ts';
+import { dryRunQuery } from '#console/src/queries/dry-runs.ts';
 
 const PAUSE_MS = 400;
 /** How many nodes, hosts or approvers a sentence names. */

@@ -1,10 +1,10 @@
 import { Button, Stack, Text } from '@mantine/core';
 import { useState } from 'react';
-import type { Graph, JsonObject } from '../../../../client/index.ts';
-import { inputPanel as text } from '../../messages/en/workflows/workflow.ts';
-import { anObject, JsonField } from '../../parts/forms/json-field.tsx';
-import { fieldsOfSchema, startOfSchema } from '../../parts/forms/schema-fields.ts';
-import { SchemaForm } from '../../parts/forms/schema-form.tsx';
+import type { Graph, JsonObject } from '#client/index.ts';
+import { inputPanel as text } from '#console/src/messages/en/workflows/workflow.ts';
+import { anObject, JsonField } from '#console/src/parts/forms/json-field.tsx';
+import { fieldsOfSchema, startOfSchema } from '#console/src/parts/forms/schema-fields.ts';
+import { SchemaForm } from '#console/src/parts/forms/schema-form.tsx';
 import { useChecker } from './mistakes/use-mistakes.ts';
 
 interface InputPanelProps {

@@ -1,5 +1,5 @@
 import { Textarea, TextInput } from '@mantine/core';
-import { words } from '../../messages/en/words.ts';
+import { words } from '#console/src/messages/en/words.ts';
 
 /** The name and description of a workflow or template. */
 export function NameFields({

@@ -1,17 +1,17 @@
 import { Modal } from '@mantine/core';
 import { useState } from 'react';
-import type { JsonObject, Run, Workflow } from '../../../../client/index.ts';
-import { api } from '../../api.ts';
-import { words } from '../../messages/en/words.ts';
-import { runDialog as text } from '../../messages/en/workflows/workflow.ts';
-import { useAction } from '../../parts/forms/action.ts';
-import { Form } from '../../parts/forms/form.tsx';
-import { describeError } from '../../parts/text/describe-error.ts';
-import { runsKey } from '../../queries/runs.ts';
-import { workflowsKey } from '../../queries/workflows.ts';
+import type { JsonObject, Run, Workflow } from '#client/index.ts';
+import { api } from '#console/src/api.ts';
+import { words } from '#console/src/messages/en/words.ts';
+import { runDialog as text } from '#console/src/messages/en/workflows/workflow.ts';
+import { useAction } from '#console/src/parts/forms/action.ts';
+import { Form } from '#console/src/parts/forms/form.tsx';
+import { describeError } from '#console/src/parts/text/describe-error.ts';
+import { runsKey } from '#console/src/queries/runs.ts';
+import { workflowsKey } from '#console/src/queries/workflows.ts';
 import { DryRunPanel } from './dry-run-panel.tsx';
 import { RunInput, useSuggestedInput } from './run-input.tsx';
-import { useOpenRun } from '../../parts/open-run.ts';
+import { useOpenRun } from '#console/src/parts/open-run.ts';
 
 /** Asks for the input of a run, starts the run and opens it. */
 export function RunDialog({

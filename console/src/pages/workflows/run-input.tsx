@@ -1,11 +1,11 @@
 import { Text } from '@mantine/core';
 import { useMemo } from 'react';
-import type { JsonObject, Workflow } from '../../../../client/index.ts';
-import { runInput as text } from '../../messages/en/workflows/workflow.ts';
-import { JsonField } from '../../parts/forms/json-field.tsx';
-import { startOfSchema } from '../../parts/forms/schema-fields.ts';
-import { SchemaForm } from '../../parts/forms/schema-form.tsx';
-import { isRecord } from '../../parts/data/record.ts';
+import type { JsonObject, Workflow } from '#client/index.ts';
+import { runInput as text } from '#console/src/messages/en/workflows/workflow.ts';
+import { JsonField } from '#console/src/parts/forms/json-field.tsx';
+import { startOfSchema } from '#console/src/parts/forms/schema-fields.ts';
+import { SchemaForm } from '#console/src/parts/forms/schema-form.tsx';
+import { isRecord } from '#console/src/parts/data/record.ts';
 import { useChecker } from './mistakes/use-mistakes.ts';
 
 /** The defaults of the input's schema; without a schema, the keys that the graph reads and no node sets. */

@@ -1,21 +1,21 @@
 import { Table } from '@mantine/core';
 import { useInfiniteQuery } from '@tanstack/react-query';
-import type { RunSummary, Workflow } from '../../../../client/index.ts';
-import { words } from '../../messages/en/words.ts';
-import { triggers } from '../../messages/en/parts/values.ts';
-import { runsTab as text } from '../../messages/en/workflows/workflow.ts';
-import { Empty } from '../../parts/empty.tsx';
-import { TextLink } from '../../parts/links.tsx';
-import { Loaded } from '../../parts/loaded.tsx';
-import { LoadMore } from '../../parts/data/load-more.tsx';
-import { dollarsText } from '../../parts/text/numbers.ts';
-import { Section } from '../../parts/page.tsx';
-import { RehearsalTag } from '../../parts/rehearsal-tag.tsx';
-import { StateBadge } from '../../parts/state-badge.tsx';
-import { durationText } from '../../parts/text/duration.ts';
-import { When } from '../../parts/text/time.tsx';
-import { runsQuery } from '../../queries/runs.ts';
-import { NO_SELECTION } from '../../parts/open-run.ts';
+import type { RunSummary, Workflow } from '#client/index.ts';
+import { words } from '#console/src/messages/en/words.ts';
+import { triggers } from '#console/src/messages/en/parts/values.ts';
+import { runsTab as text } from '#console/src/messages/en/workflows/workflow.ts';
+import { Empty } from '#console/src/parts/empty.tsx';
+import { TextLink } from '#console/src/parts/links.tsx';
+import { Loaded } from '#console/src/parts/loaded.tsx';
+import { LoadMore } from '#console/src/parts/data/load-more.tsx';
+import { dollarsText } from '#console/src/parts/text/numbers.ts';
+import { Section } from '#console/src/parts/page.tsx';
+import { RehearsalTag } from '#console/src/parts/rehearsal-tag.tsx';
+import { StateBadge } from '#console/src/parts/state-badge.tsx';
+import { durationText } from '#console/src/parts/text/duration.ts';
+import { When } from '#console/src/parts/text/time.tsx';
+import { runsQuery } from '#console/src/queries/runs.ts';
+import { NO_SELECTION } from '#console/src/parts/open-run.ts';
 
 const READ_EVERY_MS = 5_000;
 

@@ -2,12 +2,12 @@ import { Button, Modal } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
-import type { JsonObject, Workflow } from '../../../../client/index.ts';
-import { api } from '../../api.ts';
-import { saveTemplate as text } from '../../messages/en/workflows/workflow.ts';
-import { useAction } from '../../parts/forms/action.ts';
-import { Form } from '../../parts/forms/form.tsx';
-import { templatesQuery } from '../../queries/templates.ts';
+import type { JsonObject, Workflow } from '#client/index.ts';
+import { api } from '#console/src/api.ts';
+import { saveTemplate as text } from '#console/src/messages/en/workflows/workflow.ts';
+import { useAction } from '#console/src/parts/forms/action.ts';
+import { Form } from '#console/src/parts/forms/form.tsx';
+import { templatesQuery } from '#console/src/queries/templates.ts';
 import { RunInput, useSuggestedInput } from './run-input.tsx';
 import { NameFields } from './name-fields.tsx';
 

@@ -3,19 +3,22 @@ import { IconPlus, IconSearch } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
-import type { Workflow } from '../../../../client/index.ts';
-import { words } from '../../messages/en/words.ts';
-import { workflowList as text, workflowStates } from '../../messages/en/workflows/workflow-list.ts';
-import { Empty } from '../../parts/empty.tsx';
-import { UserText } from '../../parts/text/user-text.tsx';
-import { ButtonLink, TextLink } from '../../parts/links.tsx';
-import { Loaded } from '../../parts/loaded.tsx';
-import { countText, dollarsText, percentText } from '../../parts/text/numbers.ts';
-import { Page } from '../../parts/page.tsx';
-import { durationText } from '../../parts/text/duration.ts';
-import { When } from '../../parts/text/time.tsx';
-import { useMay } from '../../queries/identity.ts';
-import { workflowsQuery } from '../../queries/workflows.ts';
+import type { Workflow } from '#client/index.ts';
+import { words } from '#console/src/messages/en/words.ts';
+import {
+  workflowList as text,
+  workflowStates,
+} from '#console/src/messages/en/workflows/workflow-list.ts';
+import { Empty } from '#console/src/parts/empty.tsx';
+import { UserText } from '#console/src/parts/text/user-text.tsx';
+import { ButtonLink, TextLink } from '#console/src/parts/links.tsx';
+import { Loaded } from '#console/src/parts/loaded.tsx';
+import { countText, dollarsText, percentText } from '#console/src/parts/text/numbers.ts';
+import { Page } from '#console/src/parts/page.tsx';
+import { durationText } from '#console/src/parts/text/duration.ts';
+import { When } from '#console/src/parts/text/time.tsx';
+import { useMay } from '#console/src/queries/identity.ts';
+import { workflowsQuery } from '#console/src/queries/workflows.ts';
 import { CreateWorkflow } from './create-workflow.tsx';
 
 const READ_EVERY_MS = 10_000;

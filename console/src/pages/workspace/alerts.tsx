@@ -1,14 +1,18 @@
 import { Button, Card, Group, SimpleGrid, Stack, Text, Title } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
-import type { AlertChannel } from '../../../../client/index.ts';
-import { api } from '../../api.ts';
-import { alerts as text, channelNames, eventTexts } from '../../messages/en/workspace/alerts.ts';
-import { useAction } from '../../parts/forms/action.ts';
-import { Loaded } from '../../parts/loaded.tsx';
-import { Section } from '../../parts/page.tsx';
-import { Tag } from '../../parts/tag.tsx';
-import { alertsQuery } from '../../queries/alerts.ts';
-import { useMay } from '../../queries/identity.ts';
+import type { AlertChannel } from '#client/index.ts';
+import { api } from '#console/src/api.ts';
+import {
+  alerts as text,
+  channelNames,
+  eventTexts,
+} from '#console/src/messages/en/workspace/alerts.ts';
+import { useAction } from '#console/src/parts/forms/action.ts';
+import { Loaded } from '#console/src/parts/loaded.tsx';
+import { Section } from '#console/src/parts/page.tsx';
+import { Tag } from '#console/src/parts/tag.tsx';
+import { alertsQuery } from '#console/src/queries/alerts.ts';
+import { useMay } from '#console/src/queries/identity.ts';
 
 /** Alerts about runs that need a person. The operator of the service configures the channels. */
 export function Alerts() {

@@ -8,8 +8,8 @@ import {
   Text,
   TextInput,
 } from '@mantine/core';
-import { words } from '../../messages/en/words.ts';
-import { headerFields as text } from '../../messages/en/workspace/tools.ts';
+import { words } from '#console/src/messages/en/words.ts';
+import { headerFields as text } from '#console/src/messages/en/workspace/tools.ts';
 import { type HeaderDraft, newHeader } from './tool-draft.ts';
 
 /** Headers of a tool. Encrypted values are never shown; they are kept until replaced. */

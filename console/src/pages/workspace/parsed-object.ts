@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../../../client/index.ts';
+import type { JsonObject } from '#client/index.ts';
 
 /** Parses a text as a JSON object, or returns the problem. */
 export function parsedObject(

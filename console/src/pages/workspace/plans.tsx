@@ -1,17 +1,17 @@
 import { Button, Table, Text } from '@mantine/core';
-import type { Workspace } from '../../../../client/index.ts';
-import { api } from '../../api.ts';
-import { planTexts } from '../../messages/en/parts/plans.ts';
-import { plans as text } from '../../messages/en/workspace/plans.ts';
-import { useAction } from '../../parts/forms/action.ts';
-import { confirm } from '../../parts/forms/confirm.tsx';
-import { countText } from '../../parts/text/numbers.ts';
-import { Section } from '../../parts/page.tsx';
-import { RowTable } from '../../parts/data/row-table.tsx';
-import { Tag } from '../../parts/tag.tsx';
-import { useMay } from '../../queries/identity.ts';
-import { usageQuery, workspaceQuery } from '../../queries/workspace.ts';
-import { type PlanName, planNames, plans } from '../../../../shared/plans.ts';
+import type { Workspace } from '#client/index.ts';
+import { api } from '#console/src/api.ts';
+import { planTexts } from '#console/src/messages/en/parts/plans.ts';
+import { plans as text } from '#console/src/messages/en/workspace/plans.ts';
+import { useAction } from '#console/src/parts/forms/action.ts';
+import { confirm } from '#console/src/parts/forms/confirm.tsx';
+import { countText } from '#console/src/parts/text/numbers.ts';
+import { Section } from '#console/src/parts/page.tsx';
+import { RowTable } from '#console/src/parts/data/row-table.tsx';
+import { Tag } from '#console/src/parts/tag.tsx';
+import { useMay } from '#console/src/queries/identity.ts';
+import { usageQuery, workspaceQuery } from '#console/src/queries/workspace.ts';
+import { type PlanName, planNames, plans } from '#shared/plans.ts';
 
 const numbers = true;
 

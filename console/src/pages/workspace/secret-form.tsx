@@ -1,12 +1,12 @@
 import { PasswordInput, TagsInput, TextInput } from '@mantine/core';
 import { useState } from 'react';
-import type { Secret } from '../../../../client/index.ts';
-import { api } from '../../api.ts';
-import { words } from '../../messages/en/words.ts';
-import { secretForm as text } from '../../messages/en/workspace/secrets.ts';
-import { Edited, type Editing, useEdit } from '../../parts/forms/edited.tsx';
-import { Form } from '../../parts/forms/form.tsx';
-import { secretsKey } from '../../queries/secrets.ts';
+import type { Secret } from '#client/index.ts';
+import { api } from '#console/src/api.ts';
+import { words } from '#console/src/messages/en/words.ts';
+import { secretForm as text } from '#console/src/messages/en/workspace/secrets.ts';
+import { Edited, type Editing, useEdit } from '#console/src/parts/forms/edited.tsx';
+import { Form } from '#console/src/parts/forms/form.tsx';
+import { secretsKey } from '#console/src/queries/secrets.ts';
 
 /** No secret has its value when it is read. The one that a person has entered survives a reload of the form. */
 type EnteredSecret = Secret & { value?: string };

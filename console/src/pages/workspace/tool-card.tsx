@@ -1,20 +1,20 @@
 import { Button, Card, Code, Collapse, Group, Stack, Text, Title } from '@mantine/core';
 import { useState } from 'react';
-import type { CustomTool } from '../../../../client/index.ts';
-import { api } from '../../api.ts';
-import { words } from '../../messages/en/words.ts';
-import { toolCard as text } from '../../messages/en/workspace/tools.ts';
-import { Message } from '../../messages/message.tsx';
-import { useAction } from '../../parts/forms/action.ts';
-import { confirm } from '../../parts/forms/confirm.tsx';
-import { Copy } from '../../parts/code/copy.tsx';
-import { UserText } from '../../parts/text/user-text.tsx';
-import { JsonView } from '../../parts/code/json-view.tsx';
-import { countText } from '../../parts/text/numbers.ts';
-import { Tag } from '../../parts/tag.tsx';
-import { When } from '../../parts/text/time.tsx';
-import { useMay } from '../../queries/identity.ts';
-import { toolsKey } from '../../queries/tools.ts';
+import type { CustomTool } from '#client/index.ts';
+import { api } from '#console/src/api.ts';
+import { words } from '#console/src/messages/en/words.ts';
+import { toolCard as text } from '#console/src/messages/en/workspace/tools.ts';
+import { Message } from '#console/src/messages/message.tsx';
+import { useAction } from '#console/src/parts/forms/action.ts';
+import { confirm } from '#console/src/parts/forms/confirm.tsx';
+import { Copy } from '#console/src/parts/code/copy.tsx';
+import { UserText } from '#console/src/parts/text/user-text.tsx';
+import { JsonView } from '#console/src/parts/code/json-view.tsx';
+import { countText } from '#console/src/parts/text/numbers.ts';
+import { Tag } from '#console/src/parts/tag.tsx';
+import { When } from '#console/src/parts/text/time.tsx';
+import { useMay } from '#console/src/queries/identity.ts';
+import { toolsKey } from '#console/src/queries/tools.ts';
 import { ToolTrial } from './tool-trial.tsx';
 
 /** One tool: its endpoint, its settings and its actions. */

@@ -1,5 +1,5 @@
-import type { BodyOf, CustomTool } from '../../../../client/index.ts';
-import { toolProblems as texts } from '../../messages/en/workspace/tools.ts';
+import type { BodyOf, CustomTool } from '#client/index.ts';
+import { toolProblems as texts } from '#console/src/messages/en/workspace/tools.ts';
 import { parsedObject } from './parsed-object.ts';
 
 /** A tool as edited in the form. */

@@ -1,13 +1,13 @@
 import { Group, NativeSelect, NumberInput, Textarea, TextInput } from '@mantine/core';
 import { useState } from 'react';
-import type { CustomTool } from '../../../../client/index.ts';
-import { api } from '../../api.ts';
-import { words } from '../../messages/en/words.ts';
-import { toolForm as text, toolKinds } from '../../messages/en/workspace/tools.ts';
-import { Edited, type Editing, useEdit } from '../../parts/forms/edited.tsx';
-import { CodeEditor } from '../../parts/code/code-editor.tsx';
-import { Form } from '../../parts/forms/form.tsx';
-import { toolsKey } from '../../queries/tools.ts';
+import type { CustomTool } from '#client/index.ts';
+import { api } from '#console/src/api.ts';
+import { words } from '#console/src/messages/en/words.ts';
+import { toolForm as text, toolKinds } from '#console/src/messages/en/workspace/tools.ts';
+import { Edited, type Editing, useEdit } from '#console/src/parts/forms/edited.tsx';
+import { CodeEditor } from '#console/src/parts/code/code-editor.tsx';
+import { Form } from '#console/src/parts/forms/form.tsx';
+import { toolsKey } from '#console/src/queries/tools.ts';
 import { HeaderFields } from './header-fields.tsx';
 import { draftOf, methods, toolOf, type ToolDraft, toolProblems } from './tool-draft.ts';
 

@@ -1,14 +1,14 @@
 import { Alert, Stack, Text } from '@mantine/core';
 import { useState } from 'react';
-import type { CustomTool, JsonObject, ToolTest } from '../../../../client/index.ts';
-import { api } from '../../api.ts';
-import { toolTrial as texts } from '../../messages/en/workspace/tools.ts';
-import { useAction } from '../../parts/forms/action.ts';
-import { CodeEditor } from '../../parts/code/code-editor.tsx';
-import { UserText } from '../../parts/text/user-text.tsx';
-import { Form } from '../../parts/forms/form.tsx';
-import { JsonView } from '../../parts/code/json-view.tsx';
-import { durationText } from '../../parts/text/duration.ts';
+import type { CustomTool, JsonObject, ToolTest } from '#client/index.ts';
+import { api } from '#console/src/api.ts';
+import { toolTrial as texts } from '#console/src/messages/en/workspace/tools.ts';
+import { useAction } from '#console/src/parts/forms/action.ts';
+import { CodeEditor } from '#console/src/parts/code/code-editor.tsx';
+import { UserText } from '#console/src/parts/text/user-text.tsx';
+import { Form } from '#console/src/parts/forms/form.tsx';
+import { JsonView } from '#console/src/parts/code/json-view.tsx';
+import { durationText } from '#console/src/parts/text/duration.ts';
 import { parsedObject } from './parsed-object.ts';
 
 /** A tool has 25 seconds to respond to a test. */

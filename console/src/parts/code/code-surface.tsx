@@ -4,7 +4,7 @@ import { Compartment, EditorState, type Extension } from '@codemirror/state';
 import { EditorView } from '@codemirror/view';
 import { useComputedColorScheme } from '@mantine/core';
 import { useEffect, useRef, useState } from 'react';
-import { styleNonce } from '../../document.ts';
+import { styleNonce } from '#console/src/document.ts';
 import { darkCodeColours } from './code-colours.ts';
 import { codeLook } from './code-look.ts';
 import { type Completable, completion } from './completion.ts';

@@ -8,7 +8,7 @@ import {
 import { syntaxTree } from '@codemirror/language';
 import { Prec, type Extension } from '@codemirror/state';
 import { type EditorView, keymap } from '@codemirror/view';
-import { shortValues as texts } from '../../messages/en/parts/code.ts';
+import { shortValues as texts } from '#console/src/messages/en/parts/code.ts';
 import { shortValue } from './short-value.ts';
 
 /** A name that a text can read. */

@@ -1,8 +1,8 @@
 import { Box, Button, Code, Group, Text } from '@mantine/core';
 import { useMemo, useState } from 'react';
-import { words } from '../../messages/en/words.ts';
-import { code } from '../../messages/en/parts/code.ts';
-import { countText } from '../text/numbers.ts';
+import { words } from '#console/src/messages/en/words.ts';
+import { code } from '#console/src/messages/en/parts/code.ts';
+import { countText } from '#console/src/parts/text/numbers.ts';
 import { Copy } from './copy.tsx';
 
 /** Longer text is drawn only on request, so that the page stays fast for any tool output. */

@@ -1,5 +1,5 @@
-import { shortValues as texts } from '../../messages/en/parts/code.ts';
-import { countText } from '../text/numbers.ts';
+import { shortValues as texts } from '#console/src/messages/en/parts/code.ts';
+import { countText } from '#console/src/parts/text/numbers.ts';
 
 const SHOWN_CHARACTERS = 40;
 

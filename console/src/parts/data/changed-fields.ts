@@ -1,5 +1,5 @@
-import { canonicalJson } from '../../../../shared/graph/diff.ts';
-import type { Json } from '../../../../shared/json.ts';
+import { canonicalJson } from '#shared/graph/diff.ts';
+import type { Json } from '#shared/json.ts';
 
 /** A field that two objects do not share; undefined where an object does not have it. */
 export interface ChangedField {

@@ -1,6 +1,6 @@
 import { Text, VisuallyHidden } from '@mantine/core';
 import type { ReactNode } from 'react';
-import { changedValue as text } from '../../messages/en/parts/data.ts';
+import { changedValue as text } from '#console/src/messages/en/parts/data.ts';
 
 /** Old and new side by side, distinguished by more than color. */
 export function ChangedValue({ before, after }: { before: ReactNode; after: ReactNode }) {

@@ -1,7 +1,7 @@
 import '@mantine/charts/styles.css';
 import { BarChart } from '@mantine/charts';
 import { Box } from '@mantine/core';
-import { dayBars as text } from '../../messages/en/parts/data.ts';
+import { dayBars as text } from '#console/src/messages/en/parts/data.ts';
 import type { DayRow, DaySeries } from './day-bars.tsx';
 
 /** The chart, loaded on demand. */

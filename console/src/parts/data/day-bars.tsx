@@ -1,7 +1,7 @@
 import { Button, Skeleton, Stack, Table } from '@mantine/core';
 import { lazy, Suspense, useState } from 'react';
-import { dayBars as text } from '../../messages/en/parts/data.ts';
-import { pageAtRest } from '../at-rest.ts';
+import { dayBars as text } from '#console/src/messages/en/parts/data.ts';
+import { pageAtRest } from '#console/src/parts/at-rest.ts';
 
 // The chart library is half as large as all other scripts, so the page is drawn first.
 const DayBarsChart = lazy(async () => {

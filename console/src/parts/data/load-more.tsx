@@ -1,6 +1,6 @@
 import { Button, Center } from '@mantine/core';
 import type { UseInfiniteQueryResult } from '@tanstack/react-query';
-import { page as text } from '../../messages/en/parts/page.ts';
+import { page as text } from '#console/src/messages/en/parts/page.ts';
 
 /** Loads the next page of a list. Hidden after the last page. */
 export function LoadMore({

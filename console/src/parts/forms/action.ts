@@ -1,8 +1,8 @@
 import { notifications } from '@mantine/notifications';
 import { type QueryKey, useMutation, useQueryClient } from '@tanstack/react-query';
-import { ApiError } from '../../../../client/index.ts';
-import { action as text } from '../../messages/en/forms.ts';
-import { describeError } from '../text/describe-error.ts';
+import { ApiError } from '#client/index.ts';
+import { action as text } from '#console/src/messages/en/forms.ts';
+import { describeError } from '#console/src/parts/text/describe-error.ts';
 
 export interface ActionOptions<Input, Answer> {
   /** Keys of the queries to invalidate. */

@@ -1,11 +1,11 @@
 import { Box, Button, Stack, Text } from '@mantine/core';
-import type { Gate, JsonObject } from '../../../../client/index.ts';
-import { argumentsField as texts } from '../../messages/en/gates.ts';
-import { Message } from '../../messages/message.tsx';
-import { exactJson } from '../code/exact-json.ts';
-import { changedFields } from '../data/changed-fields.ts';
-import { ChangedValue } from '../data/changed-value.tsx';
-import { UserText } from '../text/user-text.tsx';
+import type { Gate, JsonObject } from '#client/index.ts';
+import { argumentsField as texts } from '#console/src/messages/en/gates.ts';
+import { Message } from '#console/src/messages/message.tsx';
+import { exactJson } from '#console/src/parts/code/exact-json.ts';
+import { changedFields } from '#console/src/parts/data/changed-fields.ts';
+import { ChangedValue } from '#console/src/parts/data/changed-value.tsx';
+import { UserText } from '#console/src/parts/text/user-text.tsx';
 import { SchemaForm } from './schema-form.tsx';
 
 /** Edits the arguments of a tool call in a form by the schema of the tool, and shows what differs from the call. */

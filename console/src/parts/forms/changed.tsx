@@ -1,8 +1,8 @@
 import { Alert, Button, Group, List, Stack, Text } from '@mantine/core';
-import { action, changed as texts } from '../../messages/en/forms.ts';
-import { ChangedValue } from '../data/changed-value.tsx';
-import { sentenceCase } from '../text/sentence-case.ts';
-import { UserText } from '../text/user-text.tsx';
+import { action, changed as texts } from '#console/src/messages/en/forms.ts';
+import { ChangedValue } from '#console/src/parts/data/changed-value.tsx';
+import { sentenceCase } from '#console/src/parts/text/sentence-case.ts';
+import { UserText } from '#console/src/parts/text/user-text.tsx';
 import type { ChangedMeanwhile } from './edited.tsx';
 
 /** Characters of a value that are shown. */

@@ -1,7 +1,7 @@
 import { Text } from '@mantine/core';
 import { modals } from '@mantine/modals';
 import type { ReactNode } from 'react';
-import { words } from '../../messages/en/words.ts';
+import { words } from '#console/src/messages/en/words.ts';
 
 /** Asks for a confirmation of an irreversible action. Says what will happen, and names the action on its button. */
 export function confirm({

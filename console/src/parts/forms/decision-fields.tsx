@@ -1,8 +1,8 @@
 import { Button, Textarea } from '@mantine/core';
-import type { Gate, PendingGate } from '../../../../client/index.ts';
-import { words } from '../../messages/en/words.ts';
-import { decisionFields as texts } from '../../messages/en/gates.ts';
-import { CodeEditor } from '../code/code-editor.tsx';
+import type { Gate, PendingGate } from '#client/index.ts';
+import { words } from '#console/src/messages/en/words.ts';
+import { decisionFields as texts } from '#console/src/messages/en/gates.ts';
+import { CodeEditor } from '#console/src/parts/code/code-editor.tsx';
 import { ArgumentsField } from './arguments-field.tsx';
 import { SchemaForm } from './schema-form.tsx';
 import type { DecisionState } from './use-decision.ts';

@@ -1,7 +1,7 @@
 import { Fragment, type ReactNode, useEffect, useState } from 'react';
-import { isRecord } from '../data/record.ts';
-import { type ChangedField, changedFields } from '../data/changed-fields.ts';
-import { type Tagged, tagged } from '../../queries/tagged.ts';
+import { isRecord } from '#console/src/parts/data/record.ts';
+import { type ChangedField, changedFields } from '#console/src/parts/data/changed-fields.ts';
+import { type Tagged, tagged } from '#console/src/queries/tagged.ts';
 import { type ActionOptions, isStale, useAction } from './action.ts';
 
 /** A record that a form edits. */

@@ -1,7 +1,7 @@
 import { Button, Group, Stack } from '@mantine/core';
 import type { ReactNode, SubmitEvent } from 'react';
-import { words } from '../../messages/en/words.ts';
-import { Failure } from '../failure.tsx';
+import { words } from '#console/src/messages/en/words.ts';
+import { Failure } from '#console/src/parts/failure.tsx';
 import { Changed } from './changed.tsx';
 import type { ChangedMeanwhile } from './edited.tsx';
 

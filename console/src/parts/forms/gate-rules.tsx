@@ -1,13 +1,13 @@
 import { Stack, Text } from '@mantine/core';
-import type { PendingGate, Step } from '../../../../client/index.ts';
-import { decision as decisionText, gateRules as text } from '../../messages/en/gates.ts';
-import { roleNamesInText } from '../../messages/en/parts/roles.ts';
-import { Message } from '../../messages/message.tsx';
-import { durationText } from '../text/duration.ts';
-import { useMoment } from '../text/now.ts';
-import { countText } from '../text/numbers.ts';
-import { UserText } from '../text/user-text.tsx';
-import { When } from '../text/time.tsx';
+import type { PendingGate, Step } from '#client/index.ts';
+import { decision as decisionText, gateRules as text } from '#console/src/messages/en/gates.ts';
+import { roleNamesInText } from '#console/src/messages/en/parts/roles.ts';
+import { Message } from '#console/src/messages/message.tsx';
+import { durationText } from '#console/src/parts/text/duration.ts';
+import { useMoment } from '#console/src/parts/text/now.ts';
+import { countText } from '#console/src/parts/text/numbers.ts';
+import { UserText } from '#console/src/parts/text/user-text.tsx';
+import { When } from '#console/src/parts/text/time.tsx';
 
 type GateDecision = NonNullable<PendingGate['decisions']>[number];
 type StepDecision = NonNullable<Step['decision']>;

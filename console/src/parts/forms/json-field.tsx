@@ -1,8 +1,8 @@
-import { jsonMistakes } from '../../messages/en/parts/fields.ts';
-import type { Completable } from '../code/completion.ts';
-import { CodeEditor } from '../code/code-editor.tsx';
+import { jsonMistakes } from '#console/src/messages/en/parts/fields.ts';
+import type { Completable } from '#console/src/parts/code/completion.ts';
+import { CodeEditor } from '#console/src/parts/code/code-editor.tsx';
 import { type Judge, useJsonText } from './json-text.ts';
-import { isRecord } from '../data/record.ts';
+import { isRecord } from '#console/src/parts/data/record.ts';
 
 /** A field for JSON. Invalid JSON is marked and changes nothing. */
 export function JsonField({

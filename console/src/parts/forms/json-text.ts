@@ -1,5 +1,5 @@
 import { useState } from 'react';
-import { jsonMistakes } from '../../messages/en/parts/fields.ts';
+import { jsonMistakes } from '#console/src/messages/en/parts/fields.ts';
 
 /** The error text for a value; undefined if the value is valid. */
 export type Judge = (value: unknown) => string | undefined;

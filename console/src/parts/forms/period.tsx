@@ -1,7 +1,7 @@
 import { TextInput } from '@mantine/core';
 import { type ReactNode, useState } from 'react';
-import { period as text } from '../../messages/en/forms.ts';
-import { localTime } from '../text/times.ts';
+import { period as text } from '#console/src/messages/en/forms.ts';
+import { localTime } from '#console/src/parts/text/times.ts';
 
 const DAY_MS = 86_400_000;
 

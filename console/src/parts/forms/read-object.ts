@@ -1,5 +1,5 @@
-import type { JsonObject } from '../../../../client/index.ts';
-import { jsonMistakes } from '../../messages/en/parts/fields.ts';
+import type { JsonObject } from '#client/index.ts';
+import { jsonMistakes } from '#console/src/messages/en/parts/fields.ts';
 
 /** Parses a text as a JSON object. */
 export function readObject(text: string): { value: JsonObject } | { mistake: string } {

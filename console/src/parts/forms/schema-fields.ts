@@ -1,6 +1,6 @@
-import type { JsonObject } from '../../../../client/index.ts';
-import { schemaForm as texts } from '../../messages/en/parts/fields.ts';
-import { isRecord } from '../data/record.ts';
+import type { JsonObject } from '#client/index.ts';
+import { schemaForm as texts } from '#console/src/messages/en/parts/fields.ts';
+import { isRecord } from '#console/src/parts/data/record.ts';
 
 /** How a property of a JSON Schema is entered. `json` is for all others. */
 type SchemaInput =

@@ -9,11 +9,11 @@ import {
   TextInput,
 } from '@mantine/core';
 import { type ReactNode, useState } from 'react';
-import type { JsonObject } from '../../../../client/index.ts';
-import { words } from '../../messages/en/words.ts';
-import { jsonMistakes, schemaForm as texts } from '../../messages/en/parts/fields.ts';
-import { isRecord } from '../data/record.ts';
-import { UserText } from '../text/user-text.tsx';
+import type { JsonObject } from '#client/index.ts';
+import { words } from '#console/src/messages/en/words.ts';
+import { jsonMistakes, schemaForm as texts } from '#console/src/messages/en/parts/fields.ts';
+import { isRecord } from '#console/src/parts/data/record.ts';
+import { UserText } from '#console/src/parts/text/user-text.tsx';
 import { anObject, JsonField } from './json-field.tsx';
 import { NumberField } from './number-field.tsx';
 import { fieldsOfSchema, problemOfField, type SchemaField } from './schema-fields.ts';

@@ -1,7 +1,7 @@
 import { Alert, Stack, Text } from '@mantine/core';
 import { modals } from '@mantine/modals';
-import { secretOnce as text } from '../../messages/en/parts/fields.ts';
-import { Snippet } from '../code/snippet.tsx';
+import { secretOnce as text } from '#console/src/messages/en/parts/fields.ts';
+import { Snippet } from '#console/src/parts/code/snippet.tsx';
 
 /** Shows a secret that cannot be read again. Only the close button closes it, so that a stray click cannot lose it. */
 export function showSecretOnce({

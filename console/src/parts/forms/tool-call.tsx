@@ -1,11 +1,11 @@
 import { Box, Group, Stack, Text } from '@mantine/core';
 import type { ReactNode } from 'react';
-import type { PendingGate } from '../../../../client/index.ts';
-import { words } from '../../messages/en/words.ts';
-import { toolCall as text } from '../../messages/en/gates.ts';
-import { exactJson } from '../code/exact-json.ts';
-import { JsonView } from '../code/json-view.tsx';
-import { UserText } from '../text/user-text.tsx';
+import type { PendingGate } from '#client/index.ts';
+import { words } from '#console/src/messages/en/words.ts';
+import { toolCall as text } from '#console/src/messages/en/gates.ts';
+import { exactJson } from '#console/src/parts/code/exact-json.ts';
+import { JsonView } from '#console/src/parts/code/json-view.tsx';
+import { UserText } from '#console/src/parts/text/user-text.tsx';
 
 export type PendingToolCall = NonNullable<PendingGate['tool_call']>;
 

@@ -1,10 +1,10 @@
 import { useState } from 'react';
-import { ApiError, type JsonObject } from '../../../../client/index.ts';
-import { api } from '../../api.ts';
-import { runsKey } from '../../queries/runs.ts';
-import { changedFields } from '../data/changed-fields.ts';
-import { type Draft, useDraft } from '../gates/drafts.ts';
-import { decideLater, type WaitingDecision } from '../gates/waiting-decision.ts';
+import { ApiError, type JsonObject } from '#client/index.ts';
+import { api } from '#console/src/api.ts';
+import { runsKey } from '#console/src/queries/runs.ts';
+import { changedFields } from '#console/src/parts/data/changed-fields.ts';
+import { type Draft, useDraft } from '#console/src/parts/gates/drafts.ts';
+import { decideLater, type WaitingDecision } from '#console/src/parts/gates/waiting-decision.ts';
 import { useAction } from './action.ts';
 import type { ChoiceProps } from './decision-form.tsx';
 import { readObject } from './read-object.ts';

@@ -1,7 +1,7 @@
 import { useCallback, useState } from 'react';
-import type { JsonObject, PendingGate } from '../../../../client/index.ts';
-import { useIdentity } from '../../queries/identity.ts';
-import { isRecord } from '../data/record.ts';
+import type { JsonObject, PendingGate } from '#client/index.ts';
+import { useIdentity } from '#console/src/queries/identity.ts';
+import { isRecord } from '#console/src/parts/data/record.ts';
 
 /** What someone has entered at a gate and not sent. */
 export interface Draft {

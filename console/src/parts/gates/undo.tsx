@@ -1,9 +1,9 @@
 import { Button, Group, Paper, Text } from '@mantine/core';
-import { waitingDecision as text } from '../../messages/en/gates.ts';
-import { Message } from '../../messages/message.tsx';
-import { useMoment } from '../text/now.ts';
-import { countText } from '../text/numbers.ts';
-import { UserText } from '../text/user-text.tsx';
+import { waitingDecision as text } from '#console/src/messages/en/gates.ts';
+import { Message } from '#console/src/messages/message.tsx';
+import { useMoment } from '#console/src/parts/text/now.ts';
+import { countText } from '#console/src/parts/text/numbers.ts';
+import { UserText } from '#console/src/parts/text/user-text.tsx';
 import { sendNow, type ShownDecision, undoDecision } from './waiting-decision.ts';
 
 /** A decision that can still be undone: what it is, for how long, and the two buttons. */

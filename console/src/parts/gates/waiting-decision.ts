@@ -1,14 +1,14 @@
 import { notifications } from '@mantine/notifications';
 import { useSyncExternalStore } from 'react';
-import { createClient, type JsonObject } from '../../../../client/index.ts';
-import { api } from '../../api.ts';
-import { apiUrl } from '../../document.ts';
-import { waitingDecision as text } from '../../messages/en/gates.ts';
-import { queryClient } from '../../query-client.ts';
-import { runsKey } from '../../queries/runs.ts';
-import { metricsQuery } from '../../queries/workspace.ts';
-import { sessionToken } from '../../session.ts';
-import { describeError } from '../text/describe-error.ts';
+import { createClient, type JsonObject } from '#client/index.ts';
+import { api } from '#console/src/api.ts';
+import { apiUrl } from '#console/src/document.ts';
+import { waitingDecision as text } from '#console/src/messages/en/gates.ts';
+import { queryClient } from '#console/src/query-client.ts';
+import { runsKey } from '#console/src/queries/runs.ts';
+import { metricsQuery } from '#console/src/queries/workspace.ts';
+import { sessionToken } from '#console/src/session.ts';
+import { describeError } from '#console/src/parts/text/describe-error.ts';
 
 /** How long a decision can be undone before it is sent. */
 const UNDO_MS = 5_000;

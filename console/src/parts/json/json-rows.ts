@@ -1,4 +1,4 @@
-import type { TreeRow } from '../data/tree-keys.ts';
+import type { TreeRow } from '#console/src/parts/data/tree-keys.ts';
 
 /** One line of a JSON tree. */
 export interface JsonRow extends TreeRow {

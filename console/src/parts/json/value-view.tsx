@@ -1,8 +1,8 @@
 import { SegmentedControl, Stack } from '@mantine/core';
 import { type ReactNode, useState } from 'react';
-import { valueView as text } from '../../messages/en/parts/json.ts';
-import { JsonView } from '../code/json-view.tsx';
-import { Markdown, MOST_MARKDOWN } from '../markdown/markdown.tsx';
+import { valueView as text } from '#console/src/messages/en/parts/json.ts';
+import { JsonView } from '#console/src/parts/code/json-view.tsx';
+import { Markdown, MOST_MARKDOWN } from '#console/src/parts/markdown/markdown.tsx';
 import { isContainer } from './json-rows.ts';
 import { JsonTree } from './json-tree.tsx';
 

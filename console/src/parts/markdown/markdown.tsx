@@ -1,7 +1,7 @@
 import './markdown.css';
 import { Anchor, Code } from '@mantine/core';
 import { type ReactNode, useMemo } from 'react';
-import { markdown as texts } from '../../messages/en/parts/json.ts';
+import { markdown as texts } from '#console/src/messages/en/parts/json.ts';
 import { type Block, blocksOf } from './blocks.ts';
 import type { Inline } from './inline.ts';
 

@@ -1,5 +1,5 @@
-import { ApiError, ConnectionError } from '../../../../client/index.ts';
-import { failure as text } from '../../messages/en/parts/page.ts';
+import { ApiError, ConnectionError } from '#client/index.ts';
+import { failure as text } from '#console/src/messages/en/parts/page.ts';
 import { sentenceCase } from './sentence-case.ts';
 
 /** The message of an error for users: the detail of the API's response if there is one. */

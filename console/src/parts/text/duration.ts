@@ -1,5 +1,5 @@
-import { locale } from '../../messages/en/locale.ts';
-import { durations as text } from '../../messages/en/times.ts';
+import { locale } from '#console/src/messages/en/locale.ts';
+import { durations as text } from '#console/src/messages/en/times.ts';
 import { countText } from './numbers.ts';
 
 const SECOND = 1_000;

@@ -1,4 +1,4 @@
-import { locale } from '../../messages/en/locale.ts';
+import { locale } from '#console/src/messages/en/locale.ts';
 
 const whole = new Intl.NumberFormat(locale);
 const inPercent = new Intl.NumberFormat(locale, {

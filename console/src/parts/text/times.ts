@@ -1,5 +1,5 @@
-import { locale } from '../../messages/en/locale.ts';
-import { closeTimes as text } from '../../messages/en/times.ts';
+import { locale } from '#console/src/messages/en/locale.ts';
+import { closeTimes as text } from '#console/src/messages/en/times.ts';
 
 /** Tolerated clock skew of the service ahead of the browser. */
 const AHEAD_MS = 10_000;

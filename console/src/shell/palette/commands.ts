@@ -1,12 +1,12 @@
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate, useRouterState } from '@tanstack/react-router';
-import { palette as text } from '../../messages/en/palette.ts';
-import { statuses } from '../../messages/en/parts/values.ts';
-import { navPages } from '../../nav.ts';
-import { useMay } from '../../queries/identity.ts';
-import { membersQuery } from '../../queries/members.ts';
-import { latestRunsQuery } from '../../queries/runs.ts';
-import { workflowsQuery } from '../../queries/workflows.ts';
+import { palette as text } from '#console/src/messages/en/palette.ts';
+import { statuses } from '#console/src/messages/en/parts/values.ts';
+import { navPages } from '#console/src/nav.ts';
+import { useMay } from '#console/src/queries/identity.ts';
+import { membersQuery } from '#console/src/queries/members.ts';
+import { latestRunsQuery } from '#console/src/queries/runs.ts';
+import { workflowsQuery } from '#console/src/queries/workflows.ts';
 import { scoreOf } from './fuzzy.ts';
 
 export interface Command {

@@ -2,9 +2,9 @@ import { ActionIcon, Tooltip } from '@mantine/core';
 import { IconSearch } from '@tabler/icons-react';
 import { useNavigate } from '@tanstack/react-router';
 import { lazy, Suspense, useState } from 'react';
-import { commandHost as text } from '../../messages/en/shell.ts';
-import { pageKeys } from '../../nav.ts';
-import { useSequences, useShortcuts } from '../../parts/shortcuts.ts';
+import { commandHost as text } from '#console/src/messages/en/shell.ts';
+import { pageKeys } from '#console/src/nav.ts';
+import { useSequences, useShortcuts } from '#console/src/parts/shortcuts.ts';
 import { usePaletteOpened } from './open.ts';
 
 const Palette = lazy(async () => ({ default: (await import('./palette.tsx')).Palette }));

@@ -1,8 +1,8 @@
 import { Group, Kbd, Modal, Stack, Switch, Text, Title } from '@mantine/core';
 import { useRouterState } from '@tanstack/react-router';
-import { shortcutSheet as text } from '../../messages/en/palette.ts';
-import { pageKeys } from '../../nav.ts';
-import { useShortcutsOn } from '../../parts/shortcuts.ts';
+import { shortcutSheet as text } from '#console/src/messages/en/palette.ts';
+import { pageKeys } from '#console/src/nav.ts';
+import { useShortcutsOn } from '#console/src/parts/shortcuts.ts';
 
 interface Shortcut {
   keys: readonly string[];

@@ -1,4 +1,4 @@
-import type { Feed } from '../../../../../client/index.ts';
+import type { Feed } from '#client/index.ts';
 
 /** Texts of the page of feeds. */
 export const feeds = {

@@ -1,4 +1,4 @@
-import type { DataKey } from '../../../../../client/index.ts';
+import type { DataKey } from '#client/index.ts';
 
 /** Texts of the page of data keys. */
 export const dataKeys = {

@@ -1,4 +1,4 @@
-import type { Entity } from '../../../../../client/index.ts';
+import type { Entity } from '#client/index.ts';
 
 /** Texts of the page of changes. */
 export const changes = {

@@ -1,5 +1,5 @@
-import type { Source } from '../../../../../client/index.ts';
-import { plural } from '../../format.ts';
+import type { Source } from '#client/index.ts';
+import { plural } from '#console/src/messages/format.ts';
 
 /** Texts of the list of sources. */
 export const sourceList = {

@@ -1,5 +1,5 @@
-import type { BacktestFinding } from '../../../../../client/index.ts';
-import { plural } from '../../format.ts';
+import type { BacktestFinding } from '#client/index.ts';
+import { plural } from '#console/src/messages/format.ts';
 
 /** Texts of the trial of policies on past runs. */
 export const historyTrial = {

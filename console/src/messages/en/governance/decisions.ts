@@ -1,4 +1,4 @@
-import type { GovernanceEvent } from '../../../../../client/index.ts';
+import type { GovernanceEvent } from '#client/index.ts';
 
 /** Texts of the page of decisions. */
 export const events = {

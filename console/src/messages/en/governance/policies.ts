@@ -1,4 +1,4 @@
-import type { Policies } from '../../../../../client/index.ts';
+import type { Policies } from '#client/index.ts';
 
 /** Texts of the page of policies. */
 export const policies = {

@@ -1,4 +1,4 @@
-import type { Capability } from '../../../../../client/index.ts';
+import type { Capability } from '#client/index.ts';
 
 /** The name of the product, and what it is part of. */
 export const product = {

@@ -1,4 +1,4 @@
-import type { Role } from '../../../../../client/index.ts';
+import type { Role } from '#client/index.ts';
 
 /** Names of the roles, standing alone. */
 export const roleNames = {

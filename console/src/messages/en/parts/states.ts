@@ -1,4 +1,4 @@
-import type { RunStatus, Step } from '../../../../../client/index.ts';
+import type { RunStatus, Step } from '#client/index.ts';
 
 /** The states of runs and steps. */
 export const states = {

@@ -1,4 +1,4 @@
-import type { Run, RunStatus, Step } from '../../../../../client/index.ts';
+import type { Run, RunStatus, Step } from '#client/index.ts';
 
 /** The statuses of runs and steps, within a line of text. `rejected` is a gate. */
 export const statuses = {

@@ -1,4 +1,4 @@
-import { plural } from '../../format.ts';
+import { plural } from '#console/src/messages/format.ts';
 
 /** Texts of the page of the user's own account. */
 export const account = {

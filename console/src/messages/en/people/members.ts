@@ -1,4 +1,4 @@
-import type { Member } from '../../../../../client/index.ts';
+import type { Member } from '#client/index.ts';
 
 /** Names of the status of a member. */
 export const memberStatusNames = {

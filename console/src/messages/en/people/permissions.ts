@@ -1,4 +1,4 @@
-import type { Capability } from '../../../../../client/index.ts';
+import type { Capability } from '#client/index.ts';
 
 /** What each capability allows. */
 export const capabilityTexts = {

@@ -1,4 +1,4 @@
-import type { Role } from '../../../../../client/index.ts';
+import type { Role } from '#client/index.ts';
 
 /** Roles to choose from, fewest capabilities first. */
 export const roleTexts = {

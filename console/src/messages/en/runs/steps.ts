@@ -1,4 +1,4 @@
-import { plural } from '../../format.ts';
+import { plural } from '#console/src/messages/format.ts';
 
 /** The names of steps in lists and sentences. */
 export const stepNames = {

@@ -1,4 +1,4 @@
-import { plural } from '../../format.ts';
+import { plural } from '#console/src/messages/format.ts';
 
 /** What a run and its steps do at a time. */
 export const phaseNames = {

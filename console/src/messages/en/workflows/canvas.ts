@@ -1,5 +1,5 @@
-import type { NodeKind } from '../../../../../shared/contract/graph.ts';
-import { plural } from '../../format.ts';
+import type { NodeKind } from '#shared/contract/graph.ts';
+import { plural } from '#console/src/messages/format.ts';
 
 /** Texts of the drawing of a draft. */
 export const editorCanvas = {

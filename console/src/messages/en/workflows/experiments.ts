@@ -1,5 +1,5 @@
-import type { ComparedRun, ListedExperiment } from '../../../../../client/index.ts';
-import { plural } from '../../format.ts';
+import type { ComparedRun, ListedExperiment } from '#client/index.ts';
+import { plural } from '#console/src/messages/format.ts';
 
 type Change = NonNullable<ComparedRun['diff']>['differences'][number]['change'];
 

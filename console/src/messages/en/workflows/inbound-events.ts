@@ -1,5 +1,5 @@
-import type { EventReplay, ListedInboundEvent } from '../../../../../client/index.ts';
-import { plural } from '../../format.ts';
+import type { EventReplay, ListedInboundEvent } from '#client/index.ts';
+import { plural } from '#console/src/messages/format.ts';
 
 /** Texts of the log of the events that a webhook received. */
 export const eventLog = {

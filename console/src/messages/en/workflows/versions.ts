@@ -1,4 +1,4 @@
-import { plural } from '../../format.ts';
+import { plural } from '#console/src/messages/format.ts';
 
 /** Texts of the versions of a workflow. */
 export const versionsTab = {

@@ -1,4 +1,4 @@
-import type { Workflow } from '../../../../../client/index.ts';
+import type { Workflow } from '#client/index.ts';
 
 /** Texts of the list of workflows. */
 export const workflowList = {

@@ -1,4 +1,4 @@
-import type { AlertChannel } from '../../../../../client/index.ts';
+import type { AlertChannel } from '#client/index.ts';
 
 /** Names of the channels of alerts. */
 export const channelNames = {

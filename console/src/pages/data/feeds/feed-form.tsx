@@ -1,14 +1,14 @@
 import { Accordion, Checkbox, Select, Stack, TagsInput, Textarea, TextInput } from '@mantine/core';
 import { useState } from 'react';
-import type { Feed, FeedDetail } from '../../../../../client/index.ts';
-import { api } from '../../../api.ts';
-import { words } from '../../../messages/en/words.ts';
-import { feedForm as texts } from '../../../messages/en/data/feeds.ts';
-import { Edited, type Editing, useEdit } from '../../../parts/forms/edited.tsx';
-import { CodeEditor } from '../../../parts/code/code-editor.tsx';
-import { feedsKey } from '../../../queries/data.ts';
+import type { Feed, FeedDetail } from '#client/index.ts';
+import { api } from '#console/src/api.ts';
+import { words } from '#console/src/messages/en/words.ts';
+import { feedForm as texts } from '#console/src/messages/en/data/feeds.ts';
+import { Edited, type Editing, useEdit } from '#console/src/parts/forms/edited.tsx';
+import { CodeEditor } from '#console/src/parts/code/code-editor.tsx';
+import { feedsKey } from '#console/src/queries/data.ts';
 import { feedStatuses } from './feed-status.tsx';
-import { FormModal } from '../form-modal.tsx';
+import { FormModal } from '#console/src/pages/data/form-modal.tsx';
 import { draftOf, parseDraft } from './json-draft.ts';
 
 const objectFields = ['specification', 'geography', 'schema'] as const;

@@ -1,8 +1,8 @@
 import { Select } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
-import { feedSelect as text } from '../../../messages/en/data/feeds.ts';
-import { UserText } from '../../../parts/text/user-text.tsx';
-import { feedsQuery } from '../../../queries/data.ts';
+import { feedSelect as text } from '#console/src/messages/en/data/feeds.ts';
+import { UserText } from '#console/src/parts/text/user-text.tsx';
+import { feedsQuery } from '#console/src/queries/data.ts';
 
 /** Filters a list by feed. */
 export function FeedSelect({

@@ -1,7 +1,7 @@
-import { feedStatus as text } from '../../../messages/en/data/feeds.ts';
-import { Tag } from '../../../parts/tag.tsx';
+import { feedStatus as text } from '#console/src/messages/en/data/feeds.ts';
+import { Tag } from '#console/src/parts/tag.tsx';
 import type { MantineColor } from '@mantine/core';
-import type { Feed } from '../../../../../client/index.ts';
+import type { Feed } from '#client/index.ts';
 
 const colours: Record<Feed['status'], MantineColor> = {
   active: 'success',

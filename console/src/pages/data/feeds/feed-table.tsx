@@ -1,13 +1,13 @@
 import { Badge, Group, Table, Text } from '@mantine/core';
-import type { Feed } from '../../../../../client/index.ts';
-import { words } from '../../../messages/en/words.ts';
-import { feedTable as text } from '../../../messages/en/data/feeds.ts';
-import { UserText } from '../../../parts/text/user-text.tsx';
-import { When } from '../../../parts/text/time.tsx';
+import type { Feed } from '#client/index.ts';
+import { words } from '#console/src/messages/en/words.ts';
+import { feedTable as text } from '#console/src/messages/en/data/feeds.ts';
+import { UserText } from '#console/src/parts/text/user-text.tsx';
+import { When } from '#console/src/parts/text/time.tsx';
 import { FeedStatus } from './feed-status.tsx';
-import { KindBadge } from '../kind-badge.tsx';
-import { TextLink } from '../../../parts/links.tsx';
-import { RowTable } from '../../../parts/data/row-table.tsx';
+import { KindBadge } from '#console/src/pages/data/kind-badge.tsx';
+import { TextLink } from '#console/src/parts/links.tsx';
+import { RowTable } from '#console/src/parts/data/row-table.tsx';
 
 export function FeedTable({ feeds }: { feeds: readonly Feed[] }) {
   return (

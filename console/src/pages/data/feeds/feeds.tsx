@@ -4,15 +4,15 @@ import { IconPlus } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
-import { feeds as text } from '../../../messages/en/data/feeds.ts';
-import { Empty } from '../../../parts/empty.tsx';
-import { Loaded } from '../../../parts/loaded.tsx';
-import { Page, Section } from '../../../parts/page.tsx';
-import { useMay } from '../../../queries/identity.ts';
-import { feedsQuery } from '../../../queries/data.ts';
+import { feeds as text } from '#console/src/messages/en/data/feeds.ts';
+import { Empty } from '#console/src/parts/empty.tsx';
+import { Loaded } from '#console/src/parts/loaded.tsx';
+import { Page, Section } from '#console/src/parts/page.tsx';
+import { useMay } from '#console/src/queries/identity.ts';
+import { feedsQuery } from '#console/src/queries/data.ts';
 import { FeedForm } from './feed-form.tsx';
 import { FeedTable } from './feed-table.tsx';
-import { SourceList } from '../sources/source-list.tsx';
+import { SourceList } from '#console/src/pages/data/sources/source-list.tsx';
 
 /** Feeds with their freshness, and the sources of their records with their health. */
 export function FeedsPage() {

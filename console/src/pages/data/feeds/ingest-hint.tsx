@@ -1,13 +1,13 @@
 import { Text } from '@mantine/core';
-import type { Feed } from '../../../../../client/index.ts';
-import { apiUrl } from '../../../document.ts';
-import { ingestHint as text } from '../../../messages/en/data/feeds.ts';
-import { Message } from '../../../messages/message.tsx';
-import { Section } from '../../../parts/page.tsx';
-import { Snippet } from '../../../parts/code/snippet.tsx';
-import { useMay } from '../../../queries/identity.ts';
-import { useSessionToken } from '../../../session.ts';
-import { TextLink } from '../../../parts/links.tsx';
+import type { Feed } from '#client/index.ts';
+import { apiUrl } from '#console/src/document.ts';
+import { ingestHint as text } from '#console/src/messages/en/data/feeds.ts';
+import { Message } from '#console/src/messages/message.tsx';
+import { Section } from '#console/src/parts/page.tsx';
+import { Snippet } from '#console/src/parts/code/snippet.tsx';
+import { useMay } from '#console/src/queries/identity.ts';
+import { useSessionToken } from '#console/src/session.ts';
+import { TextLink } from '#console/src/parts/links.tsx';
 
 /** How a program sends records to the feed. */
 export function IngestHint({ feed }: { feed: Feed }) {

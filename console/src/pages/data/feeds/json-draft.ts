@@ -1,5 +1,5 @@
-import type { JsonObject } from '../../../../../client/index.ts';
-import { feedForm as texts } from '../../../messages/en/data/feeds.ts';
+import type { JsonObject } from '#client/index.ts';
+import { feedForm as texts } from '#console/src/messages/en/data/feeds.ts';
 
 /** An object as editable text; empty for an empty object. */
 export const draftOf = (value: JsonObject): string =>

@@ -9,15 +9,15 @@ import {
   TextInput,
 } from '@mantine/core';
 import { useState } from 'react';
-import type { DataKey } from '../../../../../client/index.ts';
-import { api } from '../../../api.ts';
-import { words } from '../../../messages/en/words.ts';
-import { dataKeyForm as text } from '../../../messages/en/data/keys.ts';
-import { useAction } from '../../../parts/forms/action.ts';
-import { showSecretOnce } from '../../../parts/forms/secret-once.tsx';
-import { apiUrl } from '../../../document.ts';
-import { dataKeysKey } from '../../../queries/data.ts';
-import { FormModal } from '../form-modal.tsx';
+import type { DataKey } from '#client/index.ts';
+import { api } from '#console/src/api.ts';
+import { words } from '#console/src/messages/en/words.ts';
+import { dataKeyForm as text } from '#console/src/messages/en/data/keys.ts';
+import { useAction } from '#console/src/parts/forms/action.ts';
+import { showSecretOnce } from '#console/src/parts/forms/secret-once.tsx';
+import { apiUrl } from '#console/src/document.ts';
+import { dataKeysKey } from '#console/src/queries/data.ts';
+import { FormModal } from '#console/src/pages/data/form-modal.tsx';
 
 type Scope = DataKey['scopes'][number];
 

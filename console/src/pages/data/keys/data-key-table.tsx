@@ -1,17 +1,17 @@
-import { Tag } from '../../../parts/tag.tsx';
+import { Tag } from '#console/src/parts/tag.tsx';
 import { Badge, Button, Code, Group, Stack, Table, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
-import type { DataKey, WorkspaceDataUsage } from '../../../../../client/index.ts';
-import { api } from '../../../api.ts';
-import { dataKeyTable as text } from '../../../messages/en/data/keys.ts';
-import { Message } from '../../../messages/message.tsx';
-import { useAction } from '../../../parts/forms/action.ts';
-import { confirm } from '../../../parts/forms/confirm.tsx';
-import { UserText } from '../../../parts/text/user-text.tsx';
-import { countText } from '../../../parts/text/numbers.ts';
-import { When } from '../../../parts/text/time.tsx';
-import { dataKeysKey, dataUsageQuery } from '../../../queries/data.ts';
-import { RowTable } from '../../../parts/data/row-table.tsx';
+import type { DataKey, WorkspaceDataUsage } from '#client/index.ts';
+import { api } from '#console/src/api.ts';
+import { dataKeyTable as text } from '#console/src/messages/en/data/keys.ts';
+import { Message } from '#console/src/messages/message.tsx';
+import { useAction } from '#console/src/parts/forms/action.ts';
+import { confirm } from '#console/src/parts/forms/confirm.tsx';
+import { UserText } from '#console/src/parts/text/user-text.tsx';
+import { countText } from '#console/src/parts/text/numbers.ts';
+import { When } from '#console/src/parts/text/time.tsx';
+import { dataKeysKey, dataUsageQuery } from '#console/src/queries/data.ts';
+import { RowTable } from '#console/src/parts/data/row-table.tsx';
 
 type KeyUsage = WorkspaceDataUsage['keys'][number];
 

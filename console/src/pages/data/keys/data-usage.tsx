@@ -1,14 +1,14 @@
 import { Box, Group, Progress, SimpleGrid, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
-import type { WorkspaceDataUsage } from '../../../../../client/index.ts';
-import { dataUsage as text } from '../../../messages/en/data/keys.ts';
-import { planTexts } from '../../../messages/en/parts/plans.ts';
-import { Loaded } from '../../../parts/loaded.tsx';
-import { countText, percentText } from '../../../parts/text/numbers.ts';
-import { Section } from '../../../parts/page.tsx';
-import { When } from '../../../parts/text/time.tsx';
-import { dataUsageQuery } from '../../../queries/data.ts';
-import { Facts } from '../../../parts/data/facts.tsx';
+import type { WorkspaceDataUsage } from '#client/index.ts';
+import { dataUsage as text } from '#console/src/messages/en/data/keys.ts';
+import { planTexts } from '#console/src/messages/en/parts/plans.ts';
+import { Loaded } from '#console/src/parts/loaded.tsx';
+import { countText, percentText } from '#console/src/parts/text/numbers.ts';
+import { Section } from '#console/src/parts/page.tsx';
+import { When } from '#console/src/parts/text/time.tsx';
+import { dataUsageQuery } from '#console/src/queries/data.ts';
+import { Facts } from '#console/src/parts/data/facts.tsx';
 
 type Metered = WorkspaceDataUsage['requests'];
 

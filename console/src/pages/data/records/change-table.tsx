@@ -1,15 +1,15 @@
 import { Table, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useMemo } from 'react';
-import type { NamedChange, Source } from '../../../../../client/index.ts';
-import { words } from '../../../messages/en/words.ts';
-import { changeTable as text } from '../../../messages/en/data/records.ts';
-import { UserText } from '../../../parts/text/user-text.tsx';
-import { When } from '../../../parts/text/time.tsx';
-import { feedsQuery, sourcesQuery } from '../../../queries/data.ts';
-import { ChangedValue } from '../../../parts/data/changed-value.tsx';
-import { TextLink } from '../../../parts/links.tsx';
-import { RowTable } from '../../../parts/data/row-table.tsx';
+import type { NamedChange, Source } from '#client/index.ts';
+import { words } from '#console/src/messages/en/words.ts';
+import { changeTable as text } from '#console/src/messages/en/data/records.ts';
+import { UserText } from '#console/src/parts/text/user-text.tsx';
+import { When } from '#console/src/parts/text/time.tsx';
+import { feedsQuery, sourcesQuery } from '#console/src/queries/data.ts';
+import { ChangedValue } from '#console/src/parts/data/changed-value.tsx';
+import { TextLink } from '#console/src/parts/links.tsx';
+import { RowTable } from '#console/src/parts/data/row-table.tsx';
 import { CutValue } from './value.tsx';
 
 type Names = ReadonlyMap<string, string>;

@@ -1,16 +1,16 @@
 import { Button, Group, SimpleGrid, Stack, Text } from '@mantine/core';
 import { useInfiniteQuery, useQueryClient } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
-import { changes as text } from '../../../messages/en/data/records.ts';
-import { Empty } from '../../../parts/empty.tsx';
-import { Loaded } from '../../../parts/loaded.tsx';
-import { Page } from '../../../parts/page.tsx';
-import { changesQuery } from '../../../queries/data.ts';
+import { changes as text } from '#console/src/messages/en/data/records.ts';
+import { Empty } from '#console/src/parts/empty.tsx';
+import { Loaded } from '#console/src/parts/loaded.tsx';
+import { Page } from '#console/src/parts/page.tsx';
+import { changesQuery } from '#console/src/queries/data.ts';
 import { ChangeTable } from './change-table.tsx';
-import { InfiniteList } from '../infinite-list.tsx';
-import { FeedSelect } from '../feeds/feed-select.tsx';
-import { FilterText } from '../../../parts/forms/filter-text.tsx';
-import { ButtonLink } from '../../../parts/links.tsx';
+import { InfiniteList } from '#console/src/pages/data/infinite-list.tsx';
+import { FeedSelect } from '#console/src/pages/data/feeds/feed-select.tsx';
+import { FilterText } from '#console/src/parts/forms/filter-text.tsx';
+import { ButtonLink } from '#console/src/parts/links.tsx';
 
 /** Changes in records, updated live. */
 export function ChangesPage() {

@@ -1,15 +1,15 @@
 import { Button, Collapse, Group, Paper, Stack, Table, Text, Title } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { useInfiniteQuery } from '@tanstack/react-query';
-import type { Change, EntityHistory as HistoryPage } from '../../../../../client/index.ts';
-import { entityHistory as text } from '../../../messages/en/data/records.ts';
-import { UserText } from '../../../parts/text/user-text.tsx';
-import { JsonView } from '../../../parts/code/json-view.tsx';
-import { LoadMore } from '../../../parts/data/load-more.tsx';
-import { Loaded } from '../../../parts/loaded.tsx';
-import { When } from '../../../parts/text/time.tsx';
-import { historyQuery } from '../../../queries/data.ts';
-import { RowTable } from '../../../parts/data/row-table.tsx';
+import type { Change, EntityHistory as HistoryPage } from '#client/index.ts';
+import { entityHistory as text } from '#console/src/messages/en/data/records.ts';
+import { UserText } from '#console/src/parts/text/user-text.tsx';
+import { JsonView } from '#console/src/parts/code/json-view.tsx';
+import { LoadMore } from '#console/src/parts/data/load-more.tsx';
+import { Loaded } from '#console/src/parts/loaded.tsx';
+import { When } from '#console/src/parts/text/time.tsx';
+import { historyQuery } from '#console/src/queries/data.ts';
+import { RowTable } from '#console/src/parts/data/row-table.tsx';
 import { Value } from './value.tsx';
 
 type Version = HistoryPage['versions'][number];

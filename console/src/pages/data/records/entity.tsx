@@ -1,24 +1,24 @@
 import { Group, Skeleton, Table, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useParams } from '@tanstack/react-router';
-import type { Entity } from '../../../../../client/index.ts';
-import { words } from '../../../messages/en/words.ts';
-import { entity as text, verificationTexts } from '../../../messages/en/data/records.ts';
-import { Message } from '../../../messages/message.tsx';
-import { UserText } from '../../../parts/text/user-text.tsx';
-import { Loaded } from '../../../parts/loaded.tsx';
-import { percentText } from '../../../parts/text/numbers.ts';
-import { Page, Section } from '../../../parts/page.tsx';
-import { When } from '../../../parts/text/time.tsx';
-import { entityQuery, feedQuery } from '../../../queries/data.ts';
+import type { Entity } from '#client/index.ts';
+import { words } from '#console/src/messages/en/words.ts';
+import { entity as text, verificationTexts } from '#console/src/messages/en/data/records.ts';
+import { Message } from '#console/src/messages/message.tsx';
+import { UserText } from '#console/src/parts/text/user-text.tsx';
+import { Loaded } from '#console/src/parts/loaded.tsx';
+import { percentText } from '#console/src/parts/text/numbers.ts';
+import { Page, Section } from '#console/src/parts/page.tsx';
+import { When } from '#console/src/parts/text/time.tsx';
+import { entityQuery, feedQuery } from '#console/src/queries/data.ts';
 import { EntityHistory } from './entity-history.tsx';
 import { EventList } from './event-list.tsx';
 import { Evidence } from './evidence.tsx';
-import { Facts } from '../../../parts/data/facts.tsx';
-import { KindBadge } from '../kind-badge.tsx';
+import { Facts } from '#console/src/parts/data/facts.tsx';
+import { KindBadge } from '#console/src/pages/data/kind-badge.tsx';
 import { placeText } from './place.ts';
-import { TextLink } from '../../../parts/links.tsx';
-import { RowTable } from '../../../parts/data/row-table.tsx';
+import { TextLink } from '#console/src/parts/links.tsx';
+import { RowTable } from '#console/src/parts/data/row-table.tsx';
 import { Value } from './value.tsx';
 
 /** A record: its attributes, sources, history and events. */

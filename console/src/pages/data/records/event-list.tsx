@@ -1,18 +1,18 @@
 import { Group, Stack, Table, Text } from '@mantine/core';
 import { useInfiniteQuery } from '@tanstack/react-query';
-import type { IntelligenceEvent } from '../../../../../client/index.ts';
-import { words } from '../../../messages/en/words.ts';
-import { eventList as text, verificationTexts } from '../../../messages/en/data/records.ts';
-import { Empty } from '../../../parts/empty.tsx';
-import { UserText } from '../../../parts/text/user-text.tsx';
-import { LoadMore } from '../../../parts/data/load-more.tsx';
-import { Loaded } from '../../../parts/loaded.tsx';
-import { percentText } from '../../../parts/text/numbers.ts';
-import { When } from '../../../parts/text/time.tsx';
-import { type EventFilter, eventsQuery } from '../../../queries/data.ts';
+import type { IntelligenceEvent } from '#client/index.ts';
+import { words } from '#console/src/messages/en/words.ts';
+import { eventList as text, verificationTexts } from '#console/src/messages/en/data/records.ts';
+import { Empty } from '#console/src/parts/empty.tsx';
+import { UserText } from '#console/src/parts/text/user-text.tsx';
+import { LoadMore } from '#console/src/parts/data/load-more.tsx';
+import { Loaded } from '#console/src/parts/loaded.tsx';
+import { percentText } from '#console/src/parts/text/numbers.ts';
+import { When } from '#console/src/parts/text/time.tsx';
+import { type EventFilter, eventsQuery } from '#console/src/queries/data.ts';
 import { Evidence } from './evidence.tsx';
-import { TextLink } from '../../../parts/links.tsx';
-import { RowTable } from '../../../parts/data/row-table.tsx';
+import { TextLink } from '#console/src/parts/links.tsx';
+import { RowTable } from '#console/src/parts/data/row-table.tsx';
 
 /** The events of records, newest first. The events of one record do not repeat its name. */
 export function EventList({ filter, limit }: { filter: EventFilter; limit?: number }) {

@@ -1,9 +1,9 @@
 import { Anchor, Group, Stack, Text } from '@mantine/core';
-import type { Entity } from '../../../../../client/index.ts';
-import { evidence as text } from '../../../messages/en/data/records.ts';
-import { Message } from '../../../messages/message.tsx';
-import { UserText } from '../../../parts/text/user-text.tsx';
-import { When } from '../../../parts/text/time.tsx';
+import type { Entity } from '#client/index.ts';
+import { evidence as text } from '#console/src/messages/en/data/records.ts';
+import { Message } from '#console/src/messages/message.tsx';
+import { UserText } from '#console/src/parts/text/user-text.tsx';
+import { When } from '#console/src/parts/text/time.tsx';
 
 type Evidence = Entity['source_evidence'][number];
 

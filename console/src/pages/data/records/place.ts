@@ -1,4 +1,4 @@
-import type { Entity } from '../../../../../client/index.ts';
+import type { Entity } from '#client/index.ts';
 
 /** The known parts of city, region and country; undefined if none is known. */
 export function placeText({ city, region, country }: Entity['geography']): string | undefined {

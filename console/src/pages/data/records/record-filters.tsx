@@ -1,8 +1,8 @@
 import { Select, SimpleGrid, TextInput } from '@mantine/core';
-import { recordFilters as text } from '../../../messages/en/data/records.ts';
-import { FeedSelect } from '../feeds/feed-select.tsx';
-import { FilterText } from '../../../parts/forms/filter-text.tsx';
-import { percentText } from '../../../parts/text/numbers.ts';
+import { recordFilters as text } from '#console/src/messages/en/data/records.ts';
+import { FeedSelect } from '#console/src/pages/data/feeds/feed-select.tsx';
+import { FilterText } from '#console/src/parts/forms/filter-text.tsx';
+import { percentText } from '#console/src/parts/text/numbers.ts';
 import type { RecordSearch } from './search.ts';
 
 const confidences = [0.5, 0.7, 0.8, 0.9, 0.95];

@@ -1,14 +1,14 @@
 import { Group, Table } from '@mantine/core';
-import type { Entity } from '../../../../../client/index.ts';
-import { words } from '../../../messages/en/words.ts';
-import { recordTable as text, verificationTexts } from '../../../messages/en/data/records.ts';
-import { UserText } from '../../../parts/text/user-text.tsx';
-import { percentText } from '../../../parts/text/numbers.ts';
-import { When } from '../../../parts/text/time.tsx';
-import { KindBadge } from '../kind-badge.tsx';
+import type { Entity } from '#client/index.ts';
+import { words } from '#console/src/messages/en/words.ts';
+import { recordTable as text, verificationTexts } from '#console/src/messages/en/data/records.ts';
+import { UserText } from '#console/src/parts/text/user-text.tsx';
+import { percentText } from '#console/src/parts/text/numbers.ts';
+import { When } from '#console/src/parts/text/time.tsx';
+import { KindBadge } from '#console/src/pages/data/kind-badge.tsx';
 import { placeText } from './place.ts';
-import { TextLink } from '../../../parts/links.tsx';
-import { RowTable } from '../../../parts/data/row-table.tsx';
+import { TextLink } from '#console/src/parts/links.tsx';
+import { RowTable } from '#console/src/parts/data/row-table.tsx';
 
 const columns = [
   text.record,

@@ -1,7 +1,7 @@
 import { Text } from '@mantine/core';
-import { value as texts } from '../../../messages/en/data/records.ts';
-import { UserText } from '../../../parts/text/user-text.tsx';
-import { JsonView } from '../../../parts/code/json-view.tsx';
+import { value as texts } from '#console/src/messages/en/data/records.ts';
+import { UserText } from '#console/src/parts/text/user-text.tsx';
+import { JsonView } from '#console/src/parts/code/json-view.tsx';
 
 const INLINE_CHARACTERS = 120;
 

@@ -1,12 +1,12 @@
 import { Checkbox, NumberInput, SimpleGrid, TextInput } from '@mantine/core';
 import { useState } from 'react';
-import type { Source } from '../../../../../client/index.ts';
-import { api } from '../../../api.ts';
-import { words } from '../../../messages/en/words.ts';
-import { sourceForm as text } from '../../../messages/en/data/sources.ts';
-import { Edited, type Editing, useEdit } from '../../../parts/forms/edited.tsx';
-import { sourcesKey } from '../../../queries/data.ts';
-import { FormModal } from '../form-modal.tsx';
+import type { Source } from '#client/index.ts';
+import { api } from '#console/src/api.ts';
+import { words } from '#console/src/messages/en/words.ts';
+import { sourceForm as text } from '#console/src/messages/en/data/sources.ts';
+import { Edited, type Editing, useEdit } from '#console/src/parts/forms/edited.tsx';
+import { sourcesKey } from '#console/src/queries/data.ts';
+import { FormModal } from '#console/src/pages/data/form-modal.tsx';
 
 const optionalFields = ['jurisdiction', 'cadence', 'permission_status', 'license_status'] as const;
 type Optional = (typeof optionalFields)[number];

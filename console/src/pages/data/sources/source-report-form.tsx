@@ -1,14 +1,14 @@
 import { Radio, Group, Text, Textarea } from '@mantine/core';
 import { useState } from 'react';
-import type { Source } from '../../../../../client/index.ts';
-import { api } from '../../../api.ts';
-import { words } from '../../../messages/en/words.ts';
-import { sourceReportForm as text } from '../../../messages/en/data/sources.ts';
-import { Message } from '../../../messages/message.tsx';
-import { useAction } from '../../../parts/forms/action.ts';
-import { UserText } from '../../../parts/text/user-text.tsx';
-import { sourcesKey } from '../../../queries/data.ts';
-import { FormModal } from '../form-modal.tsx';
+import type { Source } from '#client/index.ts';
+import { api } from '#console/src/api.ts';
+import { words } from '#console/src/messages/en/words.ts';
+import { sourceReportForm as text } from '#console/src/messages/en/data/sources.ts';
+import { Message } from '#console/src/messages/message.tsx';
+import { useAction } from '#console/src/parts/forms/action.ts';
+import { UserText } from '#console/src/parts/text/user-text.tsx';
+import { sourcesKey } from '#console/src/queries/data.ts';
+import { FormModal } from '#console/src/pages/data/form-modal.tsx';
 
 /** Reports the result of a source check by hand, as workflows and programs do. */
 export function SourceReportForm({ source, onClose }: { source: Source; onClose: () => void }) {

@@ -1,18 +1,18 @@
-import { Tag } from '../../../parts/tag.tsx';
+import { Tag } from '#console/src/parts/tag.tsx';
 import { ActionIcon, Menu, Stack, Table, Text, type MantineColor } from '@mantine/core';
 import { IconDots } from '@tabler/icons-react';
-import type { Source } from '../../../../../client/index.ts';
-import { api } from '../../../api.ts';
-import { words } from '../../../messages/en/words.ts';
-import { sourceRow as text } from '../../../messages/en/data/sources.ts';
-import { Message } from '../../../messages/message.tsx';
-import { useAction } from '../../../parts/forms/action.ts';
-import { confirm } from '../../../parts/forms/confirm.tsx';
-import { UserText } from '../../../parts/text/user-text.tsx';
-import { percentText } from '../../../parts/text/numbers.ts';
-import { When } from '../../../parts/text/time.tsx';
-import { sourcesKey } from '../../../queries/data.ts';
-import { KindBadge } from '../kind-badge.tsx';
+import type { Source } from '#client/index.ts';
+import { api } from '#console/src/api.ts';
+import { words } from '#console/src/messages/en/words.ts';
+import { sourceRow as text } from '#console/src/messages/en/data/sources.ts';
+import { Message } from '#console/src/messages/message.tsx';
+import { useAction } from '#console/src/parts/forms/action.ts';
+import { confirm } from '#console/src/parts/forms/confirm.tsx';
+import { UserText } from '#console/src/parts/text/user-text.tsx';
+import { percentText } from '#console/src/parts/text/numbers.ts';
+import { When } from '#console/src/parts/text/time.tsx';
+import { sourcesKey } from '#console/src/queries/data.ts';
+import { KindBadge } from '#console/src/pages/data/kind-badge.tsx';
 
 const healthColours: Record<Source['health']['status'], MantineColor> = {
   unknown: 'gray',

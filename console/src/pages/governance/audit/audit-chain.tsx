@@ -1,14 +1,14 @@
 import { Alert, Button, Stack, Text } from '@mantine/core';
 import { IconShieldCheck } from '@tabler/icons-react';
-import type { AuditVerification } from '../../../../../client/index.ts';
-import { api } from '../../../api.ts';
-import { auditChain as text } from '../../../messages/en/governance/audit.ts';
-import { useAction } from '../../../parts/forms/action.ts';
-import { Failure } from '../../../parts/failure.tsx';
-import { countText } from '../../../parts/text/numbers.ts';
-import { Section } from '../../../parts/page.tsx';
-import { Snippet } from '../../../parts/code/snippet.tsx';
-import { useIdentity } from '../../../queries/identity.ts';
+import type { AuditVerification } from '#client/index.ts';
+import { api } from '#console/src/api.ts';
+import { auditChain as text } from '#console/src/messages/en/governance/audit.ts';
+import { useAction } from '#console/src/parts/forms/action.ts';
+import { Failure } from '#console/src/parts/failure.tsx';
+import { countText } from '#console/src/parts/text/numbers.ts';
+import { Section } from '#console/src/parts/page.tsx';
+import { Snippet } from '#console/src/parts/code/snippet.tsx';
+import { useIdentity } from '#console/src/queries/identity.ts';
 
 /** The service needs up to 30 seconds to verify a long log. */
 const WITHIN_SECONDS = 60;

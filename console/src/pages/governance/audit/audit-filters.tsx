@@ -2,12 +2,12 @@ import { Button, Group, TextInput } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import { useId } from 'react';
-import { auditActions, auditTargets } from '../../../../../shared/contract/audit.ts';
-import { auditFilters } from '../../../messages/en/governance/audit.ts';
-import { FilterText } from '../../../parts/forms/filter-text.tsx';
-import { membersQuery } from '../../../queries/members.ts';
-import { NamedFilter } from '../named-filter.tsx';
-import { localTime } from '../../../parts/text/times.ts';
+import { auditActions, auditTargets } from '#shared/contract/audit.ts';
+import { auditFilters } from '#console/src/messages/en/governance/audit.ts';
+import { FilterText } from '#console/src/parts/forms/filter-text.tsx';
+import { membersQuery } from '#console/src/queries/members.ts';
+import { NamedFilter } from '#console/src/pages/governance/named-filter.tsx';
+import { localTime } from '#console/src/parts/text/times.ts';
 
 const route = getRouteApi('/inside/audit');
 

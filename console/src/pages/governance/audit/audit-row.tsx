@@ -1,13 +1,13 @@
 import { Button, Table } from '@mantine/core';
 import { useState } from 'react';
-import type { AuditEntry } from '../../../../../client/index.ts';
-import { auditRow as text } from '../../../messages/en/governance/audit.ts';
-import { actionText, targetText } from '../../../parts/text/audit-texts.ts';
-import { UserText } from '../../../parts/text/user-text.tsx';
-import { JsonView } from '../../../parts/code/json-view.tsx';
-import { TextLink } from '../../../parts/links.tsx';
-import { When } from '../../../parts/text/time.tsx';
-import { NO_SELECTION } from '../../../parts/open-run.ts';
+import type { AuditEntry } from '#client/index.ts';
+import { auditRow as text } from '#console/src/messages/en/governance/audit.ts';
+import { actionText, targetText } from '#console/src/parts/text/audit-texts.ts';
+import { UserText } from '#console/src/parts/text/user-text.tsx';
+import { JsonView } from '#console/src/parts/code/json-view.tsx';
+import { TextLink } from '#console/src/parts/links.tsx';
+import { When } from '#console/src/parts/text/time.tsx';
+import { NO_SELECTION } from '#console/src/parts/open-run.ts';
 
 /** One entry, with its details on demand. */
 export function AuditRow({ entry }: { entry: AuditEntry }) {

@@ -1,15 +1,15 @@
 import { Alert, Button, Group, Progress, Stack, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
-import type { Backtest } from '../../../../../client/index.ts';
-import { api } from '../../../api.ts';
-import { backtestResult as text } from '../../../messages/en/governance/backtests.ts';
-import { Message } from '../../../messages/message.tsx';
-import { useAction } from '../../../parts/forms/action.ts';
-import { Loaded } from '../../../parts/loaded.tsx';
-import { countText } from '../../../parts/text/numbers.ts';
-import { When } from '../../../parts/text/time.tsx';
-import { UserText } from '../../../parts/text/user-text.tsx';
-import { backtestQuery, backtestsKey } from '../../../queries/backtests.ts';
+import type { Backtest } from '#client/index.ts';
+import { api } from '#console/src/api.ts';
+import { backtestResult as text } from '#console/src/messages/en/governance/backtests.ts';
+import { Message } from '#console/src/messages/message.tsx';
+import { useAction } from '#console/src/parts/forms/action.ts';
+import { Loaded } from '#console/src/parts/loaded.tsx';
+import { countText } from '#console/src/parts/text/numbers.ts';
+import { When } from '#console/src/parts/text/time.tsx';
+import { UserText } from '#console/src/parts/text/user-text.tsx';
+import { backtestQuery, backtestsKey } from '#console/src/queries/backtests.ts';
 import { BacktestSteps } from './backtest-steps.tsx';
 import { sentencesOf } from './backtest-texts.ts';
 

@@ -1,15 +1,18 @@
 import { NativeSelect, Stack, Table, Text } from '@mantine/core';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import type { Backtest, BacktestFinding } from '../../../../../client/index.ts';
-import { words } from '../../../messages/en/words.ts';
-import { backtestSteps as text, effectNames } from '../../../messages/en/governance/backtests.ts';
-import { LoadMore } from '../../../parts/data/load-more.tsx';
-import { RowTable } from '../../../parts/data/row-table.tsx';
-import { TextLink } from '../../../parts/links.tsx';
-import { Loaded } from '../../../parts/loaded.tsx';
-import { UserText } from '../../../parts/text/user-text.tsx';
-import { backtestStepsQuery, type Effect } from '../../../queries/backtests.ts';
+import type { Backtest, BacktestFinding } from '#client/index.ts';
+import { words } from '#console/src/messages/en/words.ts';
+import {
+  backtestSteps as text,
+  effectNames,
+} from '#console/src/messages/en/governance/backtests.ts';
+import { LoadMore } from '#console/src/parts/data/load-more.tsx';
+import { RowTable } from '#console/src/parts/data/row-table.tsx';
+import { TextLink } from '#console/src/parts/links.tsx';
+import { Loaded } from '#console/src/parts/loaded.tsx';
+import { UserText } from '#console/src/parts/text/user-text.tsx';
+import { backtestStepsQuery, type Effect } from '#console/src/queries/backtests.ts';
 import { changeText } from './backtest-texts.ts';
 
 const effects = Object.keys(effectNames) as Effect[];

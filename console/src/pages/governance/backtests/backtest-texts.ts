@@ -1,5 +1,5 @@
-import type { Backtest, BacktestFinding } from '../../../../../client/index.ts';
-import { decisions, sentences as text } from '../../../messages/en/governance/backtests.ts';
+import type { Backtest, BacktestFinding } from '#client/index.ts';
+import { decisions, sentences as text } from '#console/src/messages/en/governance/backtests.ts';
 
 type Summary = Backtest['summary'];
 

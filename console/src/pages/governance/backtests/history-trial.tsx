@@ -1,16 +1,16 @@
 import { Button, Group, NativeSelect, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import type { Policies } from '../../../../../client/index.ts';
-import { api } from '../../../api.ts';
-import { words } from '../../../messages/en/words.ts';
-import { historyTrial as text } from '../../../messages/en/governance/backtests.ts';
-import { useAction } from '../../../parts/forms/action.ts';
-import { Refusal } from '../../../parts/forms/form.tsx';
-import { Section } from '../../../parts/page.tsx';
-import { backtestsKey, recentBacktestsQuery } from '../../../queries/backtests.ts';
-import { workflowsQuery } from '../../../queries/workflows.ts';
-import { NamedFilter } from '../named-filter.tsx';
+import type { Policies } from '#client/index.ts';
+import { api } from '#console/src/api.ts';
+import { words } from '#console/src/messages/en/words.ts';
+import { historyTrial as text } from '#console/src/messages/en/governance/backtests.ts';
+import { useAction } from '#console/src/parts/forms/action.ts';
+import { Refusal } from '#console/src/parts/forms/form.tsx';
+import { Section } from '#console/src/parts/page.tsx';
+import { backtestsKey, recentBacktestsQuery } from '#console/src/queries/backtests.ts';
+import { workflowsQuery } from '#console/src/queries/workflows.ts';
+import { NamedFilter } from '#console/src/pages/governance/named-filter.tsx';
 import { BacktestResult } from './backtest-result.tsx';
 
 const HOUR_MS = 3_600_000;

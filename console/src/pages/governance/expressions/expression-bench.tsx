@@ -5,14 +5,14 @@ import {
   ExpressionError,
   expressionRoots,
   truthy,
-} from '../../../../../shared/graph/expression/expression.ts';
-import type { Json, JsonObject } from '../../../../../shared/json.ts';
-import { expressionBench as texts } from '../../../messages/en/governance/expressions.ts';
-import { Message } from '../../../messages/message.tsx';
-import { CodeEditor } from '../../../parts/code/code-editor.tsx';
-import { JsonView } from '../../../parts/code/json-view.tsx';
-import { Tag } from '../../../parts/tag.tsx';
-import { countText } from '../../../parts/text/numbers.ts';
+} from '#shared/graph/expression/expression.ts';
+import type { Json, JsonObject } from '#shared/json.ts';
+import { expressionBench as texts } from '#console/src/messages/en/governance/expressions.ts';
+import { Message } from '#console/src/messages/message.tsx';
+import { CodeEditor } from '#console/src/parts/code/code-editor.tsx';
+import { JsonView } from '#console/src/parts/code/json-view.tsx';
+import { Tag } from '#console/src/parts/tag.tsx';
+import { countText } from '#console/src/parts/text/numbers.ts';
 
 type Outcome = { value: Json; roots: string[] } | { problem: string; position: number | undefined };
 

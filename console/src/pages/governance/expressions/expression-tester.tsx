@@ -1,7 +1,7 @@
 import { SimpleGrid, Skeleton, Stack, Text } from '@mantine/core';
 import { lazy, Suspense, useState } from 'react';
-import { expressionTester as text } from '../../../messages/en/governance/expressions.ts';
-import { CodeEditor } from '../../../parts/code/code-editor.tsx';
+import { expressionTester as text } from '#console/src/messages/en/governance/expressions.ts';
+import { CodeEditor } from '#console/src/parts/code/code-editor.tsx';
 
 const ExpressionBench = lazy(async () => ({
   default: (await import('./expression-bench.tsx')).ExpressionBench,

@@ -1,6 +1,6 @@
 import { Button, Group, NativeSelect, Stack, Textarea, TextInput } from '@mantine/core';
-import { words } from '../../../messages/en/words.ts';
-import { argumentRule as text } from '../../../messages/en/governance/policies.ts';
+import { words } from '#console/src/messages/en/words.ts';
+import { argumentRule as text } from '#console/src/messages/en/governance/policies.ts';
 import type { RuleDraft } from './policy-draft.ts';
 
 /** A rule that blocks values of one tool argument: listed values, or matches of a pattern. */

@@ -1,6 +1,6 @@
 import { Radio, Stack, TagsInput } from '@mantine/core';
-import { priceTable } from '../../../../../shared/prices.ts';
-import { modelRules as text } from '../../../messages/en/governance/policies.ts';
+import { priceTable } from '#shared/prices.ts';
+import { modelRules as text } from '#console/src/messages/en/governance/policies.ts';
 import type { PolicyDraft } from './policy-draft.ts';
 
 /** Common models; users can type any other. */

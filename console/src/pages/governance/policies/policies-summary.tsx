@@ -1,15 +1,15 @@
 import { Code, List, Stack, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
-import type { Policies } from '../../../../../client/index.ts';
+import type { Policies } from '#client/index.ts';
 import {
   detectorTexts,
   policiesSummary as text,
-} from '../../../messages/en/governance/policies.ts';
-import { Message } from '../../../messages/message.tsx';
-import { UserText } from '../../../parts/text/user-text.tsx';
-import { Section } from '../../../parts/page.tsx';
-import { workflowsQuery } from '../../../queries/workflows.ts';
+} from '#console/src/messages/en/governance/policies.ts';
+import { Message } from '#console/src/messages/message.tsx';
+import { UserText } from '#console/src/parts/text/user-text.tsx';
+import { Section } from '#console/src/parts/page.tsx';
+import { workflowsQuery } from '#console/src/queries/workflows.ts';
 
 type ToolPolicy = Policies['tools'][number];
 

@@ -1,4 +1,4 @@
-import type { Policies } from '../../../../../client/index.ts';
+import type { Policies } from '#client/index.ts';
 
 export type DetectorName = Policies['redaction']['detectors'][number];
 export type Redaction = Policies['redaction'];

@@ -1,10 +1,10 @@
 import { Alert, Box, Group, Mark, Stack, Text } from '@mantine/core';
 import { useMemo } from 'react';
-import { PatternError } from '../../../../../shared/values/pattern.ts';
-import { compileRedaction, RedactionError } from '../../../../../shared/policy/redaction.ts';
-import { redactionOutcome as texts } from '../../../messages/en/governance/policies.ts';
-import { Tag } from '../../../parts/tag.tsx';
-import { countText } from '../../../parts/text/numbers.ts';
+import { PatternError } from '#shared/values/pattern.ts';
+import { compileRedaction, RedactionError } from '#shared/policy/redaction.ts';
+import { redactionOutcome as texts } from '#console/src/messages/en/governance/policies.ts';
+import { Tag } from '#console/src/parts/tag.tsx';
+import { countText } from '#console/src/parts/text/numbers.ts';
 import type { Redaction } from './policy-draft.ts';
 
 type Outcome = { text: string; counts: [string, number][] } | { problem: string };

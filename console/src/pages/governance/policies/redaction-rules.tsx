@@ -1,6 +1,9 @@
 import { Button, Checkbox, Group, SimpleGrid, Stack, Text, TextInput } from '@mantine/core';
-import { words } from '../../../messages/en/words.ts';
-import { detectorTexts, redactionRules as text } from '../../../messages/en/governance/policies.ts';
+import { words } from '#console/src/messages/en/words.ts';
+import {
+  detectorTexts,
+  redactionRules as text,
+} from '#console/src/messages/en/governance/policies.ts';
 import { detectorNames } from './detector-texts.ts';
 import {
   type DetectorName,

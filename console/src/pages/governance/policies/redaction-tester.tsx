@@ -1,7 +1,7 @@
 import { Skeleton, Text, Textarea } from '@mantine/core';
 import { lazy, Suspense, useDeferredValue, useState } from 'react';
-import { redactionTester as texts } from '../../../messages/en/governance/policies.ts';
-import { Section } from '../../../parts/page.tsx';
+import { redactionTester as texts } from '#console/src/messages/en/governance/policies.ts';
+import { Section } from '#console/src/parts/page.tsx';
 import type { Redaction } from './policy-draft.ts';
 
 const RedactionOutcome = lazy(async () => ({

@@ -1,11 +1,11 @@
 import { Autocomplete, Button, Card, Group, MultiSelect, Stack, Switch } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
-import { words } from '../../../messages/en/words.ts';
-import { toolRules as text } from '../../../messages/en/governance/policies.ts';
-import { Empty } from '../../../parts/empty.tsx';
-import { toolsQuery } from '../../../queries/tools.ts';
-import { workflowsQuery } from '../../../queries/workflows.ts';
-import { asTool, builtinTools, isTimer } from '../../../../../shared/tools.ts';
+import { words } from '#console/src/messages/en/words.ts';
+import { toolRules as text } from '#console/src/messages/en/governance/policies.ts';
+import { Empty } from '#console/src/parts/empty.tsx';
+import { toolsQuery } from '#console/src/queries/tools.ts';
+import { workflowsQuery } from '#console/src/queries/workflows.ts';
+import { asTool, builtinTools, isTimer } from '#shared/tools.ts';
 import { ArgumentRule } from './argument-rule.tsx';
 import {
   newRule,

@@ -4,11 +4,11 @@ import { IconArrowsDiff } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { type SubmitEvent, useState } from 'react';
-import type { Run } from '../../../../../client/index.ts';
-import { compareButton as text } from '../../../messages/en/runs/actions.ts';
-import { statuses } from '../../../messages/en/parts/values.ts';
-import { testRunsQuery } from '../../../queries/node-tests.ts';
-import { timeText } from '../../../parts/text/times.ts';
+import type { Run } from '#client/index.ts';
+import { compareButton as text } from '#console/src/messages/en/runs/actions.ts';
+import { statuses } from '#console/src/messages/en/parts/values.ts';
+import { testRunsQuery } from '#console/src/queries/node-tests.ts';
+import { timeText } from '#console/src/parts/text/times.ts';
 
 /** Chooses another run, and opens the page that compares the two. */
 export function CompareButton({ run }: { run: Run }) {

@@ -4,22 +4,22 @@ import { notifications } from '@mantine/notifications';
 import { IconGitFork } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import type { Fork, JsonObject, Run, Step, Workflow } from '../../../../../client/index.ts';
-import { api } from '../../../api.ts';
-import { words } from '../../../messages/en/words.ts';
-import { againFields, fork as text } from '../../../messages/en/runs/actions.ts';
-import { Message } from '../../../messages/message.tsx';
-import { isRecord } from '../../../parts/data/record.ts';
-import { useAction } from '../../../parts/forms/action.ts';
-import { Form } from '../../../parts/forms/form.tsx';
-import { anObject, JsonField } from '../../../parts/forms/json-field.tsx';
-import { UserText } from '../../../parts/text/user-text.tsx';
-import { useMay } from '../../../queries/identity.ts';
-import { runsKey } from '../../../queries/runs.ts';
-import { workflowQuery } from '../../../queries/workflows.ts';
-import { listedName } from '../steps/agent-steps.ts';
+import type { Fork, JsonObject, Run, Step, Workflow } from '#client/index.ts';
+import { api } from '#console/src/api.ts';
+import { words } from '#console/src/messages/en/words.ts';
+import { againFields, fork as text } from '#console/src/messages/en/runs/actions.ts';
+import { Message } from '#console/src/messages/message.tsx';
+import { isRecord } from '#console/src/parts/data/record.ts';
+import { useAction } from '#console/src/parts/forms/action.ts';
+import { Form } from '#console/src/parts/forms/form.tsx';
+import { anObject, JsonField } from '#console/src/parts/forms/json-field.tsx';
+import { UserText } from '#console/src/parts/text/user-text.tsx';
+import { useMay } from '#console/src/queries/identity.ts';
+import { runsKey } from '#console/src/queries/runs.ts';
+import { workflowQuery } from '#console/src/queries/workflows.ts';
+import { listedName } from '#console/src/pages/runs/steps/agent-steps.ts';
 import { RehearsalSwitch, type RehearsalGiven, rehearsalOptions } from './rehearsal-fields.tsx';
-import { useOpenRun } from '../../../parts/open-run.ts';
+import { useOpenRun } from '#console/src/parts/open-run.ts';
 
 /** Starts a run from a step of this one. */
 export function ForkButton({ run, step }: { run: Run; step: Step }) {

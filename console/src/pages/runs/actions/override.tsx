@@ -2,16 +2,16 @@ import { Button, Group, Modal, NumberInput, Stack, Text, Textarea } from '@manti
 import { useDisclosure } from '@mantine/hooks';
 import { IconCoin } from '@tabler/icons-react';
 import { useState } from 'react';
-import type { Run } from '../../../../../client/index.ts';
-import { api } from '../../../api.ts';
-import { words } from '../../../messages/en/words.ts';
-import { override as text } from '../../../messages/en/runs/actions.ts';
-import { useAction } from '../../../parts/forms/action.ts';
-import { Failure } from '../../../parts/failure.tsx';
-import { dollarsText } from '../../../parts/text/numbers.ts';
-import { runsKey } from '../../../queries/runs.ts';
+import type { Run } from '#client/index.ts';
+import { api } from '#console/src/api.ts';
+import { words } from '#console/src/messages/en/words.ts';
+import { override as text } from '#console/src/messages/en/runs/actions.ts';
+import { useAction } from '#console/src/parts/forms/action.ts';
+import { Failure } from '#console/src/parts/failure.tsx';
+import { dollarsText } from '#console/src/parts/text/numbers.ts';
+import { runsKey } from '#console/src/queries/runs.ts';
 import { ResumeEffect } from './resume-texts.tsx';
-import { resumeFacts } from '../run-facts.ts';
+import { resumeFacts } from '#console/src/pages/runs/run-facts.ts';
 
 /** The limit of the API. */
 const MAX_REASON_LENGTH = 1_000;

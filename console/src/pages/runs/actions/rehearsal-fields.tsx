@@ -1,6 +1,6 @@
 import { Checkbox, Switch, TagsInput } from '@mantine/core';
-import { toolsAllowedByName } from '../../../../../shared/tools.ts';
-import { rehearsalFields as text } from '../../../messages/en/runs/actions.ts';
+import { toolsAllowedByName } from '#shared/tools.ts';
+import { rehearsalFields as text } from '#console/src/messages/en/runs/actions.ts';
 
 /** How a rehearsal executes what the record does not have. */
 export interface RehearsalGiven {

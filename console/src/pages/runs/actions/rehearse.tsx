@@ -2,15 +2,15 @@ import { Button, Modal, Text } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { IconTestPipe } from '@tabler/icons-react';
 import { useState } from 'react';
-import type { Run } from '../../../../../client/index.ts';
-import { api } from '../../../api.ts';
-import { rehearse as text } from '../../../messages/en/runs/actions.ts';
-import { useAction } from '../../../parts/forms/action.ts';
-import { Form } from '../../../parts/forms/form.tsx';
-import { runsKey } from '../../../queries/runs.ts';
+import type { Run } from '#client/index.ts';
+import { api } from '#console/src/api.ts';
+import { rehearse as text } from '#console/src/messages/en/runs/actions.ts';
+import { useAction } from '#console/src/parts/forms/action.ts';
+import { Form } from '#console/src/parts/forms/form.tsx';
+import { runsKey } from '#console/src/queries/runs.ts';
 import { AgainFields, type Given, givenOptions } from './fork.tsx';
 import { nothingAllowed, RehearsalFields } from './rehearsal-fields.tsx';
-import { useOpenRun } from '../../../parts/open-run.ts';
+import { useOpenRun } from '#console/src/parts/open-run.ts';
 
 /** Rehearses the whole run. */
 export function RehearseButton({ run }: { run: Run }) {

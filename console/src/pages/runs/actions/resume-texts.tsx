@@ -1,8 +1,8 @@
 import { List } from '@mantine/core';
-import { resumeEffect as text } from '../../../messages/en/runs/actions.ts';
-import { Message } from '../../../messages/message.tsx';
-import { UserText } from '../../../parts/text/user-text.tsx';
-import { namesText, type ResumeFacts } from '../run-facts.ts';
+import { resumeEffect as text } from '#console/src/messages/en/runs/actions.ts';
+import { Message } from '#console/src/messages/message.tsx';
+import { UserText } from '#console/src/parts/text/user-text.tsx';
+import { namesText, type ResumeFacts } from '#console/src/pages/runs/run-facts.ts';
 
 const expectations: Record<ResumeFacts['after'], string | undefined> = {
   ...text.expect,

@@ -2,23 +2,28 @@ import { Button, List, Text } from '@mantine/core';
 import { IconPlayerPlay, IconPlayerStop, IconRefresh } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import type { Run } from '../../../../../client/index.ts';
-import { api } from '../../../api.ts';
-import { runActions as text } from '../../../messages/en/runs/actions.ts';
-import { Message } from '../../../messages/message.tsx';
-import { useAction } from '../../../parts/forms/action.ts';
-import { confirm } from '../../../parts/forms/confirm.tsx';
-import { UserText } from '../../../parts/text/user-text.tsx';
-import { useMay } from '../../../queries/identity.ts';
-import { runsKey } from '../../../queries/runs.ts';
-import { workflowQuery } from '../../../queries/workflows.ts';
-import { RunDialog } from '../../workflows/run-dialog.tsx';
-import { useShortcuts } from '../../../parts/shortcuts.ts';
+import type { Run } from '#client/index.ts';
+import { api } from '#console/src/api.ts';
+import { runActions as text } from '#console/src/messages/en/runs/actions.ts';
+import { Message } from '#console/src/messages/message.tsx';
+import { useAction } from '#console/src/parts/forms/action.ts';
+import { confirm } from '#console/src/parts/forms/confirm.tsx';
+import { UserText } from '#console/src/parts/text/user-text.tsx';
+import { useMay } from '#console/src/queries/identity.ts';
+import { runsKey } from '#console/src/queries/runs.ts';
+import { workflowQuery } from '#console/src/queries/workflows.ts';
+import { RunDialog } from '#console/src/pages/workflows/run-dialog.tsx';
+import { useShortcuts } from '#console/src/parts/shortcuts.ts';
 import { CompareButton } from './compare-button.tsx';
 import { OverrideButton } from './override.tsx';
 import { RehearseButton } from './rehearse.tsx';
 import { keptText, ResumeEffect } from './resume-texts.tsx';
-import { cancelFacts, hasEnded, namesText, resumeFacts } from '../run-facts.ts';
+import {
+  cancelFacts,
+  hasEnded,
+  namesText,
+  resumeFacts,
+} from '#console/src/pages/runs/run-facts.ts';
 
 /** The actions available for the run, each with its effect. */
 export function RunActions({ run }: { run: Run }) {

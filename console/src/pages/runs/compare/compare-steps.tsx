@@ -1,25 +1,25 @@
 import { Box, SimpleGrid, Stack, Switch, Table, Text, UnstyledButton } from '@mantine/core';
 import { getRouteApi } from '@tanstack/react-router';
 import { type ReactNode, useMemo, useState } from 'react';
-import type { Step } from '../../../../../client/index.ts';
-import { words } from '../../../messages/en/words.ts';
+import type { Step } from '#client/index.ts';
+import { words } from '#console/src/messages/en/words.ts';
 import {
   compareResults as results,
   compareSteps as texts,
-} from '../../../messages/en/runs/compare.ts';
-import { ChangedValue } from '../../../parts/data/changed-value.tsx';
-import { useWindowed } from '../../../parts/data/windowed.ts';
-import { Empty } from '../../../parts/empty.tsx';
-import { ValueView } from '../../../parts/json/value-view.tsx';
-import { Section } from '../../../parts/page.tsx';
-import { StateBadge } from '../../../parts/state-badge.tsx';
-import { Tag } from '../../../parts/tag.tsx';
-import { durationText } from '../../../parts/text/duration.ts';
-import { countText, dollarsText } from '../../../parts/text/numbers.ts';
-import { UserText } from '../../../parts/text/user-text.tsx';
-import { iterationMark } from '../node-states.ts';
-import { listedName } from '../steps/agent-steps.ts';
-import { shownState } from '../steps/step-state.ts';
+} from '#console/src/messages/en/runs/compare.ts';
+import { ChangedValue } from '#console/src/parts/data/changed-value.tsx';
+import { useWindowed } from '#console/src/parts/data/windowed.ts';
+import { Empty } from '#console/src/parts/empty.tsx';
+import { ValueView } from '#console/src/parts/json/value-view.tsx';
+import { Section } from '#console/src/parts/page.tsx';
+import { StateBadge } from '#console/src/parts/state-badge.tsx';
+import { Tag } from '#console/src/parts/tag.tsx';
+import { durationText } from '#console/src/parts/text/duration.ts';
+import { countText, dollarsText } from '#console/src/parts/text/numbers.ts';
+import { UserText } from '#console/src/parts/text/user-text.tsx';
+import { iterationMark } from '#console/src/pages/runs/node-states.ts';
+import { listedName } from '#console/src/pages/runs/steps/agent-steps.ts';
+import { shownState } from '#console/src/pages/runs/steps/step-state.ts';
 import type { TwoRuns } from './compare.tsx';
 import {
   type ComparedStep,

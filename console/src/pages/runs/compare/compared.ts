@@ -1,9 +1,6 @@
-import type { Run, Step } from '../../../../../client/index.ts';
-import {
-  differencesOf,
-  type JsonDifference,
-} from '../../../../../shared/graph/json-differences.ts';
-import type { Json } from '../../../../../shared/json.ts';
+import type { Run, Step } from '#client/index.ts';
+import { differencesOf, type JsonDifference } from '#shared/graph/json-differences.ts';
+import type { Json } from '#shared/json.ts';
 
 /** One step of two runs, by its key; undefined in a run that did not reach it. */
 export interface ComparedStep {

@@ -1,6 +1,6 @@
 import { Paper, Stack, Text, Title } from '@mantine/core';
 import type { ReactNode } from 'react';
-import { UserText } from '../../../parts/text/user-text.tsx';
+import { UserText } from '#console/src/parts/text/user-text.tsx';
 
 /** A part of the conversation, with a heading. */
 export function Bubble({

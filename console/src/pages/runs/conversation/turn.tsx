@@ -1,20 +1,23 @@
 import { Group, SimpleGrid, Stack, Text, UnstyledButton } from '@mantine/core';
-import type { Message } from '../../../../../client/index.ts';
-import { words } from '../../../messages/en/words.ts';
-import { toolCall } from '../../../messages/en/gates.ts';
-import { call as callText, conversation as text } from '../../../messages/en/runs/conversation.ts';
-import { exactJson } from '../../../parts/code/exact-json.ts';
-import { JsonView } from '../../../parts/code/json-view.tsx';
-import { changedFields } from '../../../parts/data/changed-fields.ts';
-import { DecisionForm } from '../../../parts/forms/decision-form.tsx';
-import { StateBadge } from '../../../parts/state-badge.tsx';
-import { Tag } from '../../../parts/tag.tsx';
-import { countText, dollarsText } from '../../../parts/text/numbers.ts';
-import { UserText } from '../../../parts/text/user-text.tsx';
-import { ChildLink } from '../inspector/child-link.tsx';
-import { Decided } from '../inspector/decided.tsx';
-import { shownState } from '../steps/step-state.ts';
-import type { Selection } from '../use-selection.ts';
+import type { Message } from '#client/index.ts';
+import { words } from '#console/src/messages/en/words.ts';
+import { toolCall } from '#console/src/messages/en/gates.ts';
+import {
+  call as callText,
+  conversation as text,
+} from '#console/src/messages/en/runs/conversation.ts';
+import { exactJson } from '#console/src/parts/code/exact-json.ts';
+import { JsonView } from '#console/src/parts/code/json-view.tsx';
+import { changedFields } from '#console/src/parts/data/changed-fields.ts';
+import { DecisionForm } from '#console/src/parts/forms/decision-form.tsx';
+import { StateBadge } from '#console/src/parts/state-badge.tsx';
+import { Tag } from '#console/src/parts/tag.tsx';
+import { countText, dollarsText } from '#console/src/parts/text/numbers.ts';
+import { UserText } from '#console/src/parts/text/user-text.tsx';
+import { ChildLink } from '#console/src/pages/runs/inspector/child-link.tsx';
+import { Decided } from '#console/src/pages/runs/inspector/decided.tsx';
+import { shownState } from '#console/src/pages/runs/steps/step-state.ts';
+import type { Selection } from '#console/src/pages/runs/use-selection.ts';
 import { Bubble, Said } from './bubble.tsx';
 import type { ConversationCall } from './turns.ts';
 

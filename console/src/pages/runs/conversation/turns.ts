@@ -1,4 +1,4 @@
-import type { Message, PendingGate, Run, Step } from '../../../../../client/index.ts';
+import type { Message, PendingGate, Run, Step } from '#client/index.ts';
 
 type Of<Role extends Message['role']> = Extract<Message, { role: Role }>;
 

@@ -1,8 +1,8 @@
 import { Text } from '@mantine/core';
-import type { Step } from '../../../../../client/index.ts';
-import { childLink as text } from '../../../messages/en/runs/inspector.ts';
-import { Message } from '../../../messages/message.tsx';
-import { TextLink } from '../../../parts/links.tsx';
+import type { Step } from '#client/index.ts';
+import { childLink as text } from '#console/src/messages/en/runs/inspector.ts';
+import { Message } from '#console/src/messages/message.tsx';
+import { TextLink } from '#console/src/parts/links.tsx';
 
 /** From a step to the run that it started. */
 export function ChildLink({ step: { child_run_id: runId, paused_child } }: { step: Step }) {

@@ -1,9 +1,9 @@
 import { Text } from '@mantine/core';
-import type { Step } from '../../../../../client/index.ts';
-import { decided as text } from '../../../messages/en/runs/inspector.ts';
-import { Message } from '../../../messages/message.tsx';
-import { Decisions, DecisionText } from '../../../parts/forms/gate-rules.tsx';
-import { UserText } from '../../../parts/text/user-text.tsx';
+import type { Step } from '#client/index.ts';
+import { decided as text } from '#console/src/messages/en/runs/inspector.ts';
+import { Message } from '#console/src/messages/message.tsx';
+import { Decisions, DecisionText } from '#console/src/parts/forms/gate-rules.tsx';
+import { UserText } from '#console/src/parts/text/user-text.tsx';
 
 /** Who decided a gate, when, and why. */
 export function Decided({

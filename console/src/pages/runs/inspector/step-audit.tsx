@@ -1,14 +1,14 @@
 import { Stack, Text } from '@mantine/core';
 import { useInfiniteQuery } from '@tanstack/react-query';
-import type { AuditEntry, Run, Step } from '../../../../../client/index.ts';
-import { stepAudit as text } from '../../../messages/en/runs/inspector.ts';
-import { LoadMore } from '../../../parts/data/load-more.tsx';
-import { TextLink } from '../../../parts/links.tsx';
-import { Loaded } from '../../../parts/loaded.tsx';
-import { actionText } from '../../../parts/text/audit-texts.ts';
-import { When } from '../../../parts/text/time.tsx';
-import { UserText } from '../../../parts/text/user-text.tsx';
-import { auditQuery } from '../../../queries/audit.ts';
+import type { AuditEntry, Run, Step } from '#client/index.ts';
+import { stepAudit as text } from '#console/src/messages/en/runs/inspector.ts';
+import { LoadMore } from '#console/src/parts/data/load-more.tsx';
+import { TextLink } from '#console/src/parts/links.tsx';
+import { Loaded } from '#console/src/parts/loaded.tsx';
+import { actionText } from '#console/src/parts/text/audit-texts.ts';
+import { When } from '#console/src/parts/text/time.tsx';
+import { UserText } from '#console/src/parts/text/user-text.tsx';
+import { auditQuery } from '#console/src/queries/audit.ts';
 
 /** What people did at this step, and with its run. */
 export function StepAudit({ run, step }: { run: Run; step: Step }) {

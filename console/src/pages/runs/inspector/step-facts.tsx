@@ -1,11 +1,11 @@
 import type { ReactNode } from 'react';
-import type { Run, Step } from '../../../../../client/index.ts';
-import { words } from '../../../messages/en/words.ts';
-import { stepFacts as text } from '../../../messages/en/runs/inspector.ts';
-import { durationText } from '../../../parts/text/duration.ts';
-import { countText, dollarsText } from '../../../parts/text/numbers.ts';
-import { When } from '../../../parts/text/time.tsx';
-import { UserText } from '../../../parts/text/user-text.tsx';
+import type { Run, Step } from '#client/index.ts';
+import { words } from '#console/src/messages/en/words.ts';
+import { stepFacts as text } from '#console/src/messages/en/runs/inspector.ts';
+import { durationText } from '#console/src/parts/text/duration.ts';
+import { countText, dollarsText } from '#console/src/parts/text/numbers.ts';
+import { When } from '#console/src/parts/text/time.tsx';
+import { UserText } from '#console/src/parts/text/user-text.tsx';
 
 /** The figures of a step. */
 export function StepFacts({ run, step }: { run: Run; step: Step }) {

@@ -1,23 +1,23 @@
 import { Stack, Tabs, Text } from '@mantine/core';
 import { type ReactNode, useState } from 'react';
-import type { Step } from '../../../../../client/index.ts';
-import { words } from '../../../messages/en/words.ts';
+import type { Step } from '#client/index.ts';
+import { words } from '#console/src/messages/en/words.ts';
 import {
   attempts as attemptText,
   stepTabs as text,
   verdict as verdictText,
-} from '../../../messages/en/runs/inspector.ts';
-import { outcomes, verdicts } from '../../../messages/en/parts/values.ts';
-import { Message } from '../../../messages/message.tsx';
-import { JsonView } from '../../../parts/code/json-view.tsx';
-import { isRecord } from '../../../parts/data/record.ts';
-import { ValueView } from '../../../parts/json/value-view.tsx';
-import { durationText } from '../../../parts/text/duration.ts';
-import { countText, dollarsText } from '../../../parts/text/numbers.ts';
-import { When } from '../../../parts/text/time.tsx';
-import { UserText } from '../../../parts/text/user-text.tsx';
-import { Conversation } from '../conversation/conversation.tsx';
-import { Part } from '../part.tsx';
+} from '#console/src/messages/en/runs/inspector.ts';
+import { outcomes, verdicts } from '#console/src/messages/en/parts/values.ts';
+import { Message } from '#console/src/messages/message.tsx';
+import { JsonView } from '#console/src/parts/code/json-view.tsx';
+import { isRecord } from '#console/src/parts/data/record.ts';
+import { ValueView } from '#console/src/parts/json/value-view.tsx';
+import { durationText } from '#console/src/parts/text/duration.ts';
+import { countText, dollarsText } from '#console/src/parts/text/numbers.ts';
+import { When } from '#console/src/parts/text/time.tsx';
+import { UserText } from '#console/src/parts/text/user-text.tsx';
+import { Conversation } from '#console/src/pages/runs/conversation/conversation.tsx';
+import { Part } from '#console/src/pages/runs/part.tsx';
 import type { InspectorProps } from './inspector.tsx';
 import { StepAudit } from './step-audit.tsx';
 

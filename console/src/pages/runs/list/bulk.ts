@@ -1,7 +1,7 @@
-import { ApiError, type RunSummary } from '../../../../../client/index.ts';
-import { api } from '../../../api.ts';
-import { notApproved } from '../../../messages/en/runs/list.ts';
-import { describeError } from '../../../parts/text/describe-error.ts';
+import { ApiError, type RunSummary } from '#client/index.ts';
+import { api } from '#console/src/api.ts';
+import { notApproved } from '#console/src/messages/en/runs/list.ts';
+import { describeError } from '#console/src/parts/text/describe-error.ts';
 
 export type BulkAction = 'cancel' | 'resume' | 'approve';
 

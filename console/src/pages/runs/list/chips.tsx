@@ -1,15 +1,15 @@
 import { Button, Group, Pill } from '@mantine/core';
-import { chips as texts } from '../../../messages/en/runs/list.ts';
+import { chips as texts } from '#console/src/messages/en/runs/list.ts';
 import {
   failureKinds,
   statuses as statusNames,
   triggers,
-} from '../../../messages/en/parts/values.ts';
-import { UserText } from '../../../parts/text/user-text.tsx';
-import { durationText } from '../../../parts/text/duration.ts';
-import { dollarsText } from '../../../parts/text/numbers.ts';
-import { sentenceCase } from '../../../parts/text/sentence-case.ts';
-import type { RunFilter } from '../../../queries/runs.ts';
+} from '#console/src/messages/en/parts/values.ts';
+import { UserText } from '#console/src/parts/text/user-text.tsx';
+import { durationText } from '#console/src/parts/text/duration.ts';
+import { dollarsText } from '#console/src/parts/text/numbers.ts';
+import { sentenceCase } from '#console/src/parts/text/sentence-case.ts';
+import type { RunFilter } from '#console/src/queries/runs.ts';
 import type { FilterName } from './filter.ts';
 
 /** The filters that apply, each with a button that removes it. */

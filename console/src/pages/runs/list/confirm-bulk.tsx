@@ -1,14 +1,14 @@
 import { Anchor, Button, Group, List, ScrollArea, Stack, Text } from '@mantine/core';
 import { modals } from '@mantine/modals';
 import { notifications } from '@mantine/notifications';
-import type { RunSummary } from '../../../../../client/index.ts';
-import { words } from '../../../messages/en/words.ts';
-import { bulkActions as text } from '../../../messages/en/runs/list.ts';
-import { confirm } from '../../../parts/forms/confirm.tsx';
-import { countText } from '../../../parts/text/numbers.ts';
-import { UserText } from '../../../parts/text/user-text.tsx';
-import { queryClient } from '../../../query-client.ts';
-import { runsKey } from '../../../queries/runs.ts';
+import type { RunSummary } from '#client/index.ts';
+import { words } from '#console/src/messages/en/words.ts';
+import { bulkActions as text } from '#console/src/messages/en/runs/list.ts';
+import { confirm } from '#console/src/parts/forms/confirm.tsx';
+import { countText } from '#console/src/parts/text/numbers.ts';
+import { UserText } from '#console/src/parts/text/user-text.tsx';
+import { queryClient } from '#console/src/query-client.ts';
+import { runsKey } from '#console/src/queries/runs.ts';
 import { actOnAll, type BulkAction, type BulkResult } from './bulk.ts';
 
 /** How long an action can be undone: nothing is sent before. */

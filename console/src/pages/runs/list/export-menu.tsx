@@ -1,11 +1,11 @@
 import { Button, Menu } from '@mantine/core';
 import { IconDownload } from '@tabler/icons-react';
-import { api } from '../../../api.ts';
-import { words } from '../../../messages/en/words.ts';
-import { exportMenu as texts } from '../../../messages/en/runs/list.ts';
-import { useAction } from '../../../parts/forms/action.ts';
-import { saveFile } from '../../../parts/save-file.ts';
-import type { RunFilter } from '../../../queries/runs.ts';
+import { api } from '#console/src/api.ts';
+import { words } from '#console/src/messages/en/words.ts';
+import { exportMenu as texts } from '#console/src/messages/en/runs/list.ts';
+import { useAction } from '#console/src/parts/forms/action.ts';
+import { saveFile } from '#console/src/parts/save-file.ts';
+import type { RunFilter } from '#console/src/queries/runs.ts';
 
 /** Saves the runs that match the filters as a file. */
 export function ExportMenu({ filter }: { filter: RunFilter }) {

@@ -1,6 +1,6 @@
-import type { RunFilter } from '../../../queries/runs.ts';
-import { failureKinds, runStatuses, triggers } from '../../../../../shared/run-kinds.ts';
-import { wordsIn } from '../../../../../shared/values/words.ts';
+import type { RunFilter } from '#console/src/queries/runs.ts';
+import { failureKinds, runStatuses, triggers } from '#shared/run-kinds.ts';
+import { wordsIn } from '#shared/values/words.ts';
 
 /** The filters of the list in the URL, with the names and the texts of the API. */
 const names = [

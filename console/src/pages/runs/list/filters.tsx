@@ -12,19 +12,19 @@ import { IconFilter, IconSearch } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import { useMemo } from 'react';
-import { failureKinds, runStatuses, triggers } from '../../../../../shared/run-kinds.ts';
-import { wordsIn } from '../../../../../shared/values/words.ts';
-import { words } from '../../../messages/en/words.ts';
-import { filters as texts } from '../../../messages/en/runs/list.ts';
+import { failureKinds, runStatuses, triggers } from '#shared/run-kinds.ts';
+import { wordsIn } from '#shared/values/words.ts';
+import { words } from '#console/src/messages/en/words.ts';
+import { filters as texts } from '#console/src/messages/en/runs/list.ts';
 import {
   failureKinds as failureNames,
   statuses as statusNames,
   triggers as triggerNames,
-} from '../../../messages/en/parts/values.ts';
-import { FilterText } from '../../../parts/forms/filter-text.tsx';
-import { NumberField } from '../../../parts/forms/number-field.tsx';
-import { sentenceCase } from '../../../parts/text/sentence-case.ts';
-import { workflowsQuery } from '../../../queries/workflows.ts';
+} from '#console/src/messages/en/parts/values.ts';
+import { FilterText } from '#console/src/parts/forms/filter-text.tsx';
+import { NumberField } from '#console/src/parts/forms/number-field.tsx';
+import { sentenceCase } from '#console/src/parts/text/sentence-case.ts';
+import { workflowsQuery } from '#console/src/queries/workflows.ts';
 import { FilterChips } from './chips.tsx';
 import { ExportMenu } from './export-menu.tsx';
 import { ViewsMenu } from './views-menu.tsx';

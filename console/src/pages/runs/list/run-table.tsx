@@ -1,15 +1,15 @@
 import { Checkbox, Table, Text } from '@mantine/core';
-import type { RunSummary } from '../../../../../client/index.ts';
-import { words } from '../../../messages/en/words.ts';
-import { runTable as text } from '../../../messages/en/runs/list.ts';
-import { triggers } from '../../../messages/en/parts/values.ts';
-import { TextLink } from '../../../parts/links.tsx';
-import { RehearsalTag } from '../../../parts/rehearsal-tag.tsx';
-import { StateBadge } from '../../../parts/state-badge.tsx';
-import { durationText } from '../../../parts/text/duration.ts';
-import { dollarsText } from '../../../parts/text/numbers.ts';
-import { When } from '../../../parts/text/time.tsx';
-import { UserText } from '../../../parts/text/user-text.tsx';
+import type { RunSummary } from '#client/index.ts';
+import { words } from '#console/src/messages/en/words.ts';
+import { runTable as text } from '#console/src/messages/en/runs/list.ts';
+import { triggers } from '#console/src/messages/en/parts/values.ts';
+import { TextLink } from '#console/src/parts/links.tsx';
+import { RehearsalTag } from '#console/src/parts/rehearsal-tag.tsx';
+import { StateBadge } from '#console/src/parts/state-badge.tsx';
+import { durationText } from '#console/src/parts/text/duration.ts';
+import { dollarsText } from '#console/src/parts/text/numbers.ts';
+import { When } from '#console/src/parts/text/time.tsx';
+import { UserText } from '#console/src/parts/text/user-text.tsx';
 import type { Selection } from './use-selected-runs.ts';
 
 /** Runs as rows. Without a selection they have no checkboxes. */

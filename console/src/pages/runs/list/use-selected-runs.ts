@@ -1,5 +1,5 @@
 import { useState } from 'react';
-import type { RunSummary } from '../../../../../client/index.ts';
+import type { RunSummary } from '#client/index.ts';
 
 export interface Selection {
   /** As they were when they were selected. */

@@ -2,14 +2,14 @@ import { ActionIcon, Button, Group, Popover, Stack, Text, TextInput } from '@man
 import { IconBookmark, IconTrash } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { type SubmitEvent, useState } from 'react';
-import { api } from '../../../api.ts';
-import { views as text } from '../../../messages/en/runs/list.ts';
-import { useAction } from '../../../parts/forms/action.ts';
-import { TextLink } from '../../../parts/links.tsx';
-import { UserText } from '../../../parts/text/user-text.tsx';
-import { runViewsQuery } from '../../../queries/run-views.ts';
-import { MAX_VIEW_NAME } from '../../../../../shared/limits.ts';
-import type { RunFilter } from '../../../queries/runs.ts';
+import { api } from '#console/src/api.ts';
+import { views as text } from '#console/src/messages/en/runs/list.ts';
+import { useAction } from '#console/src/parts/forms/action.ts';
+import { TextLink } from '#console/src/parts/links.tsx';
+import { UserText } from '#console/src/parts/text/user-text.tsx';
+import { runViewsQuery } from '#console/src/queries/run-views.ts';
+import { MAX_VIEW_NAME } from '#shared/limits.ts';
+import type { RunFilter } from '#console/src/queries/runs.ts';
 import { readRunSearch } from './filter.ts';
 
 /** Saved filters: opens, adds and removes them. */

@@ -1,5 +1,5 @@
-import type { Step } from '../../../../../client/index.ts';
-import { stepNames } from '../../../messages/en/runs/steps.ts';
+import type { Step } from '#client/index.ts';
+import { stepNames } from '#console/src/messages/en/runs/steps.ts';
 
 /** Whether the step is one of a node, and no turn or call of an agent. */
 export const isNodeStep = (step: Pick<Step, 'parent_step_key'>): boolean =>

@@ -1,4 +1,4 @@
-import type { Run, Step } from '../../../../../client/index.ts';
+import type { Run, Step } from '#client/index.ts';
 import { isNodeStep } from './agent-steps.ts';
 
 export type ShownState = Step['status'] | 'rejected';

@@ -1,4 +1,4 @@
-import { durationText } from '../../../parts/text/duration.ts';
+import { durationText } from '#console/src/parts/text/duration.ts';
 import type { Stretch, Timeline } from './timeline.ts';
 
 /** Maps the times of a run to a line. Shares are from 0 to 1. */

@@ -1,7 +1,7 @@
-import { repeats } from '../../../../../shared/graph/kinds.ts';
-import type { Run, Step } from '../../../../../client/index.ts';
-import { turnKey } from '../../../../../shared/agents/turn-record.ts';
-import { isNodeStep } from '../steps/agent-steps.ts';
+import { repeats } from '#shared/graph/kinds.ts';
+import type { Run, Step } from '#client/index.ts';
+import { turnKey } from '#shared/agents/turn-record.ts';
+import { isNodeStep } from '#console/src/pages/runs/steps/agent-steps.ts';
 
 /** The phase of a step. A loop spans its iterations, whose own steps show the work. */
 export type Phase = 'working' | 'retrying' | 'queued' | 'waiting' | 'iterations';

@@ -1,8 +1,8 @@
-import type { Step } from '../../../../../client/index.ts';
-import { phaseNames, trace as text } from '../../../messages/en/runs/trace.ts';
-import { durationText } from '../../../parts/text/duration.ts';
-import type { Bar, Phase, Timeline } from '../timeline/timeline.ts';
-import { figuresOf } from '../timeline/timeline.ts';
+import type { Step } from '#client/index.ts';
+import { phaseNames, trace as text } from '#console/src/messages/en/runs/trace.ts';
+import { durationText } from '#console/src/parts/text/duration.ts';
+import type { Bar, Phase, Timeline } from '#console/src/pages/runs/timeline/timeline.ts';
+import { figuresOf } from '#console/src/pages/runs/timeline/timeline.ts';
 import { sumsOf, type TraceNode } from './tree.ts';
 
 /** A part of a bar, in milliseconds since 1970. `tried` is one failed attempt within the time of all of them. */

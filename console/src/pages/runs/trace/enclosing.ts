@@ -1,7 +1,7 @@
-import type { Graph } from '../../../../../shared/contract/graph.ts';
-import { analyseLoops, innermostLoops } from '../../../../../shared/graph/schedule/loops.ts';
-import { linkGraph } from '../../../../../shared/graph/topology.ts';
-import type { Drawing } from '../../../graph/drawn.ts';
+import type { Graph } from '#shared/contract/graph.ts';
+import { analyseLoops, innermostLoops } from '#shared/graph/schedule/loops.ts';
+import { linkGraph } from '#shared/graph/topology.ts';
+import type { Drawing } from '#console/src/graph/drawn.ts';
 
 /** The loops and maps of a graph, and the nodes in their bodies. */
 export interface Enclosing {

@@ -5,14 +5,14 @@ import {
   IconPlayerTrackNext,
   IconRepeat,
 } from '@tabler/icons-react';
-import type { Step } from '../../../../../client/index.ts';
-import { kindIcons } from '../../../graph/kinds.ts';
-import { kindNames } from '../../../messages/en/graph.ts';
-import { traceRow as text } from '../../../messages/en/runs/trace.ts';
-import { outcomes as outcomeNames } from '../../../messages/en/parts/values.ts';
-import { iterationMark } from '../node-states.ts';
-import { listedName } from '../steps/agent-steps.ts';
-import { type ShownState, shownState } from '../steps/step-state.ts';
+import type { Step } from '#client/index.ts';
+import { kindIcons } from '#console/src/graph/kinds.ts';
+import { kindNames } from '#console/src/messages/en/graph.ts';
+import { traceRow as text } from '#console/src/messages/en/runs/trace.ts';
+import { outcomes as outcomeNames } from '#console/src/messages/en/parts/values.ts';
+import { iterationMark } from '#console/src/pages/runs/node-states.ts';
+import { listedName } from '#console/src/pages/runs/steps/agent-steps.ts';
+import { type ShownState, shownState } from '#console/src/pages/runs/steps/step-state.ts';
 import { sumsOf, tokensOf, type TraceNode } from './tree.ts';
 
 /** What the cells of a row show. Undefined where a row has nothing to show. */

@@ -1,5 +1,5 @@
-import type { Step } from '../../../../../client/index.ts';
-import type { TreeRow } from '../../../parts/data/tree-keys.ts';
+import type { Step } from '#client/index.ts';
+import type { TreeRow } from '#console/src/parts/data/tree-keys.ts';
 import type { TraceNode } from './tree.ts';
 
 export type TraceOrder = 'start' | 'duration' | 'cost';

@@ -1,9 +1,9 @@
 import { Group, Kbd, Text } from '@mantine/core';
 import { type CSSProperties, memo } from 'react';
-import { trace as text } from '../../../messages/en/runs/trace.ts';
-import { Message } from '../../../messages/message.tsx';
-import type { TimeAxis } from '../timeline/time-axis.ts';
-import { phaseNames } from '../../../messages/en/runs/trace.ts';
+import { trace as text } from '#console/src/messages/en/runs/trace.ts';
+import { Message } from '#console/src/messages/message.tsx';
+import type { TimeAxis } from '#console/src/pages/runs/timeline/time-axis.ts';
+import { phaseNames } from '#console/src/messages/en/runs/trace.ts';
 
 /** The labels of the ticks, and of the waits that are shortened. */
 export function AxisLabels({ axis: { ticks, breaks } }: { axis: TimeAxis }) {

@@ -1,9 +1,9 @@
 import { VisuallyHidden } from '@mantine/core';
 import { type KeyboardEvent, memo, useEffect, useId, useRef, useState } from 'react';
-import { words } from '../../../messages/en/words.ts';
-import { trace as text } from '../../../messages/en/runs/trace.ts';
-import { treeKey } from '../../../parts/data/tree-keys.ts';
-import type { TimeAxis } from '../timeline/time-axis.ts';
+import { words } from '#console/src/messages/en/words.ts';
+import { trace as text } from '#console/src/messages/en/runs/trace.ts';
+import { treeKey } from '#console/src/parts/data/tree-keys.ts';
+import type { TimeAxis } from '#console/src/pages/runs/timeline/time-axis.ts';
 import type { Bars } from './bars.ts';
 import type { TraceRow } from './rows.ts';
 import { AxisLabels, gridOf } from './trace-axis.tsx';

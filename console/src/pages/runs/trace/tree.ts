@@ -1,6 +1,6 @@
-import { turnKey } from '../../../../../shared/agents/turn-record.ts';
-import type { Step } from '../../../../../client/index.ts';
-import { isNodeStep } from '../steps/agent-steps.ts';
+import { turnKey } from '#shared/agents/turn-record.ts';
+import type { Step } from '#client/index.ts';
+import { isNodeStep } from '#console/src/pages/runs/steps/agent-steps.ts';
 import type { Enclosing } from './enclosing.ts';
 
 type Attempt = Step['attempts'][number];

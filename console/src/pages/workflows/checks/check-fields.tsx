@@ -9,9 +9,9 @@ import {
   TextInput,
 } from '@mantine/core';
 import { IconTrash } from '@tabler/icons-react';
-import { words } from '../../../messages/en/words.ts';
-import { checkFields as text } from '../../../messages/en/workflows/checks.ts';
-import { CodeEditor } from '../../../parts/code/code-editor.tsx';
+import { words } from '#console/src/messages/en/words.ts';
+import { checkFields as text } from '#console/src/messages/en/workflows/checks.ts';
+import { CodeEditor } from '#console/src/parts/code/code-editor.tsx';
 import {
   type Check,
   checkProblem,
@@ -20,8 +20,8 @@ import {
   retyped,
   subjectOf,
 } from './check.ts';
-import { NumberField } from '../../../parts/forms/number-field.tsx';
-import { countText } from '../../../parts/text/numbers.ts';
+import { NumberField } from '#console/src/parts/forms/number-field.tsx';
+import { countText } from '#console/src/parts/text/numbers.ts';
 
 /** The form of one check, by its type. */
 export function CheckFields({

@@ -1,7 +1,7 @@
-import type { EvaluationCheck } from '../../../../../shared/contract/graph.ts';
-import { check as texts, checkTypes as labels } from '../../../messages/en/workflows/checks.ts';
-import { isRecord } from '../../../parts/data/record.ts';
-import { countText } from '../../../parts/text/numbers.ts';
+import type { EvaluationCheck } from '#shared/contract/graph.ts';
+import { check as texts, checkTypes as labels } from '#console/src/messages/en/workflows/checks.ts';
+import { isRecord } from '#console/src/parts/data/record.ts';
+import { countText } from '#console/src/parts/text/numbers.ts';
 
 export type CheckType = EvaluationCheck['type'];
 

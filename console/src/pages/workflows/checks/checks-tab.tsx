@@ -1,16 +1,16 @@
 import { Button, Group, Stack, Text } from '@mantine/core';
 import { IconPlus } from '@tabler/icons-react';
 import { useState } from 'react';
-import type { BodyOf, Workflow } from '../../../../../client/index.ts';
-import { api } from '../../../api.ts';
-import { checksTab as text } from '../../../messages/en/workflows/checks.ts';
-import { Edited, type Editing, useEdit } from '../../../parts/forms/edited.tsx';
-import { Empty } from '../../../parts/empty.tsx';
-import { Form } from '../../../parts/forms/form.tsx';
-import { JsonView } from '../../../parts/code/json-view.tsx';
-import { Section } from '../../../parts/page.tsx';
-import { useMay } from '../../../queries/identity.ts';
-import { workflowsKey } from '../../../queries/workflows.ts';
+import type { BodyOf, Workflow } from '#client/index.ts';
+import { api } from '#console/src/api.ts';
+import { checksTab as text } from '#console/src/messages/en/workflows/checks.ts';
+import { Edited, type Editing, useEdit } from '#console/src/parts/forms/edited.tsx';
+import { Empty } from '#console/src/parts/empty.tsx';
+import { Form } from '#console/src/parts/forms/form.tsx';
+import { JsonView } from '#console/src/parts/code/json-view.tsx';
+import { Section } from '#console/src/parts/page.tsx';
+import { useMay } from '#console/src/queries/identity.ts';
+import { workflowsKey } from '#console/src/queries/workflows.ts';
 import { type Check, checkFrom, checkProblem, newCheck } from './check.ts';
 import { CheckFields } from './check-fields.tsx';
 

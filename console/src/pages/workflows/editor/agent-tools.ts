@@ -1,7 +1,7 @@
-import { notForAgents } from '../../../../../shared/agents/builtin-tools.ts';
-import type { Workflow } from '../../../../../client/index.ts';
-import { asTool } from '../../../../../shared/tools.ts';
-import { isRecord, type JsonRecord, valueAt, withAt } from '../../../parts/data/record.ts';
+import { notForAgents } from '#shared/agents/builtin-tools.ts';
+import type { Workflow } from '#client/index.ts';
+import { asTool } from '#shared/tools.ts';
+import { isRecord, type JsonRecord, valueAt, withAt } from '#console/src/parts/data/record.ts';
 
 /** An entry of an agent's tools as an object: a name alone is one without options. */
 const recordOf = (entry: unknown): JsonRecord => (isRecord(entry) ? entry : { name: entry });

@@ -1,13 +1,8 @@
-import type { Graph } from '../../../../../client/index.ts';
-import type { EdgeCondition, NodeKind } from '../../../../../shared/contract/graph.ts';
-import type { Place } from '../../../graph/places.ts';
-import {
-  branchingKinds,
-  failingKinds,
-  nodeKinds,
-  repeats,
-} from '../../../../../shared/graph/kinds.ts';
-import { isRecord, type JsonRecord, valueAt, withAt } from '../../../parts/data/record.ts';
+import type { Graph } from '#client/index.ts';
+import type { EdgeCondition, NodeKind } from '#shared/contract/graph.ts';
+import type { Place } from '#console/src/graph/places.ts';
+import { branchingKinds, failingKinds, nodeKinds, repeats } from '#shared/graph/kinds.ts';
+import { isRecord, type JsonRecord, valueAt, withAt } from '#console/src/parts/data/record.ts';
 import { idOf } from './ids.ts';
 
 /** A graph being edited, with its undo and redo history. */

@@ -1,10 +1,10 @@
 import { ActionIcon, Button, Fieldset, Group, NativeSelect, Stack, Text } from '@mantine/core';
 import { IconArrowRight, IconTrash } from '@tabler/icons-react';
 import { useRef, useState } from 'react';
-import type { Graph } from '../../../../../client/index.ts';
-import { type DrawnEdge, drawingOf } from '../../../graph/drawn.ts';
-import { edgeFields as texts } from '../../../messages/en/workflows/editor.ts';
-import { UserText } from '../../../parts/text/user-text.tsx';
+import type { Graph } from '#client/index.ts';
+import { type DrawnEdge, drawingOf } from '#console/src/graph/drawn.ts';
+import { edgeFields as texts } from '#console/src/messages/en/workflows/editor.ts';
+import { UserText } from '#console/src/parts/text/user-text.tsx';
 import { type Branch, branchesOf, type DraftAction, freeBranch, nodeOf } from './draft.ts';
 
 /** The results of a node that an edge can require. Without one, it is always taken, unless the node fails. */

@@ -9,12 +9,12 @@ import {
   IconSitemap,
 } from '@tabler/icons-react';
 import { type ReactNode, useState } from 'react';
-import type { Drawing } from '../../../graph/drawn.ts';
-import { layOut } from '../../../graph/layout.ts';
-import { editorToolbar as text } from '../../../messages/en/workflows/editor.ts';
-import { useMay } from '../../../queries/identity.ts';
-import { isRunnable } from '../mistakes/mistakes.ts';
-import type { Saving } from '../publishing/use-saving.tsx';
+import type { Drawing } from '#console/src/graph/drawn.ts';
+import { layOut } from '#console/src/graph/layout.ts';
+import { editorToolbar as text } from '#console/src/messages/en/workflows/editor.ts';
+import { useMay } from '#console/src/queries/identity.ts';
+import { isRunnable } from '#console/src/pages/workflows/mistakes/mistakes.ts';
+import type { Saving } from '#console/src/pages/workflows/publishing/use-saving.tsx';
 import type { DraftAction } from './draft.ts';
 import { RunDraft } from './run/run-form.tsx';
 import { useRunKey } from './run/use-run-key.ts';

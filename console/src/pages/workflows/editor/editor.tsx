@@ -1,13 +1,13 @@
 import { Alert } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useParams, useSearch } from '@tanstack/react-router';
-import { editorPage as text } from '../../../messages/en/workflows/editor.ts';
-import { Failure } from '../../../parts/failure.tsx';
-import { Loaded } from '../../../parts/loaded.tsx';
-import { LoadingPage } from '../../../parts/loading.tsx';
-import { Page } from '../../../parts/page.tsx';
-import { useMay } from '../../../queries/identity.ts';
-import { draftQuery, workflowQuery } from '../../../queries/workflows.ts';
+import { editorPage as text } from '#console/src/messages/en/workflows/editor.ts';
+import { Failure } from '#console/src/parts/failure.tsx';
+import { Loaded } from '#console/src/parts/loaded.tsx';
+import { LoadingPage } from '#console/src/parts/loading.tsx';
+import { Page } from '#console/src/parts/page.tsx';
+import { useMay } from '#console/src/queries/identity.ts';
+import { draftQuery, workflowQuery } from '#console/src/queries/workflows.ts';
 import { EditorBench } from './editor-bench.tsx';
 
 const LOOK_EVERY_MS = 10_000;

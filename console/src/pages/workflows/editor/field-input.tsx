@@ -7,14 +7,14 @@ import {
   TextInput,
 } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
-import { membersQuery } from '../../../queries/members.ts';
-import { jsonText } from '../../../parts/forms/json-text.ts';
-import type { JsonRecord } from '../../../parts/data/record.ts';
+import { membersQuery } from '#console/src/queries/members.ts';
+import { jsonText } from '#console/src/parts/forms/json-text.ts';
+import type { JsonRecord } from '#console/src/parts/data/record.ts';
 import { ParamsField } from './authoring/params-field.tsx';
 import { JsonInState, TextInState } from './authoring/text-in-state.tsx';
 import { type FieldMark, marksText } from './field-marks.ts';
 import type { NodeField } from './node-fields.ts';
-import { NumberField } from '../../../parts/forms/number-field.tsx';
+import { NumberField } from '#console/src/parts/forms/number-field.tsx';
 import { ToolsField } from './tools-field.tsx';
 import { VersionInput, WorkflowInput } from './workflow-fields.tsx';
 

@@ -1,6 +1,6 @@
-import type { Graph } from '../../../../../client/index.ts';
-import type { NodeKind } from '../../../../../shared/contract/graph.ts';
-import { isRecord } from '../../../parts/data/record.ts';
+import type { Graph } from '#client/index.ts';
+import type { NodeKind } from '#shared/contract/graph.ts';
+import { isRecord } from '#console/src/parts/data/record.ts';
 
 /** The ID of a node that is not validated. */
 export const idOf = (node: unknown): unknown => (isRecord(node) ? node['id'] : undefined);

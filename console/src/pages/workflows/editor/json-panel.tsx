@@ -1,10 +1,10 @@
 import { Text } from '@mantine/core';
-import type { Graph } from '../../../../../client/index.ts';
-import { jsonPanel as text } from '../../../messages/en/workflows/editor.ts';
+import type { Graph } from '#client/index.ts';
+import { jsonPanel as text } from '#console/src/messages/en/workflows/editor.ts';
 import type { DraftAction } from './draft.ts';
-import { JsonField } from '../../../parts/forms/json-field.tsx';
-import type { Judge } from '../../../parts/forms/json-text.ts';
-import { isRecord } from '../../../parts/data/record.ts';
+import { JsonField } from '#console/src/parts/forms/json-field.tsx';
+import type { Judge } from '#console/src/parts/forms/json-text.ts';
+import { isRecord } from '#console/src/parts/data/record.ts';
 
 /** Consecutive changes in the JSON are one undo step in the drawing; the text has its own undo. */
 const TYPING = 'json';

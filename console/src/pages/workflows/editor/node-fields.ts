@@ -1,9 +1,9 @@
-import { roles } from '../../../../../shared/capabilities.ts';
-import { MAX_TURNS, type NodeKind } from '../../../../../shared/contract/graph.ts';
+import { roles } from '#shared/capabilities.ts';
+import { MAX_TURNS, type NodeKind } from '#shared/contract/graph.ts';
 import {
   moreNodeFields as more,
   nodeFields as text,
-} from '../../../messages/en/workflows/node-fields.ts';
+} from '#console/src/messages/en/workflows/node-fields.ts';
 
 /** One field of a node's form. */
 export interface NodeField {

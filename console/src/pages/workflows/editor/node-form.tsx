@@ -1,16 +1,16 @@
 import { Accordion, Button, Stack, TextInput } from '@mantine/core';
 import { IconTrash } from '@tabler/icons-react';
 import { type ReactNode, useState } from 'react';
-import type { Graph } from '../../../../../client/index.ts';
-import { drawingOf } from '../../../graph/drawn.ts';
-import { nodeForm as text } from '../../../messages/en/workflows/editor.ts';
+import type { Graph } from '#client/index.ts';
+import { drawingOf } from '#console/src/graph/drawn.ts';
+import { nodeForm as text } from '#console/src/messages/en/workflows/editor.ts';
 import { type DraftAction, nodeOf } from './draft.ts';
 import { EdgeFields } from './edge-fields.tsx';
 import { FieldInput } from './field-input.tsx';
 import { type FieldMark, marksText } from './field-marks.ts';
-import type { Mistake } from '../mistakes/mistakes.ts';
+import type { Mistake } from '#console/src/pages/workflows/mistakes/mistakes.ts';
 import { fieldAt, mainFields, moreFields, type NodeField } from './node-fields.ts';
-import { type JsonRecord, valueAt } from '../../../parts/data/record.ts';
+import { type JsonRecord, valueAt } from '#console/src/parts/data/record.ts';
 
 const NO_MARKS: readonly FieldMark[] = [];
 

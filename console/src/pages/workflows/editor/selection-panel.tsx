@@ -1,17 +1,17 @@
 import { Button, NativeSelect, Stack, Text, Title } from '@mantine/core';
 import { IconTrash } from '@tabler/icons-react';
 import type { ReactNode } from 'react';
-import type { Graph } from '../../../../../client/index.ts';
-import type { Drawing } from '../../../graph/drawn.ts';
-import { kindNames } from '../../../messages/en/graph.ts';
-import { words } from '../../../messages/en/words.ts';
-import { selectionPanel as text } from '../../../messages/en/workflows/editor.ts';
+import type { Graph } from '#client/index.ts';
+import type { Drawing } from '#console/src/graph/drawn.ts';
+import { kindNames } from '#console/src/messages/en/graph.ts';
+import { words } from '#console/src/messages/en/words.ts';
+import { selectionPanel as text } from '#console/src/messages/en/workflows/editor.ts';
 import type { DraftAction } from './draft.ts';
 import { EdgeRow } from './edge-fields.tsx';
 import type { Selection } from './canvas/editor-canvas.tsx';
-import type { Mistake } from '../mistakes/mistakes.ts';
+import type { Mistake } from '#console/src/pages/workflows/mistakes/mistakes.ts';
 import { NodeForm } from './node-form.tsx';
-import { isRecord } from '../../../parts/data/record.ts';
+import { isRecord } from '#console/src/parts/data/record.ts';
 
 /** Shows and edits the selection of the drawing, and allows selecting without a mouse. */
 export function SelectionPanel({

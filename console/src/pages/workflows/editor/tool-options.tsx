@@ -1,6 +1,6 @@
 import { Input, NativeSelect } from '@mantine/core';
 import { Fragment, type ReactNode } from 'react';
-import { toolOptions as text } from '../../../messages/en/workflows/node-fields.ts';
+import { toolOptions as text } from '#console/src/messages/en/workflows/node-fields.ts';
 import {
   approvalMode,
   type ApprovalMode,

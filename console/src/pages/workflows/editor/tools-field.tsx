@@ -1,9 +1,9 @@
 import { Accordion, Button, Input, Select, Stack, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import { toolsField as text } from '../../../messages/en/workflows/node-fields.ts';
-import { UserText } from '../../../parts/text/user-text.tsx';
-import { workflowsQuery } from '../../../queries/workflows.ts';
+import { toolsField as text } from '#console/src/messages/en/workflows/node-fields.ts';
+import { UserText } from '#console/src/parts/text/user-text.tsx';
+import { workflowsQuery } from '#console/src/queries/workflows.ts';
 import { approvalMode, freeTools, optionOf, toolNameOf, workflowTools } from './agent-tools.ts';
 import { type FieldMark, marksText } from './field-marks.ts';
 import { type RenderField, ToolOptions } from './tool-options.tsx';

@@ -1,8 +1,8 @@
 import { useCallback, useMemo, useReducer, useRef, useState } from 'react';
-import type { JsonObject, Workflow, WorkflowDraft } from '../../../../../client/index.ts';
-import { useDrawing } from '../../../graph/use-drawing.ts';
-import { useMistakes } from '../mistakes/use-mistakes.ts';
-import { contentOf, useSaving } from '../publishing/use-saving.tsx';
+import type { JsonObject, Workflow, WorkflowDraft } from '#client/index.ts';
+import { useDrawing } from '#console/src/graph/use-drawing.ts';
+import { useMistakes } from '#console/src/pages/workflows/mistakes/use-mistakes.ts';
+import { contentOf, useSaving } from '#console/src/pages/workflows/publishing/use-saving.tsx';
 import { changeDraft, draftOf, freeBranch } from './draft.ts';
 import type { Selection } from './canvas/editor-canvas.tsx';
 import { useValuesRun } from './authoring/use-values-run.ts';
@@ -10,8 +10,8 @@ import { useDraftRun } from './run/draft-run.ts';
 import type { Adding } from './canvas/use-canvas-actions.ts';
 import { useDraftPlaces } from './canvas/use-draft-places.ts';
 import { useFieldFocus } from './use-field-focus.ts';
-import { useKeptChanges } from '../publishing/use-kept-changes.ts';
-import { useLeaveGuard } from '../publishing/use-leave-guard.ts';
+import { useKeptChanges } from '#console/src/pages/workflows/publishing/use-kept-changes.ts';
+import { useLeaveGuard } from '#console/src/pages/workflows/publishing/use-leave-guard.ts';
 import { useUndoKeys } from './use-undo-keys.ts';
 
 const NOTHING: Selection = { nodes: [], edges: [] };

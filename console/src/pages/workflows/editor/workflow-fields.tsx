@@ -1,10 +1,10 @@
 import { Autocomplete, Select, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useMemo } from 'react';
-import type { Workflow } from '../../../../../client/index.ts';
-import { workflowVersions as texts } from '../../../messages/en/workflows/node-fields.ts';
-import { NumberField } from '../../../parts/forms/number-field.tsx';
-import { workflowsQuery } from '../../../queries/workflows.ts';
+import type { Workflow } from '#client/index.ts';
+import { workflowVersions as texts } from '#console/src/messages/en/workflows/node-fields.ts';
+import { NumberField } from '#console/src/parts/forms/number-field.tsx';
+import { workflowsQuery } from '#console/src/queries/workflows.ts';
 import { workflowReferences } from './agent-tools.ts';
 
 interface Common {

@@ -1,14 +1,14 @@
 import { Badge, Box, Button, Collapse, Group, Paper, SimpleGrid, Stack, Text } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
-import type { ComparedRun, Experiment } from '../../../../../client/index.ts';
-import { comparedRuns as text } from '../../../messages/en/workflows/experiments.ts';
-import { Message } from '../../../messages/message.tsx';
-import { JsonView } from '../../../parts/code/json-view.tsx';
-import { ChangedValue } from '../../../parts/data/changed-value.tsx';
-import { Empty } from '../../../parts/empty.tsx';
-import { TextLink } from '../../../parts/links.tsx';
-import { dollarsText } from '../../../parts/text/numbers.ts';
-import { UserText } from '../../../parts/text/user-text.tsx';
+import type { ComparedRun, Experiment } from '#client/index.ts';
+import { comparedRuns as text } from '#console/src/messages/en/workflows/experiments.ts';
+import { Message } from '#console/src/messages/message.tsx';
+import { JsonView } from '#console/src/parts/code/json-view.tsx';
+import { ChangedValue } from '#console/src/parts/data/changed-value.tsx';
+import { Empty } from '#console/src/parts/empty.tsx';
+import { TextLink } from '#console/src/parts/links.tsx';
+import { dollarsText } from '#console/src/parts/text/numbers.ts';
+import { UserText } from '#console/src/parts/text/user-text.tsx';
 import { OutcomeBadge } from './outcome.tsx';
 
 /** The runs of an experiment that are done, each with what has changed. */

@@ -1,28 +1,28 @@
 import { Button, Group, Progress, Stack, Text } from '@mantine/core';
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { useParams } from '@tanstack/react-router';
-import type { Experiment } from '../../../../../client/index.ts';
-import { api } from '../../../api.ts';
-import { words } from '../../../messages/en/words.ts';
+import type { Experiment } from '#client/index.ts';
+import { api } from '#console/src/api.ts';
+import { words } from '#console/src/messages/en/words.ts';
 import {
   experimentPage as texts,
   experimentSummary,
-} from '../../../messages/en/workflows/experiments.ts';
-import { Message } from '../../../messages/message.tsx';
-import { Facts } from '../../../parts/data/facts.tsx';
-import { LoadMore } from '../../../parts/data/load-more.tsx';
-import { useAction } from '../../../parts/forms/action.ts';
-import { confirm } from '../../../parts/forms/confirm.tsx';
-import { TextLink } from '../../../parts/links.tsx';
-import { Loaded } from '../../../parts/loaded.tsx';
-import { Page, Section } from '../../../parts/page.tsx';
-import { durationText } from '../../../parts/text/duration.ts';
-import { countText, dollarsText } from '../../../parts/text/numbers.ts';
-import { When } from '../../../parts/text/time.tsx';
-import { UserText } from '../../../parts/text/user-text.tsx';
-import { experimentQuery, experimentsKey } from '../../../queries/experiments.ts';
-import { useMay } from '../../../queries/identity.ts';
-import { workflowQuery } from '../../../queries/workflows.ts';
+} from '#console/src/messages/en/workflows/experiments.ts';
+import { Message } from '#console/src/messages/message.tsx';
+import { Facts } from '#console/src/parts/data/facts.tsx';
+import { LoadMore } from '#console/src/parts/data/load-more.tsx';
+import { useAction } from '#console/src/parts/forms/action.ts';
+import { confirm } from '#console/src/parts/forms/confirm.tsx';
+import { TextLink } from '#console/src/parts/links.tsx';
+import { Loaded } from '#console/src/parts/loaded.tsx';
+import { Page, Section } from '#console/src/parts/page.tsx';
+import { durationText } from '#console/src/parts/text/duration.ts';
+import { countText, dollarsText } from '#console/src/parts/text/numbers.ts';
+import { When } from '#console/src/parts/text/time.tsx';
+import { UserText } from '#console/src/parts/text/user-text.tsx';
+import { experimentQuery, experimentsKey } from '#console/src/queries/experiments.ts';
+import { useMay } from '#console/src/queries/identity.ts';
+import { workflowQuery } from '#console/src/queries/workflows.ts';
 import { ComparedRuns } from './compared-runs.tsx';
 import { candidateText, ExperimentStatus } from './outcome.tsx';
 

@@ -1,10 +1,10 @@
 import { Badge, type MantineColor } from '@mantine/core';
-import type { ComparedRun, ListedExperiment } from '../../../../../client/index.ts';
+import type { ComparedRun, ListedExperiment } from '#client/index.ts';
 import {
   experimentCandidate,
   experimentOutcomes,
   experimentStatuses,
-} from '../../../messages/en/workflows/experiments.ts';
+} from '#console/src/messages/en/workflows/experiments.ts';
 
 const outcomeColours: Record<ComparedRun['outcome'], MantineColor> = {
   equal: 'success',

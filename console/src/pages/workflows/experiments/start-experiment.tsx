@@ -3,17 +3,17 @@ import { useDisclosure } from '@mantine/hooks';
 import { IconFlask } from '@tabler/icons-react';
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
-import type { BodyOf, Workflow } from '../../../../../client/index.ts';
-import { MAX_EXPERIMENT_RUNS } from '../../../../../shared/contract/experiment.ts';
-import { api } from '../../../api.ts';
-import { words } from '../../../messages/en/words.ts';
-import { startExperiment as text } from '../../../messages/en/workflows/experiments.ts';
-import { useAction } from '../../../parts/forms/action.ts';
-import { Form } from '../../../parts/forms/form.tsx';
-import { NumberField } from '../../../parts/forms/number-field.tsx';
-import { countText } from '../../../parts/text/numbers.ts';
-import { experimentsKey } from '../../../queries/experiments.ts';
-import { useMay } from '../../../queries/identity.ts';
+import type { BodyOf, Workflow } from '#client/index.ts';
+import { MAX_EXPERIMENT_RUNS } from '#shared/contract/experiment.ts';
+import { api } from '#console/src/api.ts';
+import { words } from '#console/src/messages/en/words.ts';
+import { startExperiment as text } from '#console/src/messages/en/workflows/experiments.ts';
+import { useAction } from '#console/src/parts/forms/action.ts';
+import { Form } from '#console/src/parts/forms/form.tsx';
+import { NumberField } from '#console/src/parts/forms/number-field.tsx';
+import { countText } from '#console/src/parts/text/numbers.ts';
+import { experimentsKey } from '#console/src/queries/experiments.ts';
+import { useMay } from '#console/src/queries/identity.ts';
 
 type Request = BodyOf<'POST /api/workflows/{id}/experiments'>;
 

@@ -1,13 +1,13 @@
-import '../../../parts/zod-without-eval.ts';
-import type { CustomToolDefinition } from '../../../../../shared/agents/offered-tools.ts';
-import { graphNodeSchema, type GraphNode } from '../../../../../shared/contract/graph.ts';
-import { checkGraph } from '../../../../../shared/graph-check.ts';
-import { outputKey } from '../../../../../shared/graph/compile.ts';
-import { nodeTexts, type NodeText, textReads } from '../../../../../shared/graph/node-texts.ts';
-import { builtinTools, calledAs } from '../../../../../shared/tools.ts';
-import type { JsonObject as JsonSchema } from '../../../../../shared/json.ts';
-import { inputKeysOf } from '../../../../../shared/graph/input-keys.ts';
-import type { CustomTool, Graph, JsonObject, Secret } from '../../../../../client/index.ts';
+import '#console/src/parts/zod-without-eval.ts';
+import type { CustomToolDefinition } from '#shared/agents/offered-tools.ts';
+import { graphNodeSchema, type GraphNode } from '#shared/contract/graph.ts';
+import { checkGraph } from '#shared/graph-check.ts';
+import { outputKey } from '#shared/graph/compile.ts';
+import { nodeTexts, type NodeText, textReads } from '#shared/graph/node-texts.ts';
+import { builtinTools, calledAs } from '#shared/tools.ts';
+import type { JsonObject as JsonSchema } from '#shared/json.ts';
+import { inputKeysOf } from '#shared/graph/input-keys.ts';
+import type { CustomTool, Graph, JsonObject, Secret } from '#client/index.ts';
 import { type Mistake, mistakesOf } from './mistakes.ts';
 
 // Loaded on demand: the graph rules depend on the schemas and the pattern engine.

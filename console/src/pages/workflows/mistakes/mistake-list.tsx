@@ -1,6 +1,6 @@
 import { Badge, Box, Group, Text, UnstyledButton } from '@mantine/core';
-import { mistakeList as text } from '../../../messages/en/workflows/mistakes.ts';
-import { UserText } from '../../../parts/text/user-text.tsx';
+import { mistakeList as text } from '#console/src/messages/en/workflows/mistakes.ts';
+import { UserText } from '#console/src/parts/text/user-text.tsx';
 import type { Mistake } from './mistakes.ts';
 
 /** Limit of mistakes shown at a time. */

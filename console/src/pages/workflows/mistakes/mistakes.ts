@@ -1,5 +1,5 @@
-import type { GraphIssue, GraphReport } from '../../../../../shared/contract/graph.ts';
-import { mistakeCounts as text } from '../../../messages/en/workflows/mistakes.ts';
+import type { GraphIssue, GraphReport } from '#shared/contract/graph.ts';
+import { mistakeCounts as text } from '#console/src/messages/en/workflows/mistakes.ts';
 
 /** An error, which keeps a graph from running, or a warning. */
 export interface Mistake {

@@ -1,9 +1,9 @@
 import { useDebouncedValue } from '@mantine/hooks';
 import { useQuery } from '@tanstack/react-query';
 import { useMemo } from 'react';
-import type { Graph, JsonObject } from '../../../../../client/index.ts';
-import { secretsQuery } from '../../../queries/secrets.ts';
-import { toolsQuery } from '../../../queries/tools.ts';
+import type { Graph, JsonObject } from '#client/index.ts';
+import { secretsQuery } from '#console/src/queries/secrets.ts';
+import { toolsQuery } from '#console/src/queries/tools.ts';
 import type { Mistake } from './mistakes.ts';
 
 const PAUSE_MS = 250;

@@ -1,7 +1,7 @@
-import type { RunSummary } from '../../../../../client/index.ts';
-import { statuses } from '../../../messages/en/parts/values.ts';
-import { runChoices as text } from '../../../messages/en/workflows/node-tests.ts';
-import { timeText } from '../../../parts/text/times.ts';
+import type { RunSummary } from '#client/index.ts';
+import { statuses } from '#console/src/messages/en/parts/values.ts';
+import { runChoices as text } from '#console/src/messages/en/workflows/node-tests.ts';
+import { timeText } from '#console/src/parts/text/times.ts';
 
 /** The newest runs as the options of a select, and the chosen one if it is older. */
 export function runChoices(

@@ -1,13 +1,13 @@
 import { Box, Group, Stack, Text, Title } from '@mantine/core';
-import type { NodeTest } from '../../../../../client/index.ts';
-import { words } from '../../../messages/en/words.ts';
-import { testResult as text } from '../../../messages/en/workflows/node-tests.ts';
-import { JsonView } from '../../../parts/code/json-view.tsx';
-import { TextLink } from '../../../parts/links.tsx';
-import { StateBadge } from '../../../parts/state-badge.tsx';
-import { dollarsText } from '../../../parts/text/numbers.ts';
-import { UserText } from '../../../parts/text/user-text.tsx';
-import { NO_SELECTION } from '../../../parts/open-run.ts';
+import type { NodeTest } from '#client/index.ts';
+import { words } from '#console/src/messages/en/words.ts';
+import { testResult as text } from '#console/src/messages/en/workflows/node-tests.ts';
+import { JsonView } from '#console/src/parts/code/json-view.tsx';
+import { TextLink } from '#console/src/parts/links.tsx';
+import { StateBadge } from '#console/src/parts/state-badge.tsx';
+import { dollarsText } from '#console/src/parts/text/numbers.ts';
+import { UserText } from '#console/src/parts/text/user-text.tsx';
+import { NO_SELECTION } from '#console/src/parts/open-run.ts';
 
 /** The step of a test: its input, and its output or error. */
 export function TestResult({

@@ -1,13 +1,13 @@
 import { Alert, Button, Group, Modal, Stack, Text } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
-import type { Workflow, WorkflowDraft } from '../../../../../client/index.ts';
-import { words } from '../../../messages/en/words.ts';
-import { conflict as text } from '../../../messages/en/workflows/publishing.ts';
-import { Message } from '../../../messages/message.tsx';
-import { When } from '../../../parts/text/time.tsx';
-import { UserText } from '../../../parts/text/user-text.tsx';
-import { DiffView } from '../versions/diff-view.tsx';
-import type { VersionContent } from '../versions/version-diff.ts';
+import type { Workflow, WorkflowDraft } from '#client/index.ts';
+import { words } from '#console/src/messages/en/words.ts';
+import { conflict as text } from '#console/src/messages/en/workflows/publishing.ts';
+import { Message } from '#console/src/messages/message.tsx';
+import { When } from '#console/src/parts/text/time.tsx';
+import { UserText } from '#console/src/parts/text/user-text.tsx';
+import { DiffView } from '#console/src/pages/workflows/versions/diff-view.tsx';
+import type { VersionContent } from '#console/src/pages/workflows/versions/version-diff.ts';
 
 interface Choice {
   workflow: Workflow;

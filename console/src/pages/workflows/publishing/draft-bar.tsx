@@ -1,12 +1,12 @@
 import { Box, Button, Group, Text } from '@mantine/core';
 import { useState } from 'react';
-import type { Workflow, WorkflowDraft } from '../../../../../client/index.ts';
-import { draftBar as text } from '../../../messages/en/workflows/publishing.ts';
-import { Message } from '../../../messages/message.tsx';
-import { When } from '../../../parts/text/time.tsx';
-import { UserText } from '../../../parts/text/user-text.tsx';
-import { useMay } from '../../../queries/identity.ts';
-import { StartExperiment } from '../experiments/start-experiment.tsx';
+import type { Workflow, WorkflowDraft } from '#client/index.ts';
+import { draftBar as text } from '#console/src/messages/en/workflows/publishing.ts';
+import { Message } from '#console/src/messages/message.tsx';
+import { When } from '#console/src/parts/text/time.tsx';
+import { UserText } from '#console/src/parts/text/user-text.tsx';
+import { useMay } from '#console/src/queries/identity.ts';
+import { StartExperiment } from '#console/src/pages/workflows/experiments/start-experiment.tsx';
 import { PublishDialog } from './publish-dialog.tsx';
 import type { Content, Saving } from './use-saving.tsx';
 

@@ -1,12 +1,12 @@
 import { Button, Group, Modal, Stack, Text, Textarea } from '@mantine/core';
 import { useState } from 'react';
-import type { Workflow, WorkflowDraft } from '../../../../../client/index.ts';
-import { words } from '../../../messages/en/words.ts';
-import { publishDialog as text } from '../../../messages/en/workflows/publishing.ts';
-import { Message } from '../../../messages/message.tsx';
-import { When } from '../../../parts/text/time.tsx';
-import { UserText } from '../../../parts/text/user-text.tsx';
-import { DiffView } from '../versions/diff-view.tsx';
+import type { Workflow, WorkflowDraft } from '#client/index.ts';
+import { words } from '#console/src/messages/en/words.ts';
+import { publishDialog as text } from '#console/src/messages/en/workflows/publishing.ts';
+import { Message } from '#console/src/messages/message.tsx';
+import { When } from '#console/src/parts/text/time.tsx';
+import { UserText } from '#console/src/parts/text/user-text.tsx';
+import { DiffView } from '#console/src/pages/workflows/versions/diff-view.tsx';
 import type { Content, Saving } from './use-saving.tsx';
 
 const MAX_NOTE = 1_000;

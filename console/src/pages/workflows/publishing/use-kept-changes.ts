@@ -1,8 +1,8 @@
 import { useDebouncedCallback } from '@mantine/hooks';
 import { useEffect, useMemo, useRef, useState } from 'react';
-import type { Graph, JsonObject } from '../../../../../client/index.ts';
-import { isRecord } from '../../../parts/data/record.ts';
-import { useIdentity } from '../../../queries/identity.ts';
+import type { Graph, JsonObject } from '#client/index.ts';
+import { isRecord } from '#console/src/parts/data/record.ts';
+import { useIdentity } from '#console/src/queries/identity.ts';
 import type { Content, Saving } from './use-saving.tsx';
 
 const KEEP_AFTER_MS = 300;

@@ -5,13 +5,13 @@ import {
   type JsonObject,
   type Workflow,
   type WorkflowDraft,
-} from '../../../../../client/index.ts';
-import { api } from '../../../api.ts';
-import { saving as text } from '../../../messages/en/workflows/publishing.ts';
-import { useAction } from '../../../parts/forms/action.ts';
-import { confirm } from '../../../parts/forms/confirm.tsx';
-import { describeError } from '../../../parts/text/describe-error.ts';
-import { workflowsKey } from '../../../queries/workflows.ts';
+} from '#client/index.ts';
+import { api } from '#console/src/api.ts';
+import { saving as text } from '#console/src/messages/en/workflows/publishing.ts';
+import { useAction } from '#console/src/parts/forms/action.ts';
+import { confirm } from '#console/src/parts/forms/confirm.tsx';
+import { describeError } from '#console/src/parts/text/describe-error.ts';
+import { workflowsKey } from '#console/src/queries/workflows.ts';
 import { Conflict } from './conflict.tsx';
 
 /** What the editor edits, and a version consists of. */

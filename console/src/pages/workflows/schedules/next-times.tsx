@@ -1,9 +1,9 @@
 import { Box, Text } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { useMemo } from 'react';
-import { nextDue } from '../../../../../shared/values/cron.ts';
-import { nextTimes as text } from '../../../messages/en/workflows/schedules.ts';
-import { When } from '../../../parts/text/time.tsx';
+import { nextDue } from '#shared/values/cron.ts';
+import { nextTimes as text } from '#console/src/messages/en/workflows/schedules.ts';
+import { When } from '#console/src/parts/text/time.tsx';
 
 const SHOWN = 5;
 const PAUSE_MS = 250;

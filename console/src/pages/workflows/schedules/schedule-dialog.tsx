@@ -8,20 +8,20 @@ import {
 } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import type { JsonObject, Schedule, Workflow } from '../../../../../client/index.ts';
-import { api } from '../../../api.ts';
-import { words } from '../../../messages/en/words.ts';
-import { scheduleDialog as text } from '../../../messages/en/workflows/schedules.ts';
-import { Edited, type Editing, useEdit } from '../../../parts/forms/edited.tsx';
-import { Form } from '../../../parts/forms/form.tsx';
-import { useMay } from '../../../queries/identity.ts';
-import { schedulesKey } from '../../../queries/schedules.ts';
-import { anObject, JsonField } from '../../../parts/forms/json-field.tsx';
-import { SchemaForm } from '../../../parts/forms/schema-form.tsx';
-import { describeError } from '../../../parts/text/describe-error.ts';
-import { workflowQuery } from '../../../queries/workflows.ts';
+import type { JsonObject, Schedule, Workflow } from '#client/index.ts';
+import { api } from '#console/src/api.ts';
+import { words } from '#console/src/messages/en/words.ts';
+import { scheduleDialog as text } from '#console/src/messages/en/workflows/schedules.ts';
+import { Edited, type Editing, useEdit } from '#console/src/parts/forms/edited.tsx';
+import { Form } from '#console/src/parts/forms/form.tsx';
+import { useMay } from '#console/src/queries/identity.ts';
+import { schedulesKey } from '#console/src/queries/schedules.ts';
+import { anObject, JsonField } from '#console/src/parts/forms/json-field.tsx';
+import { SchemaForm } from '#console/src/parts/forms/schema-form.tsx';
+import { describeError } from '#console/src/parts/text/describe-error.ts';
+import { workflowQuery } from '#console/src/queries/workflows.ts';
 import { NextTimes } from './next-times.tsx';
-import { isRecord } from '../../../parts/data/record.ts';
+import { isRecord } from '#console/src/parts/data/record.ts';
 
 /** The schedule to edit; or, for a new one, its workflow or the workflows to choose from. */
 export type ScheduleTarget =

@@ -2,12 +2,12 @@ import { Button } from '@mantine/core';
 import { IconPlus } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import { schedulePanel as text } from '../../../messages/en/workflows/schedules.ts';
-import { Empty } from '../../../parts/empty.tsx';
-import { Loaded } from '../../../parts/loaded.tsx';
-import { Section } from '../../../parts/page.tsx';
-import { useMay } from '../../../queries/identity.ts';
-import { schedulesQuery } from '../../../queries/schedules.ts';
+import { schedulePanel as text } from '#console/src/messages/en/workflows/schedules.ts';
+import { Empty } from '#console/src/parts/empty.tsx';
+import { Loaded } from '#console/src/parts/loaded.tsx';
+import { Section } from '#console/src/parts/page.tsx';
+import { useMay } from '#console/src/queries/identity.ts';
+import { schedulesQuery } from '#console/src/queries/schedules.ts';
 import { ScheduleDialog } from './schedule-dialog.tsx';
 import { ScheduleTable } from './schedule-table.tsx';
 

@@ -1,21 +1,21 @@
 import { ActionIcon, Code, Menu, Stack, Switch, Table, Text } from '@mantine/core';
 import { IconDots } from '@tabler/icons-react';
 import { useState } from 'react';
-import type { Schedule } from '../../../../../client/index.ts';
-import { api } from '../../../api.ts';
-import { words } from '../../../messages/en/words.ts';
-import { scheduleTable as text } from '../../../messages/en/workflows/schedules.ts';
-import { Message } from '../../../messages/message.tsx';
-import { useAction } from '../../../parts/forms/action.ts';
-import { confirm } from '../../../parts/forms/confirm.tsx';
-import { UserText } from '../../../parts/text/user-text.tsx';
-import { TextLink } from '../../../parts/links.tsx';
-import { When } from '../../../parts/text/time.tsx';
-import { useMay } from '../../../queries/identity.ts';
-import { runsKey } from '../../../queries/runs.ts';
-import { schedulesKey } from '../../../queries/schedules.ts';
+import type { Schedule } from '#client/index.ts';
+import { api } from '#console/src/api.ts';
+import { words } from '#console/src/messages/en/words.ts';
+import { scheduleTable as text } from '#console/src/messages/en/workflows/schedules.ts';
+import { Message } from '#console/src/messages/message.tsx';
+import { useAction } from '#console/src/parts/forms/action.ts';
+import { confirm } from '#console/src/parts/forms/confirm.tsx';
+import { UserText } from '#console/src/parts/text/user-text.tsx';
+import { TextLink } from '#console/src/parts/links.tsx';
+import { When } from '#console/src/parts/text/time.tsx';
+import { useMay } from '#console/src/queries/identity.ts';
+import { runsKey } from '#console/src/queries/runs.ts';
+import { schedulesKey } from '#console/src/queries/schedules.ts';
 import { ScheduleDialog } from './schedule-dialog.tsx';
-import { NO_SELECTION, useOpenRun } from '../../../parts/open-run.ts';
+import { NO_SELECTION, useOpenRun } from '#console/src/parts/open-run.ts';
 
 /** Schedules with their last and next runs. `workflowNames` adds a column with the workflow. */
 export function ScheduleTable({

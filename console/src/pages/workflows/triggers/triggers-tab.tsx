@@ -1,6 +1,6 @@
 import { Stack } from '@mantine/core';
-import type { Workflow } from '../../../../../client/index.ts';
-import { SchedulePanel } from '../schedules/schedule-panel.tsx';
+import type { Workflow } from '#client/index.ts';
+import { SchedulePanel } from '#console/src/pages/workflows/schedules/schedule-panel.tsx';
 import { EventLog } from './events/event-log.tsx';
 import { WebhookPanel } from './webhook-panel.tsx';
 

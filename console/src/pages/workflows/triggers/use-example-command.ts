@@ -1,6 +1,6 @@
 import { useMemo } from 'react';
-import type { Webhook, Workflow } from '../../../../../client/index.ts';
-import { useChecker } from '../mistakes/use-mistakes.ts';
+import type { Webhook, Workflow } from '#client/index.ts';
+import { useChecker } from '#console/src/pages/workflows/mistakes/use-mistakes.ts';
 import { curlOf, exampleEvent, signedCurlOf } from './webhook-curl.ts';
 
 /** The command that sends an example event; undefined where the URL is not known to the member. */

@@ -1,11 +1,11 @@
 import { Fieldset, NumberInput, Stack, Switch, TextInput } from '@mantine/core';
 import { useState } from 'react';
-import type { Webhook } from '../../../../../client/index.ts';
-import { api } from '../../../api.ts';
-import { webhookConfig as text } from '../../../messages/en/workflows/triggers.ts';
-import { Edited, type Editing, useEdit } from '../../../parts/forms/edited.tsx';
-import { Form } from '../../../parts/forms/form.tsx';
-import { webhooksKey } from '../../../queries/webhooks.ts';
+import type { Webhook } from '#client/index.ts';
+import { api } from '#console/src/api.ts';
+import { webhookConfig as text } from '#console/src/messages/en/workflows/triggers.ts';
+import { Edited, type Editing, useEdit } from '#console/src/parts/forms/edited.tsx';
+import { Form } from '#console/src/parts/forms/form.tsx';
+import { webhooksKey } from '#console/src/queries/webhooks.ts';
 
 const MOST_TOLERANCE_SECONDS = 86_400;
 const MOST_WINDOW_SECONDS = 2_592_000;

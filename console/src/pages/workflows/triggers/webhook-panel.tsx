@@ -1,15 +1,15 @@
 import { Badge, Button, Group, Stack, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
-import type { Webhook, Workflow } from '../../../../../client/index.ts';
-import { api } from '../../../api.ts';
-import { webhookPanel as text } from '../../../messages/en/workflows/triggers.ts';
-import { useAction } from '../../../parts/forms/action.ts';
-import { confirm } from '../../../parts/forms/confirm.tsx';
-import { Loaded } from '../../../parts/loaded.tsx';
-import { Section } from '../../../parts/page.tsx';
-import { Snippet } from '../../../parts/code/snippet.tsx';
-import { useMay } from '../../../queries/identity.ts';
-import { webhookQuery, webhooksKey } from '../../../queries/webhooks.ts';
+import type { Webhook, Workflow } from '#client/index.ts';
+import { api } from '#console/src/api.ts';
+import { webhookPanel as text } from '#console/src/messages/en/workflows/triggers.ts';
+import { useAction } from '#console/src/parts/forms/action.ts';
+import { confirm } from '#console/src/parts/forms/confirm.tsx';
+import { Loaded } from '#console/src/parts/loaded.tsx';
+import { Section } from '#console/src/parts/page.tsx';
+import { Snippet } from '#console/src/parts/code/snippet.tsx';
+import { useMay } from '#console/src/queries/identity.ts';
+import { webhookQuery, webhooksKey } from '#console/src/queries/webhooks.ts';
 import { WebhookConfig } from './webhook-config.tsx';
 import { useExampleCommand } from './use-example-command.ts';
 

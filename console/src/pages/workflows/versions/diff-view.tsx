@@ -1,11 +1,11 @@
 import { Badge, Box, Group, SimpleGrid, Stack, Text } from '@mantine/core';
 import { useCallback, useMemo } from 'react';
-import { GraphView } from '../../../graph/graph-view.tsx';
-import { diffView as text } from '../../../messages/en/workflows/versions.ts';
-import { Message } from '../../../messages/message.tsx';
-import { Empty } from '../../../parts/empty.tsx';
-import { UserText } from '../../../parts/text/user-text.tsx';
-import { JsonView } from '../../../parts/code/json-view.tsx';
+import { GraphView } from '#console/src/graph/graph-view.tsx';
+import { diffView as text } from '#console/src/messages/en/workflows/versions.ts';
+import { Message } from '#console/src/messages/message.tsx';
+import { Empty } from '#console/src/parts/empty.tsx';
+import { UserText } from '#console/src/parts/text/user-text.tsx';
+import { JsonView } from '#console/src/parts/code/json-view.tsx';
 import {
   type Fate,
   mergeVersions,

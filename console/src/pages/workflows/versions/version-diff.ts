@@ -1,9 +1,9 @@
-import type { Graph, JsonObject, WorkflowVersion } from '../../../../../client/index.ts';
-import { diffGraphs } from '../../../../../shared/graph/diff.ts';
-import { partNames as text } from '../../../messages/en/workflows/versions.ts';
-import { changedFields } from '../../../parts/data/changed-fields.ts';
-import type { Json } from '../../../../../shared/json.ts';
-import { isRecord } from '../../../parts/data/record.ts';
+import type { Graph, JsonObject, WorkflowVersion } from '#client/index.ts';
+import { diffGraphs } from '#shared/graph/diff.ts';
+import { partNames as text } from '#console/src/messages/en/workflows/versions.ts';
+import { changedFields } from '#console/src/parts/data/changed-fields.ts';
+import type { Json } from '#shared/json.ts';
+import { isRecord } from '#console/src/parts/data/record.ts';
 
 export type Fate = 'added' | 'removed' | 'changed';
 

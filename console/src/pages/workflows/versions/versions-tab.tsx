@@ -1,27 +1,27 @@
 import { Badge, Button, Group, NativeSelect, Stack, Table, Text } from '@mantine/core';
 import { useInfiniteQuery, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
-import type { AnswerOf, Workflow } from '../../../../../client/index.ts';
-import { api } from '../../../api.ts';
-import { GraphView } from '../../../graph/graph-view.tsx';
-import { words } from '../../../messages/en/words.ts';
+import type { AnswerOf, Workflow } from '#client/index.ts';
+import { api } from '#console/src/api.ts';
+import { GraphView } from '#console/src/graph/graph-view.tsx';
+import { words } from '#console/src/messages/en/words.ts';
 import {
   restoreVersion,
   shownVersion,
   versionsTab as text,
-} from '../../../messages/en/workflows/versions.ts';
-import { useAction } from '../../../parts/forms/action.ts';
-import { confirm } from '../../../parts/forms/confirm.tsx';
-import { Empty } from '../../../parts/empty.tsx';
-import { JsonView } from '../../../parts/code/json-view.tsx';
-import { TextLink } from '../../../parts/links.tsx';
-import { Loaded } from '../../../parts/loaded.tsx';
-import { LoadMore } from '../../../parts/data/load-more.tsx';
-import { Section } from '../../../parts/page.tsx';
-import { UserText } from '../../../parts/text/user-text.tsx';
-import { When } from '../../../parts/text/time.tsx';
-import { useMay } from '../../../queries/identity.ts';
-import { versionQuery, versionsQuery, workflowsKey } from '../../../queries/workflows.ts';
+} from '#console/src/messages/en/workflows/versions.ts';
+import { useAction } from '#console/src/parts/forms/action.ts';
+import { confirm } from '#console/src/parts/forms/confirm.tsx';
+import { Empty } from '#console/src/parts/empty.tsx';
+import { JsonView } from '#console/src/parts/code/json-view.tsx';
+import { TextLink } from '#console/src/parts/links.tsx';
+import { Loaded } from '#console/src/parts/loaded.tsx';
+import { LoadMore } from '#console/src/parts/data/load-more.tsx';
+import { Section } from '#console/src/parts/page.tsx';
+import { UserText } from '#console/src/parts/text/user-text.tsx';
+import { When } from '#console/src/parts/text/time.tsx';
+import { useMay } from '#console/src/queries/identity.ts';
+import { versionQuery, versionsQuery, workflowsKey } from '#console/src/queries/workflows.ts';
 import { DiffView } from './diff-view.tsx';
 import type { VersionContent } from './version-diff.ts';
 

@@ -1,30 +1,26 @@
-import '../../../../parts/zod-without-eval.ts';
+import '#console/src/parts/zod-without-eval.ts';
 import {
   graphEdgeSchema,
   graphNodeSchema,
   type Graph as RunnableGraph,
   type GraphNode,
-} from '../../../../../../shared/contract/graph.ts';
-import { evaluateExpression } from '../../../../../../shared/graph/expression/expression.ts';
-import { functionSignatures } from '../../../../../../shared/graph/expression/functions.ts';
-import {
-  parseTemplate,
-  renderTemplate,
-  renderValue,
-} from '../../../../../../shared/graph/expression/template.ts';
-import type { RecordedRun } from '../../../../../../shared/graph/forks/play.ts';
-import { nodeState } from '../../../../../../shared/graph/forks/node-state.ts';
-import { type RootRead, textReads } from '../../../../../../shared/graph/node-texts.ts';
-import { suggest } from '../../../../../../shared/graph/suggest.ts';
-import { readableKeys } from '../../../../../../shared/graph/validate/readable-keys.ts';
-import type { Json, JsonObject } from '../../../../../../shared/json.ts';
-import { SECRETS } from '../../../../../../shared/values/secrets.ts';
-import type { Graph, Run, Step } from '../../../../../../client/index.ts';
-import { evaluator as texts } from '../../../../messages/en/workflows/authoring.ts';
-import type { KnownName } from '../../../../parts/code/completion.ts';
-import { isRecord } from '../../../../parts/data/record.ts';
-import { isNodeStep } from '../../../runs/steps/agent-steps.ts';
-import { inputKeys } from '../../mistakes/checker.ts';
+} from '#shared/contract/graph.ts';
+import { evaluateExpression } from '#shared/graph/expression/expression.ts';
+import { functionSignatures } from '#shared/graph/expression/functions.ts';
+import { parseTemplate, renderTemplate, renderValue } from '#shared/graph/expression/template.ts';
+import type { RecordedRun } from '#shared/graph/forks/play.ts';
+import { nodeState } from '#shared/graph/forks/node-state.ts';
+import { type RootRead, textReads } from '#shared/graph/node-texts.ts';
+import { suggest } from '#shared/graph/suggest.ts';
+import { readableKeys } from '#shared/graph/validate/readable-keys.ts';
+import type { Json, JsonObject } from '#shared/json.ts';
+import { SECRETS } from '#shared/values/secrets.ts';
+import type { Graph, Run, Step } from '#client/index.ts';
+import { evaluator as texts } from '#console/src/messages/en/workflows/authoring.ts';
+import type { KnownName } from '#console/src/parts/code/completion.ts';
+import { isRecord } from '#console/src/parts/data/record.ts';
+import { isNodeStep } from '#console/src/pages/runs/steps/agent-steps.ts';
+import { inputKeys } from '#console/src/pages/workflows/mistakes/checker.ts';
 
 // Loaded on demand: the engine's own code for expressions, templates and the state of a run.
 

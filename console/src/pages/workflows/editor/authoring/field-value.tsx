@@ -1,7 +1,7 @@
 import { useDebouncedValue } from '@mantine/hooks';
 import { useMemo } from 'react';
-import { fieldValue as texts } from '../../../../messages/en/workflows/authoring.ts';
-import { UserText } from '../../../../parts/text/user-text.tsx';
+import { fieldValue as texts } from '#console/src/messages/en/workflows/authoring.ts';
+import { UserText } from '#console/src/parts/text/user-text.tsx';
 import type { TextLanguage } from './evaluator.ts';
 import { useScope } from './scope.ts';
 

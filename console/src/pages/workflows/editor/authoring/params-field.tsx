@@ -1,10 +1,10 @@
 import { Fieldset, Group, SegmentedControl, Select, Stack, Text } from '@mantine/core';
 import { type ReactNode, useState } from 'react';
-import type { JsonObject } from '../../../../../../client/index.ts';
-import { paramsField as texts } from '../../../../messages/en/workflows/authoring.ts';
-import { isRecord } from '../../../../parts/data/record.ts';
-import { type FieldMark, marksText } from '../field-marks.ts';
-import type { NodeField } from '../node-fields.ts';
+import type { JsonObject } from '#client/index.ts';
+import { paramsField as texts } from '#console/src/messages/en/workflows/authoring.ts';
+import { isRecord } from '#console/src/parts/data/record.ts';
+import { type FieldMark, marksText } from '#console/src/pages/workflows/editor/field-marks.ts';
+import type { NodeField } from '#console/src/pages/workflows/editor/node-fields.ts';
 import { JsonInState, TextInState } from './text-in-state.tsx';
 import { paramsOf, scalarOf, type ToolParam } from './tool-params.ts';
 import { useToolSchema } from './use-tool-schema.ts';

@@ -1,6 +1,6 @@
 import { createContext, useContext } from 'react';
-import type { JsonObject } from '../../../../../../shared/json.ts';
-import type { Completable } from '../../../../parts/code/completion.ts';
+import type { JsonObject } from '#shared/json.ts';
+import type { Completable } from '#console/src/parts/code/completion.ts';
 import type { evaluate, misspelledIn } from './evaluator.ts';
 
 type Evaluate = typeof evaluate;

@@ -1,10 +1,10 @@
 import { useDebouncedValue } from '@mantine/hooks';
 import { useMemo } from 'react';
-import { CodeEditor } from '../../../../parts/code/code-editor.tsx';
-import { anObject, JsonField } from '../../../../parts/forms/json-field.tsx';
-import { jsonText } from '../../../../parts/forms/json-text.ts';
-import { type FieldMark, marksText } from '../field-marks.ts';
-import type { NodeField } from '../node-fields.ts';
+import { CodeEditor } from '#console/src/parts/code/code-editor.tsx';
+import { anObject, JsonField } from '#console/src/parts/forms/json-field.tsx';
+import { jsonText } from '#console/src/parts/forms/json-text.ts';
+import { type FieldMark, marksText } from '#console/src/pages/workflows/editor/field-marks.ts';
+import type { NodeField } from '#console/src/pages/workflows/editor/node-fields.ts';
 import { FieldValue } from './field-value.tsx';
 import { useScope } from './scope.ts';
 

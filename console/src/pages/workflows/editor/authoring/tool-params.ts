@@ -1,5 +1,5 @@
-import type { JsonObject } from '../../../../../../client/index.ts';
-import { isRecord } from '../../../../parts/data/record.ts';
+import type { JsonObject } from '#client/index.ts';
+import { isRecord } from '#console/src/parts/data/record.ts';
 
 /** One parameter of a tool, for its form. */
 export interface ToolParam {

@@ -1,7 +1,7 @@
-import { builtinDefinitions } from '../../../../../../shared/agents/builtin-tools.ts';
-import { customToolName } from '../../../../../../shared/tools.ts';
-import type { CustomTool, JsonObject } from '../../../../../../client/index.ts';
-import { toolSchemas as text } from '../../../../messages/en/workflows/authoring.ts';
+import { builtinDefinitions } from '#shared/agents/builtin-tools.ts';
+import { customToolName } from '#shared/tools.ts';
+import type { CustomTool, JsonObject } from '#client/index.ts';
+import { toolSchemas as text } from '#console/src/messages/en/workflows/authoring.ts';
 
 /** The parameters of built-in tools that agents cannot offer, so that there is no definition for models. */
 const forNodesOnly: Readonly<Record<string, JsonObject>> = {

@@ -1,7 +1,7 @@
 import { useDebouncedValue } from '@mantine/hooks';
 import { useQuery } from '@tanstack/react-query';
 import { useMemo } from 'react';
-import type { Graph, JsonObject, Run } from '../../../../../../client/index.ts';
+import type { Graph, JsonObject, Run } from '#client/index.ts';
 import { NO_SCOPE, type Scope } from './scope.ts';
 
 const PAUSE_MS = 250;

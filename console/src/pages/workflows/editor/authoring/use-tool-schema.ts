@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
-import type { JsonObject } from '../../../../../../client/index.ts';
-import { toolsQuery } from '../../../../queries/tools.ts';
+import type { JsonObject } from '#client/index.ts';
+import { toolsQuery } from '#console/src/queries/tools.ts';
 import { useEvaluator } from './use-node-scope.ts';
 
 /** The schema of a tool's parameters; undefined if it has none, is not known or still loads. */

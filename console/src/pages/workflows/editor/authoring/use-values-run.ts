@@ -1,8 +1,8 @@
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import type { RunSummary } from '../../../../../../client/index.ts';
-import { testRunsQuery } from '../../../../queries/node-tests.ts';
-import { runQuery } from '../../../../queries/runs.ts';
+import type { RunSummary } from '#client/index.ts';
+import { testRunsQuery } from '#console/src/queries/node-tests.ts';
+import { runQuery } from '#console/src/queries/runs.ts';
 
 const NO_RUNS: readonly RunSummary[] = [];
 

@@ -1,6 +1,6 @@
 import { Select, Text } from '@mantine/core';
-import { valuesFrom as text } from '../../../../messages/en/workflows/authoring.ts';
-import { runChoices } from '../../node-tests/run-choices.ts';
+import { valuesFrom as text } from '#console/src/messages/en/workflows/authoring.ts';
+import { runChoices } from '#console/src/pages/workflows/node-tests/run-choices.ts';
 import { useScope } from './scope.ts';
 import type { ValuesRun } from './use-values-run.ts';
 

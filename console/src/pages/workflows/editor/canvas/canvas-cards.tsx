@@ -1,19 +1,19 @@
 import { Badge } from '@mantine/core';
 import { useMemo, useState } from 'react';
-import type { Pin } from '../../../../../../client/index.ts';
-import type { Drawing, DrawnNode } from '../../../../graph/drawn.ts';
-import { nodeSize } from '../../../../graph/layout.ts';
-import type { Place, Places } from '../../../../graph/places.ts';
-import { cardHandles, type CardNode } from '../../../../graph/node-card.tsx';
-import { kindNames } from '../../../../messages/en/graph.ts';
-import { editorCanvas as text } from '../../../../messages/en/workflows/canvas.ts';
+import type { Pin } from '#client/index.ts';
+import type { Drawing, DrawnNode } from '#console/src/graph/drawn.ts';
+import { nodeSize } from '#console/src/graph/layout.ts';
+import type { Place, Places } from '#console/src/graph/places.ts';
+import { cardHandles, type CardNode } from '#console/src/graph/node-card.tsx';
+import { kindNames } from '#console/src/messages/en/graph.ts';
+import { editorCanvas as text } from '#console/src/messages/en/workflows/canvas.ts';
 import {
   countByNode,
   countWords,
   type Mistake,
   type MistakeCount,
-} from '../../mistakes/mistakes.ts';
-import type { RunCards } from '../run/run-cards.tsx';
+} from '#console/src/pages/workflows/mistakes/mistakes.ts';
+import type { RunCards } from '#console/src/pages/workflows/editor/run/run-cards.tsx';
 
 /** What a card is drawn from. The same parts give the same card, which is then not drawn again. */
 interface CardParts {

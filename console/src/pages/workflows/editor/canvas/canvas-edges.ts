@@ -1,9 +1,9 @@
 import { useMemo, useState } from 'react';
-import type { DrawnEdge } from '../../../../graph/drawn.ts';
-import { edgeOf } from '../../../../graph/graph-view.tsx';
-import type { RouteEdge } from '../../../../graph/route-edge.tsx';
-import type { Route } from '../../../../graph/routes.ts';
-import { editorCanvas as text } from '../../../../messages/en/workflows/canvas.ts';
+import type { DrawnEdge } from '#console/src/graph/drawn.ts';
+import { edgeOf } from '#console/src/graph/graph-view.tsx';
+import type { RouteEdge } from '#console/src/graph/route-edge.tsx';
+import type { Route } from '#console/src/graph/routes.ts';
+import { editorCanvas as text } from '#console/src/messages/en/workflows/canvas.ts';
 import type { Adding } from './use-canvas-actions.ts';
 
 interface Known {

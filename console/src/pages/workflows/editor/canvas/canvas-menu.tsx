@@ -8,8 +8,8 @@ import {
   IconTrash,
 } from '@tabler/icons-react';
 import type { ReactNode } from 'react';
-import { words } from '../../../../messages/en/words.ts';
-import { canvasMenu as text } from '../../../../messages/en/workflows/canvas.ts';
+import { words } from '#console/src/messages/en/words.ts';
+import { canvasMenu as text } from '#console/src/messages/en/workflows/canvas.ts';
 
 /** Where the menu opened, in pixels of the window, and what it is for. */
 export interface MenuAt {

@@ -21,20 +21,20 @@ import {
   useRef,
   useState,
 } from 'react';
-import type { Pin } from '../../../../../../client/index.ts';
-import type { Drawing } from '../../../../graph/drawn.ts';
-import { BodyFrames } from '../../../../graph/body-frames.tsx';
-import { edgeTypes } from '../../../../graph/graph-view.tsx';
-import { nodeSize } from '../../../../graph/layout.ts';
-import type { Place, Places } from '../../../../graph/places.ts';
-import { bringIntoView, fitting } from '../../../../graph/opening.ts';
-import { type CardNode, NodeCard } from '../../../../graph/node-card.tsx';
-import type { RouteEdge } from '../../../../graph/route-edge.tsx';
-import { routesOf } from '../../../../graph/routes.ts';
-import { ZoomVariable } from '../../../../graph/zoom-variable.tsx';
-import { editorCanvas as text } from '../../../../messages/en/workflows/canvas.ts';
-import type { Mistake } from '../../mistakes/mistakes.ts';
-import type { RunCards } from '../run/run-cards.tsx';
+import type { Pin } from '#client/index.ts';
+import type { Drawing } from '#console/src/graph/drawn.ts';
+import { BodyFrames } from '#console/src/graph/body-frames.tsx';
+import { edgeTypes } from '#console/src/graph/graph-view.tsx';
+import { nodeSize } from '#console/src/graph/layout.ts';
+import type { Place, Places } from '#console/src/graph/places.ts';
+import { bringIntoView, fitting } from '#console/src/graph/opening.ts';
+import { type CardNode, NodeCard } from '#console/src/graph/node-card.tsx';
+import type { RouteEdge } from '#console/src/graph/route-edge.tsx';
+import { routesOf } from '#console/src/graph/routes.ts';
+import { ZoomVariable } from '#console/src/graph/zoom-variable.tsx';
+import { editorCanvas as text } from '#console/src/messages/en/workflows/canvas.ts';
+import type { Mistake } from '#console/src/pages/workflows/mistakes/mistakes.ts';
+import type { RunCards } from '#console/src/pages/workflows/editor/run/run-cards.tsx';
 import { useCards } from './canvas-cards.tsx';
 import { useEdges } from './canvas-edges.ts';
 import type { MenuAt } from './canvas-menu.tsx';

@@ -1,11 +1,11 @@
 import { Box, CloseButton, Group, Paper, Text, TextInput } from '@mantine/core';
 import { type DragEvent, type KeyboardEvent, useId, useMemo, useState } from 'react';
-import type { NodeKind } from '../../../../../../shared/contract/graph.ts';
-import { nodeKinds } from '../../../../../../shared/graph/kinds.ts';
-import { kindIcons } from '../../../../graph/kinds.ts';
-import { kindNames } from '../../../../messages/en/graph.ts';
-import { kindAbout, palette as texts } from '../../../../messages/en/workflows/canvas.ts';
-import { UserText } from '../../../../parts/text/user-text.tsx';
+import type { NodeKind } from '#shared/contract/graph.ts';
+import { nodeKinds } from '#shared/graph/kinds.ts';
+import { kindIcons } from '#console/src/graph/kinds.ts';
+import { kindNames } from '#console/src/messages/en/graph.ts';
+import { kindAbout, palette as texts } from '#console/src/messages/en/workflows/canvas.ts';
+import { UserText } from '#console/src/parts/text/user-text.tsx';
 
 /** What the palette adds: a node of a kind, for a tool with its name. */
 export interface PaletteItem {

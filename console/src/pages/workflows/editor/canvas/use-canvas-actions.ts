@@ -1,10 +1,10 @@
 import { useEffect, useMemo, useRef } from 'react';
-import { nodeSize } from '../../../../graph/layout.ts';
-import type { Place, Places } from '../../../../graph/places.ts';
-import { type Copied, copyOf, pasted } from '../copying/copies.ts';
-import type { Addition } from '../draft.ts';
-import { freeId } from '../ids.ts';
-import type { EditorState } from '../use-editor.ts';
+import { nodeSize } from '#console/src/graph/layout.ts';
+import type { Place, Places } from '#console/src/graph/places.ts';
+import { type Copied, copyOf, pasted } from '#console/src/pages/workflows/editor/copying/copies.ts';
+import type { Addition } from '#console/src/pages/workflows/editor/draft.ts';
+import { freeId } from '#console/src/pages/workflows/editor/ids.ts';
+import type { EditorState } from '#console/src/pages/workflows/editor/use-editor.ts';
 import type { PaletteItem } from './palette.tsx';
 import { besides, GAP } from './use-draft-places.ts';
 

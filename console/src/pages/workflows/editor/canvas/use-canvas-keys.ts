@@ -1,6 +1,9 @@
 import { type RefObject, useEffect } from 'react';
-import { useShortcuts } from '../../../../parts/shortcuts.ts';
-import { clipboardNodes, clipboardText } from '../copying/copies.ts';
+import { useShortcuts } from '#console/src/parts/shortcuts.ts';
+import {
+  clipboardNodes,
+  clipboardText,
+} from '#console/src/pages/workflows/editor/copying/copies.ts';
 import type { CanvasActions } from './use-canvas-actions.ts';
 
 /**

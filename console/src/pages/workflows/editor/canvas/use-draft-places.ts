@@ -1,8 +1,8 @@
 import { useEffect, useState } from 'react';
-import type { Drawing } from '../../../../graph/drawn.ts';
-import { usePlaces } from '../../../../graph/graph-view.tsx';
-import { nodeSize } from '../../../../graph/layout.ts';
-import type { Place, Places } from '../../../../graph/places.ts';
+import type { Drawing } from '#console/src/graph/drawn.ts';
+import { usePlaces } from '#console/src/graph/graph-view.tsx';
+import { nodeSize } from '#console/src/graph/layout.ts';
+import type { Place, Places } from '#console/src/graph/places.ts';
 
 /**
  * The positions of a draft's nodes. While a changed drawing is being laid out, nodes keep their positions and new ones

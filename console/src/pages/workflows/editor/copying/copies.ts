@@ -1,8 +1,8 @@
-import type { Graph } from '../../../../../../client/index.ts';
-import { nodeKinds } from '../../../../../../shared/graph/kinds.ts';
-import type { Place, Places } from '../../../../graph/places.ts';
-import { isRecord, type JsonRecord } from '../../../../parts/data/record.ts';
-import { freeIdLike, idOf } from '../ids.ts';
+import type { Graph } from '#client/index.ts';
+import { nodeKinds } from '#shared/graph/kinds.ts';
+import type { Place, Places } from '#console/src/graph/places.ts';
+import { isRecord, type JsonRecord } from '#console/src/parts/data/record.ts';
+import { freeIdLike, idOf } from '#console/src/pages/workflows/editor/ids.ts';
 import { withNewKeys } from './references.ts';
 
 /** Copied nodes with the edges among them. */

@@ -1,13 +1,9 @@
-import type { GraphNode } from '../../../../../../shared/contract/graph.ts';
-import { parseExpression } from '../../../../../../shared/graph/expression/expression.ts';
-import type { AstNode } from '../../../../../../shared/graph/expression/parser.ts';
-import { parseTemplate } from '../../../../../../shared/graph/expression/template.ts';
-import {
-  mockOutputTexts,
-  type NodeText,
-  nodeTexts,
-} from '../../../../../../shared/graph/node-texts.ts';
-import { isRecord, type JsonRecord } from '../../../../parts/data/record.ts';
+import type { GraphNode } from '#shared/contract/graph.ts';
+import { parseExpression } from '#shared/graph/expression/expression.ts';
+import type { AstNode } from '#shared/graph/expression/parser.ts';
+import { parseTemplate } from '#shared/graph/expression/template.ts';
+import { mockOutputTexts, type NodeText, nodeTexts } from '#shared/graph/node-texts.ts';
+import { isRecord, type JsonRecord } from '#console/src/parts/data/record.ts';
 
 /** Other names for keys of the state. */
 export type NewKeys = ReadonlyMap<string, string>;

@@ -1,17 +1,12 @@
 import { useSessionStorage } from '@mantine/hooks';
 import { useQuery } from '@tanstack/react-query';
 import { useEffect } from 'react';
-import {
-  ApiError,
-  type JsonObject,
-  type Run,
-  type Workflow,
-} from '../../../../../../client/index.ts';
-import { api } from '../../../../api.ts';
-import { useAction } from '../../../../parts/forms/action.ts';
-import { runQuery, runsKey } from '../../../../queries/runs.ts';
-import { workflowsKey } from '../../../../queries/workflows.ts';
-import type { Saving } from '../../publishing/use-saving.tsx';
+import { ApiError, type JsonObject, type Run, type Workflow } from '#client/index.ts';
+import { api } from '#console/src/api.ts';
+import { useAction } from '#console/src/parts/forms/action.ts';
+import { runQuery, runsKey } from '#console/src/queries/runs.ts';
+import { workflowsKey } from '#console/src/queries/workflows.ts';
+import type { Saving } from '#console/src/pages/workflows/publishing/use-saving.tsx';
 
 /** The last run that was started in the editor of a workflow. This tab remembers it until it is closed. */
 const useKeptRun = (workflowId: string) =>

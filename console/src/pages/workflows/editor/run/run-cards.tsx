@@ -1,13 +1,13 @@
 import { useMemo, useState } from 'react';
-import type { Run, Step } from '../../../../../../client/index.ts';
-import type { NodeCardData } from '../../../../graph/node-card.tsx';
-import { runCards as text } from '../../../../messages/en/workflows/editor.ts';
-import { statuses } from '../../../../messages/en/parts/values.ts';
-import { StateBadge } from '../../../../parts/state-badge.tsx';
-import { dollarsText } from '../../../../parts/text/numbers.ts';
-import { stateColours } from '../../../../theme.ts';
-import { stepsByNode } from '../../../runs/node-states.ts';
-import { shownState } from '../../../runs/steps/step-state.ts';
+import type { Run, Step } from '#client/index.ts';
+import type { NodeCardData } from '#console/src/graph/node-card.tsx';
+import { runCards as text } from '#console/src/messages/en/workflows/editor.ts';
+import { statuses } from '#console/src/messages/en/parts/values.ts';
+import { StateBadge } from '#console/src/parts/state-badge.tsx';
+import { dollarsText } from '#console/src/parts/text/numbers.ts';
+import { stateColours } from '#console/src/theme.ts';
+import { stepsByNode } from '#console/src/pages/runs/node-states.ts';
+import { shownState } from '#console/src/pages/runs/steps/step-state.ts';
 
 /** What the last run says about a node; the same object until that changes. */
 export type RunCards = (nodeId: string) => Partial<NodeCardData> | undefined;

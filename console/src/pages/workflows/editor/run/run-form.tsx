@@ -1,13 +1,13 @@
 import { Button, Group, Modal, Text } from '@mantine/core';
 import { useState } from 'react';
-import type { JsonObject } from '../../../../../../client/index.ts';
-import { words } from '../../../../messages/en/words.ts';
-import { runForm as text } from '../../../../messages/en/workflows/editor.ts';
-import { Form } from '../../../../parts/forms/form.tsx';
-import { describeError } from '../../../../parts/text/describe-error.ts';
-import { DryRunPanel } from '../../dry-run-panel.tsx';
-import type { Content, Saving } from '../../publishing/use-saving.tsx';
-import { RunInput, useSuggestedInput } from '../../run-input.tsx';
+import type { JsonObject } from '#client/index.ts';
+import { words } from '#console/src/messages/en/words.ts';
+import { runForm as text } from '#console/src/messages/en/workflows/editor.ts';
+import { Form } from '#console/src/parts/forms/form.tsx';
+import { describeError } from '#console/src/parts/text/describe-error.ts';
+import { DryRunPanel } from '#console/src/pages/workflows/dry-run-panel.tsx';
+import type { Content, Saving } from '#console/src/pages/workflows/publishing/use-saving.tsx';
+import { RunInput, useSuggestedInput } from '#console/src/pages/workflows/run-input.tsx';
 import type { DraftRun } from './draft-run.ts';
 import { useRunKey } from './use-run-key.ts';
 

@@ -1,20 +1,20 @@
 import { Box, Button, Group, Stack, Text, Title, UnstyledButton } from '@mantine/core';
 import { IconPlayerPlay, IconPlayerStop } from '@tabler/icons-react';
-import type { Run, Step } from '../../../../../../client/index.ts';
-import { words } from '../../../../messages/en/words.ts';
-import { runPanel as text } from '../../../../messages/en/workflows/editor.ts';
-import { JsonView } from '../../../../parts/code/json-view.tsx';
-import { TextLink } from '../../../../parts/links.tsx';
-import { NO_SELECTION } from '../../../../parts/open-run.ts';
-import { StateBadge } from '../../../../parts/state-badge.tsx';
-import { durationText } from '../../../../parts/text/duration.ts';
-import { dollarsText } from '../../../../parts/text/numbers.ts';
-import { UserText } from '../../../../parts/text/user-text.tsx';
-import { useMay } from '../../../../queries/identity.ts';
-import { useRunStream } from '../../../../queries/run-stream.ts';
-import { hasEnded } from '../../../runs/run-facts.ts';
-import { isNodeStep } from '../../../runs/steps/agent-steps.ts';
-import { shownState } from '../../../runs/steps/step-state.ts';
+import type { Run, Step } from '#client/index.ts';
+import { words } from '#console/src/messages/en/words.ts';
+import { runPanel as text } from '#console/src/messages/en/workflows/editor.ts';
+import { JsonView } from '#console/src/parts/code/json-view.tsx';
+import { TextLink } from '#console/src/parts/links.tsx';
+import { NO_SELECTION } from '#console/src/parts/open-run.ts';
+import { StateBadge } from '#console/src/parts/state-badge.tsx';
+import { durationText } from '#console/src/parts/text/duration.ts';
+import { dollarsText } from '#console/src/parts/text/numbers.ts';
+import { UserText } from '#console/src/parts/text/user-text.tsx';
+import { useMay } from '#console/src/queries/identity.ts';
+import { useRunStream } from '#console/src/queries/run-stream.ts';
+import { hasEnded } from '#console/src/pages/runs/run-facts.ts';
+import { isNodeStep } from '#console/src/pages/runs/steps/agent-steps.ts';
+import { shownState } from '#console/src/pages/runs/steps/step-state.ts';
 import type { DraftRun } from './draft-run.ts';
 
 /** Keeps the run up to date while the editor is open. Without it, nothing is drawn again. */

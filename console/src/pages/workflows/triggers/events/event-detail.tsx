@@ -1,20 +1,20 @@
 import { Button, Group, Stack, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
-import type { ReceivedEvent, ListedInboundEvent } from '../../../../../../client/index.ts';
-import { api } from '../../../../api.ts';
-import { words } from '../../../../messages/en/words.ts';
-import { eventDetail as text } from '../../../../messages/en/workflows/inbound-events.ts';
-import { JsonView } from '../../../../parts/code/json-view.tsx';
-import { Facts } from '../../../../parts/data/facts.tsx';
-import { useAction } from '../../../../parts/forms/action.ts';
-import { confirm } from '../../../../parts/forms/confirm.tsx';
-import { TextLink } from '../../../../parts/links.tsx';
-import { Loaded } from '../../../../parts/loaded.tsx';
-import { When } from '../../../../parts/text/time.tsx';
-import { UserText } from '../../../../parts/text/user-text.tsx';
-import { inboundEventQuery, inboundEventsKey } from '../../../../queries/inbound-events.ts';
-import { refusalReasons } from '../../../../messages/en/workflows/inbound-events.ts';
+import type { ReceivedEvent, ListedInboundEvent } from '#client/index.ts';
+import { api } from '#console/src/api.ts';
+import { words } from '#console/src/messages/en/words.ts';
+import { eventDetail as text } from '#console/src/messages/en/workflows/inbound-events.ts';
+import { JsonView } from '#console/src/parts/code/json-view.tsx';
+import { Facts } from '#console/src/parts/data/facts.tsx';
+import { useAction } from '#console/src/parts/forms/action.ts';
+import { confirm } from '#console/src/parts/forms/confirm.tsx';
+import { TextLink } from '#console/src/parts/links.tsx';
+import { Loaded } from '#console/src/parts/loaded.tsx';
+import { When } from '#console/src/parts/text/time.tsx';
+import { UserText } from '#console/src/parts/text/user-text.tsx';
+import { inboundEventQuery, inboundEventsKey } from '#console/src/queries/inbound-events.ts';
+import { refusalReasons } from '#console/src/messages/en/workflows/inbound-events.ts';
 import { isUnverified } from './event-texts.ts';
 
 /** The headers and the body of an event, what to do about a refusal, and the button that replays it. */

@@ -1,14 +1,14 @@
 import { Button, Table, Text } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { useId } from 'react';
-import type { ListedInboundEvent } from '../../../../../../client/index.ts';
-import { eventRow as text } from '../../../../messages/en/workflows/inbound-events.ts';
-import { TextLink } from '../../../../parts/links.tsx';
-import { Tag } from '../../../../parts/tag.tsx';
-import { When } from '../../../../parts/text/time.tsx';
-import { UserText } from '../../../../parts/text/user-text.tsx';
+import type { ListedInboundEvent } from '#client/index.ts';
+import { eventRow as text } from '#console/src/messages/en/workflows/inbound-events.ts';
+import { TextLink } from '#console/src/parts/links.tsx';
+import { Tag } from '#console/src/parts/tag.tsx';
+import { When } from '#console/src/parts/text/time.tsx';
+import { UserText } from '#console/src/parts/text/user-text.tsx';
 import { EventDetail } from './event-detail.tsx';
-import { refusalReasons } from '../../../../messages/en/workflows/inbound-events.ts';
+import { refusalReasons } from '#console/src/messages/en/workflows/inbound-events.ts';
 import { outcomes, sizeText } from './event-texts.ts';
 
 /** An event of the log, with its headers and its body on demand. */

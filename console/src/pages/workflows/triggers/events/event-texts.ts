@@ -1,9 +1,9 @@
-import type { ListedInboundEvent } from '../../../../../../client/index.ts';
-import { locale } from '../../../../messages/en/locale.ts';
+import type { ListedInboundEvent } from '#client/index.ts';
+import { locale } from '#console/src/messages/en/locale.ts';
 import {
   eventOutcomes,
   eventSize as text,
-} from '../../../../messages/en/workflows/inbound-events.ts';
+} from '#console/src/messages/en/workflows/inbound-events.ts';
 
 /** Each outcome, as people read it. */
 export const outcomes = {

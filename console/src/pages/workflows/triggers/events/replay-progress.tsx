@@ -1,13 +1,13 @@
 import { Alert, Button, Group, Progress, Stack, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
-import { api } from '../../../../api.ts';
-import { replayProgress as text } from '../../../../messages/en/workflows/inbound-events.ts';
-import { Message } from '../../../../messages/message.tsx';
-import { useAction } from '../../../../parts/forms/action.ts';
-import { countText } from '../../../../parts/text/numbers.ts';
-import { When } from '../../../../parts/text/time.tsx';
-import { UserText } from '../../../../parts/text/user-text.tsx';
-import { inboundEventsKey, lastReplayQuery } from '../../../../queries/inbound-events.ts';
+import { api } from '#console/src/api.ts';
+import { replayProgress as text } from '#console/src/messages/en/workflows/inbound-events.ts';
+import { Message } from '#console/src/messages/message.tsx';
+import { useAction } from '#console/src/parts/forms/action.ts';
+import { countText } from '#console/src/parts/text/numbers.ts';
+import { When } from '#console/src/parts/text/time.tsx';
+import { UserText } from '#console/src/parts/text/user-text.tsx';
+import { inboundEventsKey, lastReplayQuery } from '#console/src/queries/inbound-events.ts';
 
 /** The newest replay of several events, with its progress. */
 export function ReplayProgress({

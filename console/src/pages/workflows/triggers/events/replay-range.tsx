@@ -2,12 +2,12 @@ import { Button, Checkbox, Modal, Select, Text } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { IconRepeat } from '@tabler/icons-react';
 import { useState } from 'react';
-import { api } from '../../../../api.ts';
-import { replayRange as text } from '../../../../messages/en/workflows/inbound-events.ts';
-import { useAction } from '../../../../parts/forms/action.ts';
-import { Form } from '../../../../parts/forms/form.tsx';
-import { usePeriod } from '../../../../parts/forms/period.tsx';
-import { inboundEventsKey } from '../../../../queries/inbound-events.ts';
+import { api } from '#console/src/api.ts';
+import { replayRange as text } from '#console/src/messages/en/workflows/inbound-events.ts';
+import { useAction } from '#console/src/parts/forms/action.ts';
+import { Form } from '#console/src/parts/forms/form.tsx';
+import { usePeriod } from '#console/src/parts/forms/period.tsx';
+import { inboundEventsKey } from '#console/src/queries/inbound-events.ts';
 
 /** Replays the events of a period. */
 export function ReplayRange({ workflowId }: { workflowId: string }) {
