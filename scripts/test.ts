@@ -1,5 +1,6 @@
 import type { ChildProcess } from 'node:child_process';
 import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { migrate } from '#shared/db/migrate.ts';
 import { checkSteps, runChecks } from './check/steps.ts';
 import { relatedTests } from './related/index.ts';
@@ -21,6 +22,7 @@ import { isWhole, jestArguments, numbersOf, type Tier, tierOf } from './tests/ti
  * those, and `npm run test:all` everything. The last line is always `N passed, N failed`.
  */
 const projectDir = join(import.meta.dirname, '..');
+const samePriority = join(projectDir, 'test/support/jest/same-priority.mjs');
 
 function testEnvironment(): NodeJS.ProcessEnv {
   return {
@@ -33,6 +35,10 @@ function testEnvironment(): NodeJS.ProcessEnv {
     MALLOC_ARENA_MAX: '2',
     // Tests start hundreds of processes, and each would parse and compile the same files.
     NODE_COMPILE_CACHE: join(projectDir, '.cache', 'compiled'),
+    NODE_OPTIONS: [
+      process.env['NODE_OPTIONS'] ?? '',
+      `--import=${pathToFileURL(samePriority).href}`,
+    ].join(' '),
   };
 }
 

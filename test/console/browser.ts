@@ -12,12 +12,11 @@ import { type Engine, startEngine } from '#test/support/engine.ts';
 import { reportOnFailure } from '#test/support/jest/failure-reports.ts';
 import { patiently } from '#test/support/patience.ts';
 import { addMember, type Person } from '#test/support/people.ts';
-import { startApiProcess, type TestApi } from '#test/support/processes.ts';
+import { serveApi } from '#test/support/service.ts';
 
-/** The console as in production: Chromium, with pages from a separate API process, and a worker. */
+/** The console as in production: Chromium, with pages from an API, and a worker. */
 export interface Stage {
   engine: Engine;
-  api: TestApi;
   url: string;
   /** Opens a page in a new profile; two pages share no storage. */
   open: (path: string, options?: OpenOptions) => Promise<Visit>;
@@ -132,7 +131,7 @@ async function setStage(
   env: Record<string, string>,
 ): Promise<{ stage: Stage; close: () => Promise<void> }> {
   const engine = await startEngine({ env });
-  const api = await startApiProcess(engine.env);
+  const api = await serveApi(engine);
   // As root, Chromium has no sandbox; it only loads our own pages. No test needs a software GPU.
   const browser = await chromium.launch({
     executablePath: path,
@@ -141,7 +140,6 @@ async function setStage(
   });
   const stage: Stage = {
     engine,
-    api,
     url: api.url,
     open: (address, options) => visit(browser, api.url, address, options),
     call: (method, address, body, token) => call(api.url + address, method, body, token),
