@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import { misuse } from './endings.ts';
+import { terminal } from './terminal.ts';
 
 /**
  * The possible next words: commands, or options after a dash.
@@ -45,13 +46,13 @@ export function completionCommands(program: Command): void {
     .description('print the completion script for a shell')
     .action((shell: string) => {
       if (!Object.hasOwn(scripts, shell)) throw misuse(`No completion for '${shell}'`);
-      process.stdout.write(`${scripts[shell as keyof typeof scripts]}\n`);
+      terminal().stdout.write(`${scripts[shell as keyof typeof scripts]}\n`);
     });
 
   program
     .command('__complete', { hidden: true })
     .argument('[words...]')
     .action((words: string[]) => {
-      for (const name of candidates(program, words)) process.stdout.write(`${name}\n`);
+      for (const name of candidates(program, words)) terminal().stdout.write(`${name}\n`);
     });
 }

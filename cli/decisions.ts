@@ -3,6 +3,7 @@ import { Ending, exitCodes, misuse } from './endings.ts';
 import { objectIn, readJsonObject } from './input.ts';
 import { createOutput, exactJson, type Output } from './output.ts';
 import { readYes } from './secrets.ts';
+import { terminal } from './terminal.ts';
 
 export interface DecisionFlags {
   node?: string;
@@ -69,13 +70,13 @@ async function confirm(
   },
 ): Promise<void> {
   const verb = approved ? 'Approve' : 'Reject';
-  if (!process.stdin.isTTY) {
+  if (!terminal().stdin.isTTY) {
     throw misuse(
       `${verb} the call of ${call.tool} with --yes: there is no terminal to ask for a confirmation`,
     );
   }
   // Not on standard output, which may be read by a program.
-  const shown = createOutput(process.stderr, { format: 'table', colour: output.colour });
+  const shown = createOutput(terminal().stderr, { format: 'table', colour: output.colour });
   shown.record({ tool: call.tool, agent: gate.node_id, turn: call.turn, digest: call.digest });
   shown.line('arguments');
   shown.line(exactJson(call.arguments));

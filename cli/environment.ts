@@ -1,5 +1,6 @@
 import { homedir } from 'node:os';
 import { join } from 'node:path';
+import { terminal } from './terminal.ts';
 
 /** The environment of the command. No other module reads it. */
 export interface Environment {
@@ -27,4 +28,4 @@ function readEnvironment(env: NodeJS.ProcessEnv): Environment {
   };
 }
 
-export const environment = (): Environment => readEnvironment(process.env);
+export const environment = (): Environment => readEnvironment(terminal().env);

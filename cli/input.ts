@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { text } from 'node:stream/consumers';
 import type { JsonObject } from '#client/index.ts';
 import { misuse } from './endings.ts';
+import { terminal } from './terminal.ts';
 
 declare global {
   // Missing from the compiler's type definitions.
@@ -27,7 +28,7 @@ const parseJson = (text: string): unknown =>
 async function readJson(path: string): Promise<unknown> {
   let content: string;
   try {
-    content = path === '-' ? await text(process.stdin) : await readFile(path, 'utf8');
+    content = path === '-' ? await text(terminal().stdin) : await readFile(path, 'utf8');
   } catch (error) {
     throw misuse(`${path} cannot be read: ${error instanceof Error ? error.message : ''}`);
   }

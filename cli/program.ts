@@ -21,6 +21,7 @@ import { webhookCommands } from './commands/webhooks.ts';
 import { workflowCommands } from './commands/workflows.ts';
 import { completionCommands } from './completion.ts';
 import { positive } from './input.ts';
+import { terminal } from './terminal.ts';
 
 const endings = `
 Exit codes: 0 success; 1 refused, or a check failed; 2 wrong usage; 3 service unreachable; 4 the run failed;
@@ -44,6 +45,10 @@ export function createProgram(): Command {
     .addHelpText('after', endings)
     .showHelpAfterError('(see ops --help)')
     .helpCommand(false)
+    .configureOutput({
+      writeOut: (text) => terminal().stdout.write(text),
+      writeErr: (text) => terminal().stderr.write(text),
+    })
     .exitOverride();
   const groups = [
     signInCommands,

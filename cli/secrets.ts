@@ -1,25 +1,26 @@
 import { createInterface } from 'node:readline';
 import { text } from 'node:stream/consumers';
 import { Ending, exitCodes, misuse } from './endings.ts';
+import { terminal } from './terminal.ts';
 
 /** Prompts for a secret without showing it; without a terminal, reads the first line of standard input. */
 export async function readSecret(question: string): Promise<string> {
-  const secret = process.stdin.isTTY ? await ask('password', question) : await firstLine();
+  const secret = terminal().stdin.isTTY ? await ask('password', question) : await firstLine();
   if (secret === '') throw misuse(`${question} is missing`);
   return secret;
 }
 
 /** The same for a text that may have several lines: without a terminal, all of standard input but the last line's end. */
 export async function readSecretText(question: string): Promise<string> {
-  const secret = process.stdin.isTTY
+  const secret = terminal().stdin.isTTY
     ? await ask('password', question)
-    : (await text(process.stdin)).replace(/\r?\n$/, '');
+    : (await text(terminal().stdin)).replace(/\r?\n$/, '');
   if (secret === '') throw misuse(`${question} is missing`);
   return secret;
 }
 
 export async function readText(question: string): Promise<string> {
-  if (!process.stdin.isTTY) throw misuse(`${question} is missing`);
+  if (!terminal().stdin.isTTY) throw misuse(`${question} is missing`);
   return ask('text', question);
 }
 
@@ -35,14 +36,14 @@ async function ask(
   // Loaded only for a prompt, because it would slow the start of every other command.
   const prompts = await import('@clack/prompts');
   const answer = await (kind === 'confirm'
-    ? prompts.confirm({ message, output: process.stderr, initialValue: false })
-    : prompts[kind]({ message, output: process.stderr }));
+    ? prompts.confirm({ message, output: terminal().stderr, initialValue: false })
+    : prompts[kind]({ message, output: terminal().stderr }));
   if (prompts.isCancel(answer)) throw new Ending(exitCodes.interrupted);
   return answer;
 }
 
 function firstLine(): Promise<string> {
-  const lines = createInterface({ input: process.stdin, crlfDelay: Infinity });
+  const lines = createInterface({ input: terminal().stdin, crlfDelay: Infinity });
   return new Promise((resolve) => {
     lines.once('line', (line) => {
       resolve(line.trim());

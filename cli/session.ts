@@ -4,6 +4,7 @@ import { refusal } from './endings.ts';
 import { environment } from './environment.ts';
 import { createOutput, type Format, type Output } from './output.ts';
 import { readProfiles } from './profiles.ts';
+import { terminal } from './terminal.ts';
 
 /** The context of a command. */
 export interface Session {
@@ -50,7 +51,10 @@ async function openSession(command: Command): Promise<Session> {
 export function openOutput(command: Command): Output {
   const { output, json } = command.optsWithGlobals<GlobalOptions>();
   const format = json === true ? 'json' : output;
-  return createOutput(process.stdout, { format, colour: environment().colour(process.stdout) });
+  return createOutput(terminal().stdout, {
+    format,
+    colour: environment().colour(terminal().stdout),
+  });
 }
 
 /** The option of every command that changes or deletes one existing record. Its session has the tag as `known`. */

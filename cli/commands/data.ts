@@ -8,6 +8,7 @@ import { idOf } from '#cli/references.ts';
 import { ifMatch, inSession } from '#cli/session.ts';
 import { showCommand } from '#cli/show.ts';
 import { dataGroup } from './data-group.ts';
+import { terminal } from '#cli/terminal.ts';
 
 /** Size of one batch. A request is limited to 1,000 records and 1 MB. */
 const BATCH_RECORDS = 500;
@@ -141,7 +142,7 @@ function sourceCommands(data: Command): void {
 }
 
 async function* linesOf(file: string): AsyncGenerator<string> {
-  const input = file === '-' ? process.stdin : createReadStream(file);
+  const input = file === '-' ? terminal().stdin : createReadStream(file);
   const failed = new Promise<never>((_resolve, reject) => {
     input.once('error', (error: Error) =>
       reject(misuse(`${file} cannot be read: ${error.message}`)),
@@ -192,7 +193,7 @@ async function sendLines(
     }
     // A response with many errors lists only some of them.
     total.refused += answer.refused - answer.errors.length;
-    process.stderr.write(`${line} lines sent, ${total.refused} refused\n`);
+    terminal().stderr.write(`${line} lines sent, ${total.refused} refused\n`);
   };
   for await (const text of lines) {
     line += 1;

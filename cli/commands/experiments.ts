@@ -5,6 +5,7 @@ import { collect, positive, timeOrAgo, wholePositive } from '#cli/input.ts';
 import { dollars, type Output, printable } from '#cli/output.ts';
 import { inSession, type Session } from '#cli/session.ts';
 import { findWorkflow } from './workflows.ts';
+import { terminal } from '#cli/terminal.ts';
 
 interface StartOptions {
   draft?: true;
@@ -155,7 +156,7 @@ async function printExperiment(
 ): Promise<Experiment> {
   const experiment = await client.getExperiment(id, { limit: 1 });
   if (csv === true) {
-    process.stdout.write(await client.experimentCsv(id));
+    terminal().stdout.write(await client.experimentCsv(id));
     return experiment;
   }
   const runs: ComparedRun[] = [];

@@ -5,6 +5,7 @@ import { dollars } from '#cli/output.ts';
 import { misuse } from '#cli/endings.ts';
 import { inSession } from '#cli/session.ts';
 import { findWorkflow } from './workflows.ts';
+import { terminal } from '#cli/terminal.ts';
 
 interface FilterOptions {
   view?: string;
@@ -66,7 +67,7 @@ export function listCommands(runs: Command): void {
     .action(
       inSession<FilterOptions & { format: 'csv' | 'ndjson' }>(
         async ({ client }, _args, { format, ...flags }) => {
-          process.stdout.write(await client.exportRuns(await queryOf(client, flags), format));
+          terminal().stdout.write(await client.exportRuns(await queryOf(client, flags), format));
         },
       ),
     );

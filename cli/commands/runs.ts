@@ -10,6 +10,7 @@ import { inSession, type Session } from '#cli/session.ts';
 import { createRunView, progressOf, rests, runStates } from '#cli/watch.ts';
 import { type DryRunFlags, printDryRun } from './dry-run.ts';
 import { listCommands, viewCommands } from './run-list.ts';
+import { terminal } from '#cli/terminal.ts';
 
 export interface FollowOptions {
   wait?: true;
@@ -213,7 +214,7 @@ export async function followStarted(
 }
 
 async function watch({ client, output }: Session, runId: string, seconds: number): Promise<Run> {
-  const view = createRunView(output, process.stdout);
+  const view = createRunView(output, terminal().stdout);
   const signal = AbortSignal.timeout(seconds * 1000);
   try {
     for await (const run of runStates(client, runId, signal)) {
@@ -288,7 +289,7 @@ async function showRun({ client, output }: Session, run: Run): Promise<void> {
     Error: (step) => step.error,
   });
   printCounts(output, run);
-  const columns = process.stdout.columns || WIDTH_ELSEWHERE;
+  const columns = terminal().stdout.columns || WIDTH_ELSEWHERE;
   for (const agent of agentsOf(run)) {
     output.note('');
     const messages = await client.listStepMessages(run.id, agent.step_key);

@@ -6,6 +6,7 @@ import type { Session } from '#cli/session.ts';
 import { type Difference, differenceLines } from './differences.ts';
 import { filesAt, readFiles } from './folder.ts';
 import { type FileProblem, type Plan, planOf, type Step } from './plan.ts';
+import { terminal } from '#cli/terminal.ts';
 
 export interface ApplyOptions {
   file: string[];
@@ -31,7 +32,7 @@ export async function applyFiles(
 ): Promise<void> {
   const { files, links } = await filesAt(paths);
   for (const link of links) {
-    process.stderr.write(`ops: ${printable(link)} is a link: not followed\n`);
+    terminal().stderr.write(`ops: ${printable(link)} is a link: not followed\n`);
   }
   const plan = await planOf(client, await readFiles(files), {
     publish: publish === true,
@@ -46,7 +47,7 @@ export async function applyFiles(
 
 function reported({ problems, onlyGraphs }: Plan, files: number): Ending {
   for (const problem of problems.slice(0, MAX_PRINTED)) {
-    process.stderr.write(`ops: ${printable(textOf(problem))}\n`);
+    terminal().stderr.write(`ops: ${printable(textOf(problem))}\n`);
   }
   const broken = new Set(problems.map(({ file }) => file)).size;
   const hint = onlyGraphs ? '; --allow-invalid saves graphs that cannot run yet' : '';

@@ -4,6 +4,7 @@ import { text } from 'node:stream/consumers';
 import { misuse } from '#cli/endings.ts';
 import { readDefinition, type ReadFile } from './definition.ts';
 import { MAX_FILE_BYTES } from './text.ts';
+import { terminal } from '#cli/terminal.ts';
 
 const FILE = /\.(?:ya?ml|json)$/i;
 
@@ -84,7 +85,7 @@ async function readOne(file: string): Promise<ReadFile> {
     placeInGraph: () => undefined,
   });
   try {
-    const content = file === '-' ? await text(process.stdin) : await contentOf(file);
+    const content = file === '-' ? await text(terminal().stdin) : await contentOf(file);
     if (content.length > MAX_FILE_BYTES) return broken(tooLarge);
     return readDefinition(file, content, formatOf(file, content));
   } catch (error) {

@@ -6,7 +6,7 @@ import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { createProgram } from '#cli/program.ts';
-import { type Installation, startInstallation } from '#test/seed/installation.ts';
+import { type Service, startService } from '#test/support/service.ts';
 import { createOps, type Ops } from './ops.ts';
 
 const execute = promisify(execFile);
@@ -23,11 +23,11 @@ function block(path: string, name: string): { text: string; promised: string[] }
 }
 
 describe('documentation', () => {
-  let service: Installation;
+  let service: Service;
   let ops: Ops;
   let env: Record<string, string>;
   beforeAll(async () => {
-    service = await startInstallation();
+    service = await startService();
     ops = await createOps({ OPS_API_URL: service.apiUrl });
     env = {
       ...ops.env,

@@ -1,15 +1,15 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { type Installation, startInstallation } from '#test/seed/installation.ts';
+import { type Service, startService } from '#test/support/service.ts';
 import { eventually } from '#test/support/engine.ts';
 import { createOps, type Ops } from './ops.ts';
 
-let service: Installation;
+let service: Service;
 let ops: Ops;
 let hook: string;
 beforeAll(async () => {
-  service = await startInstallation();
+  service = await startService();
   ops = await createOps({ OPS_API_URL: service.apiUrl });
   const file = join(ops.configFolder, 'letter.json');
   const nodes = [{ id: 'read', kind: 'agent', prompt: '{letter}', mock: { output: 'x' } }];

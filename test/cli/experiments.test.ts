@@ -1,10 +1,11 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { type Installation, startInstallation } from '#test/seed/installation.ts';
+import { eventually } from '#test/support/engine.ts';
+import { type Service, startService } from '#test/support/service.ts';
 import { createOps, type Ops } from './ops.ts';
 
-let service: Installation;
+let service: Service;
 let ops: Ops;
 const graph = (expression: string) => ({
   nodes: [
@@ -20,7 +21,7 @@ const write = async (name: string, content: object): Promise<string> => {
 };
 
 beforeAll(async () => {
-  service = await startInstallation();
+  service = await startService();
   ops = await createOps({ OPS_API_URL: service.apiUrl });
   const checks = [{ name: 'says about', type: 'contains', value: 'About' }];
   const file = await write('letter.json', { name: 'Letter', graph: graph('read'), checks });
@@ -81,7 +82,10 @@ test('a version is tried on one run, without waiting', async () => {
     '-o',
     'json',
   ];
-  expect((await ops(args)).json()).toMatchObject({ status: 'running' });
+  const started = (await ops(args)).json();
+  expect(started).toMatchObject({ status: 'running' });
+  const show = ['experiments', 'show', started.id, '-o', 'json'];
+  await eventually(async () => (await ops(show)).json().status === 'done');
 });
 
 test.each([

@@ -15,11 +15,11 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/g
 import { type Client, createClient } from '#client/index.ts';
 import { builtInTemplates } from '#shared/templates/index.ts';
 import { type FakeServer, sendJson, startHttpServer } from '#test/fakes/http-server.ts';
-import { type Installation, startInstallation } from '#test/seed/installation.ts';
+import { type Service, startService } from '#test/support/service.ts';
 import { createOps, type Ended, type Ops } from './ops.ts';
 
 const password = 'open sesame, please';
-let service: Installation;
+let service: Service;
 let line: FakeServer;
 let client: Client;
 let ops: Ops;
@@ -28,7 +28,7 @@ let viewer: string;
 let beforeRequest: (method: string, path: string) => Promise<unknown> = async () => undefined;
 
 beforeAll(async () => {
-  service = await startInstallation({ AUTH_MODE: 'required', OWNER_PASSWORD: password });
+  service = await startService({ AUTH_MODE: 'required', OWNER_PASSWORD: password });
   line = await startHttpServer(async ({ method, url, headers, body }, response) => {
     if ((await beforeRequest(method, url)) === 'cut') return sendJson(response, 503, {});
     const { 'x-api-key': key = '', 'if-match': known } = headers;

@@ -6,16 +6,16 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { chain, gated } from '#bench/graphs.ts';
 import { startHttpServer } from '#test/fakes/http-server.ts';
 import { startListingServer } from '#test/fakes/listing-server.ts';
-import { type Installation, startInstallation } from '#test/seed/installation.ts';
+import { type Service, startService } from '#test/support/service.ts';
 import { eventually } from '#test/support/engine.ts';
 import { createOps, type Ops } from './ops.ts';
 
 const execute = promisify(execFile);
 const password = 'open sesame, please';
-let service: Installation;
+let service: Service;
 let ops: Ops;
 beforeAll(async () => {
-  service = await startInstallation({ AUTH_MODE: 'required', OWNER_PASSWORD: password });
+  service = await startService({ AUTH_MODE: 'required', OWNER_PASSWORD: password });
   ops = await createOps();
   const login = ['login', '--email', 'owner@localhost', '--url', service.apiUrl];
   const { stderr, code } = await ops(login, { input: `${password}\n` });

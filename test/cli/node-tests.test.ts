@@ -1,14 +1,14 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { type Installation, startInstallation } from '#test/seed/installation.ts';
+import { type Service, startService } from '#test/support/service.ts';
 import { createOps, type Ops } from './ops.ts';
 
-let service: Installation;
+let service: Service;
 let ops: Ops;
 let run: string;
 beforeAll(async () => {
-  service = await startInstallation();
+  service = await startService();
   ops = await createOps({ OPS_API_URL: service.apiUrl });
   const file = join(ops.configFolder, 'answer.json');
   const nodes = [

@@ -1,12 +1,12 @@
-import { spawn } from 'node:child_process';
 import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-
-const main = join(import.meta.dirname, '../../cli/main.ts');
+import { Readable, Writable } from 'node:stream';
+import { runCommand } from '#cli/run-command.ts';
+import { withTerminal } from '#cli/terminal.ts';
 
 export interface Ended {
-  code: number | null;
+  code: number;
   stdout: string;
   stderr: string;
   /** Standard output parsed as JSON, of any shape. */
@@ -14,7 +14,7 @@ export interface Ended {
 }
 
 export interface Ops {
-  /** Runs the command in a child process. */
+  /** Runs the command in this process, with streams and an environment of its own. */
   (args: string[], options?: { input?: string; env?: Record<string, string> }): Promise<Ended>;
   configFolder: string;
   env: Record<string, string>;
@@ -32,21 +32,38 @@ export async function createOps(env: Record<string, string> = {}): Promise<Ops> 
     NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'] ?? '',
     ...env,
   };
-  const ops = (
+  const ops = async (
     args: string[],
     options: { input?: string; env?: Record<string, string> } = {},
-  ): Promise<Ended> =>
-    new Promise((resolve, reject) => {
-      const child = spawn(process.execPath, [main, ...args], { env: { ...own, ...options.env } });
-      let stdout = '';
-      let stderr = '';
-      child.stdout.setEncoding('utf8').on('data', (text: string) => (stdout += text));
-      child.stderr.setEncoding('utf8').on('data', (text: string) => (stderr += text));
-      child.stdin.on('error', () => undefined).end(options.input ?? '');
-      child.once('error', reject);
-      child.once('close', (code) => {
-        resolve({ code, stdout, stderr, json: () => JSON.parse(stdout) });
-      });
-    });
-  return Object.assign(ops, { configFolder, env: own, script: main });
+  ): Promise<Ended> => {
+    const [stdout, stderr] = [collector(), collector()];
+    const code = await withTerminal(
+      {
+        stdin: Readable.from([Buffer.from(options.input ?? '')]),
+        stdout: stdout.stream,
+        stderr: stderr.stream,
+        env: { ...own, ...options.env },
+      },
+      () => runCommand(args),
+    );
+    return {
+      code,
+      stdout: stdout.text(),
+      stderr: stderr.text(),
+      json: () => JSON.parse(stdout.text()),
+    };
+  };
+  const script = join(import.meta.dirname, '../../cli/main.ts');
+  return Object.assign(ops, { configFolder, env: own, script });
+}
+
+function collector(): { stream: Writable; text: () => string } {
+  const parts: Buffer[] = [];
+  const stream = new Writable({
+    write: (part: Buffer, _encoding, done) => {
+      parts.push(part);
+      done();
+    },
+  });
+  return { stream, text: () => Buffer.concat(parts).toString('utf8') };
 }

@@ -6,14 +6,14 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { Message } from '#client/index.ts';
 import { conversationLines } from '#cli/conversation.ts';
 import { exactJson } from '#cli/output.ts';
-import { type Installation, startInstallation } from '#test/seed/installation.ts';
+import { type Service, startService } from '#test/support/service.ts';
 import { createOps, type Ops } from './ops.ts';
 
 const execute = promisify(execFile);
-let service: Installation;
+let service: Service;
 let ops: Ops;
 beforeAll(async () => {
-  service = await startInstallation();
+  service = await startService();
   ops = await createOps({ OPS_API_URL: service.apiUrl });
   const call = (expression: string) => ({ tool: 'json_transform', arguments: { expression } });
   const turns = [{ calls: [call('20 + 1'), call('1 / 0')], cost_usd: 0.25 }, { output: 'done' }];

@@ -1,15 +1,15 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { type FakeServer, startHttpServer } from '#test/fakes/http-server.ts';
-import { type Installation, startInstallation } from '#test/seed/installation.ts';
+import { type Service, startService } from '#test/support/service.ts';
 import { eventually } from '#test/support/engine.ts';
 import { createOps, type Ops } from './ops.ts';
 
-let service: Installation;
+let service: Service;
 let receiver: FakeServer;
 let ops: Ops;
 beforeAll(async () => {
   receiver = await startHttpServer((_request, response) => void response.end());
-  service = await startInstallation();
+  service = await startService();
   ops = await createOps({ OPS_API_URL: service.apiUrl });
 });
 afterAll(async () => {

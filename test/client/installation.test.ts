@@ -2,14 +2,14 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { type Client, createClient, type Run, type StreamFrame } from '#client/index.ts';
 import { chain, gated } from '#bench/graphs.ts';
 import { type FakeServer, startHttpServer } from '#test/fakes/http-server.ts';
-import { type Installation, startInstallation } from '#test/seed/installation.ts';
+import { type Service, startService } from '#test/support/service.ts';
 
 const password = 'open sesame, please';
-let service: Installation;
+let service: Service;
 let client: Client;
 let token: string;
 beforeAll(async () => {
-  service = await startInstallation({ AUTH_MODE: 'required', OWNER_PASSWORD: password });
+  service = await startService({ AUTH_MODE: 'required', OWNER_PASSWORD: password });
   const visitor = createClient({ baseUrl: service.apiUrl });
   ({ token } = await visitor.login('owner@localhost', password));
   client = createClient({ baseUrl: service.apiUrl, token });
