@@ -154,22 +154,75 @@ beforeAll(async () => {
   };
 });
 
-afterEach(async () => {
+/** Ends what is still running, as Ctrl-C does. */
+async function stopAll(): Promise<void> {
   for (const started of launches.splice(0)) {
     if (started.process.exitCode === null && started.process.signalCode === null) {
       started.process.kill('SIGINT');
     }
     await started.ended;
   }
-});
+}
 
 afterAll(() => rmSync(dataDir, { recursive: true, force: true }));
 
-describe('npm start', () => {
-  test('starts all processes, refuses a second start and a taken port, and stops', async () => {
-    const first = launch({ TEMPORAL_READABLE_NAMES: 'off' });
-    const { api, temporalUi, processes } = await ready(first);
+/** The end of a run that calls this address: its error, or its status. */
+async function call(api: string, url: string): Promise<string> {
+  const json = { method: 'POST', headers: { 'content-type': 'application/json' } };
+  const graph = {
+    nodes: [{ id: 'ask', kind: 'tool', tool_name: 'http_request', params: { url, method: 'GET' } }],
+    edges: [],
+  };
+  const created = await fetch(`${api}/api/workflows`, {
+    ...json,
+    body: JSON.stringify({ name: `Ask ${url}`, graph }),
+  });
+  const { id } = (await created.json()) as { id: string };
+  const triggered = await fetch(`${api}/api/workflows/${id}/runs`, { ...json, body: '{}' });
+  const { run_id: runId } = (await triggered.json()) as { run_id: string };
+  const deadline = Date.now() + READY_MS;
+  for (;;) {
+    const run = (await (await fetch(`${api}/api/runs/${runId}`)).json()) as {
+      status: string;
+      error: string | null;
+    };
+    if (run.status === 'failed' || run.status === 'success') return run.error ?? run.status;
+    if (Date.now() > deadline) throw new Error(`the run is ${run.status}`);
+    await sleep(50);
+  }
+}
+
+async function withTool(work: (url: string) => Promise<void>): Promise<void> {
+  const tool = createServer((_request, response) => response.end('{}'));
+  await new Promise<void>((resolve) => tool.listen(0, '127.0.0.1', resolve));
+  try {
+    await work(`http://127.0.0.1:${(tool.address() as AddressInfo).port}/`);
+  } finally {
+    tool.close();
+  }
+}
+
+describe('npm start with a copy of .env.example as .env', () => {
+  let folder: string;
+  let first: Launch;
+  let endpoints: Endpoints;
+  beforeAll(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'start-'));
+    copyFileSync(join(projectDir, '.env.example'), join(folder, '.env'));
+    // Empty variables count as unset; in the environment, too, as a shell or a unit file of systemd leaves them.
+    const env = { TEMPORAL_READABLE_NAMES: 'off', OPENAI_BASE_URL: '', EGRESS_ALLOW: '' };
+    first = launch(env, startFrom(folder));
+    endpoints = await ready(first);
+  });
+  afterAll(async () => {
+    await stopAll();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  test('starts all processes, with files that only their owner can read', async () => {
+    const { api, temporalUi, processes } = endpoints;
     expect((await fetch(`${api}/api/health`)).status).toBe(200);
+    expect((await fetch(`${api}/api/ready`)).status).toBe(200);
     expect((await fetch(temporalUi)).status).toBe(200);
     expect(await (await fetch(`${temporalUi}/api/v1/namespaces`)).text()).toContain('"default"');
     expect(first.output()).toContain('EGRESS_ALLOW=127.0.0.0/8');
@@ -182,9 +235,12 @@ describe('npm start', () => {
     }
     await pauseRun(api);
     expect(await listedPaused(first)).toEqual(['runGraph']);
+  });
 
+  test('refuses a second start and a taken port', async () => {
     const second = launch();
     expect(await second.ended).toBe(1);
+    const { processes, temporalUi } = endpoints;
     expect(second.output().trim()).toMatch(
       new RegExp(`^\\S+ is in use by a running copy \\(process ${processes.launcher}\\)[^\\n]*$`),
     );
@@ -205,26 +261,101 @@ describe('npm start', () => {
     );
     expect(existsSync(join(other, 'logs'))).toBe(false);
     rmSync(other, { recursive: true, force: true });
+  });
 
+  test('blocks workflows from its own servers, but not from this machine', async () => {
+    const { api, temporalUi, processes } = endpoints;
+    const args = execFileSync('ps', ['-ww', '-o', 'args=', '-p', String(processes.temporal)], {
+      encoding: 'utf8',
+    });
+    // Its metrics and its HTTP API, which no one needs.
+    const others = [...args.matchAll(/--(?:metrics|http)-port (\d+)/g)].map(([, port]) => port);
+    expect(others).toHaveLength(2);
+    const own = [
+      ...others.map((port) => `http://127.0.0.1:${port}/metrics`),
+      `${api}/metrics`,
+      `${temporalUi}/api/v1/namespaces`,
+      `http://127.0.0.1:${ports['TEMPORAL_PORT']}/`,
+      `http://localhost:${ports['POSTGRES_PORT']}/`,
+    ];
+    for (const url of own) {
+      expect(await call(api, url)).toContain('belongs to this service itself');
+    }
+    await withTool(async (url) => expect(await call(api, url)).toBe('success'));
+  });
+
+  test('stops all processes at Ctrl-C', async () => {
     first.process.kill('SIGINT');
     expect(await first.ended).toBe(0);
-    expect(alive(processes)).toEqual([]);
+    expect(alive(endpoints.processes)).toEqual([]);
     expect(existsSync(join(dataDir, 'endpoints.json'))).toBe(false);
   });
+});
 
-  test('takes a copy of .env.example as .env, in which empty variables count as unset', async () => {
-    const folder = mkdtempSync(join(tmpdir(), 'start-'));
-    try {
-      copyFileSync(join(projectDir, '.env.example'), join(folder, '.env'));
-      // In the environment, too, as a shell or a unit file of systemd leaves it.
-      const started = launch({ OPENAI_BASE_URL: '' }, startFrom(folder));
-      const { api } = await ready(started);
-      expect((await fetch(`${api}/api/ready`)).status).toBe(200);
-      expect(started.output()).toContain('EGRESS_ALLOW=127.0.0.0/8');
-    } finally {
-      rmSync(folder, { recursive: true, force: true });
-    }
+// Each test goes on with what the one before left: a start takes seconds of processor time.
+describe('the data folder of an earlier start', () => {
+  let running: Launch;
+  let before: Endpoints;
+  beforeAll(async () => {
+    running = launch({ EGRESS_ALLOW: 'none' });
+    before = await ready(running);
   });
+  afterAll(stopAll);
+
+  test('is used without calls to this machine if EGRESS_ALLOW is none', async () => {
+    expect(running.output()).not.toContain('EGRESS_ALLOW');
+    await withTool(async (url) =>
+      expect(await call(before.api, url)).toContain("The address of '127.0.0.1' is not allowed"),
+    );
+  });
+
+  test('is kept, and the start stops with an error when one of its processes crashes', async () => {
+    const created = await fetch(`${before.api}/api/workflows`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ name: 'Kept over a restart' }),
+    });
+    expect(created.status).toBe(201);
+    process.kill(before.processes.worker, 'SIGKILL');
+    expect(await running.ended).toBe(1);
+    expect(running.output()).toMatch(
+      /^worker ended with signal SIGKILL\. Its last lines:\n {2}\S/m,
+    );
+    expect(alive(before.processes)).toEqual([]);
+
+    running = launch();
+    before = await ready(running);
+    const listed = await fetch(`${before.api}/api/workflows`);
+    expect(await listed.text()).toContain('Kept over a restart');
+  });
+
+  test('is left by API and worker when the launcher is killed, and by its servers at the next start', async () => {
+    const { processes } = before;
+    running.process.kill('SIGKILL');
+    await running.ended;
+    const { api, worker } = processes;
+    expect(await gone({ api, worker }, 8_000)).toEqual([]);
+    expect(alive(processes).sort()).toEqual(['postgres', 'temporal']);
+
+    const temporal = { TEMPORAL_CLI_PATH: findTemporalBinary(projectDir, process.env) ?? '' };
+    running = launch(temporal, ['npm', ['start']]);
+    before = await ready(running);
+    expect(running.output()).toMatch(
+      /Ended processes of an earlier start: (?=.*temporal)(?=.*postgres)/,
+    );
+    expect(alive(processes)).toEqual([]);
+    expect((await fetch(`${before.api}/api/health`)).status).toBe(200);
+  });
+
+  test('is left by all processes when the parent npm is killed', async () => {
+    running.process.kill('SIGTERM');
+    expect(await gone(before.processes, 10_000)).toEqual([]);
+    expect(existsSync(join(dataDir, 'endpoints.json'))).toBe(false);
+  });
+});
+
+describe('npm start', () => {
+  afterEach(stopAll);
 
   test('says why its data folder cannot be created or written', async () => {
     const refused = async (path: string): Promise<string> => {
@@ -244,116 +375,6 @@ describe('npm start', () => {
     expect(await refused('/sys/kernel')).toMatch(new RegExp(reason));
     const file = join(projectDir, 'package.json/data');
     expect(await refused(file)).toMatch(`DATA_DIR ${file} cannot be created: ENOTDIR: `);
-  });
-
-  test('keeps its data, and stops with an error when one of its processes crashes', async () => {
-    const first = launch();
-    const before = await ready(first);
-    const created = await fetch(`${before.api}/api/workflows`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ name: 'Kept over a restart' }),
-    });
-    expect(created.status).toBe(201);
-    process.kill(before.processes.worker, 'SIGKILL');
-    expect(await first.ended).toBe(1);
-    expect(first.output()).toMatch(/^worker ended with signal SIGKILL\. Its last lines:\n {2}\S/m);
-    expect(alive(before.processes)).toEqual([]);
-
-    const after = await ready(launch());
-    const listed = await fetch(`${after.api}/api/workflows`);
-    expect(await listed.text()).toContain('Kept over a restart');
-  });
-
-  test('stops API and worker when killed; the next start ends the remaining servers', async () => {
-    const first = launch();
-    const { processes } = await ready(first);
-    first.process.kill('SIGKILL');
-    await first.ended;
-    const { api, worker } = processes;
-    expect(await gone({ api, worker }, 8_000)).toEqual([]);
-    expect(alive(processes).sort()).toEqual(['postgres', 'temporal']);
-
-    const second = launch();
-    const after = await ready(second);
-    expect(second.output()).toMatch(
-      /Ended processes of an earlier start: (?=.*temporal)(?=.*postgres)/,
-    );
-    expect(alive(processes)).toEqual([]);
-    expect((await fetch(`${after.api}/api/health`)).status).toBe(200);
-  });
-
-  test('stops all processes when the parent npm is killed', async () => {
-    const started = launch(
-      { TEMPORAL_CLI_PATH: findTemporalBinary(projectDir, process.env) ?? '' },
-      ['npm', ['start']],
-    );
-    const { processes } = await ready(started);
-    started.process.kill('SIGTERM');
-    expect(await gone(processes, 10_000)).toEqual([]);
-    expect(existsSync(join(dataDir, 'endpoints.json'))).toBe(false);
-  });
-
-  test('blocks workflows from its own servers, and from this machine if EGRESS_ALLOW is none', async () => {
-    const call = async (api: string, url: string): Promise<string> => {
-      const json = { method: 'POST', headers: { 'content-type': 'application/json' } };
-      const graph = {
-        nodes: [
-          { id: 'ask', kind: 'tool', tool_name: 'http_request', params: { url, method: 'GET' } },
-        ],
-        edges: [],
-      };
-      const created = await fetch(`${api}/api/workflows`, {
-        ...json,
-        body: JSON.stringify({ name: `Ask ${url}`, graph }),
-      });
-      const { id } = (await created.json()) as { id: string };
-      const triggered = await fetch(`${api}/api/workflows/${id}/runs`, { ...json, body: '{}' });
-      const { run_id: runId } = (await triggered.json()) as { run_id: string };
-      const deadline = Date.now() + READY_MS;
-      for (;;) {
-        const run = (await (await fetch(`${api}/api/runs/${runId}`)).json()) as {
-          status: string;
-          error: string | null;
-        };
-        if (run.status === 'failed' || run.status === 'success') return run.error ?? run.status;
-        if (Date.now() > deadline) throw new Error(`the run is ${run.status}`);
-        await sleep(50);
-      }
-    };
-    const first = launch({ EGRESS_ALLOW: '' });
-    const { api, temporalUi, processes } = await ready(first);
-    const args = execFileSync('ps', ['-ww', '-o', 'args=', '-p', String(processes.temporal)], {
-      encoding: 'utf8',
-    });
-    // Its metrics and its HTTP API, which no one needs.
-    const others = [...args.matchAll(/--(?:metrics|http)-port (\d+)/g)].map(([, port]) => port);
-    expect(others).toHaveLength(2);
-    const own = [
-      ...others.map((port) => `http://127.0.0.1:${port}/metrics`),
-      `${api}/metrics`,
-      `${temporalUi}/api/v1/namespaces`,
-      `http://127.0.0.1:${ports['TEMPORAL_PORT']}/`,
-      `http://localhost:${ports['POSTGRES_PORT']}/`,
-    ];
-    for (const url of own) {
-      expect(await call(api, url)).toContain('belongs to this service itself');
-    }
-    const tool = createServer((_request, response) => response.end('{}'));
-    await new Promise<void>((resolve) => tool.listen(0, '127.0.0.1', resolve));
-    const toolUrl = `http://127.0.0.1:${(tool.address() as AddressInfo).port}/`;
-    try {
-      expect(await call(api, toolUrl)).toBe('success');
-      first.process.kill('SIGINT');
-      await first.ended;
-      expect(alive(processes)).toEqual([]);
-      const closed = launch({ EGRESS_ALLOW: 'none' });
-      const after = await ready(closed);
-      expect(closed.output()).not.toContain('EGRESS_ALLOW');
-      expect(await call(after.api, toolUrl)).toContain("The address of '127.0.0.1' is not allowed");
-    } finally {
-      tool.close();
-    }
   });
 
   test('prints the owner password once in required mode, and still creates the examples', async () => {
@@ -389,7 +410,8 @@ describe('npm start', () => {
       first.process.kill('SIGINT');
       await first.ended;
 
-      const second = launch({ ...required, OWNER_PASSWORD: 'of no use any more' });
+      const again = { ...required, SEED: 'off', OWNER_PASSWORD: 'of no use any more' };
+      const second = launch(again);
       await ready(second, folder);
       expect(second.output()).not.toContain('The password of the owner');
       expect((await list(api, token)).status).toBe(401);
