@@ -3,6 +3,7 @@ import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { createInterface } from 'node:readline';
 import { keepDurations } from '#scripts/related/durations.ts';
+import { longTests } from './long-tests.ts';
 
 /** Jest should exit after its last test; open handles are leaks of the tests. */
 const EXIT_GRACE_MS = 20_000;
@@ -23,7 +24,7 @@ interface FileResult {
   status: 'passed' | 'failed';
   startTime: number;
   endTime: number;
-  assertionResults: { status: string; fullName: string }[];
+  assertionResults: { status: string; fullName: string; duration?: number | null }[];
 }
 
 interface Results {
@@ -127,7 +128,7 @@ async function runOnce(
   return { exit, results };
 }
 
-/** An unreliable run counts as one more failure, even if its tests passed. */
+/** An unreliable run counts as one more failure, even if its tests passed, and so does each test that takes too long. */
 function tallyOf({ exit, results }: Outcome, projectDir: string): Tally {
   if (results === undefined) {
     console.error(`jest ended with exit code ${exit ?? 'none (killed)'} and left no result`);
@@ -140,6 +141,9 @@ function tallyOf({ exit, results }: Outcome, projectDir: string): Tally {
     skipped: results.numPendingTests,
     flaky: [],
   };
+  const long = longTests(results.testResults, projectDir);
+  for (const line of long) console.error(line);
+  tally.failed += long.length;
   if (exit === 'hung') {
     console.error(
       'jest did not end after its last test: a test leaves something open (see --detectOpenHandles)',

@@ -24,10 +24,14 @@ export const isWhole = (rest: readonly string[]): boolean =>
 
 /** The arguments of jest. Without a path: the files of the tier. */
 export function jestArguments(tier: Tier, rest: readonly string[]): string[] {
-  if (tier === 'all' || rest.some((argument) => argument.includes('test/'))) return [...rest];
+  const named = rest.some((part) => !part.startsWith('-') && part.includes('test/'));
+  if (tier === 'all' || named) return [...rest];
   if (tier === 'soak') return [...rest, SOAK, GENERATED];
   return ['--testPathIgnorePatterns=/node_modules/', `--testPathIgnorePatterns=${SOAK}`, ...rest];
 }
+
+/** Whether the name of a file says that it is part of the soak. */
+export const isSoak = (file: string): boolean => new RegExp(SOAK).test(file);
 
 /** How many generated cases a tier runs; see test/graph/generated. */
 export const numbersOf = (tier: Tier): Record<string, string> =>

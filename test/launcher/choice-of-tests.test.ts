@@ -56,6 +56,7 @@ test('leaves the soak out unless it is requested or a file is named', () => {
   };
   const without = String.raw`--testPathIgnorePatterns=/node_modules/ --testPathIgnorePatterns=\.soak\.test\.ts$`;
   expect(argumentsOf()).toBe(without);
+  expect(argumentsOf('--env=test/support/other.ts')).toBe(`${without} --env=test/support/other.ts`);
   expect(argumentsOf('-t', 'a title')).toBe(`${without} -t a title`);
   expect(argumentsOf('test/engine/crashes')).toBe('test/engine/crashes');
   expect(argumentsOf('--tier', 'soak', '--shard', '1/4')).toBe(

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { runJest } from '#scripts/tests/jest.ts';
+import { longTests } from '#scripts/tests/long-tests.ts';
 
 /** A project of its own, with test files of these sources. */
 function projectOf(files: Record<string, string>): string {
@@ -68,4 +69,18 @@ test('a file that cannot be loaded the first time counts with its tests', async 
     ...{ passed: 2, failed: 0, skipped: 0 },
     flaky: ['test/late.test.cjs'],
   });
+});
+
+test('a test that takes longer than a busy machine explains has its place in the soak', () => {
+  const took = (file: string, ...seconds: (number | null)[]) => ({
+    name: `/project/test/${file}`,
+    assertionResults: seconds.map((duration, at) => ({
+      fullName: `title ${at}`,
+      duration: duration === null ? null : duration * 1_000,
+    })),
+  });
+  const results = [took('a.test.ts', 119, null, 121), took('b.soak.test.ts', 500)];
+  expect(longTests(results, '/project')).toEqual([
+    'too long: test/a.test.ts title 2 took 121 s. Outside of the soak a test has 30 s on an idle machine: wait for less, or move it to test/a.soak.test.ts',
+  ]);
 });
