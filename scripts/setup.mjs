@@ -194,7 +194,7 @@ async function buildConsole(projectDir) {
     'Building the console',
     join(projectDir, 'node_modules', '.bin', 'node'),
     [join(projectDir, 'node_modules', 'vite', 'bin', 'vite.js'), 'build', 'console'],
-    { cwd: projectDir, env: process.env },
+    { cwd: projectDir, env: { ...process.env, NODE_ENV: 'production' } },
   );
   markConsoleBuilt(projectDir, hash);
 }

@@ -203,7 +203,8 @@ describe('the console', () => {
     writeFile(join(project, 'client/client.ts'), 'first');
     vite(`const fs = require('node:fs');
           fs.mkdirSync('console/dist', { recursive: true });
-          fs.appendFileSync('builds', process.argv.slice(2).join(' ') + '\\n');`);
+          const words = [...process.argv.slice(2), 'for', process.env.NODE_ENV];
+          fs.appendFileSync('builds', words.join(' ') + '\\n');`);
   });
 
   test('is built on the first run, and again only when its sources change', () => {
@@ -219,7 +220,8 @@ describe('the console', () => {
     rmSync(join(project, 'console/dist'), { recursive: true });
     expect(setUp().output).toContain('Building the console ... done');
     const builds = readFileSync(join(project, 'builds'), 'utf8').trim().split('\n');
-    expect(builds).toEqual(Array(5).fill('build console'));
+    // In any other mode it would call the API at a fixed address.
+    expect(builds).toEqual(Array(5).fill('build console for production'));
   });
 
   test('that cannot be built stops setup with the error, and is built again next time', () => {
