@@ -1,6 +1,6 @@
 import { defineConfig } from 'oxlint';
 
-// Rules of a type-aware linter. eslint.config.js has the import rules and the size limits, which need no types.
+// dependency-cruiser.config.mjs says which file can import which; here is how an import is written.
 
 /** Globals that a workflow must not use: they differ between two replays, or the sandbox does not have them. */
 const nondeterministic = [
@@ -27,13 +27,29 @@ const noEnvironment = {
   property: 'env',
   message: 'Only shared/platform/config.ts reads the environment.',
 };
+const noProcessModule = {
+  name: 'node:process',
+  message: noEnvironment.message,
+};
+const importPatterns = [
+  {
+    regex: '^\\.\\./',
+    message: 'Name a file of another folder by its path from the top: #shared/errors.ts.',
+  },
+  { regex: '^(?:\\./|#)[^.]+$', message: 'Imports of files have the extension.' },
+];
+const noStatements = {
+  name: '#shared/db/pool.ts',
+  importNames: ['sql'],
+  message: 'SQL statements stand in shared/db.',
+};
 const noGlobalEnvironment = { ...noEnvironment, object: 'globalThis', property: 'process' };
 
 const errors = (...rules: string[]): Record<string, 'error'> =>
   Object.fromEntries(rules.map((rule) => [rule, 'error']));
 
 export default defineConfig({
-  plugins: ['typescript', 'react'],
+  plugins: ['typescript', 'react', 'import', 'unicorn'],
   categories: { correctness: 'off' },
   options: { typeAware: true, reportUnusedDisableDirectives: 'error' },
   env: { builtin: true },
@@ -59,7 +75,13 @@ export default defineConfig({
       'no-var',
       'object-shorthand',
       'prefer-const',
+      'import/no-default-export',
+      'unicorn/prefer-node-protocol',
     ),
+    'no-restricted-imports': [
+      'error',
+      { paths: [noProcessModule, noStatements], patterns: importPatterns },
+    ],
     curly: ['error', 'multi-line'],
     eqeqeq: ['error', 'always', { null: 'ignore' }],
   },
@@ -193,6 +215,12 @@ export default defineConfig({
       },
     },
     {
+      files: ['shared/db/**/*.ts'],
+      rules: {
+        'no-restricted-imports': ['error', { paths: [noProcessModule], patterns: importPatterns }],
+      },
+    },
+    {
       files: ['console/src/**/*.{ts,tsx}'],
       rules: errors('react/rules-of-hooks', 'react/exhaustive-deps'),
     },
@@ -202,6 +230,20 @@ export default defineConfig({
       rules: { 'no-restricted-properties': 'off' },
     },
     {
+      files: [
+        '{api,worker,workflows,activities,shared,client,cli,console,scripts,docker,bench}/**/*.{ts,tsx,mjs}',
+      ],
+      rules: {
+        'max-lines': ['error', { max: 400 }],
+        'max-lines-per-function': ['error', { max: 60, skipBlankLines: true, skipComments: true }],
+      },
+    },
+    {
+      // Tools find configurations, environments and workflows by the default export.
+      files: ['**/*.config.{ts,mjs}', 'workflows/index.ts', 'test/{support,fixtures}/**'],
+      rules: { 'import/no-default-export': 'off' },
+    },
+    {
       // Code that runs in a terminal or during the build of the image.
       files: ['scripts/**', 'bench/**', 'test/**', 'docker/**', 'worker/bundle.ts'],
       rules: { 'no-console': 'off' },
@@ -209,7 +251,10 @@ export default defineConfig({
     {
       // Scripts, benchmarks and tests set the environment of other processes.
       files: ['scripts/**/*.ts', 'bench/**/*.ts', 'test/**/*.ts'],
-      rules: { 'no-restricted-properties': 'off' },
+      rules: {
+        'no-restricted-properties': 'off',
+        'no-restricted-imports': ['error', { patterns: importPatterns }],
+      },
     },
     {
       files: ['test/**/*.ts', 'bench/**/*.ts'],
@@ -225,6 +270,11 @@ export default defineConfig({
         'typescript/unbound-method': 'off',
         'typescript/no-unnecessary-condition': 'off',
       },
+    },
+    {
+      // A package of its own inside of this one, and what runs in the image.
+      files: ['bench/peers/**/*.{ts,mjs}', 'docker/migrate.mjs'],
+      rules: { 'no-restricted-imports': 'off' },
     },
   ],
 });

@@ -1,6 +1,7 @@
 import { ApplicationFailure } from '@temporalio/activity';
 import { lastCost } from '#shared/db/money/step-room.ts';
-import { type BeginOutcome, beginStep, type StepBeginning } from '#shared/db/runs/steps.ts';
+import { type BeginOutcome, beginStep } from '#shared/db/runs/steps.ts';
+import type { StepBeginning } from '#shared/db/steps/beginning.ts';
 import type { StepCall } from '#shared/execution.ts';
 import { nodeLabel, outputKey } from '#shared/graph/compile.ts';
 import { type Json, type JsonObject, toStorable } from '#shared/json.ts';

@@ -1,7 +1,7 @@
 import { activityInfo, ApplicationFailure } from '@temporalio/activity';
 import type { ChildResult } from '#shared/db/children/steps.ts';
 import { type ControlActivities, FAILURE_NODE } from '#shared/execution.ts';
-import type { ChildCall, ChildPlace, ChildReport } from '#shared/graph/child-step.ts';
+import type { ChildReport, ChildCall, ChildPlace } from '#shared/graph/child-call.ts';
 import type { JsonObject } from '#shared/json.ts';
 import { type ChildRules, lookAtChild, startChild } from '#shared/operations/runs/children.ts';
 import type { RunDeps } from '#shared/operations/runs/runs.ts';

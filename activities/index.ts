@@ -20,7 +20,7 @@ import { createAttemptDelivery } from './deliver-webhook.ts';
 import { createExecuteNode } from './execute-node.ts';
 import type { StepMetrics } from './step-context.ts';
 import { createFrameNotifier } from './frame-notifier.ts';
-import type { NodeRunners } from './nodes/node.ts';
+import type { NodeRunners } from './nodes/node-runners.ts';
 import { createPolicyCache } from './policies.ts';
 import { createExecuteShortStep } from './short-step.ts';
 import { withinShare } from './step-shares.ts';

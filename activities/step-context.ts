@@ -10,7 +10,8 @@ import type { CallApproval } from './agents/call.ts';
 import type { RecentCalls } from './agents/recent-calls.ts';
 import type { TurnContext } from './agents/turn.ts';
 import type { PriceOverrides } from '#shared/prices.ts';
-import { type Consumption, NodeError, type NodeRunners } from './nodes/node.ts';
+import { type Consumption, NodeError } from './nodes/node.ts';
+import type { NodeRunners } from './nodes/node-runners.ts';
 import type { PolicyCache } from './policies.ts';
 
 /** A claim that was not renewed for this long is dead, and a resume stops waiting for it. */

@@ -1,4 +1,10 @@
-import type { FastifyBaseLogger, FastifyInstance, FastifyRequest, RawServerDefault } from 'fastify';
+import type {
+  FastifyBaseLogger,
+  FastifyInstance,
+  FastifyReply,
+  FastifyRequest,
+  RawServerDefault,
+} from 'fastify';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import type { Registry } from 'prom-client';
@@ -6,19 +12,46 @@ import type { Actor } from '#shared/actor.ts';
 import type { Capability } from '#shared/capabilities.ts';
 import type { DataScope } from '#shared/contract/data/envelope.ts';
 import type { AdmittedKey, DataAccount } from '#shared/db/data/metering.ts';
-import type { ArrivedEvent } from '#shared/db/inbound/log.ts';
+import type { ArrivedEvent } from '#shared/db/inbound/arrived-event.ts';
 import type { Tx } from '#shared/db/pool.ts';
 import type { EnabledWebhook } from '#shared/db/workflows/webhooks.ts';
 import type { RunDeps } from '#shared/operations/runs/runs.ts';
 import type { DataCursors } from '#shared/crypto/data-cursors.ts';
 import type { Egress } from '#shared/platform/egress/egress.ts';
 import type { Sealer } from '#shared/crypto/sealing.ts';
-import type { SessionTokens } from '#shared/platform/secrets/session-tokens.ts';
-import type { Authenticator, Credential } from './identity/authenticate.ts';
-import type { DataAccess } from './data/access.ts';
+import type { Session, SessionTokens } from '#shared/platform/secrets/session-tokens.ts';
 import type { KeyUses } from './identity/key-uses.ts';
 import type { HeaderName } from './openapi/headers.ts';
 import type { InFlight } from './load/in-flight.ts';
+
+/** The credential of a request. */
+type Credential =
+  | { kind: 'none' }
+  | { kind: 'session'; session: Session }
+  | { kind: 'api_key'; keyId: string };
+
+export interface Caller {
+  actor: Actor;
+  credential: Credential;
+}
+
+export interface Authenticator {
+  /** The actor of a request. Throws AppError `unauthenticated`. */
+  identify(request: Pick<IncomingMessage, 'headers' | 'rawHeaders'>): Promise<Caller>;
+  /** The actor of a session token. Throws AppError `unauthenticated`. */
+  identifySession(token: string): Promise<Caller>;
+  /** The actor of requests without a credential. Throws AppError `unauthenticated` where they are not allowed. */
+  identifyNobody(): Promise<Caller>;
+}
+
+export interface DataAccess {
+  /**
+   * Identifies the caller of the data API and counts the call, regardless of its outcome. Then refuses callers who
+   * exceed their rate, have no requests left, call from a blocked address or lack the scope, in this order. Throws
+   * AppError `unauthenticated`, `rate_limited`, `allowance_exhausted`, `forbidden`.
+   */
+  admit(request: FastifyRequest, reply: FastifyReply, scope?: DataScope): Promise<void>;
+}
 
 /** The dependencies of the app. It listens for frames at `config.database.url`. */
 export interface ApiDeps extends RunDeps {

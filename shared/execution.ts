@@ -4,14 +4,20 @@ import type { Graph, NodeKind } from './contract/graph.ts';
 import type { JobActivities } from './contract/job.ts';
 import type { GateDecision } from './gate-decision.ts';
 import type { GateOpening } from './graph/gate-opening.ts';
-import type { ChildCall, ChildPlace, ChildReport } from './graph/child-step.ts';
 import type { CaughtError } from './graph/caught-error.ts';
 import type { ExecutedNode } from './graph/kinds.ts';
 import type { EndState } from './graph/schedule/run-state.ts';
-import type { ControlStep, SchedulerSnapshot } from './graph/schedule/scheduler.ts';
+import type { SchedulerSnapshot } from './graph/schedule/scheduler.ts';
 import type { Json, JsonObject } from './json.ts';
 import type { SecretPlace } from './values/secrets.ts';
 import type { SweepCall, SweepPart, SweepProgress } from './values/sweep.ts';
+import type {
+  AgentPart,
+  ObservedStep,
+  PendingWrites,
+  RehearsalRules,
+} from '#shared/graph/call-parts.ts';
+import type { ChildCall, ChildPlace, ChildReport } from '#shared/graph/child-call.ts';
 
 /**
  * The contract between API, workflow and activities through Temporal: names and payload shapes. Every payload is JSON
@@ -95,15 +101,6 @@ export interface RunGraphInput {
   carried?: CarriedState;
 }
 
-/** How a step of a rehearsal without a record is executed. */
-export type RehearsalRules = Pick<StoredRehearsal, 'allow' | 'failures' | 'pinned'> & {
-  /**
-   * The gate or approval that stands before the step, as words; null when none does. Absent in executions from before it
-   * was sent: anything can stand there.
-   */
-  guard?: string | null;
-};
-
 /** What stands before a step for which no one knows it. */
 export const UNKNOWN_GUARD = 'a gate or an approval';
 
@@ -122,19 +119,6 @@ export interface CarriedState {
 export interface ResumedSignal {
   /** All decisions of this run: signals sent after the cut are missing from the reset history. */
   decisions: GateDecision[];
-}
-
-/** The workflow task in which a step's result entered the execution's state. */
-export interface ObservedStep {
-  step_key: string;
-  event_id: number;
-}
-
-/** The pending writes of every call: control steps and observations. */
-export interface PendingWrites {
-  run_id: string;
-  control: ControlStep[];
-  observed: ObservedStep[];
 }
 
 export interface StepCall extends PendingWrites {
@@ -158,25 +142,6 @@ export interface StepCall extends PendingWrites {
   rehearsal?: RehearsalRules;
   /** For a step of a fork: it may have its result in the forked run. */
   reuses?: true;
-}
-
-/** Which part of an agent with tools a step is: a turn, or with `call` one of its calls. */
-export interface AgentPart {
-  /** The step key of the agent. */
-  step_key: string;
-  /** From 1. */
-  turn: number;
-  /** Of a turn: false when the model has to answer. */
-  tools?: boolean;
-  /** Of a turn: the arguments that the node sets, by tool, rendered. */
-  fixed?: Record<string, JsonObject>;
-  /** Of a turn: the part of the state that the approval expressions read. */
-  state?: JsonObject;
-  /** Its number in the turn, from 1. */
-  call?: number;
-  tool?: string;
-  /** Of a call: whether its permanent failure fails the agent, instead of being reported to the model. */
-  fails?: boolean;
 }
 
 export interface PauseCall extends PendingWrites {

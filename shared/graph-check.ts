@@ -10,7 +10,8 @@ import {
 import { collectIssues, type Issues } from './graph/issues.ts';
 import { isObject, memberOf } from './graph/json-value.ts';
 import { hint } from './graph/suggest.ts';
-import { checkLimits, checkMeaning, type ValidationContext } from './graph/validate/validate.ts';
+import { checkLimits, checkMeaning } from './graph/validate/validate.ts';
+import type { ValidationContext } from './graph/validate/context.ts';
 import { isDeeperThan, type Json, type JsonObject } from './json.ts';
 
 /** Nesting depth of lists and objects; deeper values would exhaust the stack of code that walks them. */

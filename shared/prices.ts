@@ -1,20 +1,8 @@
+import type { ModelPrice } from '#shared/prices/model-price.ts';
 import { MICROS_PER_DOLLAR, toMicros } from './money.ts';
 import { priceTable } from './prices/price-table.ts';
 
 export { priceTable };
-
-/** US dollars per million tokens. */
-interface Rate {
-  inputUsd: number;
-  outputUsd: number;
-  /** Of input that the provider read from its cache. Without it, such input counts in full. */
-  cachedInputUsd?: number;
-}
-
-export interface ModelPrice extends Rate {
-  /** Some models charge the whole request at another rate when its input is longer than this. */
-  longContext?: Rate & { aboveInputTokens: number };
-}
 
 /** A workspace's own prices by model name; they override the table. */
 export type PriceOverrides = Readonly<Record<string, ModelPrice>>;

@@ -3,7 +3,8 @@ import { MAX_RESULT_CHARACTERS } from '#shared/agents/loop.ts';
 import { callDigest } from '#shared/crypto/call-digest.ts';
 import { readCall, type StoredCall } from '#shared/db/agents/conversations.ts';
 import type { Pool } from '#shared/db/pool.ts';
-import { type AgentPart, FAILURE_NODE, type StepCall } from '#shared/execution.ts';
+import { FAILURE_NODE, type StepCall } from '#shared/execution.ts';
+import type { AgentPart } from '#shared/graph/call-parts.ts';
 import type { Json, JsonObject } from '#shared/json.ts';
 import type { Redact } from './redact.ts';
 

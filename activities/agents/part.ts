@@ -6,7 +6,8 @@ import {
   type TurnRecord,
 } from '#shared/agents/turn-record.ts';
 import type { StreamFrame } from '#shared/contract/stream.ts';
-import { type AgentPart, FAILURE_NODE, type StepCall } from '#shared/execution.ts';
+import { FAILURE_NODE, type StepCall } from '#shared/execution.ts';
+import type { AgentPart } from '#shared/graph/call-parts.ts';
 import type { Json } from '#shared/json.ts';
 import { toDollars } from '#shared/money.ts';
 import type { Consumption } from '#activities/nodes/node.ts';

@@ -1,6 +1,5 @@
 import type { ExecutedNode } from '#shared/graph/kinds.ts';
 import type { CustomTool } from '#shared/db/workflows/custom-tools.ts';
-import type { TurnRunner } from './model-turn.ts';
 import type { Json, JsonObject } from '#shared/json.ts';
 import type { PriceOverrides } from '#shared/prices.ts';
 import type { Consumption } from '#shared/node-error.ts';
@@ -54,8 +53,3 @@ export interface NodeResult extends Consumption {
 export type NodeRunner<Node extends ExecutedNode = ExecutedNode> = (
   call: NodeCall<Node>,
 ) => Promise<NodeResult>;
-
-/** The runner of each executed kind, and of the turns of agents with tools. */
-export type NodeRunners = {
-  readonly [Kind in ExecutedNode['kind']]: NodeRunner<Extract<ExecutedNode, { kind: Kind }>>;
-} & { readonly turn: TurnRunner };

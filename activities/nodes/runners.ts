@@ -9,7 +9,7 @@ import { createBuiltinTools, type ToolRegistry } from '#activities/tools/registr
 import { createTurnRunner } from './agent-turn.ts';
 import { createAgentRunner } from './agent.ts';
 import type { AgentDeps } from './model-order.ts';
-import type { NodeRunners } from './node.ts';
+import type { NodeRunners } from './node-runners.ts';
 import { createToolRunner } from './tool.ts';
 
 export interface NodeRunnerDeps {

@@ -1,8 +1,10 @@
 import type { RecordedStep } from '#shared/db/forks/recorded.ts';
 import type { Pool } from '#shared/db/pool.ts';
-import { beginStep, type StepBeginning } from '#shared/db/runs/steps.ts';
+import { beginStep } from '#shared/db/runs/steps.ts';
+import type { StepBeginning } from '#shared/db/steps/beginning.ts';
 import type { Done } from '#shared/db/steps/done.ts';
-import { type RehearsalRules, type StepCall, UNKNOWN_GUARD } from '#shared/execution.ts';
+import { type StepCall, UNKNOWN_GUARD } from '#shared/execution.ts';
+import type { RehearsalRules } from '#shared/graph/call-parts.ts';
 import type { ErrorKind } from '#shared/graph/caught-error.ts';
 import type { Json } from '#shared/json.ts';
 import type { Effects } from '#shared/platform/egress/effects.ts';

@@ -9,15 +9,15 @@ import {
   type RecordedStep,
 } from '#shared/db/forks/recorded.ts';
 import type { Pool } from '#shared/db/pool.ts';
-import type { StepBeginning } from '#shared/db/runs/steps.ts';
+import type { StepBeginning } from '#shared/db/steps/beginning.ts';
 import type { Done } from '#shared/db/steps/done.ts';
 import {
   FAILURE_NODE,
   FAILURE_RUN_GONE,
   FAILURE_UNRECORDED,
-  type RehearsalRules,
   type StepCall,
 } from '#shared/execution.ts';
+import type { RehearsalRules } from '#shared/graph/call-parts.ts';
 import { fingerprintOfCall } from '#shared/graph/forks/fingerprint.ts';
 import { type Json, toStorable } from '#shared/json.ts';
 import { judgeUntrusted } from '#shared/platform/threads/untrusted.ts';

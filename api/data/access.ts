@@ -1,14 +1,13 @@
 import type { IncomingMessage } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { dataKeyPrefixes } from '#shared/contract/data/key.ts';
-import type { DataScope } from '#shared/contract/data/envelope.ts';
 import type { Allowance, DataAccount } from '#shared/db/data/metering.ts';
 import { AppError } from '#shared/errors.ts';
 import { createAddressRanges } from '#shared/platform/egress/address-ranges.ts';
 import { hashApiKeySecret } from '#shared/crypto/api-key-secrets.ts';
 import { isRepeated } from '#api/identity/authenticate.ts';
 import { clientNetwork } from '#api/http/client-address.ts';
-import type { Meter, RouteContext } from '#api/deps.ts';
+import type { DataAccess, Meter, RouteContext } from '#api/deps.ts';
 import type { KeyUses } from '#api/identity/key-uses.ts';
 import { createMinuteRates } from './key-rates.ts';
 
@@ -23,15 +22,6 @@ export const dataHeaders = [
   'ratelimit-remaining',
   'ratelimit-reset',
 ];
-
-export interface DataAccess {
-  /**
-   * Identifies the caller of the data API and counts the call, regardless of its outcome. Then refuses callers who
-   * exceed their rate, have no requests left, call from a blocked address or lack the scope, in this order. Throws
-   * AppError `unauthenticated`, `rate_limited`, `allowance_exhausted`, `forbidden`.
-   */
-  admit(request: FastifyRequest, reply: FastifyReply, scope?: DataScope): Promise<void>;
-}
 
 export function createDataAccess(
   deps: Pick<RouteContext, 'config'> & { meter: Meter; dataKeyUses: KeyUses },

@@ -1,4 +1,4 @@
-import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
+import type { IncomingHttpHeaders } from 'node:http';
 import type { FastifyInstance } from 'fastify';
 import { type Actor, requireCapability } from '#shared/actor.ts';
 import { API_KEY_PREFIX } from '#shared/contract/api-key.ts';
@@ -7,34 +7,14 @@ import { readDefaultOwner } from '#shared/db/people/workspaces.ts';
 import { AppError } from '#shared/errors.ts';
 import { hashApiKeySecret } from '#shared/crypto/api-key-secrets.ts';
 import { isAddress, isKnownHost } from '#shared/platform/egress/known-host.ts';
-import type { Session, SessionTokens } from '#shared/platform/secrets/session-tokens.ts';
-import type { ApiDeps, RouteContext } from '#api/deps.ts';
+import type { SessionTokens } from '#shared/platform/secrets/session-tokens.ts';
+import type { ApiDeps, Authenticator, Caller, RouteContext } from '#api/deps.ts';
 import type { KeyUses } from './key-uses.ts';
 
 /** How long the owner is cached: open mode reads it on every request, and it rarely changes. */
 const OWNER_TTL_MS = 1_000;
 /** The service's own tokens are a quarter of this length. */
 const MAX_KEY_LENGTH = 200;
-
-/** The credential of a request. */
-export type Credential =
-  | { kind: 'none' }
-  | { kind: 'session'; session: Session }
-  | { kind: 'api_key'; keyId: string };
-
-export interface Caller {
-  actor: Actor;
-  credential: Credential;
-}
-
-export interface Authenticator {
-  /** The actor of a request. Throws AppError `unauthenticated`. */
-  identify(request: Pick<IncomingMessage, 'headers' | 'rawHeaders'>): Promise<Caller>;
-  /** The actor of a session token. Throws AppError `unauthenticated`. */
-  identifySession(token: string): Promise<Caller>;
-  /** The actor of requests without a credential. Throws AppError `unauthenticated` where they are not allowed. */
-  identifyNobody(): Promise<Caller>;
-}
 
 const required = () => new AppError('unauthenticated', 'Authentication required');
 const invalid = () => new AppError('unauthenticated', 'The credential is invalid or revoked');

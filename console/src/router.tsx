@@ -90,7 +90,7 @@ const inside = createRoute({
     }
     if (identity === null) {
       // The router redirects by a thrown object.
-      // eslint-disable-next-line @typescript-eslint/only-throw-error
+      // oxlint-disable-next-line typescript/only-throw-error
       throw redirect({ to: '/login', search: { next: location.href } });
     }
   },

@@ -29,17 +29,18 @@ export const checkSteps: readonly CheckStep[] = [
   // No cache: type-aware rules can change their verdict when another file changes.
   { name: 'lint', script: 'oxlint/bin/oxlint', args: ['.'] },
   {
-    name: 'import law and sizes',
-    script: 'eslint/bin/eslint.js',
+    name: 'import law',
+    script: 'dependency-cruiser/bin/dependency-cruiser.mjs',
     args: [
-      '.',
-      '--max-warnings',
-      '0',
-      '--cache',
-      '--cache-strategy',
-      'content',
-      '--cache-location',
-      '.cache/eslint',
+      ...[
+        '--config',
+        'dependency-cruiser.config.mjs',
+        '--output-type',
+        'err-long',
+        '--no-progress',
+      ],
+      ...['api', 'worker', 'workflows', 'activities', 'shared', 'client', 'cli', 'console/src'],
+      ...['scripts', 'bench', 'test', 'docker'],
     ],
   },
   tsc('types', 'service'),
@@ -59,7 +60,7 @@ export const checkSteps: readonly CheckStep[] = [
   { name: 'format', script: 'oxfmt/bin/oxfmt', args: ['--check', '.'] },
 ];
 
-/** Checks of the sources that are tests in `npm test`: words, locations of files, import chains, links. */
+/** Checks of the sources that are tests in `npm test`: words, locations of files, links. */
 export const sourceTests: readonly CheckStep[] = [
   { name: 'words', script: './scripts/check/words.ts', args: [] },
   { name: 'texts of the console', script: './scripts/check/messages.ts', args: [] },

@@ -1,11 +1,6 @@
 import type { AgentNode } from '#shared/contract/graph.ts';
-import {
-  chargesCacheWrites,
-  costOf,
-  type ModelPrice,
-  type PriceOverrides,
-  priceOf,
-} from '#shared/prices.ts';
+import { chargesCacheWrites, costOf, type PriceOverrides, priceOf } from '#shared/prices.ts';
+import type { ModelPrice } from '#shared/prices/model-price.ts';
 
 /** Tokens that a provider adds to the prompt: roles, separators, instructions for JSON. */
 const FRAMING_TOKENS = 1_000;

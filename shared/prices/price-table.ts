@@ -1,4 +1,4 @@
-import type { ModelPrice } from '#shared/prices.ts';
+import type { ModelPrice } from './model-price.ts';
 
 /**
  * List prices, US dollars per million tokens, of text models. An extract: refresh it as a whole and change `date`,

@@ -6,7 +6,7 @@ import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { createProgram } from '#cli/program.ts';
-import { type Service, startService } from '#test/support/service.ts';
+import { type Service, startService } from '#test/support/served-api.ts';
 import { createOps, type Ops } from './ops.ts';
 
 const execute = promisify(execFile);

@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { type Service, startService } from '#test/support/service.ts';
+import { type Service, startService } from '#test/support/served-api.ts';
 import { createOps, type Ops } from './ops.ts';
 
 let service: Service;

@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { eventually } from '#test/support/engine.ts';
-import { type Service, startService } from '#test/support/service.ts';
+import { type Service, startService } from '#test/support/served-api.ts';
 import { createOps, type Ops } from './ops.ts';
 
 let service: Service;

@@ -15,7 +15,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/g
 import { type Client, createClient } from '#client/index.ts';
 import { builtInTemplates } from '#shared/templates/index.ts';
 import { type FakeServer, sendJson, startHttpServer } from '#test/fakes/http-server.ts';
-import { type Service, startService } from '#test/support/service.ts';
+import { type Service, startService } from '#test/support/served-api.ts';
 import { createOps, type Ended, type Ops } from './ops.ts';
 
 const password = 'open sesame, please';

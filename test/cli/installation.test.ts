@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { chain, gated } from '#bench/graphs.ts';
 import { startHttpServer } from '#test/fakes/http-server.ts';
 import { startListingServer } from '#test/fakes/listing-server.ts';
-import { type Service, startService } from '#test/support/service.ts';
+import { type Service, startService } from '#test/support/served-api.ts';
 import { eventually } from '#test/support/engine.ts';
 import { createOps, type Ops } from './ops.ts';
 

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { Message } from '#client/index.ts';
 import { conversationLines } from '#cli/conversation.ts';
 import { exactJson } from '#cli/output.ts';
-import { type Service, startService } from '#test/support/service.ts';
+import { type Service, startService } from '#test/support/served-api.ts';
 import { createOps, type Ops } from './ops.ts';
 
 const execute = promisify(execFile);

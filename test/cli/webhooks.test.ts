@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { type FakeServer, startHttpServer } from '#test/fakes/http-server.ts';
-import { type Service, startService } from '#test/support/service.ts';
+import { type Service, startService } from '#test/support/served-api.ts';
 import { eventually } from '#test/support/engine.ts';
 import { createOps, type Ops } from './ops.ts';
 

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { type Client, createClient, type Run, type StreamFrame } from '#client/index.ts';
 import { chain, gated } from '#bench/graphs.ts';
 import { type FakeServer, startHttpServer } from '#test/fakes/http-server.ts';
-import { type Service, startService } from '#test/support/service.ts';
+import { type Service, startService } from '#test/support/served-api.ts';
 
 const password = 'open sesame, please';
 let service: Service;

@@ -12,7 +12,7 @@ import { type Engine, startEngine } from '#test/support/engine.ts';
 import { reportOnFailure } from '#test/support/jest/failure-reports.ts';
 import { patiently } from '#test/support/patience.ts';
 import { addMember, type Person } from '#test/support/people.ts';
-import { serveApi } from '#test/support/service.ts';
+import { serveApi } from '#test/support/served-api.ts';
 
 /** The console as in production: Chromium, with pages from an API, and a worker. */
 export interface Stage {

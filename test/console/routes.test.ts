@@ -2,7 +2,8 @@ import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { framesOf } from '#console/src/graph/bodies.ts';
 import type { Drawing } from '#console/src/graph/drawn.ts';
-import { pathOf, type Point, type RoutedEdge, routesOf } from '#console/src/graph/routes.ts';
+import type { Point } from '#console/src/graph/obstacles.ts';
+import { pathOf, type RoutedEdge, routesOf } from '#console/src/graph/routes.ts';
 
 const size = { width: 200, height: 76 };
 const boxAt = ({ x, y }: Point) => ({

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { type AgentAction, createAgentLoop } from '#shared/agents/loop.ts';
 import { callKey, type TurnProgress, turnKey } from '#shared/agents/turn-record.ts';
-import type { AgentPart } from '#shared/execution.ts';
+import type { AgentPart } from '#shared/graph/call-parts.ts';
 
 /** Random schedules of steps that cost something, and the order in which the parts of a run begin. */
 

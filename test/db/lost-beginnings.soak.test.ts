@@ -9,7 +9,8 @@ import { migrate } from '#shared/db/migrate.ts';
 import { connectDatabase, type Pool, sql, type Tx } from '#shared/db/pool.ts';
 import { resumeRun } from '#shared/db/runs/resumes.ts';
 import { cancelRun } from '#shared/db/runs/ends.ts';
-import { beginStep, type StepBeginning } from '#shared/db/runs/steps.ts';
+import { beginStep } from '#shared/db/runs/steps.ts';
+import type { StepBeginning } from '#shared/db/steps/beginning.ts';
 import {
   type Beginning,
   finishStep,

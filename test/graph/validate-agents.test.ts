@@ -3,7 +3,7 @@ import type { GraphIssue } from '#shared/contract/graph.ts';
 import { checkGraph } from '#shared/graph-check.ts';
 import { callKey } from '#shared/graph/called-workflows.ts';
 import { type CostLimits, costWarnings } from '#shared/graph/validate/costs.ts';
-import type { ValidationContext } from '#shared/graph/validate/validate.ts';
+import type { ValidationContext } from '#shared/graph/validate/context.ts';
 import type { Json, JsonObject } from '#shared/json.ts';
 import { builtinTools } from '#shared/tools.ts';
 import { growth } from '#test/support/growth.ts';

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { graphSchema, type Graph, type GraphIssue } from '#shared/contract/graph.ts';
 import { checkGraph } from '#shared/graph-check.ts';
 import { compileGraph } from '#shared/graph/compile.ts';
-import type { ValidationContext } from '#shared/graph/validate/validate.ts';
+import type { ValidationContext } from '#shared/graph/validate/context.ts';
 import { draw } from './drawing.ts';
 import { generatedTools, randomGraph } from './generated/build.ts';
 import { growth } from '#test/support/growth.ts';

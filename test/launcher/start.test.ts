@@ -292,7 +292,7 @@ describe('npm start with a copy of .env.example as .env', () => {
   });
 });
 
-// Each test goes on with what the one before left: a start takes seconds of processor time.
+// Each test continues what the one before left: a start takes seconds of processor time.
 describe('the data folder of an earlier start', () => {
   let running: Launch;
   let before: Endpoints;

@@ -1,5 +1,6 @@
 import { sleep, workflowInfo } from '@temporalio/workflow';
-import type { FailedStep, PendingWrites } from '#shared/execution.ts';
+import type { FailedStep } from '#shared/execution.ts';
+import type { PendingWrites } from '#shared/graph/call-parts.ts';
 import type { ExecutedNode } from '#shared/graph/kinds.ts';
 import { laneOf } from '#shared/graph/lanes.ts';
 import type { ReadyNode } from '#shared/graph/schedule/scheduler.ts';

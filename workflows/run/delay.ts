@@ -1,5 +1,6 @@
 import { ApplicationFailure, sleep } from '@temporalio/workflow';
-import { FAILURE_NODE, type PendingWrites } from '#shared/execution.ts';
+import { FAILURE_NODE } from '#shared/execution.ts';
+import type { PendingWrites } from '#shared/graph/call-parts.ts';
 import { outputKey } from '#shared/graph/compile.ts';
 import type { ReadyNode } from '#shared/graph/schedule/scheduler.ts';
 import type { Json, JsonObject } from '#shared/json.ts';

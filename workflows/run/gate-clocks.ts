@@ -2,20 +2,8 @@ import { CancellationScope, isCancellation, log, sleep } from '@temporalio/workf
 import { hasClock } from '#shared/graph/gate-settings.ts';
 import type { GateOpening } from '#shared/graph/gate-opening.ts';
 import { control } from './control.ts';
-import { handleResult, type Run, wake } from './state.ts';
+import { type GateClock, handleResult, type Run, wake } from './state.ts';
 import { summaryOf } from './step-call.ts';
-
-/**
- * Timers for the timeouts and reminders of open gates. A timer only says when to look: the row of the gate decides, by
- * the clock of the database, so a timer of an earlier opening changes nothing.
- */
-export interface GateClock {
-  opening: GateOpening;
-  /** Look again if this look finds the gate closed: it may have opened meanwhile. */
-  again: boolean;
-  /** Ends the timer. */
-  timer: CancellationScope | undefined;
-}
 
 /** Starts a clock for each gate that needs one and has none. Call it when the gates are open. */
 export function startClocks(run: Run, openings: readonly GateOpening[]): void {

@@ -1,11 +1,6 @@
 import { CancellationScope, CancelledFailure } from '@temporalio/workflow';
-import type {
-  PendingWrites,
-  FailedStep,
-  LedgerState,
-  ObservedStep,
-  RunGraphInput,
-} from '#shared/execution.ts';
+import type { FailedStep, LedgerState, RunGraphInput } from '#shared/execution.ts';
+import type { PendingWrites, ObservedStep } from '#shared/graph/call-parts.ts';
 import { compileGraph } from '#shared/graph/compile.ts';
 import { hasClock, settingsOf } from '#shared/graph/gate-settings.ts';
 import { isWaiting } from '#shared/graph/kinds.ts';
@@ -20,10 +15,22 @@ import type { Replay } from '#shared/graph/schedule/replay.ts';
 import type { JsonText } from '#shared/values/json-text.ts';
 import type { Json } from '#shared/json.ts';
 import type { AgentWork, RunningAgent } from './running-agent.ts';
-import type { GateClock } from './gate-clocks.ts';
 import { type Children, createChildren } from './open-children.ts';
 import { createOpenGates, type OpenGates } from './open-gates.ts';
 import { createPace, type Pace, unhurried } from './pace.ts';
+import type { GateOpening } from '#shared/graph/gate-opening.ts';
+
+/**
+ * Timers for the timeouts and reminders of open gates. A timer only says when to look: the row of the gate decides, by
+ * the clock of the database, so a timer of an earlier opening changes nothing.
+ */
+export interface GateClock {
+  opening: GateOpening;
+  /** Look again if this look finds the gate closed: it may have opened meanwhile. */
+  again: boolean;
+  /** Ends the timer. */
+  timer: CancellationScope | undefined;
+}
 
 /** The first engine version in which texts count as work and a run pauses after much work. */
 const PACED_SINCE = 2;

@@ -1,9 +1,8 @@
 import { continueAsNew, setCurrentDetails, upsertSearchAttributes } from '@temporalio/workflow';
 import { defineSearchAttributeKey, SearchAttributeType } from '@temporalio/common';
-import { searchAttributes } from '#shared/execution.ts';
+import { type RunGraphInput, searchAttributes } from '#shared/execution.ts';
 import type { JsonObject } from '#shared/json.ts';
 import { control, wholeRun } from './control.ts';
-import type { runGraph } from './run-graph.ts';
 import { carriedChildren } from './open-children.ts';
 import { pendingWrites, type Run } from './state.ts';
 
@@ -51,7 +50,7 @@ const turnsOf = ({ agents, turns }: Run): Record<string, number> => ({
 /** Keeps the history short: a new execution takes over the whole state. Only when nothing is in flight. */
 export async function carryOn(run: Run): Promise<never> {
   await control.recordControlSteps(pendingWrites(run));
-  return continueAsNew<typeof runGraph>({
+  return continueAsNew<(input: RunGraphInput) => Promise<RunResult>>({
     ...run.input,
     // A rehearsal continues in the order of the ledger.
     from_ledger: run.input.rehearsal !== undefined,

@@ -5,8 +5,6 @@ import {
   proxyLocalActivities,
 } from '@temporalio/workflow';
 import {
-  type AgentPart,
-  type PendingWrites,
   FAILURE_MOVES,
   FAILURE_OVERFLOWS,
   type MoveToLongLane,
@@ -16,6 +14,7 @@ import {
   type StepActivities,
   type StepCall,
 } from '#shared/execution.ts';
+import type { AgentPart, PendingWrites } from '#shared/graph/call-parts.ts';
 import { guardKey } from '#shared/graph/guards.ts';
 import { defaultTimeoutSeconds, type ExecutedNode } from '#shared/graph/kinds.ts';
 import type { ReadyNode } from '#shared/graph/schedule/scheduler.ts';

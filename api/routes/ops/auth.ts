@@ -19,9 +19,8 @@ import {
   signIn,
 } from '#shared/operations/sign-in.ts';
 import { answers } from '#api/http/responses.ts';
-import type { Caller } from '#api/identity/authenticate.ts';
+import type { Caller, App, RouteContext } from '#api/deps.ts';
 import { clientNetwork } from '#api/http/client-address.ts';
-import type { App, RouteContext } from '#api/deps.ts';
 
 const tags = ['Sign-in'];
 const session = answers({ 200: sessionSchema }, 'too_large', 'unsupported_media_type');

@@ -1,5 +1,18 @@
 import dagre from '@dagrejs/dagre';
-import type { LayoutAnswer, LayoutRequest } from './layout.ts';
+
+export interface LayoutRequest {
+  ticket: number;
+  nodes: string[];
+  edges: { source: string; target: string }[];
+  /** Nodes that stand together, outer groups before inner ones. */
+  groups: string[][];
+  nodeSize: { width: number; height: number };
+}
+
+export interface LayoutAnswer {
+  ticket: number;
+  places: { id: string; x: number; y: number }[];
+}
 
 /** Lays out graphs outside of the page's thread, which a thousand nodes would block for seconds. */
 self.addEventListener('message', ({ data }: MessageEvent<LayoutRequest>) => {

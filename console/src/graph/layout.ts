@@ -2,22 +2,9 @@ import LayoutWorker from './layout-worker.ts?worker';
 import { bodiesOf } from './bodies.ts';
 import type { Drawing } from './drawn.ts';
 import type { Places } from './places.ts';
+import type { LayoutAnswer, LayoutRequest } from '#console/src/graph/layout-worker.ts';
 
 export const nodeSize = { width: 200, height: 76 } as const;
-
-export interface LayoutRequest {
-  ticket: number;
-  nodes: string[];
-  edges: { source: string; target: string }[];
-  /** Nodes that stand together, outer groups before inner ones. */
-  groups: string[][];
-  nodeSize: { width: number; height: number };
-}
-
-export interface LayoutAnswer {
-  ticket: number;
-  places: { id: string; x: number; y: number }[];
-}
 
 let worker: Worker | undefined;
 let tickets = 0;

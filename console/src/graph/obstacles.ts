@@ -1,4 +1,7 @@
-import type { Point } from './routes.ts';
+export interface Point {
+  x: number;
+  y: number;
+}
 
 export interface Box {
   left: number;

@@ -2,7 +2,8 @@ import { IconPlus } from '@tabler/icons-react';
 import { BaseEdge, type Edge, EdgeLabelRenderer, type EdgeProps } from '@xyflow/react';
 import { memo } from 'react';
 import { graphView as text } from '#console/src/messages/en/graph.ts';
-import { middleOf, pathOf, type Point, type Route } from './routes.ts';
+import { middleOf, pathOf, type Route } from './routes.ts';
+import type { Point } from './obstacles.ts';
 
 type RouteEdgeData = {
   route: Route;

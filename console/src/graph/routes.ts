@@ -1,12 +1,7 @@
 import type { DrawnEdge } from './drawn.ts';
-import { type Box, createObstacles, type Obstacles } from './obstacles.ts';
+import { type Box, createObstacles, type Obstacles, type Point } from './obstacles.ts';
 
 export type RoutedEdge = Pick<DrawnEdge, 'id' | 'source' | 'target' | 'conditionValue'>;
-
-export interface Point {
-  x: number;
-  y: number;
-}
 
 /** The path of an edge: horizontal and vertical lines from the source's right to the target's left. */
 export interface Route {

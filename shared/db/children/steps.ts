@@ -1,8 +1,9 @@
 import { z } from 'zod';
 import type { PolicyVerdict } from '#shared/contract/governance.ts';
-import type { FailureDetails, PendingWrites } from '#shared/execution.ts';
+import type { FailureDetails } from '#shared/execution.ts';
+import type { ChildPlace } from '#shared/graph/child-call.ts';
+import type { PendingWrites } from '#shared/graph/call-parts.ts';
 import type { ErrorKind } from '#shared/graph/caught-error.ts';
-import type { ChildPlace } from '#shared/graph/child-step.ts';
 import type { Json, JsonObject } from '#shared/json.ts';
 import { recordStepVerdict, verdictEvents } from '#shared/db/audit/governance.ts';
 import { type Pool, sql, type Tx } from '#shared/db/pool.ts';

@@ -2,22 +2,7 @@ import { z } from 'zod';
 import type { EventOutcome, RefusalReason } from '#shared/contract/inbound-event.ts';
 import { type Db, type FragmentSqlToken, sql } from '#shared/db/pool.ts';
 import type { RunRequest } from '#shared/db/runs/run-request.ts';
-
-/** An inbound event as it arrived. */
-export interface ArrivedEvent {
-  id: string;
-  /** The network of the sender. */
-  source: string;
-  headers: Record<string, string>;
-  /** Bytes of the body; null: it was not read. */
-  size: number | null;
-  /** Its first bytes. */
-  body: Buffer | null;
-  eventId: string | null;
-}
-
-/** The event that starts a run. Its entry is written by the statement that admits the run. */
-export type LoggedRun = ArrivedEvent;
+import type { ArrivedEvent } from '#shared/db/inbound/arrived-event.ts';
 
 /** An entry that is written later, with others. */
 export interface LoggedEvent extends ArrivedEvent {
@@ -60,7 +45,7 @@ const loggedRun = ({
   size,
   body,
   eventId,
-}: LoggedRun): FragmentSqlToken => sql.fragment`, logged AS (
+}: ArrivedEvent): FragmentSqlToken => sql.fragment`, logged AS (
       INSERT INTO inbound_events (id, workflow_id, outcome, status, run_id, event_id, source, headers, size, body)
       SELECT ${id}, workflow_id, 'run', 201, id, ${eventId}, ${source}, ${JSON.stringify(headers)}::json, ${size}::int,
              ${body === null ? null : sql.binary(body)}

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { StreamFrame } from '#shared/contract/stream.ts';
-import type { PendingWrites } from '#shared/execution.ts';
+import type { PendingWrites } from '#shared/graph/call-parts.ts';
 import { type Db, type Pool, sql } from '#shared/db/pool.ts';
 import { pendingWriteCtes, controlRows, movedFrames } from './pending-writes.ts';
 import { acceptsWorkOf } from './row.ts';

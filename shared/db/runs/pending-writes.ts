@@ -1,4 +1,4 @@
-import type { PendingWrites } from '#shared/execution.ts';
+import type { PendingWrites } from '#shared/graph/call-parts.ts';
 import type { StreamFrame } from '#shared/contract/stream.ts';
 import type { ControlStep } from '#shared/graph/schedule/scheduler.ts';
 import type { StepFrame } from './frames.ts';

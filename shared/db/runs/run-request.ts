@@ -8,7 +8,7 @@ import type { Json, JsonObject } from '#shared/json.ts';
 import type { Db } from '#shared/db/pool.ts';
 import type { ForkCopies } from '#shared/db/forks/copies.ts';
 import type { CurrentGraph } from '#shared/db/workflows/current-graph.ts';
-import type { LoggedRun } from '#shared/db/inbound/log.ts';
+import type { ArrivedEvent } from '#shared/db/inbound/arrived-event.ts';
 import type { SignatureMark } from '#shared/db/workflows/webhooks.ts';
 
 export type Drawn = Pick<CurrentGraph, 'graph' | 'inputSchema'>;
@@ -92,7 +92,7 @@ export interface RunRequest {
   /** For a signed event: the same signature starts no second run, even with another event id. */
   signature?: SignatureMark;
   /** The inbound event that starts the run: its entry in the log is written with the run. */
-  inbound?: LoggedRun;
+  inbound?: ArrivedEvent;
   /** The inbound event that the run replays; with a job, which must be running, once for each. */
   replay?: { eventId: string; jobId?: string | undefined };
   /** Defaults to `run` on the workflow. Other triggers name their own action (`schedule_run`, `webhook_run`). */

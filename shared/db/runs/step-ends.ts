@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { StreamFrame } from '#shared/contract/stream.ts';
-import type { AgentPart } from '#shared/execution.ts';
+import type { AgentPart } from '#shared/graph/call-parts.ts';
 import type { ErrorKind } from '#shared/graph/caught-error.ts';
 import type { Json } from '#shared/json.ts';
 import type { Usage } from '#shared/node-error.ts';
@@ -9,14 +9,8 @@ import { type Db, type Pool, sql } from '#shared/db/pool.ts';
 import { completedFrame, failedFrame, framedKey, isTurn } from '#shared/db/steps/done.ts';
 import { chargeHolds } from '#shared/db/money/holds.ts';
 import { recountHolds } from '#shared/db/money/step-room.ts';
-import {
-  agentColumns,
-  agentValues,
-  claimStep,
-  json,
-  readOutcome,
-  type StepBeginning,
-} from './steps.ts';
+import { agentColumns, agentValues, claimStep, json, readOutcome } from './steps.ts';
+import type { StepBeginning } from '#shared/db/steps/beginning.ts';
 
 export interface StepSpending {
   costMicros: number;

@@ -1,7 +1,6 @@
 import { z } from 'zod';
-import type { PolicyVerdict } from '#shared/contract/governance.ts';
-import type { NodeKind } from '#shared/contract/graph.ts';
-import type { AgentPart, FailureDetails, PendingWrites } from '#shared/execution.ts';
+import type { FailureDetails } from '#shared/execution.ts';
+import type { AgentPart } from '#shared/graph/call-parts.ts';
 import { errorKinds } from '#shared/graph/caught-error.ts';
 import type { Json } from '#shared/json.ts';
 import { controlRows, moment, movedFrames, pendingWriteCtes } from './pending-writes.ts';
@@ -19,35 +18,7 @@ import type { Blocked } from '#shared/db/money/blocked.ts';
 import { type StepCost, type Stop, UNKNOWN_COST } from '#shared/spending.ts';
 import { phaseMs, acceptsWorkOf } from './row.ts';
 import { storedJson } from '#shared/db/stored-json.ts';
-
-/**
- * The step ledger. The key of a step is `(run_id, step_key)`, never Temporal's run or attempt, so a second attempt
- * finds what the first one stored. Each change is one statement that locks the run's row first: it checks that the run
- * still accepts this execution's work, assigns frame numbers in commit order, and books the cost.
- */
-
-export interface StepBeginning {
-  pendingWrites: PendingWrites;
-  /** The Temporal run id of the execution. */
-  execution: string;
-  /** Identifies this attempt. Only the attempt that holds the claim can finish the step. */
-  claim: string;
-  claimMs: number;
-  stepKey: string;
-  nodeId: string;
-  label: string;
-  kind: NodeKind;
-  iteration: readonly number[];
-  outputKey: string | null;
-  /** For a turn or a call of an agent with tools. A turn has no step frames. */
-  agent?: AgentPart | undefined;
-  input: Json;
-  queuedAt: Date;
-  /** The attempt's possible cost. Evaluated only where a cap or a budget applies. Absent: unknown. */
-  cost?: StepCost | (() => Promise<StepCost>);
-  /** The policy verdicts for the step, and the policy revision they are based on. */
-  judged: { workspaceId: string; revision: number; verdicts: readonly PolicyVerdict[] };
-}
+import type { StepBeginning } from '#shared/db/steps/beginning.ts';
 
 /** The step's verdicts: those of earlier attempts since the last resume, and the new ones. */
 export const verdictsKept = sql.fragment`

@@ -1,10 +1,10 @@
 import type { StreamFrame } from '#shared/contract/stream.ts';
-import type { AgentPart } from '#shared/execution.ts';
+import type { AgentPart } from '#shared/graph/call-parts.ts';
 import type { ErrorKind } from '#shared/graph/caught-error.ts';
 import type { Json } from '#shared/json.ts';
 import { sql } from '#shared/db/pool.ts';
 import { type controlRows, startedFrame } from '#shared/db/runs/pending-writes.ts';
-import type { StepBeginning } from '#shared/db/runs/steps.ts';
+import type { StepBeginning } from './beginning.ts';
 
 /** Steps that have a result before they are claimed, and the frames of a claim. */
 

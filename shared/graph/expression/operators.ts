@@ -1,8 +1,24 @@
 import type { Json } from '#shared/json.ts';
-import type { BinaryOperator } from './parser.ts';
 import { isObject, memberOf, typeName } from '#shared/graph/json-value.ts';
 import { holdsText } from './text-search.ts';
 import { takeTextWork, takeWork, type WorkBudget } from '#shared/values/work-budget.ts';
+
+export type BinaryOperator =
+  | 'or'
+  | 'and'
+  | '=='
+  | '!='
+  | '<'
+  | '<='
+  | '>'
+  | '>='
+  | 'in'
+  | 'not in'
+  | '+'
+  | '-'
+  | '*'
+  | '/'
+  | '%';
 
 /** The longest string an expression may build. */
 export const MAX_STRING = 1_000_000;

@@ -1,3 +1,4 @@
+import type { BinaryOperator } from '#shared/graph/expression/operators.ts';
 import { ExpressionError } from './error.ts';
 import { functionArity } from './functions.ts';
 import { tokenize, type Token } from './lexer.ts';
@@ -6,23 +7,6 @@ const MAX_EXPRESSION_LENGTH = 2000;
 const MAX_EXPRESSION_NODES = 256;
 /** Nesting depth of brackets, calls and prefixes; a chain of operators is flat. */
 const MAX_EXPRESSION_DEPTH = 32;
-
-export type BinaryOperator =
-  | 'or'
-  | 'and'
-  | '=='
-  | '!='
-  | '<'
-  | '<='
-  | '>'
-  | '>='
-  | 'in'
-  | 'not in'
-  | '+'
-  | '-'
-  | '*'
-  | '/'
-  | '%';
 
 export type AstNode =
   | { type: 'literal'; value: null | boolean | number | string; position: number }

@@ -1,5 +1,5 @@
 import type { AgentNode, ToolNode } from '#shared/contract/graph.ts';
-import type { AgentPart } from '#shared/execution.ts';
+import type { AgentPart } from '#shared/graph/call-parts.ts';
 import type { OpenCall } from '#shared/agents/turn-record.ts';
 import { nodeLabel } from '#shared/graph/compile.ts';
 import { expressionRoots } from '#shared/graph/expression/expression.ts';

@@ -11,7 +11,7 @@ import {
 } from '#shared/graph/expression/template.ts';
 import { weighJson } from '#shared/graph/json-value.ts';
 import type { ExecutedNode } from '#shared/graph/kinds.ts';
-import type { AgentPart } from '#shared/execution.ts';
+import type { AgentPart } from '#shared/graph/call-parts.ts';
 import type { Json, JsonObject } from '#shared/json.ts';
 import { inChat, inHtml } from '#shared/values/markup.ts';
 import { contentTypeIn, isForm } from '#shared/values/form.ts';

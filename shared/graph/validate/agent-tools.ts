@@ -5,7 +5,7 @@ import { agentToolsOf } from '#shared/graph/node-tools.ts';
 import { suggest } from '#shared/graph/suggest.ts';
 import { checkAddress } from './addresses.ts';
 import { checkMarkup } from './markup.ts';
-import type { ValidationContext } from './validate.ts';
+import type { ValidationContext } from './context.ts';
 
 /** The options of an agent that have no meaning without tools. */
 const OPTIONS = ['max_turns', 'tool_choice', 'on_max_turns'] as const;

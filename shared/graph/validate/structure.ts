@@ -9,7 +9,7 @@ import {
   type LinkedEdge,
   type Links,
 } from '#shared/graph/topology.ts';
-import type { Unreadable } from './validate.ts';
+import type { Unreadable } from './context.ts';
 
 /** The basis of later checks. Only an acyclic graph has it. */
 export interface Structure {

@@ -11,7 +11,7 @@ import { checkMarkup } from './markup.ts';
 import { checkMockOutputs, checkSecretHosts, checkSecretsIn, refuse } from './secrets.ts';
 import { SECRETS } from '#shared/values/secrets.ts';
 import { checkCompoundKeys, namedKeys } from './unreadable-keys.ts';
-import type { Unreadable, ValidationContext } from './validate.ts';
+import type { Unreadable, ValidationContext } from './context.ts';
 
 /** A top-level key that a node reads, and where. */
 export interface KeyRead extends RootRead {

@@ -1,6 +1,4 @@
-import type { ToolDefinitions } from '#shared/agents/offered-tools.ts';
 import type { Graph, GraphNode } from '#shared/contract/graph.ts';
-import type { MemberStanding } from '#shared/graph/gate-settings.ts';
 import { utf8Bytes } from '#shared/values/canonical-json.ts';
 import { SECRETS } from '#shared/values/secrets.ts';
 import { calledBy, callKey, type CallProblems } from '#shared/graph/called-workflows.ts';
@@ -8,36 +6,15 @@ import { outputKey } from '#shared/graph/compile.ts';
 import type { Issues } from '#shared/graph/issues.ts';
 import { checkGate } from './gates.ts';
 import { checkKeys } from './keys.ts';
-import type { SecretHosts } from './secrets.ts';
 import { checkStructure } from './structure.ts';
 import { checkTexts } from './texts.ts';
 import { linkGraph } from '#shared/graph/topology.ts';
+import type { Unreadable, ValidationContext } from '#shared/graph/validate/context.ts';
 
 const MAX_NODES = 1000;
 const MAX_EDGES = 5000;
 /** Size of the graph's canonical JSON in UTF-8. */
 const MAX_GRAPH_BYTES = 1_048_576;
-
-/** Of the custom tools, only those that an agent offers need their fields. */
-export interface ValidationContext extends ToolDefinitions {
-  /** Names of the built-in tools. */
-  tools: ReadonlySet<string>;
-  /** The workspace's secrets; undefined where they are not known, so that any may exist. */
-  secrets?: SecretHosts;
-  /** What is wrong with the workflows that the graph calls; undefined where they are not known. */
-  calls?: CallProblems;
-  /** The workspace's members; undefined where they are not known, so that any approver may exist. */
-  members?: readonly MemberStanding[];
-  /** By provider, why its models cannot be called. Plain data, since checks can run on another thread. */
-  unavailableProviders?: Readonly<Record<string, string>>;
-  /** The graph was stored when a node could set the key `secrets`: it keeps running, with a warning. */
-  maySetSecrets?: boolean;
-  /** Keys that the run's input can have; undefined if it can have any. */
-  inputKeys?: readonly string[];
-}
-
-/** Invalid nodes, by position. Other nodes may refer to them; they are not checked further. */
-export type Unreadable = ReadonlySet<number>;
 
 /** Whether the graph is small enough for further checks. */
 export function checkLimits(issues: Issues, nodes: number, edges: number, graph: unknown): boolean {

@@ -16,7 +16,7 @@ import { findCalled, targetOfWorkflow } from '#shared/db/workflows/called-workfl
 import { blockedEvidence, BudgetExceeded } from '#shared/db/money/blocked.ts';
 import { AppError, conflict, type ErrorCode } from '#shared/errors.ts';
 import type { ErrorKind } from '#shared/graph/caught-error.ts';
-import type { ChildCall, ChildReport } from '#shared/graph/child-step.ts';
+import type { ChildReport, ChildCall } from '#shared/graph/child-call.ts';
 import { retryDelayMs } from '#shared/graph/kinds.ts';
 import { outdatedApproval } from '#shared/rejection.ts';
 import type { JsonObject } from '#shared/json.ts';

@@ -14,7 +14,8 @@ import type { Fork, RehearsalRequest, RunRequest } from '#shared/db/runs/run-req
 import { findCalled } from '#shared/db/workflows/called-workflows.ts';
 import { findCustomTool } from '#shared/db/workflows/custom-tools.ts';
 import { AppError } from '#shared/errors.ts';
-import { type RehearsalRules, UNKNOWN_GUARD } from '#shared/execution.ts';
+import { UNKNOWN_GUARD } from '#shared/execution.ts';
+import type { RehearsalRules } from '#shared/graph/call-parts.ts';
 import type { DigestedPlan } from '#shared/graph/forks/plan.ts';
 import type { RehearsalPlan } from '#shared/graph/forks/rehearsal.ts';
 import { calledIn, callKey } from '#shared/graph/called-workflows.ts';

@@ -9,7 +9,7 @@ import type { RehearsalPlan, RehearsalTexts } from '#shared/graph/forks/rehearsa
 import type { GraphDiff } from '#shared/graph/diff.ts';
 import type { AsksLess } from '#shared/graph/guards/asks-less.ts';
 import type { CheckedGraph } from '#shared/graph-check.ts';
-import type { ValidationContext } from '#shared/graph/validate/validate.ts';
+import type { ValidationContext } from '#shared/graph/validate/context.ts';
 import type { Json, JsonObject } from '#shared/json.ts';
 import type { Comparison, RecordedStep } from '#shared/policy/backtest.ts';
 import type { CompiledPolicies, Judgement, StepToJudge } from '#shared/policy/judge.ts';

@@ -1,6 +1,6 @@
 import type { Policies } from '#shared/contract/policy.ts';
 import { AppError } from '#shared/errors.ts';
-import type { CheckedGraph } from '#shared/graph-check.ts';
+import { type CheckedGraph, checkGraph } from '#shared/graph-check.ts';
 import { diffGraphs, type GraphDiff } from '#shared/graph/diff.ts';
 import type { DryRunAnalysis, DryRunRequest } from '#shared/graph/dry-run/request.ts';
 import type { NodeState, NodeStateTexts } from '#shared/graph/forks/node-state.ts';
@@ -9,9 +9,8 @@ import type { RehearsalPlan, RehearsalTexts } from '#shared/graph/forks/rehearsa
 import { type AsksLess, unknownWrites } from '#shared/graph/guards/asks-less.ts';
 import { evaluateExpression, ExpressionError } from '#shared/graph/expression/expression.ts';
 import { weighJson } from '#shared/graph/json-value.ts';
-import type { ValidationContext } from '#shared/graph/validate/validate.ts';
+import type { ValidationContext } from '#shared/graph/validate/context.ts';
 import { SMALL_WORK } from '#shared/values/work-budget.ts';
-import { checkGraph } from '#shared/graph-check.ts';
 import type { Json, JsonObject } from '#shared/json.ts';
 import {
   type CompiledPolicies,

@@ -2,7 +2,16 @@ import '@mantine/charts/styles.css';
 import { BarChart } from '@mantine/charts';
 import { Box } from '@mantine/core';
 import { dayBars as text } from '#console/src/messages/en/parts/data.ts';
-import type { DayRow, DaySeries } from './day-bars.tsx';
+
+export type DayRow = { date: string } & Record<string, number | string>;
+
+export interface DaySeries {
+  /** The field of a row. */
+  name: string;
+  label: string;
+  colour: string;
+  text: (value: number) => string;
+}
 
 /** The chart, loaded on demand. */
 export function DayBarsChart({

@@ -2,22 +2,13 @@ import { Button, Skeleton, Stack, Table } from '@mantine/core';
 import { lazy, Suspense, useState } from 'react';
 import { dayBars as text } from '#console/src/messages/en/parts/data.ts';
 import { pageAtRest } from '#console/src/parts/at-rest.ts';
+import type { DayRow, DaySeries } from '#console/src/parts/data/day-bars-chart.tsx';
 
 // The chart library is half as large as all other scripts, so the page is drawn first.
 const DayBarsChart = lazy(async () => {
   await pageAtRest();
   return { default: (await import('./day-bars-chart.tsx')).DayBarsChart };
 });
-
-export interface DaySeries {
-  /** The field of a row. */
-  name: string;
-  label: string;
-  colour: string;
-  text: (value: number) => string;
-}
-
-export type DayRow = { date: string } & Record<string, number | string>;
 
 /** A value per UTC day as bars, or as a table for people who cannot see them. */
 export function DayBars({

@@ -1,7 +1,7 @@
 import { Alert, Button, Group, Kbd, Stack, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { type KeyboardEvent, useEffect, useState } from 'react';
-import type { Gate, PendingGate } from '#client/index.ts';
+import type { PendingGate } from '#client/index.ts';
 import { decisionForm as text } from '#console/src/messages/en/gates.ts';
 import { roleNamesInText } from '#console/src/messages/en/parts/roles.ts';
 import { gateQuery } from '#console/src/queries/runs.ts';
@@ -15,17 +15,13 @@ import { useMoment } from '#console/src/parts/text/now.ts';
 import { DecisionFields } from './decision-fields.tsx';
 import { GateRules } from './gate-rules.tsx';
 import { ToolCall } from './tool-call.tsx';
-import { isConflict, isInvalid, useDecision } from './use-decision.ts';
-
-export interface DecisionProps {
-  runId: string;
-  gate: PendingGate;
-  /** The effect of a rejection, if known. */
-  rejection?: string | undefined;
-  /** Called when the decision is made; it can still be undone. */
-  onDecided?: ((approved: boolean) => void) | undefined;
-  onUndo?: (() => void) | undefined;
-}
+import {
+  isConflict,
+  isInvalid,
+  useDecision,
+  type ChoiceProps,
+  type DecisionProps,
+} from './use-decision.ts';
 
 /**
  * Decides an open gate: the fields that it asks for, an optional reason, and two buttons. The decision is sent a few
@@ -92,15 +88,6 @@ function MayNotDecide() {
       {text.mayNotDecide(roleNamesInText[role])}
     </Text>
   );
-}
-
-export interface ChoiceProps extends DecisionProps {
-  round: string;
-  inbox: boolean;
-  /** Undefined until it is read. */
-  known: Gate | undefined;
-  /** Called when the service refuses the decision, because the gate has changed. */
-  onConflict: (error: Error) => void;
 }
 
 function Choices(props: ChoiceProps) {

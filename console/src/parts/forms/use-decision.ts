@@ -1,14 +1,32 @@
 import { useState } from 'react';
-import { ApiError, type JsonObject } from '#client/index.ts';
+import { ApiError, type Gate, type JsonObject, type PendingGate } from '#client/index.ts';
 import { api } from '#console/src/api.ts';
 import { runsKey } from '#console/src/queries/runs.ts';
 import { changedFields } from '#console/src/parts/data/changed-fields.ts';
 import { type Draft, useDraft } from '#console/src/parts/gates/drafts.ts';
 import { decideLater, type WaitingDecision } from '#console/src/parts/gates/waiting-decision.ts';
 import { useAction } from './action.ts';
-import type { ChoiceProps } from './decision-form.tsx';
 import { readObject } from './read-object.ts';
 import { startOfSchema } from './schema-fields.ts';
+
+export interface DecisionProps {
+  runId: string;
+  gate: PendingGate;
+  /** The effect of a rejection, if known. */
+  rejection?: string | undefined;
+  /** Called when the decision is made; it can still be undone. */
+  onDecided?: ((approved: boolean) => void) | undefined;
+  onUndo?: (() => void) | undefined;
+}
+
+export interface ChoiceProps extends DecisionProps {
+  round: string;
+  inbox: boolean;
+  /** Undefined until it is read. */
+  known: Gate | undefined;
+  /** Called when the service refuses the decision, because the gate has changed. */
+  onConflict: (error: Error) => void;
+}
 
 type Answer = WaitingDecision['answer'];
 

@@ -1,7 +1,7 @@
 import { Box, SimpleGrid, Stack, Switch, Table, Text, UnstyledButton } from '@mantine/core';
 import { getRouteApi } from '@tanstack/react-router';
 import { type ReactNode, useMemo, useState } from 'react';
-import type { Step } from '#client/index.ts';
+import type { Run, Step } from '#client/index.ts';
 import { words } from '#console/src/messages/en/words.ts';
 import {
   compareResults as results,
@@ -20,7 +20,6 @@ import { UserText } from '#console/src/parts/text/user-text.tsx';
 import { iterationMark } from '#console/src/pages/runs/node-states.ts';
 import { listedName } from '#console/src/pages/runs/steps/agent-steps.ts';
 import { shownState } from '#console/src/pages/runs/steps/step-state.ts';
-import type { TwoRuns } from './compare.tsx';
 import {
   type ComparedStep,
   comparedSteps,
@@ -28,6 +27,11 @@ import {
   firstDifferences,
   resultOf,
 } from './compared.ts';
+
+export interface TwoRuns {
+  left: Run;
+  right: Run;
+}
 
 const route = getRouteApi('/inside/runs/$runId/compare/$otherId');
 const ROW_HEIGHT = 38;

@@ -21,7 +21,7 @@ import { runQuery } from '#console/src/queries/runs.ts';
 import { MissingRun } from '#console/src/pages/runs/missing-run.tsx';
 import { hasEnded } from '#console/src/pages/runs/run-facts.ts';
 import { deltaText, isCut } from './compared.ts';
-import { CompareSteps } from './compare-steps.tsx';
+import { CompareSteps, type TwoRuns } from './compare-steps.tsx';
 
 const route = getRouteApi('/inside/runs/$runId/compare/$otherId');
 const LOOK_EVERY_MS = 5_000;
@@ -57,11 +57,6 @@ const useRun = (runId: string) =>
     refetchInterval: ({ state: { data } }) =>
       data !== undefined && hasEnded(data) ? false : LOOK_EVERY_MS,
   });
-
-export interface TwoRuns {
-  left: Run;
-  right: Run;
-}
 
 function Compared({ left, right }: TwoRuns) {
   return (

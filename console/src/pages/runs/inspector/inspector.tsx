@@ -9,7 +9,6 @@ import { TextLink } from '#console/src/parts/links.tsx';
 import { StateBadge } from '#console/src/parts/state-badge.tsx';
 import { countText } from '#console/src/parts/text/numbers.ts';
 import { UserText } from '#console/src/parts/text/user-text.tsx';
-import type { LiveAnswers } from '#console/src/queries/live-answers.ts';
 import { stepOf } from '#console/src/pages/approvals/chosen.ts';
 import { iterationText, stepName } from '#console/src/pages/runs/node-states.ts';
 import { Part } from '#console/src/pages/runs/part.tsx';
@@ -20,14 +19,7 @@ import { ChildLink } from './child-link.tsx';
 import { Decided } from './decided.tsx';
 import { StepActions } from './step-actions.tsx';
 import { StepFacts } from './step-facts.tsx';
-import { StepTabs } from './step-tabs.tsx';
-
-export interface InspectorProps {
-  run: Run;
-  step: Step;
-  answers: LiveAnswers;
-  select: Selection['select'];
-}
+import { StepTabs, type InspectorProps } from './step-tabs.tsx';
 
 /** All details of the selected step: what it is and what can be done with it, and its data in tabs. */
 export function Inspector(props: InspectorProps) {

@@ -1,6 +1,6 @@
 import { Stack, Tabs, Text } from '@mantine/core';
 import { type ReactNode, useState } from 'react';
-import type { Step } from '#client/index.ts';
+import type { Run, Step } from '#client/index.ts';
 import { words } from '#console/src/messages/en/words.ts';
 import {
   attempts as attemptText,
@@ -18,8 +18,16 @@ import { When } from '#console/src/parts/text/time.tsx';
 import { UserText } from '#console/src/parts/text/user-text.tsx';
 import { Conversation } from '#console/src/pages/runs/conversation/conversation.tsx';
 import { Part } from '#console/src/pages/runs/part.tsx';
-import type { InspectorProps } from './inspector.tsx';
 import { StepAudit } from './step-audit.tsx';
+import type { Selection } from '#console/src/pages/runs/use-selection.ts';
+import type { LiveAnswers } from '#console/src/queries/live-answers.ts';
+
+export interface InspectorProps {
+  run: Run;
+  step: Step;
+  answers: LiveAnswers;
+  select: Selection['select'];
+}
 
 interface StepTab {
   value: string;

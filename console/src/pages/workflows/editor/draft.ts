@@ -5,6 +5,9 @@ import { branchingKinds, failingKinds, nodeKinds, repeats } from '#shared/graph/
 import { isRecord, type JsonRecord, valueAt, withAt } from '#console/src/parts/data/record.ts';
 import { idOf } from './ids.ts';
 
+/** Where the palette adds a node. */
+export type Adding = Pick<Addition, 'after' | 'before' | 'into' | 'position'>;
+
 /** A graph being edited, with its undo and redo history. */
 export interface Draft {
   graph: Graph;

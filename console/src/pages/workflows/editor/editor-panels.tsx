@@ -12,7 +12,7 @@ import { useNodeScope } from './authoring/use-node-scope.ts';
 import { ValuesFrom } from './authoring/values-from.tsx';
 import { NodeTestPanel } from '#console/src/pages/workflows/node-tests/node-test-panel.tsx';
 import { nodeOf } from './draft.ts';
-import type { Selection } from './canvas/editor-canvas.tsx';
+import type { Selection } from './selection.ts';
 import { JsonPanel } from './json-panel.tsx';
 import { fieldAt } from './node-fields.ts';
 import { NodeResult, RunPanel } from './run/run-panel.tsx';

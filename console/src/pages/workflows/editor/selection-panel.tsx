@@ -8,7 +8,7 @@ import { words } from '#console/src/messages/en/words.ts';
 import { selectionPanel as text } from '#console/src/messages/en/workflows/editor.ts';
 import type { DraftAction } from './draft.ts';
 import { EdgeRow } from './edge-fields.tsx';
-import type { Selection } from './canvas/editor-canvas.tsx';
+import type { Selection } from './selection.ts';
 import type { Mistake } from '#console/src/pages/workflows/mistakes/mistakes.ts';
 import { NodeForm } from './node-form.tsx';
 import { isRecord } from '#console/src/parts/data/record.ts';

@@ -4,7 +4,7 @@ import { edgeOf } from '#console/src/graph/graph-view.tsx';
 import type { RouteEdge } from '#console/src/graph/route-edge.tsx';
 import type { Route } from '#console/src/graph/routes.ts';
 import { editorCanvas as text } from '#console/src/messages/en/workflows/canvas.ts';
-import type { Adding } from './use-canvas-actions.ts';
+import type { Adding } from '#console/src/pages/workflows/editor/draft.ts';
 
 interface Known {
   from: DrawnEdge;

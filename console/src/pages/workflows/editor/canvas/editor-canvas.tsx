@@ -39,7 +39,8 @@ import { useCards } from './canvas-cards.tsx';
 import { useEdges } from './canvas-edges.ts';
 import type { MenuAt } from './canvas-menu.tsx';
 import { droppedItem, isItemDrag, type PaletteItem } from './palette.tsx';
-import type { Adding } from './use-canvas-actions.ts';
+import type { Adding } from '#console/src/pages/workflows/editor/draft.ts';
+import type { Selection } from '#console/src/pages/workflows/editor/selection.ts';
 
 type Flow = ReactFlowInstance<CardNode, RouteEdge>;
 
@@ -52,13 +53,6 @@ const SEVERAL_KEYS = ['Shift', 'Meta', 'Control'];
 
 /** The view pans with a node dragged near its edge. */
 const PADDING = 0.2;
-
-/** The selection in the drawing. */
-export interface Selection {
-  nodes: readonly string[];
-  /** IDs of drawn edges. */
-  edges: readonly string[];
-}
 
 interface EditorCanvasProps {
   drawing: Drawing;

@@ -2,14 +2,11 @@ import { useEffect, useMemo, useRef } from 'react';
 import { nodeSize } from '#console/src/graph/layout.ts';
 import type { Place, Places } from '#console/src/graph/places.ts';
 import { type Copied, copyOf, pasted } from '#console/src/pages/workflows/editor/copying/copies.ts';
-import type { Addition } from '#console/src/pages/workflows/editor/draft.ts';
+import type { Adding, Addition } from '#console/src/pages/workflows/editor/draft.ts';
 import { freeId } from '#console/src/pages/workflows/editor/ids.ts';
 import type { EditorState } from '#console/src/pages/workflows/editor/use-editor.ts';
 import type { PaletteItem } from './palette.tsx';
 import { besides, GAP } from './use-draft-places.ts';
-
-/** Where the palette adds a node. */
-export type Adding = Pick<Addition, 'after' | 'before' | 'into' | 'position'>;
 
 /** What was copied last in this tab, for pastes that have no text of a clipboard. */
 let copied: Copied | undefined;

@@ -1,0 +1,33 @@
+import type { PolicyVerdict } from '#shared/contract/governance.ts';
+import type { NodeKind } from '#shared/contract/graph.ts';
+import type { AgentPart, PendingWrites } from '#shared/graph/call-parts.ts';
+import type { Json } from '#shared/json.ts';
+import type { StepCost } from '#shared/spending.ts';
+
+/**
+ * The step ledger. The key of a step is `(run_id, step_key)`, never Temporal's run or attempt, so a second attempt
+ * finds what the first one stored. Each change is one statement that locks the run's row first: it checks that the run
+ * still accepts this execution's work, assigns frame numbers in commit order, and books the cost.
+ */
+export interface StepBeginning {
+  pendingWrites: PendingWrites;
+  /** The Temporal run id of the execution. */
+  execution: string;
+  /** Identifies this attempt. Only the attempt that holds the claim can finish the step. */
+  claim: string;
+  claimMs: number;
+  stepKey: string;
+  nodeId: string;
+  label: string;
+  kind: NodeKind;
+  iteration: readonly number[];
+  outputKey: string | null;
+  /** For a turn or a call of an agent with tools. A turn has no step frames. */
+  agent?: AgentPart | undefined;
+  input: Json;
+  queuedAt: Date;
+  /** The attempt's possible cost. Evaluated only where a cap or a budget applies. Absent: unknown. */
+  cost?: StepCost | (() => Promise<StepCost>);
+  /** The policy verdicts for the step, and the policy revision they are based on. */
+  judged: { workspaceId: string; revision: number; verdicts: readonly PolicyVerdict[] };
+}

@@ -1,0 +1,44 @@
+import type { StoredRehearsal } from '#shared/contract/fork.ts';
+import type { ControlStep } from '#shared/graph/schedule/run-state.ts';
+import type { JsonObject } from '#shared/json.ts';
+
+/** The workflow task in which a step's result entered the execution's state. */
+export interface ObservedStep {
+  step_key: string;
+  event_id: number;
+}
+
+/** The pending writes of every call: control steps and observations. */
+export interface PendingWrites {
+  run_id: string;
+  control: ControlStep[];
+  observed: ObservedStep[];
+}
+
+/** Which part of an agent with tools a step is: a turn, or with `call` one of its calls. */
+export interface AgentPart {
+  /** The step key of the agent. */
+  step_key: string;
+  /** From 1. */
+  turn: number;
+  /** Of a turn: false when the model has to answer. */
+  tools?: boolean;
+  /** Of a turn: the arguments that the node sets, by tool, rendered. */
+  fixed?: Record<string, JsonObject>;
+  /** Of a turn: the part of the state that the approval expressions read. */
+  state?: JsonObject;
+  /** Its number in the turn, from 1. */
+  call?: number;
+  tool?: string;
+  /** Of a call: whether its permanent failure fails the agent, instead of being reported to the model. */
+  fails?: boolean;
+}
+
+/** How a step of a rehearsal without a record is executed. */
+export type RehearsalRules = Pick<StoredRehearsal, 'allow' | 'failures' | 'pinned'> & {
+  /**
+   * The gate or approval that stands before the step, as words; null when none does. Absent in executions from before it
+   * was sent: anything can stand there.
+   */
+  guard?: string | null;
+};

@@ -1,0 +1,25 @@
+import type { ToolDefinitions } from '#shared/agents/offered-tools.ts';
+import type { CallProblems } from '#shared/graph/called-workflows.ts';
+import type { MemberStanding } from '#shared/graph/gate-settings.ts';
+import type { SecretHosts } from '#shared/graph/validate/secrets.ts';
+
+/** Of the custom tools, only those that an agent offers need their fields. */
+export interface ValidationContext extends ToolDefinitions {
+  /** Names of the built-in tools. */
+  tools: ReadonlySet<string>;
+  /** The workspace's secrets; undefined where they are not known, so that any may exist. */
+  secrets?: SecretHosts;
+  /** What is wrong with the workflows that the graph calls; undefined where they are not known. */
+  calls?: CallProblems;
+  /** The workspace's members; undefined where they are not known, so that any approver may exist. */
+  members?: readonly MemberStanding[];
+  /** By provider, why its models cannot be called. Plain data, since checks can run on another thread. */
+  unavailableProviders?: Readonly<Record<string, string>>;
+  /** The graph was stored when a node could set the key `secrets`: it keeps running, with a warning. */
+  maySetSecrets?: boolean;
+  /** Keys that the run's input can have; undefined if it can have any. */
+  inputKeys?: readonly string[];
+}
+
+/** Invalid nodes, by position. Other nodes may refer to them; they are not checked further. */
+export type Unreadable = ReadonlySet<number>;

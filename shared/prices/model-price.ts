@@ -1,0 +1,12 @@
+/** US dollars per million tokens. */
+interface Rate {
+  inputUsd: number;
+  outputUsd: number;
+  /** Of input that the provider read from its cache. Without it, such input counts in full. */
+  cachedInputUsd?: number;
+}
+
+export interface ModelPrice extends Rate {
+  /** Some models charge the whole request at another rate when its input is longer than this. */
+  longContext?: Rate & { aboveInputTokens: number };
+}

@@ -1,0 +1,160 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join, posix } from 'node:path';
+import { describe, expect, test } from '@jest/globals';
+
+const root = join(import.meta.dirname, '../..');
+
+/** Folders of production code, and folders of supporting code. */
+const productFolders = [
+  'shared',
+  'workflows',
+  'activities',
+  'worker',
+  'api',
+  'client',
+  'cli',
+  'console',
+];
+const supportFolders = ['scripts', 'bench', 'test', 'docker'];
+
+const paths = [...productFolders, ...supportFolders].flatMap(listSources);
+const product = paths.filter((path) =>
+  productFolders.some((folder) => path.startsWith(`${folder}/`)),
+);
+
+function listSources(folder: string): string[] {
+  return readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
+    .map((path) => posix.join(folder, path.replaceAll('\\', '/')))
+    .filter((path) => /\.(?:ts|tsx|js|mjs)$/.test(path) && !/\.d\.m?ts$/.test(path))
+    .filter((path) => !/^(?:bench\/results|console\/dist)\/|\/node_modules\//.test(path));
+}
+
+/** `path:line` for each place of these files that matches. */
+const placesOf = (files: string[], pattern: RegExp): string[] =>
+  files.flatMap((path) => {
+    const text = readFileSync(join(root, path), 'utf8');
+    return [...text.matchAll(pattern)].map(
+      ({ index }) => `${path}:${text.slice(0, index).split('\n').length}`,
+    );
+  });
+
+/** Folders whose modules belong in subfolders: the modules allowed beside those, and where any other module belongs. */
+const families: Record<string, { beside: string[]; belongs: string }> = {
+  api: {
+    beside: ['app', 'console', 'deps', 'main', 'run-actions'],
+    belongs:
+      'HTTP itself in http/, who asks and what they may do in identity/, routes in routes/, the data API in data/, ' +
+      'webhooks in inbound/, batching in load/, models in mcp/, sockets in stream/, the documents in openapi/',
+  },
+  'shared/db': {
+    beside: [
+      'commit-outcome',
+      'cursor',
+      'migrate',
+      'month',
+      'pool',
+      'preconditions',
+      'stored-json',
+    ],
+    belongs:
+      'statements stand by noun: runs/, money/, people/, workflows/, audit/, data/, deliveries/',
+  },
+  'shared/platform': {
+    beside: [
+      'config',
+      'logger',
+      'mailer',
+      'module-url',
+      'payload-store',
+      'temporal',
+      'empty-variables',
+    ],
+    belongs:
+      'outgoing requests in egress/, calls to tools and models in calls/, work threads in threads/, passwords and ' +
+      'sessions in secrets/',
+  },
+  'console/src/pages': { beside: [], belongs: 'a page stands in the folder of its menu entry' },
+};
+
+describe('files and folders', () => {
+  const bad = [
+    'util',
+    'utils',
+    'helper',
+    'helpers',
+    'common',
+    'misc',
+    'lib',
+    'manager',
+    'managers',
+  ];
+  const nameless = [...bad, 'service', 'services'];
+
+  test('have kebab-case names', () => {
+    const kebab =
+      /^[a-z0-9]+(?:-[a-z0-9]+)*(?:(?:\.soak)?\.test|\.bench|\.config)?\.(?:ts|tsx|js|mjs)$/;
+    const folder = /^[a-z0-9]+(?:-[a-z0-9]+)*$/;
+    const wrong = paths.filter((path) => {
+      const parts = path.split('/');
+      const file = parts.pop() ?? '';
+      return !kebab.test(file) || !parts.every((part) => folder.test(part));
+    });
+    expect(wrong).toEqual([]);
+  });
+
+  test('are not named util, helpers, service or the like', () => {
+    // The schemas shared by several resources of the contract have no better name.
+    const wrong = paths
+      .filter((path) => path !== 'shared/contract/common.ts')
+      .filter((path) =>
+        path.split('/').some((part) => nameless.includes(part.replace(/\..*/, ''))),
+      );
+    expect(wrong).toEqual([]);
+  });
+
+  test.each(Object.entries(families))('of %s are in the right subfolder', (folder, family) => {
+    const strays = product
+      .filter((path) => posix.dirname(path) === folder)
+      .filter((path) => !family.beside.includes(posix.basename(path).replace(/\.tsx?$/, '')))
+      .map((path) => `${path}: ${family.belongs}`);
+    expect(strays).toEqual([]);
+  });
+
+  test('of the product are in folders that ARCHITECTURE.md names', () => {
+    const text = readFileSync(join(root, 'ARCHITECTURE.md'), 'utf8');
+    const whole = new Set(['client', 'console']);
+    const rooms = new Set(
+      product.map((path) => {
+        const [first = '', second] = posix.dirname(path).split('/');
+        return second === undefined || whole.has(first) ? first : `${first}/${second}`;
+      }),
+    );
+    const unnamed = [...rooms].filter(
+      (room) => !text.includes(`${posix.basename(room)}/\``) && !text.includes(`\`${room}/`),
+    );
+    expect(
+      unnamed.map((room) => `${room}/: use a folder of ARCHITECTURE.md, or name it there`),
+    ).toEqual([]);
+  });
+
+  test('of the product that start threads name them as moduleUrl finds them in the image', () => {
+    expect(placesOf(product, /new URL\(\s*[^)]*import\.meta\.(?:url|filename)/g)).toEqual([]);
+  });
+});
+
+// Rules for which the linter has no rule.
+describe('sources', () => {
+  // For the compiler, every `list[index]` can be undefined; code that has just computed the index writes
+  // `list[index]!`. The maps and stacks of the graph engine are total over the nodes of a compiled graph.
+  test('assert with ! only what an index gives: test for a missing value', () => {
+    const files = product.filter((path) => !/^shared\/(?:graph|values)\/|\.test\.ts$/.test(path));
+    expect(placesOf(files, /[\w)]!(?:[.,;)[]|$)/gm)).toEqual([]);
+  });
+
+  test('of tests do not fail because the machine is slow: compare growth, order or counts', () => {
+    const files = paths.filter((path) => /^test\/(?!bench|cluster|fuzz|image|storm)/.test(path));
+    const timed =
+      /expect\([^;]*?(?:(?:performance|Date)\.now|[cC]puUsage)\([^;]*?\)\s*\.(?:not\.)?toBeLess/g;
+    expect(placesOf(files, timed)).toEqual([]);
+  });
+});
