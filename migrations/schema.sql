@@ -1372,6 +1372,194 @@ CREATE TABLE workspaces (
   CONSTRAINT workspaces_plan_check CHECK ((plan = ANY (ARRAY['free'::text, 'starter'::text, 'pro'::text, 'enterprise'::text])))
 );
 
+CREATE OR REPLACE FUNCTION public.admit_run_1(run text, workspace text, workflow text, trigger text, input json, actor text, actor_name text, version integer, chosen boolean, compared_with integer, tools integer, refusal text, budgeted boolean, least_micros bigint, parent text, parent_step text, parent_execution text, parent_attempt integer, experiment text, schedule text, due timestamp with time zone, job text, replayed_event text, signature bytea, signed_at bigint, event text, event_window_seconds integer, key text, fingerprint text, source text, source_step text, laid json, graph json, rehearsal json, copies json, digests json, audit text, audit_action text, audit_details jsonb, inbound text, inbound_event text, inbound_source text, inbound_headers json, inbound_size integer, inbound_body bytea, run_limits json, max_depth integer, most_pending integer, lease_ms integer, OUT admitted runs, OUT workflow_name text, OUT outbox_id bigint)
+ RETURNS record
+ LANGUAGE plpgsql
+AS $function$
+DECLARE
+  seen record;
+  latest record;
+  depth integer := 1;
+  skips boolean;
+  cap json;
+  source_id text;
+  waits boolean := false;
+BEGIN
+  -- A duplicate of an event ends here: it locks nothing, so its commit does not wait for the disk.
+  IF event IS NOT NULL AND EXISTS (
+    SELECT FROM webhook_events e
+    WHERE e.workflow_id = workflow AND e.event_id = event
+      AND e.received_at >= now() - event_window_seconds * interval '1 second') THEN
+    RETURN;
+  END IF;
+
+  -- Until the commit no budget is created and the workflow is not deleted. It must be as the caller has read it.
+  PERFORM share_budgets(workspace);
+  SELECT w.name INTO workflow_name FROM workflows w WHERE w.id = workflow AND w.workspace_id = workspace FOR KEY SHARE;
+  SELECT * INTO seen FROM workflow_now(workflow);
+  IF workflow_name IS NULL OR (NOT chosen AND seen.version <> version) OR seen.version <> compared_with
+     OR seen.tool_revision <> tools THEN
+    RETURN;
+  END IF;
+
+  -- The claim. Of two requests with the same claim, the second waits here for the first. If the first commits, the second
+  -- gets nothing; if the first is refused, the second gets the claim.
+  IF parent IS NOT NULL THEN
+    -- The step of a run starts one run. The lock keeps the run above open until the commit: a cancel waits, and then
+    -- cancels this run, too. A run that can cost something needs room under the caps of the runs above it.
+    SELECT r.depth + 1 INTO depth FROM runs r
+    WHERE r.id = parent AND r.workspace_id = workspace AND r.status IN ('pending', 'running', 'paused')
+      AND NOT (parent_execution = ANY (r.superseded)) AND NOT r.resuming
+    FOR SHARE;
+    IF NOT FOUND OR EXISTS (
+      SELECT FROM runs r WHERE r.parent_run_id = parent AND r.parent_step_key = parent_step) THEN
+      RETURN;
+    END IF;
+    IF depth > max_depth THEN
+      PERFORM refuse('depth', '{}');
+    END IF;
+    SELECT json_build_object('committed_micros', c.cost_micros, 'limit_micros', c.cap_micros) INTO cap
+    FROM capped_spending(parent, '') c
+    WHERE least_micros IS NOT NULL AND CASE c.overrun
+      WHEN 'one_step' THEN c.cost_micros >= c.cap_micros ELSE c.cost_micros + least_micros > c.cap_micros END
+    LIMIT 1;
+    IF FOUND THEN
+      PERFORM refuse('cap', cap);
+    END IF;
+  ELSIF experiment IS NOT NULL THEN
+    -- An experiment rehearses each of its runs once. The lock keeps it running until the commit, as above.
+    PERFORM FROM background_jobs j
+    WHERE j.id = experiment AND j.workspace_id = workspace AND j.status = 'running' FOR SHARE;
+    IF NOT FOUND OR EXISTS (SELECT FROM runs r WHERE r.experiment_id = experiment AND r.forked_from = source) THEN
+      RETURN;
+    END IF;
+  ELSIF schedule IS NOT NULL THEN
+    -- Runs of a schedule are admitted one at a time.
+    UPDATE schedules s SET last_run_id = run, last_run_at = now()
+    WHERE s.id = schedule AND s.workspace_id = workspace AND s.workflow_id = workflow
+    RETURNING s.overlap = 'skip' INTO skips;
+    IF NOT FOUND THEN
+      RETURN;
+    END IF;
+    IF skips AND EXISTS (
+      SELECT FROM runs r WHERE r.schedule_id = schedule AND r.status IN ('pending', 'running', 'paused')) THEN
+      PERFORM refuse('overlap', '{}');
+    END IF;
+  ELSIF job IS NOT NULL THEN
+    -- A job replays each of its events once. The lock keeps it running until the commit: no run starts after a cancel.
+    PERFORM FROM background_jobs j
+    WHERE j.id = job AND j.workspace_id = workspace AND j.status = 'running' FOR SHARE;
+    IF NOT FOUND OR EXISTS (
+      SELECT FROM inbound_event_replays p WHERE p.job_id = job AND p.event_id = replayed_event) THEN
+      RETURN;
+    END IF;
+    IF event IS NOT NULL AND NOT claim_event_1(workflow, event, event_window_seconds, run) THEN
+      RETURN;
+    END IF;
+  ELSIF signature IS NOT NULL THEN
+    -- Always the signature before the event, to avoid deadlocks.
+    INSERT INTO webhook_signatures (workflow_id, signature, run_id, signed_at)
+    VALUES (workflow, signature, run, to_timestamp(signed_at)) ON CONFLICT DO NOTHING;
+    IF NOT FOUND THEN
+      RETURN;
+    END IF;
+    IF event IS NOT NULL AND NOT claim_event_1(workflow, event, event_window_seconds, run) THEN
+      PERFORM refuse('event', '{}');
+    END IF;
+  ELSIF event IS NOT NULL THEN
+    IF NOT claim_event_1(workflow, event, event_window_seconds, run) THEN
+      RETURN;
+    END IF;
+  ELSIF key IS NOT NULL THEN
+    INSERT INTO idempotency_keys (workspace_id, workflow_id, key, fingerprint, run_id)
+    VALUES (workspace, workflow, key, decode(fingerprint, 'hex'), run) ON CONFLICT DO NOTHING;
+    IF NOT FOUND THEN
+      RETURN;
+    END IF;
+  END IF;
+
+  -- The monthly quota, which a rehearsal does not use, and the budgets.
+  IF rehearsal IS NULL THEN
+    PERFORM count_run_1(workspace, seen.plan, (run_limits ->> seen.plan)::bigint);
+  END IF;
+  IF budgeted THEN
+    PERFORM place_holds_1(run, 0, 0, workspace, workflow, parent, false);
+  END IF;
+
+  -- Nothing waits from here on, except for deletions. What was read before the waits must still be so.
+  SELECT * INTO latest FROM workflow_now(workflow);
+  IF latest IS DISTINCT FROM seen THEN
+    PERFORM refuse('changed', '{}');
+  END IF;
+  IF refusal IS NOT NULL THEN
+    PERFORM refuse(refusal, '{}');
+  END IF;
+
+  -- The run.
+  IF source IS NOT NULL THEN
+    SELECT r.id INTO source_id FROM runs r WHERE r.id = source FOR KEY SHARE;
+    IF source_id IS NULL AND copies IS NOT NULL THEN
+      PERFORM refuse('source', '{}');
+    END IF;
+  END IF;
+  INSERT INTO runs (id, workspace_id, workflow_id, workflow_version, trigger, input, cost_cap_micros, overrun, created_by,
+                    created_by_name, schedule_id, due_at, parent_run_id, parent_step_key, parent_attempt, depth,
+                    starter_id, starters, forked_from, forked_from_step, laid, graph, rehearsal, experiment_id,
+                    inbound_event_id)
+  VALUES (run, workspace, workflow, version, trigger, input, seen.run_cap_micros, seen.overrun, actor,
+          actor_name, schedule, due, parent, parent_step, coalesce(parent_attempt, 0), depth,
+          coalesce(actor, (SELECT s.created_by FROM schedules s WHERE s.id = schedule),
+                   (SELECT r.starter_id FROM runs r WHERE r.id = parent)),
+          starters_of_1(actor, schedule, parent, source), source_id, source_step, laid, graph, rehearsal, experiment,
+          coalesce(inbound, replayed_event))
+  RETURNING * INTO admitted;
+  admitted.input := NULL; -- It is large, and the caller has it.
+
+  -- What it takes over from the run that it starts from.
+  IF copies IS NOT NULL THEN
+    PERFORM copy_steps_1(run, source, copies);
+  END IF;
+  IF digests IS NOT NULL THEN
+    INSERT INTO recorded_steps (run_id, step_key, digest) SELECT run, d.key, d.value FROM json_each_text(digests) d;
+  END IF;
+
+  -- Its count in the usage, and its entry in the audit log; an experiment has an entry of its own.
+  IF rehearsal IS NULL THEN
+    INSERT INTO usage_deltas (workspace_id, day, runs) VALUES (workspace, admitted.created_at::date, 1);
+  END IF;
+  IF experiment IS NULL THEN
+    INSERT INTO audit_log (id, workspace_id, action, actor_id, actor_name, target_type, target_id, details)
+    VALUES (audit, workspace, audit_action, actor, actor_name, 'workflow', workflow, audit_details);
+  END IF;
+
+  -- The outbox entry to start it, leased to the caller. A child waits while enough others before it have not begun.
+  IF parent IS NOT NULL THEN
+    waits := EXISTS (
+      SELECT FROM runs r
+      WHERE r.workspace_id = workspace AND r.status = 'pending' AND r.parent_run_id IS NOT NULL
+        AND (r.depth > admitted.depth OR r.depth = admitted.depth AND r.id < run)
+      OFFSET most_pending - 1 LIMIT 1);
+  END IF;
+  IF waits THEN
+    INSERT INTO outbox (run_id, kind, due_at) VALUES (run, 'start', 'infinity');
+  ELSE
+    INSERT INTO outbox (run_id, kind, leased_until) VALUES (run, 'start', now() + lease_ms * interval '1 ms')
+    RETURNING id INTO outbox_id;
+  END IF;
+
+  -- The log of inbound events.
+  IF inbound IS NOT NULL THEN
+    INSERT INTO inbound_events (id, workflow_id, outcome, status, run_id, event_id, source, headers, size, body)
+    VALUES (inbound, workflow, 'run', 201, run, inbound_event, inbound_source, inbound_headers, inbound_size,
+            inbound_body);
+  ELSIF replayed_event IS NOT NULL THEN
+    -- The event may be deleted concurrently.
+    INSERT INTO inbound_event_replays (run_id, event_id, job_id)
+    SELECT run, e.id, job FROM inbound_events e WHERE e.id = replayed_event FOR KEY SHARE;
+  END IF;
+END
+$function$;
+
 CREATE OR REPLACE FUNCTION public.budget_window_start(kind text, at timestamp with time zone)
  RETURNS timestamp with time zone
  LANGUAGE sql
@@ -1442,6 +1630,97 @@ BEGIN
   GROUP BY t.top, t.cap_micros, t.depth ORDER BY t.depth;
 END $function$;
 
+CREATE OR REPLACE FUNCTION public.claim_event_1(workflow text, event text, window_seconds integer, run text)
+ RETURNS boolean
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+  UPDATE webhook_events e SET run_id = run, received_at = now()
+  WHERE e.workflow_id = workflow AND e.event_id = event
+    AND e.received_at < now() - window_seconds * interval '1 second';
+  IF NOT FOUND THEN
+    INSERT INTO webhook_events (workflow_id, event_id, run_id) VALUES (workflow, event, run) ON CONFLICT DO NOTHING;
+  END IF;
+  RETURN FOUND;
+END
+$function$;
+
+CREATE OR REPLACE FUNCTION public.copy_steps_1(run text, source text, copies json)
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+DECLARE
+  kept text[] := ARRAY(SELECT json_array_elements_text(copies -> 'kept'));
+  arrived integer;
+BEGIN
+  -- One statement, since the source may continue: steps and gates belong together.
+  WITH source_steps AS (
+    SELECT s.*, row_number() OVER (ORDER BY s.ordinal, s.started_at, s.step_key) AS n, count(*) OVER () AS copies,
+           row_number() OVER (ORDER BY s.finished_at, s.ordinal, s.step_key) * interval '1 microsecond' AS later
+    FROM steps s LEFT JOIN json_to_recordset(copies -> 'agents') AS p (agent text, before int, whole boolean)
+      ON p.agent = s.parent_step_key
+    WHERE s.run_id = source AND (
+      (s.parent_step_key IS NULL AND s.step_key = ANY (kept) AND (s.status = 'success' OR s.caught))
+      OR (p.agent IS NOT NULL AND (p.before IS NULL OR s.turn < p.before)
+          AND (s.status = 'success' OR (p.whole AND s.status = 'failed' AND s.call_index IS NOT NULL))))
+  ), copied AS (
+    INSERT INTO steps (run_id, step_key, node_id, label, kind, iteration, output_key, status, errors, forgiven, model,
+                       input, output, error, policy, parent_step_key, turn, call_index, call_tool, error_kind, caught,
+                       reused_from, ordinal, attempts, started_at, finished_at)
+    SELECT run, s.step_key, s.node_id, s.label, s.kind, s.iteration, s.output_key, s.status, s.errors, s.forgiven, s.model,
+           s.input, s.output, s.error, s.policy, s.parent_step_key, s.turn, s.call_index, s.call_tool, s.error_kind, s.caught,
+           coalesce(s.reused_from, source), s.n - s.copies, least(s.attempts, 1), now() + s.later, now() + s.later
+    FROM source_steps s
+    RETURNING steps.step_key, steps.parent_step_key
+  ), copied_gates AS (
+    INSERT INTO gates (run_id, reused_from, step_key, round, node_id, label, prompt, fails_on_reject, status, input,
+                       opened_at, decided_at, decided_by, decided_by_name, decided_by_kind, reason, kind, tool, turn,
+                       arguments, schema_digest, tool_digest, digest, decided_arguments, decided_digest, settings,
+                       decisions, timed_out)
+    SELECT run, coalesce(g.reused_from, source), g.step_key, g.round, g.node_id, g.label, g.prompt, g.fails_on_reject,
+           g.status, g.input, g.opened_at, g.decided_at, g.decided_by, g.decided_by_name, g.decided_by_kind, g.reason,
+           g.kind, g.tool, g.turn, g.arguments, g.schema_digest, g.tool_digest, g.digest, g.decided_arguments,
+           g.decided_digest, g.settings, g.decisions, g.timed_out
+    FROM gates g
+    WHERE g.run_id = source AND g.status IN ('approved', 'rejected') AND g.step_key IN (SELECT c.step_key FROM copied c)
+  )
+  SELECT count(*) INTO arrived FROM copied c WHERE c.parent_step_key IS NULL;
+  IF arrived <> cardinality(kept) THEN
+    PERFORM refuse('source', '{}');
+  END IF;
+END
+$function$;
+
+CREATE OR REPLACE FUNCTION public.count_run_1(workspace text, plan text, run_limit bigint)
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+DECLARE
+  this_month date := date_trunc('month', now() AT TIME ZONE 'UTC')::date;
+  -- Counted while the plan was unlimited, and all that is visible without a lock.
+  unlimited bigint;
+  seen bigint;
+BEGIN
+  IF run_limit IS NULL THEN
+    INSERT INTO run_counters AS c (workspace_id, month, shard, runs)
+    VALUES (workspace, this_month, 1 + floor(random() * 16)::int, 1)
+    ON CONFLICT ON CONSTRAINT run_counters_pkey DO UPDATE SET runs = c.runs + 1;
+    RETURN;
+  END IF;
+  SELECT coalesce(sum(c.runs) FILTER (WHERE c.shard > 0), 0), coalesce(sum(c.runs), 0) INTO unlimited, seen
+  FROM run_counters c WHERE c.workspace_id = workspace AND c.month = this_month;
+  -- First without the lock: a flood of refused triggers must not queue for the row.
+  IF seen < run_limit THEN
+    INSERT INTO run_counters AS c (workspace_id, month, shard, runs) VALUES (workspace, this_month, 0, 1)
+    ON CONFLICT ON CONSTRAINT run_counters_pkey DO UPDATE SET runs = c.runs + 1 WHERE c.runs + unlimited < run_limit;
+    IF FOUND THEN
+      RETURN;
+    END IF;
+  END IF;
+  PERFORM refuse('quota', json_build_object('limit', run_limit, 'plan', plan, 'used', greatest(run_limit, seen)));
+END
+$function$;
+
 CREATE OR REPLACE FUNCTION public.data_key_now(key text, OUT usable boolean, OUT scopes text[], OUT ip_allowlist text[], OUT request_allowance bigint, OUT credit_allowance bigint, OUT plan text)
  RETURNS record
  LANGUAGE plpgsql
@@ -1504,6 +1783,55 @@ BEGIN
   VALUES (NEW.parent_run_id, 'child', json_build_object('step_key', NEW.parent_step_key));
   RETURN NULL;
 END $function$;
+
+CREATE OR REPLACE FUNCTION public.place_holds_1(run text, n integer, base_micros bigint, workspace text, workflow text, parent text, exempt boolean)
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+DECLARE
+  budget budgets;
+  room record;
+  estimate bigint;
+BEGIN
+  -- First without a lock: a flood of refused triggers must not queue for the row.
+  FOR budget IN
+    SELECT * FROM budgets b WHERE b.workspace_id = workspace AND (b.workflow_id IS NULL OR b.workflow_id = workflow)
+    ORDER BY b.id
+  LOOP
+    PERFORM require_room_1(budget, parent, exempt);
+  END LOOP;
+  IF NOT FOUND THEN
+    RETURN;
+  END IF;
+
+  FOR budget IN
+    SELECT * FROM budgets b WHERE b.workspace_id = workspace AND (b.workflow_id IS NULL OR b.workflow_id = workflow)
+    ORDER BY b.id
+  LOOP
+    IF budget.estimate_micros IS NOT NULL THEN
+      -- The estimate comes from the locked row, too: it may have been cleared.
+      SELECT * INTO budget FROM budgets b WHERE b.id = budget.id FOR UPDATE;
+    ELSE
+      SELECT * INTO budget FROM budgets b WHERE b.id = budget.id FOR KEY SHARE;
+      -- One that is set just now counts from the next run on.
+      budget.estimate_micros := NULL;
+    END IF;
+    CONTINUE WHEN budget.id IS NULL; -- It was deleted meanwhile.
+
+    room := require_room_1(budget, parent, exempt);
+    estimate := CASE WHEN budget.estimate_micros IS NOT NULL AND (exempt OR room.contained) THEN 0
+                     ELSE budget.estimate_micros END;
+    IF estimate IS NOT NULL THEN
+      UPDATE budgets b SET window_start = room.window_start, spent_micros = room.spent,
+                           reserved_micros = room.reserved + estimate
+      WHERE b.id = budget.id;
+    END IF;
+    INSERT INTO budget_holds (budget_id, run_id, n, window_start, base_micros, estimate_micros, held_micros, contained)
+    VALUES (budget.id, run, n, room.window_start, base_micros, estimate, coalesce(estimate, 0),
+            room.contained AND estimate IS NOT NULL);
+  END LOOP;
+END
+$function$;
 
 CREATE OR REPLACE FUNCTION public.policy_revision_now(workspace text)
  RETURNS integer
@@ -1590,6 +1918,49 @@ BEGIN
   RETURN NEW;
 END $function$;
 
+CREATE OR REPLACE FUNCTION public.require_room_1(budget budgets, parent text, exempt boolean, OUT window_start timestamp with time zone, OUT spent bigint, OUT reserved bigint, OUT contained boolean)
+ RETURNS record
+ LANGUAGE plpgsql
+AS $function$
+DECLARE
+  lender_window timestamptz;
+  free bigint;
+  committed bigint;
+  fits boolean;
+BEGIN
+  -- A clock that is slightly behind does not return to the previous window.
+  window_start := greatest(budget.window_start, budget_window_start(budget."window", now()));
+  spent := CASE WHEN budget.window_start < window_start THEN 0 ELSE budget.spent_micros END;
+  reserved := CASE WHEN budget.window_start < window_start THEN 0 ELSE budget.reserved_micros END;
+  contained := false;
+
+  IF parent IS NOT NULL THEN
+    -- Nothing uses what is left of its estimate beyond its cost and its steps in progress. An attempt whose worker died
+    -- counts only until its claim expires.
+    SELECT h.window_start, h.estimate_micros - (r.cost_micros - h.base_micros) - (
+             SELECT coalesce(sum(s.expected_micros), 0) FROM steps s
+             WHERE s.run_id = r.id AND s.status = 'running' AND s.claim_until > clock_timestamp())
+    INTO lender_window, free
+    FROM runs_above(parent) a JOIN runs r ON r.id = a.id JOIN budget_holds h ON h.run_id = r.id
+    WHERE h.budget_id = budget.id AND h.status = 'open' AND NOT h.contained AND h.estimate_micros IS NOT NULL
+    ORDER BY a.depth DESC LIMIT 1;
+    contained := coalesce(lender_window = window_start, false);
+  END IF;
+
+  committed := CASE WHEN budget.estimate_micros IS NULL THEN spent ELSE spent + reserved END;
+  fits := CASE
+    WHEN exempt THEN true
+    WHEN budget.estimate_micros IS NULL THEN committed < budget.limit_micros
+    WHEN contained THEN free > 0 OR committed < budget.limit_micros
+    ELSE committed < budget.limit_micros AND committed + budget.estimate_micros <= budget.limit_micros END;
+  IF NOT fits THEN
+    PERFORM refuse('budget', json_build_object(
+      'budget_id', budget.id, 'name', budget.name, 'limit_micros', budget.limit_micros,
+      'committed_micros', committed, 'estimate_micros', budget.estimate_micros));
+  END IF;
+END
+$function$;
+
 CREATE OR REPLACE FUNCTION public.run_words_changed()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -1643,6 +2014,25 @@ AS $function$
 BEGIN
   PERFORM pg_advisory_xact_lock_shared(4201, hashtext(workspace));
   RETURN (SELECT budget_revision FROM workspaces WHERE id = workspace);
+END
+$function$;
+
+CREATE OR REPLACE FUNCTION public.starters_of_1(actor text, schedule text, parent text, source text)
+ RETURNS text[]
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+  IF schedule IS NULL AND parent IS NULL AND source IS NULL THEN
+    RETURN array_remove(ARRAY[actor], NULL);
+  END IF;
+  RETURN ARRAY(
+    SELECT DISTINCT started.by FROM (
+      SELECT actor AS by
+      UNION ALL SELECT unnest(s.created_by || s.editors) FROM schedules s WHERE s.id = schedule
+      UNION ALL SELECT unnest(coalesce(r.starters, ARRAY[
+        coalesce(r.starter_id, r.created_by, (SELECT s.created_by FROM schedules s WHERE s.id = r.schedule_id))]))
+      FROM runs r WHERE r.id IN (parent, source)
+    ) AS started WHERE started.by IS NOT NULL ORDER BY 1);
 END
 $function$;
 

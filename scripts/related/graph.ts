@@ -34,6 +34,8 @@ const readByPath: readonly [path: RegExp, reader: string][] = [
   [/^console\/(?:src\/main\.tsx|index\.html|vite\.config\.ts|.*\.css)$/, 'test/console/browser.ts'],
   [/^migrations\//, 'test/db/migrate.test.ts'],
   [/^migrations\//, 'test/db/schema-dump.test.ts'],
+  [/^shared\/db\/functions\//, 'test/db/schema-dump.test.ts'],
+  [/^shared\/db\/functions\//, 'shared/db/runs/admission.ts'],
   [/^scripts\/(?:start|demo|storm|fuzz)\.ts$/, 'test/launcher/start.test.ts'],
   [/^(?:Dockerfile|docker-compose\.yml|docker\/|\.env\.example)/, 'test/launcher/image.test.ts'],
   [/\.md$/, 'test/docs/links.test.ts'],

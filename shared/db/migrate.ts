@@ -7,6 +7,7 @@ import { z } from 'zod';
 import { type Db, sql, withClient } from './pool.ts';
 
 const MIGRATIONS_DIR = join(import.meta.dirname, '../../migrations');
+const FUNCTIONS_DIR = join(import.meta.dirname, 'functions');
 
 /** Serializes concurrent migrations. The number is arbitrary and must not change. */
 const LOCK_KEY = 7_203_117;
@@ -20,20 +21,34 @@ export interface Migration {
 /** The migrations in order: `NNNN_name.sql`, numbered from 0001 without gaps. */
 export async function listMigrations(directory = MIGRATIONS_DIR): Promise<Migration[]> {
   const names = (await readdir(directory)).filter((name) => /^\d{4}_.*\.sql$/.test(name)).sort();
+  for (const [index, name] of names.entries()) {
+    if (!name.startsWith(`${String(index + 1).padStart(4, '0')}_`)) {
+      throw new Error(`Migration ${name} is out of order`);
+    }
+  }
+  return Promise.all(names.map((name) => readMigration(join(directory, name), name)));
+}
+
+/**
+ * The functions that statements of this build call, a file for each: `name_N.sql`. A change is a file with the next N, so
+ * that processes of the version before find what they call.
+ */
+export async function listFunctions(directory = FUNCTIONS_DIR): Promise<Migration[]> {
+  const names = (await readdir(directory)).filter((name) => /^[a-z_]+_\d+\.sql$/.test(name));
   return Promise.all(
-    names.map(async (name, index) => {
-      if (!name.startsWith(`${String(index + 1).padStart(4, '0')}_`)) {
-        throw new Error(`Migration ${name} is out of order`);
-      }
-      const text = await readFile(join(directory, name), 'utf8');
-      return { name, sql: text, digest: createHash('sha256').update(text).digest('hex') };
-    }),
+    names.sort().map((name) => readMigration(join(directory, name), `functions/${name}`)),
   );
+}
+
+async function readMigration(path: string, name: string): Promise<Migration> {
+  const text = await readFile(path, 'utf8');
+  return { name, sql: text, digest: createHash('sha256').update(text).digest('hex') };
 }
 
 /** How a migration waits for the locks of the tables that it changes. */
 export interface MigrationOptions {
   directory?: string;
+  functions?: string;
   /** How long one attempt waits for a lock. Everything that reads the table waits behind it for as long. */
   lockTimeoutMs?: number;
   /** The pause after an attempt, in which those can continue. */
@@ -47,14 +62,14 @@ export interface MigrationOptions {
 const LOCK_NOT_AVAILABLE = '55P03';
 
 /**
- * Migrates the database to the newest schema, forward only, each migration in its own transaction. Returns the names of
- * the migrations it applied. Behind a long reader, such as a backup, a migration tries again and again for its locks, so
+ * Migrates the database to the newest schema, forward only, each migration in its own transaction, and then the functions in
+ * the same way. Returns the names of the files it applied. Behind a long reader, such as a backup, a migration tries again and again for its locks, so
  * that the service continues meanwhile. Throws when an applied migration was edited afterwards, or when a lock was not
  * free within `failAfterMs`.
  */
 export async function migrate(
   url: string,
-  { directory, ...options }: MigrationOptions = {},
+  { directory, functions, ...options }: MigrationOptions = {},
 ): Promise<string[]> {
   return withClient(url, async (client) => {
     await client.query('SELECT pg_advisory_lock($1)', [LOCK_KEY]);
@@ -67,7 +82,8 @@ export async function migrate(
     );
     const applied = new Map(rows.map((row) => [row.name, row.digest]));
     const done: string[] = [];
-    for (const migration of await listMigrations(directory)) {
+    const files = [...(await listMigrations(directory)), ...(await listFunctions(functions))];
+    for (const migration of files) {
       const digest = applied.get(migration.name);
       if (digest === migration.digest) continue;
       if (digest !== undefined) {
@@ -88,7 +104,7 @@ async function applyPatiently(
     pauseMs = 3_000,
     failAfterMs = 15 * 60_000,
     onWait = () => undefined,
-  }: Omit<MigrationOptions, 'directory'>,
+  }: Omit<MigrationOptions, 'directory' | 'functions'>,
 ): Promise<void> {
   const started = performance.now();
   for (;;) {
@@ -148,9 +164,10 @@ async function apply(
   }
 }
 
-/** Whether every migration of this build is applied. Throws when the query fails. */
+/** Whether every migration and function of this build is applied. Throws when the query fails. */
 export async function isMigrated(db: Db): Promise<boolean> {
   const rows = await db.any(sql.type(z.object({ name: z.string() }))`SELECT name FROM migrations`);
   const applied = new Set(rows.map((row) => row.name));
-  return (await listMigrations()).every((migration) => applied.has(migration.name));
+  const files = [...(await listMigrations()), ...(await listFunctions())];
+  return files.every(({ name }) => applied.has(name));
 }

@@ -1,10 +1,10 @@
 import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { messageOf } from '#scripts/stack/output.ts';
-import { listMigrations, migrate } from '#shared/db/migrate.ts';
-import { withClient } from '#shared/db/pool.ts';
+import { isMigrated, listFunctions, listMigrations, migrate } from '#shared/db/migrate.ts';
+import { connectDatabase, withClient } from '#shared/db/pool.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
 
 let database: TestDatabase;
@@ -89,4 +89,53 @@ test('a migration that fails is named with its cause, as the launcher reports it
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
+});
+
+describe('a function', () => {
+  let functions: string;
+  beforeAll(() => {
+    functions = mkdtempSync(join(tmpdir(), 'functions-'));
+  });
+  afterAll(() => rmSync(functions, { recursive: true, force: true }));
+
+  const define = (text: string) =>
+    writeFileSync(
+      join(functions, 'answer_1.sql'),
+      `CREATE FUNCTION answer_1() RETURNS int LANGUAGE sql RETURN ${text};`,
+    );
+
+  test('is created once after the migrations, and may not be edited afterwards', async () => {
+    const options = { directory, functions };
+    define('42');
+    expect(await migrate(database.url, options)).toContain('functions/answer_1.sql');
+    expect(await migrate(database.url, options)).toEqual([]);
+    await withClient(database.url, async (client) => {
+      const { rows } = await client.query('SELECT answer_1() AS answer');
+      expect(rows).toEqual([{ answer: 42 }]);
+    });
+    define('43');
+    await expect(migrate(database.url, options)).rejects.toThrow(
+      'Migration functions/answer_1.sql was edited after it ran',
+    );
+  });
+
+  test('has a file of its name', async () => {
+    for (const { name: file, sql } of await listFunctions()) {
+      const created = [...sql.matchAll(/^CREATE FUNCTION (\w+)\(/gm)].map(([, created]) => created);
+      expect([file, created]).toEqual([file, [file.replace(/^functions\/(.*)\.sql$/, '$1')]]);
+    }
+  });
+
+  test('that is missing shows that the database does not have the schema of this build', async () => {
+    const db = await connectDatabase(database.url);
+    try {
+      expect(await isMigrated(db)).toBe(true);
+      await withClient(database.url, (client) =>
+        client.query("DELETE FROM migrations WHERE name = 'functions/admit_run_1.sql'"),
+      );
+      expect(await isMigrated(db)).toBe(false);
+    } finally {
+      await db.end();
+    }
+  });
 });

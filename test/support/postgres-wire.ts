@@ -5,7 +5,7 @@ import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 export interface Break {
   /**
    * A text in the statement, or `commit`: the COMMIT of a transaction that has written to the audit log, or such a
-   * statement outside a transaction.
+   * statement outside a transaction. An admission writes to it, too.
    */
   at: string;
   /** `sent`: the statement does not arrive. `answered`: it is executed, and its response does not arrive. */
@@ -62,7 +62,7 @@ export async function startPostgresWire(databaseUrl: string): Promise<PostgresWi
         if (/^\s*(START TRANSACTION|BEGIN)/i.test(statement)) {
           [inTransaction, audits] = [true, false];
         }
-        audits ||= statement.includes('INSERT INTO audit_log');
+        audits ||= /INSERT INTO audit_log|admit_run_\d+\(/.test(statement);
         const commits = audits && (!inTransaction || /^\s*COMMIT/i.test(statement));
         if (/^\s*(COMMIT|ROLLBACK)/i.test(statement)) inTransaction = false;
         if (!inTransaction) audits = false;

@@ -8,21 +8,12 @@ import { LEASE_MS, type OutboxRow, outboxRow } from '#shared/db/runs/outbox.ts';
  *
  * What was sent never waits for what was not: a child has no children before it begins, and does not count afterwards.
  */
-const MOST_PENDING = 4;
+export const MOST_PENDING = 4;
 
 const pendingIn = (workspaceId: FragmentSqlToken) => sql.fragment`
   workspace_id = ${workspaceId} AND status = 'pending' AND parent_run_id IS NOT NULL`;
 
 const waiting = sql.fragment`o.kind = 'start' AND o.due_at = 'infinity'`;
-
-/**
- * Whether the start of the child in `run` waits. More than these can be sent: of each depth, and of the children that are
- * admitted at the same moment, which do not see each other.
- */
-export const startWaits = sql.fragment`EXISTS (
-  SELECT FROM runs WHERE ${pendingIn(sql.fragment`run.workspace_id`)}
-    AND (depth > run.depth OR depth = run.depth AND id < run.id)
-  OFFSET ${MOST_PENDING - 1}::int LIMIT 1)`;
 
 /** A CTE that removes the waiting start of `run`, which ends or is deleted: what a resume queues comes after it. */
 export const noStart = sql.fragment`

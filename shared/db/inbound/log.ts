@@ -1,8 +1,7 @@
 import { z } from 'zod';
 import type { EventOutcome, RefusalReason } from '#shared/contract/inbound-event.ts';
-import { type Db, type FragmentSqlToken, sql } from '#shared/db/pool.ts';
-import type { RunRequest } from '#shared/db/runs/run-request.ts';
-import type { ArrivedEvent } from '#shared/db/inbound/arrived-event.ts';
+import { type Db, sql } from '#shared/db/pool.ts';
+import type { ArrivedEvent } from './arrived-event.ts';
 
 /** An entry that is written later, with others. */
 export interface LoggedEvent extends ArrivedEvent {
@@ -16,41 +15,6 @@ export interface LoggedEvent extends ArrivedEvent {
   /** How many events it stands for. Grows when the entry is written again. */
   times: number;
 }
-
-/** The CTE that writes what an admission keeps of its inbound event, or of its replay, for the row of `run`. */
-export function logging({ inbound, replay }: RunRequest): {
-  suffix: string;
-  rows: FragmentSqlToken;
-} {
-  if (inbound !== undefined) return { suffix: '_logged', rows: loggedRun(inbound) };
-  if (replay !== undefined) {
-    return {
-      suffix: '_replayed',
-      rows: sql.fragment`, replayed AS (
-      INSERT INTO inbound_event_replays (run_id, event_id, job_id)
-      SELECT run.id, e.id, ${replay.jobId ?? null} FROM (SELECT id FROM run) AS run, inbound_events e
-      WHERE e.id = ${replay.eventId}
-      -- The event may be deleted concurrently.
-      FOR KEY SHARE OF e
-    )`,
-    };
-  }
-  return { suffix: '', rows: sql.fragment`` };
-}
-
-const loggedRun = ({
-  id,
-  source,
-  headers,
-  size,
-  body,
-  eventId,
-}: ArrivedEvent): FragmentSqlToken => sql.fragment`, logged AS (
-      INSERT INTO inbound_events (id, workflow_id, outcome, status, run_id, event_id, source, headers, size, body)
-      SELECT ${id}, workflow_id, 'run', 201, id, ${eventId}, ${source}, ${JSON.stringify(headers)}::json, ${size}::int,
-             ${body === null ? null : sql.binary(body)}
-      FROM run
-    )`;
 
 /** Writes entries, and the new numbers of those that were written before. Those of deleted workflows are left out. */
 export async function writeEvents(db: Db, events: readonly LoggedEvent[]): Promise<void> {

@@ -114,7 +114,7 @@ const roomRow = budgetRow.pick({
 
 /**
  * The room that runs of these workflows find in their budgets now. The rule is that of an admission, which locks what it
- * reads: see `placeHolds`. Nothing is locked or reserved here.
+ * reads: see `require_room_1.sql`. Nothing is locked or reserved here.
  */
 export async function readBudgetRooms(
   db: Db,

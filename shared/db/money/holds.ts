@@ -2,8 +2,8 @@ import { z } from 'zod';
 import { type Db, type FragmentSqlToken, sql, type Tx } from '#shared/db/pool.ts';
 
 /**
- * Holds of runs on block budgets, as parts of the statements that admit, charge and end runs. The counters are on the
- * budget's row, and only a locked row is trusted. Its lock is taken as late as possible, after the run's, and several
+ * Holds of runs on block budgets, as parts of the statements that charge and end runs; the database function `place_holds_1`
+ * places them. The counters are on the budget's row, and only a locked row is trusted. Its lock is taken as late as possible, after the run's, and several
  * in the order of their ids. The same statement writes each change of a counter to the ledger (`budget_holds`), so
  * spent and reserved of a window always equal the sums of its rows.
  *
@@ -27,9 +27,6 @@ export async function shareBudgets(tx: Tx, workspaceId: string): Promise<void> {
   await tx.query(sql.prepared('budgets_share', z.object({}))`
     SELECT FROM share_budgets(${workspaceId})`);
 }
-
-/** The current window of a budget `b`. A clock that is slightly behind does not return to the previous window. */
-const windowNow = sql.fragment`greatest(b.window_start, budget_window_start(b."window", now()))`;
 
 /** The steps in progress of run `r`, as `f`, except the step with this key. */
 export const inFlight = (exceptStepKey: string) => sql.fragment`
@@ -59,77 +56,6 @@ export const nearestLender = (parent: FragmentSqlToken, row: FragmentSqlToken) =
   JOIN budget_holds o ON o.run_id = a.id AND ${isLender(sql.fragment`o`)}
   WHERE o.budget_id = ${row}.budget_id AND o.window_start = ${row}.window_start
   ORDER BY a.depth DESC LIMIT 1)`;
-
-const noLender = sql.fragment`
-  lender AS (SELECT NULL::text AS budget_id, NULL::timestamptz AS window_start, 0::bigint AS free WHERE false)`;
-
-const countersOf = sql.fragment`
-  b.id, b.name, b.limit_micros, b.estimate_micros, ${windowNow} AS window_start,
-  CASE WHEN b.window_start < ${windowNow} THEN 0 ELSE b.spent_micros END AS spent,
-  CASE WHEN b.window_start < ${windowNow} THEN 0 ELSE b.reserved_micros END AS reserved,
-  l.budget_id IS NOT NULL AS contained, coalesce(l.free, 0) AS free
-  FROM subject s
-  JOIN budgets b ON b.workspace_id = s.workspace_id AND (b.workflow_id IS NULL OR b.workflow_id = s.workflow_id)
-  LEFT JOIN lender l ON l.budget_id = b.id AND l.window_start = ${windowNow}`;
-
-const fits = sql.fragment`
-  CASE WHEN s.exempt THEN true
-       WHEN b.estimate_micros IS NULL THEN b.spent < b.limit_micros
-       WHEN b.contained THEN b.free > 0 OR b.spent + b.reserved < b.limit_micros
-       ELSE b.spent + b.reserved < b.limit_micros AND b.spent + b.reserved + b.estimate_micros <= b.limit_micros END`;
-
-/**
- * Places the holds of a run that starts or resumes. Expects a CTE `subject` with at most one row: `run_id, n,
- * base_micros, workspace_id, workflow_id, exempt`. Returns `wanted` (the budgets, and whether the hold `fits` each) and
- * writes nothing unless all fit: then the caller has to refuse, see `refusedBudget`.
- *
- * With an estimate a hold fits when committed < limit and committed + estimate <= limit. Without one nothing is
- * reserved or locked: it fits when spent < limit. An exempt run is always admitted and still counted. The hold of a run
- * that `parent` started reserves nothing; it fits while its lender or the budget has something left.
- */
-export const placeHolds = (parent?: FragmentSqlToken) => sql.fragment`
-  ${parent === undefined ? noLender : lender(parent)}, glanced AS (
-    SELECT ${countersOf}
-  ), hopeless AS (
-    -- Already full without any lock: a flood of refused triggers must not queue for the row.
-    SELECT b.* FROM glanced b, subject s WHERE NOT (${fits})
-  ), reserving AS (
-    -- The snapshot chooses which rows to lock. The estimate then comes from the locked row: it may have been
-    -- cleared.
-    SELECT ${countersOf} JOIN glanced g ON g.id = b.id
-    WHERE g.estimate_micros IS NOT NULL AND NOT EXISTS (SELECT FROM hopeless)
-    ORDER BY b.id FOR UPDATE OF b
-  ), wanted AS (
-    SELECT b.*, CASE WHEN s.exempt OR b.contained THEN 0 ELSE b.estimate_micros END AS estimate, ${fits} AS fits
-    FROM (
-      SELECT * FROM reserving
-      UNION ALL SELECT * FROM glanced WHERE estimate_micros IS NULL
-      UNION ALL SELECT * FROM hopeless WHERE estimate_micros IS NOT NULL
-    ) b, subject s
-  ), reserved AS (
-    UPDATE budgets b SET window_start = w.window_start, spent_micros = w.spent, reserved_micros = w.reserved + w.estimate
-    FROM wanted w WHERE b.id = w.id AND w.estimate_micros IS NOT NULL AND (SELECT bool_and(fits) FROM wanted)
-  ), kept AS (
-    -- Unlocked budgets could be deleted before the commit. The foreign key takes the same lock anyway.
-    SELECT id FROM budgets WHERE id IN (SELECT id FROM wanted WHERE estimate_micros IS NULL)
-    ORDER BY id FOR KEY SHARE
-  ), placed AS (
-    INSERT INTO budget_holds (budget_id, run_id, n, window_start, base_micros, estimate_micros, held_micros, contained)
-    SELECT w.id, s.run_id, s.n, w.window_start, s.base_micros,
-           CASE WHEN w.estimate_micros IS NOT NULL THEN w.estimate END,
-           CASE WHEN w.estimate_micros IS NOT NULL THEN w.estimate ELSE 0 END,
-           w.contained AND w.estimate_micros IS NOT NULL
-    FROM wanted w, subject s
-    WHERE (w.estimate_micros IS NOT NULL OR w.id IN (SELECT id FROM kept)) AND (SELECT bool_and(fits) FROM wanted)
-  )`;
-
-/** Rows of a CTE `refused`: these end the statement when a budget has no room. */
-export const refusedBudget = sql.fragment`
-  SELECT * FROM (
-    SELECT refuse('budget', json_build_object('budget_id', id, 'name', name, 'limit_micros', limit_micros,
-                  'committed_micros', CASE WHEN estimate_micros IS NULL THEN spent ELSE spent + reserved END,
-                  'estimate_micros', estimate_micros))
-    FROM wanted WHERE NOT fits ORDER BY id LIMIT 1) AS budget`;
 
 /** Applies `moves` (budget_id, window_start, spent, reserved: the amounts to add) to the counters. */
 const applyMoves = (moves: FragmentSqlToken) => sql.fragment`

@@ -9,32 +9,16 @@ import { MAX_RUN_DEPTH } from '#shared/limits.ts';
 import { newId } from '#shared/crypto/ids.ts';
 import { planNames, plans } from '#shared/plans.ts';
 import { recordGovernanceEvent } from '#shared/db/audit/governance.ts';
-import { placeHolds, refusedBudget, shareBudgets } from '#shared/db/money/holds.ts';
 import { asBudgetError, blockedVerdict, BudgetExceeded } from '#shared/db/money/blocked.ts';
 import { LEASE_MS, type OutboxRow } from './outbox.ts';
-import { startWaits } from '#shared/db/children/starts.ts';
+import { MOST_PENDING } from '#shared/db/children/starts.ts';
 import { withCertainty } from '#shared/db/commit-outcome.ts';
-import {
-  jsonOrNull,
-  type Pool,
-  type QuerySqlToken,
-  refusalOf,
-  sql,
-  type FragmentSqlToken,
-} from '#shared/db/pool.ts';
+import { type Pool, refusalOf, sql } from '#shared/db/pool.ts';
 import { requireSchedule } from '#shared/db/workflows/schedules.ts';
 import { summaryColumns, summaryRow, toSummary } from './summary.ts';
 import { requireRunningJob } from '#shared/db/jobs/jobs.ts';
-import {
-  claimOf,
-  countedRun,
-  findReplay,
-  requireParent,
-  uncountedRun,
-} from './admission-claims.ts';
-import { copying } from '#shared/db/forks/copies.ts';
-import { startersOf } from '#shared/db/gates/gate-records.ts';
-import { logging } from '#shared/db/inbound/log.ts';
+import { findReplay, fingerprintOf, keyOf, requireParent } from './admission-claims.ts';
+import { copied } from '#shared/db/forks/copies.ts';
 import {
   type CompareChosen,
   type FindRunnable,
@@ -71,14 +55,13 @@ export type Admission =
   | { outcome: 'replayed'; runId: string };
 
 /**
- * The only way to create a run, for all triggers. One statement, in this order: replay of the idempotency key, the
- * event or the step, monthly quota, budgets, validity of the graph and of the input; then the run, pinned to the workflow's current version (or the wanted one), its
- * holds, its audit entry and the outbox entry to start it. A refusal writes nothing except, for a budget, its
- * governance event. Graph and input were checked before. The statement succeeds only while that version and the custom tools
- * that it calls are still current, also after a wait for locks; otherwise the workflow is read again.
+ * The only way to create a run, for all triggers. One call of the database function `admit_run_1`, whose text has the order
+ * of the checks and of the rows. A refusal writes nothing except, for a budget, its governance event. Graph and input were
+ * checked before. The call succeeds only while that version and the custom tools that it calls are still current, also
+ * after a wait for locks; otherwise the workflow is read again.
  *
- * What was chosen instead of the current version is compared with it before, if there is something to compare; the
- * statement then succeeds only while that version is current.
+ * What was chosen instead of the current version is compared with it before, if there is something to compare; the call then
+ * succeeds only while that version is current.
  *
  * Throws AppError: `not_found`, `idempotency_mismatch`, `forbidden`, `quota_exceeded`, `budget_exceeded`, `graph_invalid`,
  * `input_invalid`, and `conflict` when the schedule forbids a second active run. A second run for the same schedule and time breaks the
@@ -109,7 +92,7 @@ export async function admitRun(
         throw compared.refusal;
       }
       const judged = { ...runnable, inputRefusal, comparedWith: compared?.current };
-      const admitted = await insertRun(db, request, judged, fresh);
+      const admitted = await insertRun(db, request, judged);
       if (admitted !== undefined) return admitted;
     }
     const earlier = await findReplay(db, request);
@@ -135,16 +118,6 @@ async function findAdmitted(db: Pool, runId: string) {
     WHERE r.id = ${runId}
   `);
 }
-
-const afterBudgets = (
-  db: Pool,
-  workspaceId: string,
-  statement: QuerySqlToken<typeof admittedRow>,
-): Promise<z.infer<typeof admittedRow> | null> =>
-  db.transaction(async (tx) => {
-    await shareBudgets(tx, workspaceId);
-    return tx.maybeOne(statement);
-  });
 
 const runsPerMonth = JSON.stringify(
   Object.fromEntries(planNames.map((name) => [name, plans[name].runsPerMonth])),
@@ -203,131 +176,63 @@ function asRefusal(error: unknown, request: RunRequest, runnable: Judged): unkno
   }
 }
 
-/** A row of `subject` for the budgets, for a run that may cost something. */
-const budgetSubject = ({ rehearsal }: RunRequest, runId: string) => sql.fragment`
-    subject AS (
-      SELECT ${runId} AS run_id, 0 AS n, 0::bigint AS base_micros, workspace_id, id AS workflow_id, false AS exempt
-      FROM claimed WHERE EXISTS (SELECT FROM quota) AND ${rehearsal?.allow.includes('agent') ?? true}
-    )`;
+const json = (value: unknown): string | null =>
+  value === undefined || value === null ? null : JSON.stringify(value);
 
-/** Every reason to refuse, in the order of the checks: the first one ends the statement. */
-const refusedRun = (
-  claimRefused: FragmentSqlToken,
-  { graph, toolRevision, inputRefusal }: Judged,
-) => sql.fragment`
-    refused AS MATERIALIZED (
-      ${claimRefused}
-      SELECT refuse('quota', json_build_object('limit', run_limit, 'plan', plan, 'used', greatest(run_limit, seen)))
-      FROM claimed, spread WHERE NOT EXISTS (SELECT FROM quota)
-      UNION ALL ${refusedBudget}
-      -- After the last wait, that of 'kept': what was read before may have changed.
-      UNION ALL SELECT refuse('changed', '{}') FROM claimed c
-      WHERE (SELECT count(*) FROM kept) >= 0 AND NOT EXISTS (
-        SELECT FROM workflow_now(c.id) n
-        WHERE n.version = c.version AND n.run_cap_micros IS NOT DISTINCT FROM c.run_cap_micros AND n.overrun = c.overrun
-          AND n.plan = c.plan
-          AND (${toolRevision ?? null}::int IS NULL OR n.tool_revision = ${toolRevision ?? null}::int))
-      UNION ALL SELECT refuse('graph', '{}') FROM claimed WHERE ${graph === undefined}
-      UNION ALL SELECT refuse('input', '{}') FROM claimed WHERE ${inputRefusal !== undefined}
-    )`;
+const entries = (record: object | undefined) =>
+  record === undefined || Object.keys(record).length === 0 ? undefined : record;
 
-/** Everyone who counts as a starter of the run: see `startersOf`. */
-const startersOfRequest = ({ actor, schedule, parent, fork }: RunRequest): FragmentSqlToken =>
-  sql.fragment`ARRAY(
-    SELECT DISTINCT started.by FROM (
-      SELECT ${actor.id}::text AS by
-      UNION ALL SELECT unnest(created_by || editors) FROM schedules WHERE id = ${schedule?.id ?? null}
-      UNION ALL SELECT unnest(${startersOf}) FROM runs r
-      WHERE r.id IN (${parent?.runId ?? null}, ${fork?.sourceId ?? null})
-    ) AS started WHERE started.by IS NOT NULL ORDER BY 1)`;
-
-/** The rows of an admitted run: the run, its count in the usage, its audit entry and the outbox entry to start it. */
-function admittedRows(request: RunRequest, { graph }: Judged, runId: string): FragmentSqlToken {
-  const { actor, trigger, input, fork } = request;
-  const laid = fork === undefined || Object.keys(fork.laid).length === 0 ? null : fork.laid;
-  const details = { run_id: runId, trigger, ...request.audit?.details };
-  return sql.fragment`
-    run AS (
-      INSERT INTO runs (id, workspace_id, workflow_id, workflow_version, trigger, input, cost_cap_micros, overrun, created_by,
-                        created_by_name, schedule_id, due_at, parent_run_id, parent_step_key, parent_attempt, depth,
-                        starter_id, starters, forked_from, forked_from_step, laid, graph, rehearsal, experiment_id,
-                        inbound_event_id)
-      SELECT ${runId}, workspace_id, id, run_version, ${trigger}, ${JSON.stringify(input)}::json, run_cap_micros, overrun,
-             ${actor.id}, ${actor.name}, ${request.schedule?.id ?? null},
-             ${request.schedule?.dueAt ?? null}::timestamptz, ${request.parent?.runId ?? null},
-             ${request.parent?.stepKey ?? null}, ${request.parent?.attempt ?? 0}::int,
-             1 + coalesce((SELECT depth FROM runs WHERE id = ${request.parent?.runId ?? null}), 0),
-             coalesce(${actor.id}, (SELECT created_by FROM schedules WHERE id = ${request.schedule?.id ?? null}),
-                      (SELECT starter_id FROM runs WHERE id = ${request.parent?.runId ?? null})),
-             ${startersOfRequest(request)},
-             (SELECT id FROM runs WHERE id = ${fork?.sourceId ?? null} FOR KEY SHARE), ${fork?.fromStep ?? null}, ${jsonOrNull(laid)},
-             ${jsonOrNull(request.drawn === undefined ? null : (graph ?? null))}, ${jsonOrNull(storedRehearsal(request.rehearsal))}, ${request.experimentId ?? null},
-             ${request.inbound?.id ?? request.replay?.eventId ?? null}
-      FROM claimed
-      RETURNING *
-    ), used AS (
-      INSERT INTO usage_deltas (workspace_id, day, runs)
-      SELECT workspace_id, created_at::date, 1 FROM run WHERE rehearsal IS NULL
-    ), audit AS (
-      INSERT INTO audit_log (id, workspace_id, action, actor_id, actor_name, target_type, target_id, details)
-      SELECT ${newId('audit')}, workspace_id, ${request.audit?.action ?? 'run'}, ${actor.id}, ${actor.name},
-             'workflow', workflow_id, ${JSON.stringify(details)}::jsonb
-      -- The experiment has an entry of its own.
-      FROM run WHERE experiment_id IS NULL
-    ), promise AS (
-      INSERT INTO outbox (run_id, kind, due_at, leased_until)
-      SELECT id, 'start', CASE WHEN waits THEN 'infinity' ELSE now() END,
-             CASE WHEN NOT waits THEN now() + ${LEASE_MS}::int * interval '1 ms' END
-      FROM (SELECT run.id, ${request.parent === undefined ? sql.fragment`false` : startWaits} AS waits FROM run) AS new
-      RETURNING id, leased_until
-    )`;
-}
-
-/** The single statement of an admission; returns no row when something it relies on has changed. */
+/** The only statement of an admission. Its row is missing when the function has returned nothing. */
 function admission(request: RunRequest, runnable: Judged, runId: string) {
-  const { actor } = request;
-  const { version, toolRevision, comparedWith = null } = runnable;
-  const leastMicros = leastCost(request, runnable);
-  const { name, claim, refused } = claimOf(request, runId, leastMicros);
-  const copies = copying(request.fork?.copies, request.rehearsal?.digests ?? request.fork?.digests);
-  const log = logging(request);
-  const counted = request.rehearsal === undefined ? '' : '_rehearsal';
-  return sql.prepared(name + copies.suffix + counted + log.suffix, admittedRow)`
-    WITH workflow AS (
-      SELECT w.id, w.workspace_id, w.version, ${version}::int AS run_version, w.run_cap_micros, w.overrun, s.plan,
-             (${runsPerMonth}::json ->> s.plan)::bigint AS run_limit
-      FROM share_budgets(${actor.workspaceId}) AS budgets(revision)
-      CROSS JOIN workflows w JOIN workspaces s ON s.id = w.workspace_id
-      WHERE w.id = ${request.workflowId} AND w.workspace_id = ${actor.workspaceId}
-        AND (w.version = ${version} OR ${request.version !== undefined})
-        AND (${comparedWith}::int IS NULL OR w.version = ${comparedWith}::int)
-        AND (${toolRevision ?? null}::int IS NULL OR s.tool_revision = ${toolRevision ?? null}::int)
-        -- They differ when a budget was created after this statement began.
-        AND s.budget_revision = budgets.revision
-      -- Waits for a deletion in progress.
-      FOR KEY SHARE OF w
-    ), ${claim}, claimed AS (
-      SELECT * FROM workflow WHERE EXISTS (SELECT FROM claim)
-    ), ${request.rehearsal === undefined ? countedRun : uncountedRun}, ${budgetSubject(request, runId)}, ${placeHolds(request.parent && sql.fragment`${request.parent.runId}`)}, ${refusedRun(refused, runnable)}, ${admittedRows(request, runnable, runId)}${copies.rows}${log.rows}
-    SELECT ${summaryColumns}, (SELECT id FROM promise WHERE leased_until IS NOT NULL) AS outbox_id
-    FROM run r JOIN workflows w ON w.id = r.workflow_id
-    WHERE (SELECT count(*) FROM refused) + ${copies.lost} = 0
+  const { actor, parent, schedule, replay, signature, event, fork, rehearsal, inbound } = request;
+  const { version, comparedWith = null, toolRevision = null } = runnable;
+  const key = keyOf(request);
+  const refusal =
+    runnable.graph === undefined ? 'graph' : runnable.inputRefusal === undefined ? null : 'input';
+  const details = { run_id: runId, trigger: request.trigger, ...request.audit?.details };
+  return sql.prepared('admission_admit_run', admittedRow)`
+    SELECT ${summaryColumns}, a.outbox_id
+    FROM admit_run_1(
+      run => ${runId}, workspace => ${actor.workspaceId}, workflow => ${request.workflowId},
+      trigger => ${request.trigger}, input => ${JSON.stringify(request.input)},
+      actor => ${actor.id}, actor_name => ${actor.name},
+      version => ${version}, chosen => ${request.version !== undefined},
+      compared_with => ${comparedWith}, tools => ${toolRevision}, refusal => ${refusal},
+      budgeted => ${rehearsal?.allow.includes('agent') ?? true}, least_micros => ${leastCost(request, runnable)},
+      parent => ${parent?.runId ?? null}, parent_step => ${parent?.stepKey ?? null},
+      parent_execution => ${parent?.execution ?? null}, parent_attempt => ${parent?.attempt ?? null},
+      experiment => ${request.experimentId ?? null},
+      schedule => ${schedule?.id ?? null}, due => ${schedule?.dueAt ?? null},
+      job => ${replay?.jobId ?? null}, replayed_event => ${replay?.eventId ?? null},
+      signature => ${signature === undefined ? null : sql.binary(signature.hash)},
+      signed_at => ${signature?.signedAt ?? null},
+      event => ${event?.id ?? null}, event_window_seconds => ${event?.windowSeconds ?? null},
+      key => ${key ?? null}, fingerprint => ${key === undefined ? null : fingerprintOf(request)},
+      source => ${fork?.sourceId ?? null}, source_step => ${fork?.fromStep ?? null},
+      laid => ${json(entries(fork?.laid))}, graph => ${request.drawn === undefined ? null : json(runnable.graph)},
+      rehearsal => ${json(storedRehearsal(rehearsal))},
+      copies => ${json(fork?.copies && copied(fork.copies))}, digests => ${json(rehearsal?.digests ?? fork?.digests)},
+      audit => ${newId('audit')}, audit_action => ${request.audit?.action ?? 'run'}, audit_details => ${json(details)},
+      inbound => ${inbound?.id ?? null}, inbound_event => ${inbound?.eventId ?? null},
+      inbound_source => ${inbound?.source ?? null}, inbound_headers => ${json(inbound?.headers)},
+      inbound_size => ${inbound?.size ?? null}, inbound_body => ${inbound?.body == null ? null : sql.binary(inbound.body)},
+      run_limits => ${runsPerMonth}, max_depth => ${MAX_RUN_DEPTH}, most_pending => ${MOST_PENDING}, lease_ms => ${LEASE_MS}
+    ) AS a
+    CROSS JOIN LATERAL (SELECT (a.admitted).*) AS r
+    CROSS JOIN LATERAL (SELECT a.workflow_name AS name) AS w
+    WHERE r.id IS NOT NULL
   `;
 }
 
 /**
  * Undefined, with nothing written, when the version is no longer current, the workflow was deleted, its custom tools
- * may have changed, the workflow or its workspace changed or a budget was created during the statement, the idempotency
- * key, event or signature is taken, or another run of the schedule was admitted.
- *
- * A statement that waits for a new budget has an outdated snapshot afterwards, so a series of new budgets could delay
- * the run forever. With `afterBudgetLock`, the wait comes before the statement.
+ * may have changed, the workflow or its workspace changed during a wait, the claim of the request is taken, or what claims
+ * the run has ended.
  */
 async function insertRun(
   db: Pool,
   request: RunRequest,
   runnable: Judged,
-  afterBudgetLock: boolean,
 ): Promise<Admission | undefined> {
   const { workspaceId } = request.actor;
   const runId = newId('run');
@@ -335,7 +240,7 @@ async function insertRun(
   let row;
   try {
     row = await withCertainty(
-      () => (afterBudgetLock ? afterBudgets(db, workspaceId, statement) : db.maybeOne(statement)),
+      () => db.maybeOne(statement),
       () => findAdmitted(db, runId),
     );
   } catch (error) {

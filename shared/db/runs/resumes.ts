@@ -5,7 +5,6 @@ import { toDollars } from '#shared/money.ts';
 import { recordAudit } from '#shared/db/audit/audit.ts';
 import { enqueue, type OutboxRow } from './outbox.ts';
 import { recordGovernanceEvent } from '#shared/db/audit/governance.ts';
-import { placeHolds, refusedBudget } from '#shared/db/money/holds.ts';
 import { asBudgetError, blockedVerdict, BudgetExceeded } from '#shared/db/money/blocked.ts';
 import { type Pool, sql, type Tx } from '#shared/db/pool.ts';
 
@@ -104,15 +103,18 @@ const placeOf = (actor: Actor, run: z.infer<typeof placeRow>) => ({
   actorId: actor.id,
 });
 
-/** Returns the number of this resume of the run. */
-/** Makes a locked, failed run `running` again, and places its holds. Throws AppError `budget_exceeded`. */
+const resumedRow = z.object({ n: z.number() });
+
+/**
+ * Makes a locked, failed run `running` again, and places its holds. Returns the number of this resume of the run. Throws
+ * AppError `budget_exceeded`.
+ */
 export async function markRunning(
   tx: Tx,
   runId: string,
   override: Override | undefined,
 ): Promise<number> {
-  const row = z.object({ n: z.number(), refused: z.number() });
-  const statement = sql.prepared('resume_run', row)`
+  const statement = sql.prepared('resume_run', resumedRow)`
     WITH run AS (
       UPDATE runs SET status = 'running', error = NULL, failure = NULL, finished_at = NULL, evals = NULL,
         failures_granted = failures_reported, resumed_count = resumed_count + 1, phase_since = clock_timestamp(),
@@ -124,12 +126,9 @@ export async function markRunning(
       RETURNING id, workspace_id, workflow_id, resumed_count, cost_micros, budget_exempt, created_at, parent_run_id
     ), used AS (
       INSERT INTO usage_deltas (workspace_id, day, failed) SELECT workspace_id, created_at::date, -1 FROM run
-    ), subject AS (
-      SELECT id AS run_id, resumed_count AS n, cost_micros AS base_micros, workspace_id, workflow_id,
-             budget_exempt AS exempt
-      FROM run
-    ), ${placeHolds(sql.fragment`(SELECT parent_run_id FROM run)`)}, refused AS MATERIALIZED (${refusedBudget})
-    SELECT (SELECT n FROM subject) AS n, (SELECT count(*) FROM refused) AS refused
+    )
+    SELECT resumed_count AS n
+    FROM run, place_holds_1(id, resumed_count, cost_micros, workspace_id, workflow_id, parent_run_id, budget_exempt)
   `;
   try {
     return (await tx.one(statement)).n;
