@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import { AppError, conflict } from '#shared/errors.ts';
 import { canonicalJson } from '#shared/graph/diff.ts';
-import { type Db, sql } from '#shared/db/pool.ts';
+import { type Db, type QuerySqlToken, sql } from '#shared/db/pool.ts';
 import type { SignatureMark } from '#shared/db/workflows/webhooks.ts';
 import { readChild } from '#shared/db/children/steps.ts';
 import { acceptsWorkOf } from './row.ts';
@@ -39,17 +39,20 @@ const claimRow = z.object({ run_id: z.string(), fingerprint: z.string() });
 
 /** The existing run of the request's signature, event or idempotency key. */
 export async function findReplay(db: Db, request: RunRequest): Promise<string | undefined> {
-  if (request.signature !== undefined) {
-    const signed = await findSignedRun(db, request, request.signature);
+  const { signature, experimentId, replay, parent, event } = request;
+  if (signature !== undefined) {
+    const signed = await runOf(db, signing(request, signature));
     if (signed !== undefined) return signed;
   }
-  if (request.experimentId !== undefined) return findRehearsal(db, request);
-  if (request.replay?.jobId !== undefined) {
-    const replayed = await findReplayed(db, request.replay);
+  if (experimentId !== undefined) return runOf(db, rehearsing(experimentId, request.fork));
+  if (replay?.jobId !== undefined) {
+    const replayed = await runOf(db, replaying(replay));
     if (replayed !== undefined) return replayed;
   }
-  if (request.parent !== undefined) return (await readChild(db, placeOf(request.parent)))?.id;
-  if (request.event !== undefined) return findEventRun(db, request, request.event);
+  if (parent !== undefined) {
+    return (await readChild(db, { run_id: parent.runId, step_key: parent.stepKey }))?.id;
+  }
+  if (event !== undefined) return runOf(db, receiving(request, event));
   const key = keyOf(request);
   if (key === undefined) return undefined;
   const earlier = await db.maybeOne(sql.prepared('admission_read_key', claimRow)`
@@ -67,68 +70,33 @@ export async function findReplay(db: Db, request: RunRequest): Promise<string | 
   return earlier.run_id;
 }
 
-async function findRehearsal(
-  db: Db,
-  { experimentId, fork }: RunRequest,
-): Promise<string | undefined> {
-  const earlier = await db.maybeOne(sql.prepared(
-    'admission_read_rehearsal',
-    z.object({ id: z.string() }),
-  )`
-    SELECT id FROM runs WHERE experiment_id = ${experimentId ?? null} AND forked_from = ${fork?.sourceId ?? null}
-  `);
-  return earlier?.id;
-}
+const runRow = z.object({ run_id: z.string() });
 
-async function findReplayed(
-  db: Db,
-  { eventId, jobId }: NonNullable<RunRequest['replay']>,
-): Promise<string | undefined> {
-  const earlier = await db.maybeOne(sql.prepared(
-    'admission_read_replay',
-    z.object({ run_id: z.string() }),
-  )`
-    SELECT run_id FROM inbound_event_replays WHERE event_id = ${eventId} AND job_id = ${jobId ?? null}
-  `);
-  return earlier?.run_id;
-}
+const runOf = async (db: Db, claim: QuerySqlToken<typeof runRow>): Promise<string | undefined> =>
+  (await db.maybeOne(claim))?.run_id;
 
-async function findSignedRun(
-  db: Db,
-  { actor, workflowId }: RunRequest,
-  { hash }: SignatureMark,
-): Promise<string | undefined> {
-  const earlier = await db.maybeOne(sql.prepared(
-    'admission_read_signature',
-    z.object({ run_id: z.string() }),
-  )`
+const rehearsing = (experimentId: string, fork: RunRequest['fork']) =>
+  sql.prepared('admission_read_rehearsal', runRow)`
+    SELECT id AS run_id FROM runs WHERE experiment_id = ${experimentId} AND forked_from = ${fork?.sourceId ?? null}`;
+
+const replaying = ({ eventId, jobId }: NonNullable<RunRequest['replay']>) =>
+  sql.prepared('admission_read_replay', runRow)`
+    SELECT run_id FROM inbound_event_replays WHERE event_id = ${eventId} AND job_id = ${jobId ?? null}`;
+
+const signing = ({ actor, workflowId }: RunRequest, { hash }: SignatureMark) =>
+  sql.prepared('admission_read_signature', runRow)`
     SELECT s.run_id FROM webhook_signatures s JOIN workflows w ON w.id = s.workflow_id
     WHERE s.workflow_id = ${workflowId} AND s.signature = ${sql.binary(hash)}
-      AND w.workspace_id = ${actor.workspaceId}
-  `);
-  return earlier?.run_id;
-}
+      AND w.workspace_id = ${actor.workspaceId}`;
 
-async function findEventRun(
-  db: Db,
+const receiving = (
   { actor, workflowId }: RunRequest,
-  event: { id: string; windowSeconds: number },
-): Promise<string | undefined> {
-  const earlier = await db.maybeOne(sql.prepared(
-    'admission_read_event',
-    z.object({ run_id: z.string() }),
-  )`
+  { id, windowSeconds }: NonNullable<RunRequest['event']>,
+) =>
+  sql.prepared('admission_read_event', runRow)`
     SELECT e.run_id FROM webhook_events e JOIN workflows w ON w.id = e.workflow_id
-    WHERE e.workflow_id = ${workflowId} AND e.event_id = ${event.id} AND w.workspace_id = ${actor.workspaceId}
-      AND e.received_at >= now() - ${event.windowSeconds}::int * interval '1 second'
-  `);
-  return earlier?.run_id;
-}
-
-const placeOf = ({ runId, stepKey }: NonNullable<RunRequest['parent']>) => ({
-  run_id: runId,
-  step_key: stepKey,
-});
+    WHERE e.workflow_id = ${workflowId} AND e.event_id = ${id} AND w.workspace_id = ${actor.workspaceId}
+      AND e.received_at >= now() - ${windowSeconds}::int * interval '1 second'`;
 
 /** Throws AppError `conflict` unless the run that starts another one accepts the work of its execution. */
 export async function requireParent(
