@@ -3,7 +3,14 @@ import { z } from 'zod';
 import { classify } from '#api/http/error-handler.ts';
 import type { Actor } from '#shared/actor.ts';
 import { admitRun } from '#shared/db/runs/admission.ts';
-import { connectDatabase, type Pool, sql } from '#shared/db/pool.ts';
+import { createBudget } from '#shared/db/money/budgets.ts';
+import {
+  connectDatabase,
+  type FragmentSqlToken,
+  type Pool,
+  sql,
+  withClient,
+} from '#shared/db/pool.ts';
 import {
   createWorkflow,
   deleteWorkflow,
@@ -33,12 +40,8 @@ afterAll(async () => {
 
 const graph = { nodes: [{ id: 'a', kind: 'merge' }], edges: [] };
 const make = async () => createWorkflow(db, actor, { name: 'x', description: '', graph });
-const admit = async (workflowId: string) =>
-  admitRun(
-    db,
-    { actor, workflowId, trigger: 'manual', input: {} } satisfies RunRequest,
-    findRunnable,
-  );
+const admit = async (workflowId: string, rest: Partial<RunRequest> = {}) =>
+  admitRun(db, { actor, workflowId, trigger: 'manual', input: {}, ...rest }, findRunnable);
 const count = async (table: 'runs' | 'outbox' | 'workflow_versions') =>
   db.oneFirst(
     sql.type(z.object({ n: z.number() }))`SELECT count(*) AS n FROM ${sql.identifier([table])}`,
@@ -206,6 +209,52 @@ describe('admission', () => {
       `);
       expect(admission.run.graph.nodes[0]?.id).toBe(stored.nodes[0].id);
     }
+  });
+
+  /** Calls `act` while another transaction holds rows. */
+  const whileHeld = <T>(rows: string, act: () => Promise<T>): Promise<T> =>
+    withClient(database.url, async (client) => {
+      await client.query(`BEGIN; SELECT FROM ${rows} FOR UPDATE`);
+      return act();
+    });
+  const change = (statement: FragmentSqlToken) => db.query(sql.type(z.object({}))`${statement}`);
+
+  test('finds the run of a duplicate event without a lock', async () => {
+    const workflowId = await make();
+    const event = { id: 'e', windowSeconds: 60 };
+    const first = await admit(workflowId, { event });
+    if (first.outcome !== 'admitted') throw new Error('not admitted');
+    const again = await whileHeld(`workflows WHERE id = '${workflowId}'`, () =>
+      admit(workflowId, { event }),
+    );
+    expect(again).toEqual({ outcome: 'replayed', runId: first.run.runId });
+  });
+
+  test('is refused beyond the quota without waiting for others who count', async () => {
+    const workflowId = await make();
+    await change(sql.fragment`UPDATE workspaces SET plan = 'free'`);
+    await admit(workflowId);
+    await change(sql.fragment`UPDATE run_counters SET runs = 1000000 WHERE shard = 0`);
+    await expect(whileHeld('run_counters', () => admit(workflowId))).rejects.toMatchObject({
+      code: 'quota_exceeded',
+    });
+    await change(sql.fragment`DELETE FROM run_counters`);
+  });
+
+  test('is refused by a budget without room without waiting for others who reserve', async () => {
+    const workflowId = await make();
+    const id = await createBudget(db, actor, {
+      name: 'B',
+      scope: 'workflow',
+      workflow_id: workflowId,
+      window: 'month',
+      limit_usd: 1,
+      reservation_estimate_usd: 0.1,
+    });
+    await change(sql.fragment`UPDATE budgets SET spent_micros = limit_micros WHERE id = ${id}`);
+    await expect(whileHeld('budgets', () => admit(workflowId))).rejects.toMatchObject({
+      code: 'budget_exceeded',
+    });
   });
 
   test('is refused, or its run is deleted, beside a concurrent deletion of the workflow', async () => {
