@@ -160,11 +160,11 @@ export async function makeEverything({ call, engine }: Stage): Promise<Everythin
   await made('POST', '/api/data/ingest', { feed_id: feedId, records: [record(turned)] });
   const { entities } = await made('GET', '/api/data/entities');
   await made('POST', '/api/data/keys', { name: script, mode: 'live', scopes: ['usage:read'] });
-  const { id: endpointId } = await made('POST', '/api/data/endpoints', {
+  const { id: endpointId } = await made('POST', '/api/webhooks', {
     url: 'http://127.0.0.1:9/?%3Cscript%3E',
     events: ['entity.created'],
   });
-  await made('POST', `/api/data/endpoints/${endpointId}/ping`);
+  await made('POST', `/api/webhooks/${endpointId}/ping`);
   return {
     workflowId,
     runId,

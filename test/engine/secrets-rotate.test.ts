@@ -76,8 +76,8 @@ test('everything is sealed with another key while runs send secrets', async () =
     endpoint_url: home.url,
     headers: { 'X-One': 'one of a tool', 'X-Two': '{secrets.KEY_1}' },
   });
-  const endpoint = await made('POST', '/api/data/endpoints', { url: home.url, events: ['ping'] });
-  await made('POST', `/api/data/endpoints/${endpoint.id}/rotate-secret`);
+  const endpoint = await made('POST', '/api/webhooks', { url: home.url, events: ['ping'] });
+  await made('POST', `/api/webhooks/${endpoint.id}/rotate-secret`);
   const invited = await made('POST', '/api/members/invite', {
     name: 'x',
     email: 'x@example.com',

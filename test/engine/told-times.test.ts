@@ -143,12 +143,12 @@ const undelivered = () =>
 
 test('times have the response format in all deliveries', async () => {
   await startWorker();
-  const endpoint = await ok('POST', '/api/data/endpoints', {
+  const endpoint = await ok('POST', '/api/webhooks', {
     url: receiver.url,
     events: outboundEventTypes,
   });
   await everythingHappens();
-  await ok('POST', `/api/data/endpoints/${endpoint.id}/ping`);
+  await ok('POST', `/api/webhooks/${endpoint.id}/ping`);
   const wanted = [...outboundEventTypes].sort();
   const unseen = () =>
     wanted.filter((type) => !receiver.seen.some((sent) => typeOf(sent) === type));
@@ -166,5 +166,5 @@ test('times have the response format in all deliveries', async () => {
     const seconds = Number(/^t=(\d{10}),v1=/.exec(signature)?.[1]);
     expect(Math.abs(seconds - Date.parse(body.created_at) / 1000)).toBeLessThan(60);
   }
-  expect(oddTimes(await ok('GET', `/api/data/endpoints/${endpoint.id}/deliveries`))).toEqual([]);
+  expect(oddTimes(await ok('GET', `/api/webhooks/${endpoint.id}/deliveries`))).toEqual([]);
 }, 60_000);

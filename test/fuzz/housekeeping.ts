@@ -12,7 +12,7 @@ export interface House {
 const kept: readonly (readonly [Kind, string, number])[] = [
   ['bud', '/api/budgets', 2],
   ['sch', '/api/schedules', 4],
-  ['end', '/api/data/endpoints', 6],
+  ['end', '/api/webhooks', 6],
   ['wf', '/api/workflows', 60],
   ['tpl', '/api/templates', 20],
   ['tool', '/api/tools', 20],

@@ -39,7 +39,6 @@ const kindsOfPaths: readonly (readonly [string, Kind])[] = [
   ['/api/data/feeds', 'feed'],
   ['/api/data/sources', 'src'],
   ['/api/data/entities', 'ent'],
-  ['/api/data/endpoints', 'end'],
   ['/api/webhooks', 'end'],
   ['/v1/feeds', 'feed'],
   ['/v1/entities', 'ent'],

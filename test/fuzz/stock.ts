@@ -18,7 +18,7 @@ const workflow = ({ ask, serial, outside }: Maker) =>
 const feed = ({ ask, serial }: Maker) => ask('POST /api/data/feeds', { body: { name: serial } });
 const endpoint = ({ ask, outside }: Maker) => {
   const body = { url: `${outside}/endpoints/good`, events: ['ping'] };
-  return ask('POST /api/data/endpoints', { body });
+  return ask('POST /api/webhooks', { body });
 };
 /** Creates an entity and an event of it. */
 const records = async (maker: Maker) => {
@@ -105,8 +105,7 @@ export const stock: Stock = [
   ['end', endpoint],
   [
     'dlv',
-    async (maker) =>
-      maker.ask('POST /api/data/endpoints/{id}/ping', { id: (await endpoint(maker)).id }),
+    async (maker) => maker.ask('POST /api/webhooks/{id}/ping', { id: (await endpoint(maker)).id }),
   ],
 ];
 

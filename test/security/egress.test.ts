@@ -107,7 +107,7 @@ const doors: Record<string, (url: string) => Promise<string>> = {
     return String(body.detail);
   },
   'a webhook endpoint': async (url) => {
-    const { status, body } = await api.call('POST', '/api/data/endpoints', {
+    const { status, body } = await api.call('POST', '/api/webhooks', {
       url,
       events: ['ping'],
     });

@@ -177,7 +177,6 @@ const makers: Record<string, Maker> = {
     status: 202,
   },
   'POST /api/webhooks': endpointRoom('/api/webhooks', ['run.failed']),
-  'POST /api/data/endpoints': endpointRoom('/api/data/endpoints', ['ping']),
 };
 
 /** Routes that respond with 201 or 202 and have another limit. */
@@ -195,7 +194,6 @@ const boundedOtherwise: Record<string, string> = {
   'POST /api/hooks/{workflow_id}/{secret}': 'the monthly quota',
   'POST /api/auth/signup': 'a bound of its own, over all and per network',
   'POST /api/webhooks/{id}/ping': 'the deliveries that may be pending at an endpoint',
-  'POST /api/data/endpoints/{id}/ping': 'the deliveries that may be pending at an endpoint',
 };
 
 const run = (statement: ReturnType<typeof sql.fragment>) =>

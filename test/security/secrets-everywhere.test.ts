@@ -180,12 +180,12 @@ async function useEverySecret(): Promise<void> {
   await ask('PUT', `/api/tools/${http.id}`, unfit, [400]);
   await ask('PUT', `/api/tools/${http.id}`, { headers: { '': secrets['tool header'] } }, [400]);
 
-  const endpoint = await make('/api/data/endpoints', { url: `${echo.url}/hook`, events: ['ping'] });
+  const endpoint = await make('/api/webhooks', { url: `${echo.url}/hook`, events: ['ping'] });
   secrets['endpoint secret'] = endpoint.secret;
-  await make(`/api/data/endpoints/${endpoint.id}/ping`);
-  const { secret } = await make(`/api/data/endpoints/${endpoint.id}/rotate-secret`);
+  await make(`/api/webhooks/${endpoint.id}/ping`);
+  const { secret } = await make(`/api/webhooks/${endpoint.id}/rotate-secret`);
   secrets['rotated endpoint secret'] = secret;
-  await make(`/api/data/endpoints/${endpoint.id}/ping`);
+  await make(`/api/webhooks/${endpoint.id}/ping`);
 
   const define = async (node: object) => {
     const graph = { nodes: [{ id: 'a', ...node }], edges: [] };

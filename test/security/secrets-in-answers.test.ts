@@ -44,12 +44,12 @@ beforeAll(async () => {
     scopes: ['usage:read'],
   });
   secrets['data key'] = dataKey.secret;
-  const endpoint = await make('/api/data/endpoints', {
+  const endpoint = await make('/api/webhooks', {
     url: `${server.url}/hook`,
     events: ['ping'],
   });
   secrets['endpoint'] = endpoint.secret;
-  const rotated = await make(`/api/data/endpoints/${endpoint.id}/rotate-secret`);
+  const rotated = await make(`/api/webhooks/${endpoint.id}/rotate-secret`);
   secrets['rotated endpoint'] = rotated.secret;
   secrets['tool header'] = 'canary-of-a-tool-header';
   const tool = await make('/api/tools', {
@@ -94,7 +94,6 @@ beforeAll(async () => {
     'data/feeds': feed.id,
     'data/entities': entity,
     webhooks: endpoint.id,
-    'data/endpoints': endpoint.id,
     'data/sources': (await make('/api/data/sources', { name: newId('source'), type: 'x' })).id,
   });
 }, 60_000);

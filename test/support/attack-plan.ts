@@ -27,7 +27,6 @@ const collections: Record<string, Kind> = {
   '/api/data/feeds': 'feed',
   '/api/data/sources': 'source',
   '/api/data/entities': 'entity',
-  '/api/data/endpoints': 'endpoint',
   '/api/webhooks': 'endpoint',
   '/api/workspace/policies/backtest': 'backtest',
   '/v1/entities': 'entity',

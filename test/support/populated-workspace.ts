@@ -146,8 +146,8 @@ export async function populate(
   });
   const entities = await ask('GET', `/api/data/entities?feed_id=${feed}`);
   const events = await ask('GET', `/api/data/events?feed_id=${feed}`);
-  const endpoint = await make('/api/data/endpoints', { url: hook, events: ['ping'] });
-  const pinged = await make(`/api/data/endpoints/${endpoint.id}/ping`);
+  const endpoint = await make('/api/webhooks', { url: hook, events: ['ping'] });
+  const pinged = await make(`/api/webhooks/${endpoint.id}/ping`);
   await ask('PUT', '/api/workspace', { name: mark });
   await ask('PUT', '/api/workspace/policies', {
     tools: [{ tool: `custom:${mark}`, allowed_workflow_ids: [workflow] }],

@@ -29,17 +29,7 @@ import { deliveryPage } from '#api/data/delivery-page.ts';
 import { type EditedRecord, idOf } from '#api/http/conditional.ts';
 import type { App, RouteContext } from '#api/deps.ts';
 
-/** One of the two addresses of the same endpoints. The operation ids of a document must differ. */
-interface Address {
-  base: '/api/webhooks' | '/api/data/endpoints';
-  tags: string[];
-  word: 'Webhook' | '';
-}
-
-const addresses: readonly Address[] = [
-  { base: '/api/webhooks', tags: ['Webhook endpoints'], word: 'Webhook' },
-  { base: '/api/data/endpoints', tags: ['Data'], word: '' },
-];
+const tags = ['Webhook endpoints'];
 
 const record: EditedRecord = {
   noun: 'endpoint',
@@ -49,22 +39,20 @@ const record: EditedRecord = {
 
 /** Webhook endpoints and their deliveries, for members, who see those of keys, too. */
 export function memberEndpointRoutes(app: App, context: RouteContext): void {
-  for (const address of addresses) {
-    readEndpoints(app, context, address);
-    createAndChange(app, context, address);
-    deleteAndRotate(app, context, address);
-    readDeliveries(app, context, address);
-    deliver(app, context, address);
-  }
+  readEndpoints(app, context);
+  createAndChange(app, context);
+  deleteAndRotate(app, context);
+  readDeliveries(app, context);
+  deliver(app, context);
 }
 
-function readEndpoints(app: App, { db }: RouteContext, { base, tags, word }: Address): void {
+function readEndpoints(app: App, { db }: RouteContext): void {
   app.route({
     method: 'GET',
-    url: base,
+    url: '/api/webhooks',
     schema: {
       tags,
-      operationId: `list${word}Endpoints`,
+      operationId: 'listWebhookEndpoints',
       summary: 'List webhook endpoints, newest first',
       querystring: offsetQuery,
       response: answers({ 200: z.array(dataEndpointSchema) }),
@@ -75,10 +63,10 @@ function readEndpoints(app: App, { db }: RouteContext, { base, tags, word }: Add
 
   app.route({
     method: 'GET',
-    url: `${base}/:id`,
+    url: '/api/webhooks/:id',
     schema: {
       tags,
-      operationId: `get${word}Endpoint`,
+      operationId: 'getWebhookEndpoint',
       summary: 'Read a webhook endpoint',
       params: endpointParams,
       response: answers({ 200: dataEndpointSchema }),
@@ -88,13 +76,13 @@ function readEndpoints(app: App, { db }: RouteContext, { base, tags, word }: Add
   });
 }
 
-function createAndChange(app: App, context: RouteContext, { base, tags, word }: Address): void {
+function createAndChange(app: App, context: RouteContext): void {
   app.route({
     method: 'POST',
-    url: base,
+    url: '/api/webhooks',
     schema: {
       tags,
-      operationId: `create${word}Endpoint`,
+      operationId: 'createWebhookEndpoint',
       summary: 'Register a webhook endpoint',
       description:
         'Returns the secret that signs deliveries, only this once. At most 50 endpoints for live records, and 50 ' +
@@ -105,17 +93,17 @@ function createAndChange(app: App, context: RouteContext, { base, tags, word }: 
     config: { capability: 'manage_workspace', headers: ['Location'] },
     handler: async ({ actor, body }, reply) => {
       const endpoint = await registerEndpoint(context, actor, body);
-      const location = `${base}/${endpoint.id}`;
+      const location = `/api/webhooks/${endpoint.id}`;
       return reply.code(201).header('location', location).send(endpoint);
     },
   });
 
   app.route({
     method: 'PUT',
-    url: `${base}/:id`,
+    url: '/api/webhooks/:id',
     schema: {
       tags,
-      operationId: `update${word}Endpoint`,
+      operationId: 'updateWebhookEndpoint',
       summary: 'Change the address or the events of a webhook endpoint',
       description: 'Changes the fields in the body. Pending deliveries go to the new address.',
       params: endpointParams,
@@ -128,13 +116,13 @@ function createAndChange(app: App, context: RouteContext, { base, tags, word }: 
   });
 }
 
-function deleteAndRotate(app: App, context: RouteContext, { base, tags, word }: Address): void {
+function deleteAndRotate(app: App, context: RouteContext): void {
   app.route({
     method: 'DELETE',
-    url: `${base}/:id`,
+    url: '/api/webhooks/:id',
     schema: {
       tags,
-      operationId: `delete${word}Endpoint`,
+      operationId: 'deleteWebhookEndpoint',
       summary: 'Delete a webhook endpoint and its pending deliveries',
       params: endpointParams,
       response: answers({ 204: nothing }),
@@ -148,10 +136,10 @@ function deleteAndRotate(app: App, context: RouteContext, { base, tags, word }: 
 
   app.route({
     method: 'POST',
-    url: `${base}/:id/rotate-secret`,
+    url: '/api/webhooks/:id/rotate-secret',
     schema: {
       tags,
-      operationId: `rotate${word}EndpointSecret`,
+      operationId: 'rotateWebhookEndpointSecret',
       summary: 'Replace the secret of a webhook endpoint; the new one is shown this once',
       description: 'Deliveries are also signed with the previous secret for 24 hours.',
       params: endpointParams,
@@ -163,13 +151,13 @@ function deleteAndRotate(app: App, context: RouteContext, { base, tags, word }: 
   });
 }
 
-function readDeliveries(app: App, context: RouteContext, { base, tags, word }: Address): void {
+function readDeliveries(app: App, context: RouteContext): void {
   app.route({
     method: 'GET',
-    url: `${base}/:id/deliveries`,
+    url: '/api/webhooks/:id/deliveries',
     schema: {
       tags,
-      operationId: `list${word}Deliveries`,
+      operationId: 'listWebhookDeliveries',
       summary: 'List the deliveries of a webhook endpoint, newest first, each with its attempts',
       description: 'Kept for 30 days.',
       params: endpointParams,
@@ -182,10 +170,10 @@ function readDeliveries(app: App, context: RouteContext, { base, tags, word }: A
 
   app.route({
     method: 'GET',
-    url: `${base}/:id/deliveries/:delivery_id`,
+    url: '/api/webhooks/:id/deliveries/:delivery_id',
     schema: {
       tags,
-      operationId: `get${word}Delivery`,
+      operationId: 'getWebhookDelivery',
       summary: 'Read a delivery with its attempts',
       params: deliveryParams,
       response: answers({ 200: deliverySchema }),
@@ -196,13 +184,13 @@ function readDeliveries(app: App, context: RouteContext, { base, tags, word }: A
   });
 }
 
-function deliver(app: App, { db }: RouteContext, { base, tags, word }: Address): void {
+function deliver(app: App, { db }: RouteContext): void {
   app.route({
     method: 'POST',
-    url: `${base}/:id/ping`,
+    url: '/api/webhooks/:id/ping',
     schema: {
       tags,
-      operationId: `ping${word}Endpoint`,
+      operationId: 'pingWebhookEndpoint',
       summary: 'Send a ping to a webhook endpoint',
       description: 'An event of the type `ping`, whether the endpoint subscribes to it or not.',
       params: endpointParams,
@@ -216,10 +204,10 @@ function deliver(app: App, { db }: RouteContext, { base, tags, word }: Address):
 
   app.route({
     method: 'POST',
-    url: `${base}/:id/deliveries/:delivery_id/redeliver`,
+    url: '/api/webhooks/:id/deliveries/:delivery_id/redeliver',
     schema: {
       tags,
-      operationId: `redeliver${word}Delivery`,
+      operationId: 'redeliverWebhookDelivery',
       summary: 'Redeliver one delivery',
       description:
         'A delivery that has ended, delivered or failed, starts again with all its attempts.',
@@ -234,10 +222,10 @@ function deliver(app: App, { db }: RouteContext, { base, tags, word }: Address):
 
   app.route({
     method: 'POST',
-    url: `${base}/:id/redeliver`,
+    url: '/api/webhooks/:id/redeliver',
     schema: {
       tags,
-      operationId: `redeliver${word}DeadLetters`,
+      operationId: 'redeliverWebhookDeadLetters',
       summary: 'Redeliver dead letters, all or those of events of a range, oldest first',
       description: 'With `status` `all`, delivered ones, too.',
       params: endpointParams,

@@ -113,7 +113,6 @@ async function makeNouns(headers: Headers): Promise<Record<string, string>> {
     'data/feeds': feed,
     'data/entities': entity,
     webhooks: await addEndpoint(required),
-    'data/endpoints': await addEndpoint(required),
     'data/sources': await create('/api/data/sources', { name: 'x', type: 'x' }),
     'workspace/policies/backtest': await create('/api/workspace/policies/backtest', {
       policies: {},

@@ -655,7 +655,6 @@ export const mutations: Record<string, (context: MutationContext) => Promise<Mut
     };
   },
   ...endpointMutations('/api/webhooks'),
-  ...endpointMutations('/api/data/endpoints'),
   'POST /api/data/keys': async () => ({
     url: '/api/data/keys',
     body: dataKey,

@@ -21,7 +21,7 @@ afterEach(async () => {
   await run(sql.fragment`DELETE FROM data_endpoints`);
 });
 
-const base = '/api/data/endpoints';
+const base = '/api/webhooks';
 const url = 'http://127.0.0.1:9/hook';
 const good = { url, events: ['entity.created'] };
 const run = (statement: ReturnType<typeof sql.fragment>) =>

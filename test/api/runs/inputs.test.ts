@@ -56,7 +56,6 @@ describe('a list that returns a bare array', () => {
         .sort(),
     ).toEqual([
       '/api/budgets',
-      '/api/data/endpoints',
       '/api/data/feeds',
       '/api/data/keys',
       '/api/data/sources',
@@ -276,7 +275,7 @@ describe('a time in a body', () => {
     ],
     ['/v1/webhooks/:endpoint/redeliver', 'since', (since) => ({ since })],
     ['/api/webhooks/:endpoint/redeliver', 'since', (since) => ({ since })],
-    ['/api/data/endpoints/:endpoint/redeliver', 'since', (since) => ({ since })],
+    ['/api/webhooks/:endpoint/redeliver', 'since', (since) => ({ since })],
     ['/api/data/sources/:source/report', 'checked_at', (checked_at) => ({ ok: true, checked_at })],
   ];
 
