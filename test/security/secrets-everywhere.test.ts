@@ -56,8 +56,8 @@ const allowed: Record<string, Partial<Record<PlaceName, RegExp>>> = {
   'API key': { answers: /^POST \/api\/keys\n/ },
   'data key': { answers: /^POST \/api\/data\/keys\n/ },
   session: { answers: /^POST \/api\/auth\/login\n/ },
-  'endpoint secret': { answers: /^POST \/api\/data\/endpoints\n/ },
-  'rotated endpoint secret': { answers: /^POST \/api\/data\/endpoints\/\w+\/rotate-secret\n/ },
+  'endpoint secret': { answers: /^POST \/api\/webhooks\n/ },
+  'rotated endpoint secret': { answers: /^POST \/api\/webhooks\/\w+\/rotate-secret\n/ },
 };
 
 let engine: Engine;

@@ -229,7 +229,7 @@ describe('the OpenAPI examples', () => {
       const source = { name: randomText(10), type: 'portal' };
       return (await api.call('POST', '/api/data/sources', source)).body.id;
     }
-    if (/^\/api\/(webhooks|data\/endpoints)/.test(path)) return addEndpoint(api);
+    if (/^\/api\/webhooks/.test(path)) return addEndpoint(api);
     if (path.startsWith('/api/templates')) return ids.template;
     if (!path.startsWith('/api/budgets')) return ids.workflow;
     const { body } = await api.call('POST', '/api/budgets', { name: 'x', limit_usd: 1_000 });
