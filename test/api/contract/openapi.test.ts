@@ -229,7 +229,7 @@ describe('the OpenAPI examples', () => {
       const source = { name: randomText(10), type: 'portal' };
       return (await api.call('POST', '/api/data/sources', source)).body.id;
     }
-    if (/^\/api\/webhooks/.test(path)) return addEndpoint(api);
+    if (path.startsWith('/api/webhooks')) return addEndpoint(api);
     if (path.startsWith('/api/templates')) return ids.template;
     if (!path.startsWith('/api/budgets')) return ids.workflow;
     const { body } = await api.call('POST', '/api/budgets', { name: 'x', limit_usd: 1_000 });
@@ -298,7 +298,7 @@ describe('the OpenAPI examples', () => {
       expectDescribedHeaders(id, answer, resolvedAnswers(document, operation)[answer.status]);
       executed += 1;
     }
-    expect(executed).toBe(61);
+    expect(executed).toBe(58);
     // Without a worker, the test of a node uses up its waiting time.
   }, 60_000);
 
@@ -313,14 +313,11 @@ describe('the OpenAPI examples', () => {
       'cancelExperiment',
       'cancelRun',
       'enableWebhook',
-      'pingEndpoint',
       'pingWebhookEndpoint',
       'publishWorkflow',
-      'redeliverDelivery',
       'redeliverWebhookDelivery',
       'renewInvite',
       'resumeRun',
-      'rotateEndpointSecret',
       'rotateWebhookEndpointSecret',
       'testAlerts',
       'triggerSchedule',
