@@ -32,6 +32,7 @@ export async function releaseDueRuns({
         .resetStickyTaskQueue({ namespace, execution: { workflowId } })
         .catch(ignoreClosed);
     }
+    log.debug({ runs: runIds.length }, 'any worker may take the runs whose gates are due');
   } catch (error) {
     // The deadlines are still noticed, a little later.
     log.warn({ err: error }, 'the runs whose gates are due could not be released');
