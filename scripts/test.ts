@@ -64,7 +64,14 @@ async function runTests(tier: Tier, rest: string[], claim: Claim): Promise<Tally
       TEST_FOLDER: claim.folder,
       TMPDIR: claim.folder,
     };
-    const options = { projectDir, env, folder: claim.folder, running, say: console.log };
+    const options = {
+      projectDir,
+      env,
+      folder: claim.folder,
+      running,
+      say: console.log,
+      limited: tier === 'short',
+    };
     return await runJest(jestArguments(tier, rest), options, { repeats: isWhole(rest) });
   } finally {
     await dropDatabase(servers.databaseUrl, template);

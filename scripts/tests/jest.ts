@@ -44,6 +44,8 @@ export interface JestOptions {
   /** The processes to end on a signal. */
   running: Set<ChildProcess>;
   say: (line: string) => void;
+  /** Whether tests outside of the soak have their time limit. Not if their races run in all rounds. */
+  limited?: boolean;
 }
 
 /**
@@ -56,13 +58,13 @@ export async function runJest(
   { repeats }: { repeats: boolean },
 ): Promise<Tally> {
   const first = await runOnce(args, options);
-  const tally = tallyOf(first, options.projectDir);
+  const tally = tallyOf(first, options);
   const failed = first.results?.testResults.filter(({ status }) => status === 'failed') ?? [];
   if (!repeats || failed.length > MAX_REPEATED_FILES) return tally;
   for (const file of failed) {
     const path = relative(options.projectDir, file.name);
     options.say(`${path} runs again, alone`);
-    const again = tallyOf(await runOnce(['--runTestsByPath', path], options), options.projectDir);
+    const again = tallyOf(await runOnce(['--runTestsByPath', path], options), options);
     if (again.failed > 0) continue;
     const titles = file.assertionResults.filter(({ status }) => status === 'failed');
     // A file that could not be loaded counts as one failure, and none of its tests has run.
@@ -129,7 +131,7 @@ async function runOnce(
 }
 
 /** An unreliable run counts as one more failure, even if its tests passed, and so does each test that takes too long. */
-function tallyOf({ exit, results }: Outcome, projectDir: string): Tally {
+function tallyOf({ exit, results }: Outcome, { projectDir, limited }: JestOptions): Tally {
   if (results === undefined) {
     console.error(`jest ended with exit code ${exit ?? 'none (killed)'} and left no result`);
     return { passed: 0, failed: 1, skipped: 0, flaky: [] };
@@ -141,7 +143,7 @@ function tallyOf({ exit, results }: Outcome, projectDir: string): Tally {
     skipped: results.numPendingTests,
     flaky: [],
   };
-  const long = longTests(results.testResults, projectDir);
+  const long = limited === true ? longTests(results.testResults, projectDir) : [];
   for (const line of long) console.error(line);
   tally.failed += long.length;
   if (exit === 'hung') {

@@ -6,6 +6,7 @@ import { startMcpServer } from '#test/fakes/mcp-server.ts';
 import { startToolServer, type ToolServer } from '#test/fakes/tool-server.ts';
 import { addMember } from '#test/support/people.ts';
 import { startTestApi, type TestApi } from './test-api.ts';
+import { raceRounds } from '#test/support/rounds.ts';
 
 let api: TestApi;
 let keyless: TestApi;
@@ -517,7 +518,7 @@ describe('a graph that calls a custom tool', () => {
 
   test('cannot be triggered after the deletion of its tool, also concurrently', async () => {
     const id = await define('raced');
-    for (let round = 0; round < 10; round += 1) {
+    for (let round = 0; round < raceRounds(10); round += 1) {
       const { body: tool } = await register({ name: 'raced' });
       await trigger(id);
       let deleted = false;

@@ -11,6 +11,7 @@ import {
 import { connectDatabase, type Pool, sql } from '#shared/db/pool.ts';
 import { newId } from '#shared/crypto/ids.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
+import { raceRounds } from '#test/support/rounds.ts';
 
 let database: TestDatabase;
 let db: Pool;
@@ -416,7 +417,7 @@ describe('a sweep', () => {
   });
 
   test('leaves one whole chain beside concurrent sealing, writing and checking', async () => {
-    for (let round = 0; round < 40; round += 1) {
+    for (let round = 0; round < raceRounds(40); round += 1) {
       workspaceId = newId('workspace');
       await chainOf(5);
       const sweep = async () => sweepAudit(db, { workspaceId, before: later, batch: 3 });

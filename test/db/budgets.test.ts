@@ -14,6 +14,7 @@ import { finishStep, recordStepError } from '#shared/db/runs/step-ends.ts';
 import { deleteWorkflow } from '#shared/db/workflows/workflows.ts';
 import { echo, type Engine, startEngine } from '#test/support/engine.ts';
 import { expectCostsToAgree, expectLedgerToAgree } from '#test/support/money.ts';
+import { raceRounds } from '#test/support/rounds.ts';
 
 let engine: Engine;
 beforeAll(async () => {
@@ -228,7 +229,7 @@ describe('a hold ends exactly once', () => {
       if (how === 'reap') return reapHolds(engine.db, 10, 0);
       return how(runId);
     };
-    for (let round = 0; round < 20; round += 1) {
+    for (let round = 0; round < raceRounds(20); round += 1) {
       const runId = await engine.trigger(workflowId);
       await spend(runId, 0.01);
       await Promise.allSettled([act(one, runId), act(other, runId), act(one, runId)]);
@@ -288,7 +289,7 @@ describe('a hold ends exactly once', () => {
     ];
     const keys = ['a', 'b', 'c', 'd'];
     let total = 0;
-    for (let round = 0; round < 40; round += 1) {
+    for (let round = 0; round < raceRounds(40); round += 1) {
       const runId = await engine.trigger(workflowId);
       for (const key of keys) await begin(runId, 'c', key);
       const finish = (stepKey: string) =>

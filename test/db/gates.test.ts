@@ -13,6 +13,7 @@ import { settleRun } from '#shared/db/runs/settlements.ts';
 import { rejectionError } from '#shared/rejection.ts';
 import { echo, type Engine, startEngine } from '#test/support/engine.ts';
 import { queueForRun } from '#test/support/held-run.ts';
+import { raceRounds } from '#test/support/rounds.ts';
 
 let engine: Engine;
 let workflowId: string;
@@ -287,7 +288,7 @@ describe('the clock of a gate', () => {
   });
 
   test('and a person at the same moment decide once', async () => {
-    for (let round = 0; round < 20; round += 1) {
+    for (let round = 0; round < raceRounds(20); round += 1) {
       const runId = await waitingWith({ timeout_seconds: 60, on_timeout: 'reject' });
       await passed(runId, 'expires_at');
       const vote = { actor: engine.actor, runId, approved: true };

@@ -9,6 +9,7 @@ import { newId } from '#shared/crypto/ids.ts';
 import { echo, type Engine, startEngine } from '#test/support/engine.ts';
 import { subscribeToAll } from '#test/support/outbound-events.ts';
 import { type PostgresWire, startPostgresWire } from '#test/support/postgres-wire.ts';
+import { raceRounds } from '#test/support/rounds.ts';
 
 // The events of runs are written in the transactions of the changes: one for each change, in any race.
 
@@ -91,7 +92,7 @@ const eventsOf = (runId: string) =>
 describe('a change of a run', () => {
   test('has one event, however many processes report it', async () => {
     await subscribe();
-    for (let round = 0; round < 10; round += 1) {
+    for (let round = 0; round < raceRounds(10); round += 1) {
       const runId = await engine.trigger(workflowId);
       await Promise.all([1, 2, 3].map(() => pause(engine.db, runId)));
       expect(await eventsOf(runId)).toEqual([
@@ -134,7 +135,7 @@ describe('a change of a run', () => {
     await settle(engine.db, runId);
     expect(await eventsOf(runId)).toEqual([]);
     await engine.db.query(sql.unsafe`DELETE FROM data_endpoints`);
-    for (let round = 0; round < 10; round += 1) {
+    for (let round = 0; round < raceRounds(10); round += 1) {
       await subscribe();
       const next = await engine.trigger(workflowId);
       const endpoints = ['end_true', 'end_false'];

@@ -4,6 +4,7 @@ import { finishStep } from '#shared/db/runs/step-ends.ts';
 import { settleRun } from '#shared/db/runs/settlements.ts';
 import { replaceChecks } from '#shared/db/workflows/workflows.ts';
 import { echo, type Engine, startEngine } from '#test/support/engine.ts';
+import { raceRounds } from '#test/support/rounds.ts';
 
 let engine: Engine;
 let workflowId: string;
@@ -57,7 +58,7 @@ test('checks use the duration that the run shows, to the millisecond', async () 
 });
 
 test('a cost change during scoring scores the checks of a run again', async () => {
-  for (let round = 0; round < 20; round += 1) {
+  for (let round = 0; round < raceRounds(20); round += 1) {
     const runId = await engine.trigger(workflowId);
     await begin(runId, 'given up');
     await begin(runId, 'one');

@@ -11,6 +11,7 @@ import { settleRun } from '#shared/db/runs/settlements.ts';
 import { abandonRun, cancelRun, reportFailure } from '#shared/db/runs/ends.ts';
 import { echo, type Engine, startEngine } from '#test/support/engine.ts';
 import { queueForRun } from '#test/support/held-run.ts';
+import { raceRounds } from '#test/support/rounds.ts';
 
 let engine: Engine;
 beforeAll(async () => {
@@ -68,7 +69,7 @@ describe('two attempts at one step', () => {
   });
 
   test('leave one claim when concurrent, and every cost counts', async () => {
-    for (let round = 0; round < 20; round += 1) {
+    for (let round = 0; round < raceRounds(20); round += 1) {
       const runId = await newRun();
       const claims = ['1', '2', '3', '4'];
       await Promise.all(claims.map((claim) => begin(runId, claim)));
@@ -106,7 +107,7 @@ describe('a step with a released attempt', () => {
   });
 
   test('does not affect an attempt that takes over concurrently', async () => {
-    for (let round = 0; round < 20; round += 1) {
+    for (let round = 0; round < raceRounds(20); round += 1) {
       const runId = await newRun();
       await begin(runId, 'one');
       const [, next] = await Promise.all([

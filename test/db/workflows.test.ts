@@ -21,6 +21,7 @@ import { ensureDefaultWorkspace, readDefaultOwner } from '#shared/db/people/work
 import type { RunRequest } from '#shared/db/runs/run-request.ts';
 import { findRunnable } from '#shared/operations/runs/find-runnable.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
+import { raceRounds } from '#test/support/rounds.ts';
 
 let database: TestDatabase;
 let db: Pool;
@@ -258,7 +259,7 @@ describe('admission', () => {
   });
 
   test('is refused, or its run is deleted, beside a concurrent deletion of the workflow', async () => {
-    for (let round = 0; round < 30; round += 1) {
+    for (let round = 0; round < raceRounds(30); round += 1) {
       const workflowId = await make();
       const results = await Promise.allSettled([
         admit(workflowId),

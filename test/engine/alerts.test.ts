@@ -14,6 +14,7 @@ import { type FakeServer, sendJson, startHttpServer } from '#test/fakes/http-ser
 import { type MailServer, startMailServer } from '#test/fakes/mail-server.ts';
 import { echo, edge, type Engine, eventually, mock, startEngine } from '#test/support/engine.ts';
 import { startWorkerProcess } from '#test/support/processes.ts';
+import { raceRounds } from '#test/support/rounds.ts';
 
 const SECRET = 'T0PS3CR3T-hook-path';
 const KEY = 're_alert_key_42';
@@ -442,7 +443,7 @@ describe('an alert', () => {
   test('is queued once per transition, also with concurrent reports', async () => {
     const engine = await engineWith(chatSettings(), false);
     const workflowId = await engine.define(gated, 'G');
-    for (let round = 0; round < 20; round += 1) {
+    for (let round = 0; round < raceRounds(20); round += 1) {
       const runId = await engine.trigger(workflowId);
       const call = { ...pauseCall(runId), execution: 'e1', alerts: true, publicUrl: ADDRESS };
       await Promise.all([1, 2, 3].map(() => pauseAtGates(engine.db, call)));

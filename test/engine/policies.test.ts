@@ -9,6 +9,7 @@ import { type ModelServer, startModelServer } from '#test/support/model-server.t
 import { startHttpServer } from '#test/fakes/http-server.ts';
 import { startToolServer, type ToolServer } from '#test/fakes/tool-server.ts';
 import { echo, edge, type Engine, eventually, mock, startEngine } from '#test/support/engine.ts';
+import { raceRounds } from '#test/support/rounds.ts';
 
 let engine: Engine;
 let tools: ToolServer;
@@ -343,7 +344,7 @@ describe('the start of a step', () => {
   });
 
   test('by concurrent attempts records each verdict once', async () => {
-    for (let round = 0; round < 20; round += 1) {
+    for (let round = 0; round < raceRounds(20); round += 1) {
       const { runId } = await runOf([{ id: 'gate', kind: 'human_gate', prompt: 'Wait' }]);
       const { revision } = await readPolicies(engine.db, engine.actor.workspaceId);
       const claims = ['1', '2', '3', '4', '5'];

@@ -3,6 +3,7 @@ import type { AppError } from '#shared/errors.ts';
 import { cancelRun, decideGate, resumeRun } from '#shared/operations/runs/runs.ts';
 import { startToolServer, type ToolServer } from '#test/fakes/tool-server.ts';
 import { echo, edge, type Engine, eventually, startEngine } from '#test/support/engine.ts';
+import { raceRounds } from '#test/support/rounds.ts';
 
 let engine: Engine;
 let tools: ToolServer;
@@ -239,7 +240,7 @@ describe('a resume repeats only incomplete work', () => {
 describe('resume races', () => {
   test('one of three resumes succeeds, the others conflict', async () => {
     const workflowId = await engine.define({ nodes: [tools.node('a')], edges: [] });
-    for (let round = 0; round < 10; round += 1) {
+    for (let round = 0; round < raceRounds(10); round += 1) {
       tools.answer('a', { status: 500 });
       const runId = await engine.trigger(workflowId);
       await engine.until(runId, ['failed']);
@@ -259,7 +260,7 @@ describe('resume races', () => {
       nodes: [{ id: 'gate', kind: 'human_gate' }, echo('b')],
       edges: [edge('gate', 'b')],
     });
-    for (let round = 0; round < 10; round += 1) {
+    for (let round = 0; round < raceRounds(10); round += 1) {
       const runId = await engine.trigger(workflowId);
       await engine.until(runId, ['paused']);
       const results = await Promise.allSettled([
@@ -274,7 +275,7 @@ describe('resume races', () => {
 
   test('a resume and a cancel leave a run that succeeds or can be resumed', async () => {
     const workflowId = await engine.define({ nodes: [tools.node('a')], edges: [] });
-    for (let round = 0; round < 30; round += 1) {
+    for (let round = 0; round < raceRounds(30); round += 1) {
       tools.answer('a', { status: 500 });
       const runId = await engine.trigger(workflowId);
       await engine.until(runId, ['failed']);

@@ -16,6 +16,7 @@ import { startToolServer, type ToolServer } from '#test/fakes/tool-server.ts';
 import { echo, edge, type Engine, eventually, startEngine } from '#test/support/engine.ts';
 import { startWorkerProcess, type TestProcess } from '#test/support/processes.ts';
 import { startSweepSchedule, sweepScheduleId } from '#worker/sweep-schedule.ts';
+import { raceRounds } from '#test/support/rounds.ts';
 
 let engine: Engine;
 let tools: ToolServer;
@@ -292,7 +293,7 @@ describe('deleting runs', () => {
   });
 
   test('by concurrent sweepers counts every run once', async () => {
-    for (let round = 0; round < 10; round += 1) {
+    for (let round = 0; round < raceRounds(10); round += 1) {
       const swept = await place('free');
       await oldRuns(swept, 700, '8 days');
       await entry(swept.workspaceId, '31 days');
@@ -473,7 +474,7 @@ describe('a live run past its window', () => {
   test('resumed or cancelled concurrently is entirely deleted or entirely kept', async () => {
     const workflowId = await engine.define(gated);
     await free();
-    for (let round = 0; round < 15; round += 1) {
+    for (let round = 0; round < raceRounds(15); round += 1) {
       const swept: Place = { workspaceId: engine.actor.workspaceId, workflowId };
       await oldRuns(swept, 3, '8 days');
       await engine.db.query(sql.unsafe`UPDATE runs SET status = 'failed' WHERE status = 'success'`);
@@ -549,7 +550,7 @@ describe('stored payloads', () => {
   });
 
   test('stored again during a sweep can still be read', async () => {
-    for (let round = 0; round < 40; round += 1) {
+    for (let round = 0; round < raceRounds(40); round += 1) {
       await store('raced');
       await storedAgo('raced', '400 days');
       const [references] = await Promise.all([
@@ -639,7 +640,7 @@ describe('the sweep schedule', () => {
   };
 
   test('exists once when three workers start together, and each start requests a sweep', async () => {
-    const own = await startEngine({ worker: false });
+    const own = await startEngine();
     try {
       const { taskQueuePrefix } = own.deps.config.temporal;
       const id = sweepScheduleId(taskQueuePrefix);
@@ -653,9 +654,10 @@ describe('the sweep schedule', () => {
           SELECT 'run_old', id, 'wf_old', 1, 'success', 'manual', '{}', now() - interval '8 days', now() - interval '8 days'
           FROM workspaces`);
       await ended();
-      const start = () => startWorkerProcess(own.env);
-      const workers = await Promise.all([start(), start(), start()]);
-      processes.push(...workers);
+      // What each worker does when it starts; the later one is a process.
+      const starts = [1, 2, 3].map(() =>
+        startSweepSchedule(own.deps.temporal, taskQueuePrefix, own.deps.log),
+      );
       await eventually(async () => (await runsOf(own.actor.workspaceId, own.db)) === 0, 30_000);
       const handle = own.deps.temporal.client.schedule.getHandle(id);
       await eventually(async () => (await schedules(id)).length === 1, 20_000);
@@ -670,10 +672,10 @@ describe('the sweep schedule', () => {
         async () => (await handle.describe()).info.runningActions.length === 0,
         40_000,
       );
-      await Promise.all(workers.map((worker) => worker.kill()));
+      await Promise.all(starts.map((start) => start.stop()));
       await handle.pause();
       await ended();
-      processes.push(await start());
+      processes.push(await startWorkerProcess(own.env));
       await eventually(async () => (await runsOf(own.actor.workspaceId, own.db)) === 0, 40_000);
       const after = await handle.describe();
       expect(after.state.paused).toBe(true);

@@ -4,7 +4,7 @@ import { promisify } from 'node:util';
 import { expect, test } from '@jest/globals';
 import { chooseTests } from '#scripts/related/choose.ts';
 import { distances } from '#scripts/related/graph.ts';
-import { isWhole, jestArguments, tierOf } from '#scripts/tests/tiers.ts';
+import { isWhole, jestArguments, numbersOf, tierOf } from '#scripts/tests/tiers.ts';
 
 const projectDir = join(import.meta.dirname, '../..');
 
@@ -59,9 +59,14 @@ test('leaves the soak out unless it is requested or a file is named', () => {
   expect(argumentsOf('--env=test/support/other.ts')).toBe(`${without} --env=test/support/other.ts`);
   expect(argumentsOf('-t', 'a title')).toBe(`${without} -t a title`);
   expect(argumentsOf('test/engine/crashes')).toBe('test/engine/crashes');
-  expect(argumentsOf('--tier', 'soak', '--shard', '1/4')).toBe(
+  const soak = argumentsOf('--tier', 'soak', '--shard', '1/4').split(' ');
+  expect(soak.slice(0, 4).join(' ')).toBe(
     String.raw`--shard 1/4 \.soak\.test\.ts$ /graph/generated/.*\.test\.ts$`,
   );
+  // With all rounds of their races.
+  expect(soak.slice(4)).toContain(String.raw`/test/api/people/members\.test\.ts$`);
+  expect(numbersOf('soak')).toMatchObject({ ALL_ROUNDS: 'on' });
+  expect(numbersOf('short')).toEqual({});
   expect(argumentsOf('--tier', 'all')).toBe('');
   expect(() => tierOf(['--tier', 'long'])).toThrow('--tier takes one of short, soak, all');
   expect([isWhole([]), isWhole(['--shard', '2/4']), isWhole(['-t', 'x'])]).toEqual([

@@ -6,6 +6,7 @@ import { sql } from '#shared/db/pool.ts';
 import { addMember, type Person } from '#test/support/people.ts';
 import { type ListingServer, startListingServer } from '#test/fakes/listing-server.ts';
 import { startTestApi, type TestApi } from '#test/api/test-api.ts';
+import { raceRounds } from '#test/support/rounds.ts';
 
 // What a published workflow does, and one with a trigger, is what its graph reaches: workflows that it calls or offers, by
 // id or name and at any distance, and their tools. The test sends every request that can change a workflow, a tool or a
@@ -367,7 +368,7 @@ describe('a member without publish_workflows', () => {
   test('cannot change a child of a workflow that is published concurrently', async () => {
     const second = await api.another();
     try {
-      for (let round = 0; round < 15; round += 1) {
+      for (let round = 0; round < raceRounds(15); round += 1) {
         const leaf = await aWorkflow(graphOf(plain));
         const root = await aWorkflow(graphOf(calls.name(leaf)));
         const [edit, published] = await Promise.all([

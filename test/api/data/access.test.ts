@@ -6,6 +6,7 @@ import { newApiKeySecret } from '#shared/crypto/api-key-secrets.ts';
 import type { PlanName } from '#shared/plans.ts';
 import { startTestApi, type TestApi } from '#test/api/test-api.ts';
 import { addDataKey } from './data-key.ts';
+import { raceRounds } from '#test/support/rounds.ts';
 
 let api: TestApi;
 beforeAll(async () => {
@@ -261,7 +262,7 @@ describe('requests', () => {
   test('sent concurrently to several processes use an allowance exactly', async () => {
     await setPlan('enterprise');
     const processes = [await api.another(), await api.another(), await api.another()];
-    for (let round = 0; round < 10; round += 1) {
+    for (let round = 0; round < raceRounds(10); round += 1) {
       const allowance = 5 + round;
       const { id, headers } = await addDataKey(api, { monthly_request_allowance: allowance });
       const answers = await Promise.all(
@@ -280,7 +281,7 @@ describe('requests', () => {
 
   test('after a revocation are refused while others are in flight', async () => {
     await setPlan('enterprise');
-    for (let round = 0; round < 20; round += 1) {
+    for (let round = 0; round < raceRounds(20); round += 1) {
       const { id, headers } = await addDataKey(api);
       const before = Array.from({ length: 20 }, () => usage(headers));
       await api.db.query(sql.type(row)`UPDATE data_keys SET revoked_at = now() WHERE id = ${id}`);

@@ -5,6 +5,7 @@ import { sql } from '#shared/db/pool.ts';
 import { newId } from '#shared/crypto/ids.ts';
 import { addDataKey } from './data-key.ts';
 import { startTestApi, type TestApi } from '#test/api/test-api.ts';
+import { raceRounds } from '#test/support/rounds.ts';
 
 // Webhook endpoints as members manage them: both modes, changes, deliveries by id. The endpoints of keys are in
 // outbound.test.ts, deliveries in engine/deliveries.test.ts.
@@ -146,7 +147,7 @@ describe('changing an endpoint', () => {
   });
 
   test('keeps both fields of two concurrent updates', async () => {
-    for (let round = 0; round < 20; round += 1) {
+    for (let round = 0; round < raceRounds(20); round += 1) {
       const { id } = await register();
       const events = ['entity.updated'];
       await Promise.all([change(id, { url: `${url}/${round}` }), change(id, { events })]);

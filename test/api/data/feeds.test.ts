@@ -5,6 +5,7 @@ import { listSources, reportSource } from '#shared/db/data/sources.ts';
 import { sql } from '#shared/db/pool.ts';
 import { subscribeToAll, outboundEventsOf } from '#test/support/outbound-events.ts';
 import { startTestApi, type TestApi } from '#test/api/test-api.ts';
+import { raceRounds } from '#test/support/rounds.ts';
 
 let api: TestApi;
 beforeAll(async () => {
@@ -229,7 +230,7 @@ describe('the health of a source', () => {
   });
 
   test('counts every concurrent failure and queues one event', async () => {
-    for (let round = 0; round < 10; round += 1) {
+    for (let round = 0; round < raceRounds(10); round += 1) {
       const { body } = await source();
       await Promise.all(Array.from({ length: 8 }, () => report(body.id, { ok: false })));
       const { body: after } = await api.call('GET', `/api/data/sources/${body.id}`);

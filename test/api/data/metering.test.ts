@@ -7,6 +7,7 @@ import { type PlanName, plans } from '#shared/plans.ts';
 import { startTestApi, type TestApi } from '#test/api/test-api.ts';
 import { addDataKey } from './data-key.ts';
 import { startMeteredApp } from './metered-app.ts';
+import { raceRounds } from '#test/support/rounds.ts';
 
 let api: TestApi;
 let processes: Awaited<ReturnType<typeof startMeteredApp>>[];
@@ -182,7 +183,7 @@ describe('credits', () => {
 
 describe('concurrent requests', () => {
   test('on three processes use exactly the remaining credits of the plan', async () => {
-    for (let round = 0; round < 20; round += 1) {
+    for (let round = 0; round < raceRounds(20); round += 1) {
       const credits = 1 + (round % 4);
       const left = 20 + 3 * round;
       const workspace = await makeWorkspace(left);
@@ -197,7 +198,7 @@ describe('concurrent requests', () => {
   }, 60_000);
 
   test('with several keys use the plan exactly and stay within the limit of each key', async () => {
-    for (let round = 0; round < 20; round += 1) {
+    for (let round = 0; round < raceRounds(20); round += 1) {
       const workspace = await makeWorkspace(30);
       const keys = [
         workspace.key,
@@ -228,7 +229,7 @@ describe('concurrent requests', () => {
   }, 60_000);
 
   test('in a batch are charged in order, skipping those that do not fit', async () => {
-    for (let round = 0; round < 20; round += 1) {
+    for (let round = 0; round < raceRounds(20); round += 1) {
       const workspace = await makeWorkspace(10);
       // The first is in flight while the others form a batch.
       const costs = [1, 8, 5, 1, 9];
@@ -252,7 +253,7 @@ describe('credits charged together with a write', () => {
     numberOf(sql.fragment`SELECT count(*) AS n FROM notes WHERE note LIKE ${`% ${note}`}`);
 
   test('are charged if and only if the write succeeds', async () => {
-    for (let round = 0; round < 10; round += 1) {
+    for (let round = 0; round < raceRounds(10); round += 1) {
       const workspace = await makeWorkspace(10);
       const note = newId('request');
       const answers = await Promise.all(
@@ -308,7 +309,7 @@ describe('a usage threshold', () => {
   });
 
   test('queues both events once when one of many concurrent charges passes both', async () => {
-    for (let round = 0; round < 10; round += 1) {
+    for (let round = 0; round < raceRounds(10); round += 1) {
       const workspace = await makeWorkspace(1_001 + 30);
       await listen(workspace.id);
       await pay(workspace, { credits: 30 });

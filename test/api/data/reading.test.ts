@@ -13,6 +13,7 @@ import {
   type Place,
   type TestFeed,
 } from './records.ts';
+import { raceRounds } from '#test/support/rounds.ts';
 
 let api: TestApi;
 let home: Reader;
@@ -372,7 +373,7 @@ describe('events', () => {
   test('read concurrently are marked delivered once', async () => {
     const feed = await addFeed(home);
     const [entity = ''] = await addEntities(home, feed, [{}]);
-    for (let round = 0; round < 10; round += 1) {
+    for (let round = 0; round < raceRounds(10); round += 1) {
       await addEvents(home, feed, entity, [{}, {}, {}]);
       const answers = await Promise.all(
         Array.from({ length: 6 }, () => home.get(`/v1/events?feed_id=${feed.id}&limit=3`)),
@@ -386,7 +387,7 @@ describe('events', () => {
 
 describe('the last credit', () => {
   test('pays for one of two concurrent requests', async () => {
-    for (let round = 0; round < 15; round += 1) {
+    for (let round = 0; round < raceRounds(15); round += 1) {
       const reader = await makeReader({ monthly_credit_allowance: 1 });
       const feed = await addFeed(reader);
       await addEntities(reader, feed, [{}]);

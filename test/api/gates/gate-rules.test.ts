@@ -13,6 +13,7 @@ import { connectMcp } from '#test/fakes/mcp-client.ts';
 import { echo, edge, type Engine, startEngine } from '#test/support/engine.ts';
 import { beside } from '#test/support/lock-waits.ts';
 import { call as callOf, childrenOf } from '#test/support/sub-workflows.ts';
+import { raceRounds } from '#test/support/rounds.ts';
 
 const row = z.object({});
 
@@ -163,7 +164,7 @@ describe('a gate that requires several approvals', () => {
 
   test('counts exactly three of 20 at once, and the run continues once', async () => {
     const callers = await Promise.all(Array.from({ length: 20 }, () => caller()));
-    for (let round = 0; round < 15; round += 1) {
+    for (let round = 0; round < raceRounds(15); round += 1) {
       const runId = await waiting({ required: 3 });
       const answers = await Promise.all(callers.map(({ headers }) => approve(runId, headers)));
       const statuses = answers.map(({ status }) => status);

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { sql } from '#shared/db/pool.ts';
 import { newId } from '#shared/crypto/ids.ts';
 import { oneStep, startTestApi, type TestApi } from '#test/api/test-api.ts';
+import { raceRounds } from '#test/support/rounds.ts';
 
 // Without a worker: a backtest stays as it was started.
 
@@ -176,7 +177,7 @@ describe('is refused', () => {
 });
 
 test('a race of a cancel with the end has one winner', async () => {
-  for (let round = 0; round < 20; round += 1) {
+  for (let round = 0; round < raceRounds(20); round += 1) {
     const { id } = (await start()).body;
     const [cancelled] = await Promise.all([
       api.call('POST', `${url}/${id}/cancel`),

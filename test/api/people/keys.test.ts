@@ -14,6 +14,7 @@ import { createSessionTokens } from '#shared/platform/secrets/session-tokens.ts'
 import { eventually } from '#test/support/engine.ts';
 import { untilLockWaiters } from '#test/support/lock-waits.ts';
 import { type Answer, startTestApi, type TestApi } from '#test/api/test-api.ts';
+import { raceRounds } from '#test/support/rounds.ts';
 
 const SECRET_KEY = 'signs the sessions of this file';
 
@@ -320,7 +321,7 @@ describe('revoking a key', () => {
 
 describe('a revocation', () => {
   test('applies to the next request in every process', async () => {
-    for (let round = 0; round < 20; round += 1) {
+    for (let round = 0; round < raceRounds(20); round += 1) {
       const key = await make({ role: 'viewer' });
       expect(await statuses(key)).toEqual([200, 200]);
       const call = round % 2 === 0 ? api.call : other.call;
@@ -331,7 +332,7 @@ describe('a revocation', () => {
   });
 
   test('of a revoked key changes nothing and leaves no audit entry', async () => {
-    for (let round = 0; round < 20; round += 1) {
+    for (let round = 0; round < raceRounds(20); round += 1) {
       const key = await make({ role: 'editor' });
       const answers = await Promise.all(
         Array.from({ length: 8 }, (_, i) =>
@@ -446,7 +447,7 @@ describe('a key linked to a member', () => {
     });
 
   test('created while its member is removed is refused or revoked', async () => {
-    for (let round = 0; round < 100; round += 1) {
+    for (let round = 0; round < raceRounds(100); round += 1) {
       const memberId = await addMember('viewer');
       const [answer] = await Promise.all([
         post({ name: 'K', member_id: memberId }),

@@ -7,6 +7,7 @@ import { newId } from '#shared/crypto/ids.ts';
 import { untilLockWaiters } from '#test/support/lock-waits.ts';
 import { addMember, invite, newEmail, PASSWORD, type Person } from '#test/support/people.ts';
 import { startTestApi, type TestApi } from '#test/api/test-api.ts';
+import { raceRounds } from '#test/support/rounds.ts';
 
 // Two apps act as two processes of one installation, so they must accept the same tokens.
 const env = {
@@ -196,7 +197,7 @@ describe('members', () => {
     });
 
     test('are accepted before a concurrent promotion, or void after it', async () => {
-      for (let round = 0; round < 30; round += 1) {
+      for (let round = 0; round < raceRounds(30); round += 1) {
         const { id, code } = await invite(api, { role: 'viewer' });
         const [accepted, raised] = await Promise.all([
           api.call('POST', '/api/auth/accept-invite', { invite_code: code, password: PASSWORD }),
@@ -240,7 +241,7 @@ describe('members', () => {
     test('are unique per email, also when sent concurrently', async () => {
       const second = await api.another();
       try {
-        for (let round = 0; round < 20; round += 1) {
+        for (let round = 0; round < raceRounds(20); round += 1) {
           const email = newEmail();
           const answers = await Promise.all(
             [0, 1, 2, 3, 4, 5].map((n) =>
@@ -488,7 +489,7 @@ describe('members', () => {
       expect((await api.call('POST', '/api/auth/login', login)).status).toBe(401);
 
       // Either the approval or the invitation gets the address permanently, even when they are concurrent.
-      for (let round = 0; round < 20; round += 1) {
+      for (let round = 0; round < raceRounds(20); round += 1) {
         const { id, email } = await signUp();
         const [approved, away] = await Promise.all([
           api.call('POST', `/api/members/${id}/approve`),
@@ -507,7 +508,7 @@ describe('members', () => {
     });
 
     test('succeeds once for concurrent requests', async () => {
-      for (let round = 0; round < 10; round += 1) {
+      for (let round = 0; round < raceRounds(10); round += 1) {
         const { id } = await signUp();
         const answers = await Promise.all(
           [1, 2, 3, 4].map(() => api.call('POST', `/api/members/${id}/approve`)),
@@ -612,7 +613,7 @@ describe('members', () => {
 
     test('revokes or prevents such keys created concurrently', async () => {
       const clerk = await keeper();
-      for (let round = 0; round < 20; round += 1) {
+      for (let round = 0; round < raceRounds(20); round += 1) {
         const { id } = await addMember(api, { role: 'viewer' });
         const [made, promoted] = await Promise.all([
           api.call('POST', '/api/keys', { name: 'K', member_id: id }, clerk.headers),
@@ -684,7 +685,7 @@ describe('members', () => {
     });
 
     test('wins over a concurrent acceptance', async () => {
-      for (let round = 0; round < 10; round += 1) {
+      for (let round = 0; round < raceRounds(10); round += 1) {
         const { id, code } = await invite(api, { role: 'viewer' });
         const accept = { invite_code: code, password: PASSWORD };
         const [removed, accepted] = await Promise.all([
@@ -1083,7 +1084,7 @@ describe('concurrent changes', () => {
     const people: Person[] = [];
     for (let i = 0; i < n; i += 1) people.push(await addMember(api, { role: 'admin' }));
     const ids = people.map((each) => each.id);
-    for (let round = 0; round < 15; round += 1) {
+    for (let round = 0; round < raceRounds(15); round += 1) {
       await restore(ids);
       const since = await audited();
       const answers = await Promise.all(
@@ -1111,7 +1112,7 @@ describe('concurrent changes', () => {
     'leave at least one of %i admins who remove each other or themselves',
     async (n) => {
       let survivor = await addMember(api, { role: 'admin' });
-      for (let round = 0; round < 10; round += 1) {
+      for (let round = 0; round < raceRounds(10); round += 1) {
         const people = [survivor];
         while (people.length < n) {
           people.push(await addMember(api, { role: 'admin', by: survivor.headers }));

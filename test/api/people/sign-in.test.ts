@@ -8,6 +8,7 @@ import { inviteRules } from '#shared/operations/invitations.ts';
 import { ensureOwnerPassword } from '#shared/operations/sign-in.ts';
 import { createSessionTokens, SESSION_SECONDS } from '#shared/platform/secrets/session-tokens.ts';
 import { startTestApi, type TestApi } from '#test/api/test-api.ts';
+import { raceRounds } from '#test/support/rounds.ts';
 
 const SECRET_KEY = 'a secret of the tests that is long enough';
 const PASSWORD = 'correct horse battery';
@@ -319,7 +320,7 @@ describe('an invitation', () => {
     post('/api/auth/accept-invite', { invite_code, password: PASSWORD, ...rest });
 
   test('is accepted once among concurrent requests, and signs in', async () => {
-    for (let round = 0; round < 10; round += 1) {
+    for (let round = 0; round < raceRounds(10); round += 1) {
       const { id, email } = await invite(`inv_once${round}`);
       const answers = await Promise.all(
         Array.from({ length: 5 }, () => accept(`inv_once${round}`, { name: 'Grace' })),
@@ -422,7 +423,7 @@ describe('a new password', () => {
   });
 
   test('is set once by concurrent changes', async () => {
-    for (let round = 0; round < 10; round += 1) {
+    for (let round = 0; round < raceRounds(10); round += 1) {
       const { token } = await addMember();
       const answers = await Promise.all(
         [1, 2, 3].map((n) => change(token, PASSWORD, `changed to number ${n}`)),

@@ -12,6 +12,7 @@ import { startListingServer } from '#test/fakes/listing-server.ts';
 import { startToolServer, type ToolServer } from '#test/fakes/tool-server.ts';
 import { operationsOf } from '#test/support/api-operations.ts';
 import { type Engine, eventually, startEngine } from '#test/support/engine.ts';
+import { raceRounds } from '#test/support/rounds.ts';
 
 let engine: Engine;
 let tools: ToolServer;
@@ -237,7 +238,7 @@ describe('a tool call that waits for approval', () => {
   });
 
   test('of two approvers with different changes, one holds', async () => {
-    for (let round = 0; round < 10; round += 1) {
+    for (let round = 0; round < raceRounds(10); round += 1) {
       const tool = await register();
       const { runId, call: asked } = await paused(refunding(tool.name));
       const amounts = [10, 20, 30, 40];

@@ -7,6 +7,7 @@ import { publishFromDraft } from '#shared/operations/publish-draft.ts';
 import { sql } from '#shared/db/pool.ts';
 import { echo, type Engine, startEngine } from '#test/support/engine.ts';
 import { pastRuns, redraft, tried } from '#test/support/experiments.ts';
+import { raceRounds } from '#test/support/rounds.ts';
 
 let engine: Engine;
 beforeAll(async () => {
@@ -120,7 +121,7 @@ describe('a workflow that asks for an experiment', () => {
   });
 
   test('of two people, the one who saves the draft again is not published untried', async () => {
-    for (let round = 0; round < 10; round += 1) {
+    for (let round = 0; round < raceRounds(10); round += 1) {
       const workflowId = await guarded();
       const etag = await redraft(engine, workflowId, graphOf("'yes, ' + n"));
       await tried(engine, workflowId);

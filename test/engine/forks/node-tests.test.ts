@@ -7,6 +7,7 @@ import { testNode, type NodeTestRequest } from '#shared/operations/runs/node-tes
 import { AppError } from '#shared/errors.ts';
 import { startToolServer, type ToolServer } from '#test/fakes/tool-server.ts';
 import { echo, edge, type Engine, mock, startEngine } from '#test/support/engine.ts';
+import { raceRounds } from '#test/support/rounds.ts';
 
 let engine: Engine;
 let tools: ToolServer;
@@ -218,7 +219,7 @@ describe('is refused', () => {
     const pin = async (at: number) =>
       savePin(engine.db, engine.actor, workflowId, { runId: run.id, nodeId: `n${at}` });
     for (let at = 0; at < 99; at += 1) await pin(at);
-    for (let round = 0; round < 10; round += 1) {
+    for (let round = 0; round < raceRounds(10); round += 1) {
       const raced = await Promise.allSettled([pin(99), pin(100), pin(101), pin(102)]);
       expect(raced.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
       const pins = await listPins(engine.db, engine.actor, workflowId);
