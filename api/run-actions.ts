@@ -26,7 +26,7 @@ import {
 import { MAX_STEPS_IN_RUN } from '#shared/limits.ts';
 import type { RequestedDecision } from '#shared/operations/runs/tool-calls.ts';
 import { databaseProblem } from './http/database-errors.ts';
-import { restOf } from './http/run-watch.ts';
+import { waitUntilIdle } from './http/run-watch.ts';
 import { shownRun } from './identity/shown-gates.ts';
 import type { RouteContext } from './deps.ts';
 
@@ -132,7 +132,7 @@ export function createRunActions(context: RouteContext): RunActions {
       const { runId, dispatched } = await testNode(context, request);
       await inFlight.add(dispatched);
       const { workspaceId } = request.actor;
-      await restOf(db, { workspaceId, runId }, { waitMs: TEST_WAIT_MS, signal });
+      await waitUntilIdle(db, { workspaceId, runId }, { waitMs: TEST_WAIT_MS, signal });
       return testOf(await untilRead(() => read(request.actor, runId)));
     },
     ...gateActions(context, read, readWhile),

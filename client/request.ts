@@ -94,7 +94,7 @@ async function sendRepeatedly<Answer>(
     try {
       return (await sendOnce(connection, url, request)) as Answer;
     } catch (error) {
-      if (request.signal.aborted || sent > retries || !mayPass(error)) throw error;
+      if (request.signal.aborted || sent > retries || !isTransient(error)) throw error;
       const delay = delayBefore(sent, error);
       if (delay >= remainingMs()) throw error;
       await pause(delay, request.signal);
@@ -189,7 +189,7 @@ function secondsOf(header: string | null): number | undefined {
 const passing = [429, 502, 503, 504];
 
 /** Whether a retry may succeed. */
-function mayPass(error: unknown): boolean {
+function isTransient(error: unknown): boolean {
   return error instanceof ApiError
     ? passing.includes(error.status)
     : error instanceof ConnectionError;

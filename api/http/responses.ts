@@ -18,7 +18,7 @@ interface InSeveralForms {
  * The responses of a route: its successes, and the error codes that do not follow from its other declarations (see
  * `openapi/responses.ts`). Errors are excluded by type, since only the error handler sends them.
  */
-export function answers<Success extends Record<number, z.ZodType | InSeveralForms>>(
+export function responses<Success extends Record<number, z.ZodType | InSeveralForms>>(
   success: Success,
   ...refusals: ErrorCode[]
 ): Success {

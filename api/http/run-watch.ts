@@ -14,7 +14,7 @@ let waiting = 0;
  * Resolves when the run has ended or waits at a gate, when `waitMs` have passed, when too many callers wait, or when
  * the signal is aborted: the caller then reads the run.
  */
-export async function restOf(
+export async function waitUntilIdle(
   db: Db,
   run: { workspaceId: string; runId: string },
   wait: { waitMs: number; signal: AbortSignal },

@@ -6,7 +6,7 @@ import {
 } from '@modelcontextprotocol/server';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { mcpAnswers, mcpRequest } from '#shared/contract/mcp.ts';
-import { answers, nothing } from '#api/http/responses.ts';
+import { responses, nothing } from '#api/http/responses.ts';
 import type { App, RouteContext } from '#api/deps.ts';
 import { createRunActions } from '#api/run-actions.ts';
 import { withParamErrors } from './param-errors.ts';
@@ -45,7 +45,7 @@ export function mcpRoutes(app: App, context: RouteContext): void {
         'the tools, one for each published workflow with an `input_schema` among them; each requires the permission of ' +
         'its action.',
       body: mcpRequest,
-      response: answers({
+      response: responses({
         ...mcpAnswers,
         202: nothing.meta({ description: 'Accepted; there is no response' }),
       }),

@@ -18,7 +18,7 @@ import {
 import { readGate } from '#shared/operations/gates/read-gate.ts';
 import type { StartRequest } from '#shared/operations/runs/runs.ts';
 import { listRuns } from '#shared/db/run-lists/run-list.ts';
-import { restOf } from '#api/http/run-watch.ts';
+import { waitUntilIdle } from '#api/http/run-watch.ts';
 import { shownAskings } from '#api/identity/shown-gates.ts';
 import { defineTool, type McpTool, type ToolCall } from './tool.ts';
 import { scopeOf, workflowArgument } from './workflow-tools.ts';
@@ -69,7 +69,7 @@ export async function startedRun(
   const { run, replayed } = await actions.start({ actor, trigger: 'mcp', ...request });
   if (waitMs === 0) return { ...run, replayed };
   const watched = { workspaceId: actor.workspaceId, runId: run.id };
-  await restOf(context.db, watched, { waitMs, signal });
+  await waitUntilIdle(context.db, watched, { waitMs, signal });
   return { ...(await actions.read(actor, run.id)), replayed };
 }
 

@@ -7,7 +7,7 @@ import { requireCapability } from '#shared/actor.ts';
 import { closeCodes } from '#shared/contract/stream.ts';
 import { frameCursor } from '#shared/db/runs/frames.ts';
 import { AppError } from '#shared/errors.ts';
-import { answers, runParams } from '#api/http/responses.ts';
+import { responses, runParams } from '#api/http/responses.ts';
 import { requireKnownOrigin } from '#api/identity/authenticate.ts';
 import type { Caller, App, RouteContext, StreamAdmission } from '#api/deps.ts';
 import { clientNetwork } from '#api/http/client-address.ts';
@@ -111,7 +111,7 @@ function streamRuns(app: App, sockets: Sockets, bus: FrameBus): void {
       description: `Frames of events after the connection, each with \`run_id\` and \`type\`. ${closing('run')}`,
       params: runParams,
       querystring: runStreamQuery,
-      response: answers({ 101: z.undefined().meta({ description: 'Switching to WebSocket' }) }),
+      response: responses({ 101: z.undefined().meta({ description: 'Switching to WebSocket' }) }),
     },
     ...socketHandlers(sockets, ({ params: { id }, query }) => ({
       runId: id,
@@ -138,7 +138,7 @@ function streamWorkspaces(app: App, sockets: Sockets, workspaces: WorkspaceWatch
         '`target_type` of audit entries, `step` for steps and states of runs, `job` for background jobs and `record` for ' +
         `records of the data API. Read again what you show of them. ${closing('workspace')}`,
       querystring: streamQuery,
-      response: answers({ 101: z.undefined().meta({ description: 'Switching to WebSocket' }) }),
+      response: responses({ 101: z.undefined().meta({ description: 'Switching to WebSocket' }) }),
     },
     ...socketHandlers(sockets, () => ({
       runId: undefined,

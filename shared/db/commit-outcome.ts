@@ -68,12 +68,12 @@ export async function withCertainty<T>(
 type Answered<T> = { answered: true; answer: T } | { answered: false };
 
 /**
- * Repeats the lookup until `willDo` accepts an answer or no attempts are left. Then returns the last lookup's answer,
+ * Repeats the lookup until `accept` takes an answer or no attempts are left. Then returns the last lookup's answer,
  * if any.
  */
 async function lookAgain<T>(
   look: () => Promise<T>,
-  willDo: (answer: T) => boolean,
+  accept: (answer: T) => boolean,
 ): Promise<Answered<T>> {
   let last: Answered<T> = { answered: false };
   for (const pauseMs of LOOKS_AFTER_MS) {
@@ -82,7 +82,7 @@ async function lookAgain<T>(
       (answer) => ({ answered: true, answer }),
       () => ({ answered: false }),
     );
-    if (last.answered && willDo(last.answer)) return last;
+    if (last.answered && accept(last.answer)) return last;
   }
   return last;
 }

@@ -8,7 +8,7 @@ import type { Pool } from '#shared/db/pool.ts';
 import { AppError } from '#shared/errors.ts';
 import type { ModelSettings } from '#shared/platform/calls/models.ts';
 import { validateWorkflow } from './validate-workflow.ts';
-import { drawnOf } from '#shared/db/runs/run-request.ts';
+import { adHocGraphOf } from '#shared/db/runs/run-request.ts';
 
 /** How many errors a refusal lists. */
 const MAX_REASONS = 5;
@@ -32,7 +32,7 @@ export async function publishFromDraft(
     throw new AppError('not_found', detail);
   }
   requireKnownDraft(wanted.ifMatch, draft);
-  const drawn = drawnOf(draft);
+  const drawn = adHocGraphOf(draft);
   const { valid, errors } = await validateWorkflow(db, scope, wanted.models, drawn);
   if (!valid) throw invalidDraft(errors);
   await publishDraft(db, actor, workflowId, { checked: draft, note: wanted.note });

@@ -1,7 +1,7 @@
 import { alertSettingsSchema, alertTestSchema } from '#shared/contract/alert.ts';
 import { emptyBody } from '#shared/contract/common.ts';
 import { alertSettings, testAlerts } from '#shared/operations/alerts.ts';
-import { answers } from '#api/http/responses.ts';
+import { responses } from '#api/http/responses.ts';
 import type { App, RouteContext } from '#api/deps.ts';
 
 const tags = ['Workspace'];
@@ -14,7 +14,7 @@ export function alertRoutes(app: App, context: RouteContext): void {
       tags,
       operationId: 'getAlerts',
       summary: 'Read the alert channels',
-      response: answers({ 200: alertSettingsSchema }),
+      response: responses({ 200: alertSettingsSchema }),
     },
     config: { capability: 'view' },
     handler: async () => alertSettings(context.config),
@@ -29,7 +29,7 @@ export function alertRoutes(app: App, context: RouteContext): void {
       summary: 'Send a test over every configured channel',
       description: 'Sent like every alert, so it arrives within seconds and is retried.',
       body: emptyBody,
-      response: answers({ 202: alertTestSchema }, 'conflict'),
+      response: responses({ 202: alertTestSchema }, 'conflict'),
     },
     config: { capability: 'manage_workspace' },
     handler: async (request, reply) =>

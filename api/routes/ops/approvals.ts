@@ -4,7 +4,7 @@ import { approvalListQuery, approvalListSchema } from '#shared/contract/run.ts';
 import { listApprovals } from '#shared/db/runs/runs.ts';
 import { AppError } from '#shared/errors.ts';
 import { readGate } from '#shared/operations/gates/read-gate.ts';
-import { answers, runParams } from '#api/http/responses.ts';
+import { responses, runParams } from '#api/http/responses.ts';
 import { shownAskings, shownGate } from '#api/identity/shown-gates.ts';
 import type { App, RouteContext } from '#api/deps.ts';
 
@@ -28,7 +28,7 @@ export function approvalRoutes(app: App, { db }: RouteContext): void {
       operationId: 'listApprovals',
       summary: 'List open gates, oldest first',
       querystring: approvalListQuery,
-      response: answers({ 200: approvalListSchema }),
+      response: responses({ 200: approvalListSchema }),
     },
     config: { capability: 'view' },
     handler: async ({ actor, query: { assigned_to, ...query } }) => {
@@ -50,7 +50,7 @@ export function approvalRoutes(app: App, { db }: RouteContext): void {
         'What an approver needs to know: whether the caller can decide it, the schema of the arguments of a tool call, and' +
         ' the earlier decisions of the same node in this run.',
       params: gateParams,
-      response: answers({ 200: gateSchema }),
+      response: responses({ 200: gateSchema }),
     },
     config: { capability: 'view' },
     handler: async ({ actor, params }) => {

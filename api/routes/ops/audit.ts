@@ -6,7 +6,7 @@ import {
 } from '#shared/contract/audit.ts';
 import { listAudit } from '#shared/db/audit/audit.ts';
 import { verifyAudit } from '#shared/db/audit/chain.ts';
-import { answers } from '#api/http/responses.ts';
+import { responses } from '#api/http/responses.ts';
 import type { App, RouteContext } from '#api/deps.ts';
 
 const tags = ['Audit'];
@@ -21,7 +21,7 @@ export function auditRoutes(app: App, { db }: RouteContext): void {
       summary: 'List audit entries, newest first',
       description: 'An entry is listed when it matches all filters.',
       querystring: auditQuery,
-      response: answers({ 200: auditListSchema }),
+      response: responses({ 200: auditListSchema }),
     },
     config: { capability: 'view' },
     handler: async (request) => listAudit(db, request.actor.workspaceId, request.query),
@@ -46,7 +46,7 @@ export function auditRoutes(app: App, { db }: RouteContext): void {
       summary: 'Verify the audit log',
       description:
         'Compares every entry with its seal and every seal with the previous one, and every tool call that needed approval with its decision, as of one moment.',
-      response: answers({ 200: auditVerificationSchema }),
+      response: responses({ 200: auditVerificationSchema }),
     },
     config: { capability: 'view' },
     handler: async (request) => verify(request.actor.workspaceId),

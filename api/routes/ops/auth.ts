@@ -18,12 +18,12 @@ import {
   requestMembership,
   signIn,
 } from '#shared/operations/sign-in.ts';
-import { answers } from '#api/http/responses.ts';
+import { responses } from '#api/http/responses.ts';
 import type { Caller, App, RouteContext } from '#api/deps.ts';
 import { clientNetwork } from '#api/http/client-address.ts';
 
 const tags = ['Sign-in'];
-const session = answers({ 200: sessionSchema }, 'too_large', 'unsupported_media_type');
+const session = responses({ 200: sessionSchema }, 'too_large', 'unsupported_media_type');
 
 export function authRoutes(app: App, context: RouteContext): void {
   signInAndUp(app, context);
@@ -72,7 +72,7 @@ function signInAndUp(app: App, context: RouteContext): void {
         'The response and its time are the same for an address that already has an account: then nothing changes.',
       security: [],
       body: signupInput,
-      response: answers({ 201: memberSchema }),
+      response: responses({ 201: memberSchema }),
     },
     config: { capability: 'public' },
     handler: async ({ body, ips, ip }, reply) => {
@@ -130,7 +130,7 @@ function ownAccount(app: App, context: RouteContext): void {
       tags,
       operationId: 'getIdentity',
       summary: "Read the credential's actor and capabilities",
-      response: answers({ 200: identitySchema }),
+      response: responses({ 200: identitySchema }),
     },
     config: { capability: 'authenticated' },
     handler: async ({ actor, credential }): Promise<Identity> => {

@@ -13,7 +13,7 @@ import {
   startBacktest,
 } from '#shared/operations/jobs/backtests.ts';
 import type { App, RouteContext } from '#api/deps.ts';
-import { answers, jobParams } from '#api/http/responses.ts';
+import { responses, jobParams } from '#api/http/responses.ts';
 
 const tags = ['Governance'];
 /** Those who can read policies can read what others would do. */
@@ -36,7 +36,7 @@ export function backtestRoutes(app: App, context: RouteContext): void {
       description: 'It ends within seconds. What it has found so far is kept.',
       params,
       body: emptyBody,
-      response: answers({ 200: startedJobSchema }, 'conflict'),
+      response: responses({ 200: startedJobSchema }, 'conflict'),
     },
     config,
     handler: ({ actor, params: { id } }) => cancelBacktest(context, actor, id),
@@ -56,7 +56,7 @@ function startRoute(app: App, context: RouteContext): void {
         'they would block or redact that was not, and what they would allow that was not. Nothing is executed or ' +
         'changed. The answer comes at once; read the backtest to follow it.',
       body: backtestBody,
-      response: answers({ 202: startedJobSchema }, 'not_found', 'conflict'),
+      response: responses({ 202: startedJobSchema }, 'not_found', 'conflict'),
     },
     config,
     handler: async ({ actor, body }, reply) => {
@@ -76,7 +76,7 @@ function readRoutes(app: App, context: RouteContext): void {
       operationId: 'listBacktests',
       summary: 'List backtests of policies, newest first',
       querystring: pageQuery,
-      response: answers({ 200: backtestListSchema }),
+      response: responses({ 200: backtestListSchema }),
     },
     config: reads,
     handler: ({ actor, query }) => listBacktests(context, actor.workspaceId, query),
@@ -94,7 +94,7 @@ function readRoutes(app: App, context: RouteContext): void {
         'after redaction.',
       params,
       querystring: backtestQuery,
-      response: answers({ 200: backtestSchema }),
+      response: responses({ 200: backtestSchema }),
     },
     config: reads,
     handler: ({ actor, params: { id }, query }) =>

@@ -15,7 +15,7 @@ import {
   updateBudget,
 } from '#shared/db/money/budgets.ts';
 import { readBudgetHistory } from '#shared/db/money/budget-history.ts';
-import { answers, nothing } from '#api/http/responses.ts';
+import { responses, nothing } from '#api/http/responses.ts';
 import { type EditedRecord, idOf } from '#api/http/conditional.ts';
 import type { App, RouteContext } from '#api/deps.ts';
 
@@ -44,7 +44,7 @@ function listAndCreate(app: App, { db }: RouteContext): void {
       operationId: 'listBudgets',
       summary: 'List budgets with their status, oldest first',
       querystring: offsetQuery,
-      response: answers({ 200: z.array(budgetSchema) }),
+      response: responses({ 200: z.array(budgetSchema) }),
     },
     config: { capability: 'view' },
     handler: async ({ actor, query }) => listBudgets(db, actor.workspaceId, query),
@@ -61,7 +61,7 @@ function listAndCreate(app: App, { db }: RouteContext): void {
         'A trigger that does not fit is refused with 402. With `reservation_estimate_usd` each trigger reserves that ' +
         'much until its run ends; without it only settled spend counts. Past spend of the current window counts too.',
       body: budgetInput,
-      response: answers({ 201: budgetSchema }, 'not_found', 'conflict'),
+      response: responses({ 201: budgetSchema }, 'not_found', 'conflict'),
     },
     config: { capability: 'manage_workspace', headers: ['Location'] },
     handler: async (request, reply) => {
@@ -82,7 +82,7 @@ function readBudgets(app: App, { db }: RouteContext): void {
       operationId: 'getBudget',
       summary: 'Read a budget',
       params: budgetParams,
-      response: answers({ 200: budgetSchema }),
+      response: responses({ 200: budgetSchema }),
     },
     config: { capability: 'view', record },
     handler: async (request) =>
@@ -97,7 +97,7 @@ function readBudgets(app: App, { db }: RouteContext): void {
       operationId: 'getBudgetStatus',
       summary: "Read a budget's ledger for the current window",
       params: budgetParams,
-      response: answers({ 200: budgetStatusSchema }),
+      response: responses({ 200: budgetStatusSchema }),
     },
     config: { capability: 'view' },
     handler: async (request) => {
@@ -115,7 +115,7 @@ function readBudgets(app: App, { db }: RouteContext): void {
       operationId: 'getBudgetHistory',
       summary: "Read the spend of a budget's current window, by day",
       params: budgetParams,
-      response: answers({ 200: budgetHistorySchema }),
+      response: responses({ 200: budgetHistorySchema }),
     },
     config: { capability: 'view' },
     handler: async ({ actor: { workspaceId }, params }) =>
@@ -135,7 +135,7 @@ function changeBudgets(app: App, { db }: RouteContext): void {
         'Effective for the next trigger and the next step. Existing holds do not change.',
       params: budgetParams,
       body: budgetUpdate,
-      response: answers({ 200: budgetSchema }),
+      response: responses({ 200: budgetSchema }),
     },
     config: { capability: 'manage_workspace', record },
     handler: async (request) => {
@@ -154,7 +154,7 @@ function changeBudgets(app: App, { db }: RouteContext): void {
       operationId: 'deleteBudget',
       summary: 'Delete a budget; runs that hold it continue without',
       params: budgetParams,
-      response: answers({ 204: nothing }),
+      response: responses({ 204: nothing }),
     },
     config: { capability: 'manage_workspace', record },
     handler: async (request, reply) => {

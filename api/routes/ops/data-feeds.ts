@@ -7,7 +7,7 @@ import {
   feedUpdate,
 } from '#shared/contract/data/feed.ts';
 import { createFeed, deleteFeed, listFeeds, readFeed, updateFeed } from '#shared/db/data/feeds.ts';
-import { answers, nothing } from '#api/http/responses.ts';
+import { responses, nothing } from '#api/http/responses.ts';
 import { type EditedRecord, idOf } from '#api/http/conditional.ts';
 import type { App, RouteContext } from '#api/deps.ts';
 
@@ -35,7 +35,7 @@ function listAndCreate(app: App, { db }: RouteContext): void {
       operationId: 'listFeeds',
       summary: 'List feeds, newest first, including archived ones',
       querystring: offsetQuery,
-      response: answers({ 200: z.array(managedFeedSchema) }),
+      response: responses({ 200: z.array(managedFeedSchema) }),
     },
     config: { capability: 'view' },
     handler: async ({ actor: { workspaceId }, query }) => [
@@ -52,7 +52,7 @@ function listAndCreate(app: App, { db }: RouteContext): void {
       summary: 'Create a feed',
       description: 'A stream of records. All are live or, with `is_demo`, all are demo records.',
       body: feedInput,
-      response: answers({ 201: managedFeedDetailSchema }, 'conflict'),
+      response: responses({ 201: managedFeedDetailSchema }, 'conflict'),
     },
     config: { capability: 'manage_workspace', headers: ['Location'] },
     handler: async ({ actor, body }, reply) => {
@@ -71,7 +71,7 @@ function readAndChange(app: App, { db }: RouteContext): void {
       operationId: 'getFeed',
       summary: 'Read a feed with its specification',
       params: feedParams,
-      response: answers({ 200: managedFeedDetailSchema }),
+      response: responses({ 200: managedFeedDetailSchema }),
     },
     config: { capability: 'view', record },
     handler: async ({ actor, params }) =>
@@ -90,7 +90,7 @@ function readAndChange(app: App, { db }: RouteContext): void {
         'types that are removed from `entity_types`.',
       params: feedParams,
       body: feedUpdate,
-      response: answers({ 200: managedFeedDetailSchema }),
+      response: responses({ 200: managedFeedDetailSchema }),
     },
     config: { capability: 'manage_workspace', record },
     handler: async ({ writes, actor, params, body }) => updateFeed(writes, actor, params.id, body),
@@ -106,7 +106,7 @@ function readAndChange(app: App, { db }: RouteContext): void {
       description:
         'With very many records some may be left when the response is 503; delete it again.',
       params: feedParams,
-      response: answers({ 204: nothing }),
+      response: responses({ 204: nothing }),
     },
     config: { capability: 'manage_workspace', record },
     handler: async ({ writes, actor, params }, reply) => {

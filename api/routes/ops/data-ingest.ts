@@ -2,7 +2,7 @@ import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import { ingestAnswerSchema, ingestBody, ingestQuery } from '#shared/contract/data/ingest.ts';
 import { AppError } from '#shared/errors.ts';
 import { ingestRecords, ingestStream } from '#shared/operations/data/ingest.ts';
-import { answers } from '#api/http/responses.ts';
+import { responses } from '#api/http/responses.ts';
 import { boundBySilence } from '#api/http/connections.ts';
 import type { App, RouteContext } from '#api/deps.ts';
 import { readNdjson } from '#api/http/ndjson.ts';
@@ -34,7 +34,7 @@ export function dataIngestRoutes(app: App, { db }: RouteContext): void {
           'record has that name.',
         querystring: ingestQuery,
         body: ingestBody,
-        response: answers({ 200: ingestAnswerSchema }, 'not_found', 'conflict'),
+        response: responses({ 200: ingestAnswerSchema }, 'not_found', 'conflict'),
       },
       config: { capability: 'manage_workspace' },
       handler: async ({ actor, query, body, mediaType, raw }, reply) => {

@@ -8,7 +8,7 @@ import { workspaceDataUsageSchema } from '#shared/contract/data/usage.ts';
 import { createDataKey, listDataKeys, readDataKey, revokeDataKey } from '#shared/db/data/keys.ts';
 import { readWorkspaceDataUsage } from '#shared/db/data/usage.ts';
 import { type EditedRecord, idOf } from '#api/http/conditional.ts';
-import { answers, nothing } from '#api/http/responses.ts';
+import { responses, nothing } from '#api/http/responses.ts';
 import type { App, RouteContext } from '#api/deps.ts';
 import { withLatestUse } from '#api/identity/key-uses.ts';
 
@@ -40,7 +40,7 @@ function listAndCreate(app: App, { db, dataKeyUses }: RouteContext): void {
       operationId: 'listDataKeys',
       summary: 'List keys of the data API, newest first, including revoked ones',
       querystring: offsetQuery,
-      response: answers({ 200: z.array(dataKeySchema) }),
+      response: responses({ 200: z.array(dataKeySchema) }),
     },
     config: { capability: 'view' },
     handler: async ({ actor, query }) => {
@@ -60,7 +60,7 @@ function listAndCreate(app: App, { db, dataKeyUses }: RouteContext): void {
         "For `/v1` alone, where it can do what its scopes permit. Its allowances apply in addition to the plan's. Scopes that " +
         'read or export also require `view`, `webhooks:write` requires `manage_workspace`.',
       body: dataKeyInput,
-      response: answers({ 201: createdDataKeySchema }, 'conflict'),
+      response: responses({ 201: createdDataKeySchema }, 'conflict'),
     },
     config: { capability: 'manage_api_keys' },
     handler: async ({ actor, body }, reply) => {
@@ -79,7 +79,7 @@ function readAndRevoke(app: App, { db, dataKeyUses }: RouteContext): void {
       operationId: 'getDataKey',
       summary: 'Read a key of the data API',
       params,
-      response: answers({ 200: dataKeySchema }),
+      response: responses({ 200: dataKeySchema }),
     },
     config: { capability: 'view', record },
     handler: async ({ actor, params: { id } }) => {
@@ -97,7 +97,7 @@ function readAndRevoke(app: App, { db, dataKeyUses }: RouteContext): void {
       summary: 'Revoke a key of the data API; it stays in the list',
       description: 'Effective for the next request. Has no effect on a revoked key.',
       params,
-      response: answers({ 204: nothing }),
+      response: responses({ 204: nothing }),
     },
     config: { capability: 'manage_api_keys', record },
     handler: async ({ writes, actor, params: { id } }, reply) => {
@@ -113,7 +113,7 @@ function readAndRevoke(app: App, { db, dataKeyUses }: RouteContext): void {
       tags,
       operationId: 'getDataUsage',
       summary: 'Read the use of the data API this month, in total and by key',
-      response: answers({ 200: workspaceDataUsageSchema }),
+      response: responses({ 200: workspaceDataUsageSchema }),
     },
     config: { capability: 'view' },
     handler: async ({ actor }) => readWorkspaceDataUsage(db, actor),

@@ -13,7 +13,7 @@ import {
 import { listChanges, namesOfChanged } from '#shared/db/data/changes.ts';
 import { listEntities, readEntity, readHistory } from '#shared/db/data/entities.ts';
 import { listEvents } from '#shared/db/data/events.ts';
-import { answers } from '#api/http/responses.ts';
+import { responses } from '#api/http/responses.ts';
 import { openPage } from '#api/data/page.ts';
 import type { App, RouteContext } from '#api/deps.ts';
 
@@ -37,7 +37,7 @@ function readEntities(app: App, { db, dataCursors }: RouteContext): void {
       description:
         'Newest is the last first observation; with `updated_since`, the last update. Costs no credits.',
       querystring: recordListQuery,
-      response: answers({ 200: recordListSchema }),
+      response: responses({ 200: recordListSchema }),
     },
     config: { capability: 'view' },
     handler: async ({ actor: { workspaceId }, query }) => {
@@ -55,7 +55,7 @@ function readEntities(app: App, { db, dataCursors }: RouteContext): void {
       operationId: 'getEntity',
       summary: 'Read a record',
       params: recordParams,
-      response: answers({ 200: entitySchema }),
+      response: responses({ 200: entitySchema }),
     },
     config: { capability: 'view' },
     handler: async ({ actor: { workspaceId }, params }) =>
@@ -71,7 +71,7 @@ function readEntities(app: App, { db, dataCursors }: RouteContext): void {
       summary: 'Read the versions of a record and their changes, newest first',
       params: recordParams,
       querystring: recordHistoryQuery,
-      response: answers({ 200: recordHistorySchema }),
+      response: responses({ 200: recordHistorySchema }),
     },
     config: { capability: 'view' },
     handler: async ({ actor: { workspaceId }, params: { id }, query }) => {
@@ -91,7 +91,7 @@ function readChangesAndEvents(app: App, { db, dataCursors }: RouteContext): void
       operationId: 'listChanges',
       summary: 'List changes of records, attribute by attribute, newest first',
       querystring: recordChangeQuery,
-      response: answers({ 200: recordChangesSchema }),
+      response: responses({ 200: recordChangesSchema }),
     },
     config: { capability: 'view' },
     handler: async ({ actor: { workspaceId }, query }) => {
@@ -115,7 +115,7 @@ function readChangesAndEvents(app: App, { db, dataCursors }: RouteContext): void
       summary: 'List intelligence events, newest first',
       description: 'Does not mark them as delivered.',
       querystring: recordEventQuery,
-      response: answers({ 200: recordEventsSchema }),
+      response: responses({ 200: recordEventsSchema }),
     },
     config: { capability: 'view' },
     handler: async ({ actor: { workspaceId }, query }) => {

@@ -14,7 +14,7 @@ import {
   reportSourceAs,
   updateSource,
 } from '#shared/db/data/sources.ts';
-import { answers, nothing } from '#api/http/responses.ts';
+import { responses, nothing } from '#api/http/responses.ts';
 import { type EditedRecord, idOf } from '#api/http/conditional.ts';
 import type { App, RouteContext } from '#api/deps.ts';
 
@@ -43,7 +43,7 @@ function listAndCreate(app: App, { db }: RouteContext): void {
       operationId: 'listSources',
       summary: 'List sources and their health, newest first',
       querystring: offsetQuery,
-      response: answers({ 200: z.array(sourceDetailSchema) }),
+      response: responses({ 200: z.array(sourceDetailSchema) }),
     },
     config: { capability: 'view' },
     handler: async ({ actor: { workspaceId }, query }) => [
@@ -59,7 +59,7 @@ function listAndCreate(app: App, { db }: RouteContext): void {
       operationId: 'createSource',
       summary: 'Create a source',
       body: sourceInput,
-      response: answers({ 201: sourceDetailSchema }, 'conflict'),
+      response: responses({ 201: sourceDetailSchema }, 'conflict'),
     },
     config: { capability: 'manage_workspace', headers: ['Location'] },
     handler: async ({ actor, body }, reply) => {
@@ -78,7 +78,7 @@ function readAndChange(app: App, { db }: RouteContext): void {
       operationId: 'getSource',
       summary: 'Read a source and its health',
       params: sourceParams,
-      response: answers({ 200: sourceDetailSchema }),
+      response: responses({ 200: sourceDetailSchema }),
     },
     config: { capability: 'view', record },
     handler: async ({ actor, params }) =>
@@ -95,7 +95,7 @@ function readAndChange(app: App, { db }: RouteContext): void {
       description: 'Changes the fields in the body.',
       params: sourceParams,
       body: sourceUpdate,
-      response: answers({ 200: sourceDetailSchema }, 'conflict'),
+      response: responses({ 200: sourceDetailSchema }, 'conflict'),
     },
     config: { capability: 'manage_workspace', record },
     handler: async ({ writes, actor, params, body }) =>
@@ -111,7 +111,7 @@ function readAndChange(app: App, { db }: RouteContext): void {
       summary: 'Delete a source',
       description: 'Records that name it as evidence do not change.',
       params: sourceParams,
-      response: answers({ 204: nothing }),
+      response: responses({ 204: nothing }),
     },
     config: { capability: 'manage_workspace', record },
     handler: async ({ writes, actor, params }, reply) => {
@@ -134,7 +134,7 @@ function reportFailures(app: App, { db }: RouteContext): void {
         'webhooks as `source.failed`; the next success makes it `healthy` (`source.recovered`).',
       params: sourceParams,
       body: sourceReport,
-      response: answers({ 200: sourceDetailSchema }),
+      response: responses({ 200: sourceDetailSchema }),
     },
     config: { capability: 'manage_workspace' },
     handler: async ({ actor, params, body }) => reportSourceAs(db, actor, params.id, body),

@@ -5,7 +5,7 @@ import { publishWorkflow } from '#shared/db/workflows/publishing.ts';
 import { readWorkflow } from '#shared/db/workflows/workflows.ts';
 import { publishFromDraft } from '#shared/operations/publish-draft.ts';
 import { requireInputSchema } from '#shared/operations/workflow-input.ts';
-import { answers, nothing, workflowParams } from '#api/http/responses.ts';
+import { responses, nothing, workflowParams } from '#api/http/responses.ts';
 import { type EditedRecord, idOf, ifMatchOf } from '#api/http/conditional.ts';
 import type { App, RouteContext } from '#api/deps.ts';
 
@@ -44,7 +44,7 @@ function readAndSave(app: App, { db }: RouteContext): void {
       description:
         'What is being edited beside the current version. Only requests that ask for the draft run it.',
       params: workflowParams,
-      response: answers({ 200: draftSchema }),
+      response: responses({ 200: draftSchema }),
     },
     config: { capability: 'view', record },
     handler: async ({ actor: { workspaceId }, params }) =>
@@ -65,7 +65,7 @@ function readAndSave(app: App, { db }: RouteContext): void {
         'revision.',
       params: workflowParams,
       body: draftBody,
-      response: answers({ 200: draftSchema, 201: draftSchema }, 'precondition_required'),
+      response: responses({ 200: draftSchema, 201: draftSchema }, 'precondition_required'),
     },
     config: { capability: 'create_edit_workflows', record, headers: ['Location'] },
     handler: async (request, reply) => {
@@ -90,7 +90,7 @@ function discard(app: App, { db }: RouteContext): void {
       summary: 'Discard the draft of a workflow',
       description: 'Requires `If-Match`. The current version is unchanged.',
       params: workflowParams,
-      response: answers({ 204: nothing }, 'precondition_required'),
+      response: responses({ 204: nothing }, 'precondition_required'),
     },
     config: { capability: 'create_edit_workflows', record },
     handler: async (request, reply) => {
@@ -115,7 +115,7 @@ function publish(app: App, { db, config }: RouteContext): void {
         'enabled schedule.',
       params: workflowParams,
       body: publishBody,
-      response: answers({ 200: workflowSchema }, 'conflict', 'precondition_required'),
+      response: responses({ 200: workflowSchema }, 'conflict', 'precondition_required'),
     },
     config: { capability: 'publish_workflows', record: published },
     handler: async (request) => {

@@ -1,7 +1,7 @@
 import { dryRunBody, dryRunSchema } from '#shared/contract/dry-run.ts';
 import { dryRunWorkflow } from '#shared/operations/runs/dry-run.ts';
 import type { App, RouteContext } from '#api/deps.ts';
-import { answers, workflowParams } from '#api/http/responses.ts';
+import { responses, workflowParams } from '#api/http/responses.ts';
 
 /** What a run would do, before it runs. */
 export function dryRunRoutes(app: App, context: RouteContext): void {
@@ -18,7 +18,7 @@ export function dryRunRoutes(app: App, context: RouteContext): void {
         'for a worker are not. `unbounded` names the nodes without a bound. The input is checked as for a run.',
       params: workflowParams,
       body: dryRunBody,
-      response: answers({ 200: dryRunSchema }, 'unprocessable'),
+      response: responses({ 200: dryRunSchema }, 'unprocessable'),
     },
     config: { capability: 'run_workflows' },
     handler: async ({ actor, params, body }) =>

@@ -24,7 +24,7 @@ import {
   registerEndpoint,
   rotateEndpointSecret,
 } from '#shared/operations/data/endpoints.ts';
-import { answers, deliveryParams, endpointParams, nothing } from '#api/http/responses.ts';
+import { responses, deliveryParams, endpointParams, nothing } from '#api/http/responses.ts';
 import { deliveryPage } from '#api/data/delivery-page.ts';
 import { type EditedRecord, idOf } from '#api/http/conditional.ts';
 import type { App, RouteContext } from '#api/deps.ts';
@@ -55,7 +55,7 @@ function readEndpoints(app: App, { db }: RouteContext): void {
       operationId: 'listWebhookEndpoints',
       summary: 'List webhook endpoints, newest first',
       querystring: offsetQuery,
-      response: answers({ 200: z.array(dataEndpointSchema) }),
+      response: responses({ 200: z.array(dataEndpointSchema) }),
     },
     config: { capability: 'view' },
     handler: async ({ actor, query }) => [...(await listEndpoints(db, actor, query))],
@@ -69,7 +69,7 @@ function readEndpoints(app: App, { db }: RouteContext): void {
       operationId: 'getWebhookEndpoint',
       summary: 'Read a webhook endpoint',
       params: endpointParams,
-      response: answers({ 200: dataEndpointSchema }),
+      response: responses({ 200: dataEndpointSchema }),
     },
     config: { capability: 'view', record },
     handler: async ({ actor, params }) => readEndpoint(db, actor, params.id),
@@ -88,7 +88,7 @@ function createAndChange(app: App, context: RouteContext): void {
         'Returns the secret that signs deliveries, only this once. At most 50 endpoints for live records, and 50 ' +
         'for demo records. Keys of the data API do not see an endpoint that subscribes to events of runs.',
       body: dataEndpointInput,
-      response: answers({ 201: newDataEndpointSchema }, 'conflict'),
+      response: responses({ 201: newDataEndpointSchema }, 'conflict'),
     },
     config: { capability: 'manage_workspace', headers: ['Location'] },
     handler: async ({ actor, body }, reply) => {
@@ -108,7 +108,7 @@ function createAndChange(app: App, context: RouteContext): void {
       description: 'Changes the fields in the body. Pending deliveries go to the new address.',
       params: endpointParams,
       body: endpointUpdate,
-      response: answers({ 200: dataEndpointSchema }),
+      response: responses({ 200: dataEndpointSchema }),
     },
     config: { capability: 'manage_workspace', record },
     handler: async ({ writes, actor, params, body }) =>
@@ -125,7 +125,7 @@ function deleteAndRotate(app: App, context: RouteContext): void {
       operationId: 'deleteWebhookEndpoint',
       summary: 'Delete a webhook endpoint and its pending deliveries',
       params: endpointParams,
-      response: answers({ 204: nothing }),
+      response: responses({ 204: nothing }),
     },
     config: { capability: 'manage_workspace', record },
     handler: async ({ writes, actor, params }, reply) => {
@@ -144,7 +144,7 @@ function deleteAndRotate(app: App, context: RouteContext): void {
       description: 'Deliveries are also signed with the previous secret for 24 hours.',
       params: endpointParams,
       body: emptyBody,
-      response: answers({ 200: rotatedSecretSchema }),
+      response: responses({ 200: rotatedSecretSchema }),
     },
     config: { capability: 'manage_workspace' },
     handler: async ({ actor, params }) => rotateEndpointSecret(context, actor, params.id),
@@ -162,7 +162,7 @@ function readDeliveries(app: App, context: RouteContext): void {
       description: 'Kept for 30 days.',
       params: endpointParams,
       querystring: dataDeliveryQuery,
-      response: answers({ 200: deliveryListSchema }),
+      response: responses({ 200: deliveryListSchema }),
     },
     config: { capability: 'view' },
     handler: async ({ actor, params, query }) => deliveryPage(context, actor, params.id, query),
@@ -176,7 +176,7 @@ function readDeliveries(app: App, context: RouteContext): void {
       operationId: 'getWebhookDelivery',
       summary: 'Read a delivery with its attempts',
       params: deliveryParams,
-      response: answers({ 200: deliverySchema }),
+      response: responses({ 200: deliverySchema }),
     },
     config: { capability: 'view' },
     handler: async ({ actor, params: { id, delivery_id } }) =>
@@ -195,7 +195,7 @@ function deliver(app: App, { db }: RouteContext): void {
       description: 'An event of the type `ping`, whether the endpoint subscribes to it or not.',
       params: endpointParams,
       body: emptyBody,
-      response: answers({ 201: deliverySchema }),
+      response: responses({ 201: deliverySchema }),
     },
     config: { capability: 'manage_workspace' },
     handler: async ({ actor, params }, reply) =>
@@ -213,7 +213,7 @@ function deliver(app: App, { db }: RouteContext): void {
         'A delivery that has ended, delivered or failed, starts again with all its attempts.',
       params: deliveryParams,
       body: emptyBody,
-      response: answers({ 200: deliverySchema }, 'conflict'),
+      response: responses({ 200: deliverySchema }, 'conflict'),
     },
     config: { capability: 'manage_workspace' },
     handler: async ({ actor, params: { id, delivery_id } }) =>
@@ -230,7 +230,7 @@ function deliver(app: App, { db }: RouteContext): void {
       description: 'With `status` `all`, delivered ones, too.',
       params: endpointParams,
       body: redeliverInput,
-      response: answers({ 200: redeliveredSchema }),
+      response: responses({ 200: redeliveredSchema }),
     },
     config: { capability: 'manage_workspace' },
     handler: async ({ actor, params, body }) =>

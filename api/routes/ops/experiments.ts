@@ -15,7 +15,7 @@ import { requireWorkflow } from '#shared/db/workflows/workflows.ts';
 import { cancelExperiment, startExperiment } from '#shared/operations/experiments/start.ts';
 import type { App, RouteContext } from '#api/deps.ts';
 import { csvHeader, csvLine } from '#api/http/csv.ts';
-import { answers, workflowParams } from '#api/http/responses.ts';
+import { responses, workflowParams } from '#api/http/responses.ts';
 
 const tags = ['Experiments'];
 const experimentParams = z.strictObject({ id: z.string().min(1) });
@@ -43,7 +43,7 @@ function startAndList(app: App, context: RouteContext): void {
         'now is what is tried.',
       params: workflowParams,
       body: experimentBody,
-      response: answers({ 202: startedJobSchema }, 'conflict', 'unprocessable', 'graph_invalid'),
+      response: responses({ 202: startedJobSchema }, 'conflict', 'unprocessable', 'graph_invalid'),
     },
     config: { capability: 'run_workflows', headers: ['Location'] },
     handler: async ({ actor, params, body }, reply) => {
@@ -63,7 +63,7 @@ function startAndList(app: App, context: RouteContext): void {
       summary: 'List the experiments of a workflow, newest first',
       params: workflowParams,
       querystring: pageQuery,
-      response: answers({ 200: experimentListSchema }),
+      response: responses({ 200: experimentListSchema }),
     },
     config: { capability: 'view' },
     handler: async ({ actor: { workspaceId }, params, query }) => {
@@ -87,7 +87,7 @@ function readOne(app: App, { db }: RouteContext): void {
         '`format=csv`, all runs as CSV (RFC 4180).',
       params: experimentParams,
       querystring: experimentQuery,
-      response: answers({
+      response: responses({
         200: {
           description: 'The experiment',
           content: {
@@ -143,7 +143,7 @@ function cancelOne(app: App, context: RouteContext): void {
       description: 'Cancels its open rehearsals, too. What is done stays.',
       params: experimentParams,
       body: emptyBody,
-      response: answers({ 200: listedExperimentSchema }, 'conflict'),
+      response: responses({ 200: listedExperimentSchema }, 'conflict'),
     },
     config: { capability: 'run_workflows' },
     handler: async ({ actor, params: { id } }) => {

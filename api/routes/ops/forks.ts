@@ -1,7 +1,7 @@
 import { forkBody, forkSchema, rerunBody } from '#shared/contract/fork.ts';
 import { joined } from '#shared/values/json-text.ts';
 import type { App, RouteContext } from '#api/deps.ts';
-import { answers, runParams } from '#api/http/responses.ts';
+import { responses, runParams } from '#api/http/responses.ts';
 import { startConfig, startedRun, startHeaders } from '#api/http/started-run.ts';
 import { createRunActions, type RunActions } from '#api/run-actions.ts';
 
@@ -30,7 +30,7 @@ function rerunRoute(app: App, actions: RunActions): void {
       params: runParams,
       headers: startHeaders,
       body: rerunBody,
-      response: answers({ 200: forkSchema, 201: forkSchema }, ...refusals),
+      response: responses({ 200: forkSchema, 201: forkSchema }, ...refusals),
     },
     config: startConfig,
     handler: async ({ actor, params, body, headers }, reply) => {
@@ -62,7 +62,7 @@ function forkRoute(app: App, actions: RunActions): void {
       params: runParams,
       headers: startHeaders,
       body: forkBody,
-      response: answers({ 200: forkSchema, 201: forkSchema }, ...refusals),
+      response: responses({ 200: forkSchema, 201: forkSchema }, ...refusals),
     },
     config: startConfig,
     handler: async ({ actor, params, body, headers }, reply) => {

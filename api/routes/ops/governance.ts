@@ -3,7 +3,7 @@ import {
   governanceEventListSchema,
 } from '#shared/contract/governance.ts';
 import { listGovernanceEvents } from '#shared/db/audit/governance.ts';
-import { answers } from '#api/http/responses.ts';
+import { responses } from '#api/http/responses.ts';
 import type { App, RouteContext } from '#api/deps.ts';
 
 export function governanceRoutes(app: App, { db }: RouteContext): void {
@@ -15,7 +15,7 @@ export function governanceRoutes(app: App, { db }: RouteContext): void {
       operationId: 'listGovernanceEvents',
       summary: 'List decisions of policies, budgets and overrides, newest first',
       querystring: governanceEventListQuery,
-      response: answers({ 200: governanceEventListSchema }),
+      response: responses({ 200: governanceEventListSchema }),
     },
     config: { capability: 'view' },
     handler: async (request) => [

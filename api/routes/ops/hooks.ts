@@ -18,7 +18,7 @@ import {
 import { AppError } from '#shared/errors.ts';
 import type { JsonObject } from '#shared/json.ts';
 import { triggerRun, type Triggered } from '#shared/operations/runs/runs.ts';
-import { answers } from '#api/http/responses.ts';
+import { responses } from '#api/http/responses.ts';
 import type { App, HookRequest, RouteContext } from '#api/deps.ts';
 import { createSingleFlight, type SingleFlight } from '#api/load/single-flight.ts';
 import { parseHookAddress } from '#api/inbound/address.ts';
@@ -74,7 +74,7 @@ export function hookRoutes(app: App, context: RouteContext): void {
         params: hookParams,
         headers: hookHeaders,
         body: hookBody,
-        response: answers(
+        response: responses(
           {
             200: {
               description: 'The challenge of a sender, with `answer_challenges`',

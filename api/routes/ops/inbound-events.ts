@@ -21,7 +21,7 @@ import {
   startReplay,
 } from '#shared/operations/inbound/replays.ts';
 import type { App, RouteContext } from '#api/deps.ts';
-import { answers, workflowParams } from '#api/http/responses.ts';
+import { responses, workflowParams } from '#api/http/responses.ts';
 import { startConfig, startedRun, startHeaders } from '#api/http/started-run.ts';
 import { createRunActions } from '#api/run-actions.ts';
 
@@ -49,7 +49,7 @@ function readEvents(app: App, { db }: RouteContext): void {
         'run appear after up to a second.',
       params: workflowParams,
       querystring: inboundEventQuery,
-      response: answers({ 200: inboundEventListSchema }),
+      response: responses({ 200: inboundEventListSchema }),
     },
     config: { capability: 'view' },
     handler: async ({ actor: { workspaceId }, params, query }) => {
@@ -68,7 +68,7 @@ function readEvents(app: App, { db }: RouteContext): void {
       operationId: 'getInboundEvent',
       summary: 'Read an inbound event, with its headers and its body',
       params: eventParams,
-      response: answers({ 200: inboundEventSchema }),
+      response: responses({ 200: inboundEventSchema }),
     },
     config: { capability: 'view' },
     handler: async ({ actor: { workspaceId }, params: { id } }) =>
@@ -92,7 +92,7 @@ function replayOne(app: App, context: RouteContext): void {
       params: eventParams,
       headers: startHeaders,
       body: replayBody,
-      response: answers(
+      response: responses(
         { 200: runSchema, 201: runSchema },
         'quota_exceeded',
         'budget_exceeded',
@@ -124,7 +124,7 @@ function replaySeveral(app: App, context: RouteContext): void {
         'left out.',
       params: workflowParams,
       body: replayRangeBody,
-      response: answers({ 202: startedJobSchema }, 'conflict'),
+      response: responses({ 202: startedJobSchema }, 'conflict'),
     },
     config: { capability: 'run_workflows', headers: ['Location'] },
     handler: async ({ actor, params, body }, reply) => {
@@ -144,7 +144,7 @@ function replaySeveral(app: App, context: RouteContext): void {
       summary: 'List the replays of inbound events of a workflow, newest first',
       params: workflowParams,
       querystring: pageQuery,
-      response: answers({ 200: eventReplayListSchema }),
+      response: responses({ 200: eventReplayListSchema }),
     },
     config: { capability: 'view' },
     handler: async ({ actor: { workspaceId }, params, query }) => {
@@ -164,7 +164,7 @@ function followReplay(app: App, context: RouteContext): void {
       operationId: 'getEventReplay',
       summary: 'Read the progress of a replay of inbound events',
       params: eventParams,
-      response: answers({ 200: eventReplaySchema }),
+      response: responses({ 200: eventReplaySchema }),
     },
     config: { capability: 'view' },
     handler: async ({ actor: { workspaceId }, params: { id } }) =>
@@ -181,7 +181,7 @@ function followReplay(app: App, context: RouteContext): void {
       description: 'It starts no further run. Those that it has started continue.',
       params: eventParams,
       body: emptyBody,
-      response: answers({ 200: eventReplaySchema }, 'conflict'),
+      response: responses({ 200: eventReplaySchema }, 'conflict'),
     },
     config: { capability: 'run_workflows' },
     handler: async ({ actor, params: { id } }) => cancelReplay(context, actor, id),

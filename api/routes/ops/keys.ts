@@ -3,7 +3,7 @@ import { apiKeyInput, apiKeySchema, createdApiKeySchema } from '#shared/contract
 import { offsetQuery } from '#shared/contract/common.ts';
 import { createApiKey, listApiKeys, readApiKey, revokeApiKey } from '#shared/db/people/api-keys.ts';
 import { type EditedRecord, idOf } from '#api/http/conditional.ts';
-import { answers, nothing } from '#api/http/responses.ts';
+import { responses, nothing } from '#api/http/responses.ts';
 import type { App, RouteContext } from '#api/deps.ts';
 import { withLatestUse } from '#api/identity/key-uses.ts';
 
@@ -32,7 +32,7 @@ function listAndCreate(app: App, { db, keyUses }: RouteContext): void {
       operationId: 'listApiKeys',
       summary: 'List API keys, newest first, including revoked ones',
       querystring: offsetQuery,
-      response: answers({ 200: z.array(apiKeySchema) }),
+      response: responses({ 200: z.array(apiKeySchema) }),
     },
     config: { capability: 'view' },
     handler: async ({ actor, query }) => {
@@ -53,7 +53,7 @@ function listAndCreate(app: App, { db, keyUses }: RouteContext): void {
         '`role`. With `member_id`, `role` is ignored. Nobody can create a key with more permissions ' +
         'than their own.',
       body: apiKeyInput,
-      response: answers({ 201: createdApiKeySchema }, 'conflict', 'not_found'),
+      response: responses({ 201: createdApiKeySchema }, 'conflict', 'not_found'),
     },
     config: { capability: 'manage_api_keys' },
     handler: async ({ actor, body }, reply) =>
@@ -70,7 +70,7 @@ function readAndRevoke(app: App, { db, keyUses }: RouteContext): void {
       operationId: 'getApiKey',
       summary: 'Read an API key',
       params,
-      response: answers({ 200: apiKeySchema }),
+      response: responses({ 200: apiKeySchema }),
     },
     config: { capability: 'view', record },
     handler: async ({ actor, params: { id } }) => {
@@ -90,7 +90,7 @@ function readAndRevoke(app: App, { db, keyUses }: RouteContext): void {
         'Effective for the next request. Has no effect on a revoked key. Nobody can revoke a key with ' +
         'more permissions than their own.',
       params,
-      response: answers({ 204: nothing }),
+      response: responses({ 204: nothing }),
     },
     config: { capability: 'manage_api_keys', record },
     handler: async ({ writes, actor, params: { id } }, reply) => {

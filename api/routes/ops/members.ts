@@ -20,13 +20,13 @@ import {
 } from '#shared/db/people/membership.ts';
 import type { InviteRules } from '#shared/db/people/invite-codes.ts';
 import { inviteRules } from '#shared/operations/invitations.ts';
-import { answers, nothing } from '#api/http/responses.ts';
+import { responses, nothing } from '#api/http/responses.ts';
 import { type EditedRecord, idOf } from '#api/http/conditional.ts';
 import type { App, RouteContext } from '#api/deps.ts';
 
 const tags = ['Members'];
 const memberParams = z.strictObject({ id: z.string().min(1) });
-const detail = answers(
+const detail = responses(
   { 200: memberDetailSchema },
   'not_found',
   'too_large',
@@ -66,7 +66,7 @@ function listAndInvite(app: App, { db }: RouteContext, rules: InviteRules): void
       operationId: 'listMembers',
       summary: 'List members by when they joined',
       querystring: offsetQuery,
-      response: answers({ 200: z.array(memberSchema) }),
+      response: responses({ 200: z.array(memberSchema) }),
     },
     config: { capability: 'view' },
     handler: async ({ actor, query }) => listMembers(db, actor, query, rules.sealer),
@@ -84,7 +84,7 @@ function listAndInvite(app: App, { db }: RouteContext, rules: InviteRules): void
         'delivery is configured, and shown in the listing until then. Nobody can invite to more than they hold. A ' +
         'pending sign-up in another workspace with the same address is dropped.',
       body: inviteInput,
-      response: answers({ 201: memberSchema }, 'conflict'),
+      response: responses({ 201: memberSchema }, 'conflict'),
     },
     config: { capability: 'manage_members', headers: ['Location'] },
     handler: async ({ actor, body }, reply) => {
@@ -103,7 +103,7 @@ function readMembers(app: App, { db }: RouteContext, { rules, record }: Ruled): 
       operationId: 'getMember',
       summary: 'Read a member and their permissions',
       params: memberParams,
-      response: answers({ 200: memberDetailSchema }),
+      response: responses({ 200: memberDetailSchema }),
     },
     config: { capability: 'view', record },
     handler: async ({ actor, params }) => readMember(db, actor, params.id, rules),
@@ -118,7 +118,7 @@ function readMembers(app: App, { db }: RouteContext, { rules, record }: Ruled): 
       summary: "Read a member's activity",
       description: 'The totals do not decrease when retention removes runs and audit entries.',
       params: memberParams,
-      response: answers({ 200: memberStatsSchema }),
+      response: responses({ 200: memberStatsSchema }),
     },
     config: { capability: 'view' },
     handler: async ({ actor: { workspaceId }, params }) =>
@@ -219,7 +219,7 @@ function admitAndRemove(app: App, { db }: RouteContext, { rules, record }: Ruled
       summary: 'Remove a member; their sessions end and their keys are revoked',
       description: 'Also withdraws an invitation, and rejects a sign-up.',
       params: memberParams,
-      response: answers({ 204: nothing }),
+      response: responses({ 204: nothing }),
     },
     config: { capability: 'manage_members', record },
     handler: async ({ writes, actor, params }, reply) => {

@@ -1,7 +1,7 @@
 import type { FastifyReply } from 'fastify';
 import { nodeTestBody, nodeTestSchema } from '#shared/contract/node-test.ts';
 import type { App, RouteContext } from '#api/deps.ts';
-import { answers, nodeParams } from '#api/http/responses.ts';
+import { responses, nodeParams } from '#api/http/responses.ts';
 import { createRunActions } from '#api/run-actions.ts';
 
 /** Tests of single nodes. */
@@ -21,7 +21,7 @@ export function nodeTestRoutes(app: App, context: RouteContext): void {
         'Answers 202 where the test has not ended within 10 seconds: read its run.',
       params: nodeParams,
       body: nodeTestBody,
-      response: answers(
+      response: responses(
         { 200: nodeTestSchema, 202: nodeTestSchema },
         'budget_exceeded',
         'conflict',

@@ -1,7 +1,7 @@
 import { pinBody, pinListSchema, pinSchema } from '#shared/contract/node-test.ts';
 import { listPins, removePin, savePin } from '#shared/db/workflows/pins.ts';
 import type { App, RouteContext } from '#api/deps.ts';
-import { answers, nodeParams, nothing, workflowParams } from '#api/http/responses.ts';
+import { responses, nodeParams, nothing, workflowParams } from '#api/http/responses.ts';
 
 const tags = ['Workflows'];
 
@@ -21,7 +21,7 @@ function readPins(app: App, { db }: RouteContext): void {
       summary: 'List your pinned outputs of a workflow',
       description: 'At most 100, by node. Each member has their own.',
       params: workflowParams,
-      response: answers({ 200: pinListSchema }),
+      response: responses({ 200: pinListSchema }),
     },
     config: { capability: 'view' },
     handler: async ({ actor, params }) => ({ pins: await listPins(db, actor, params.id) }),
@@ -40,7 +40,7 @@ function changePins(app: App, { db }: RouteContext): void {
         'Keeps a copy of the output for your node tests with `pins`, instead of the one pinned before. Runs do not use it.',
       params: nodeParams,
       body: pinBody,
-      response: answers({ 200: pinSchema }, 'conflict', 'unprocessable'),
+      response: responses({ 200: pinSchema }, 'conflict', 'unprocessable'),
     },
     config: { capability: 'run_workflows' },
     handler: async ({ actor, params, body }) => {
@@ -57,7 +57,7 @@ function changePins(app: App, { db }: RouteContext): void {
       operationId: 'removePin',
       summary: 'Remove your pinned output of a node',
       params: nodeParams,
-      response: answers({ 204: nothing }),
+      response: responses({ 204: nothing }),
     },
     config: { capability: 'run_workflows' },
     handler: async ({ actor, params }, reply) => {

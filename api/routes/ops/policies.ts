@@ -1,7 +1,7 @@
 import { policiesInput, policiesSchema } from '#shared/contract/policy.ts';
 import { readPolicies, replacePolicies } from '#shared/db/audit/policies.ts';
 import { checkPolicyPatterns } from '#shared/platform/threads/untrusted.ts';
-import { answers } from '#api/http/responses.ts';
+import { responses } from '#api/http/responses.ts';
 import type { EditedRecord } from '#api/http/conditional.ts';
 import type { App, RouteContext } from '#api/deps.ts';
 
@@ -21,7 +21,7 @@ export function policyRoutes(app: App, { db }: RouteContext): void {
       tags,
       operationId: 'getPolicies',
       summary: 'Read the policies for agents and tools',
-      response: answers({ 200: policiesSchema }),
+      response: responses({ 200: policiesSchema }),
     },
     config: { capability: 'view', record },
     handler: async (request) => (await readPolicies(db, request.actor.workspaceId)).policies,
@@ -58,7 +58,7 @@ export function policyRoutes(app: App, { db }: RouteContext): void {
           },
         ],
       }),
-      response: answers({ 200: policiesSchema }),
+      response: responses({ 200: policiesSchema }),
     },
     config: { capability: 'manage_workspace', record },
     handler: async (request) => {

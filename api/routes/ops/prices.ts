@@ -1,6 +1,6 @@
 import { priceListInput, priceListSchema } from '#shared/contract/price.ts';
 import { listPrices, replacePrices } from '#shared/db/money/prices.ts';
-import { answers } from '#api/http/responses.ts';
+import { responses } from '#api/http/responses.ts';
 import type { EditedRecord } from '#api/http/conditional.ts';
 import type { App, RouteContext } from '#api/deps.ts';
 
@@ -20,7 +20,7 @@ export function priceRoutes(app: App, { db }: RouteContext): void {
       tags,
       operationId: 'getPrices',
       summary: "Read the workspace's own prices",
-      response: answers({ 200: priceListSchema }),
+      response: responses({ 200: priceListSchema }),
     },
     config: { capability: 'view', record },
     handler: async (request) => ({
@@ -49,7 +49,7 @@ export function priceRoutes(app: App, { db }: RouteContext): void {
           },
         ],
       }),
-      response: answers({ 200: priceListSchema }),
+      response: responses({ 200: priceListSchema }),
     },
     config: { capability: 'manage_workspace', record },
     handler: async (request) => {

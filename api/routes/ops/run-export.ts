@@ -9,7 +9,7 @@ import { runPages } from '#shared/db/run-lists/run-list.ts';
 import type { App, RouteContext } from '#api/deps.ts';
 import { csvHeader, csvLine } from '#api/http/csv.ts';
 import { createExportSlots, EXPORT_MS, sendExport } from '#api/http/export-stream.ts';
-import { answers } from '#api/http/responses.ts';
+import { responses } from '#api/http/responses.ts';
 
 /** The list of runs as a file. */
 export function runExportRoutes(app: App, { db, config }: RouteContext): void {
@@ -27,7 +27,7 @@ export function runExportRoutes(app: App, { db, config }: RouteContext): void {
         "and a `'` before anything a spreadsheet would read as a formula. The connection is closed after two minutes, or " +
         'when reading fails: a file without its end. Narrow a longer list with `since` and `until`.',
       querystring: runExportQuery,
-      response: answers({
+      response: responses({
         200: {
           description: 'The runs, in the `format` of the request',
           content: {

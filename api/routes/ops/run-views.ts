@@ -6,7 +6,7 @@ import {
 } from '#shared/contract/run-view.ts';
 import { listRunViews, removeRunView, saveRunView } from '#shared/db/run-lists/run-views.ts';
 import type { App, RouteContext } from '#api/deps.ts';
-import { answers, nothing } from '#api/http/responses.ts';
+import { responses, nothing } from '#api/http/responses.ts';
 
 const tags = ['Runs'];
 
@@ -20,7 +20,7 @@ export function runViewRoutes(app: App, { db }: RouteContext): void {
       operationId: 'listRunViews',
       summary: 'List your saved views of the list of runs',
       description: 'At most 50, by name. Each member has their own.',
-      response: answers({ 200: runViewListSchema }),
+      response: responses({ 200: runViewListSchema }),
     },
     config: { capability: 'view' },
     handler: async ({ actor }) => ({ views: await listRunViews(db, actor) }),
@@ -37,7 +37,7 @@ export function runViewRoutes(app: App, { db }: RouteContext): void {
         'Instead of your view with this name. A link to the list shows the same to others.',
       params: runViewParams,
       body: runViewBody,
-      response: answers({ 200: runViewSchema }, 'conflict'),
+      response: responses({ 200: runViewSchema }, 'conflict'),
     },
     config: { capability: 'view' },
     handler: async ({ actor, params: { name }, body: { filter } }) =>
@@ -52,7 +52,7 @@ export function runViewRoutes(app: App, { db }: RouteContext): void {
       operationId: 'removeRunView',
       summary: 'Remove a saved view',
       params: runViewParams,
-      response: answers({ 204: nothing }),
+      response: responses({ 204: nothing }),
     },
     config: { capability: 'view' },
     handler: async ({ actor, params: { name } }, reply) => {

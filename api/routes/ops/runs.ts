@@ -21,7 +21,7 @@ import { listSteps } from '#shared/db/steps/step-pages.ts';
 import { notFound } from '#shared/errors.ts';
 import { MAX_STEPS_IN_RUN } from '#shared/limits.ts';
 import { toMicros } from '#shared/money.ts';
-import { answers, runParams, workflowParams } from '#api/http/responses.ts';
+import { responses, runParams, workflowParams } from '#api/http/responses.ts';
 import { startConfig, startedRun, startHeaders } from '#api/http/started-run.ts';
 import type { App, RouteContext } from '#api/deps.ts';
 import { seesArguments, shownSteps } from '#api/identity/shown-gates.ts';
@@ -60,7 +60,7 @@ function startRuns(app: App, actions: RunActions): void {
       querystring: runStartQuery,
       headers: startHeaders,
       body: runInputBody,
-      response: answers(
+      response: responses(
         { 200: runSchema, 201: runSchema },
         'quota_exceeded',
         'budget_exceeded',
@@ -94,7 +94,7 @@ function readRuns(app: App, { db }: RouteContext, actions: RunActions): void {
       operationId: 'listRuns',
       summary: 'List runs, newest first',
       querystring: runListQuery,
-      response: answers({ 200: runListSchema }),
+      response: responses({ 200: runListSchema }),
     },
     config: { capability: 'view' },
     handler: async (request) =>
@@ -109,7 +109,7 @@ function readRuns(app: App, { db }: RouteContext, actions: RunActions): void {
       operationId: 'getRun',
       summary: 'Read a run with its steps, cost, output and open gates',
       params: runParams,
-      response: answers({ 200: runSchema }),
+      response: responses({ 200: runSchema }),
     },
     config: { capability: 'view' },
     handler: async ({ actor, params: { id } }) =>
@@ -132,7 +132,7 @@ function readSteps(app: App, { db }: RouteContext): void {
         `has the first ${MAX_STEPS_IN_RUN}, and the cursor of the others.`,
       params: runParams,
       querystring: stepListQuery,
-      response: answers({ 200: stepListSchema }),
+      response: responses({ 200: stepListSchema }),
     },
     config: { capability: 'view' },
     handler: async ({ actor, params, query }) => {
@@ -163,7 +163,7 @@ function readRunEvents(app: App, { db }: RouteContext): void {
         'with the highest `seq` seen as `after`.',
       params: runParams,
       querystring: runEventQuery,
-      response: answers({ 200: runEventListSchema }),
+      response: responses({ 200: runEventListSchema }),
     },
     config: { capability: 'view' },
     handler: async (request) =>
@@ -188,7 +188,7 @@ function readMessages(app: App, { db }: RouteContext): void {
         'cut after 100,000 characters. The arguments of calls that need approval are null for a caller without the ' +
         'capability approve_gates.',
       params: stepParams,
-      response: answers({ 200: messageListSchema }),
+      response: responses({ 200: messageListSchema }),
     },
     config: { capability: 'view' },
     handler: async ({ actor, params }) => {
@@ -216,7 +216,7 @@ function decideGates(app: App, actions: RunActions): void {
         ' the run as it is, or the refusal that the decision would get.',
       params: runParams,
       body: decisionBody,
-      response: answers({ 200: runSchema }, 'conflict'),
+      response: responses({ 200: runSchema }, 'conflict'),
     },
     config: { capability: 'approve_gates' },
     handler: async (request) => {
@@ -242,7 +242,7 @@ function assignGates(app: App, actions: RunActions): void {
         'oldest open gate is assigned. 409: the gate is not open, or the member cannot decide it.',
       params: runParams,
       body: assignmentBody,
-      response: answers({ 200: runSchema }, 'conflict'),
+      response: responses({ 200: runSchema }, 'conflict'),
     },
     config: { capability: 'approve_gates' },
     handler: async ({ actor, params, body }) =>
@@ -264,7 +264,7 @@ function resumeAndCancel(app: App, actions: RunActions): void {
       summary: 'Resume a failed run from its last checkpoint',
       params: runParams,
       body: emptyBody,
-      response: answers({ 200: runSchema }, 'budget_exceeded', 'conflict'),
+      response: responses({ 200: runSchema }, 'budget_exceeded', 'conflict'),
     },
     config: { capability: 'cancel_resume' },
     handler: async (request) => actions.resume(request.actor, request.params.id),
@@ -282,7 +282,7 @@ function resumeAndCancel(app: App, actions: RunActions): void {
         'cap, without one it has none.',
       params: runParams,
       body: overrideBody,
-      response: answers({ 200: runSchema }, 'conflict'),
+      response: responses({ 200: runSchema }, 'conflict'),
     },
     config: { capability: 'manage_workspace' },
     handler: async (request) => {
@@ -303,7 +303,7 @@ function resumeAndCancel(app: App, actions: RunActions): void {
       summary: 'End a pending, running or paused run',
       params: runParams,
       body: emptyBody,
-      response: answers({ 200: runSchema }, 'conflict'),
+      response: responses({ 200: runSchema }, 'conflict'),
     },
     config: { capability: 'cancel_resume' },
     handler: async (request) => actions.cancel(request.actor, request.params.id),

@@ -10,7 +10,7 @@ import {
   triggerSchedule,
   updateSchedule,
 } from '#shared/operations/schedules/schedules.ts';
-import { answers, nothing, scheduleParams } from '#api/http/responses.ts';
+import { responses, nothing, scheduleParams } from '#api/http/responses.ts';
 import { type EditedRecord, idOf } from '#api/http/conditional.ts';
 import type { App, RouteContext } from '#api/deps.ts';
 
@@ -40,7 +40,7 @@ function listAndCreate(app: App, context: RouteContext): void {
       operationId: 'listSchedules',
       summary: 'List schedules, newest first',
       querystring: offsetQuery,
-      response: answers({ 200: z.array(scheduleSchema) }),
+      response: responses({ 200: z.array(scheduleSchema) }),
     },
     config: { capability: 'view' },
     handler: async ({ actor, query }) =>
@@ -58,7 +58,7 @@ function listAndCreate(app: App, context: RouteContext): void {
         'A time whose run is refused (quota, budget, an invalid graph, an input that does not fit, an active earlier ' +
         'run) is skipped and shown as `last_skip`. The input must fit the current version of the workflow. An enabled schedule also requires `run_workflows`.',
       body: scheduleInput,
-      response: answers({ 201: scheduleSchema }, 'conflict', 'not_found'),
+      response: responses({ 201: scheduleSchema }, 'conflict', 'not_found'),
     },
     config: { capability: 'create_edit_workflows', headers: ['Location'] },
     handler: async ({ actor, body }, reply) => {
@@ -81,7 +81,7 @@ function readAndUpdate(app: App, context: RouteContext): void {
       operationId: 'getSchedule',
       summary: 'Read a schedule',
       params: scheduleParams,
-      response: answers({ 200: scheduleSchema }),
+      response: responses({ 200: scheduleSchema }),
     },
     config: { capability: 'view', record },
     handler: async ({ actor, params }) =>
@@ -100,7 +100,7 @@ function readAndUpdate(app: App, context: RouteContext): void {
         'it enabled also requires `run_workflows`, unless only the name changes.',
       params: scheduleParams,
       body: scheduleUpdate,
-      response: answers({ 200: scheduleSchema }),
+      response: responses({ 200: scheduleSchema }),
     },
     config: { capability: 'create_edit_workflows', record },
     handler: async ({ writes, actor, params, body }) => {
@@ -123,7 +123,7 @@ function removeAndTrigger(app: App, context: RouteContext): void {
       operationId: 'deleteSchedule',
       summary: 'Delete a schedule; runs it has started continue',
       params: scheduleParams,
-      response: answers({ 204: nothing }),
+      response: responses({ 204: nothing }),
     },
     config: { capability: 'create_edit_workflows', record },
     handler: async ({ writes, actor, params }, reply) => {
@@ -146,7 +146,7 @@ function removeAndTrigger(app: App, context: RouteContext): void {
         'overlap is `allow`.',
       params: scheduleParams,
       body: emptyBody,
-      response: answers({ 201: runSchema }, 'quota_exceeded', 'budget_exceeded', 'conflict'),
+      response: responses({ 201: runSchema }, 'quota_exceeded', 'budget_exceeded', 'conflict'),
     },
     config: { capability: 'create_edit_workflows', also: ['run_workflows'], headers: ['Location'] },
     handler: async ({ actor, params }, reply) => {

@@ -5,7 +5,7 @@ import { deleteSecret, listSecrets, readSecret } from '#shared/db/workflows/secr
 import { storeSecret } from '#shared/operations/secrets.ts';
 import { type EditedRecord, nameOf } from '#api/http/conditional.ts';
 import type { App, RouteContext } from '#api/deps.ts';
-import { answers, nothing } from '#api/http/responses.ts';
+import { responses, nothing } from '#api/http/responses.ts';
 
 const tags = ['Secrets'];
 const secretParams = z.strictObject({ name: z.string().min(1) });
@@ -33,7 +33,7 @@ function readSecrets(app: App, { db }: RouteContext): void {
       operationId: 'listSecrets',
       summary: 'List secrets, by name, without their values',
       querystring: offsetQuery,
-      response: answers({ 200: z.array(secretSchema) }),
+      response: responses({ 200: z.array(secretSchema) }),
     },
     config: { capability: 'view' },
     handler: async ({ actor, query }) => [...(await listSecrets(db, actor.workspaceId, query))],
@@ -47,7 +47,7 @@ function readSecrets(app: App, { db }: RouteContext): void {
       operationId: 'getSecret',
       summary: 'Read a secret, without its value',
       params: secretParams,
-      response: answers({ 200: secretSchema }),
+      response: responses({ 200: secretSchema }),
     },
     config: { capability: 'view', record },
     handler: async ({ actor, params }) =>
@@ -69,7 +69,7 @@ function changeSecrets(app: App, context: RouteContext): void {
         'what comes back. No response contains it. A replaced value counts for the next call.',
       params: z.strictObject({ name: secretName }),
       body: secretInput,
-      response: answers({ 200: secretSchema, 201: secretSchema }, 'conflict'),
+      response: responses({ 200: secretSchema, 201: secretSchema }, 'conflict'),
     },
     config: { capability: 'manage_workspace', record, headers: ['Location'] },
     handler: async ({ writes, actor, params: { name }, body }, reply) => {
@@ -90,7 +90,7 @@ function changeSecrets(app: App, context: RouteContext): void {
       description:
         'Workflows that refer to it can no longer be triggered, and steps that need it fail.',
       params: secretParams,
-      response: answers({ 204: nothing }),
+      response: responses({ 204: nothing }),
     },
     config: { capability: 'manage_workspace', record },
     handler: async ({ writes, actor, params }, reply) => {

@@ -10,7 +10,7 @@ import { workflowSchema } from '#shared/contract/workflow.ts';
 import * as templates from '#shared/db/workflows/templates.ts';
 import { requireInputSchema } from '#shared/operations/workflow-input.ts';
 import { readWorkflow } from '#shared/db/workflows/workflows.ts';
-import { answers, nothing, templateParams } from '#api/http/responses.ts';
+import { responses, nothing, templateParams } from '#api/http/responses.ts';
 import { type EditedRecord, idOf } from '#api/http/conditional.ts';
 import type { App, RouteContext } from '#api/deps.ts';
 
@@ -38,7 +38,7 @@ function listAndCreate(app: App, { db }: RouteContext): void {
       operationId: 'listTemplates',
       summary: 'List templates: the built-in ones, then your own, newest first',
       querystring: offsetQuery,
-      response: answers({ 200: z.array(templateSchema) }),
+      response: responses({ 200: z.array(templateSchema) }),
     },
     config: { capability: 'view' },
     handler: async ({ actor, query }) => templates.listTemplates(db, actor.workspaceId, query),
@@ -52,7 +52,7 @@ function listAndCreate(app: App, { db }: RouteContext): void {
       operationId: 'createTemplate',
       summary: 'Save a graph or a workflow as a template',
       body: templateCreateBody,
-      response: answers({ 201: templateSchema }, 'not_found', 'conflict'),
+      response: responses({ 201: templateSchema }, 'not_found', 'conflict'),
     },
     config: { capability: 'create_edit_workflows', headers: ['Location'] },
     handler: async (request, reply) => {
@@ -74,7 +74,7 @@ function readAndChange(app: App, { db }: RouteContext): void {
       operationId: 'getTemplate',
       summary: 'Read a template',
       params: templateParams,
-      response: answers({ 200: templateSchema }),
+      response: responses({ 200: templateSchema }),
     },
     config: { capability: 'view', record },
     handler: async (request) =>
@@ -95,7 +95,7 @@ function readAndChange(app: App, { db }: RouteContext): void {
         'Changes the fields in the body. Workflows created from it do not change. Built-in ones cannot be changed.',
       params: templateParams,
       body: templateUpdateBody,
-      response: answers({ 200: templateSchema }, 'conflict'),
+      response: responses({ 200: templateSchema }, 'conflict'),
     },
     config: { capability: 'create_edit_workflows', record },
     handler: async (request) => {
@@ -114,7 +114,7 @@ function readAndChange(app: App, { db }: RouteContext): void {
       operationId: 'deleteTemplate',
       summary: 'Delete a template of your own',
       params: templateParams,
-      response: answers({ 204: nothing }, 'conflict'),
+      response: responses({ 204: nothing }, 'conflict'),
     },
     config: { capability: 'create_edit_workflows', record },
     handler: async (request, reply) => {
@@ -134,7 +134,7 @@ function instantiate(app: App, { db }: RouteContext): void {
       summary: 'Create a draft workflow from a template, with its checks',
       params: templateParams,
       body: instantiateBody,
-      response: answers({ 201: workflowSchema }, 'conflict'),
+      response: responses({ 201: workflowSchema }, 'conflict'),
     },
     config: { capability: 'create_edit_workflows', headers: ['Location'] },
     handler: async (request, reply) => {

@@ -17,7 +17,7 @@ import {
 } from '#shared/db/workflows/custom-tools.ts';
 import { changeTool, registerTool, testTool } from '#shared/operations/custom-tools.ts';
 import { importTools } from '#shared/operations/tool-imports.ts';
-import { answers, nothing } from '#api/http/responses.ts';
+import { responses, nothing } from '#api/http/responses.ts';
 import { type EditedRecord, idOf } from '#api/http/conditional.ts';
 import type { App, RouteContext } from '#api/deps.ts';
 
@@ -54,7 +54,7 @@ function listAndCreate(app: App, context: RouteContext): void {
       operationId: 'listTools',
       summary: 'List custom tools, by name',
       querystring: offsetQuery,
-      response: answers({ 200: z.array(customToolSchema) }),
+      response: responses({ 200: z.array(customToolSchema) }),
     },
     config: { capability: 'view' },
     handler: async ({ actor, query }) => {
@@ -75,7 +75,7 @@ function listAndCreate(app: App, context: RouteContext): void {
         'MCP server. Its target is checked with each call.' +
         takenByGraphs('Registering one under a name that a graph already calls'),
       body: customToolInput,
-      response: answers({ 201: customToolSchema }, 'conflict'),
+      response: responses({ 201: customToolSchema }, 'conflict'),
     },
     config: { capability: 'create_edit_workflows', headers: ['Location'] },
     handler: async ({ actor, body }, reply) => {
@@ -96,7 +96,7 @@ function readAndChange(app: App, context: RouteContext): void {
       operationId: 'getTool',
       summary: 'Read a custom tool',
       params: toolParams,
-      response: answers({ 200: customToolSchema }),
+      response: responses({ 200: customToolSchema }),
     },
     config: { capability: 'view', record },
     handler: async ({ actor, params }) =>
@@ -117,7 +117,7 @@ function readAndChange(app: App, context: RouteContext): void {
         takenByGraphs('A change of any other field than `label` and `description`'),
       params: toolParams,
       body: customToolUpdate,
-      response: answers({ 200: customToolSchema }),
+      response: responses({ 200: customToolSchema }),
     },
     config: { capability: 'create_edit_workflows', record },
     handler: async ({ writes, actor, params, body }) =>
@@ -135,7 +135,7 @@ function readAndChange(app: App, context: RouteContext): void {
         'Workflows that call it can no longer be triggered, and steps that reach it fail.' +
         takenByGraphs('This'),
       params: toolParams,
-      response: answers({ 204: nothing }),
+      response: responses({ 204: nothing }),
     },
     config: { capability: 'create_edit_workflows', record },
     handler: async ({ writes, actor, params }, reply) => {
@@ -159,7 +159,7 @@ function tryTool(app: App, context: RouteContext): void {
         '`run_workflows` no stored header is sent, and so no secret: `omitted_headers` names them.',
       params: toolParams,
       body: toolTestInput,
-      response: answers({ 200: toolTestSchema }),
+      response: responses({ 200: toolTestSchema }),
     },
     config: { capability: 'create_edit_workflows' },
     handler: async ({ actor, params, body }) =>
@@ -181,7 +181,7 @@ function importFromServer(app: App, context: RouteContext): void {
         'that cannot be registered is skipped, with the reason; 400 when the server does not list its tools. ' +
         takenByGraphs('Importing one under a name that a graph already calls'),
       body: toolImportInput,
-      response: answers({ 200: toolImportSchema }),
+      response: responses({ 200: toolImportSchema }),
     },
     config: { capability: 'create_edit_workflows' },
     handler: async ({ actor, body }) => importTools(context, actor, body),

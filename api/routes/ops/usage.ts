@@ -7,7 +7,7 @@ import {
 } from '#shared/contract/usage.ts';
 import { readOverview, readUsage } from '#shared/db/money/usage.ts';
 import { readUsageBreakdown } from '#shared/db/money/usage-breakdown.ts';
-import { answers } from '#api/http/responses.ts';
+import { responses } from '#api/http/responses.ts';
 import type { App, RouteContext } from '#api/deps.ts';
 import { createCoalescedReads } from '#api/load/coalesced-reads.ts';
 
@@ -24,7 +24,7 @@ export function usageRoutes(app: App, { db }: RouteContext): void {
       tags,
       operationId: 'getUsage',
       summary: 'Read the use of the plan this month',
-      response: answers({ 200: usageSchema }),
+      response: responses({ 200: usageSchema }),
     },
     config: { capability: 'view' },
     handler: async (request) => readUsage(db, { workspaceId: request.actor.workspaceId }),
@@ -38,7 +38,7 @@ export function usageRoutes(app: App, { db }: RouteContext): void {
       operationId: 'getUsageBreakdown',
       summary: 'Read the cost of runs, by workflow, by model and by day',
       querystring: breakdownQuery,
-      response: answers({ 200: usageBreakdownSchema }),
+      response: responses({ 200: usageBreakdownSchema }),
     },
     config: { capability: 'view' },
     handler: async ({ actor: { workspaceId }, query: { days } }) =>
@@ -52,7 +52,7 @@ export function usageRoutes(app: App, { db }: RouteContext): void {
       tags,
       operationId: 'getMetricsOverview',
       summary: 'Read the results of runs, in total and by day',
-      response: answers({ 200: metricsOverviewSchema }),
+      response: responses({ 200: metricsOverviewSchema }),
     },
     config: { capability: 'view' },
     handler: async (request) => readOverview(db, { workspaceId: request.actor.workspaceId }),

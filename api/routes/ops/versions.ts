@@ -10,7 +10,7 @@ import { listVersions, readVersion } from '#shared/db/workflows/versions.ts';
 import { AppError } from '#shared/errors.ts';
 import { diffSchemas } from '#shared/graph/diff.ts';
 import { diffGraphsUntrusted } from '#shared/platform/threads/untrusted.ts';
-import { answers, workflowParams } from '#api/http/responses.ts';
+import { responses, workflowParams } from '#api/http/responses.ts';
 import type { App, RouteContext } from '#api/deps.ts';
 
 const tags = ['Workflows'];
@@ -63,7 +63,7 @@ function readVersions(app: App, { db }: RouteContext): void {
       summary: 'List the versions of a workflow, newest first',
       params: workflowParams,
       querystring: pageQuery,
-      response: answers({ 200: versionListSchema }),
+      response: responses({ 200: versionListSchema }),
     },
     config: { capability: 'view' },
     handler: async (request) => {
@@ -85,7 +85,7 @@ function readVersions(app: App, { db }: RouteContext): void {
       operationId: 'getVersion',
       summary: 'Read one version of a workflow',
       params: versionParams,
-      response: answers({ 200: workflowVersionSchema }),
+      response: responses({ 200: workflowVersionSchema }),
     },
     config: { capability: 'view' },
     handler: async (request) =>
@@ -109,7 +109,7 @@ function compareVersions(app: App, { db }: RouteContext): void {
         'Nodes and edges that were added, removed and changed between the two versions, and the change of the input schema.',
       params: workflowParams,
       querystring: diffQuery,
-      response: answers({ 200: diffSchema }),
+      response: responses({ 200: diffSchema }),
     },
     config: { capability: 'view' },
     handler: async (request) => {

@@ -15,7 +15,7 @@ import {
   type StoredWebhook,
 } from '#shared/db/workflows/webhooks.ts';
 import { emptyBody } from '#shared/contract/common.ts';
-import { answers, nothing, workflowParams } from '#api/http/responses.ts';
+import { responses, nothing, workflowParams } from '#api/http/responses.ts';
 import { type EditedRecord, idOf } from '#api/http/conditional.ts';
 import type { App, RouteContext } from '#api/deps.ts';
 import { hookUrl, maskedHookUrl } from '#api/inbound/address.ts';
@@ -72,7 +72,7 @@ function enableAndRead(app: App, { db, config }: RouteContext, record: EditedRec
         'anyone with the URL can start runs.',
       params: workflowParams,
       body: emptyBody,
-      response: answers({ 200: enabledWebhookSchema }),
+      response: responses({ 200: enabledWebhookSchema }),
     },
     config: { capability: 'create_edit_workflows', also: ['run_workflows'] },
     handler: async ({ actor, params }) => {
@@ -94,7 +94,7 @@ function enableAndRead(app: App, { db, config }: RouteContext, record: EditedRec
       description:
         'The secret in `url` is shown to members who can edit and run workflows; others see asterisks.',
       params: workflowParams,
-      response: answers({ 200: webhookSchema }),
+      response: responses({ 200: webhookSchema }),
     },
     config: { capability: 'view', record },
     handler: async ({ actor, params }) => {
@@ -114,7 +114,7 @@ function disableAndConfigure(app: App, { config }: RouteContext, record: EditedR
       summary: 'Disable the inbound webhook',
       description: 'Its URL then returns 404 permanently; its settings are kept.',
       params: workflowParams,
-      response: answers({ 204: nothing }),
+      response: responses({ 204: nothing }),
     },
     config: { capability: 'create_edit_workflows', record },
     handler: async ({ writes, actor, params }, reply) => {
@@ -132,7 +132,7 @@ function disableAndConfigure(app: App, { config }: RouteContext, record: EditedR
       summary: 'Change settings of the inbound webhook; absent ones do not change',
       params: workflowParams,
       body: webhookConfigInput,
-      response: answers({ 200: webhookSchema }),
+      response: responses({ 200: webhookSchema }),
     },
     config: { capability: 'create_edit_workflows', record },
     handler: async ({ writes, actor, params, body }) =>

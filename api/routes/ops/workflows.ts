@@ -18,7 +18,7 @@ import { dispatchInOrder } from '#shared/operations/runs/dispatch.ts';
 import { removeSchedules } from '#shared/operations/schedules/sync.ts';
 import { requireInputSchema } from '#shared/operations/workflow-input.ts';
 import { validateWorkflow } from '#shared/operations/validate-workflow.ts';
-import { answers, nothing, workflowParams } from '#api/http/responses.ts';
+import { responses, nothing, workflowParams } from '#api/http/responses.ts';
 import { type EditedRecord, idOf } from '#api/http/conditional.ts';
 import type { App, RouteContext } from '#api/deps.ts';
 
@@ -51,7 +51,7 @@ function listAndCreate(app: App, { db }: RouteContext): void {
       operationId: 'listWorkflows',
       summary: 'List workflows, newest first',
       querystring: offsetQuery,
-      response: answers({ 200: z.array(workflowSchema) }),
+      response: responses({ 200: z.array(workflowSchema) }),
     },
     config: { capability: 'view' },
     handler: async ({ actor, query }) => workflows.listWorkflows(db, actor.workspaceId, query),
@@ -68,7 +68,7 @@ function listAndCreate(app: App, { db }: RouteContext): void {
         'The graph is saved as drawn, even if it cannot run yet. A name by which a graph in use calls a workflow also requires ' +
         'the permissions to change that graph.',
       body: workflowCreateBody,
-      response: answers({ 201: workflowSchema }, 'conflict'),
+      response: responses({ 201: workflowSchema }, 'conflict'),
     },
     config: { capability: 'create_edit_workflows', headers: ['Location'] },
     handler: async (request, reply) => {
@@ -92,7 +92,7 @@ function readAndChange(app: App, { db }: RouteContext): void {
       description: 'With `include=draft`, also its draft as it is at the same moment.',
       params: workflowParams,
       querystring: workflowReadQuery,
-      response: answers({ 200: workflowDetailSchema }),
+      response: responses({ 200: workflowDetailSchema }),
     },
     config: { capability: 'view', record },
     handler: async ({ actor: { workspaceId }, params, query }) => {
@@ -117,7 +117,7 @@ function readAndChange(app: App, { db }: RouteContext): void {
         'called by its name.',
       params: workflowParams,
       body: workflowUpdateBody,
-      response: answers({ 200: workflowSchema }, 'conflict'),
+      response: responses({ 200: workflowSchema }, 'conflict'),
     },
     config: { capability: 'create_edit_workflows', record },
     handler: async (request) => {
@@ -142,7 +142,7 @@ function removeWorkflow(app: App, context: RouteContext): void {
       description:
         'Active runs are cancelled. Where a graph in use calls the workflow, also requires the permissions to change that graph.',
       params: workflowParams,
-      response: answers({ 204: nothing }),
+      response: responses({ 204: nothing }),
     },
     config: { capability: 'delete_workflows', record },
     handler: async (request, reply) => {
@@ -172,7 +172,7 @@ function validateSaved(app: App, context: RouteContext): void {
       description: 'Reports every error and warning at once.',
       params: workflowParams,
       body: emptyBody,
-      response: answers({ 200: graphReportSchema }),
+      response: responses({ 200: graphReportSchema }),
     },
     config: { capability: 'view' },
     handler: async (request) =>
@@ -194,7 +194,7 @@ function setChecksAndListRuns(app: App, { db }: RouteContext): void {
       summary: 'Set the checks that score successful runs',
       params: workflowParams,
       body: checksBody,
-      response: answers({ 200: workflowSchema }),
+      response: responses({ 200: workflowSchema }),
     },
     config: { capability: 'create_edit_workflows', record },
     handler: async (request) => {
@@ -213,7 +213,7 @@ function setChecksAndListRuns(app: App, { db }: RouteContext): void {
       summary: 'List the runs of a workflow, newest first',
       params: workflowParams,
       querystring: workflowRunsQuery,
-      response: answers({ 200: runListSchema }),
+      response: responses({ 200: runListSchema }),
     },
     config: { capability: 'view' },
     handler: async (request) => {

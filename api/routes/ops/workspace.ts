@@ -1,11 +1,11 @@
 import { planChange, workspaceSchema, workspaceUpdate } from '#shared/contract/workspace.ts';
 import { changePlan, readWorkspace, updateWorkspace } from '#shared/db/people/workspaces.ts';
-import { answers } from '#api/http/responses.ts';
+import { responses } from '#api/http/responses.ts';
 import type { EditedRecord } from '#api/http/conditional.ts';
 import type { App, RouteContext } from '#api/deps.ts';
 
 const tags = ['Workspace'];
-const answer = answers({ 200: workspaceSchema }, 'too_large', 'unsupported_media_type');
+const answer = responses({ 200: workspaceSchema }, 'too_large', 'unsupported_media_type');
 
 const record: EditedRecord = {
   noun: 'workspace',
@@ -21,7 +21,7 @@ export function workspaceRoutes(app: App, { db }: RouteContext): void {
       tags,
       operationId: 'getWorkspace',
       summary: 'Read the workspace',
-      response: answers({ 200: workspaceSchema }),
+      response: responses({ 200: workspaceSchema }),
     },
     config: { capability: 'view', record },
     handler: async (request) => readWorkspace(db, request.actor.workspaceId),

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { changeListQuery, changeSchema } from '#shared/contract/data/change.ts';
 import { envelopeOf } from '#shared/contract/data/envelope.ts';
 import { listChanges } from '#shared/db/data/changes.ts';
-import { answers } from '#api/http/responses.ts';
+import { responses } from '#api/http/responses.ts';
 import { answerData } from '#api/data/envelope.ts';
 import { openPage } from '#api/data/page.ts';
 import type { App, RouteContext } from '#api/deps.ts';
@@ -17,7 +17,7 @@ export function dataChangeRoutes(app: App, { db, meter, dataCursors }: RouteCont
       summary: 'List changes of records, attribute by attribute, newest first',
       description: 'One credit per change.',
       querystring: changeListQuery,
-      response: answers({ 200: envelopeOf(z.array(changeSchema)) }, 'credits_exhausted'),
+      response: responses({ 200: envelopeOf(z.array(changeSchema)) }, 'credits_exhausted'),
     },
     config: { scope: 'entities:read' },
     handler: async (request) => {

@@ -9,7 +9,7 @@ import {
 } from '#shared/contract/data/entity.ts';
 import { envelopeOf } from '#shared/contract/data/envelope.ts';
 import { listEntities, listVersions, MAX_VERSIONS, readEntity } from '#shared/db/data/entities.ts';
-import { answers } from '#api/http/responses.ts';
+import { responses } from '#api/http/responses.ts';
 import { answerData } from '#api/data/envelope.ts';
 import { openPage } from '#api/data/page.ts';
 import type { App, RouteContext } from '#api/deps.ts';
@@ -28,7 +28,7 @@ export function dataEntityRoutes(app: App, { db, meter, dataCursors }: RouteCont
       description:
         'One credit per record. Newest is the last first observation; with `updated_since`, the last update.',
       querystring: entityListQuery,
-      response: answers({ 200: envelopeOf(z.array(entitySchema)) }, 'credits_exhausted'),
+      response: responses({ 200: envelopeOf(z.array(entitySchema)) }, 'credits_exhausted'),
     },
     config: { scope: 'entities:read' },
     handler: async (request) => {
@@ -51,7 +51,7 @@ export function dataEntityRoutes(app: App, { db, meter, dataCursors }: RouteCont
       description: `${ENTITY_CREDITS} credits; with the history ${HISTORY_CREDITS} in total.`,
       params: z.strictObject({ id: z.string().min(1) }),
       querystring: entityReadQuery,
-      response: answers({ 200: envelopeOf(entityDetailSchema) }, 'credits_exhausted'),
+      response: responses({ 200: envelopeOf(entityDetailSchema) }, 'credits_exhausted'),
     },
     config: { scope: 'entities:read' },
     handler: async (request) => {

@@ -6,7 +6,7 @@ import {
   intelligenceEventSchema,
 } from '#shared/contract/data/event.ts';
 import { listEvents, markDelivered, readEvent } from '#shared/db/data/events.ts';
-import { answers } from '#api/http/responses.ts';
+import { responses } from '#api/http/responses.ts';
 import { answerData } from '#api/data/envelope.ts';
 import { openPage } from '#api/data/page.ts';
 import type { App, RouteContext } from '#api/deps.ts';
@@ -25,7 +25,10 @@ export function dataEventRoutes(app: App, { db, meter, dataCursors }: RouteConte
         '3 credits per event, 10 if it is `human_reviewed` or `multi_source_verified`. Events are marked as delivered ' +
         'by the first page that contains them, and stay listed.',
       querystring: eventListQuery,
-      response: answers({ 200: envelopeOf(z.array(intelligenceEventSchema)) }, 'credits_exhausted'),
+      response: responses(
+        { 200: envelopeOf(z.array(intelligenceEventSchema)) },
+        'credits_exhausted',
+      ),
     },
     config: { scope: 'events:read' },
     handler: async (request) => {
@@ -51,7 +54,7 @@ export function dataEventRoutes(app: App, { db, meter, dataCursors }: RouteConte
       description: 'Costs no credits.',
       params: z.strictObject({ id: z.string().min(1) }),
       querystring: z.strictObject({}),
-      response: answers({ 200: envelopeOf(intelligenceEventSchema) }),
+      response: responses({ 200: envelopeOf(intelligenceEventSchema) }),
     },
     config: { scope: 'events:read' },
     handler: async (request) =>

@@ -8,7 +8,7 @@ import { type ExportSet, withExportSet } from '#shared/db/data/exports.ts';
 import { queueEvents } from '#shared/db/deliveries/outbound-events.ts';
 import type { Tx } from '#shared/db/pool.ts';
 import { newId } from '#shared/crypto/ids.ts';
-import { answers } from '#api/http/responses.ts';
+import { responses } from '#api/http/responses.ts';
 import type { App, DataCaller, RouteContext } from '#api/deps.ts';
 import { csvOf, jsonOf } from '#api/data/export-rows.ts';
 import { createExportSlots, EXPORT_MS, sendExport } from '#api/http/export-stream.ts';
@@ -36,7 +36,7 @@ export function dataExportRoutes(app: App, { db, meter, config }: RouteContext):
         '`X-Export-Truncated: true` says that there were more. CSV comes as an attachment: a header row, nested values ' +
         "as JSON, and a `'` before anything a spreadsheet would read as a formula.",
       body: exportRequest,
-      response: answers(
+      response: responses(
         {
           200: {
             description: 'The rows, in the `format` of the request',

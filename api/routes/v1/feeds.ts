@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { dataPageQuery, envelopeOf } from '#shared/contract/data/envelope.ts';
 import { feedDetailSchema, feedSchema } from '#shared/contract/data/feed.ts';
 import { listFeeds, readFeed } from '#shared/db/data/feeds.ts';
-import { answers } from '#api/http/responses.ts';
+import { responses } from '#api/http/responses.ts';
 import { answerData } from '#api/data/envelope.ts';
 import { openPage, pageOfWhole } from '#api/data/page.ts';
 import type { App, RouteContext } from '#api/deps.ts';
@@ -19,7 +19,7 @@ export function feedReadRoutes(app: App, { db, dataCursors }: RouteContext): voi
       summary: 'List the feeds that are not archived, newest first',
       description: 'Costs no credits.',
       querystring: dataPageQuery,
-      response: answers({ 200: envelopeOf(z.array(feedSchema)) }),
+      response: responses({ 200: envelopeOf(z.array(feedSchema)) }),
     },
     config: { scope: 'feeds:read' },
     handler: async (request) => {
@@ -42,7 +42,7 @@ export function feedReadRoutes(app: App, { db, dataCursors }: RouteContext): voi
       description: 'Costs no credits.',
       params: z.strictObject({ feed_id: z.string().min(1) }),
       querystring: z.strictObject({}),
-      response: answers({ 200: envelopeOf(feedDetailSchema) }),
+      response: responses({ 200: envelopeOf(feedDetailSchema) }),
     },
     config: { scope: 'feeds:read' },
     handler: async (request) => {

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { dataPageQuery, envelopeOf } from '#shared/contract/data/envelope.ts';
 import { sourceSchema } from '#shared/contract/data/source.ts';
 import { listSources } from '#shared/db/data/sources.ts';
-import { answers } from '#api/http/responses.ts';
+import { responses } from '#api/http/responses.ts';
 import { answerData } from '#api/data/envelope.ts';
 import { openPage, pageOfWhole } from '#api/data/page.ts';
 import type { App, RouteContext } from '#api/deps.ts';
@@ -17,7 +17,7 @@ export function sourceReadRoutes(app: App, { db, dataCursors }: RouteContext): v
       summary: 'List the sources of records and their health, newest first',
       description: 'Costs no credits.',
       querystring: dataPageQuery,
-      response: answers({ 200: envelopeOf(z.array(sourceSchema)) }),
+      response: responses({ 200: envelopeOf(z.array(sourceSchema)) }),
     },
     config: { scope: 'sources:read' },
     handler: async (request) => {

@@ -18,7 +18,7 @@ import {
   listEndpoints,
 } from '#shared/db/deliveries/endpoints.ts';
 import { registerEndpoint, rotateEndpointSecret } from '#shared/operations/data/endpoints.ts';
-import { answers, deliveryParams, endpointParams, nothing } from '#api/http/responses.ts';
+import { responses, deliveryParams, endpointParams, nothing } from '#api/http/responses.ts';
 import { answerData } from '#api/data/envelope.ts';
 import { openPage, pageOfWhole } from '#api/data/page.ts';
 import { deliveryPage } from '#api/data/delivery-page.ts';
@@ -46,7 +46,7 @@ function listAndRegister(app: App, context: RouteContext): void {
       summary: 'List webhook endpoints',
       description: 'Newest first.',
       querystring: dataPageQuery,
-      response: answers({ 200: envelopeOf(z.array(endpointSchema)) }),
+      response: responses({ 200: envelopeOf(z.array(endpointSchema)) }),
     },
     config: { scope: 'webhooks:read' },
     handler: async (request) => {
@@ -68,7 +68,7 @@ function listAndRegister(app: App, context: RouteContext): void {
         'Returns the secret that signs deliveries, only this once. Endpoints of test keys receive events about demo ' +
         'records only, those of live keys about live ones. There are at most 50 of each.',
       body: endpointInput,
-      response: answers({ 201: envelopeOf(newEndpointSchema) }, 'conflict'),
+      response: responses({ 201: envelopeOf(newEndpointSchema) }, 'conflict'),
     },
     config: { scope: 'webhooks:write' },
     handler: async (request, reply) => {
@@ -92,7 +92,7 @@ function deleteAndRotate(app: App, context: RouteContext): void {
       summary: 'Delete a webhook endpoint',
       description: 'Its pending deliveries are deleted too.',
       params: endpointParams,
-      response: answers({ 204: nothing }),
+      response: responses({ 204: nothing }),
     },
     config: { scope: 'webhooks:write' },
     handler: async ({ dataCall, params }, reply) => {
@@ -113,7 +113,7 @@ function deleteAndRotate(app: App, context: RouteContext): void {
         'rotation ends that at once.',
       params: endpointParams,
       body: emptyBody,
-      response: answers({ 200: envelopeOf(rotatedSecretSchema) }),
+      response: responses({ 200: envelopeOf(rotatedSecretSchema) }),
     },
     config: { scope: 'webhooks:write' },
     handler: async (request) => {
@@ -136,7 +136,7 @@ function pingAndListDeliveries(app: App, context: RouteContext): void {
       description: 'An event of the type `ping`, whether the endpoint subscribes to it or not.',
       params: endpointParams,
       body: emptyBody,
-      response: answers({ 201: envelopeOf(deliverySchema) }),
+      response: responses({ 201: envelopeOf(deliverySchema) }),
     },
     config: { scope: 'webhooks:write' },
     handler: async (request, reply) => {
@@ -156,7 +156,7 @@ function pingAndListDeliveries(app: App, context: RouteContext): void {
       description: 'Newest first, each with its attempts. Kept for 30 days.',
       params: endpointParams,
       querystring: deliveryPageQuery,
-      response: answers({ 200: envelopeOf(z.array(deliverySchema)) }),
+      response: responses({ 200: envelopeOf(z.array(deliverySchema)) }),
     },
     config: { scope: 'webhooks:read' },
     handler: async (request) => {
@@ -179,7 +179,7 @@ function deliverOnceMore(app: App, { db }: RouteContext): void {
         'A delivery that has ended, delivered or failed, starts again with all its attempts, under the same ids.',
       params: deliveryParams,
       body: emptyBody,
-      response: answers({ 200: envelopeOf(deliverySchema) }, 'conflict'),
+      response: responses({ 200: envelopeOf(deliverySchema) }, 'conflict'),
     },
     config: { scope: 'webhooks:write' },
     handler: async (request) => {
@@ -200,7 +200,7 @@ function deliverOnceMore(app: App, { db }: RouteContext): void {
         'All dead letters, or those of events of a range, oldest first. With `status` `all`, delivered ones, too.',
       params: endpointParams,
       body: redeliverInput,
-      response: answers({ 200: envelopeOf(redeliveredSchema) }),
+      response: responses({ 200: envelopeOf(redeliveredSchema) }),
     },
     config: { scope: 'webhooks:write' },
     handler: async (request) => {

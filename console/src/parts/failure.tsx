@@ -6,7 +6,7 @@ import { Message } from '#console/src/messages/message.tsx';
 import { describeError, requestIdOf } from './text/describe-error.ts';
 
 /** Whether a retry may succeed: errors with status 403 and 404 are permanent. */
-const mayPass = (error: unknown): boolean =>
+const isTransient = (error: unknown): boolean =>
   !(error instanceof ApiError) || ![403, 404].includes(error.status);
 
 /** An error, the id of its request, and a retry button. */
@@ -18,7 +18,7 @@ export function Failure({ error, onRetry }: { error: unknown; onRetry?: () => vo
         <Text size="sm">{describeError(error)}</Text>
         {(requestId !== undefined || onRetry !== undefined) && (
           <Group gap="sm">
-            {onRetry !== undefined && mayPass(error) && (
+            {onRetry !== undefined && isTransient(error) && (
               <Button size="compact-sm" variant="default" onClick={onRetry}>
                 {text.again}
               </Button>

@@ -9,13 +9,14 @@ import { acceptsWorkOf } from './row.ts';
 import { type RunRequest, storedRehearsal } from './run-request.ts';
 
 /** What the requests with one idempotency key have in common. */
-export function fingerprintOf({ input, fork, version, drawn, rehearsal }: RunRequest): string {
+export function fingerprintOf({ input, fork, version, adHocGraph, rehearsal }: RunRequest): string {
   const { copies: _copies, ...from } = fork ?? {};
   // What stands before its nodes is no part of the request.
   const { guarded: _guarded, ...rules } = storedRehearsal(rehearsal) ?? {};
   const rehearsed = rehearsal === undefined ? null : rules;
-  const plain = fork === undefined && drawn === undefined;
-  const asked = plain ? input : { input, version, drawn, ...from, rehearsed };
+  const plain = fork === undefined && adHocGraph === undefined;
+  // Stored fingerprints have the graph under this name.
+  const asked = plain ? input : { input, version, drawn: adHocGraph, ...from, rehearsed };
   return createHash('sha256').update(canonicalJson(asked)).digest('hex');
 }
 
@@ -26,12 +27,12 @@ export function fingerprintOf({ input, fork, version, drawn, rehearsal }: RunReq
 export function keyOf({
   idempotencyKey: key,
   fork,
-  drawn,
+  adHocGraph,
   replay,
 }: RunRequest): string | undefined {
   if (key === undefined) return undefined;
   if (replay !== undefined) return [replay.eventId, 'replay', key].join('/');
-  if (fork === undefined) return drawn === undefined ? key : `draft/${key}`;
+  if (fork === undefined) return adHocGraph === undefined ? key : `draft/${key}`;
   return [fork.sourceId, fork.fromStep === undefined ? 'rerun' : 'fork', key].join('/');
 }
 

@@ -77,7 +77,7 @@ export async function admitRun(
     workspaceId: request.actor.workspaceId,
     workflowId: request.workflowId,
     ...(request.version === undefined ? {} : { version: request.version }),
-    ...(request.drawn === undefined ? {} : { drawn: request.drawn }),
+    ...(request.adHocGraph === undefined ? {} : { adHocGraph: request.adHocGraph }),
   };
   for (let fresh = false; ; fresh = true) {
     const runnable = await findRunnable(db, ids, fresh);
@@ -209,7 +209,7 @@ function admission(request: RunRequest, runnable: Judged, runId: string) {
       event => ${event?.id ?? null}, event_window_seconds => ${event?.windowSeconds ?? null},
       key => ${key ?? null}, fingerprint => ${key === undefined ? null : fingerprintOf(request)},
       source => ${fork?.sourceId ?? null}, source_step => ${fork?.fromStep ?? null},
-      laid => ${json(entries(fork?.laid))}, graph => ${request.drawn === undefined ? null : json(runnable.graph)},
+      laid => ${json(entries(fork?.laid))}, graph => ${request.adHocGraph === undefined ? null : json(runnable.graph)},
       rehearsal => ${json(storedRehearsal(rehearsal))},
       copies => ${json(fork?.copies && copied(fork.copies))}, digests => ${json(rehearsal?.digests ?? fork?.digests)},
       audit => ${newId('audit')}, audit_action => ${request.audit?.action ?? 'run'}, audit_details => ${json(details)},

@@ -11,10 +11,13 @@ import type { CurrentGraph } from '#shared/db/workflows/current-graph.ts';
 import type { ArrivedEvent } from '#shared/db/inbound/arrived-event.ts';
 import type { SignatureMark } from '#shared/db/workflows/webhooks.ts';
 
-export type Drawn = Pick<CurrentGraph, 'graph' | 'inputSchema'>;
+export type AdHocGraph = Pick<CurrentGraph, 'graph' | 'inputSchema'>;
 
 /** What a draft or a version has, as it can run. */
-export const drawnOf = (content: { graph: unknown; input_schema: JsonObject | null }): Drawn => ({
+export const adHocGraphOf = (content: {
+  graph: unknown;
+  input_schema: JsonObject | null;
+}): AdHocGraph => ({
   graph: content.graph as Json,
   inputSchema: content.input_schema,
 });
@@ -36,7 +39,7 @@ export interface Wanted {
   workspaceId: string;
   workflowId: string;
   version?: number;
-  drawn?: Drawn;
+  adHocGraph?: AdHocGraph;
 }
 
 /** Finds what to run. It may come from a cache and be out of date, unless it is read `fresh`. */
@@ -102,7 +105,7 @@ export interface RunRequest {
   /** The version to run; by default the current one. */
   version?: number;
   /** Instead of the graph of a version: that of a draft, with its schema of the input. */
-  drawn?: Drawn;
+  adHocGraph?: AdHocGraph;
   /** The run starts from another one. */
   fork?: Fork;
   /** The run is a rehearsal of that one. */

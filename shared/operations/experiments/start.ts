@@ -11,7 +11,7 @@ import {
 import { contentDigest } from '#shared/db/experiments/publishing.ts';
 import { namedRuns, newestRuns } from '#shared/db/experiments/sources.ts';
 import { cancelJob, insertJob } from '#shared/db/jobs/jobs.ts';
-import { type Drawn, drawnOf } from '#shared/db/runs/run-request.ts';
+import { type AdHocGraph, adHocGraphOf } from '#shared/db/runs/run-request.ts';
 import { findDraft } from '#shared/db/workflows/drafts.ts';
 import { readVersion, noSuchVersion } from '#shared/db/workflows/versions.ts';
 import {
@@ -30,7 +30,7 @@ import { cancelRun, type Dispatched, type RunDeps } from '#shared/operations/run
 interface Candidate {
   /** Null for the draft. */
   version: number | null;
-  content: Drawn;
+  content: AdHocGraph;
   /** As it will run. */
   graph: Graph;
 }
@@ -102,7 +102,7 @@ async function candidateOf(
 ): Promise<Candidate> {
   const candidate =
     wanted === 'draft' ? await draftOf(db, scope) : await versionOf(db, scope, wanted.version);
-  const runnable = await findRunnable(db, { ...scope, drawn: candidate.content }, true);
+  const runnable = await findRunnable(db, { ...scope, adHocGraph: candidate.content }, true);
   if (runnable?.graph === undefined) throw runnable?.refusal ?? notFound('Workflow');
   return { ...candidate, graph: runnable.graph };
 }
@@ -115,7 +115,7 @@ async function draftOf(db: RunDeps['db'], scope: WorkflowScope): Promise<Content
     const detail = `Draft not found: save one with PUT /api/workflows/${scope.workflowId}/draft, or try a version`;
     throw new AppError('not_found', detail);
   }
-  return { version: null, content: drawnOf(draft) };
+  return { version: null, content: adHocGraphOf(draft) };
 }
 
 async function versionOf(
@@ -124,7 +124,7 @@ async function versionOf(
   version: number,
 ): Promise<Content> {
   try {
-    return { version, content: drawnOf(await readVersion(db, { ...scope, version })) };
+    return { version, content: adHocGraphOf(await readVersion(db, { ...scope, version })) };
   } catch (error) {
     if (!(error instanceof AppError) || error.code !== 'not_found') throw error;
     throw noSuchVersion(version);

@@ -8,7 +8,7 @@ import {
   waitingRehearsals,
 } from '#shared/db/experiments/experiments.ts';
 import { readFinishedRuns } from '#shared/db/experiments/figures.ts';
-import { drawnOf } from '#shared/db/runs/run-request.ts';
+import { adHocGraphOf } from '#shared/db/runs/run-request.ts';
 import { insertResults, type RunResult } from '#shared/db/experiments/results.ts';
 import type { RunningJob } from '#shared/db/jobs/jobs.ts';
 import { AppError, errorTable } from '#shared/errors.ts';
@@ -56,13 +56,13 @@ interface Work {
   job: RunningJob;
   experiment: StoredExperiment;
   /** What is tried. One object for all runs of a page, which `findRunnable` then checks once. */
-  candidate: Pick<RerunRequest, 'version' | 'drawn' | 'guardsOf'>;
+  candidate: Pick<RerunRequest, 'version' | 'adHocGraph' | 'guardsOf'>;
   signal: AbortSignal;
 }
 
 const candidateOf = (experiment: StoredExperiment): Work['candidate'] => ({
   ...(experiment.version === null
-    ? { drawn: drawnOf(experiment) }
+    ? { adHocGraph: adHocGraphOf(experiment) }
     : { version: experiment.version }),
   guardsOf: guardsOnce(),
 });

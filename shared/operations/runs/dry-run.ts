@@ -29,7 +29,7 @@ import { toDollars } from '#shared/money.ts';
 import { secretNamesOfTool } from '#shared/platform/calls/custom-tool.ts';
 import { dryRunUntrusted } from '#shared/platform/threads/untrusted.ts';
 import { customToolNames } from '#shared/tools.ts';
-import { drawnOf } from '#shared/db/runs/run-request.ts';
+import { adHocGraphOf } from '#shared/db/runs/run-request.ts';
 import { noSuchVersion } from '#shared/db/workflows/versions.ts';
 
 /** What a run would do: nothing is executed, reserved or recorded. */
@@ -92,7 +92,7 @@ export async function runnableOf(
   const ids = { workspaceId, workflowId };
   const wanted: Wanted = { ...ids, ...(version === undefined ? {} : { version }) };
   if (draft) {
-    wanted.drawn = drawnOf(await readDraft(deps.db, ids));
+    wanted.adHocGraph = adHocGraphOf(await readDraft(deps.db, ids));
   }
   const runnable = await deps.findRunnable(deps.db, wanted, true);
   if (runnable === undefined) {

@@ -1,7 +1,7 @@
 import type { Graph } from '#shared/contract/graph.ts';
 import type { JsonObject } from '#shared/json.ts';
 import type { Runnable, Wanted } from '#shared/db/runs/run-request.ts';
-import type { Drawn } from '#shared/db/runs/run-request.ts';
+import type { AdHocGraph } from '#shared/db/runs/run-request.ts';
 import { type CurrentGraph, readCurrentGraph } from '#shared/db/workflows/current-graph.ts';
 import type { Db } from '#shared/db/pool.ts';
 import { AppError } from '#shared/errors.ts';
@@ -19,25 +19,25 @@ const MAX_REASONS = 5;
 /** The current versions of workflows as this process last read them; the oldest is dropped first. */
 const MAX_REMEMBERED = 200;
 const remembered = new BoundedMap<string, Runnable>(MAX_REMEMBERED);
-const rememberedDrawn = new WeakMap<Drawn, Runnable>();
+const rememberedAdHoc = new WeakMap<AdHocGraph, Runnable>();
 
 /**
  * What to run, with its graph as it will run, with defaults, or with the reasons why it cannot run. A cached version
- * may be outdated, which `admitRun` detects; `fresh` reads the database. What was drawn is cached as long as its caller
+ * may be outdated, which `admitRun` detects; `fresh` reads the database. An ad-hoc graph is cached as long as its caller
  * keeps it.
  */
 export async function findRunnable(
   db: Db,
-  { drawn, ...ids }: Wanted,
+  { adHocGraph, ...ids }: Wanted,
   fresh: boolean,
 ): Promise<Runnable | undefined> {
-  if (drawn !== undefined) {
-    const known = fresh ? undefined : rememberedDrawn.get(drawn);
+  if (adHocGraph !== undefined) {
+    const known = fresh ? undefined : rememberedAdHoc.get(adHocGraph);
     if (known !== undefined) return known;
-    const current = await readCurrentGraph(db, ids, drawn);
+    const current = await readCurrentGraph(db, ids, adHocGraph);
     if (current === undefined) return undefined;
     const found = await runnableOf(ids.workspaceId, current);
-    rememberedDrawn.set(drawn, found);
+    rememberedAdHoc.set(adHocGraph, found);
     return found;
   }
   const key = `${ids.workspaceId}/${ids.workflowId}/${ids.version ?? ''}`;

@@ -1,11 +1,11 @@
 import type { Trigger } from '#shared/contract/run.ts';
 import type { Wanted } from '#shared/db/runs/run-request.ts';
 import {
-  type Drawn,
+  type AdHocGraph,
   type Fork,
   type RunActor,
   type RunRequest,
-  drawnOf,
+  adHocGraphOf,
 } from '#shared/db/runs/run-request.ts';
 import {
   type ForkPlace,
@@ -48,7 +48,7 @@ export interface RerunRequest extends RehearsalFields {
   /** Runs the workflow's draft instead of a version. */
   draft?: boolean | undefined;
   /** Instead of both: what an experiment tries. */
-  drawn?: Drawn | undefined;
+  adHocGraph?: AdHocGraph | undefined;
   /** Finds what stands before the nodes of the graph; an experiment does it once for many runs. */
   guardsOf?: typeof guardedNodesOfChosen | undefined;
   /** The experiment that rehearses the run. */
@@ -155,16 +155,16 @@ const scopeOf = ({ actor, runId }: RerunRequest) => ({ workspaceId: actor.worksp
 /** The graph of the request; by default that of the other run, which for a run of a draft is that of no version. */
 async function wantedOf(
   { db, findRunnable }: RunDeps,
-  { actor, version, draft = false, drawn }: RerunRequest,
+  { actor, version, draft = false, adHocGraph }: RerunRequest,
   source: ForkSource,
 ): Promise<Wanted> {
   const ids = { workspaceId: actor.workspaceId, workflowId: source.workflowId };
-  if (drawn !== undefined) return { ...ids, drawn };
+  if (adHocGraph !== undefined) return { ...ids, adHocGraph };
   if (draft) {
-    return { ...ids, drawn: drawnOf(await readDraft(db, ids)) };
+    return { ...ids, adHocGraph: adHocGraphOf(await readDraft(db, ids)) };
   }
   if (version === undefined && source.ofDraft) {
-    return { ...ids, drawn: drawnOf({ graph: source.graph, input_schema: null }) };
+    return { ...ids, adHocGraph: adHocGraphOf({ graph: source.graph, input_schema: null }) };
   }
   const wanted = { ...ids, version: version ?? source.version };
   if ((await findRunnable(db, wanted, false)) === undefined) {
@@ -176,7 +176,7 @@ async function wantedOf(
 const requestOf = (
   { actor, trigger, input, idempotencyKey, mode, allow, experimentId }: RerunRequest,
   source: ForkSource,
-  { workflowId, version, drawn }: Wanted,
+  { workflowId, version, adHocGraph }: Wanted,
   fork: Fork,
 ): RunRequest => ({
   actor,
@@ -185,7 +185,7 @@ const requestOf = (
   input: input ?? source.input,
   fork,
   ...(version === undefined ? {} : { version }),
-  ...(drawn === undefined ? {} : { drawn }),
+  ...(adHocGraph === undefined ? {} : { adHocGraph }),
   ...(idempotencyKey === undefined ? {} : { idempotencyKey }),
   ...(experimentId === undefined ? {} : { experimentId }),
   audit: {

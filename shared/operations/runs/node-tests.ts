@@ -12,7 +12,7 @@ import { guardedNodesOfChosen } from '#shared/operations/guards/guarded-nodes.ts
 import { runnableOf } from './dry-run.ts';
 import { rehearsalOf, requireAllowed } from './rehearsals.ts';
 import { triggerRun, type RunDeps, type Triggered } from './runs.ts';
-import { drawnOf } from '#shared/db/runs/run-request.ts';
+import { adHocGraphOf } from '#shared/db/runs/run-request.ts';
 
 /** Tests of single nodes: rehearsals of a graph that has only this node. */
 
@@ -64,7 +64,7 @@ export async function testNode(deps: RunDeps, request: NodeTestRequest): Promise
   return triggerRun(deps, {
     ...{ actor, workflowId, trigger, input: state },
     ...(version === undefined ? {} : { version }),
-    drawn: drawnOf({ graph: { nodes: [tested], edges: [] }, input_schema: null }),
+    adHocGraph: adHocGraphOf({ graph: { nodes: [tested], edges: [] }, input_schema: null }),
     ...(runId === undefined ? {} : { fork: { sourceId: runId, fromStep: stepKey, laid: {} } }),
     rehearsal: { ...rehearsal, failed: [], digests: {}, guarded },
     audit: {

@@ -3,7 +3,7 @@ import { holds } from '#shared/capabilities.ts';
 import type { RunSummary } from '#shared/contract/run.ts';
 import { admitRun } from '#shared/db/runs/admission.ts';
 import type { CompareChosen, FindRunnable } from '#shared/db/runs/run-request.ts';
-import { drawnOf, type RunActor, type RunRequest } from '#shared/db/runs/run-request.ts';
+import { adHocGraphOf, type RunActor, type RunRequest } from '#shared/db/runs/run-request.ts';
 import { readDraft } from '#shared/db/workflows/drafts.ts';
 import type { Decision } from '#shared/db/gates/decision.ts';
 import * as gates from '#shared/db/gates/decisions.ts';
@@ -69,8 +69,8 @@ export async function triggerRun(deps: RunDeps, request: RunRequest): Promise<Tr
  * less is asked.
  */
 function comparing({ db }: RunDeps, request: RunRequest): CompareChosen | undefined {
-  const { actor, workflowId, version, drawn, parent, rehearsal } = request;
-  if (version === undefined && drawn === undefined) return undefined;
+  const { actor, workflowId, version, adHocGraph, parent, rehearsal } = request;
+  if (version === undefined && adHocGraph === undefined) return undefined;
   if (parent !== undefined || rehearsal !== undefined || mayPublish(actor)) return undefined;
   const { workspaceId } = actor;
   return async ({ graph }) => {
@@ -103,7 +103,7 @@ export async function startRun(
   const saved = await readDraft(deps.db, { workspaceId: actor.workspaceId, workflowId });
   return triggerRun(deps, {
     ...request,
-    drawn: drawnOf(saved),
+    adHocGraph: adHocGraphOf(saved),
     audit: { action: 'run', details: { draft_revision: saved.revision } },
   });
 }

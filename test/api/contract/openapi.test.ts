@@ -185,13 +185,13 @@ describe('the OpenAPI document of the data API', () => {
 });
 
 /** Headers that need no description: those of HTTP itself, and those that control browsers. */
-const unsaid =
+const serverManaged =
   /^(access-control-.*|cache-control|connection|content-(length|type|security-policy)|cross-origin-.*|date|keep-alive|referrer-policy|transfer-encoding|vary|x-content-type-options|x-frame-options)$/;
 
 function expectDescribedHeaders(id: string, { headers }: Answer, { headers: said }: any): void {
   const lower = (names: string[]) => names.map((name) => name.toLowerCase());
   const undescribed = Object.keys(headers).filter(
-    (name) => !unsaid.test(name) && !lower(Object.keys(said)).includes(name),
+    (name) => !serverManaged.test(name) && !lower(Object.keys(said)).includes(name),
   );
   const missing = lower(Object.keys(said)).filter(
     (name) => requiredHeaders.includes(name) && headers[name] === undefined,

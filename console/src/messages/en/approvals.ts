@@ -1,7 +1,7 @@
 import type { Run } from '#client/index.ts';
 import { plural } from '#console/src/messages/format.ts';
 
-/** Texts of the page of approvals. */
+/** Messages for the page of approvals. */
 export const inbox = {
   title: 'Approvals',
   about: 'Runs waiting for a decision, longest wait first.',
@@ -17,14 +17,14 @@ export const inbox = {
   gone: 'No longer waiting. Someone else decided, or the run ended.',
 } as const;
 
-/** Texts of the list of gates. */
+/** Messages for the list of gates. */
 export const gateList = {
   label: 'Pending approvals',
   waitingFor: (duration: string) => `waiting for ${duration}`,
   assignedTo: 'assigned to {name}',
 } as const;
 
-/** Texts of one gate. */
+/** Messages for one gate. */
 export const gateDetail = {
   label: (gate: string) => `Gate ${gate}`,
   prompt: 'Prompt',
@@ -43,7 +43,7 @@ export const gateDetail = {
   runState: 'the run state',
 } as const;
 
-/** Texts of who is expected to decide. */
+/** Messages for who is expected to decide. */
 export const assignee = {
   assignedTo: 'Assigned to {name}',
   label: 'Assigned to',
@@ -52,7 +52,7 @@ export const assignee = {
   you: (name: string) => `${name} (you)`,
 } as const;
 
-/** Texts of the earlier decisions of a gate. */
+/** Messages for the earlier decisions of a gate. */
 export const askedBefore = {
   title: 'Asked before',
   earlier: (count: string) => `Earlier decisions (${count})`,
@@ -63,7 +63,7 @@ export const askedBefore = {
   none: 'none',
 } as const;
 
-/** Texts of a gate that cannot be decided. */
+/** Messages for a gate that cannot be decided. */
 export const undecidable = {
   openRun: 'Open run',
   notSent: 'Not sent',

@@ -1,4 +1,4 @@
-/** Texts of the page of budgets. */
+/** Messages for the page of budgets. */
 export const budgets = {
   title: 'Budgets',
   about:
@@ -13,7 +13,7 @@ export const budgets = {
   },
 } as const;
 
-/** Texts of one budget. */
+/** Messages for one budget. */
 export const budgetCard = {
   perWindow: {
     day: '{limit} per day, {scope}',
@@ -48,7 +48,7 @@ interface Sums {
   limit: string;
 }
 
-/** Texts of the bar of a budget. */
+/** Messages for the bar of a budget. */
 export const budgetBar = {
   spent: (dollars: string) => `Spent ${dollars}`,
   reserved: (dollars: string) => `Reserved ${dollars}`,
@@ -62,7 +62,7 @@ export const budgetBar = {
     `Spent ${sums.spent}, reserved ${sums.reserved}, Over by ${sums.over}, projected ${sums.projected} of ${sums.limit}`,
 } as const;
 
-/** Texts of the form of a budget. */
+/** Messages for the form of a budget. */
 export const budgetForm = {
   created: 'Budget created',
   saved: 'Budget saved',
@@ -87,7 +87,7 @@ export const budgetForm = {
   fixed: 'You cannot change the window or the workflow. Create another budget instead.',
 } as const;
 
-/** Texts of the days of a budget, in a chart and a table. */
+/** Messages for the days of a budget, in a chart and a table. */
 export const burnDown = {
   chart: 'Chart of the remaining budget per day. The table has the same data.',
   remaining: 'Remaining',

@@ -1,11 +1,11 @@
-/** Texts of the outcome of an action. */
+/** Messages for the outcome of an action. */
 export const action = {
   failed: 'Request failed',
   stale: 'Someone changed this since you opened it',
   staleAbout: 'Nothing was done. The page now shows the current state: check it, and try again.',
 } as const;
 
-/** Texts of a form whose record someone else has changed. */
+/** Messages for a form whose record someone else has changed. */
 export const changed = {
   deleted: 'Someone deleted this since you opened it',
   deletedAbout: 'Your changes cannot be saved.',
@@ -16,7 +16,7 @@ export const changed = {
   none: 'none',
 } as const;
 
-/** Texts of the fields of a period. */
+/** Messages for the fields of a period. */
 export const period = {
   untilAbout: 'Leave empty for all until now',
 } as const;

@@ -1,7 +1,7 @@
 import type { PendingGate } from '#client/index.ts';
 import { plural } from '#console/src/messages/format.ts';
 
-/** Texts of the form that decides a gate. */
+/** Messages for the form that decides a gate. */
 export const decisionForm = {
   label: 'Decision',
   refused: (reason: string) => `You cannot decide this gate. ${reason}.`,
@@ -30,7 +30,7 @@ export const decisionForm = {
   takesRejected: 'takes the "rejected" path, or fails if the workflow has none.',
 } as const;
 
-/** Texts of the fields of a decision. */
+/** Messages for the fields of a decision. */
 export const decisionFields = {
   reasonSaved: 'Optional. Saved with the decision.',
   reasonRead: 'Optional. The agent reads the reason of a rejection.',
@@ -38,7 +38,7 @@ export const decisionFields = {
   inputAbout: 'A JSON object. Its keys are added to the run state.',
 } as const;
 
-/** Texts of the tool call that a gate is about. */
+/** Messages for the tool call that a gate is about. */
 export const toolCall = {
   label: (tool: string) => `Tool call ${tool}`,
   agent: 'Agent',
@@ -48,7 +48,7 @@ export const toolCall = {
   mayNotView: 'You need the approve_gates permission to view the arguments.',
 } as const;
 
-/** Texts of the arguments of a tool call that an approver edits. */
+/** Messages for the arguments of a tool call that an approver edits. */
 export const argumentsField = {
   edit: 'Edit arguments',
   label: 'Arguments to send',
@@ -59,7 +59,7 @@ export const argumentsField = {
   none: 'none',
 } as const;
 
-/** Texts of what a gate asks of its approvers. */
+/** Messages for what a gate asks of its approvers. */
 export const gateRules = {
   label: 'Approval rules',
   progress: (approved: string, required: string) => `${approved} of ${required} approved`,
@@ -84,7 +84,7 @@ export const gateRules = {
   removed: (memberId: string) => `${memberId} (removed)`,
 } as const;
 
-/** Texts of a decision: its result, who or what decided, and when. */
+/** Messages for a decision: its result, who or what decided, and when. */
 export const decision = {
   approvedBy: 'Approved by {by}, {at}',
   rejectedBy: 'Rejected by {by}, {at}',
@@ -94,7 +94,7 @@ export const decision = {
   apiKey: 'an API key',
 } as const;
 
-/** Texts of a decision that is not sent yet, and of the notice when it is. */
+/** Messages for a decision that is not sent yet, and of the notice when it is. */
 export const waitingDecision = {
   label: 'Decision not sent yet',
   approved: 'Approved: {gate}',

@@ -12,7 +12,7 @@ export const kindNames = {
   merge: 'Merge',
 } as const satisfies Record<NodeKind, string>;
 
-/** Texts of a drawn graph. */
+/** Messages for a drawn graph. */
 export const graphView = {
   label: 'Graph',
   layingOut: 'Laying the graph out',

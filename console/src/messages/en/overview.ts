@@ -1,6 +1,6 @@
 import { plural } from '#console/src/messages/format.ts';
 
-/** Texts of the overview. */
+/** Messages for the overview. */
 export const overview = {
   title: 'Overview',
   useTemplate: 'Use a template',
@@ -10,7 +10,7 @@ export const overview = {
   costPerDay: 'Cost per day',
 } as const;
 
-/** Texts of the figures of the workspace. */
+/** Messages for the figures of the workspace. */
 export const metrics = {
   successRate: 'Success rate',
   published: 'Published workflows',
@@ -19,7 +19,7 @@ export const metrics = {
     plural(runs, { one: 'of # run with checks', other: 'of # runs with checks' }),
 } as const;
 
-/** Texts of a workspace without runs. */
+/** Messages for a workspace without runs. */
 export const firstSteps = {
   title: 'No runs yet',
   all: 'View all templates',
@@ -27,7 +27,7 @@ export const firstSteps = {
   mayNotRun: 'You need the create_edit_workflows and run_workflows permissions to run a template.',
 } as const;
 
-/** Texts of the use of the plan. */
+/** Messages for the use of the plan. */
 export const quota = {
   title: 'This month',
   label: 'Monthly run quota used',
@@ -39,7 +39,7 @@ export const quota = {
   resets: (day: string) => `Resets after ${day} (UTC).`,
 } as const;
 
-/** Texts of the list of failed runs. */
+/** Messages for the list of failed runs. */
 export const recentFailures = {
   title: 'Recent failures',
   all: 'View all failed runs',
@@ -51,7 +51,7 @@ export const recentFailures = {
   view: 'View run',
 } as const;
 
-/** Texts of the list of gates. */
+/** Messages for the list of gates. */
 export const waitingGates = {
   title: 'Pending approvals',
   all: 'View all approvals',

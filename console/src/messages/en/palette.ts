@@ -1,4 +1,4 @@
-/** Texts of the command palette. */
+/** Messages for the command palette. */
 export const palette = {
   label: 'Search and commands',
   field: 'Search or run a command',
@@ -22,7 +22,7 @@ export const palette = {
   shortcuts: 'Keyboard shortcuts',
 } as const;
 
-/** Texts of the actions on the run of the page. */
+/** Messages for the actions on the run of the page. */
 export const runActions = {
   cancel: {
     label: 'Cancel this run',
@@ -41,7 +41,7 @@ export const runActions = {
   },
 } as const;
 
-/** Texts of the list of shortcuts. */
+/** Messages for the list of shortcuts. */
 export const shortcutSheet = {
   title: 'Keyboard shortcuts',
   everyPage: 'Every page',

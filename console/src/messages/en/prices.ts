@@ -1,4 +1,4 @@
-/** Texts of the prices of models. */
+/** Messages for the prices of models. */
 export const prices = {
   title: 'Model prices',
   add: 'Add price',
@@ -22,7 +22,7 @@ export const prices = {
   removeConfirm: 'Remove price',
 } as const;
 
-/** Texts of the form of a price. */
+/** Messages for the form of a price. */
 export const priceForm = {
   saved: 'Price saved. It applies to steps from now on',
   save: 'Save price',

@@ -1,4 +1,4 @@
-/** Texts of the frame around every page. */
+/** Messages for the frame around every page. */
 export const shell = {
   skip: 'Skip to content',
   navigation: 'Navigation',
@@ -8,7 +8,7 @@ export const shell = {
   darkTheme: 'Dark theme',
 } as const;
 
-/** Texts of the menu of the user. */
+/** Messages for the menu of the user. */
 export const userMenu = {
   label: 'Account',
   apiKey: 'API key',
@@ -18,20 +18,20 @@ export const userMenu = {
   signOut: 'Sign out',
 } as const;
 
-/** Texts of the notice that the service does not respond. */
+/** Messages for the notice that the service does not respond. */
 export const connectionNotice = {
   title: 'Cannot reach the service',
   reconnecting: 'Reconnecting…',
   stale: (readAt: string) => `Data may be stale: it was read at ${readAt}. Reconnecting…`,
 } as const;
 
-/** Texts of the button that opens the command palette. */
+/** Messages for the button that opens the command palette. */
 export const commandHost = {
   label: 'Search and commands',
   hint: 'Search and commands (Ctrl+K)',
 } as const;
 
-/** Texts of what is shown instead of a page. */
+/** Messages for what is shown instead of a page. */
 export const failurePages = {
   notFound: 'Page not found',
   toOverview: 'Go to Overview',

@@ -1,4 +1,4 @@
-/** Texts of the page to sign in. */
+/** Messages for the page to sign in. */
 export const login = {
   title: 'Sign in',
   ended: 'Your session has ended',
@@ -13,7 +13,7 @@ export const login = {
   anyway: 'Sign in anyway',
 } as const;
 
-/** Texts of the fields to sign in. */
+/** Messages for the fields to sign in. */
 export const loginForm = {
   label: 'Sign in',
   email: 'Email',
@@ -21,14 +21,14 @@ export const loginForm = {
   submit: 'Sign in',
 } as const;
 
-/** Texts of the field for a new password. */
+/** Messages for the field for a new password. */
 export const newPassword = {
   label: 'Password',
   about: (characters: string) =>
     `At least ${characters} characters. A few words are easier to remember than symbols.`,
 } as const;
 
-/** Texts of the page to sign up. */
+/** Messages for the page to sign up. */
 export const signup = {
   title: 'Sign up',
   about: 'An administrator must approve your account before you can sign in.',
@@ -43,7 +43,7 @@ export const signup = {
   signInThen: 'sign in',
 } as const;
 
-/** Texts of the page to accept an invitation. */
+/** Messages for the page to accept an invitation. */
 export const invite = {
   title: 'Join the workspace',
   about: 'Your invitation works once. Choose a password to join.',

@@ -1,6 +1,6 @@
 import { plural } from '#console/src/messages/format.ts';
 
-/** Texts of the page of templates. */
+/** Messages for the page of templates. */
 export const gallery = {
   title: 'Templates',
   about:
@@ -14,7 +14,7 @@ export const gallery = {
     'A template of your own starts the same workflow again with one click. To create one, open the settings of a workflow and select “Save as template”.',
 } as const;
 
-/** Texts of one template. */
+/** Messages for one template. */
 export const templateCard = {
   useAndRun: 'Use and run',
   use: 'Use',
@@ -27,14 +27,14 @@ export const templateCard = {
   deleted: (name: string) => `Template “${name}” deleted`,
 } as const;
 
-/** Texts of the preview of a template. */
+/** Messages for the preview of a template. */
 export const templatePreview = {
   checks: 'Checks',
   sampleInput: 'Sample input',
   theSampleInput: 'the sample input',
 } as const;
 
-/** Texts of the picture of a graph. */
+/** Messages for the picture of a graph. */
 export const miniature = {
   label: (nodes: number) => plural(nodes, { one: 'Graph of # node', other: 'Graph of # nodes' }),
   labelWithGate: (nodes: number) =>

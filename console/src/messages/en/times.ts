@@ -1,4 +1,4 @@
-/** Texts of times close to now. */
+/** Messages for times close to now. */
 export const closeTimes = {
   soon: 'in a moment',
   justNow: 'just now',

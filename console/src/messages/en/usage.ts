@@ -1,6 +1,6 @@
 import { plural } from '#console/src/messages/format.ts';
 
-/** Texts of the page of usage. */
+/** Messages for the page of usage. */
 export const usage = {
   title: 'Usage',
   about: 'Runs, tokens and cost of this workspace.',
@@ -29,7 +29,7 @@ export const usage = {
   runsByDay: 'Runs by day',
 } as const;
 
-/** Texts of the tables of usage by workflow and by model. */
+/** Messages for the tables of usage by workflow and by model. */
 export const breakdown = {
   byWorkflow: 'Usage by workflow',
   otherWorkflows: 'All others',

@@ -1,7 +1,7 @@
 import type { DataEndpoint, WebhookDelivery } from '#client/index.ts';
 import { plural } from '#console/src/messages/format.ts';
 
-/** Texts of the page of endpoints. */
+/** Messages for the page of endpoints. */
 export const endpoints = {
   title: 'Webhooks',
   about: 'Endpoints that receive signed events about your runs and records.',
@@ -21,7 +21,7 @@ export const endpoints = {
   never: 'never',
 } as const;
 
-/** Texts of the page of an endpoint. */
+/** Messages for the page of an endpoint. */
 export const endpointPage = {
   consecutiveFailures: (count: number) =>
     plural(count, { one: '# consecutive failure', other: '# consecutive failures' }),
@@ -31,7 +31,7 @@ export const endpointPage = {
   never: 'Never',
 } as const;
 
-/** Texts of the actions on an endpoint. */
+/** Messages for the actions on an endpoint. */
 export const endpointActions = {
   sendTest: 'Send test event',
   testSent: 'Test event sent',
@@ -46,7 +46,7 @@ export const endpointActions = {
   deleted: 'Endpoint deleted',
 } as const;
 
-/** Texts of the form of an endpoint. */
+/** Messages for the form of an endpoint. */
 export const endpointForm = {
   new: 'New endpoint',
   edit: 'Edit endpoint',
@@ -91,7 +91,7 @@ export const deliveryStatuses = {
   dead: 'Failed',
 } as const satisfies Record<WebhookDelivery['status'], string>;
 
-/** Texts of the deliveries to an endpoint. */
+/** Messages for the deliveries to an endpoint. */
 export const deliveryLog = {
   title: 'Deliveries',
   delivery: 'Delivery',
@@ -114,7 +114,7 @@ export const deliveryLog = {
   },
 } as const;
 
-/** Texts of one delivery. */
+/** Messages for one delivery. */
 export const deliveryRow = {
   showAttempts: 'Show attempts',
   hideAttempts: 'Hide attempts',
@@ -130,7 +130,7 @@ export const deliveryRow = {
   scheduled: 'Delivery scheduled for retry',
 } as const;
 
-/** Texts of the retries of several deliveries. */
+/** Messages for the retries of several deliveries. */
 export const redeliverAll = {
   scheduled: (count: number) =>
     plural(count, {

@@ -118,7 +118,7 @@ function changedMeanwhile<Fields extends object>(
 }
 
 /** Fields that change with every edit, or without one. */
-const unsaid: ReadonlySet<string> = new Set([
+const serverManaged: ReadonlySet<string> = new Set([
   ...['etag', 'updated_at', 'has_draft', 'stats', 'member_count', 'api_key_count', 'last_used_at'],
   ...[
     'next_run_at',
@@ -134,7 +134,7 @@ const unsaid: ReadonlySet<string> = new Set([
 
 /** The status of a budget is its ledger. */
 const isEdited = ({ name, after }: ChangedField): boolean =>
-  !unsaid.has(name) && !(name === 'status' && isRecord(after));
+  !serverManaged.has(name) && !(name === 'status' && isRecord(after));
 
 const fieldsOf = (record: object): Record<string, unknown> => ({ ...record });
 

@@ -1,6 +1,6 @@
 import type { Feed } from '#client/index.ts';
 
-/** Texts of the page of feeds. */
+/** Messages for the page of feeds. */
 export const feeds = {
   title: 'Feeds',
   about: 'Streams of records. Workflows and programs write to them. Data keys read them.',
@@ -15,7 +15,7 @@ export const feeds = {
   },
 } as const;
 
-/** Texts of the table of feeds. */
+/** Messages for the table of feeds. */
 export const feedTable = {
   label: 'Feeds',
   feed: 'Feed',
@@ -28,7 +28,7 @@ export const feedTable = {
   neverReceived: 'never',
 } as const;
 
-/** Texts of one feed. */
+/** Messages for one feed. */
 export const feed = {
   latestEvents: 'Latest events',
   specification: 'Specification',
@@ -58,7 +58,7 @@ export const feed = {
   },
 } as const;
 
-/** Texts of the form of a feed. */
+/** Messages for the form of a feed. */
 export const feedForm = {
   newTitle: 'New feed',
   editTitle: 'Edit feed',
@@ -87,7 +87,7 @@ export const feedForm = {
   notAnObject: 'Enter a JSON object.',
 } as const;
 
-/** Texts of the filter by feed. */
+/** Messages for the filter by feed. */
 export const feedSelect = {
   label: 'Feed',
   all: 'All feeds',

@@ -1,6 +1,6 @@
 import type { DataKey } from '#client/index.ts';
 
-/** Texts of the page of data keys. */
+/** Messages for the page of data keys. */
 export const dataKeys = {
   title: 'Data keys',
   about:
@@ -16,7 +16,7 @@ export const dataKeys = {
   },
 } as const;
 
-/** Texts of the table of data keys. */
+/** Messages for the table of data keys. */
 export const dataKeyTable = {
   label: 'Data keys',
   key: 'Key',
@@ -44,7 +44,7 @@ export const dataKeyTable = {
   revokeConfirm: 'Revoke key',
 } as const;
 
-/** Texts of the usage of the data API. */
+/** Messages for the usage of the data API. */
 export const dataUsage = {
   title: 'This month',
   requests: { name: 'Requests', used: 'Requests used' },
@@ -58,7 +58,7 @@ export const dataUsage = {
   resets: 'Resets',
 } as const;
 
-/** Texts of the form of a data key. */
+/** Messages for the form of a data key. */
 export const dataKeyForm = {
   title: 'New data key',
   submit: 'Create key',

@@ -1,6 +1,6 @@
 import type { Entity } from '#client/index.ts';
 
-/** Texts of the page of changes. */
+/** Messages for the page of changes. */
 export const changes = {
   title: 'Changes',
   about: 'Attribute changes in existing records, newest first.',
@@ -18,7 +18,7 @@ export const changes = {
   },
 } as const;
 
-/** Texts of the table of changes. */
+/** Messages for the table of changes. */
 export const changeTable = {
   label: 'Changes',
   record: 'Record',
@@ -29,7 +29,7 @@ export const changeTable = {
   version: (version: number) => `version ${version}`,
 } as const;
 
-/** Texts of the page of records. */
+/** Messages for the page of records. */
 export const entities = {
   title: 'Records',
   about: 'Records of all feeds, newest first. Reading them here costs no credits.',
@@ -47,7 +47,7 @@ export const entities = {
   },
 } as const;
 
-/** Texts of the filters of records. */
+/** Messages for the filters of records. */
 export const recordFilters = {
   type: 'Type',
   typePlaceholder: 'project',
@@ -70,7 +70,7 @@ export const recordTable = {
   updated: 'Updated',
 } as const;
 
-/** Texts of one record. */
+/** Messages for one record. */
 export const entity = {
   attributes: 'Attributes',
   noAttributes: 'No attributes.',
@@ -92,7 +92,7 @@ export const entity = {
   value: 'Value',
 } as const;
 
-/** Texts of the versions of a record. */
+/** Messages for the versions of a record. */
 export const entityHistory = {
   version: (version: number) => `Version ${version}`,
   showAttributes: 'Show all attributes',
@@ -109,7 +109,7 @@ export const entityHistory = {
   attributeAfter: (attribute: string) => `${attribute} after`,
 } as const;
 
-/** Texts of the events of records. */
+/** Messages for the events of records. */
 export const eventList = {
   label: 'Events',
   event: 'Event',
@@ -123,7 +123,7 @@ export const eventList = {
   },
 } as const;
 
-/** Texts of the sources of a record or an event. */
+/** Messages for the sources of a record or an event. */
 export const evidence = {
   unnamed: 'Unnamed source',
   retrieved: 'retrieved {time}',

@@ -1,7 +1,7 @@
 import type { Source } from '#client/index.ts';
 import { plural } from '#console/src/messages/format.ts';
 
-/** Texts of the list of sources. */
+/** Messages for the list of sources. */
 export const sourceList = {
   title: 'Sources',
   add: 'Add source',
@@ -19,7 +19,7 @@ export const sourceList = {
   },
 } as const;
 
-/** Texts of one source. */
+/** Messages for one source. */
 export const sourceRow = {
   health: {
     unknown: 'Unknown',
@@ -40,7 +40,7 @@ export const sourceRow = {
   deleteConfirm: 'Delete source',
 } as const;
 
-/** Texts of the form of a source. */
+/** Messages for the form of a source. */
 export const sourceForm = {
   newTitle: 'New source',
   editTitle: 'Edit source',
@@ -71,7 +71,7 @@ export const sourceForm = {
   demoAbout: 'Only test keys can see it. You cannot change this later.',
 } as const;
 
-/** Texts of the form that reports the result of a source check. */
+/** Messages for the form that reports the result of a source check. */
 export const sourceReportForm = {
   title: 'Report check result',
   submit: 'Report result',

@@ -1,4 +1,4 @@
-/** Texts of the page of the audit log. */
+/** Messages for the page of the audit log. */
 export const audit = {
   title: 'Audit log',
   about: 'Every change is logged in the same transaction as the change itself.',
@@ -16,7 +16,7 @@ export const audit = {
   },
 } as const;
 
-/** Texts of the filters of the audit log. */
+/** Messages for the filters of the audit log. */
 export const auditFilters = {
   search: 'Audit log',
   action: 'Action',
@@ -29,7 +29,7 @@ export const auditFilters = {
   clear: 'Clear filters',
 } as const;
 
-/** Texts of one entry of the audit log. */
+/** Messages for one entry of the audit log. */
 export const auditRow = {
   show: 'Show',
   hide: 'Hide',
@@ -39,7 +39,7 @@ export const auditRow = {
   system: 'System',
 } as const;
 
-/** Texts of the verification of the hash chain. */
+/** Messages for the verification of the hash chain. */
 export const auditChain = {
   title: 'Integrity',
   verify: 'Verify chain',

@@ -1,7 +1,7 @@
 import type { BacktestFinding } from '#client/index.ts';
 import { plural } from '#console/src/messages/format.ts';
 
-/** Texts of the trial of policies on past runs. */
+/** Messages for the trial of policies on past runs. */
 export const historyTrial = {
   title: 'Try on history',
   about:
@@ -17,7 +17,7 @@ export const historyTrial = {
   pastTitle: 'Tried on history',
 } as const;
 
-/** Texts of the progress and the result of a trial. */
+/** Messages for the progress and the result of a trial. */
 export const backtestResult = {
   label: 'Result of the trial',
   since: 'Steps of runs created since {since}.',
@@ -34,7 +34,7 @@ export const backtestResult = {
   progress: 'Progress of the trial',
 } as const;
 
-/** Texts of the steps that would be judged differently. */
+/** Messages for the steps that would be judged differently. */
 export const backtestSteps = {
   allDifferences: 'All differences',
   table: 'Differences',
@@ -76,7 +76,7 @@ export const effectNames = {
 
 type Decision = BacktestFinding['before'];
 
-/** Texts of the decisions about a step. */
+/** Messages for the decisions about a step. */
 export const decisions = {
   decision: {
     allowed: 'Allowed',

@@ -1,6 +1,6 @@
 import type { GovernanceEvent } from '#client/index.ts';
 
-/** Texts of the page of decisions. */
+/** Messages for the page of decisions. */
 export const events = {
   title: 'Decisions',
   about:
@@ -26,7 +26,7 @@ export const events = {
   },
 } as const;
 
-/** Texts of one decision. */
+/** Messages for one decision. */
 export const eventCard = {
   showEvidence: 'Show evidence',
   hideEvidence: 'Hide evidence',

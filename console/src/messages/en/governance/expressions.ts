@@ -1,11 +1,11 @@
-/** Texts of the test of an expression. */
+/** Messages for the test of an expression. */
 export const expressionTester = {
   about:
     'Evaluate an expression of a condition or loop against a state. This runs in your browser and sends no data.',
   state: 'State (JSON)',
 } as const;
 
-/** Texts of an expression and its value. */
+/** Messages for an expression and its value. */
 export const expressionBench = {
   expression: 'Expression',
   invalidState: 'Invalid state',

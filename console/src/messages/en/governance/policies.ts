@@ -1,6 +1,6 @@
 import type { Policies } from '#client/index.ts';
 
-/** Texts of the page of policies. */
+/** Messages for the page of policies. */
 export const policies = {
   title: 'Policies',
   about:
@@ -9,7 +9,7 @@ export const policies = {
   testExpression: 'Test an expression',
 } as const;
 
-/** Texts of the form of all policies. */
+/** Messages for the form of all policies. */
 export const policiesForm = {
   models: 'Models',
   tools: 'Tools',
@@ -22,7 +22,7 @@ export const policiesForm = {
   leave: 'Leave without saving the policies?',
 } as const;
 
-/** Texts of the policies for members who cannot change them. */
+/** Messages for the policies for members who cannot change them. */
 export const policiesSummary = {
   models: 'Models',
   allModels: 'Agents can use all models.',
@@ -38,7 +38,7 @@ export const policiesSummary = {
   noRedaction: 'No data is redacted.',
 } as const;
 
-/** Texts of the rules for models. */
+/** Messages for the rules for models. */
 export const modelRules = {
   label: 'Models that agents can use',
   all: 'All models',
@@ -51,7 +51,7 @@ export const modelRules = {
   none: 'Add at least one model, or no agent can run.',
 } as const;
 
-/** Texts of the rules for tools. */
+/** Messages for the rules for tools. */
 export const toolRules = {
   empty: {
     title: 'No tool rules yet',
@@ -70,7 +70,7 @@ export const toolRules = {
   noWorkflow: 'With no workflow selected, no workflow can use it.',
 } as const;
 
-/** Texts of a rule that blocks values of one argument. */
+/** Messages for a rule that blocks values of one argument. */
 export const argumentRule = {
   block: (argument: string) => `Block ${argument}`,
   blockUnnamed: 'Block this argument',
@@ -88,7 +88,7 @@ export const argumentRule = {
   patternAbout: 'RE2. Matches anywhere in the value. Start with (?i) to ignore case.',
 } as const;
 
-/** Texts of the rules for redaction. */
+/** Messages for the rules for redaction. */
 export const redactionRules = {
   about:
     'Matches in prompts and parameters are replaced with [REDACTED:name] before they leave the service. If matches overlap, the longest one gives the name.',
@@ -132,7 +132,7 @@ export const detectorTexts = {
   { label: string; finds: string }
 >;
 
-/** Texts of the test of redaction. */
+/** Messages for the test of redaction. */
 export const redactionTester = {
   title: 'Test redaction',
   about:
@@ -141,7 +141,7 @@ export const redactionTester = {
   samplePlaceholder: 'Paste a prompt or an email',
 } as const;
 
-/** Texts of the redacted text. */
+/** Messages for the redacted text. */
 export const redactionOutcome = {
   failed: 'Redaction failed',
   redacted: 'Redacted text',

@@ -1,4 +1,4 @@
-/** Texts of values and code. */
+/** Messages for values and code. */
 export const code = {
   copy: (what: string) => `Copy ${what}`,
   copied: 'Copied',

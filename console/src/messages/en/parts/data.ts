@@ -1,4 +1,4 @@
-/** Texts of values per day. */
+/** Messages for values per day. */
 export const dayBars = {
   bars: (what: string) => `${what}, as bars`,
   asBars: 'Show as bars',

@@ -5,7 +5,7 @@ export const jsonMistakes = {
   invalid: (reason: string) => `Invalid JSON: ${reason}`,
 } as const;
 
-/** Texts of forms for values with a schema. */
+/** Messages for forms for values with a schema. */
 export const schemaForm = {
   about: 'A JSON object',
   asForm: 'Edit as form',
@@ -13,7 +13,7 @@ export const schemaForm = {
   required: 'This field is required',
 } as const;
 
-/** Texts of a secret that is shown once. */
+/** Messages for a secret that is shown once. */
 export const secretOnce = {
   copyNow: 'Copy this secret now. You will not be able to see it again.',
   secret: 'the secret',

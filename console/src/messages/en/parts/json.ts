@@ -1,4 +1,4 @@
-/** Texts of a JSON value as a tree. */
+/** Messages for a JSON value as a tree. */
 export const jsonTree = {
   searchIn: (what: string) => `Search in ${what}`,
   path: 'the path',

@@ -7,7 +7,7 @@ export const product = {
   titleOf: (page: string) => `${page} · Workflows`,
 } as const;
 
-/** Texts of the frame of a page. */
+/** Messages for the frame of a page. */
 export const page = {
   section: (name: string) => `${name} section`,
   breadcrumb: 'Breadcrumb',
@@ -16,7 +16,7 @@ export const page = {
   mayNotCreate: (missing: Capability) => `You need the ${missing} permission to create one.`,
 } as const;
 
-/** Texts of an error. */
+/** Messages for an error. */
 export const failure = {
   again: 'Try again',
   request: 'Request {id}',

@@ -1,6 +1,6 @@
 import { plural } from '#console/src/messages/format.ts';
 
-/** Texts of the page of the user's own account. */
+/** Messages for the page of the user's own account. */
 export const account = {
   title: 'Account',
   about: 'Your profile, permissions and password.',
@@ -15,7 +15,7 @@ export const account = {
     'The console hides actions that you are not allowed to use. A member with the manage_members permission can change your permissions.',
 } as const;
 
-/** Texts of the form to change the password. */
+/** Messages for the form to change the password. */
 export const passwordForm = {
   about: 'This signs you out of all other sessions.',
   current: 'Current password',

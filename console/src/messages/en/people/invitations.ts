@@ -1,4 +1,4 @@
-/** Texts of the form to invite a member. */
+/** Messages for the form to invite a member. */
 export const inviteForm = {
   send: 'Send invitation',
   aboutRole: 'You can only assign roles up to your own permissions.',
@@ -8,7 +8,7 @@ export const inviteForm = {
     'Anyone with the code can join as this member. It works once and expires after a few days. The member list shows the expiry date and can create a new code.',
 } as const;
 
-/** Texts of an invitation to share. */
+/** Messages for an invitation to share. */
 export const inviteLink = {
   link: 'Link',
   code: 'Code',

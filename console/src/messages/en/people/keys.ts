@@ -1,4 +1,4 @@
-/** Texts of the page of API keys. */
+/** Messages for the page of API keys. */
 export const keys = {
   about: 'Credentials for programs, sent in the X-API-Key header. Only a hash is stored.',
   new: 'New API key',
@@ -22,7 +22,7 @@ export const keys = {
   revokeConfirm: 'Revoke key',
 } as const;
 
-/** Texts of the form of an API key. */
+/** Messages for the form of an API key. */
 export const keyForm = {
   create: 'Create key',
   aboutName: 'The program that will use this key',

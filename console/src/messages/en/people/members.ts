@@ -7,7 +7,7 @@ export const memberStatusNames = {
   pending: 'Pending',
 } as const satisfies Record<Member['status'], string>;
 
-/** Texts of the page of members. */
+/** Messages for the page of members. */
 export const members = {
   title: 'Members',
   about:
@@ -35,7 +35,7 @@ export const members = {
   newCodeIs: (code: string) => `New code: ${code}`,
 } as const;
 
-/** Texts of the removal of a member, by status. */
+/** Messages for the removal of a member, by status. */
 export const removalTexts = {
   active: {
     remove: 'Remove',
@@ -64,7 +64,7 @@ export const removalTexts = {
   },
 } as const satisfies Record<Member['status'], object>;
 
-/** Texts of the page of one member. */
+/** Messages for the page of one member. */
 export const member = {
   activity: 'Activity',
   joined: 'Joined',
@@ -76,7 +76,7 @@ export const member = {
   you: 'This is you.',
 } as const;
 
-/** Texts of the activity of a member. */
+/** Messages for the activity of a member. */
 export const memberActivity = {
   runsStarted: 'Runs started',
   runCost: 'Run cost',

@@ -20,7 +20,7 @@ export const permission = {
   notAllowed: 'Not allowed',
 } as const;
 
-/** Texts of the permissions of a member. */
+/** Messages for the permissions of a member. */
 export const capabilityMatrix = {
   saved: 'Permission saved. It applies from the next request',
   aboutChange:

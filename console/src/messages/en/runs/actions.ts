@@ -1,6 +1,6 @@
 import { plural } from '#console/src/messages/format.ts';
 
-/** Texts of the buttons of a run. */
+/** Messages for the buttons of a run. */
 export const runActions = {
   runAgain: 'Run again',
   resume: {
@@ -36,7 +36,7 @@ export const runActions = {
   },
 } as const;
 
-/** Texts of the effect of a resume. */
+/** Messages for the effect of a resume. */
 export const resumeEffect = {
   starts: 'The remaining steps start.',
   again: (steps: number) =>
@@ -57,7 +57,7 @@ export const resumeEffect = {
   },
 } as const;
 
-/** Texts of the dialog that overrides the budget. */
+/** Messages for the dialog that overrides the budget. */
 export const override = {
   button: 'Override budget',
   title: 'Override the budget for this run?',
@@ -71,7 +71,7 @@ export const override = {
   done: 'Run resumed',
 } as const;
 
-/** Texts of the dialog that starts a run from a step. */
+/** Messages for the dialog that starts a run from a step. */
 export const fork = {
   button: 'Fork from here',
   title: 'Fork the run from this step',
@@ -88,7 +88,7 @@ export const fork = {
     }),
 } as const;
 
-/** Texts of the fields that forks and rehearsals have. */
+/** Messages for the fields that forks and rehearsals have. */
 export const againFields = {
   graph: 'Graph',
   asInRun: 'As in this run',
@@ -97,7 +97,7 @@ export const againFields = {
   draft: 'The draft',
 } as const;
 
-/** Texts of the dialog that rehearses a run. */
+/** Messages for the dialog that rehearses a run. */
 export const rehearse = {
   button: 'Rehearse',
   title: 'Rehearse this run',
@@ -107,7 +107,7 @@ export const rehearse = {
   aboutInput: 'Steps that read a changed key have no record.',
 } as const;
 
-/** Texts of what a rehearsal may execute. */
+/** Messages for what a rehearsal may execute. */
 export const rehearsalFields = {
   allow: 'Execute without a record',
   aboutAllow:
@@ -120,7 +120,7 @@ export const rehearsalFields = {
   aboutRehearse: 'Takes what follows from the record, too. Nothing is asked, sent or written.',
 } as const;
 
-/** Texts of the dialog that chooses a run to compare with. */
+/** Messages for the dialog that chooses a run to compare with. */
 export const compareButton = {
   button: 'Compare with…',
   title: 'Compare with another run',

@@ -1,4 +1,4 @@
-/** Texts of the page that compares two runs. */
+/** Messages for the page that compares two runs. */
 export const compare = {
   title: 'Compare runs',
   swap: 'Swap sides',
@@ -13,7 +13,7 @@ export const compare = {
   workingTime: 'Working time',
 } as const;
 
-/** Texts of the compared steps. */
+/** Messages for the compared steps. */
 export const compareSteps = {
   differ: (different: string, all: string) => `${different} of ${all} steps differ`,
   onlyDifferences: 'Only differences',
@@ -30,7 +30,7 @@ export const compareSteps = {
   },
 } as const;
 
-/** Texts of the results of one step in both runs. */
+/** Messages for the results of one step in both runs. */
 export const compareResults = {
   title: (step: string) => `Results of ${step}`,
   differences: 'Differences',

@@ -1,4 +1,4 @@
-/** Texts of the conversation of an agent. */
+/** Messages for the conversation of an agent. */
 export const conversation = {
   title: 'Conversation',
   systemPrompt: 'System prompt',
@@ -8,7 +8,7 @@ export const conversation = {
   tokens: (given: string, written: string) => `${given} tokens in, ${written} out`,
 } as const;
 
-/** Texts of a call in a conversation. */
+/** Messages for a call in a conversation. */
 export const call = {
   label: (tool: string) => `Call ${tool}`,
   refused: 'Refused',

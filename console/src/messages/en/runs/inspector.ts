@@ -1,4 +1,4 @@
-/** Texts of the details of a step. */
+/** Messages for the details of a step. */
 export const inspector = {
   decideGate: 'Decide this gate',
   decision: 'Decision',
@@ -12,18 +12,18 @@ export const inspector = {
   errorPath: 'The run took the error path of this node.',
 } as const;
 
-/** Texts of the link to the run that a step started. */
+/** Messages for the link to the run that a step started. */
 export const childLink = {
   open: 'Open child run',
   paused: '{run}, which is paused and needs a decision',
 } as const;
 
-/** Texts of the decision at a gate. */
+/** Messages for the decision at a gate. */
 export const decided = {
   reason: 'Reason: {reason}',
 } as const;
 
-/** Texts of what can be done with a step. */
+/** Messages for what can be done with a step. */
 export const stepActions = {
   editNode: 'Edit node',
   pin: 'Pin output',
@@ -33,7 +33,7 @@ export const stepActions = {
   nodeMissing: 'The workflow does not have this node any more.',
 } as const;
 
-/** Texts of what people did at a step. */
+/** Messages for what people did at a step. */
 export const stepAudit = {
   empty: 'No entries yet',
   open: 'Open in the audit log',
@@ -41,7 +41,7 @@ export const stepAudit = {
   theService: 'The service',
 } as const;
 
-/** Texts of the figures of a step. */
+/** Messages for the figures of a step. */
 export const stepFacts = {
   key: 'Key',
   queued: 'Queued',
@@ -57,7 +57,7 @@ export const stepFacts = {
   countOfTokens: (count: string) => `${count} tokens`,
 } as const;
 
-/** Texts of the data of a step. */
+/** Messages for the data of a step. */
 export const stepTabs = {
   conversation: 'Conversation',
   answer: 'Answer',
@@ -75,7 +75,7 @@ export const stepTabs = {
   theEvidence: 'the evidence',
 } as const;
 
-/** Texts of the attempts at a step. */
+/** Messages for the attempts at a step. */
 export const attempts = {
   title: 'Attempts',
   running: 'running',

@@ -1,6 +1,6 @@
 import { plural } from '#console/src/messages/format.ts';
 
-/** Texts of the page of runs. */
+/** Messages for the page of runs. */
 export const runList = {
   startedBy: 'Started by {run}.',
   showAll: 'Show all runs',
@@ -18,7 +18,7 @@ export const runList = {
   },
 } as const;
 
-/** Texts of the table of runs. */
+/** Messages for the table of runs. */
 export const runTable = {
   label: 'Runs, newest first',
   selectAll: 'Select all runs shown',
@@ -26,7 +26,7 @@ export const runTable = {
   startedBy: 'Started by',
 } as const;
 
-/** Texts of the filters of runs. */
+/** Messages for the filters of runs. */
 export const filters = {
   search: 'Search runs',
   searchFor: 'Words in input, output, error or id',
@@ -44,7 +44,7 @@ export const filters = {
   maxDuration: 'Duration up to, s',
 } as const;
 
-/** Texts of the filters that apply. */
+/** Messages for the filters that apply. */
 export const chips = {
   label: 'Filters in use',
   remove: (filter: string) => `Remove filter ${filter}`,
@@ -64,7 +64,7 @@ export const chips = {
   noRehearsals: 'No rehearsals',
 } as const;
 
-/** Texts of the saved filters. */
+/** Messages for the saved filters. */
 export const views = {
   button: 'Views',
   setFirst: 'To save a view, set filters first.',
@@ -74,13 +74,13 @@ export const views = {
   save: 'Save',
 } as const;
 
-/** Texts of the menu that saves runs as a file. */
+/** Messages for the menu that saves runs as a file. */
 export const exportMenu = {
   csv: 'CSV, for spreadsheets',
   ndjson: 'NDJSON, one object per line',
 } as const;
 
-/** Texts of the bar of the selected runs. */
+/** Messages for the bar of the selected runs. */
 export const bulkBar = {
   label: 'Selected runs',
   selected: (runs: number) => plural(runs, { one: '# run selected', other: '# runs selected' }),
@@ -98,7 +98,7 @@ export const bulkBar = {
   },
 } as const;
 
-/** Texts of an action on several runs. */
+/** Messages for an action on several runs. */
 export const bulkActions = {
   undo: 'Undo',
   cancel: {

@@ -1,6 +1,6 @@
 import { plural } from '#console/src/messages/format.ts';
 
-/** Texts of the page of a run. */
+/** Messages for the page of a run. */
 export const run = {
   closeStep: 'Close step',
   selectedStep: 'Selected step',
@@ -19,7 +19,7 @@ export const run = {
   },
 } as const;
 
-/** Texts of a run that does not exist. */
+/** Messages for a run that does not exist. */
 export const missingRun = {
   title: 'Run not found',
   empty: 'This run does not exist',
@@ -29,7 +29,7 @@ export const missingRun = {
   searchAudit: 'Search the audit log',
 } as const;
 
-/** Texts of the line and the figures of a run. */
+/** Messages for the line and the figures of a run. */
 export const runSummary = {
   runId: 'the run ID',
   draft: 'Draft of the workflow',
@@ -65,13 +65,13 @@ export const runSummary = {
   shareOfCap: (percent: string) => `Cost: ${percent} of the cap`,
 } as const;
 
-/** Texts of the gates of a run that wait. */
+/** Messages for the gates of a run that wait. */
 export const waitingGates = {
   opened: 'opened {time}',
   open: 'Open full approval',
 } as const;
 
-/** Texts of the data of a run. */
+/** Messages for the data of a run. */
 export const runData = {
   state: 'State',
   stateSoFar: 'State so far',
@@ -81,7 +81,7 @@ export const runData = {
   theOutput: 'the output',
 } as const;
 
-/** Texts of the results of the checks. */
+/** Messages for the results of the checks. */
 export const runChecks = {
   empty: 'No check results',
   hadNone: 'The workflow had no checks when the run ended.',
@@ -97,7 +97,7 @@ export const runChecks = {
   theActual: 'the actual value',
 } as const;
 
-/** Texts of the checkpoints of a run. */
+/** Messages for the checkpoints of a run. */
 export const runCheckpoints = {
   empty: {
     title: 'No checkpoints yet',
@@ -112,13 +112,13 @@ export const runCheckpoints = {
   notRecorded: 'Not recorded',
 } as const;
 
-/** Texts of the event log. */
+/** Messages for the event log. */
 export const eventLog = {
   empty: { title: 'No events yet', about: 'Events appear here as the run progresses.' },
   label: 'Event log',
 } as const;
 
-/** Texts of the events of a run. */
+/** Messages for the events of a run. */
 export const events = {
   stepStarted: 'Step started',
   stepCompleted: 'Step completed',
@@ -135,7 +135,7 @@ export const events = {
   checksPassed: (passed: string, all: string) => `Checks passed: ${passed} of ${all}`,
 } as const;
 
-/** Texts of the graph of a run. */
+/** Messages for the graph of a run. */
 export const runGraph = {
   map: 'Map of the graph',
   graph: 'Graph',

@@ -13,7 +13,7 @@ export const stepNames = {
   listed: (names: readonly string[], last: string) => `${names.join(', ')} and ${last}`,
 } as const;
 
-/** Texts of the steps by node. */
+/** Messages for the steps by node. */
 export const nodeCounts = {
   title: (steps: number) => plural(steps, { one: '# step', other: '# steps' }),
   about: (shown: string) =>

@@ -10,7 +10,7 @@ export const phaseNames = {
   idle: 'idle',
 } as const;
 
-/** Texts of the trace of a run. */
+/** Messages for the trace of a run. */
 export const trace = {
   empty: { title: 'No steps yet', about: 'Steps appear here as the run progresses.' },
   found: (found: string, all: string) => `${found} of ${all} steps`,
@@ -23,7 +23,7 @@ export const trace = {
   tokens: 'Tokens',
 } as const;
 
-/** Texts of the filters of a trace. */
+/** Messages for the filters of a trace. */
 export const traceFilters = {
   search: 'Search steps',
   searchFor: 'Name, model or error',
@@ -38,7 +38,7 @@ export const traceFilters = {
   collapseAll: 'Collapse all',
 } as const;
 
-/** Texts of a row of a trace. */
+/** Messages for a row of a trace. */
 export const traceRow = {
   expand: 'Expand',
   collapse: 'Collapse',

@@ -7,20 +7,20 @@ export const evaluator = {
     `The run has no key '${key}' here; did you mean '${meant}'?`,
 } as const;
 
-/** Texts of the value of a field. */
+/** Messages for the value of a field. */
 export const fieldValue = {
   title: (label: string) => `Value of ${label}`,
   none: (reason: string) => `No value: ${reason}`,
   emptyText: '(empty text)',
 } as const;
 
-/** Texts of the choice of the run whose values the fields show. */
+/** Messages for the choice of the run whose values the fields show. */
 export const valuesFrom = {
   label: 'Values from',
   noRuns: 'Run the workflow once to see the value of each field here.',
 } as const;
 
-/** Texts of the parameters of a tool. */
+/** Messages for the parameters of a tool. */
 export const paramsField = {
   editAs: 'Edit the parameters as',
   form: 'Form',

@@ -1,7 +1,7 @@
 import type { NodeKind } from '#shared/contract/graph.ts';
 import { plural } from '#console/src/messages/format.ts';
 
-/** Texts of the drawing of a draft. */
+/** Messages for the drawing of a draft. */
 export const editorCanvas = {
   title: 'Graph editor',
   edge: (source: string, target: string) => `Edge from ${source} to ${target}`,
@@ -21,7 +21,7 @@ export const editorDrawing = {
     }),
 } as const;
 
-/** Texts of the context menu of the drawing, with the keys of its actions. */
+/** Messages for the context menu of the drawing, with the keys of its actions. */
 export const canvasMenu = {
   target: 'Actions of the drawing',
   title: 'Actions',
@@ -42,7 +42,7 @@ export const canvasMenu = {
   },
 } as const;
 
-/** Texts of the palette of nodes. */
+/** Messages for the palette of nodes. */
 export const palette = {
   title: 'Add a node',
   nodeToAdd: 'Node to add',

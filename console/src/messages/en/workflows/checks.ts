@@ -1,6 +1,6 @@
 import type { EvaluationCheck } from '#shared/contract/graph.ts';
 
-/** Texts of the checks of a workflow. */
+/** Messages for the checks of a workflow. */
 export const checksTab = {
   title: 'Checks',
   about:
@@ -16,7 +16,7 @@ export const checksTab = {
   add: 'Add check',
 } as const;
 
-/** Texts of the fields of one check. */
+/** Messages for the fields of one check. */
 export const checkFields = {
   title: (number: string) => `Check ${number}`,
   remove: (number: string) => `Remove check ${number}`,
@@ -39,7 +39,7 @@ export const checkTypes = {
   expression: { label: 'Expression is true', value: 'Expression' },
 } as const satisfies Record<EvaluationCheck['type'], { label: string; value: string }>;
 
-/** Texts of one check: its first name, and what is missing. */
+/** Messages for one check: its first name, and what is missing. */
 export const check = {
   newName: (number: string) => `check ${number}`,
   enterName: 'Enter a name',

@@ -1,6 +1,6 @@
 import { plural } from '#console/src/messages/format.ts';
 
-/** Texts of the estimate of a run. */
+/** Messages for the estimate of a run. */
 export const dryRun = {
   title: 'Dry run',
   noEstimate: 'No estimate with this input.',

@@ -1,6 +1,6 @@
 import { plural } from '#console/src/messages/format.ts';
 
-/** Texts of the page of the editor. */
+/** Messages for the page of the editor. */
 export const editorPage = {
   title: 'Editor',
   missingPermission: 'You need the create_edit_workflows permission to edit workflows.',
@@ -19,7 +19,7 @@ export const editorBench = {
   },
 } as const;
 
-/** Texts of the actions on a draft. */
+/** Messages for the actions on a draft. */
 export const editorToolbar = {
   title: 'Editing',
   undo: 'Undo',
@@ -34,7 +34,7 @@ export const editorToolbar = {
   layOut: 'Auto-layout',
 } as const;
 
-/** Texts of the tabs beside the drawing. */
+/** Messages for the tabs beside the drawing. */
 export const editorPanels = {
   selection: 'Selection',
   json: 'JSON',
@@ -42,7 +42,7 @@ export const editorPanels = {
   checkWithMistakes: (count: string) => `Check (${count})`,
 } as const;
 
-/** Texts of the panel of the selection. */
+/** Messages for the panel of the selection. */
 export const selectionPanel = {
   nothing:
     'Select a node or an edge in the graph, or add a node. To connect two nodes, drag from the right side of one to the left side of the other. Press Delete to remove the selection.',
@@ -54,7 +54,7 @@ export const selectionPanel = {
   delete: 'Delete selection',
 } as const;
 
-/** Texts of the form of a node. */
+/** Messages for the form of a node. */
 export const nodeForm = {
   delete: 'Delete node',
   label: 'Label',
@@ -64,7 +64,7 @@ export const nodeForm = {
   idTaken: 'Another node already has this ID',
 } as const;
 
-/** Texts of the edges of a node. */
+/** Messages for the edges of a node. */
 export const edgeFields = {
   title: 'Connections',
   empty: 'No connections yet',
@@ -81,14 +81,14 @@ export const edgeFields = {
   branches: { true: 'true', false: 'false', error: 'on error' },
 } as const;
 
-/** Texts of the graph as JSON. */
+/** Messages for the graph as JSON. */
 export const jsonPanel = {
   label: 'Graph as JSON',
   about: 'The graph updates once the JSON is valid.',
   notAGraph: 'A graph is an object with the lists `nodes` and `edges`. The graph has not changed.',
 } as const;
 
-/** Texts of the form that runs a draft. */
+/** Messages for the form that runs a draft. */
 export const runForm = {
   title: 'Run this draft',
   run: 'Run',
@@ -98,7 +98,7 @@ export const runForm = {
   estimateAbout: 'What it would cost and need',
 } as const;
 
-/** Texts of the last run of the editor. */
+/** Messages for the last run of the editor. */
 export const runPanel = {
   none: 'No run yet. Press “Run” to run what you have drawn; each node then shows its state, output and cost.',
   theRunOutput: 'the output of the run',
@@ -111,7 +111,7 @@ export const runPanel = {
   theNodeOutput: 'the output of the node',
 } as const;
 
-/** Texts of the last run on the cards of nodes. */
+/** Messages for the last run on the cards of nodes. */
 export const runCards = {
   times: (count: number) => plural(count, { other: '# times' }),
 } as const;

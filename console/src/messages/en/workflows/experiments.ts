@@ -3,7 +3,7 @@ import { plural } from '#console/src/messages/format.ts';
 
 type Change = NonNullable<ComparedRun['diff']>['differences'][number]['change'];
 
-/** Texts of the experiments of a workflow. */
+/** Messages for the experiments of a workflow. */
 export const experimentsTab = {
   title: 'Experiments',
   required:
@@ -22,7 +22,7 @@ export const experimentsTab = {
   checksLost: 'Checks lost',
 } as const;
 
-/** Texts of the form that starts an experiment. */
+/** Messages for the form that starts an experiment. */
 export const startExperiment = {
   try: 'Try on past runs',
   start: 'Start experiment',
@@ -42,7 +42,7 @@ export const startExperiment = {
   failed: 'Failed',
 } as const;
 
-/** Texts of the page of an experiment. */
+/** Messages for the page of an experiment. */
 export const experimentPage = {
   title: 'Experiment',
   titleOf: (candidate: string) => `Experiment: ${candidate}`,
@@ -57,7 +57,7 @@ export const experimentPage = {
   runsDone: (done: string, total: string) => `${done} of ${total} runs are done`,
 } as const;
 
-/** Texts of the summary of an experiment. */
+/** Messages for the summary of an experiment. */
 export const experimentSummary = {
   title: 'Summary',
   equal: 'Equal output',
@@ -71,7 +71,7 @@ export const experimentSummary = {
   perRun: 'Per run {mean}, 95% between {low} and {high}',
 } as const;
 
-/** Texts of the runs of an experiment, and of what changed in them. */
+/** Messages for the runs of an experiment, and of what changed in them. */
 export const comparedRuns = {
   noneYet: 'No run is done yet',
   none: 'No run was rehearsed',

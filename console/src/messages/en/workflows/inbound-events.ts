@@ -1,7 +1,7 @@
 import type { EventReplay, ListedInboundEvent } from '#client/index.ts';
 import { plural } from '#console/src/messages/format.ts';
 
-/** Texts of the log of the events that a webhook received. */
+/** Messages for the log of the events that a webhook received. */
 export const eventLog = {
   title: 'Events',
   received: 'Received',
@@ -33,7 +33,7 @@ export const eventLog = {
   },
 } as const;
 
-/** Texts of one event of the log. */
+/** Messages for one event of the log. */
 export const eventRow = {
   moreLikeThis: (count: number) => plural(count, { other: '# more like this' }),
   details: 'Details',
@@ -43,7 +43,7 @@ export const eventRow = {
   replayed: (count: number) => plural(count, { one: 'Replayed once', other: 'Replayed # times' }),
 } as const;
 
-/** Texts of the details of an event. */
+/** Messages for the details of an event. */
 export const eventDetail = {
   whatToDo: 'What to do:',
   body: 'Body',
@@ -70,7 +70,7 @@ export const eventDetail = {
   replayed: 'Event replayed',
 } as const;
 
-/** Texts of the progress of the newest replay of several events. */
+/** Messages for the progress of the newest replay of several events. */
 export const replayProgress = {
   states: {
     running: 'Replaying events',
@@ -86,7 +86,7 @@ export const replayProgress = {
   cancelled: 'Replay cancelled',
 } as const;
 
-/** Texts of the form that replays the events of a period. */
+/** Messages for the form that replays the events of a period. */
 export const replayRange = {
   replay: 'Replay events',
   started: 'Replay started',

@@ -1,6 +1,6 @@
 import { plural } from '#console/src/messages/format.ts';
 
-/** Texts of the list of mistakes in a graph. */
+/** Messages for the list of mistakes in a graph. */
 export const mistakeList = {
   checking: 'Checking…',
   none: 'No problems. Ready to run.',

@@ -120,7 +120,7 @@ export const moreNodeFields = {
   },
 } as const;
 
-/** Texts of the list of tools of an agent. */
+/** Messages for the list of tools of an agent. */
 export const toolsField = {
   add: 'Add tool',
   select: 'Select a tool',
@@ -133,7 +133,7 @@ export const toolsField = {
   },
 } as const;
 
-/** Texts of the options of one tool of an agent. */
+/** Messages for the options of one tool of an agent. */
 export const toolOptions = {
   approval: 'Approval',
   approvalAbout: 'Whether a person must approve a call before it is made',
@@ -163,7 +163,7 @@ export const toolOptions = {
   },
 } as const;
 
-/** Texts of the choice of a workflow's version. */
+/** Messages for the choice of a workflow's version. */
 export const workflowVersions = {
   current: 'Current version',
   isCurrent: (version: string) => `${version} (current)`,

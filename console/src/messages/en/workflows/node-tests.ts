@@ -1,4 +1,4 @@
-/** Texts of the test of a node. */
+/** Messages for the test of a node. */
 export const nodeTestPanel = {
   title: 'Test this node',
   noRuns: 'No runs yet. Run the workflow once: tests begin with the state of a past run.',
@@ -13,7 +13,7 @@ export const nodeTestPanel = {
   unpin: 'Unpin',
 } as const;
 
-/** Texts of the result of a test. */
+/** Messages for the result of a test. */
 export const testResult = {
   title: 'Result of the test',
   openRun: 'Open the test run',

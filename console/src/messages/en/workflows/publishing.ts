@@ -1,4 +1,4 @@
-/** Texts of the bar that says whose draft this is. */
+/** Messages for the bar that says whose draft this is. */
 export const draftBar = {
   usedVersion: (version: number) =>
     `Runs, webhooks and schedules use version ${version} until a draft is published.`,
@@ -12,7 +12,7 @@ export const draftBar = {
   anApiKey: 'an API key',
 } as const;
 
-/** Texts of the dialog that publishes a draft. */
+/** Messages for the dialog that publishes a draft. */
 export const publishDialog = {
   title: 'Publish this draft?',
   consequence: (version: number) =>
@@ -24,7 +24,7 @@ export const publishDialog = {
   publish: 'Publish draft',
 } as const;
 
-/** Texts of what the editor shows when someone else changed the draft or the version. */
+/** Messages for what the editor shows when someone else changed the draft or the version. */
 export const conflict = {
   newVersion: (version: number) => `Version ${version} is current now`,
   draftGone: 'The draft was published or discarded',
@@ -45,7 +45,7 @@ export const conflict = {
   someone: 'Someone',
 } as const;
 
-/** Texts of the actions on a draft. */
+/** Messages for the actions on a draft. */
 export const saving = {
   saved: 'Draft saved',
   published: (version: number) => `Version ${version} published`,
@@ -59,7 +59,7 @@ export const saving = {
   loadConfirm: 'Discard my changes',
 } as const;
 
-/** Texts of the question before the editor closes with unsaved changes. */
+/** Messages for the question before the editor closes with unsaved changes. */
 export const leaveGuard = {
   title: 'Leave without saving?',
   consequence:

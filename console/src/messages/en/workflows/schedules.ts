@@ -1,4 +1,4 @@
-/** Texts of the page of schedules. */
+/** Messages for the page of schedules. */
 export const scheduleList = {
   title: 'Schedules',
   about: 'Runs started on a schedule.',
@@ -13,7 +13,7 @@ export const scheduleList = {
   },
 } as const;
 
-/** Texts of the schedules of one workflow. */
+/** Messages for the schedules of one workflow. */
 export const schedulePanel = {
   title: 'Schedules',
   new: 'New schedule',
@@ -24,7 +24,7 @@ export const schedulePanel = {
   },
 } as const;
 
-/** Texts of the table of schedules. */
+/** Messages for the table of schedules. */
 export const scheduleTable = {
   label: 'Schedules',
   labelScrollable: 'Schedules, scrollable',
@@ -53,7 +53,7 @@ export const scheduleTable = {
   deleted: 'Schedule deleted',
 } as const;
 
-/** Texts of the dialog that creates or edits a schedule. */
+/** Messages for the dialog that creates or edits a schedule. */
 export const scheduleDialog = {
   new: 'New schedule',
   edit: 'Edit schedule',
@@ -72,7 +72,7 @@ export const scheduleDialog = {
   overlapAllow: 'Start a new run',
 } as const;
 
-/** Texts of the next times of a schedule. */
+/** Messages for the next times of a schedule. */
 export const nextTimes = {
   title: 'Next runs',
   invalid: 'Enter a valid cron expression and time zone, such as 0 9 * * 1-5 in Europe/Berlin.',

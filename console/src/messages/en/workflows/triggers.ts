@@ -1,4 +1,4 @@
-/** Texts of the webhook of a workflow: its URL and its actions. */
+/** Messages for the webhook of a workflow: its URL and its actions. */
 export const webhookPanel = {
   title: 'Webhook',
   enabled: 'enabled',
@@ -30,7 +30,7 @@ export const webhookPanel = {
   nowDisabled: 'Webhook disabled',
 } as const;
 
-/** Texts of the settings of a webhook. */
+/** Messages for the settings of a webhook. */
 export const webhookConfig = {
   legend: 'Settings',
   save: 'Save settings',

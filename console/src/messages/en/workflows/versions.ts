@@ -1,6 +1,6 @@
 import { plural } from '#console/src/messages/format.ts';
 
-/** Texts of the versions of a workflow. */
+/** Messages for the versions of a workflow. */
 export const versionsTab = {
   title: 'Versions',
   label: 'Versions of the workflow',
@@ -20,7 +20,7 @@ export const versionsTab = {
   changesBetween: (from: number, to: number) => `Changes from version ${from} to ${to}`,
 } as const;
 
-/** Texts of the selected version. */
+/** Messages for the selected version. */
 export const shownVersion = {
   title: (version: number) => `Version ${version}`,
   titleBetween: (from: number, to: number) => `Version ${from} to ${to}`,
@@ -32,7 +32,7 @@ export const shownVersion = {
   theInputSchema: 'the input schema',
 } as const;
 
-/** Texts of what makes an earlier version the latest one again. */
+/** Messages for what makes an earlier version the latest one again. */
 export const restoreVersion = {
   rollBack: (version: number) => `Roll back to version ${version}`,
   restore: (version: number) => `Restore version ${version}`,
@@ -43,7 +43,7 @@ export const restoreVersion = {
   restored: (version: number, saved: number) => `Version ${version} restored as version ${saved}`,
 } as const;
 
-/** Texts of the differences between two versions. */
+/** Messages for the differences between two versions. */
 export const diffView = {
   none: 'No differences',
   fates: { added: 'added', removed: 'removed', changed: 'changed' },

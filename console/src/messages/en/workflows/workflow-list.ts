@@ -1,6 +1,6 @@
 import type { Workflow } from '#client/index.ts';
 
-/** Texts of the list of workflows. */
+/** Messages for the list of workflows. */
 export const workflowList = {
   title: 'Workflows',
   about: 'All workflows and their recent results.',
@@ -30,7 +30,7 @@ export const workflowStates = {
   published: 'Published',
 } as const satisfies Record<Workflow['status'], string>;
 
-/** Texts of the form that creates a workflow. */
+/** Messages for the form that creates a workflow. */
 export const createWorkflow = {
   title: 'New workflow',
   create: 'Create',

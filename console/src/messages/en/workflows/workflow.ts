@@ -1,6 +1,6 @@
 import { plural } from '#console/src/messages/format.ts';
 
-/** Texts of the page of one workflow. */
+/** Messages for the page of one workflow. */
 export const workflowPage = {
   title: 'Workflow',
   tabs: {
@@ -19,7 +19,7 @@ export const workflowPage = {
   fixToRun: 'Fix the errors in the graph to run it',
 } as const;
 
-/** Texts of the graph of a workflow. */
+/** Messages for the graph of a workflow. */
 export const graphTab = {
   empty: {
     title: 'The graph is empty',
@@ -31,7 +31,7 @@ export const graphTab = {
   selectNode: 'Select a node to see its settings.',
 } as const;
 
-/** Texts of the runs of a workflow. */
+/** Messages for the runs of a workflow. */
 export const runsTab = {
   viewInRuns: 'View in Runs',
   empty: {
@@ -44,7 +44,7 @@ export const runsTab = {
   startedBy: 'Started by',
 } as const;
 
-/** Texts of the settings of a workflow. */
+/** Messages for the settings of a workflow. */
 export const settingsTab = {
   general: 'General',
   id: (id: string) => `Workflow ID: ${id}`,
@@ -72,7 +72,7 @@ export const settingsTab = {
   runs: (count: number) => plural(count, { one: '# run', other: '# runs' }),
 } as const;
 
-/** Texts of the form that creates a template of a workflow. */
+/** Messages for the form that creates a template of a workflow. */
 export const saveTemplate = {
   open: 'Save as template',
   title: 'Save as template',
@@ -81,13 +81,13 @@ export const saveTemplate = {
   sampleInput: 'Sample input',
 } as const;
 
-/** Texts of the dialog that starts a run. */
+/** Messages for the dialog that starts a run. */
 export const runDialog = {
   title: 'Run workflow',
   run: 'Run',
 } as const;
 
-/** Texts of the input of a run. */
+/** Messages for the input of a run. */
 export const runInput = {
   about: 'A JSON object. Prompts and expressions can use its keys.',
   noneExpected: 'This workflow expects no inputs.',
@@ -95,7 +95,7 @@ export const runInput = {
   notAnObject: 'Enter a JSON object, like {}',
 } as const;
 
-/** Texts of the schema of the input of runs. */
+/** Messages for the schema of the input of runs. */
 export const inputPanel = {
   schema: 'Input schema',
   schemaAbout: 'JSON Schema that the input of every run must fit. Leave empty to accept any input.',

@@ -12,7 +12,7 @@ export const eventTexts = {
   paused: 'runs waiting at a gate',
 } as const satisfies Record<AlertChannel['events'][number], string>;
 
-/** Texts of the alerts in the settings. */
+/** Messages for the alerts in the settings. */
 export const alerts = {
   title: 'Alerts',
   about:

@@ -1,6 +1,6 @@
 import { plural } from '#console/src/messages/format.ts';
 
-/** Texts of the plans in the settings. */
+/** Messages for the plans in the settings. */
 export const plans = {
   title: 'Plan',
   table: 'Plans',

@@ -1,4 +1,4 @@
-/** Texts of the page of secrets. */
+/** Messages for the page of secrets. */
 export const secrets = {
   title: 'Secrets',
   about:
@@ -25,7 +25,7 @@ export const secrets = {
   deleteConfirm: 'Delete secret',
 } as const;
 
-/** Texts of the form of a secret. */
+/** Messages for the form of a secret. */
 export const secretForm = {
   created: 'Secret created',
   replaced: 'Secret replaced',

@@ -1,4 +1,4 @@
-/** Texts of the settings of the workspace. */
+/** Messages for the settings of the workspace. */
 export const settings = {
   title: 'Workspace',
   about: 'Name, plan and alerts of this workspace.',

@@ -1,7 +1,7 @@
 import type { CustomTool } from '#client/index.ts';
 import { plural } from '#console/src/messages/format.ts';
 
-/** Texts of the page of tools. */
+/** Messages for the page of tools. */
 export const tools = {
   title: 'Tools',
   about: 'Custom tools that workflows call as custom:name, in addition to the built-in tools.',
@@ -25,7 +25,7 @@ export const tools = {
   },
 } as const;
 
-/** Texts of one tool. */
+/** Messages for one tool. */
 export const toolCard = {
   mcp: 'MCP',
   whatName: 'the tool name',
@@ -54,7 +54,7 @@ export const toolKinds = {
   mcp: 'MCP server tool',
 } as const satisfies Record<CustomTool['kind'], string>;
 
-/** Texts of the form of a tool. */
+/** Messages for the form of a tool. */
 export const toolForm = {
   created: 'Tool created',
   saved: 'Tool saved',
@@ -74,7 +74,7 @@ export const toolForm = {
   aboutUrl: 'Called exactly as entered. Do not put secrets in the URL: use headers.',
 } as const;
 
-/** Texts of the headers in the form of a tool. */
+/** Messages for the headers in the form of a tool. */
 export const headerFields = {
   title: 'Headers',
   about: 'Use headers for credentials. Values are encrypted and never shown again.',
@@ -98,7 +98,7 @@ export const toolProblems = {
   },
 } as const;
 
-/** Texts of the test of a tool. */
+/** Messages for the test of a tool. */
 export const toolTrial = {
   test: 'Test tool',
   arguments: 'Arguments (JSON)',
