@@ -17,8 +17,16 @@ export const listed = (folder: string, ending: RegExp): string[] =>
 /** The text of a file, by its path in the project. */
 export const read = (path: string): string => readFileSync(join(projectDir, path), 'utf8');
 
-export const parse = (path: string, source: string): ts.SourceFile =>
-  ts.createSourceFile(path, source, ts.ScriptTarget.Latest, true);
+/** Several checks look at each file, one after the other. */
+let latest: { path: string; source: string; file: ts.SourceFile } | undefined;
+
+export function parse(path: string, source: string): ts.SourceFile {
+  if (latest?.path !== path || latest.source !== source) {
+    const file = ts.createSourceFile(path, source, ts.ScriptTarget.Latest, true);
+    latest = { path, source, file };
+  }
+  return latest.file;
+}
 
 /** The line of a position, from 1. */
 export const lineOf = (file: ts.SourceFile, position: number): number =>

@@ -9,7 +9,7 @@ import { isConcatenation, lineOf, listed, parse, phraseOf, read } from './source
 /**
  * `avoid`: a regular expression, matched case-insensitively at word boundaries; a space matches any white space. `use`:
  * the replacement. `only`: the kind of text it applies to; default: all kinds. `code`: comments, literals and test titles;
- * `comments`: comments and test titles.
+ * `comments`: comments and test titles; `names`: the names in code, of files and of folders.
  */
 const wordSchema = z.strictObject({
   avoid: z.string().min(1),
@@ -263,11 +263,20 @@ export function avoidedInCode(): string[] {
   return [...code, ...tests];
 }
 
+/** The avoided words of the names of files and folders. */
+export const avoidedInPaths = (
+  paths: readonly string[] = [...serviceAndConsole(), ...listed('test', /\.(ts|mjs)$/)],
+): string[] =>
+  paths.flatMap((path) =>
+    avoidedIn(path, [{ line: 1, text: path.replaceAll(/[^\p{L}\d]+/gu, ' ') }], ['names']),
+  );
+
 if (import.meta.main) {
   const found = [
     ...documents().flatMap(avoidedInDocument),
     ...avoidedInConsole(),
     ...avoidedInCode(),
+    ...avoidedInPaths(),
     ...joinedInCode().map((line) => `${line}: put a space between the words`),
   ];
   for (const line of found) console.log(line);

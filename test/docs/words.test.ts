@@ -4,6 +4,7 @@ import {
   avoidedInCode,
   avoidedInConsole,
   avoidedInDocument,
+  avoidedInPaths,
   avoidedWords,
   commentsOf,
   consoleTexts,
@@ -50,6 +51,13 @@ describe('avoided words', () => {
 
   test('are not used in comments, literals and names of the code', () => {
     expect(avoidedInCode()).toEqual([]);
+  });
+
+  test('are not used in the names of files', () => {
+    expect(avoidedInPaths()).toEqual([]);
+    expect(foundIn(avoidedInPaths(['test/engine/told-times.test.ts']))).toEqual([
+      "test/engine/told-times.test.ts:1: 'told'",
+    ]);
   });
 
   test.each(documents())('are not used in %s', (path) => {

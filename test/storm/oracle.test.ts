@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { describe, expect, test } from '@jest/globals';
-import type { Act } from './acts.ts';
+import type { Act } from './actions.ts';
 import type { Evidence, RunRow } from './oracle/evidence.ts';
 import { judge } from './oracle/index.ts';
 

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Act, Acts } from './acts.ts';
+import type { Act, Acts } from './actions.ts';
 import type { Random } from './random.ts';
 
 /** A user of the API, through either process, with one credential. */

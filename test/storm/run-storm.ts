@@ -5,7 +5,7 @@ import { Client } from '@temporalio/client';
 import { connectLocally } from '#scripts/stack/temporal.ts';
 import pg from 'pg';
 import type { Claim } from '#scripts/stack/claim.ts';
-import { createActs } from './acts.ts';
+import { createActs } from './actions.ts';
 import { planChaos, runChaos } from './chaos.ts';
 import { type Cluster, type Death, startCluster } from './cluster.ts';
 import { type Outside, startOutside } from './effects.ts';

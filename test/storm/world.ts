@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Acts } from './acts.ts';
+import type { Acts } from './actions.ts';
 import type { Cluster } from './cluster.ts';
 import type { Outside } from './effects.ts';
 import { type Answer, ask, type Caller, type Person, type Request } from './people.ts';

@@ -1,7 +1,7 @@
 import { Client } from '@temporalio/client';
 import { connectLocally } from '#scripts/stack/temporal.ts';
 import pg from 'pg';
-import type { Act } from '#test/storm/acts.ts';
+import type { Act } from '#test/storm/actions.ts';
 import type { Death } from '#test/storm/cluster.ts';
 import type { EffectCall, Received } from '#test/storm/effects.ts';
 import { ask, type Person } from '#test/storm/people.ts';

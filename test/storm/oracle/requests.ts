@@ -1,4 +1,4 @@
-import type { Act } from '#test/storm/acts.ts';
+import type { Act } from '#test/storm/actions.ts';
 import { type Check, createFinding, groupBy } from './check.ts';
 
 /** The minimum and maximum number of effects, by the outcomes of the requests. */
