@@ -1,3 +1,4 @@
+import { closingSocket } from '#test/fakes/closing-socket.ts';
 import { createClient } from '#client/index.ts';
 
 interface Reached {
@@ -18,22 +19,13 @@ export async function operationsReached(): Promise<Reached> {
     all.set(operation, (all.get(operation) ?? new Set()).add(name));
     if ('if-match' in headers) conditional.add(operation);
   };
-  class Socket {
-    constructor(url: string) {
-      note('GET', url);
-    }
-    addEventListener(type: string, listener: (event: any) => void): void {
-      if (type === 'close') setImmediate(() => listener({ code: 1001, reason: '' }));
-    }
-    close(): void {}
-  }
   const client = createClient({
     fetch: async (url, init) => {
       note(init?.method ?? '', url as string, init?.headers);
       const isList = (url as string).endsWith('/api/workflows');
       return new Response(isList ? WORKFLOWS : LISTS);
     },
-    webSocket: Socket,
+    webSocket: closingSocket((url) => note('GET', url)),
   });
   for (const [each, method] of Object.entries(client) as [string, Method][]) {
     name = each;

@@ -1,3 +1,4 @@
+import { closingSocket } from '#test/fakes/closing-socket.ts';
 import { afterEach, describe, expect, jest, test } from '@jest/globals';
 import type { ServerResponse } from 'node:http';
 import {
@@ -121,16 +122,10 @@ describe('a request', () => {
 
   test('requests deltas in the address of a stream', async () => {
     const urls: string[] = [];
-    class Socket {
-      constructor(url: string) {
-        urls.push(url);
-      }
-      addEventListener(type: string, listener: (event: any) => void): void {
-        if (type === 'close') setImmediate(() => listener({ code: 1001, reason: '' }));
-      }
-      close(): void {}
-    }
-    const client = await answering([ok()], { token: 'a b', webSocket: Socket });
+    const client = await answering([ok()], {
+      token: 'a b',
+      webSocket: closingSocket((url) => urls.push(url)),
+    });
     await failure(client.stream('run_1', { deltas: true }).next());
     await failure(client.stream('run_1').next());
     expect(urls.map((url) => url.split('/stream')[1])).toEqual([
