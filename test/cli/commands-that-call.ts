@@ -5,6 +5,15 @@ import ts from 'typescript';
 
 const folder = join(import.meta.dirname, '../../cli');
 
+/** Whether a module imports one of this project: without, it has no client. */
+const importsOurs = ({ statements }: ts.SourceFile): boolean =>
+  statements.some(
+    (each) =>
+      ts.isImportDeclaration(each) &&
+      ts.isStringLiteral(each.moduleSpecifier) &&
+      /^[#.]/.test(each.moduleSpecifier.text),
+  );
+
 /** Whether a file takes a member with one of these names from something: `client.run(...)`, or `{ run } = client`. */
 function takesOne(path: string, names: ReadonlySet<string>): boolean {
   const tree = ts.createSourceFile(path, readFileSync(path, 'utf8'), ts.ScriptTarget.Latest);
@@ -20,7 +29,7 @@ function takesOne(path: string, names: ReadonlySet<string>): boolean {
     ts.forEachChild(node, visit);
   };
   visit(tree);
-  return takes;
+  return takes && importsOurs(tree);
 }
 
 /** The commands without commands below them, by their words: `node test`. */
