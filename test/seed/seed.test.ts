@@ -9,7 +9,7 @@ import { recordExample, readExamples } from '#shared/db/workflows/examples-made.
 import { connectDatabase, sql } from '#shared/db/pool.ts';
 import { readOwnerAccount } from '#shared/db/people/sign-ins.ts';
 import { createDemoData } from '#shared/seed/demo-data.ts';
-import { type Installation, startInstallation } from './installation.ts';
+import { type Service, startService } from '#test/support/served-api.ts';
 
 const keyed = (ends: string) =>
   examples.flatMap(({ runs }) => runs.filter((run) => run.ends === ends).map(({ key }) => key));
@@ -25,15 +25,15 @@ async function createOrders(databaseUrl: string): Promise<void> {
 }
 
 describe('seeding an empty installation', () => {
-  let service: Installation;
+  let service: Service;
   let result: SeedResult;
   const log: string[] = [];
   const get = async <T>(path: string): Promise<T> => (await call<T>(service, 'GET', path)).body;
   const runOf = (key: string): Promise<Run> => get(`/api/runs/${result.runs[key]}`);
 
   beforeAll(async () => {
-    service = await startInstallation();
-    await createOrders(service.databaseUrl);
+    service = await startService();
+    await createOrders(service.engine.databaseUrl);
     result = await seed({ apiUrl: service.apiUrl, log: (text) => log.push(text) });
   }, 60_000);
   afterAll(() => service.close());
@@ -214,8 +214,8 @@ describe('seeding an empty installation', () => {
 
 describe('seeding again later', () => {
   test('does not repeat runs that retention deleted, and counts nothing', async () => {
-    const service = await startInstallation();
-    const db = await connectDatabase(service.databaseUrl, { maxPoolSize: 2 });
+    const service = await startService();
+    const db = await connectDatabase(service.engine.databaseUrl, { maxPoolSize: 2 });
     try {
       const { workspaceId } = (await readOwnerAccount(db))!;
       const memory: ExampleMemory = {
@@ -248,9 +248,9 @@ describe('seeding again later', () => {
 });
 
 describe('seeding beside workflows of the same names', () => {
-  let service: Installation;
+  let service: Service;
   beforeAll(async () => {
-    service = await startInstallation();
+    service = await startService();
   });
   afterAll(() => service.close());
 
@@ -287,7 +287,7 @@ describe('a start that cannot create the examples', () => {
   });
 
   test('continues if requests need credentials', async () => {
-    const service = await startInstallation({ AUTH_MODE: 'required' });
+    const service = await startService({ AUTH_MODE: 'required' });
     try {
       const log: string[] = [];
       await seed({ apiUrl: service.apiUrl, log: (text) => log.push(text) });

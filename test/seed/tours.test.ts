@@ -6,7 +6,7 @@ import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { freePorts } from '#scripts/stack/ports.ts';
-import { type Installation, startInstallation } from './installation.ts';
+import { type Service, startService } from '#test/support/served-api.ts';
 
 const run = promisify(execFile);
 const root = join(import.meta.dirname, '../..');
@@ -59,9 +59,9 @@ async function printsWhatItPromises(
 }
 
 describe('tours', () => {
-  let service: Installation;
+  let service: Service;
   beforeAll(async () => {
-    service = await startInstallation();
+    service = await startService();
   });
   afterAll(() => service.close());
 
@@ -126,7 +126,7 @@ describe('tours', () => {
   });
 
   test('docs/tour-people.md prints its documented output', async () => {
-    const required = await startInstallation({
+    const required = await startService({
       AUTH_MODE: 'required',
       OWNER_PASSWORD: 'open sesame, please',
     });

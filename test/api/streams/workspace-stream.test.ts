@@ -8,17 +8,18 @@ import { newId } from '#shared/crypto/ids.ts';
 import { recordAudit } from '#shared/db/audit/audit.ts';
 import { sql } from '#shared/db/pool.ts';
 import { type Engine, eventually, startEngine } from '#test/support/engine.ts';
-import { startApiProcess, type TestApi } from '#test/support/processes.ts';
+import { type ServedApi, serveApi } from '#test/support/served-api.ts';
 import { createSessionTokens } from '#shared/platform/secrets/session-tokens.ts';
 
 const SECRET_KEY = 'a secret of the stream tests';
 const tokens = createSessionTokens(SECRET_KEY);
 
 let engine: Engine;
-let api: TestApi;
+let api: ServedApi;
 beforeAll(async () => {
   engine = await startEngine({ env: { AUTH_MODE: 'required', SECRET_KEY } });
-  api = await startApiProcess({ ...engine.env, STREAM_SOCKETS_PER_MEMBER_AND_RUN: '3' });
+  const env = { ...engine.env, STREAM_SOCKETS_PER_MEMBER_AND_RUN: '3' };
+  api = await serveApi({ ...engine, env });
 }, 60_000);
 afterAll(async () => {
   await api.stop();
