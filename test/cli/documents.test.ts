@@ -8,6 +8,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { createProgram } from '#cli/program.ts';
 import { type Service, startService } from '#test/support/served-api.ts';
 import { createOps, type Ops } from './ops.ts';
+import { patiently } from '#test/support/patience.ts';
 
 const execute = promisify(execFile);
 const root = join(import.meta.dirname, '../..');
@@ -75,7 +76,7 @@ describe('documentation', () => {
       const { stdout, stderr } = await execute('sh', ['-euc', script], {
         env,
         cwd: ops.configFolder,
-        timeout: 25_000,
+        timeout: patiently(25_000),
       });
       expect(stderr).toBe('');
       expect(stdout.trim().split('\n')).toEqual(promised);

@@ -5,12 +5,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { patiently } from '#test/support/patience.ts';
 
 const execute = promisify(execFile);
 const root = join(import.meta.dirname, '../..');
 const { NODE_OPTIONS: _flags, ...env } = process.env;
 const node = (args: string[], cwd: string) =>
-  execute(process.execPath, args, { cwd, env, timeout: 60_000 });
+  execute(process.execPath, args, { cwd, env, timeout: patiently(30_000) });
 const bin = (path: string): string => join(root, 'node_modules', path);
 
 let folder: string;

@@ -3,6 +3,7 @@ import type { Page } from 'playwright-core';
 import { type FakeServer, startHttpServer } from '#test/fakes/http-server.ts';
 import { eventually } from '#test/support/engine.ts';
 import { describeConsole, pressInDialog } from './browser.ts';
+import { patiently } from '#test/support/patience.ts';
 
 /** Short backoff: eight attempts end within a few seconds. */
 const env = { DELIVERY_BACKOFF_SECONDS: '0.02', ENCRYPTION_KEY: 'a key for the tests alone' };
@@ -199,7 +200,7 @@ describeConsole(
       answer = 500;
       await page.getByRole('button', { name: 'Send test event' }).click();
       const row = page.getByRole('row', { name: /^(?!.*Attempt ).*ping/ });
-      await row.getByText('Failed').waitFor({ timeout: 20_000 });
+      await row.getByText('Failed').waitFor({ timeout: patiently(5_000) });
       await row.getByRole('button', { name: /^Show attempts of/ }).click();
       const attempts = page.getByRole('table', { name: /^Attempts of/ }).getByRole('row');
       expect(await attempts.count()).toBe(1 + 8);
@@ -208,7 +209,7 @@ describeConsole(
       answer = 200;
       await page.getByRole('button', { name: 'Retry all failed' }).click();
       await pressInDialog(page, 'Retry all');
-      await row.getByText('Delivered', { exact: true }).waitFor({ timeout: 20_000 });
+      await row.getByText('Delivered', { exact: true }).waitFor({ timeout: patiently(5_000) });
       await page.getByRole('combobox', { name: 'Status' }).click();
       await page.getByRole('option', { name: 'Failed' }).click();
       await page.getByText('No failed deliveries').waitFor();

@@ -2,6 +2,7 @@ import { beforeAll, expect, test } from '@jest/globals';
 import type { WebSocketRoute } from 'playwright-core';
 import { eventually } from '#test/support/engine.ts';
 import { describeConsole, personOf, pressInDialog, type Stage } from './browser.ts';
+import { patiently } from '#test/support/patience.ts';
 
 describeConsole('pages without a reload', (given) => {
   let stage: Stage;
@@ -18,12 +19,18 @@ describeConsole('pages without a reload', (given) => {
     const { page, context, problems } = await stage.open('/tools');
     await page.getByRole('heading', { name: 'Tools', exact: true }).waitFor();
     await addTool('first-tool');
-    await page.getByText('first-tool').first().waitFor({ timeout: 10_000 });
+    await page
+      .getByText('first-tool')
+      .first()
+      .waitFor({ timeout: patiently(5_000) });
     await page.goto(`${stage.url}/audit`);
     await page.getByRole('heading', { name: 'Audit log', exact: true }).waitFor();
     await page.waitForTimeout(1_000);
     await addTool('second-tool');
-    await page.getByText('second-tool').first().waitFor({ timeout: 10_000 });
+    await page
+      .getByText('second-tool')
+      .first()
+      .waitFor({ timeout: patiently(5_000) });
     expect(problems).toEqual([]);
     await context.close();
   });

@@ -15,6 +15,7 @@ import {
   type WorkThreadLimits,
 } from '#shared/platform/threads/threads.ts';
 import { onMainThread } from '#test/support/main-thread.ts';
+import { patiently } from '#test/support/patience.ts';
 
 const opened: WorkThreads[] = [];
 // Limits of jobs are in processor time, which can take a while on a busy machine.
@@ -88,7 +89,7 @@ test('idle threads do not keep the process running', async () => {
     console.log(await Promise.all([run(), run(), run()]));`;
   await withScript(jobs, async (script) => {
     // Idle threads would end by themselves after a minute.
-    const ended = promisify(execFile)(process.execPath, [script], { timeout: 40_000 });
+    const ended = promisify(execFile)(process.execPath, [script], { timeout: patiently(10_000) });
     expect((await ended).stdout).toBe('[ { value: 2 }, { value: 2 }, { value: 2 } ]\n');
   });
 });

@@ -1,5 +1,6 @@
 import { UniqueIntegrityConstraintViolationError } from 'slonik';
 import { z } from 'zod';
+import type { AuditAction } from '#shared/contract/audit.ts';
 import type { Graph } from '#shared/contract/graph.ts';
 import type { RunSummary, Trigger } from '#shared/contract/run.ts';
 import { AppError, conflict, notFound } from '#shared/errors.ts';
@@ -189,6 +190,7 @@ function admission(request: RunRequest, runnable: Judged, runId: string) {
   const key = keyOf(request);
   const refusal =
     runnable.graph === undefined ? 'graph' : runnable.inputRefusal === undefined ? null : 'input';
+  const action: AuditAction = request.audit?.action ?? 'run';
   const details = { run_id: runId, trigger: request.trigger, ...request.audit?.details };
   return sql.prepared('admission_admit_run', admittedRow)`
     SELECT ${summaryColumns}, a.outbox_id
@@ -212,7 +214,7 @@ function admission(request: RunRequest, runnable: Judged, runId: string) {
       laid => ${json(entries(fork?.laid))}, graph => ${request.adHocGraph === undefined ? null : json(runnable.graph)},
       rehearsal => ${json(storedRehearsal(rehearsal))},
       copies => ${json(fork?.copies && copied(fork.copies))}, digests => ${json(rehearsal?.digests ?? fork?.digests)},
-      audit => ${newId('audit')}, audit_action => ${request.audit?.action ?? 'run'}, audit_details => ${json(details)},
+      audit => ${newId('audit')}, audit_action => ${action}, audit_details => ${json(details)},
       inbound => ${inbound?.id ?? null}, inbound_event => ${inbound?.eventId ?? null},
       inbound_source => ${inbound?.source ?? null}, inbound_headers => ${json(inbound?.headers)},
       inbound_size => ${inbound?.size ?? null}, inbound_body => ${inbound?.body == null ? null : sql.binary(inbound.body)},
