@@ -1,4 +1,6 @@
-import { execFileSync } from 'node:child_process';
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import { patiently } from '#test/support/patience.ts';
 import { expect, test } from '@jest/globals';
 import type { Page } from 'playwright-core';
 import { obstacles } from './axe.ts';
@@ -305,13 +307,13 @@ describeConsole('workflows in the console', (stage) => {
       (await page.getByLabel('the command').first().textContent()) ?? '';
     await page.getByText('Example request:', { exact: true }).waitFor();
     const plain = await command();
-    expect(sentBy(stage(), plain)).toMatchObject({ status: 'pending' });
+    expect(await sentBy(stage(), plain)).toMatchObject({ status: 'pending' });
 
     await page.getByLabel('Require signatures').check();
     await page.getByRole('button', { name: 'Save settings' }).click();
     await page.getByText('Example signed request:').waitFor();
-    expect(sentBy(stage(), await command())).toMatchObject({ status: 'pending' });
-    expect(sentBy(stage(), plain)).not.toHaveProperty('run_id');
+    expect(await sentBy(stage(), await command())).toMatchObject({ status: 'pending' });
+    expect(await sentBy(stage(), plain)).not.toHaveProperty('run_id');
 
     const address = page.getByLabel('the URL').first();
     const old = await address.textContent();
@@ -442,8 +444,11 @@ async function drag(
   await page.mouse.up();
 }
 
-/** Runs a command from the page against this service. Returns the response. */
-function sentBy({ url }: Stage, command: string): unknown {
+const execute = promisify(execFile);
+
+/** Runs a command from the page against this service, which answers from this process. Returns the response. */
+async function sentBy({ url }: Stage, command: string): Promise<unknown> {
   const here = command.replace(/https?:\/\/[^/']+/, url);
-  return JSON.parse(execFileSync('sh', ['-c', here], { encoding: 'utf8' }));
+  const { stdout } = await execute('sh', ['-c', here], { timeout: patiently(10_000) });
+  return JSON.parse(stdout);
 }
