@@ -1,9 +1,10 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { mkdtempSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { echo, edge, type Engine, startEngine } from '#test/support/engine.ts';
 import { startWorkerProcess } from '#test/support/processes.ts';
+import { setting } from '#test/support/settings.ts';
 import { bundleFixture } from '#test/support/workflow-bundle.ts';
 
 let engine: Engine;
@@ -50,3 +51,17 @@ test('a worker stuck in workflow code ends with the reason, and another continue
     await worker.stop();
   }
 }, 120_000);
+
+// The import law says what each file imports; this is what the sandbox loads.
+test('the bundle of the workflows has the packages of the SDK and re2js, and no zod', () => {
+  const bundle = readFileSync(setting('WORKFLOW_BUNDLE'), 'utf8');
+  const packages = bundle.matchAll(/node_modules\/((?:@[\w.-]+\/)?[\w.-]+)/g);
+  expect([...new Set([...packages].map(([, name]) => name))].sort()).toEqual([
+    '@temporalio/common',
+    '@temporalio/workflow',
+    'long',
+    'ms',
+    'nexus-rpc',
+    're2js',
+  ]);
+});
