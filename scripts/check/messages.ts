@@ -1,7 +1,7 @@
 import ts from 'typescript';
 import { lineOf, listed, parse, phraseOf, read } from './sources.ts';
 
-/** Messages for the console that are not in `console/src/messages`, where they can be translated. */
+/** Texts of the console that are not in `console/src/messages`, where they can be translated. */
 
 const SOURCES = 'console/src';
 /** A css value, a selector, a header of a request or a command. */

@@ -157,7 +157,7 @@ export const inSnapshot = <T>(db: Pool, work: (tx: Tx) => Promise<T>): Promise<T
 
 /** A value as JSON; null is the SQL one. */
 export const jsonOrNull = (value: unknown) =>
-  sql.fragment`${value === null ? null : JSON.stringify(value)}::json`;
+  sql.fragment`${value == null ? null : JSON.stringify(value)}::json`;
 
 export type { FragmentSqlToken, QuerySqlToken } from 'slonik';
 export { sql };

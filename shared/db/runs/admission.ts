@@ -14,7 +14,7 @@ import { asBudgetError, blockedVerdict, BudgetExceeded } from '#shared/db/money/
 import { LEASE_MS, type OutboxRow } from './outbox.ts';
 import { MOST_PENDING } from '#shared/db/children/starts.ts';
 import { withCertainty } from '#shared/db/commit-outcome.ts';
-import { type Pool, refusalOf, sql } from '#shared/db/pool.ts';
+import { jsonOrNull, type Pool, refusalOf, sql } from '#shared/db/pool.ts';
 import { requireSchedule } from '#shared/db/workflows/schedules.ts';
 import { summaryColumns, summaryRow, toSummary } from './summary.ts';
 import { requireRunningJob } from '#shared/db/jobs/jobs.ts';
@@ -177,9 +177,6 @@ function asRefusal(error: unknown, request: RunRequest, runnable: Judged): unkno
   }
 }
 
-const json = (value: unknown): string | null =>
-  value === undefined || value === null ? null : JSON.stringify(value);
-
 const entries = (record: object | undefined) =>
   record === undefined || Object.keys(record).length === 0 ? undefined : record;
 
@@ -211,12 +208,13 @@ function admission(request: RunRequest, runnable: Judged, runId: string) {
       event => ${event?.id ?? null}, event_window_seconds => ${event?.windowSeconds ?? null},
       key => ${key ?? null}, fingerprint => ${key === undefined ? null : fingerprintOf(request)},
       source => ${fork?.sourceId ?? null}, source_step => ${fork?.fromStep ?? null},
-      laid => ${json(entries(fork?.laid))}, graph => ${request.adHocGraph === undefined ? null : json(runnable.graph)},
-      rehearsal => ${json(storedRehearsal(rehearsal))},
-      copies => ${json(fork?.copies && copied(fork.copies))}, digests => ${json(rehearsal?.digests ?? fork?.digests)},
-      audit => ${newId('audit')}, audit_action => ${action}, audit_details => ${json(details)},
+      laid => ${jsonOrNull(entries(fork?.laid))},
+      graph => ${jsonOrNull(request.adHocGraph && runnable.graph)},
+      rehearsal => ${jsonOrNull(storedRehearsal(rehearsal))},
+      copies => ${jsonOrNull(fork?.copies && copied(fork.copies))}, digests => ${jsonOrNull(rehearsal?.digests ?? fork?.digests)},
+      audit => ${newId('audit')}, audit_action => ${action}, audit_details => ${JSON.stringify(details)},
       inbound => ${inbound?.id ?? null}, inbound_event => ${inbound?.eventId ?? null},
-      inbound_source => ${inbound?.source ?? null}, inbound_headers => ${json(inbound?.headers)},
+      inbound_source => ${inbound?.source ?? null}, inbound_headers => ${jsonOrNull(inbound?.headers)},
       inbound_size => ${inbound?.size ?? null}, inbound_body => ${inbound?.body == null ? null : sql.binary(inbound.body)},
       run_limits => ${runsPerMonth}, max_depth => ${MAX_RUN_DEPTH}, most_pending => ${MOST_PENDING}, lease_ms => ${LEASE_MS}
     ) AS a
