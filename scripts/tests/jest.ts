@@ -49,8 +49,8 @@ export interface JestOptions {
 }
 
 /**
- * Runs jest. With `repeats`, each failed file runs once more, alone: if it passes then, its failures count as passed and
- * are `flaky`.
+ * Runs jest. With `repeats`, each file that failed or took too long runs once more, alone: if it passes then, its failures
+ * count as passed and are `flaky`.
  */
 export async function runJest(
   args: readonly string[],
@@ -59,20 +59,23 @@ export async function runJest(
 ): Promise<Tally> {
   const first = await runOnce(args, options);
   const tally = tallyOf(first, options);
-  const failed = first.results?.testResults.filter(({ status }) => status === 'failed') ?? [];
-  if (!repeats || failed.length > MAX_REPEATED_FILES) return tally;
-  for (const file of failed) {
+  const suspects = (first.results?.testResults ?? [])
+    .map((file) => ({ ...file, long: longOf([file], options) }))
+    .filter(({ status, long }) => status === 'failed' || long.length > 0);
+  if (!repeats || suspects.length > MAX_REPEATED_FILES) return tally;
+  for (const file of suspects) {
     const path = relative(options.projectDir, file.name);
     options.say(`${path} runs again, alone`);
     const again = tallyOf(await runOnce(['--runTestsByPath', path], options), options);
     if (again.failed > 0) continue;
     const titles = file.assertionResults.filter(({ status }) => status === 'failed');
+    const unloaded = file.status === 'failed' && titles.length === 0;
     // A file that could not be loaded counts as one failure, and none of its tests has run.
-    if (titles.length === 0) tally.passed += again.passed;
-    else tally.passed += titles.length;
-    tally.failed -= Math.max(titles.length, 1);
+    tally.passed += unloaded ? again.passed : titles.length;
+    tally.failed -= file.long.length + (unloaded ? 1 : titles.length);
     tally.flaky.push(
-      ...(titles.length === 0 ? [path] : titles.map(({ fullName }) => `${path} ${fullName}`)),
+      ...(unloaded ? [path] : titles.map(({ fullName }) => `${path} ${fullName}`)),
+      ...file.long,
     );
   }
   return tally;
@@ -130,20 +133,23 @@ async function runOnce(
   return { exit, results };
 }
 
+const longOf = (files: readonly FileResult[], { limited, projectDir }: JestOptions): string[] =>
+  limited === true ? longTests(files, projectDir) : [];
+
 /** An unreliable run counts as one more failure, even if its tests passed, and so does each test that takes too long. */
-function tallyOf({ exit, results }: Outcome, { projectDir, limited }: JestOptions): Tally {
+function tallyOf({ exit, results }: Outcome, options: JestOptions): Tally {
   if (results === undefined) {
     console.error(`jest ended with exit code ${exit ?? 'none (killed)'} and left no result`);
     return { passed: 0, failed: 1, skipped: 0, flaky: [] };
   }
-  keepDurations(projectDir, results.testResults);
+  keepDurations(options.projectDir, results.testResults);
   const tally = {
     passed: results.numPassedTests,
     failed: results.numFailedTests + results.numRuntimeErrorTestSuites,
     skipped: results.numPendingTests,
     flaky: [],
   };
-  const long = limited === true ? longTests(results.testResults, projectDir) : [];
+  const long = longOf(results.testResults, options);
   for (const line of long) console.error(line);
   tally.failed += long.length;
   if (exit === 'hung') {

@@ -7,15 +7,19 @@ const LIMIT_SECONDS = 30;
 
 interface FileResult {
   name: string;
-  assertionResults: { fullName: string; duration?: number | null }[];
+  assertionResults: { status: string; fullName: string; duration?: number | null }[];
 }
 
-/** One line for each test outside of the soak that took longer than a busy machine explains. */
+/**
+ * One line for each test outside of the soak that passed, and took longer than a busy machine explains. A test that
+ * failed may have waited for its time limit.
+ */
 export const longTests = (results: readonly FileResult[], projectDir: string): string[] =>
   results
     .filter(({ name }) => !isSoak(name))
     .flatMap(({ name, assertionResults }) =>
       assertionResults
+        .filter(({ status }) => status === 'passed')
         .map(({ fullName, duration }) => ({ fullName, ms: duration ?? 0 }))
         .filter(({ ms }) => ms > patiently(LIMIT_SECONDS * 1_000))
         .map(({ fullName, ms }) => lineOf(relative(projectDir, name), fullName, ms)),

@@ -218,10 +218,14 @@ describeConsole('a gate with rules and an input schema', (given) => {
     const { page, context, problems } = await stage.open(`/approvals/${runId}/ask`);
     await page.setViewportSize({ width: 390, height: 844 });
     const approve = page.getByRole('button', { name: 'Approve' });
+    // On a busy machine the click could come after the seconds to undo.
+    await page.clock.install();
+    await approve.waitFor();
+    await page.clock.pauseAt(Date.now() + 1_000);
     await approve.click();
     const waiting = page.getByRole('group', { name: 'Decision not sent yet' });
-    expect(await obstacles(page)).toEqual([]);
     await waiting.getByRole('button', { name: /^Undo/ }).click();
+    await page.clock.resume();
     await approve.waitFor();
     expect((await stage.engine.run(runId)).status).toBe('paused');
     const { width } = await placeOf(approve);
@@ -230,6 +234,7 @@ describeConsole('a gate with rules and an input schema', (given) => {
     expect(widths).toEqual([390, 390]);
     await approve.click();
     await waiting.waitFor();
+    expect(await obstacles(page)).toEqual([]);
     await page.goto(`${stage.url}/overview-of-nothing`);
     await stage.engine.until(runId, ['success']);
     expect(problems).toEqual([]);

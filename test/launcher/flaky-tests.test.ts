@@ -75,12 +75,14 @@ test('a test that takes longer than a busy machine explains has its place in the
   const took = (file: string, ...seconds: (number | null)[]) => ({
     name: `/project/test/${file}`,
     assertionResults: seconds.map((duration, at) => ({
+      // The first waited for what did not come.
+      status: at === 0 ? 'failed' : 'passed',
       fullName: `title ${at}`,
       duration: duration === null ? null : duration * 1_000,
     })),
   });
-  const results = [took('a.test.ts', 119, null, 121), took('b.soak.test.ts', 500)];
+  const results = [took('a.test.ts', 125, 119, null, 121), took('b.soak.test.ts', 500)];
   expect(longTests(results, '/project')).toEqual([
-    'too long: test/a.test.ts title 2 took 121 s. Outside of the soak a test has 30 s on an idle machine: wait for less, or move it to test/a.soak.test.ts',
+    'too long: test/a.test.ts title 3 took 121 s. Outside of the soak a test has 30 s on an idle machine: wait for less, or move it to test/a.soak.test.ts',
   ]);
 });
