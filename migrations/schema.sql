@@ -1560,6 +1560,158 @@ BEGIN
 END
 $function$;
 
+CREATE OR REPLACE FUNCTION public.begin_step_1(run text, workspace text, execution text, control json, observed json, frames json, step text, node text, label text, kind text, iteration integer[], output_key text, queued_at timestamp with time zone, input json, agent_step text, turn integer, call_index integer, call_tool text, verdicts json, revision integer, claim text, claim_ms integer, attempt integer, free boolean, counted boolean, most_micros bigint, done text, output json, error text, error_kind text, errors integer, model text, reused_from text, started json, ended json, OUT outcome text, OUT facts json)
+ RETURNS record
+ LANGUAGE plpgsql
+AS $function$
+#variable_conflict use_variable
+DECLARE
+  held record;
+  kept record;
+  limits record;
+  budgeted boolean := false;
+  accepted boolean;
+  opened boolean;
+  begun record;
+  -- The numbers of the last frame before this call, and before the step.
+  base bigint;
+  own bigint;
+  this_moment timestamptz;
+BEGIN
+  -- The run accepts the work while it is open and no resume has replaced this execution.
+  SELECT r.status, r.superseded, r.resuming, r.frame_seq, r.resumed_count INTO held FROM runs r
+  WHERE r.id = run AND r.workspace_id = workspace FOR NO KEY UPDATE;
+  accepted := held.status IN ('pending', 'running', 'paused') AND NOT (execution = ANY (held.superseded))
+              AND NOT held.resuming;
+  IF accepted THEN
+    -- The policies are those of the verdicts, also after the wait.
+    IF revision <> (SELECT w.policy_revision FROM workspaces w WHERE w.id = workspace) THEN
+      outcome := 'stale';
+      RETURN;
+    END IF;
+
+    -- The run runs. Its control steps come first.
+    base := held.frame_seq;
+    own := base + json_array_length(frames);
+    UPDATE runs r SET
+      frame_seq = own + num_nonnulls(started, ended),
+      waiting_ms = r.waiting_ms + CASE WHEN r.status = 'paused' THEN
+        (extract(epoch FROM clock_timestamp() - coalesce(r.phase_since, r.created_at)) * 1000)::bigint ELSE 0 END,
+      phase_since = CASE WHEN r.status = 'running' AND r.phase_since IS NOT NULL
+                         THEN r.phase_since ELSE clock_timestamp() END,
+      started_at = coalesce(r.started_at, clock_timestamp()),
+      status = 'running', updated_at = now(), lost_since = NULL, temporal_run_id = execution
+    WHERE r.id = run;
+    PERFORM write_control_1(run, held.resumed_count, base, control, observed, frames);
+  END IF;
+
+  -- The step, as earlier attempts have left it. One that has failed begins again after a resume.
+  SELECT s.step_key, s.status, s.epoch, s.attempts, s.errors, s.forgiven, s.error, s.error_kind, s.caught, s.policy INTO kept
+  FROM steps s WHERE s.run_id = run AND s.step_key = step;
+  IF kept.status = 'success' THEN
+    outcome := 'finished';
+    facts := json_build_object('output', (SELECT s.output FROM steps s WHERE s.run_id = run AND s.step_key = step));
+    RETURN;
+  END IF;
+  IF accepted AND kept.status = 'failed' AND (kept.caught OR kept.epoch = held.resumed_count) THEN
+    outcome := 'failed';
+    facts := json_build_object('error', coalesce(kept.error, 'failed'), 'kind', coalesce(kept.error_kind, 'node'),
+                               'attempts', greatest(1, kept.errors - kept.forgiven));
+    RETURN;
+  END IF;
+  IF accepted IS NOT TRUE OR kept.status = 'skipped' OR kept.attempts >= attempt
+     OR (kept.status = 'cancelled' AND kept.epoch = held.resumed_count) THEN
+    outcome := 'refused';
+    RETURN;
+  END IF;
+
+  -- The caps and the budgets.
+  IF revision IS NOT NULL THEN
+    limits := run_limits_1(run);
+    budgeted := limits.applies;
+    IF NOT counted AND limits.stop IS NOT NULL THEN
+      outcome := 'blocked';
+      facts := limits.stop;
+      RETURN;
+    END IF;
+    IF NOT counted AND NOT free AND limits.reserves THEN
+      outcome := 'limited';
+      RETURN;
+    END IF;
+  END IF;
+
+  -- The claim: a new step, or another attempt at it. One that begins and ends at once took no time.
+  this_moment := clock_timestamp();
+  opened := kept.step_key IS NULL OR kept.epoch < held.resumed_count;
+  INSERT INTO steps AS s (
+    run_id, step_key, node_id, label, kind, iteration, output_key, ordinal, status, epoch,
+    claim, claim_until, queued_at, input, output,
+    started_at, finished_at, policy, expected_micros,
+    expected_unknown, attempts, parent_step_key, turn, call_index, call_tool,
+    error, error_kind, errors, model, reused_from)
+  VALUES (
+    run, step, node, label, kind, iteration, output_key, own + 1, coalesce(done, 'running'), held.resumed_count,
+    claim, this_moment + claim_ms * interval '1 ms', queued_at, input, output,
+    this_moment, CASE WHEN done IS NOT NULL THEN this_moment END, verdicts, most_micros,
+    counted AND most_micros IS NULL, coalesce(attempt, 1), agent_step, turn, call_index, call_tool,
+    error, error_kind, coalesce(errors, 0), model, reused_from)
+  ON CONFLICT (run_id, step_key) DO UPDATE SET
+    status = excluded.status, epoch = excluded.epoch, claim = excluded.claim, claim_until = excluded.claim_until,
+    queued_at = CASE WHEN opened THEN excluded.queued_at ELSE s.queued_at END,
+    input = excluded.input, output = excluded.output,
+    -- A call that waited for approval has no attempt yet.
+    started_at = CASE WHEN opened OR s.attempts = 0 THEN excluded.started_at ELSE s.started_at END,
+    attempt_started_at = excluded.started_at, attempt_ended_at = NULL, finished_at = excluded.finished_at,
+    -- The verdicts of earlier attempts since the last resume, and the new ones.
+    policy = CASE WHEN opened OR s.policy::text = '[]' THEN excluded.policy ELSE (s.policy::jsonb || (
+      SELECT coalesce(jsonb_agg(v), '[]') FROM jsonb_array_elements(excluded.policy::jsonb) AS v
+      WHERE NOT s.policy::jsonb @> jsonb_build_array(v)))::json END,
+    expected_micros = excluded.expected_micros, expected_unknown = excluded.expected_unknown,
+    attempts = coalesce(attempt, s.attempts + 1),
+    error = excluded.error, error_kind = excluded.error_kind, model = coalesce(excluded.model, s.model),
+    -- A resume forgives the errors before it.
+    errors = CASE WHEN errors IS NULL THEN s.errors ELSE errors + CASE WHEN opened THEN s.errors ELSE s.forgiven END END,
+    forgiven = CASE WHEN opened THEN s.errors ELSE s.forgiven END,
+    reused_from = excluded.reused_from
+  RETURNING s.errors, s.attempts, s.generation INTO begun;
+  outcome := 'begun';
+  facts := json_build_object('errors', begun.errors, 'attempts', begun.attempts, 'generation', begun.generation,
+                             'epoch', held.resumed_count, 'budgeted', budgeted);
+
+  -- The verdicts that earlier attempts had not.
+  IF json_array_length(verdicts) > 0 THEN
+    PERFORM record_verdicts_1(run, node, verdicts, CASE WHEN opened THEN '[]' ELSE kept.policy::jsonb END);
+  END IF;
+
+  -- The frames.
+  INSERT INTO run_frames (run_id, seq, frame)
+  SELECT run, own + f.place, f.frame
+  FROM (VALUES (1, started, opened), (2, ended, done IS NOT NULL)) AS f (place, frame, moved)
+  WHERE f.frame IS NOT NULL AND f.moved ORDER BY f.place;
+END
+$function$;
+
+CREATE OR REPLACE FUNCTION public.book_cost_1(run text, cost bigint, OUT status text, OUT frame_seq bigint, OUT resumed_count integer)
+ RETURNS record
+ LANGUAGE plpgsql
+AS $function$
+DECLARE
+  booked record;
+BEGIN
+  UPDATE runs r SET cost_micros = r.cost_micros + cost, frame_seq = r.frame_seq + 1, updated_at = now()
+  WHERE r.id = run
+  RETURNING r.workspace_id, r.created_at, r.created_by, r.cost_micros, r.status, r.frame_seq, r.resumed_count INTO booked;
+  status := booked.status;
+  frame_seq := booked.frame_seq;
+  resumed_count := booked.resumed_count;
+  IF status IS NOT NULL AND cost > 0 THEN
+    INSERT INTO usage_deltas (workspace_id, day, cost_micros, member_id)
+    VALUES (booked.workspace_id, booked.created_at::date, cost, booked.created_by);
+    PERFORM charge_holds_1(run, booked.resumed_count, booked.cost_micros, cost);
+  END IF;
+END
+$function$;
+
 CREATE OR REPLACE FUNCTION public.budget_window_start(kind text, at timestamp with time zone)
  RETURNS timestamp with time zone
  LANGUAGE sql
@@ -1630,6 +1782,31 @@ BEGIN
   GROUP BY t.top, t.cap_micros, t.depth ORDER BY t.depth;
 END $function$;
 
+CREATE OR REPLACE FUNCTION public.charge_holds_1(run text, n integer, total bigint, cost bigint)
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+DECLARE
+  hold budget_holds;
+  moved record;
+BEGIN
+  FOR hold IN
+    SELECT * FROM budget_holds h WHERE h.run_id = run AND h.n = charge_holds_1.n ORDER BY h.budget_id
+  LOOP
+    -- Nobody takes from it while the run is locked, so the budget is not locked while the hold suffices.
+    CONTINUE WHEN hold.status = 'open'
+      AND (hold.estimate_micros IS NULL OR hold.held_micros >= total - hold.base_micros);
+    PERFORM FROM budgets b WHERE b.id = hold.budget_id FOR NO KEY UPDATE;
+    UPDATE budget_holds h SET
+      held_micros = CASE WHEN h.status = 'open' THEN greatest(h.held_micros, total - h.base_micros) ELSE 0 END,
+      spent_micros = CASE WHEN h.status = 'open' THEN h.spent_micros ELSE h.spent_micros + cost END
+    WHERE h.budget_id = hold.budget_id AND h.run_id = run AND h.n = hold.n
+    RETURNING new.spent_micros - old.spent_micros AS spent, new.held_micros - old.held_micros AS reserved INTO moved;
+    PERFORM move_budget_1(hold.budget_id, hold.window_start, moved.spent, moved.reserved);
+  END LOOP;
+END
+$function$;
+
 CREATE OR REPLACE FUNCTION public.claim_event_1(workflow text, event text, window_seconds integer, run text)
  RETURNS boolean
  LANGUAGE plpgsql
@@ -1642,6 +1819,72 @@ BEGIN
     INSERT INTO webhook_events (workflow_id, event_id, run_id) VALUES (workflow, event, run) ON CONFLICT DO NOTHING;
   END IF;
   RETURN FOUND;
+END
+$function$;
+
+CREATE OR REPLACE FUNCTION public.close_holds_1(ended text[], new_status text)
+ RETURNS integer
+ LANGUAGE plpgsql
+AS $function$
+DECLARE
+  hold budget_holds;
+  cost bigint;
+  spent bigint;
+  closed integer := 0;
+BEGIN
+  FOR hold IN
+    SELECT * FROM budget_holds h WHERE h.run_id = ANY (ended) AND h.status = 'open' ORDER BY h.budget_id, h.run_id
+  LOOP
+    PERFORM FROM budgets b WHERE b.id = hold.budget_id FOR NO KEY UPDATE;
+    -- A run below, which is closed before, may have given something back.
+    SELECT * INTO hold FROM budget_holds h WHERE h.budget_id = hold.budget_id AND h.run_id = hold.run_id AND h.n = hold.n;
+    CONTINUE WHEN hold.status IS DISTINCT FROM 'open';
+    spent := greatest(0, coalesce((SELECT r.cost_micros FROM runs r WHERE r.id = hold.run_id), 0) - hold.base_micros);
+    UPDATE budget_holds h SET status = new_status, closed_at = now(), held_micros = 0, pending_micros = 0,
+                              pending_unknown = false, spent_micros = spent
+    WHERE h.budget_id = hold.budget_id AND h.run_id = hold.run_id AND h.n = hold.n;
+    PERFORM move_budget_1(hold.budget_id, hold.window_start, spent,
+                          return_unused_1(hold, hold.estimate_micros - spent) - hold.held_micros);
+    closed := closed + 1;
+  END LOOP;
+  RETURN closed;
+END
+$function$;
+
+CREATE OR REPLACE FUNCTION public.close_steps_1(run text)
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+  UPDATE steps s SET status = 'cancelled', finished_at = clock_timestamp()
+  WHERE s.run_id = run AND s.status IN ('running', 'paused');
+  UPDATE gates g SET status = 'cancelled' WHERE g.run_id = run AND g.status = 'open';
+END
+$function$;
+
+CREATE OR REPLACE FUNCTION public.committed_1(budget budgets, hold budget_holds, OUT committed bigint, OUT pending bigint, OUT unknown boolean)
+ RETURNS record
+ LANGUAGE plpgsql
+AS $function$
+DECLARE
+  all_pending bigint;
+BEGIN
+  SELECT coalesce(sum(h.pending_micros), 0),
+         coalesce(sum(h.pending_micros) FILTER (WHERE h.run_id <> hold.run_id), 0),
+         coalesce(bool_or(h.pending_unknown) FILTER (WHERE h.run_id <> hold.run_id), false)
+  INTO all_pending, pending, unknown
+  FROM budget_holds h
+  WHERE h.budget_id = budget.id AND (h.pending_micros > 0 OR h.pending_unknown) AND h.status = 'open'
+    AND h.window_start = hold.window_start;
+  IF budget.window_start <> hold.window_start THEN
+    -- The window has passed; only its ledger rows are left.
+    SELECT coalesce(sum(h.spent_micros + h.held_micros - h.pending_micros), 0) INTO committed
+    FROM budget_holds h WHERE h.budget_id = budget.id AND h.window_start = hold.window_start;
+  ELSIF hold.estimate_micros IS NULL THEN
+    committed := budget.spent_micros;
+  ELSE
+    committed := budget.spent_micros + budget.reserved_micros - all_pending;
+  END IF;
 END
 $function$;
 
@@ -1733,6 +1976,67 @@ BEGIN
 END
 $function$;
 
+CREATE OR REPLACE FUNCTION public.end_step_1(run text, step text, claim text, attempt integer, counted boolean, result text, output json, frame json, error text, error_kind text, retryable boolean, max_attempts integer, definite boolean, cost_micros bigint, model text, usage json, unpriced boolean, cost_estimated boolean, OUT known boolean, OUT status text, OUT tries integer)
+ RETURNS record
+ LANGUAGE plpgsql
+AS $function$
+#variable_conflict use_variable
+DECLARE
+  held record;
+  kept record;
+  open boolean;
+BEGIN
+  -- The attempt, in the locked run.
+  PERFORM FROM runs r WHERE r.id = run FOR NO KEY UPDATE;
+  SELECT s.status, s.claim, s.attempts, s.errors, s.forgiven INTO kept FROM steps s WHERE s.run_id = run AND s.step_key = step;
+  known := attempt IS NULL OR coalesce(kept.attempts >= attempt, false);
+  IF NOT known THEN
+    RETURN;
+  END IF;
+
+  -- Its cost, however late it comes.
+  held := book_cost_1(run, cost_micros);
+  IF held.status IS NULL THEN
+    known := false;
+    RETURN;
+  END IF;
+  IF kept.claim IS DISTINCT FROM claim OR kept.status NOT IN ('running', 'cancelled') THEN
+    -- Another attempt decides. The cost is added to the step, and to the attempt if a later one has replaced it.
+    UPDATE steps s SET cost_micros = s.cost_micros + cost_micros, unpriced = s.unpriced OR unpriced,
+                       cost_estimated = s.cost_estimated OR cost_estimated
+    WHERE s.run_id = run AND s.step_key = step;
+    UPDATE step_attempts a SET cost_micros = a.cost_micros + cost_micros
+    WHERE a.run_id = run AND a.step_key = step AND a.claim = claim AND cost_micros > 0;
+  ELSE
+    -- The end of the run cancels the step and leaves the claim, so that the attempt can still store its result.
+    open := held.status IN ('pending', 'running', 'paused');
+    tries := kept.errors - kept.forgiven + (result = 'failed')::integer;
+    status := CASE
+      WHEN result = 'failed' AND (NOT retryable OR tries >= max_attempts) THEN 'failed'
+      WHEN result NOT IN ('failed', 'released') THEN result
+      WHEN open THEN 'running'
+      ELSE 'cancelled' END;
+    UPDATE steps s SET
+      status = status, claim = NULL, claim_until = NULL, output = output,
+      cost_micros = s.cost_micros + cost_micros, model = coalesce(model, s.model), usage = coalesce(usage, s.usage),
+      unpriced = s.unpriced OR unpriced, cost_estimated = s.cost_estimated OR cost_estimated,
+      error = coalesce(error, s.error), error_kind = coalesce(error_kind, s.error_kind),
+      errors = s.errors + (result = 'failed')::integer, generation = s.generation + definite::integer,
+      finished_at = CASE WHEN status <> 'running' THEN clock_timestamp() END,
+      attempt_ended_at = CASE WHEN status = 'running' OR result = 'failed' THEN clock_timestamp() END
+    WHERE s.run_id = run AND s.step_key = step;
+    IF open AND frame IS NOT NULL AND status IN ('success', 'failed') THEN
+      INSERT INTO run_frames (run_id, seq, frame) VALUES (run, held.frame_seq, frame);
+    END IF;
+  END IF;
+
+  -- Its actual cost instead of the reserved one.
+  IF counted THEN
+    PERFORM recount_holds_1(run);
+  END IF;
+END
+$function$;
+
 CREATE OR REPLACE FUNCTION public.experiment_spending(experiment text, except_run text, except_step text)
  RETURNS TABLE(spent_micros bigint, pending_micros bigint, pending_unknown boolean)
  LANGUAGE plpgsql
@@ -1755,6 +2059,35 @@ BEGIN
 END
 $function$;
 
+CREATE OR REPLACE FUNCTION public.grow_hold_1(hold budget_holds, amount bigint)
+ RETURNS bigint
+ LANGUAGE plpgsql
+AS $function$
+DECLARE
+  growth bigint;
+BEGIN
+  UPDATE budget_holds h SET
+    estimate_micros = h.estimate_micros + amount,
+    held_micros = greatest(h.held_micros, h.estimate_micros + amount),
+    pending_micros = greatest(h.held_micros, h.estimate_micros + amount)
+                     - greatest(h.held_micros - h.pending_micros, h.estimate_micros + amount)
+  WHERE h.budget_id = hold.budget_id AND h.run_id = hold.run_id AND h.n = hold.n AND h.status = 'open'
+  RETURNING new.held_micros - old.held_micros INTO growth;
+  RETURN coalesce(growth, 0);
+END
+$function$;
+
+CREATE OR REPLACE FUNCTION public.in_flight_1(run text, except_step text, OUT micros bigint, OUT unknown boolean)
+ RETURNS record
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+  SELECT coalesce(sum(s.expected_micros), 0), coalesce(bool_or(s.expected_unknown), false) INTO micros, unknown
+  FROM steps s
+  WHERE s.run_id = run AND s.step_key <> except_step AND s.status = 'running' AND s.claim_until > clock_timestamp();
+END
+$function$;
+
 CREATE OR REPLACE FUNCTION public.keep_attempt()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -1773,6 +2106,67 @@ BEGIN
   ON CONFLICT DO NOTHING;
   RETURN NULL;
 END $function$;
+
+CREATE OR REPLACE FUNCTION public.lender_of_1(hold budget_holds)
+ RETURNS budget_holds
+ LANGUAGE plpgsql
+AS $function$
+DECLARE
+  lender budget_holds;
+BEGIN
+  SELECT h.* INTO lender
+  FROM runs_above((SELECT r.parent_run_id FROM runs r WHERE r.id = hold.run_id)) AS a
+  JOIN budget_holds h ON h.run_id = a.id
+  WHERE h.budget_id = hold.budget_id AND h.window_start = hold.window_start AND h.status = 'open'
+    AND h.estimate_micros IS NOT NULL AND NOT h.contained
+  ORDER BY a.depth DESC LIMIT 1;
+  RETURN lender;
+END
+$function$;
+
+CREATE OR REPLACE FUNCTION public.lock_budgets_1(run text)
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+  PERFORM FROM budgets b
+  WHERE b.id IN (
+    SELECT h.budget_id FROM budget_holds h WHERE h.run_id = run AND h.status = 'open' AND h.estimate_micros IS NOT NULL)
+  ORDER BY b.id FOR NO KEY UPDATE;
+END
+$function$;
+
+CREATE OR REPLACE FUNCTION public.lock_limits_1(run text)
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+  PERFORM FROM experiments e WHERE e.id = budgeted_experiment(run) FOR NO KEY UPDATE;
+  PERFORM FROM runs r
+  WHERE r.id = ANY (ARRAY(
+    SELECT a.id FROM runs_above(run) AS a
+    WHERE a.cap_micros IS NOT NULL OR a.id = run OR EXISTS (
+      SELECT FROM budget_holds h WHERE h.run_id = a.id AND h.status = 'open' AND h.estimate_micros IS NOT NULL)))
+  ORDER BY r.depth FOR NO KEY UPDATE;
+END
+$function$;
+
+CREATE OR REPLACE FUNCTION public.move_budget_1(budget text, in_window timestamp with time zone, spent bigint, reserved bigint)
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+  IF spent = 0 AND reserved = 0 THEN
+    RETURN;
+  END IF;
+  UPDATE budgets b SET window_start = in_window, spent_micros = spent, reserved_micros = greatest(0, reserved)
+  WHERE b.id = budget AND b.window_start < in_window;
+  IF NOT FOUND THEN
+    UPDATE budgets b SET spent_micros = b.spent_micros + spent, reserved_micros = greatest(0, b.reserved_micros + reserved)
+    WHERE b.id = budget AND b.window_start = in_window;
+  END IF;
+END
+$function$;
 
 CREATE OR REPLACE FUNCTION public.notice_continued_child()
  RETURNS trigger
@@ -1850,6 +2244,87 @@ BEGIN
   RETURN NULL;
 END $function$;
 
+CREATE OR REPLACE FUNCTION public.reap_holds_1(opened_before timestamp with time zone, most integer)
+ RETURNS integer
+ LANGUAGE plpgsql
+AS $function$
+DECLARE
+  orphans text[];
+BEGIN
+  orphans := ARRAY(
+    SELECT h.run_id FROM budget_holds h LEFT JOIN runs r ON r.id = h.run_id
+    WHERE h.status = 'open' AND h.opened_at < opened_before AND (r.id IS NULL OR r.status IN ('success', 'failed'))
+    ORDER BY h.opened_at LIMIT most);
+  -- A resume opens other holds. It waits for this lock, or was first.
+  PERFORM FROM runs r WHERE r.id = ANY (orphans) ORDER BY r.id FOR NO KEY UPDATE;
+  orphans := ARRAY(
+    SELECT o.id FROM unnest(orphans) AS o (id) LEFT JOIN runs r ON r.id = o.id
+    WHERE r.id IS NULL OR r.status IN ('success', 'failed'));
+  RETURN close_holds_1(orphans, 'reaped');
+END
+$function$;
+
+CREATE OR REPLACE FUNCTION public.record_verdicts_1(run text, node text, verdicts json, known jsonb)
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+  INSERT INTO governance_events (workspace_id, type, workflow_id, version, run_id, node_id, policy, decision, reason, evidence)
+  SELECT r.workspace_id, v.verdict ->> 'type', r.workflow_id, r.workflow_version, r.id, node, v.verdict ->> 'policy',
+         v.verdict ->> 'decision', v.verdict ->> 'reason', v.verdict -> 'evidence'
+  FROM runs r CROSS JOIN json_array_elements(verdicts) WITH ORDINALITY AS v (verdict, place)
+  WHERE r.id = run AND NOT known @> jsonb_build_array(v.verdict)
+  ORDER BY v.place;
+END
+$function$;
+
+CREATE OR REPLACE FUNCTION public.recount_holds_1(run text)
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+DECLARE
+  cost bigint := (SELECT r.cost_micros FROM runs r WHERE r.id = run);
+  in_progress record;
+  hold budget_holds;
+  recounted budget_holds;
+BEGIN
+  in_progress := in_flight_1(run, '');
+  FOR hold IN
+    SELECT * FROM budget_holds h WHERE h.run_id = run AND h.status = 'open' AND h.estimate_micros IS NOT NULL
+    ORDER BY h.budget_id
+  LOOP
+    CONTINUE WHEN recounted_1(hold, cost, in_progress.micros, in_progress.unknown) = hold;
+    -- A run below may have given something back before the lock.
+    PERFORM FROM budgets b WHERE b.id = hold.budget_id FOR NO KEY UPDATE;
+    SELECT * INTO hold FROM budget_holds h WHERE h.budget_id = hold.budget_id AND h.run_id = run AND h.n = hold.n;
+    recounted := recounted_1(hold, cost, in_progress.micros, in_progress.unknown);
+    UPDATE budget_holds h SET
+      estimate_micros = recounted.estimate_micros, held_micros = recounted.held_micros,
+      pending_micros = recounted.pending_micros, pending_unknown = recounted.pending_unknown
+    WHERE h.budget_id = hold.budget_id AND h.run_id = run AND h.n = hold.n;
+    PERFORM move_budget_1(hold.budget_id, hold.window_start, 0, recounted.held_micros - hold.held_micros
+      + return_unused_1(hold, hold.estimate_micros - recounted.estimate_micros));
+  END LOOP;
+END
+$function$;
+
+CREATE OR REPLACE FUNCTION public.recounted_1(hold budget_holds, cost bigint, in_progress bigint, unknown boolean)
+ RETURNS budget_holds
+ LANGUAGE plpgsql
+AS $function$
+DECLARE
+  used bigint := cost - hold.base_micros;
+BEGIN
+  hold.pending_unknown := unknown AND used >= hold.estimate_micros;
+  IF hold.contained AND NOT unknown THEN
+    hold.estimate_micros := least(hold.estimate_micros, used + in_progress);
+  END IF;
+  hold.held_micros := greatest(hold.estimate_micros, used + in_progress);
+  hold.pending_micros := hold.held_micros - greatest(hold.estimate_micros, used);
+  RETURN hold;
+END
+$function$;
+
 CREATE OR REPLACE FUNCTION public.refuse(reason text, facts json)
  RETURNS boolean
  LANGUAGE plpgsql
@@ -1882,6 +2357,25 @@ BEGIN
   END IF;
   RAISE EXCEPTION 'the chain of the audit log only grows' USING ERRCODE = 'insufficient_privilege';
 END $function$;
+
+CREATE OR REPLACE FUNCTION public.releasable_1(hold budget_holds)
+ RETURNS bigint
+ LANGUAGE plpgsql
+AS $function$
+DECLARE
+  top text := CASE WHEN hold.contained THEN (lender_of_1(hold)).run_id ELSE hold.run_id END;
+BEGIN
+  -- A step without a bound uses up everything, so it leaves the rest of the estimate.
+  RETURN (
+    SELECT coalesce(sum(least(
+      greatest(0, h.estimate_micros - (r.cost_micros - h.base_micros)), CASE WHEN NOT f.unknown THEN f.micros END)), 0)
+    FROM (SELECT top AS id UNION ALL SELECT w.id FROM runs_below(top) AS w) AS t
+    JOIN runs r ON r.id = t.id AND r.id <> hold.run_id
+    JOIN budget_holds h ON h.run_id = r.id AND h.budget_id = hold.budget_id AND h.status = 'open'
+      AND h.window_start = hold.window_start AND h.estimate_micros IS NOT NULL AND (h.contained OR h.run_id = top)
+    CROSS JOIN LATERAL in_flight_1(r.id, '') AS f);
+END
+$function$;
 
 CREATE OR REPLACE FUNCTION public.remove_swept_entries()
  RETURNS trigger
@@ -1961,6 +2455,62 @@ BEGIN
 END
 $function$;
 
+CREATE OR REPLACE FUNCTION public.return_unused_1(hold budget_holds, unused bigint)
+ RETURNS bigint
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+  RETURN CASE WHEN hold.contained AND unused > 0 THEN grow_hold_1(lender_of_1(hold), unused) ELSE 0 END;
+END
+$function$;
+
+CREATE OR REPLACE FUNCTION public.run_limits_1(run text, OUT applies boolean, OUT reserves boolean, OUT stop json)
+ RETURNS record
+ LANGUAGE plpgsql
+AS $function$
+DECLARE
+  has_holds boolean := EXISTS (SELECT FROM budget_holds h WHERE h.run_id = run AND h.status = 'open');
+  in_experiment boolean := false;
+  own record;
+  capped record;
+BEGIN
+  SELECT r.cost_cap_micros, r.cost_micros, r.parent_run_id, r.experiment_id, r.budget_exempt INTO own
+  FROM runs r WHERE r.id = run;
+  IF own.experiment_id IS NOT NULL OR own.parent_run_id IS NOT NULL THEN
+    in_experiment := budgeted_experiment(run) IS NOT NULL;
+  END IF;
+  applies := own.cost_cap_micros IS NOT NULL OR has_holds OR in_experiment;
+  reserves := own.cost_cap_micros IS NOT NULL OR in_experiment;
+
+  IF own.cost_cap_micros IS NOT NULL OR own.parent_run_id IS NOT NULL THEN
+    FOR capped IN SELECT * FROM capped_spending(run, '') LOOP
+      reserves := true;
+      IF capped.cost_micros > capped.cap_micros
+         OR (capped.overrun = 'one_step' AND capped.cost_micros = capped.cap_micros) THEN
+        stop := json_build_object('budget_id', NULL, 'name', NULL, 'committed', capped.cost_micros,
+                                  'limit_micros', capped.cap_micros);
+        RETURN;
+      END IF;
+    END LOOP;
+  END IF;
+  IF has_holds THEN
+    reserves := reserves OR EXISTS (
+      SELECT FROM budget_holds h WHERE h.run_id = run AND h.status = 'open' AND h.estimate_micros IS NOT NULL);
+    IF NOT own.budget_exempt THEN
+      SELECT json_build_object('budget_id', b.id, 'name', b.name, 'committed', c.committed,
+                               'limit_micros', b.limit_micros)
+      INTO stop
+      FROM budget_holds h JOIN budgets b ON b.id = h.budget_id CROSS JOIN LATERAL committed_1(b, h) AS c
+      WHERE h.run_id = run AND h.status = 'open'
+        AND (h.estimate_micros IS NULL OR own.cost_micros - h.base_micros > h.estimate_micros)
+        AND (c.committed > b.limit_micros
+             OR c.committed = b.limit_micros AND (h.estimate_micros IS NULL OR b.overrun = 'one_step'))
+      ORDER BY b.id LIMIT 1;
+    END IF;
+  END IF;
+END
+$function$;
+
 CREATE OR REPLACE FUNCTION public.run_words_changed()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -2007,6 +2557,73 @@ BEGIN
 END
 $function$;
 
+CREATE OR REPLACE FUNCTION public.settle_run_1(run text, execution text, control json, observed json, frames json, last json, output json, state json, outputs json, evals json, scored json)
+ RETURNS TABLE(id text, workspace_id text, workflow_id text, workflow_version integer, status text, trigger text, parent_run_id text, parent_step_key text, error text, failure json, cost_micros bigint, created_at timestamp with time zone, started_at timestamp with time zone, finished_at timestamp with time zone, rehearsal json)
+ LANGUAGE plpgsql
+AS $function$
+DECLARE
+  held record;
+  base bigint;
+BEGIN
+  -- The run accepts it while it is open and no resume has replaced this execution.
+  SELECT r.status, r.superseded, r.resuming, r.workspace_id, r.workflow_id, r.created_at, r.frame_seq, r.resumed_count,
+         r.rehearsal, r.cost_micros, r.active_ms, coalesce(r.phase_since, r.created_at) AS since,
+         (extract(epoch FROM r.phase_since) * 1000000)::bigint AS phase_us
+  INTO held FROM runs r WHERE r.id = run FOR NO KEY UPDATE;
+  IF NOT FOUND OR held.status NOT IN ('pending', 'running', 'paused') OR execution = ANY (held.superseded)
+     OR held.resuming THEN
+    RETURN;
+  END IF;
+
+  -- Its checks were evaluated with the run as it is: a lost attempt may have booked its cost since. Or it has none.
+  IF scored IS NULL THEN
+    PERFORM FROM workflows w WHERE w.id = held.workflow_id AND w.checks::text = '[]';
+    IF NOT FOUND THEN
+      RETURN;
+    END IF;
+  ELSIF (held.status, held.cost_micros, held.active_ms, held.phase_us) IS DISTINCT FROM (
+    scored ->> 'status', (scored ->> 'cost_micros')::bigint, (scored ->> 'active_ms')::bigint,
+    (scored ->> 'phase_us')::bigint) THEN
+    RETURN;
+  END IF;
+
+  -- The control steps. What is still open then is cancelled.
+  base := held.frame_seq;
+  PERFORM write_control_1(run, held.resumed_count, base, control, observed, frames);
+  PERFORM close_steps_1(run);
+
+  -- The run and its clocks.
+  base := base + json_array_length(frames);
+  UPDATE runs r SET
+    status = 'success', output = settle_run_1.output, state = whole_state_1(run, settle_run_1.state, outputs),
+    evals = settle_run_1.evals, error = NULL, failure = NULL,
+    active_ms = coalesce((scored ->> 'duration_ms')::bigint, r.active_ms + CASE WHEN r.status = 'running' THEN
+      (extract(epoch FROM clock_timestamp() - held.since) * 1000)::bigint ELSE 0 END),
+    waiting_ms = r.waiting_ms + CASE WHEN r.status = 'paused' THEN
+      (extract(epoch FROM clock_timestamp() - held.since) * 1000)::bigint ELSE 0 END,
+    phase_since = NULL, started_at = coalesce(r.started_at, clock_timestamp()), finished_at = clock_timestamp(),
+    updated_at = now(), lost_since = NULL, frame_seq = base + json_array_length(last),
+    temporal_run_id = coalesce(nullif(execution, ''), r.temporal_run_id)
+  WHERE r.id = run;
+
+  -- Its holds become spent. Rehearsals do not count in the usage.
+  PERFORM close_holds_1(ARRAY[run], 'settled');
+  IF held.rehearsal IS NULL THEN
+    INSERT INTO usage_deltas (workspace_id, day, succeeded, evaluated, checks_passed, checks_total)
+    VALUES (held.workspace_id, held.created_at::date, 1, (settle_run_1.evals IS NOT NULL)::integer,
+            coalesce((settle_run_1.evals ->> 'passed')::integer, 0),
+            coalesce((settle_run_1.evals ->> 'total')::integer, 0));
+  END IF;
+  INSERT INTO run_frames (run_id, seq, frame)
+  SELECT run, base + f.place, f.value FROM json_array_elements(last) WITH ORDINALITY AS f (value, place) ORDER BY f.place;
+
+  RETURN QUERY
+  SELECT r.id, r.workspace_id, r.workflow_id, r.workflow_version, r.status, r."trigger", r.parent_run_id, r.parent_step_key,
+         r.error, r.failure, r.cost_micros, r.created_at, r.started_at, r.finished_at, r.rehearsal
+  FROM runs r WHERE r.id = run;
+END
+$function$;
+
 CREATE OR REPLACE FUNCTION public.share_budgets(workspace text)
  RETURNS integer
  LANGUAGE plpgsql
@@ -2036,6 +2653,38 @@ BEGIN
 END
 $function$;
 
+CREATE OR REPLACE FUNCTION public.step_room_1(run text, step text)
+ RETURNS json
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+  RETURN (
+    SELECT json_build_object(
+      'inFlight', json_build_object('micros', own.micros, 'unknown', own.unknown),
+      'experiment', (
+        SELECT json_build_object(
+          'cost', s.spent_micros, 'cap', e.budget_micros,
+          'inFlight', json_build_object('micros', s.pending_micros, 'unknown', s.pending_unknown))
+        FROM experiments e CROSS JOIN LATERAL experiment_spending(e.id, run, step) AS s
+        WHERE e.id = budgeted_experiment(run)),
+      'caps', (
+        SELECT coalesce(json_agg(json_build_object(
+          'cost', c.cost_micros, 'cap', c.cap_micros, 'oneStep', c.overrun,
+          'inFlight', json_build_object('micros', c.pending_micros, 'unknown', c.pending_unknown))), '[]')
+        FROM capped_spending(run, step) AS c),
+      'budgets', (
+        SELECT coalesce(json_agg(json_build_object(
+          'budgetId', b.id, 'name', b.name, 'limit', b.limit_micros, 'oneStep', b.overrun,
+          'estimate', h.estimate_micros, 'used', r.cost_micros - h.base_micros, 'held', h.held_micros - h.pending_micros,
+          'committed', c.committed, 'pending', c.pending, 'pendingUnknown', c.unknown,
+          'contained', h.contained, 'releasable', releasable_1(h)) ORDER BY b.id), '[]')
+        FROM budget_holds h JOIN budgets b ON b.id = h.budget_id CROSS JOIN LATERAL committed_1(b, h) AS c
+        WHERE h.run_id = run AND h.status = 'open' AND NOT r.budget_exempt))
+    FROM runs r CROSS JOIN LATERAL in_flight_1(run, step) AS own
+    WHERE r.id = run);
+END
+$function$;
+
 CREATE OR REPLACE FUNCTION public.sweep_audit(workspace_id text, before timestamp with time zone, batch integer)
  RETURNS bigint
  LANGUAGE sql
@@ -2048,6 +2697,55 @@ AS $function$
   SELECT coalesce((SELECT removed FROM swept), 0)
 $function$;
 
+CREATE OR REPLACE FUNCTION public.take_room_1(run text, step text, most_micros bigint)
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+DECLARE
+  cost bigint;
+  in_progress bigint;
+  hold budget_holds;
+  lender budget_holds;
+  free bigint;
+  amount bigint;
+BEGIN
+  SELECT r.cost_micros, f.micros INTO cost, in_progress
+  FROM runs r CROSS JOIN LATERAL in_flight_1(run, step) AS f WHERE r.id = run AND NOT r.budget_exempt;
+  FOR hold IN
+    SELECT * FROM budget_holds h WHERE h.run_id = run AND h.status = 'open' AND h.contained AND cost IS NOT NULL
+    ORDER BY h.budget_id
+  LOOP
+    PERFORM FROM budgets b WHERE b.id = hold.budget_id FOR NO KEY UPDATE;
+    lender := lender_of_1(hold);
+    CONTINUE WHEN lender.run_id IS NULL;
+    SELECT greatest(0, lender.estimate_micros - (r.cost_micros - lender.base_micros) - f.micros) INTO free
+    FROM runs r CROSS JOIN LATERAL in_flight_1(r.id, '') AS f WHERE r.id = lender.run_id;
+    amount := least(free, CASE WHEN most_micros IS NOT NULL THEN
+      greatest(0, cost - hold.base_micros + in_progress + most_micros - hold.estimate_micros) END);
+    CONTINUE WHEN amount = 0;
+    UPDATE budget_holds h SET estimate_micros = h.estimate_micros - amount, held_micros = h.held_micros - amount
+    WHERE h.budget_id = lender.budget_id AND h.run_id = lender.run_id AND h.n = lender.n;
+    PERFORM move_budget_1(hold.budget_id, hold.window_start, 0, grow_hold_1(hold, amount) - amount);
+  END LOOP;
+END
+$function$;
+
+CREATE OR REPLACE FUNCTION public.whole_state_1(run text, state json, outputs json)
+ RETURNS json
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+  IF outputs IS NULL THEN
+    RETURN state;
+  END IF;
+  RETURN (
+    SELECT json_object_agg(entry.key, coalesce(s.output, entry.value) ORDER BY entry.ordinality)
+    FROM json_each(state) WITH ORDINALITY AS entry
+    LEFT JOIN json_each_text(outputs) AS named ON named.key = entry.key
+    LEFT JOIN steps s ON s.run_id = run AND s.step_key = named.value);
+END
+$function$;
+
 CREATE OR REPLACE FUNCTION public.workflow_now(workflow text)
  RETURNS TABLE(version integer, run_cap_micros bigint, plan text, tool_revision integer, overrun text)
  LANGUAGE plpgsql
@@ -2056,3 +2754,71 @@ BEGIN
   RETURN QUERY SELECT w.version, w.run_cap_micros, s.plan, s.tool_revision, w.overrun
     FROM workflows w JOIN workspaces s ON s.id = w.workspace_id WHERE w.id = workflow;
 END $function$;
+
+CREATE OR REPLACE FUNCTION public.write_control_1(run text, epoch integer, base bigint, control json, observed json, frames json)
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+#variable_conflict use_variable
+DECLARE
+  -- A step that starts and ends with this call took no time.
+  this_moment timestamptz := clock_timestamp();
+  step record;
+  kept record;
+  failed_before boolean;
+  restarts boolean;
+  opened text[] := '{}';
+  closed text[] := '{}';
+BEGIN
+  FOR step IN
+    SELECT * FROM json_to_recordset(control) AS c (
+      pos bigint, step_key text, node_id text, label text, kind text, iteration integer[], output_key text, status text,
+      output json, error text, caught json)
+  LOOP
+    SELECT s.step_key, s.status, s.epoch, s.caught INTO kept
+    FROM steps s WHERE s.run_id = run AND s.step_key = step.step_key;
+    -- Its error is caught now. An execution that starts from the ledger catches the same error again.
+    failed_before := kept.status = 'failed' AND kept.epoch = epoch;
+    CONTINUE WHEN kept.step_key IS NOT NULL AND (kept.caught OR NOT (
+      (kept.status = 'running' AND step.status <> 'running')
+      OR (kept.status IN ('failed', 'cancelled', 'skipped') AND kept.epoch < epoch)
+      OR (failed_before AND step.caught IS NOT NULL)));
+
+    -- A loop or a timer that a cancel closed continues as the same attempt.
+    restarts := (kept.status = 'failed' AND NOT failed_before) OR (kept.status = 'cancelled' AND step.status = 'running');
+    INSERT INTO steps AS s (run_id, step_key, node_id, label, kind, iteration, output_key, ordinal,
+                            status, epoch, started_at, finished_at, output, error,
+                            error_kind, caught, errors)
+    VALUES (run, step.step_key, step.node_id, step.label, step.kind, step.iteration, step.output_key, base + step.pos,
+            step.status, epoch, this_moment, CASE WHEN step.status <> 'running' THEN this_moment END, step.output, step.error,
+            step.caught ->> 'kind', step.caught IS NOT NULL, coalesce((step.caught ->> 'attempts')::integer, 0))
+    ON CONFLICT (run_id, step_key) DO UPDATE SET
+      status = excluded.status, epoch = excluded.epoch, output = excluded.output, error = excluded.error,
+      finished_at = CASE WHEN failed_before THEN s.finished_at ELSE excluded.finished_at END,
+      error_kind = excluded.error_kind, caught = excluded.caught, errors = greatest(s.errors, excluded.errors),
+      attempts = s.attempts + restarts::integer,
+      attempt_started_at = CASE WHEN restarts THEN excluded.started_at ELSE s.attempt_started_at END,
+      attempt_ended_at = CASE WHEN restarts THEN NULL ELSE s.attempt_ended_at END,
+      started_at = CASE WHEN restarts THEN excluded.started_at ELSE s.started_at END;
+
+    IF NOT coalesce(kept.status = 'running' OR failed_before, false) THEN
+      opened := opened || step.step_key;
+    END IF;
+    IF step.status IN ('success', 'failed') AND NOT coalesce(failed_before, false) THEN
+      closed := closed || step.step_key;
+    END IF;
+  END LOOP;
+
+  FOR step IN SELECT * FROM json_to_recordset(observed) AS o (step_key text, event_id bigint) LOOP
+    UPDATE steps s SET event_id = step.event_id WHERE s.run_id = run AND s.step_key = step.step_key;
+  END LOOP;
+
+  -- In the order of their numbers, since each gets its time when it is inserted.
+  IF json_array_length(frames) > 0 THEN
+    INSERT INTO run_frames (run_id, seq, frame)
+    SELECT run, base + f.place, f.value -> 'frame' FROM json_array_elements(frames) WITH ORDINALITY AS f (value, place)
+    WHERE f.value ->> 'step_key' = ANY (CASE f.value ->> 'edge' WHEN 'opened' THEN opened ELSE closed END)
+    ORDER BY f.place;
+  END IF;
+END
+$function$;

@@ -6,7 +6,7 @@ import {
   type PolicyVerdict,
 } from '#shared/contract/governance.ts';
 import { offsetClause } from '#shared/db/cursor.ts';
-import { type Db, type FragmentSqlToken, sql } from '#shared/db/pool.ts';
+import { type Db, sql } from '#shared/db/pool.ts';
 
 /** A verdict with its run, step and node. Absent fields are null in the event. */
 export interface GovernanceEntry extends PolicyVerdict {
@@ -31,22 +31,6 @@ export async function recordGovernanceEvent(db: Db, entry: GovernanceEntry): Pro
 }
 
 /**
- * The body of a CTE that writes events for verdicts on a step. `claimed` names a CTE with the step's `node_id`, whether
- * it `opened`, and `judged`: its earlier verdicts, as jsonb, which are not repeated. `run` names one with `id`,
- * `workspace_id`, `workflow_id` and `workflow_version`.
- */
-export const verdictEvents = (verdicts: readonly PolicyVerdict[], claimed: FragmentSqlToken) =>
-  sql.fragment`
-    INSERT INTO governance_events (workspace_id, type, workflow_id, version, run_id, node_id, policy, decision, reason,
-                                   evidence)
-    SELECT run.workspace_id, v ->> 'type', run.workflow_id, run.workflow_version, run.id, step.node_id, v ->> 'policy',
-           v ->> 'decision', v ->> 'reason', v -> 'evidence'
-    FROM run, ${claimed} AS step,
-         json_array_elements(${JSON.stringify(verdicts)}::json) WITH ORDINALITY AS given (v, place)
-    WHERE step.opened OR NOT step.judged @> jsonb_build_array(v)
-    ORDER BY place`;
-
-/**
  * Adds a verdict to a running step, with an event, unless the step already has it. Does nothing when another attempt
  * holds the claim; a step that waits for a child has none.
  */
@@ -56,15 +40,13 @@ export async function recordStepVerdict(
   verdict: PolicyVerdict,
 ): Promise<void> {
   await db.query(sql.prepared('record_step_verdict', z.object({}))`
-    WITH run AS (
-      SELECT id, workspace_id, workflow_id, workflow_version FROM runs WHERE id = ${step.runId}
-    ), step AS (
+    WITH step AS (
       UPDATE steps SET policy = (policy::jsonb || ${JSON.stringify([verdict])}::jsonb)::json
       WHERE run_id = ${step.runId} AND step_key = ${step.stepKey} AND claim IS NOT DISTINCT FROM ${step.claim}
         AND NOT policy::jsonb @> ${JSON.stringify([verdict])}::jsonb
-      RETURNING node_id, true AS opened, '[]'::jsonb AS judged
+      RETURNING run_id, node_id
     )
-    ${verdictEvents([verdict], sql.fragment`step`)}
+    SELECT record_verdicts_1(run_id, node_id, ${JSON.stringify([verdict])}, '[]') FROM step
   `);
 }
 

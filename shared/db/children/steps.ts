@@ -5,12 +5,12 @@ import type { ChildPlace } from '#shared/graph/child-call.ts';
 import type { PendingWrites } from '#shared/graph/call-parts.ts';
 import type { ErrorKind } from '#shared/graph/caught-error.ts';
 import type { Json, JsonObject } from '#shared/json.ts';
-import { recordStepVerdict, verdictEvents } from '#shared/db/audit/governance.ts';
+import { recordStepVerdict } from '#shared/db/audit/governance.ts';
 import { type Pool, sql, type Tx } from '#shared/db/pool.ts';
 import { appendFrames, writePending } from '#shared/db/runs/log.ts';
 import { startedFrame } from '#shared/db/runs/pending-writes.ts';
 import { acceptsWorkOf, phaseMs } from '#shared/db/runs/row.ts';
-import { agentColumns, agentValues, readOutcome, verdictsKept } from '#shared/db/runs/steps.ts';
+import { agentColumns, agentValues, readOutcome } from '#shared/db/runs/steps.ts';
 import { framedKey } from '#shared/db/steps/done.ts';
 import type { StreamFrame } from '#shared/contract/stream.ts';
 import { storedJson } from '#shared/db/stored-json.ts';
@@ -98,12 +98,17 @@ export async function beginChildStep(db: Pool, step: ChildBeginning): Promise<Ch
   });
 }
 
+/** The verdicts of earlier attempts since the last resume, and the new ones. */
+const verdictsKept = sql.fragment`
+  CASE WHEN s.epoch < excluded.epoch OR s.policy::text = '[]' THEN excluded.policy
+       ELSE (s.policy::jsonb || (
+         SELECT coalesce(jsonb_agg(v), '[]') FROM jsonb_array_elements(excluded.policy::jsonb) AS v
+         WHERE NOT s.policy::jsonb @> jsonb_build_array(v)))::json END`;
+
 /** Null when this attempt has begun before. A call that waited for approval has no attempt yet. */
 const insertStep = (tx: Tx, step: ChildBeginning, run: LockedRun) =>
   tx.maybeOne(sql.prepared('children_begin_step', opened)`
-    WITH run AS (
-      SELECT id, workspace_id, workflow_id, workflow_version FROM runs WHERE id = ${step.run_id}
-    ), claimed AS (
+    WITH claimed AS (
       INSERT INTO steps AS s (run_id, step_key, node_id, label, kind, iteration, output_key, ordinal, status, epoch,
                               input, attempts, policy, ${agentColumns})
       VALUES (${step.run_id}, ${step.step_key}, ${step.node_id}, ${step.label},
@@ -125,11 +130,11 @@ const insertStep = (tx: Tx, step: ChildBeginning, run: LockedRun) =>
              -- A cap or a budget had stopped this attempt, which is no error of it, and the run was resumed since.
              OR s.attempts = excluded.attempts AND s.generation < excluded.attempts AND s.status = 'failed'
                 AND s.epoch < excluded.epoch)
-      RETURNING new.node_id, coalesce(old.epoch < new.epoch OR old.attempts = 0, true) AS opened,
-                old.policy::jsonb AS judged
-    ), events AS (${verdictEvents(step.judged.verdicts, sql.fragment`claimed`)}
+      RETURNING coalesce(old.epoch < new.epoch OR old.attempts = 0, true) AS opened, old.policy::jsonb AS known
     )
-    SELECT opened FROM claimed
+    SELECT opened, record_verdicts_1(${step.run_id}, ${step.node_id}, ${JSON.stringify(step.judged.verdicts)},
+                                     CASE WHEN opened THEN '[]' ELSE known END)
+    FROM claimed
   `);
 
 const started = (tx: Tx, step: ChildPlace): Promise<void> =>

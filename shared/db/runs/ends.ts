@@ -9,7 +9,6 @@ import { recordAudit } from '#shared/db/audit/audit.ts';
 import { anotherAttempt } from './pending-writes.ts';
 import { recordGovernanceEvent } from '#shared/db/audit/governance.ts';
 import { endEventCtes, runEventColumns } from '#shared/db/deliveries/run-events.ts';
-import { closeHolds } from '#shared/db/money/holds.ts';
 import { stoppedVerdict } from '#shared/db/money/blocked.ts';
 import { lockBelow } from '#shared/db/children/below.ts';
 import { parentNotice } from '#shared/db/children/notices.ts';
@@ -17,7 +16,7 @@ import { noStart } from '#shared/db/children/starts.ts';
 import { enqueue, enqueueLater, type OutboxRow, queueAlert } from './outbox.ts';
 import { type Pool, sql, type Tx } from '#shared/db/pool.ts';
 import { appendFrames, writePending } from './log.ts';
-import { closeOpenSteps, stopClocks, acceptsWorkOf } from './row.ts';
+import { stopClocks, acceptsWorkOf } from './row.ts';
 import { storedJson } from '#shared/db/stored-json.ts';
 
 /**
@@ -216,17 +215,17 @@ async function endOneFailed(tx: Tx, end: FailedEnd): Promise<EndedRun> {
     z.object({ has_parent: z.boolean() }),
   )`
     WITH run AS (
-      UPDATE runs SET ${stopClocks()}, status = 'failed', error = ${end.error},
+      UPDATE runs SET ${stopClocks}, status = 'failed', error = ${end.error},
         failure = ${JSON.stringify(end.failure)}::json,
         temporal_run_id = coalesce(${end.execution ?? null}, temporal_run_id)
       WHERE id = ${end.runId} RETURNING ${runEventColumns}
-    ), ${closeHolds()}, ${endEventCtes('run.failed')}, ${parentNotice(sql.fragment`${end.failure.with_parent !== true}`)}, ${noStart}, used AS (
+    ), ${endEventCtes('run.failed')}, ${parentNotice(sql.fragment`${end.failure.with_parent !== true}`)}, ${noStart}, used AS (
       INSERT INTO usage_deltas (workspace_id, day, failed) SELECT workspace_id, created_at::date, 1 FROM run WHERE rehearsal IS NULL
     )
     SELECT parent_run_id IS NOT NULL AS has_parent FROM run
   `);
   await tx.query(sql.prepared('end_failed_steps', z.object({}))`
-    WITH run AS (SELECT ${end.runId}::text AS id), ${closeOpenSteps()} SELECT
+    SELECT close_steps_1(${end.runId}), close_holds_1(ARRAY[${end.runId}], 'settled')
   `);
   await appendFrames(tx, end.runId, [{ run_id: end.runId, type: 'run_failed', error: end.error }]);
   if (end.alerts) await queueAlert(tx, { runId: end.runId, event: 'failed', text: end.error });

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { StreamFrame } from '#shared/contract/stream.ts';
 import type { PendingWrites } from '#shared/graph/call-parts.ts';
 import { type Db, type Pool, sql } from '#shared/db/pool.ts';
-import { pendingWriteCtes, controlRows, movedFrames } from './pending-writes.ts';
+import { controlRows } from './pending-writes.ts';
 import { acceptsWorkOf } from './row.ts';
 
 /** Appends frames to a run whose row the caller's transaction has locked. */
@@ -31,8 +31,9 @@ export async function writePending(db: Db, pendingWrites: PendingWrites): Promis
     WITH run AS (
       UPDATE runs SET frame_seq = frame_seq + ${frames.length}::int, updated_at = now() WHERE id = ${pendingWrites.run_id}
       RETURNING id, resumed_count AS epoch, frame_seq - ${frames.length}::int AS base
-    ), ${pendingWriteCtes(pendingWrites, control)}
-    INSERT INTO run_frames (run_id, seq, frame) ${movedFrames(frames, sql.fragment`control`)} ORDER BY 2
+    )
+    SELECT write_control_1(run.id, run.epoch, run.base, ${JSON.stringify(control)},
+                           ${JSON.stringify(pendingWrites.observed)}, ${JSON.stringify(frames)}) FROM run
   `);
 }
 

@@ -5,12 +5,11 @@ import type { SettleCall } from '#shared/execution.ts';
 import { evaluateChecks, parseChecked, type StoredRun } from '#shared/graph/checks.ts';
 import { SMALL_WORK } from '#shared/values/work-budget.ts';
 import { toDollars } from '#shared/money.ts';
-import { pendingWriteCtes, controlRows, movedFrames } from './pending-writes.ts';
-import { endEventCtes, runEventColumns } from '#shared/db/deliveries/run-events.ts';
+import { controlRows } from './pending-writes.ts';
+import { endEventCtes } from '#shared/db/deliveries/run-events.ts';
 import { parentNotice } from '#shared/db/children/notices.ts';
-import { closeHolds } from '#shared/db/money/holds.ts';
 import { jsonOrNull, type Pool, sql } from '#shared/db/pool.ts';
-import { activeMsNow, closeOpenSteps, stopClocks, acceptsWorkOf } from './row.ts';
+import { activeMsNow, acceptsWorkOf } from './row.ts';
 
 /** `duration_ms` consists of the clocks `active_ms` and `phase_us`. */
 const settling = z.object({
@@ -58,7 +57,7 @@ export async function settleRun(
   evaluate: EvaluateChecks = evaluateOnTheSpot,
 ): Promise<Settlement> {
   // Most workflows have no checks and need no read first.
-  const unchecked = await writeSettlement(db, call, undefined);
+  const unchecked = await writeSettlement(db, call);
   if (unchecked.settled) return unchecked;
   for (let round = 0; round < MAX_SCORINGS; round += 1) {
     const run = await db.maybeOne(sql.prepared('settle_read_run', settling)`
@@ -66,13 +65,13 @@ export async function settleRun(
              (SELECT coalesce(sum(b.cost_micros), 0)::bigint FROM runs b
               WHERE b.id = ANY (ARRAY(SELECT a.id FROM runs_below(r.id) AS a))) AS below_micros,
              ${phaseMicroseconds} AS phase_us, ${activeMsNow} AS duration_ms, w.checks,
-             CASE WHEN w.checks::text <> '[]' THEN (${wholeState(call)})::text END AS state
+             CASE WHEN w.checks::text <> '[]' THEN whole_state_1(r.id, ${call.state}, ${jsonOrNull(call.outputs)})::text END AS state
       FROM (SELECT * FROM runs WHERE id = ${call.run_id}) AS r
       JOIN LATERAL (SELECT checks FROM workflows WHERE id = r.workflow_id) AS w ON true
     `);
     if (run === null) return { status: 'gone', costMicros: 0, settled: false };
     if (!run.wanted) return { status: run.status, costMicros: run.cost_micros, settled: false };
-    const scored = run.checks.length === 0 ? null : await score(call, run, evaluate);
+    const scored = run.checks.length === 0 ? undefined : await score(call, run, evaluate);
     const settlement = await writeSettlement(db, call, scored);
     if (settlement.settled) return settlement;
   }
@@ -102,77 +101,49 @@ async function score(
   };
 }
 
-/** The state, with the outputs of steps that it names. They are taken as they are: nothing is parsed. */
-const wholeState = ({ run_id, state, outputs }: SettleCall) => sql.fragment`
-  CASE WHEN ${jsonOrNull(outputs ?? null)} IS NULL THEN ${state}::json ELSE (
-    SELECT json_object_agg(entry.key, coalesce(s.output, entry.value) ORDER BY entry.ordinality)
-    FROM json_each(${state}::json) WITH ORDINALITY AS entry
-    LEFT JOIN json_each_text(${jsonOrNull(outputs ?? null)}) AS named ON named.key = entry.key
-    LEFT JOIN steps s ON s.run_id = ${run_id} AND s.step_key = named.value) END`;
-
 const phaseMicroseconds = sql.fragment`(extract(epoch FROM phase_since) * 1000000)::bigint`;
 
-/** The run's cost and clocks when it was scored. */
-const stillAsScored = ({ run }: Scored) => sql.fragment`
-  status = ${run.status} AND cost_micros = ${run.cost_micros}::bigint AND active_ms = ${run.active_ms}::bigint
-  AND ${phaseMicroseconds} IS NOT DISTINCT FROM ${run.phase_us}::bigint`;
-
-const settled = z.object({
-  status: z.string().nullable(),
-  cost_micros: z.number().nullable(),
-  has_parent: z.boolean(),
-});
+const settled = z.object({ cost_micros: z.number(), has_parent: z.boolean() });
 
 /**
- * Settles the run in one statement, decided by its status and execution after the row is locked. `scored` undefined:
- * does nothing when the workflow has checks; null: it had none when it was read.
+ * Settles the run: one call of the database function `settle_run_1`, and its event and the notice of the run that started it.
+ * Without `scored`, it does nothing when the workflow has checks.
  */
 async function writeSettlement(
   db: Pool,
   call: SettleCall & { execution: string },
-  scored: Scored | null | undefined,
+  scored?: Scored,
 ): Promise<Settlement> {
-  const evals = scored?.evals;
+  const { run_id } = call;
   const { control, frames } = controlRows(call);
-  const last: StreamFrame[] = [{ run_id: call.run_id, type: 'run_completed' }];
-  if (evals != null) {
-    const { passed, total } = evals;
-    last.push({ run_id: call.run_id, type: 'run_evaluated', passed, total });
+  const last: StreamFrame[] = [{ run_id, type: 'run_completed' }];
+  if (scored !== undefined) {
+    const { passed, total } = scored.evals;
+    last.push({ run_id, type: 'run_evaluated', passed, total });
   }
-  const count = frames.length + last.length;
-  const lastRows = last.map((frame, index) => ({ pos: frames.length + index + 1, frame }));
-  const row = await db.one(sql.prepared(
-    scored == null ? 'settle_run' : 'settle_scored_run',
-    settled,
-  )`
-    WITH run AS (
-      UPDATE runs SET ${stopClocks(scored == null ? undefined : sql.fragment`${scored.run.duration_ms}::bigint`)}, status = 'success', started_at = coalesce(started_at, clock_timestamp()),
-        output = ${call.output}::json, state = ${wholeState(call)},
-        evals = ${evals == null ? null : JSON.stringify(evals)}::json, frame_seq = frame_seq + ${count}::int,
-        temporal_run_id = coalesce(nullif(${call.execution}, ''), temporal_run_id), error = NULL, failure = NULL
-      WHERE id = ${call.run_id} AND ${acceptsWorkOf(call.execution)}
-        AND ${scored == null ? sql.fragment`true` : stillAsScored(scored)}
-        AND (${scored !== undefined}
-             OR EXISTS (SELECT FROM workflows w WHERE w.id = runs.workflow_id AND w.checks::text = '[]'))
-      RETURNING resumed_count AS epoch, frame_seq - ${count}::int AS base, ${runEventColumns}
-    ), ${closeHolds()}, ${endEventCtes('run.completed')}, ${parentNotice()}, used AS (
-      INSERT INTO usage_deltas (workspace_id, day, succeeded, evaluated, checks_passed, checks_total)
-      SELECT workspace_id, created_at::date, 1, ${evals == null ? 0 : 1}::int, ${evals?.passed ?? 0}::int, ${evals?.total ?? 0}::int
-      FROM run WHERE rehearsal IS NULL
-    ), ${pendingWriteCtes(call, control)}, ${closeOpenSteps(control.map((step) => step.step_key))}, frame_rows AS (
-      INSERT INTO run_frames (run_id, seq, frame) ${movedFrames(frames, sql.fragment`control`)}
-      UNION ALL
-      SELECT run.id, run.base + f.pos, f.frame
-      FROM run, json_to_recordset(${JSON.stringify(lastRows)}::json) AS f (pos bigint, frame json)
-      ORDER BY 2
-    )
-    SELECT (SELECT 'success' FROM run) AS status, (SELECT cost_micros FROM run) AS cost_micros,
-           EXISTS (SELECT FROM run WHERE parent_run_id IS NOT NULL) AS has_parent
+  const row = await db.maybeOne(sql.prepared('settle_run', settled)`
+    WITH run AS MATERIALIZED (
+      SELECT * FROM settle_run_1(
+        run => ${run_id}, execution => ${call.execution}, control => ${JSON.stringify(control)},
+        observed => ${JSON.stringify(call.observed)}, frames => ${JSON.stringify(frames)}, last => ${JSON.stringify(last)},
+        output => ${call.output}, state => ${call.state}, outputs => ${jsonOrNull(call.outputs)},
+        evals => ${jsonOrNull(scored?.evals)}, scored => ${jsonOrNull(scored && whenScored(scored))})
+    ), ${endEventCtes('run.completed')}, ${parentNotice()}
+    SELECT cost_micros, parent_run_id IS NOT NULL AS has_parent FROM run
   `);
-  if (row.status === null) return { status: 'ended', costMicros: 0, settled: false };
-  const { has_parent: hasParent, cost_micros: cost } = row;
-  return { status: 'success', costMicros: cost ?? 0, settled: true, hasParent };
+  if (row === null) return { status: 'ended', costMicros: 0, settled: false };
+  const { has_parent: hasParent, cost_micros: costMicros } = row;
+  return { status: 'success', costMicros, settled: true, hasParent };
 }
+
+/** The run's cost and clocks when it was scored. */
+const whenScored = ({ run }: Scored) => ({
+  status: run.status,
+  cost_micros: run.cost_micros,
+  active_ms: run.active_ms,
+  phase_us: run.phase_us,
+  duration_ms: run.duration_ms,
+});
 
 const endedRun = z.object({
   workspace_id: z.string(),

@@ -2,8 +2,7 @@ import type { StreamFrame } from '#shared/contract/stream.ts';
 import type { AgentPart } from '#shared/graph/call-parts.ts';
 import type { ErrorKind } from '#shared/graph/caught-error.ts';
 import type { Json } from '#shared/json.ts';
-import { sql } from '#shared/db/pool.ts';
-import { type controlRows, startedFrame } from '#shared/db/runs/pending-writes.ts';
+import { startedFrame } from '#shared/db/runs/pending-writes.ts';
 import type { StepBeginning } from './beginning.ts';
 
 /** Steps that have a result before they are claimed, and the frames of a claim. */
@@ -26,46 +25,22 @@ interface RecordedEnd {
   reusedFrom: string | null;
 }
 
-/** The columns of a step with a recorded result, beside its status and output. */
-export function recordedColumns(done: Done | undefined) {
-  if (done?.recorded === undefined) {
-    const set = sql.fragment`error = NULL, error_kind = NULL`;
-    return { columns: sql.fragment``, values: sql.fragment``, set };
-  }
-  const { error, kind, errors, model, reusedFrom } = done.recorded;
-  return {
-    columns: sql.fragment`, error, error_kind, errors, model, reused_from`,
-    values: sql.fragment`, ${error}::text, ${kind}::text, ${errors}::int, ${model}::text, ${reusedFrom}::text`,
-    set: sql.fragment`error = excluded.error, error_kind = excluded.error_kind, model = excluded.model,
-        errors = excluded.errors + CASE WHEN s.epoch < excluded.epoch THEN s.errors ELSE s.forgiven END, reused_from = excluded.reused_from`,
-  };
-}
-
-/** The frames of the claim, and the position of the step's own frame. */
+/** The frames of a step that starts and, with a result, ends. A turn has none. */
 export function framesOf(
   step: StepBeginning,
   done: Done | undefined,
-  before: ReturnType<typeof controlRows>['frames'],
-) {
-  const frames = [...before];
-  const ordinal = before.length + 1;
-  if (isTurn(step.agent)) return { frames, ordinal };
+): { started?: StreamFrame; ended?: StreamFrame } {
+  if (isTurn(step.agent)) return {};
   const runId = step.pendingWrites.run_id;
   const key = framedKey(step);
-  frames.push({
-    step_key: step.stepKey,
-    edge: 'opened',
-    frame: startedFrame(runId, step.nodeId, step.label, key),
-  });
-  if (done !== undefined) {
-    const { status = 'success', error } = done.recorded ?? {};
-    const frame =
-      status === 'success'
-        ? completedFrame(runId, step.nodeId, key)
-        : failedFrame(runId, step.nodeId, key, error ?? 'failed');
-    frames.push({ step_key: step.stepKey, edge: 'closed', frame });
-  }
-  return { frames, ordinal };
+  const started = startedFrame(runId, step.nodeId, step.label, key);
+  if (done === undefined) return { started };
+  const { status = 'success', error } = done.recorded ?? {};
+  const ended =
+    status === 'success'
+      ? completedFrame(runId, step.nodeId, key)
+      : failedFrame(runId, step.nodeId, key, error ?? 'failed');
+  return { started, ended };
 }
 
 /** Whether the step is a turn of an agent with tools. */

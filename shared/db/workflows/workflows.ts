@@ -32,7 +32,6 @@ import { lockBelow } from '#shared/db/children/below.ts';
 import { requireTried } from '#shared/db/experiments/publishing.ts';
 import { noticeDeletion } from '#shared/db/children/notices.ts';
 import { cancelBelow } from '#shared/db/runs/ends.ts';
-import { closeHolds } from '#shared/db/money/holds.ts';
 import { enqueue, type OutboxRow } from '#shared/db/runs/outbox.ts';
 import { type Db, type Pool, sql, type Tx } from '#shared/db/pool.ts';
 import { requireRoom } from '#shared/db/people/limits.ts';
@@ -381,11 +380,8 @@ export async function deleteWorkflow(
     await noticeDeletion(tx, live);
     await cancelBelow(tx, below);
     // Counts their cost so far as spent, and releases their holds.
-    await tx.query(sql.prepared('workflows_close_holds', z.object({ ended: z.number() }))`
-      WITH run AS (
-        SELECT id, cost_micros FROM runs WHERE id = ANY(${sql.array(live, 'text')})
-      ), ${closeHolds()}
-      SELECT count(*) AS ended FROM closed_holds
+    await tx.query(sql.prepared('workflows_close_holds', z.object({}))`
+      SELECT FROM close_holds_1(${sql.array(live, 'text')}, 'settled')
     `);
     await tx.query(sql.prepared('workflows_delete', z.object({}))`
       DELETE FROM workflows WHERE id = ${workflowId} AND workspace_id = ${actor.workspaceId}
