@@ -1560,6 +1560,28 @@ BEGIN
 END
 $function$;
 
+CREATE OR REPLACE FUNCTION public.announce_end_1(run text, event text, event_type text, most_pending integer, tells_parent boolean)
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+DECLARE
+  workspace text;
+BEGIN
+  SELECT r.workspace_id INTO workspace FROM runs r
+  WHERE r.id = run AND r.rehearsal IS NULL AND EXISTS (
+    SELECT FROM data_endpoints p WHERE p.workspace_id = r.workspace_id AND p.events && ARRAY[event_type]);
+  IF FOUND THEN
+    PERFORM queue_events_1(workspace, json_build_array(json_build_object(
+      'id', event, 'type', event_type, 'data', json_build_object('run', run_of_event_1(run)))), NULL, most_pending);
+  END IF;
+  IF tells_parent THEN
+    INSERT INTO outbox (run_id, kind, payload)
+    SELECT r.parent_run_id, 'child', json_build_object('step_key', r.parent_step_key)
+    FROM runs r WHERE r.id = run AND r.parent_run_id IS NOT NULL;
+  END IF;
+END
+$function$;
+
 CREATE OR REPLACE FUNCTION public.begin_step_1(run text, workspace text, execution text, control json, observed json, frames json, step text, node text, label text, kind text, iteration integer[], output_key text, queued_at timestamp with time zone, input json, agent_step text, turn integer, call_index integer, call_tool text, verdicts json, revision integer, claim text, claim_ms integer, attempt integer, free boolean, counted boolean, most_micros bigint, done text, output json, error text, error_kind text, errors integer, model text, reused_from text, started json, ended json, OUT outcome text, OUT facts json)
  RETURNS record
  LANGUAGE plpgsql
@@ -2244,6 +2266,49 @@ BEGIN
   RETURN NULL;
 END $function$;
 
+CREATE OR REPLACE FUNCTION public.queue_events_1(workspace text, events json, endpoint text, most_pending integer, OUT deliveries integer, OUT first_delivery text)
+ RETURNS record
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+  WITH happened AS (
+    SELECT * FROM ROWS FROM (json_to_recordset(events) AS (id text, type text, is_demo boolean, data json))
+      WITH ORDINALITY AS e (id, type, is_demo, data, place)
+  ), endpoints AS MATERIALIZED (
+    -- Locked, so that a deletion finds what was queued.
+    SELECT p.id, p.events, p.is_demo FROM data_endpoints p
+    WHERE p.workspace_id = workspace
+      AND (p.id = endpoint OR endpoint IS NULL AND p.events && ARRAY(SELECT h.type FROM happened h))
+    FOR KEY SHARE
+  ), wanted AS MATERIALIZED (
+    SELECT h.place, h.id, h.type, h.data, p.id AS endpoint_id,
+           row_number() OVER (PARTITION BY h.id ORDER BY p.id) AS n,
+           row_number() OVER (PARTITION BY p.id ORDER BY h.place) AS nth
+    FROM happened h
+    JOIN endpoints p ON endpoint IS NOT NULL
+      OR h.type = ANY (p.events) AND (h.is_demo IS NULL OR p.is_demo = h.is_demo)
+  ), pending AS MATERIALIZED (
+    SELECT p.id AS endpoint_id, (SELECT count(*) FROM (
+      SELECT FROM data_deliveries d WHERE d.endpoint_id = p.id AND d.status = 'pending' LIMIT most_pending) AS d) AS number
+    FROM endpoints p
+  ), queued_events AS (
+    INSERT INTO outbound_events (id, workspace_id, type, data)
+    SELECT DISTINCT ON (w.place) w.id, workspace, w.type, w.data FROM wanted w ORDER BY w.place
+  ), queued AS (
+    INSERT INTO data_deliveries (id, workspace_id, endpoint_id, event_id, status, reason, ended_at)
+    SELECT 'dlv_' || substr(w.id, 6) || '_' || w.n, workspace, w.endpoint_id, w.id,
+           CASE WHEN c.crowded THEN 'dead' ELSE 'pending' END,
+           CASE WHEN c.crowded THEN 'More than ' || most_pending || ' deliveries of this endpoint are pending' END,
+           CASE WHEN c.crowded THEN now() END
+    FROM wanted w JOIN pending p ON p.endpoint_id = w.endpoint_id
+    CROSS JOIN LATERAL (SELECT p.number + w.nth > most_pending AS crowded) AS c
+    ORDER BY w.place
+    RETURNING data_deliveries.id
+  )
+  SELECT count(*), min(q.id) INTO deliveries, first_delivery FROM queued q;
+END
+$function$;
+
 CREATE OR REPLACE FUNCTION public.reap_holds_1(opened_before timestamp with time zone, most integer)
  RETURNS integer
  LANGUAGE plpgsql
@@ -2511,6 +2576,24 @@ BEGIN
 END
 $function$;
 
+CREATE OR REPLACE FUNCTION public.run_of_event_1(run text)
+ RETURNS json
+ LANGUAGE plpgsql
+AS $function$
+DECLARE
+  iso constant text := 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"';
+BEGIN
+  RETURN (
+    SELECT json_build_object(
+      'id', r.id, 'workflow_id', r.workflow_id, 'workflow_name', w.name, 'workflow_version', r.workflow_version,
+      'status', r.status, 'trigger', r."trigger", 'parent_run_id', r.parent_run_id, 'parent_step_key', r.parent_step_key,
+      'error', r.error, 'failure', r.failure, 'cost_usd', trim_scale(r.cost_micros::numeric / 1000000),
+      'created_at', to_char(r.created_at AT TIME ZONE 'UTC', iso), 'started_at', to_char(r.started_at AT TIME ZONE 'UTC', iso),
+      'finished_at', to_char(r.finished_at AT TIME ZONE 'UTC', iso))
+    FROM runs r JOIN workflows w ON w.id = r.workflow_id WHERE r.id = run);
+END
+$function$;
+
 CREATE OR REPLACE FUNCTION public.run_words_changed()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -2557,8 +2640,8 @@ BEGIN
 END
 $function$;
 
-CREATE OR REPLACE FUNCTION public.settle_run_1(run text, execution text, control json, observed json, frames json, last json, output json, state json, outputs json, evals json, scored json)
- RETURNS TABLE(id text, workspace_id text, workflow_id text, workflow_version integer, status text, trigger text, parent_run_id text, parent_step_key text, error text, failure json, cost_micros bigint, created_at timestamp with time zone, started_at timestamp with time zone, finished_at timestamp with time zone, rehearsal json)
+CREATE OR REPLACE FUNCTION public.settle_run_1(run text, execution text, control json, observed json, frames json, last json, output json, state json, outputs json, evals json, scored json, event text, most_pending integer, OUT cost_micros bigint, OUT has_parent boolean)
+ RETURNS record
  LANGUAGE plpgsql
 AS $function$
 DECLARE
@@ -2567,7 +2650,7 @@ DECLARE
 BEGIN
   -- The run accepts it while it is open and no resume has replaced this execution.
   SELECT r.status, r.superseded, r.resuming, r.workspace_id, r.workflow_id, r.created_at, r.frame_seq, r.resumed_count,
-         r.rehearsal, r.cost_micros, r.active_ms, coalesce(r.phase_since, r.created_at) AS since,
+         r.rehearsal, r.parent_run_id, r.cost_micros, r.active_ms, coalesce(r.phase_since, r.created_at) AS since,
          (extract(epoch FROM r.phase_since) * 1000000)::bigint AS phase_us
   INTO held FROM runs r WHERE r.id = run FOR NO KEY UPDATE;
   IF NOT FOUND OR held.status NOT IN ('pending', 'running', 'paused') OR execution = ANY (held.superseded)
@@ -2617,10 +2700,9 @@ BEGIN
   INSERT INTO run_frames (run_id, seq, frame)
   SELECT run, base + f.place, f.value FROM json_array_elements(last) WITH ORDINALITY AS f (value, place) ORDER BY f.place;
 
-  RETURN QUERY
-  SELECT r.id, r.workspace_id, r.workflow_id, r.workflow_version, r.status, r."trigger", r.parent_run_id, r.parent_step_key,
-         r.error, r.failure, r.cost_micros, r.created_at, r.started_at, r.finished_at, r.rehearsal
-  FROM runs r WHERE r.id = run;
+  PERFORM announce_end_1(run, event, 'run.completed', most_pending, true);
+  cost_micros := held.cost_micros;
+  has_parent := held.parent_run_id IS NOT NULL;
 END
 $function$;
 

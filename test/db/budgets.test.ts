@@ -14,6 +14,7 @@ import { finishStep, recordStepError } from '#shared/db/runs/step-ends.ts';
 import { deleteWorkflow } from '#shared/db/workflows/workflows.ts';
 import { echo, type Engine, startEngine } from '#test/support/engine.ts';
 import { expectCostsToAgree, expectLedgerToAgree } from '#test/support/money.ts';
+import { beside } from '#test/support/lock-waits.ts';
 import { raceRounds } from '#test/support/rounds.ts';
 
 let engine: Engine;
@@ -124,6 +125,26 @@ describe('a budget with an estimate', () => {
     });
     await settle(runId);
     expect(await status(id)).toMatchObject({ spent_usd: 3, reserved_usd: 0, over: true });
+    await agree();
+  });
+
+  test('lets a step within the hold of its run end while others use the budget', async () => {
+    const workflowId = await define();
+    const id = await budget(workflowId, { reservation_estimate_usd: 0.5 });
+    const runId = await engine.trigger(workflowId);
+    let ended = false;
+    await beside(
+      engine.db,
+      sql.fragment`UPDATE budgets SET updated_at = now() WHERE id = ${id}`,
+      async () => {
+        await spend(runId, 0.2);
+        ended = true;
+      },
+      async () => expect(ended).toBe(true),
+    );
+    expect((await status(id)).reserved_usd).toBe(0.5);
+    await settle(runId);
+    expect(await status(id)).toMatchObject({ spent_usd: 0.2, reserved_usd: 0 });
     await agree();
   });
 
@@ -263,6 +284,23 @@ describe('a hold ends exactly once', () => {
     await cancelRun(engine.db, { actor: engine.actor, runId: live, alerts: false });
     await expectLedgerToAgree(engine.db);
     await deleteBudget(engine.db, engine.actor, id);
+  });
+
+  test('but not when its run is resumed while the reaper waits for it', async () => {
+    const workflowId = await define();
+    const id = await budget(workflowId, { reservation_estimate_usd: 0.5 });
+    const runId = await engine.trigger(workflowId);
+    await engine.db.query(sql.type(z.object({}))`
+      UPDATE runs SET status = 'failed', finished_at = now() WHERE id = ${runId}
+    `);
+    const reaped = await beside(
+      engine.db,
+      sql.fragment`UPDATE runs SET status = 'running', finished_at = NULL WHERE id = ${runId}`,
+      () => reapHolds(engine.db, 10, 0),
+    );
+    expect([reaped, (await status(id)).reserved_usd]).toEqual([0, 0.5]);
+    await cancelRun(engine.db, { actor: engine.actor, runId, alerts: false });
+    await agree();
   });
 
   test('when its workflow is deleted, in any run state', async () => {

@@ -1,7 +1,7 @@
 -- Ends a run with success. Called by shared/db/runs/settlements.ts. A name without a table is an argument or a variable.
 --
--- Returns the run, as its event shows it; no row, with nothing written, when the run does not accept it from this execution, or
--- its checks must be evaluated first.
+-- Returns what the run has cost, and whether another run started it; nulls, with nothing written, when the run does not accept
+-- it from this execution, or its checks must be evaluated first.
 --
 -- Never changed once it is released: processes of the version before call it during an update. A change is settle_run_2.
 CREATE FUNCTION settle_run_1(
@@ -12,11 +12,10 @@ CREATE FUNCTION settle_run_1(
   output json, state json, outputs json,
   -- The results of the checks, and the run with which they were evaluated: status, cost_micros, active_ms, phase_us and
   -- duration_ms; null: there are no checks.
-  evals json, scored json
-) RETURNS TABLE (
-  id text, workspace_id text, workflow_id text, workflow_version integer, status text, "trigger" text, parent_run_id text,
-  parent_step_key text, error text, failure json, cost_micros bigint, created_at timestamptz, started_at timestamptz,
-  finished_at timestamptz, rehearsal json
+  evals json, scored json,
+  -- The id of its event, and a setting for that: see queue_events_1.
+  event text, most_pending integer,
+  OUT cost_micros bigint, OUT has_parent boolean
 ) LANGUAGE plpgsql AS $$
 DECLARE
   held record;
@@ -24,7 +23,7 @@ DECLARE
 BEGIN
   -- The run accepts it while it is open and no resume has replaced this execution.
   SELECT r.status, r.superseded, r.resuming, r.workspace_id, r.workflow_id, r.created_at, r.frame_seq, r.resumed_count,
-         r.rehearsal, r.cost_micros, r.active_ms, coalesce(r.phase_since, r.created_at) AS since,
+         r.rehearsal, r.parent_run_id, r.cost_micros, r.active_ms, coalesce(r.phase_since, r.created_at) AS since,
          (extract(epoch FROM r.phase_since) * 1000000)::bigint AS phase_us
   INTO held FROM runs r WHERE r.id = run FOR NO KEY UPDATE;
   IF NOT FOUND OR held.status NOT IN ('pending', 'running', 'paused') OR execution = ANY (held.superseded)
@@ -74,9 +73,8 @@ BEGIN
   INSERT INTO run_frames (run_id, seq, frame)
   SELECT run, base + f.place, f.value FROM json_array_elements(last) WITH ORDINALITY AS f (value, place) ORDER BY f.place;
 
-  RETURN QUERY
-  SELECT r.id, r.workspace_id, r.workflow_id, r.workflow_version, r.status, r."trigger", r.parent_run_id, r.parent_step_key,
-         r.error, r.failure, r.cost_micros, r.created_at, r.started_at, r.finished_at, r.rehearsal
-  FROM runs r WHERE r.id = run;
+  PERFORM announce_end_1(run, event, 'run.completed', most_pending, true);
+  cost_micros := held.cost_micros;
+  has_parent := held.parent_run_id IS NOT NULL;
 END
 $$;

@@ -1,13 +1,7 @@
 import { z } from 'zod';
 import type { RunEventType } from '#shared/contract/data/outbound.ts';
 import { newId } from '#shared/crypto/ids.ts';
-import { queueCtes } from '#shared/db/deliveries/outbound-events.ts';
-import {
-  eventTime,
-  isWanted,
-  runEventColumns,
-  runOfEvent,
-} from '#shared/db/deliveries/run-events.ts';
+import { MAX_PENDING } from '#shared/db/deliveries/outbound-events.ts';
 import { type FragmentSqlToken, sql, type Tx } from '#shared/db/pool.ts';
 
 /** The events of gates: `run.paused` for the gate that waits longest, `approval.requested` for each that opens. */
@@ -47,7 +41,7 @@ export async function announceGates(
   ].map((event) => ({ id: newId('outboundEvent'), ...event }));
   return tx.maybeOne(sql.prepared('gates_announce', oldestGate)`
     WITH run AS (
-      SELECT ${runEventColumns} FROM runs WHERE id = ${runId}
+      SELECT id, workspace_id, rehearsal FROM runs WHERE id = ${runId}
     ), oldest AS MATERIALIZED (
       SELECT step_key, round, node_id, prompt, kind FROM gates WHERE run_id = ${runId} AND status = 'open'
       ORDER BY opened_at, step_key LIMIT 1
@@ -57,18 +51,28 @@ export async function announceGates(
         json_to_recordset(${JSON.stringify(events)}::json) AS (id text, type text, step_key text, round int)
       ) WITH ORDINALITY AS e (id, type, step_key, round, at)
     ), happened AS (
-      SELECT e.at, e.id, e.type, NULL::boolean AS is_demo,
-             json_build_object('run', ${runOfEvent}, 'gate', ${gateOfEvent}) AS data
-      FROM run JOIN workflows w ON w.id = run.workflow_id
-      JOIN gates g ON g.run_id = run.id
+      -- Nothing is computed for events that no endpoint wants. Rehearsals have none.
+      SELECT json_agg(json_build_object('id', e.id, 'type', e.type,
+               'data', json_build_object('run', run_of_event_1(run.id), 'gate', ${gateOfEvent})) ORDER BY e.at) AS events
+      FROM run JOIN gates g ON g.run_id = run.id
       JOIN events e ON e.step_key = g.step_key AND e.round = g.round
       LEFT JOIN json_to_recordset(${JSON.stringify(pages)}::json) AS page (step_key text, url text)
         ON page.step_key = g.step_key
-      WHERE ${isWanted([pausedType, requestedType])}
-    ), ${queueCtes(sql.fragment`(SELECT workspace_id FROM run)`)}
-    SELECT node_id, step_key, prompt, CASE WHEN kind = 'tool_call' THEN step_key END AS call_key FROM oldest
+      WHERE run.rehearsal IS NULL AND EXISTS (
+        SELECT FROM data_endpoints p
+        WHERE p.workspace_id = run.workspace_id AND p.events && ${sql.array([pausedType, requestedType], 'text')})
+    ), queued AS MATERIALIZED (
+      SELECT queue_events_1(run.workspace_id, happened.events, NULL, ${MAX_PENDING})
+      FROM run, happened WHERE happened.events IS NOT NULL
+    )
+    SELECT node_id, step_key, prompt, CASE WHEN kind = 'tool_call' THEN step_key END AS call_key
+    FROM oldest, (SELECT count(*) FROM queued) AS counted
   `);
 }
+
+/** A time as in all responses. */
+const eventTime = (time: FragmentSqlToken) => sql.fragment`
+  to_char(${time} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
 
 /** The arguments of a gate `g` of a tool call, redacted when its turn was recorded. The key of a call is `<turn>.<index>`. */
 const redactedArguments: FragmentSqlToken = sql.fragment`(

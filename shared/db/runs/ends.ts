@@ -8,10 +8,10 @@ import type { Json } from '#shared/json.ts';
 import { recordAudit } from '#shared/db/audit/audit.ts';
 import { anotherAttempt } from './pending-writes.ts';
 import { recordGovernanceEvent } from '#shared/db/audit/governance.ts';
-import { endEventCtes, runEventColumns } from '#shared/db/deliveries/run-events.ts';
+import { newId } from '#shared/crypto/ids.ts';
+import { MAX_PENDING } from '#shared/db/deliveries/outbound-events.ts';
 import { stoppedVerdict } from '#shared/db/money/blocked.ts';
 import { lockBelow } from '#shared/db/children/below.ts';
-import { parentNotice } from '#shared/db/children/notices.ts';
 import { noStart } from '#shared/db/children/starts.ts';
 import { enqueue, enqueueLater, type OutboxRow, queueAlert } from './outbox.ts';
 import { type Pool, sql, type Tx } from '#shared/db/pool.ts';
@@ -218,14 +218,16 @@ async function endOneFailed(tx: Tx, end: FailedEnd): Promise<EndedRun> {
       UPDATE runs SET ${stopClocks}, status = 'failed', error = ${end.error},
         failure = ${JSON.stringify(end.failure)}::json,
         temporal_run_id = coalesce(${end.execution ?? null}, temporal_run_id)
-      WHERE id = ${end.runId} RETURNING ${runEventColumns}
-    ), ${endEventCtes('run.failed')}, ${parentNotice(sql.fragment`${end.failure.with_parent !== true}`)}, ${noStart}, used AS (
+      WHERE id = ${end.runId} RETURNING id, workspace_id, parent_run_id, created_at, rehearsal
+    ), ${noStart}, used AS (
       INSERT INTO usage_deltas (workspace_id, day, failed) SELECT workspace_id, created_at::date, 1 FROM run WHERE rehearsal IS NULL
     )
     SELECT parent_run_id IS NOT NULL AS has_parent FROM run
   `);
   await tx.query(sql.prepared('end_failed_steps', z.object({}))`
-    SELECT close_steps_1(${end.runId}), close_holds_1(ARRAY[${end.runId}], 'settled')
+    SELECT close_steps_1(${end.runId}), close_holds_1(ARRAY[${end.runId}], 'settled'),
+           announce_end_1(run => ${end.runId}, event => ${newId('outboundEvent')}, event_type => 'run.failed',
+                          most_pending => ${MAX_PENDING}, tells_parent => ${end.failure.with_parent !== true})
   `);
   await appendFrames(tx, end.runId, [{ run_id: end.runId, type: 'run_failed', error: end.error }]);
   if (end.alerts) await queueAlert(tx, { runId: end.runId, event: 'failed', text: end.error });

@@ -6,8 +6,8 @@ import { evaluateChecks, parseChecked, type StoredRun } from '#shared/graph/chec
 import { SMALL_WORK } from '#shared/values/work-budget.ts';
 import { toDollars } from '#shared/money.ts';
 import { controlRows } from './pending-writes.ts';
-import { endEventCtes } from '#shared/db/deliveries/run-events.ts';
-import { parentNotice } from '#shared/db/children/notices.ts';
+import { newId } from '#shared/crypto/ids.ts';
+import { MAX_PENDING } from '#shared/db/deliveries/outbound-events.ts';
 import { jsonOrNull, type Pool, sql } from '#shared/db/pool.ts';
 import { activeMsNow, acceptsWorkOf } from './row.ts';
 
@@ -103,10 +103,13 @@ async function score(
 
 const phaseMicroseconds = sql.fragment`(extract(epoch FROM phase_since) * 1000000)::bigint`;
 
-const settled = z.object({ cost_micros: z.number(), has_parent: z.boolean() });
+const settled = z.object({
+  cost_micros: z.number().nullable(),
+  has_parent: z.boolean().nullable(),
+});
 
 /**
- * Settles the run: one call of the database function `settle_run_1`, and its event and the notice of the run that started it.
+ * Settles the run: one call of the database function `settle_run_1`.
  * Without `scored`, it does nothing when the workflow has checks.
  */
 async function writeSettlement(
@@ -121,18 +124,18 @@ async function writeSettlement(
     const { passed, total } = scored.evals;
     last.push({ run_id, type: 'run_evaluated', passed, total });
   }
-  const row = await db.maybeOne(sql.prepared('settle_run', settled)`
-    WITH run AS MATERIALIZED (
-      SELECT * FROM settle_run_1(
-        run => ${run_id}, execution => ${call.execution}, control => ${JSON.stringify(control)},
-        observed => ${JSON.stringify(call.observed)}, frames => ${JSON.stringify(frames)}, last => ${JSON.stringify(last)},
-        output => ${call.output}, state => ${call.state}, outputs => ${jsonOrNull(call.outputs)},
-        evals => ${jsonOrNull(scored?.evals)}, scored => ${jsonOrNull(scored && whenScored(scored))})
-    ), ${endEventCtes('run.completed')}, ${parentNotice()}
-    SELECT cost_micros, parent_run_id IS NOT NULL AS has_parent FROM run
+  const row = await db.one(sql.prepared('settle_run', settled)`
+    SELECT * FROM settle_run_1(
+      run => ${run_id}, execution => ${call.execution}, control => ${JSON.stringify(control)},
+      observed => ${JSON.stringify(call.observed)}, frames => ${JSON.stringify(frames)}, last => ${JSON.stringify(last)},
+      output => ${call.output}, state => ${call.state}, outputs => ${jsonOrNull(call.outputs)},
+      evals => ${jsonOrNull(scored?.evals)}, scored => ${jsonOrNull(scored && whenScored(scored))},
+      event => ${newId('outboundEvent')}, most_pending => ${MAX_PENDING})
   `);
-  if (row === null) return { status: 'ended', costMicros: 0, settled: false };
   const { has_parent: hasParent, cost_micros: costMicros } = row;
+  if (costMicros === null || hasParent === null) {
+    return { status: 'ended', costMicros: 0, settled: false };
+  }
   return { status: 'success', costMicros, settled: true, hasParent };
 }
 

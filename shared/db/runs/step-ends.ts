@@ -97,14 +97,15 @@ async function bookUnbegun(db: Pool, end: StepEnd, { step, attempt }: Beginning)
   await db.transaction(async (tx) => {
     await tx.query(sql.prepared('book_unbegun_step', z.object({}))`
       INSERT INTO steps AS s (run_id, step_key, node_id, label, kind, iteration, output_key, ordinal, status, epoch,
-                              queued_at, input, started_at, finished_at, policy, attempts, cost_micros, unpriced, cost_estimated,
-                              ${agentColumns})
+                              queued_at, input, started_at, finished_at, policy, attempts, cost_micros, unpriced,
+                              cost_estimated, ${agentColumns})
       SELECT ${end.runId}, ${step.stepKey}, ${step.nodeId}, ${step.label}, ${step.kind},
              ${sql.array([...step.iteration], 'int4')}, ${step.outputKey}, run.frame_seq, 'cancelled',
              greatest(0, run.resumed_count - 1), ${step.queuedAt.toISOString()}::timestamptz, ${json(step.input)},
              moment, moment, ${json(step.judged.verdicts)}, ${attempt}::int, ${spending.costMicros}::bigint,
              ${spending.unpriced ?? false}, ${spending.estimated ?? false}, ${agentValues(step.agent)}
-      FROM book_cost_1(${end.runId}, ${spending.costMicros}) AS run, clock_timestamp() AS moment WHERE run.status IS NOT NULL
+      FROM book_cost_1(${end.runId}, ${spending.costMicros}) AS run, clock_timestamp() AS moment
+      WHERE run.status IS NOT NULL
       ON CONFLICT (run_id, step_key) DO UPDATE SET
         cost_micros = s.cost_micros + excluded.cost_micros, unpriced = s.unpriced OR excluded.unpriced,
         cost_estimated = s.cost_estimated OR excluded.cost_estimated
@@ -114,8 +115,8 @@ async function bookUnbegun(db: Pool, end: StepEnd, { step, attempt }: Beginning)
 }
 
 /**
- * Records the step's output, books its cost and emits `step_completed`, or another `frame`. Only the attempt that holds the claim decides
- * the outcome. The cost is always booked, also late. Returns the final output, which another attempt may have written,
+ * Records the step's output, books its cost and emits `step_completed`, or another `frame`. Only the attempt that holds the
+ * claim decides the outcome. The cost is always booked, also late. Returns the final output, which another attempt may have written,
  * or undefined when the step has not (yet) succeeded.
  */
 export async function finishStep(
