@@ -54,9 +54,10 @@ async function runTests(tier: Tier, rest: string[], claim: Claim): Promise<Tally
     `Postgres, Temporal, template database and workflow bundle ready in ${since(started)}`,
   );
   try {
+    const numbers = numbersOf(tier, rest);
     const env = {
       ...testEnvironment(),
-      ...numbersOf(tier),
+      ...numbers,
       TEST_DATABASE_URL: servers.databaseUrl,
       TEST_DATABASE_TEMPLATE: template,
       TEST_TEMPORAL_ADDRESS: servers.temporalAddress,
@@ -70,7 +71,7 @@ async function runTests(tier: Tier, rest: string[], claim: Claim): Promise<Tally
       folder: claim.folder,
       running,
       say: console.log,
-      limited: tier === 'short',
+      limited: numbers['SOAK_TESTS'] === undefined,
     };
     return await runJest(jestArguments(tier, rest), options, { repeats: isWhole(rest) });
   } finally {

@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { isSoak } from '#scripts/tests/tiers.ts';
 import { chooseTests } from './choose.ts';
 import { readDurations } from './durations.ts';
 import { addReaders, distances, importersOf } from './graph.ts';
@@ -11,6 +12,8 @@ const BUDGET_SECONDS = 60;
 /** For a file that has not run on this machine: real runs, browsers and processes take longer than requests. */
 const slow = /^test\/(?:engine|console|cli|launcher|client)\//;
 const unknownSeconds = (file: string): number => (slow.test(file) ? 25 : 5);
+
+const isTest = (file: string): boolean => /^test\/.*\.test\.ts$/.test(file);
 
 export interface RelatedTests {
   changed: string[];
@@ -36,7 +39,8 @@ export function relatedTests(projectDir: string): RelatedTests {
   const importers = importersOf(projectDir, present);
   addReaders(importers, [...present, ...changed]);
   const related = [...distances(changed, importers)]
-    .filter(([file]) => /^test\/.*\.test\.ts$/.test(file) && !file.endsWith('.soak.test.ts'))
+    // A file of the soak that reads what has changed is the test for it.
+    .filter(([file, distance]) => isTest(file) && (distance <= 1 || !isSoak(file)))
     .map(([file, distance]) => ({
       file,
       distance,

@@ -4,11 +4,11 @@ import { join } from 'node:path';
 /**
  * Files that end with `.soak.test.ts` take long because of what they do: they kill processes at many moments, repeat a race
  * in numbers, wait for deadlines of servers, or walk all pages in all schemes and sizes. Generated cases and the files that
- * ask for `raceRounds` run in both tiers, with more cases and rounds in the soak.
+ * import test/support/soak.ts run in both tiers, with more cases, rounds and tests in the soak.
  */
 const SOAK = String.raw`\.soak\.test\.ts$`;
 const GENERATED = String.raw`/graph/generated/.*\.test\.ts$`;
-const RACES = "from '#test/support/rounds.ts'";
+const MIXED = "from '#test/support/soak.ts'";
 
 const tiers = ['short', 'soak', 'all'] as const;
 export type Tier = (typeof tiers)[number];
@@ -28,18 +28,20 @@ export const isWhole = (rest: readonly string[]): boolean =>
 
 /** The arguments of jest. Without a path: the files of the tier. */
 export function jestArguments(tier: Tier, rest: readonly string[]): string[] {
-  const named = rest.some((part) => !part.startsWith('-') && part.includes('test/'));
-  if (tier === 'all' || named) return [...rest];
-  if (tier === 'soak') return [...rest, SOAK, GENERATED, ...filesWithRaces()];
+  if (tier === 'all' || namesFiles(rest)) return [...rest];
+  if (tier === 'soak') return [...rest, SOAK, GENERATED, ...mixedFiles()];
   return ['--testPathIgnorePatterns=/node_modules/', `--testPathIgnorePatterns=${SOAK}`, ...rest];
 }
 
-/** The test files whose races have more rounds in the soak, as patterns. */
-function filesWithRaces(): string[] {
+const namesFiles = (rest: readonly string[]): boolean =>
+  rest.some((part) => !part.startsWith('-') && part.includes('test/'));
+
+/** The test files that have more in the soak, as patterns. */
+function mixedFiles(): string[] {
   const folder = join(import.meta.dirname, '../../test');
   return readdirSync(folder, { recursive: true, encoding: 'utf8' })
     .filter((file) => file.endsWith('.test.ts'))
-    .filter((file) => readFileSync(join(folder, file), 'utf8').includes(RACES))
+    .filter((file) => readFileSync(join(folder, file), 'utf8').includes(MIXED))
     .map((file) => `/test/${file.replaceAll('.', String.raw`\.`)}$`)
     .sort();
 }
@@ -47,6 +49,15 @@ function filesWithRaces(): string[] {
 /** Whether the name of a file says that it is part of the soak. */
 export const isSoak = (file: string): boolean => new RegExp(SOAK).test(file);
 
-/** How many generated cases and rounds of races a tier runs; see test/graph/generated and test/support/rounds.ts. */
-export const numbersOf = (tier: Tier): Record<string, string> =>
-  tier === 'short' ? {} : { GRAPHS: process.env['GRAPHS'] ?? '1000', ALL_ROUNDS: 'on' };
+/**
+ * What a tier runs more of: generated cases (test/graph/generated), rounds of races and tests of the soak
+ * (test/support/soak.ts). A person who names a file wants all of its tests.
+ */
+export function numbersOf(tier: Tier, rest: readonly string[]): Record<string, string> {
+  const all = tier !== 'short';
+  const byHand = namesFiles(rest) && !rest.includes('--runTestsByPath');
+  return {
+    ...(all ? { GRAPHS: process.env['GRAPHS'] ?? '1000', ALL_ROUNDS: 'on' } : {}),
+    ...(all || byHand ? { SOAK_TESTS: 'on' } : {}),
+  };
+}

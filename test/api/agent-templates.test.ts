@@ -8,6 +8,7 @@ import { dataSteward } from '#shared/templates/data-steward.ts';
 import { supportTriage } from '#shared/templates/support-triage.ts';
 import type { BuiltInTemplate } from '#shared/templates/template.ts';
 import { type Engine, startEngine } from '#test/support/engine.ts';
+import { soakTest } from '#test/support/soak.ts';
 
 /** The templates with agents, in a workspace with the demo data. All egress is blocked. */
 let engine: Engine;
@@ -148,7 +149,7 @@ describe('data steward', () => {
   });
 });
 
-test('budgeted research answers after its last turn, within its limits', async () => {
+soakTest('budgeted research answers after its last turn, within its limits', async () => {
   const run = await start(budgetedResearch);
   expectPassed(run);
   const keys = run.steps.map(({ step_key: key }) => key).filter((key) => key.includes('/'));
@@ -160,7 +161,7 @@ test('budgeted research answers after its last turn, within its limits', async (
   expect(projects!.output).toMatchObject({ data: { length: 5 }, has_more: true });
 });
 
-test('a cap ends budgeted research before the turn that it cannot pay', async () => {
+soakTest('a cap ends budgeted research before the turn that it cannot pay', async () => {
   const { body: workflow } = await call(
     'POST',
     `/api/templates/${budgetedResearch.id}/instantiate`,

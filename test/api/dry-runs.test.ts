@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { sql } from '#shared/db/pool.ts';
+import { soakTest } from '#test/support/soak.ts';
 import { startTestApi, type TestApi } from './test-api.ts';
 
 let api: TestApi;
@@ -135,7 +136,7 @@ describe('a dry run', () => {
     await api.call('DELETE', `/api/budgets/${small}`);
   });
 
-  test('follows the policies and prices of the workspace, and its cap', async () => {
+  soakTest('follows the policies and prices of the workspace, and its cap', async () => {
     const provider = { ...agent('a'), model: 'acme/one', max_output_tokens: 1_000 };
     const id = await define([provider]);
     expect((await dryRun(id)).body).toMatchObject({ unbounded: ['a'], cost_usd: { max: null } });

@@ -12,7 +12,7 @@ import { connectMcp, type Generation, generations } from '#test/fakes/mcp-client
 import { begin } from '#test/support/backtests.ts';
 import { echo, edge, type Engine, eventually, mock, startEngine } from '#test/support/engine.ts';
 import { subscribeToAll } from '#test/support/outbound-events.ts';
-import { raceRounds } from '#test/support/rounds.ts';
+import { raceRounds } from '#test/support/soak.ts';
 
 const row = z.object({});
 

@@ -6,7 +6,7 @@ import { startMcpServer } from '#test/fakes/mcp-server.ts';
 import { startToolServer, type ToolServer } from '#test/fakes/tool-server.ts';
 import { addMember } from '#test/support/people.ts';
 import { startTestApi, type TestApi } from './test-api.ts';
-import { raceRounds } from '#test/support/rounds.ts';
+import { raceRounds } from '#test/support/soak.ts';
 
 let api: TestApi;
 let keyless: TestApi;

@@ -16,6 +16,7 @@ import { type Client, createClient } from '#client/index.ts';
 import { builtInTemplates } from '#shared/templates/index.ts';
 import { type FakeServer, sendJson, startHttpServer } from '#test/fakes/http-server.ts';
 import { type Service, startService } from '#test/support/served-api.ts';
+import { soakTest } from '#test/support/soak.ts';
 import { createOps, type Ended, type Ops } from './ops.ts';
 
 const password = 'open sesame, please';
@@ -221,20 +222,24 @@ Nothing was changed. It would be: 1 created, 1 updated
     expect(writes()).toEqual([]);
   });
 
-  test('of 200 workflows a second time takes few requests and no write', async () => {
-    const graphs = builtInTemplates.map(({ graph, description }) => ({ graph, description }));
-    for (let at = 0; at < 200; at += 1) {
-      const definition = { name: `Workflow ${at}`, ...graphs[at % graphs.length] };
-      await write(`${at}.json`, JSON.stringify(definition));
-    }
-    const first = await apply();
-    expect(first.stdout).toMatch(/200 workflows: 200 created\n$/);
-    line.seen.length = 0;
-    const second = await apply();
-    expect(second.stdout).toMatch(/200 workflows: 200 unchanged\n$/);
-    expect(writes()).toEqual([]);
-    expect(line.seen.length).toBeLessThanOrEqual(2);
-  }, 120_000);
+  soakTest(
+    'of 200 workflows a second time takes few requests and no write',
+    async () => {
+      const graphs = builtInTemplates.map(({ graph, description }) => ({ graph, description }));
+      for (let at = 0; at < 200; at += 1) {
+        const definition = { name: `Workflow ${at}`, ...graphs[at % graphs.length] };
+        await write(`${at}.json`, JSON.stringify(definition));
+      }
+      const first = await apply();
+      expect(first.stdout).toMatch(/200 workflows: 200 created\n$/);
+      line.seen.length = 0;
+      const second = await apply();
+      expect(second.stdout).toMatch(/200 workflows: 200 unchanged\n$/);
+      expect(writes()).toEqual([]);
+      expect(line.seen.length).toBeLessThanOrEqual(2);
+    },
+    120_000,
+  );
 });
 
 describe('before anything is written', () => {
@@ -412,7 +417,7 @@ describe('while others write', () => {
     expect((await apply('--dry-run')).stdout).toContain('one.yaml: created (One)');
   });
 
-  test('a failure stops it, and the answer says what was written', async () => {
+  soakTest('a failure stops it, and the answer says what was written', async () => {
     for (let at = 0; at < 20; at += 1) await write(`n${at}.yaml`, simple(`N${at}`));
     beforeRequest = async (method) =>
       method === 'POST' && writes().length > 6 ? 'cut' : undefined;

@@ -8,6 +8,7 @@ import { startHttpServer } from '#test/fakes/http-server.ts';
 import { startListingServer } from '#test/fakes/listing-server.ts';
 import { type Service, startService } from '#test/support/served-api.ts';
 import { eventually } from '#test/support/engine.ts';
+import { soakTest } from '#test/support/soak.ts';
 import { createOps, type Ops } from './ops.ts';
 
 const execute = promisify(execFile);
@@ -190,7 +191,7 @@ describe('a run', () => {
     expect(succeeded.map((line) => line.step_key)).toEqual(['n1', 'n2', 'n3']);
   });
 
-  test('can be watched with an API key, which cannot open a stream', async () => {
+  soakTest('can be watched with an API key, which cannot open a stream', async () => {
     const made = (
       await ops(['keys', 'create', 'Watcher', '--role', 'editor', '-o', 'json'])
     ).json();
@@ -345,7 +346,7 @@ describe('the command covers', () => {
     ]);
   });
 
-  test('schedules, with an error when several share a name', async () => {
+  soakTest('schedules, with an error when several share a name', async () => {
     await applyGraph('By the clock', chain(1));
     const create = ['schedules', 'create', 'By the clock', '--cron', '0 4 * * *', '--name', 'dawn'];
     const made = (await ops([...create, '-o', 'json'])).json();
@@ -359,7 +360,7 @@ describe('the command covers', () => {
     expect((await ops(['schedules', 'delete', 'dawn'])).code).toBe(0);
   });
 
-  test('custom tools, whose test exits like the call', async () => {
+  soakTest('custom tools, whose test exits like the call', async () => {
     const server = await startHttpServer(({ url }, response) => {
       response.writeHead(url === '/health' ? 200 : 404).end('{"status": "ok"}');
     });
@@ -382,7 +383,7 @@ describe('the command covers', () => {
     await server.close();
   });
 
-  test('the tools of an MCP server, with headers from a file', async () => {
+  soakTest('the tools of an MCP server, with headers from a file', async () => {
     const inputSchema = { type: 'object' };
     const server = await startListingServer([
       { name: 'getOrder', inputSchema },
@@ -416,7 +417,7 @@ describe('the command covers', () => {
     await ops(['tools', 'delete', 'shop_refund']);
   });
 
-  test('feeds filled from files, line by line', async () => {
+  soakTest('feeds filled from files, line by line', async () => {
     const file = join(ops.configFolder, 'feed.json');
     await writeFile(file, JSON.stringify({ name: 'Permits', entity_types: ['permit'] }));
     expect((await ops(['data', 'feeds', 'create', '-f', file])).code).toBe(0);
@@ -443,7 +444,7 @@ describe('the command covers', () => {
     expect((await ops(['data', 'feeds', 'delete', 'Permits'])).code).toBe(0);
   });
 
-  test('data API keys and their usage', async () => {
+  soakTest('data API keys and their usage', async () => {
     const create = [
       'data',
       'keys',

@@ -1,6 +1,7 @@
 import { beforeAll, expect, test } from '@jest/globals';
 import type { Page } from 'playwright-core';
 import { echo, edge, mock } from '#test/support/engine.ts';
+import { soakTest } from '#test/support/soak.ts';
 import { obstacles } from './axe.ts';
 import { describeConsole, rewrite, type Stage } from './browser.ts';
 
@@ -95,7 +96,7 @@ describeConsole('texts that know the state', (given) => {
     await context.close();
   });
 
-  test('an expression offers functions, and shows its value or its error', async () => {
+  soakTest('an expression offers functions, and shows its value or its error', async () => {
     const { page, context, problems } = await opened();
     await choose(page, 'check');
     const expression = page.getByRole('textbox', { name: 'Expression', exact: true });
@@ -122,95 +123,101 @@ describeConsole('texts that know the state', (given) => {
     await context.close();
   });
 
-  test('the parameters of a tool are a form by its schema, and JSON of the same value', async () => {
-    const { page, context, problems, workflowId } = await opened();
-    const { graph } = (await stage.call('GET', `/api/workflows/${workflowId}`)).body;
-    const params = {
-      url: 'https://example.com/{ticket}',
-      headers: { 'x-topic': '{classify.topic}' },
-    };
-    await stage.call('PUT', `/api/workflows/${workflowId}/draft`, {
-      graph: {
-        nodes: [...graph.nodes, { id: 'call', kind: 'tool', tool_name: 'http_request', params }],
-        edges: [...graph.edges, edge('answer', 'call')],
-      },
-    });
-    await page.reload();
-    await choose(page, 'call');
-    const form = page.getByRole('group', { name: 'Parameters' });
-    const value = (of: string) => form.getByRole('note', { name: `Value of ${of}` });
-    await value('url').getByText('https://example.com/Where is my money?').waitFor();
-    await value('headers').getByText('{"x-topic":"billing"}').waitFor();
-    expect(await form.getByRole('textbox', { name: 'body' }).count()).toBe(0);
-    await form.getByRole('combobox', { name: 'Add parameter' }).click();
-    await page.getByRole('option', { name: 'method', exact: true }).click();
-    await form.getByRole('textbox', { name: 'method' }).focus();
-    await page.keyboard.type('PO');
-    await offers(page).getByRole('option', { name: 'POST' }).waitFor();
-    await page.keyboard.press('Enter');
-    await form
-      .getByRole('textbox', { name: 'method' })
-      .getByText('POST', { exact: true })
-      .waitFor();
-    // A text without references is its own value.
-    expect(await value('method').count()).toBe(0);
-    // Mistakes are shown at their parameter.
-    await toEnd(page, 'url');
-    await page.keyboard.type('/{tikcet}');
-    await form.locator('.cm-lintRange-warning', { hasText: 'tikcet' }).waitFor();
-    expect(await obstacles(page)).toEqual([]);
-    for (let at = 0; at < '/{tikcet}'.length; at += 1) await page.keyboard.press('Backspace');
+  soakTest(
+    'the parameters of a tool are a form by its schema, and JSON of the same value',
+    async () => {
+      const { page, context, problems, workflowId } = await opened();
+      const { graph } = (await stage.call('GET', `/api/workflows/${workflowId}`)).body;
+      const params = {
+        url: 'https://example.com/{ticket}',
+        headers: { 'x-topic': '{classify.topic}' },
+      };
+      await stage.call('PUT', `/api/workflows/${workflowId}/draft`, {
+        graph: {
+          nodes: [...graph.nodes, { id: 'call', kind: 'tool', tool_name: 'http_request', params }],
+          edges: [...graph.edges, edge('answer', 'call')],
+        },
+      });
+      await page.reload();
+      await choose(page, 'call');
+      const form = page.getByRole('group', { name: 'Parameters' });
+      const value = (of: string) => form.getByRole('note', { name: `Value of ${of}` });
+      await value('url').getByText('https://example.com/Where is my money?').waitFor();
+      await value('headers').getByText('{"x-topic":"billing"}').waitFor();
+      expect(await form.getByRole('textbox', { name: 'body' }).count()).toBe(0);
+      await form.getByRole('combobox', { name: 'Add parameter' }).click();
+      await page.getByRole('option', { name: 'method', exact: true }).click();
+      await form.getByRole('textbox', { name: 'method' }).focus();
+      await page.keyboard.type('PO');
+      await offers(page).getByRole('option', { name: 'POST' }).waitFor();
+      await page.keyboard.press('Enter');
+      await form
+        .getByRole('textbox', { name: 'method' })
+        .getByText('POST', { exact: true })
+        .waitFor();
+      // A text without references is its own value.
+      expect(await value('method').count()).toBe(0);
+      // Mistakes are shown at their parameter.
+      await toEnd(page, 'url');
+      await page.keyboard.type('/{tikcet}');
+      await form.locator('.cm-lintRange-warning', { hasText: 'tikcet' }).waitFor();
+      expect(await obstacles(page)).toEqual([]);
+      for (let at = 0; at < '/{tikcet}'.length; at += 1) await page.keyboard.press('Backspace');
 
-    await form.getByText('JSON', { exact: true }).click();
-    const json = await form.getByRole('textbox', { name: 'Parameters' }).innerText();
-    expect(JSON.parse(json)).toEqual({ ...params, method: 'POST' });
-    await page.getByRole('button', { name: 'Save', exact: true }).click();
-    await page.getByText('Saved', { exact: true }).waitFor();
-    const draft = (await stage.call('GET', `/api/workflows/${workflowId}/draft`)).body;
-    expect(draft.graph.nodes.at(-1).params).toEqual({ ...params, method: 'POST' });
-    expect(problems).toEqual([]);
-    await context.close();
-  });
+      await form.getByText('JSON', { exact: true }).click();
+      const json = await form.getByRole('textbox', { name: 'Parameters' }).innerText();
+      expect(JSON.parse(json)).toEqual({ ...params, method: 'POST' });
+      await page.getByRole('button', { name: 'Save', exact: true }).click();
+      await page.getByText('Saved', { exact: true }).waitFor();
+      const draft = (await stage.call('GET', `/api/workflows/${workflowId}/draft`)).body;
+      expect(draft.graph.nodes.at(-1).params).toEqual({ ...params, method: 'POST' });
+      expect(problems).toEqual([]);
+      await context.close();
+    },
+  );
 
-  test('the chosen run gives the values and the state of a test, whose output is pinned', async () => {
-    const { page, context, problems, workflowId } = await opened();
-    const second = await stage.engine.trigger(workflowId, {
-      ticket: 'x',
-      customer: { name: 'Bo' },
-    });
-    await stage.engine.until(second, ['success']);
-    await page.reload();
-    await choose(page, 'answer');
-    await toEnd(page, 'Prompt');
-    await page.keyboard.type('{customer.name}');
-    const value = page.getByRole('note', { name: 'Value of Prompt' });
-    await value.getByText('Write about Bo', { exact: true }).waitFor();
-    await page.getByRole('combobox', { name: 'Values from' }).click();
-    await page.getByRole('listbox', { name: 'Values from' }).getByRole('option').nth(1).click();
-    await value.getByText('Write about Ada', { exact: true }).waitFor();
-    await page.getByRole('button', { name: 'Save', exact: true }).click();
-    await page.getByText('Saved', { exact: true }).waitFor();
+  soakTest(
+    'the chosen run gives the values and the state of a test, whose output is pinned',
+    async () => {
+      const { page, context, problems, workflowId } = await opened();
+      const second = await stage.engine.trigger(workflowId, {
+        ticket: 'x',
+        customer: { name: 'Bo' },
+      });
+      await stage.engine.until(second, ['success']);
+      await page.reload();
+      await choose(page, 'answer');
+      await toEnd(page, 'Prompt');
+      await page.keyboard.type('{customer.name}');
+      const value = page.getByRole('note', { name: 'Value of Prompt' });
+      await value.getByText('Write about Bo', { exact: true }).waitFor();
+      await page.getByRole('combobox', { name: 'Values from' }).click();
+      await page.getByRole('listbox', { name: 'Values from' }).getByRole('option').nth(1).click();
+      await value.getByText('Write about Ada', { exact: true }).waitFor();
+      await page.getByRole('button', { name: 'Save', exact: true }).click();
+      await page.getByText('Saved', { exact: true }).waitFor();
 
-    await page.getByRole('button', { name: 'Test this node' }).click();
-    await page.getByRole('checkbox', { name: 'agent', exact: true }).check();
-    await page.getByRole('button', { name: 'Test', exact: true }).click();
-    const result = page.getByRole('region', { name: 'Result of the test' });
-    await result.getByText('Dear Ada').first().waitFor();
-    await page.getByRole('button', { name: 'Pin output', exact: true }).click();
-    await page
-      .locator('.react-flow__node[data-id="answer"]')
-      .getByText(/pinned/)
-      .waitFor();
-    // The panel of the test stays open for the next node.
-    await choose(page, 'check');
-    await page.getByRole('button', { name: 'Test', exact: true }).click();
-    await result.getByText('true', { exact: true }).waitFor();
-    expect(await obstacles(page)).toEqual([]);
-    expect(problems).toEqual([]);
-    await context.close();
-  });
+      await page.getByRole('button', { name: 'Test this node' }).click();
+      await page.getByRole('checkbox', { name: 'agent', exact: true }).check();
+      await page.getByRole('button', { name: 'Test', exact: true }).click();
+      const result = page.getByRole('region', { name: 'Result of the test' });
+      await result.getByText('Dear Ada').first().waitFor();
+      await page.getByRole('button', { name: 'Pin output', exact: true }).click();
+      await page
+        .locator('.react-flow__node[data-id="answer"]')
+        .getByText(/pinned/)
+        .waitFor();
+      // The panel of the test stays open for the next node.
+      await choose(page, 'check');
+      await page.getByRole('button', { name: 'Test', exact: true }).click();
+      await result.getByText('true', { exact: true }).waitFor();
+      expect(await obstacles(page)).toEqual([]);
+      expect(problems).toEqual([]);
+      await context.close();
+    },
+  );
 
-  test('the dialog that runs a draft estimates what is saved', async () => {
+  soakTest('the dialog that runs a draft estimates what is saved', async () => {
     const { page, context, problems } = await opened();
     await choose(page, 'answer');
     await toEnd(page, 'Prompt');

@@ -2,6 +2,7 @@ import { beforeAll, expect, test } from '@jest/globals';
 import { unrestricted } from '#shared/contract/policy.ts';
 import { echo, edge, mock } from '#test/support/engine.ts';
 import { pastRuns, pastWorkflow } from '#test/support/backtests.ts';
+import { soakTest } from '#test/support/soak.ts';
 import { obstacles } from './axe.ts';
 import { describeConsole, personOf, type Stage } from './browser.ts';
 
@@ -57,21 +58,24 @@ describeConsole('policies that are tried on history', (given) => {
     await context.close();
   });
 
-  test('the newest trial is shown again, and rules that cannot be saved are refused', async () => {
-    const { page, context } = await stage.open('/policies');
-    await page.getByText('2 steps would be blocked.').waitFor();
-    await page.getByRole('button', { name: 'Add tool', exact: true }).click();
-    await page
-      .getByRole('group', { name: /^Rules for/ })
-      .getByLabel(/^Tool/)
-      .fill('delay');
-    await page.keyboard.press('Escape');
-    await page.getByRole('button', { name: 'Try on history', exact: true }).first().click();
-    await page.getByText(/'delay' only waits inside the run and is never refused/).waitFor();
-    await context.close();
-  });
+  soakTest(
+    'the newest trial is shown again, and rules that cannot be saved are refused',
+    async () => {
+      const { page, context } = await stage.open('/policies');
+      await page.getByText('2 steps would be blocked.').waitFor();
+      await page.getByRole('button', { name: 'Add tool', exact: true }).click();
+      await page
+        .getByRole('group', { name: /^Rules for/ })
+        .getByLabel(/^Tool/)
+        .fill('delay');
+      await page.keyboard.press('Escape');
+      await page.getByRole('button', { name: 'Try on history', exact: true }).first().click();
+      await page.getByText(/'delay' only waits inside the run and is never refused/).waitFor();
+      await context.close();
+    },
+  );
 
-  test('a long trial shows its progress, and is cancelled', async () => {
+  soakTest('a long trial shows its progress, and is cancelled', async () => {
     const workflowId = await pastWorkflow(stage.engine);
     await pastRuns(stage.engine, workflowId, { runs: 200, steps: 1_000 });
     const { page, context, problems } = await stage.open('/policies');
@@ -90,7 +94,7 @@ describeConsole('policies that are tried on history', (given) => {
     await context.close();
   });
 
-  test('a viewer sees the newest trial, and cannot start one', async () => {
+  soakTest('a viewer sees the newest trial, and cannot start one', async () => {
     const newest = (await stage.call('GET', '/api/workspace/policies/backtest?limit=1')).body;
     expect(newest.backtests).toHaveLength(1);
     const viewer = await personOf(stage, { role: 'viewer' });

@@ -1,6 +1,7 @@
 import { expect, test } from '@jest/globals';
 import type { Locator, Page } from 'playwright-core';
 import { eventually } from '#test/support/engine.ts';
+import { soakCases, soakTest } from '#test/support/soak.ts';
 import { describeConsole, pressInDialog, type Stage } from './browser.ts';
 
 /** Two people who change the same record: one has a form open while the other saves. */
@@ -117,7 +118,7 @@ async function holdReads(page: Page, record: string): Promise<void> {
 describeConsole(
   'a form that is open while someone else saves',
   (stage) => {
-    test.each(Object.entries(forms))(
+    test.each(soakCases(Object.entries(forms), 2))(
       'keeps what was entered in %s, and theirs',
       async (_, form) => {
         const { open, call } = stage();
@@ -144,7 +145,7 @@ describeConsole(
       },
     );
 
-    test('can be replaced by their state', async () => {
+    soakTest('can be replaced by their state', async () => {
       const { open, call } = stage();
       const { id } = await made(stage(), 'POST', '/api/budgets', { name: 'Post', limit_usd: 1 });
       const { page, context } = await open('/budgets');
@@ -180,7 +181,7 @@ describeConsole(
       await context.close();
     });
 
-    test('keeps policies that were entered, and shows theirs', async () => {
+    soakTest('keeps policies that were entered, and shows theirs', async () => {
       const { open, call } = stage();
       const { page, context } = await open('/policies');
       await page.getByLabel('Only listed models').check();
@@ -201,25 +202,28 @@ describeConsole(
       await context.close();
     });
 
-    test('is the same for an action without a form, which does nothing, and shows the current state', async () => {
-      const { open, call } = stage();
-      const { id } = await made(stage(), 'POST', '/api/budgets', { name: 'Mine', limit_usd: 1 });
-      const { page, problems, context } = await open('/budgets');
-      await button(page.getByRole('article', { name: 'Mine' }), 'Delete').click();
-      await page.getByRole('dialog').getByText('Delete this budget?').waitFor();
-      await made(stage(), 'PUT', `/api/budgets/${id}`, { name: 'Post' });
-      await pressInDialog(page, 'Delete budget');
-      await page.getByText(TITLE).waitFor();
-      const card = page.getByRole('article', { name: 'Post' });
-      expect((await call('GET', `/api/budgets/${id}`)).status).toBe(200);
-      await button(card, 'Delete').click();
-      await pressInDialog(page, 'Delete budget');
-      await page.getByText('Budget deleted').waitFor();
-      expect(problems).toEqual([expect.stringMatching(/^412: /)]);
-      await context.close();
-    });
+    soakTest(
+      'is the same for an action without a form, which does nothing, and shows the current state',
+      async () => {
+        const { open, call } = stage();
+        const { id } = await made(stage(), 'POST', '/api/budgets', { name: 'Mine', limit_usd: 1 });
+        const { page, problems, context } = await open('/budgets');
+        await button(page.getByRole('article', { name: 'Mine' }), 'Delete').click();
+        await page.getByRole('dialog').getByText('Delete this budget?').waitFor();
+        await made(stage(), 'PUT', `/api/budgets/${id}`, { name: 'Post' });
+        await pressInDialog(page, 'Delete budget');
+        await page.getByText(TITLE).waitFor();
+        const card = page.getByRole('article', { name: 'Post' });
+        expect((await call('GET', `/api/budgets/${id}`)).status).toBe(200);
+        await button(card, 'Delete').click();
+        await pressInDialog(page, 'Delete budget');
+        await page.getByText('Budget deleted').waitFor();
+        expect(problems).toEqual([expect.stringMatching(/^412: /)]);
+        await context.close();
+      },
+    );
 
-    test('takes their state over while nothing is entered', async () => {
+    soakTest('takes their state over while nothing is entered', async () => {
       const { open } = stage();
       const { id } = await made(stage(), 'POST', '/api/workflows', { name: 'Before', graph });
       const { page, problems, context } = await open(`/workflows/${id}?tab=settings`);

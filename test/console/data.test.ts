@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { Page } from 'playwright-core';
 import { type FakeServer, startHttpServer } from '#test/fakes/http-server.ts';
 import { eventually } from '#test/support/engine.ts';
+import { soakTest } from '#test/support/soak.ts';
 import { describeConsole, pressInDialog } from './browser.ts';
 import { patiently } from '#test/support/patience.ts';
 
@@ -90,7 +91,7 @@ describeConsole(
       expect([after.status, problems]).toEqual([404, []]);
     });
 
-    test('show the sources, changes and events of a record', async () => {
+    soakTest('show the sources, changes and events of a record', async () => {
       const { entityId } = await fill('Record');
       const { page, problems } = await stage().open(`/data/entities/${entityId}`);
       await heading(page, 'Permit A-1').waitFor();
@@ -108,7 +109,7 @@ describeConsole(
       expect(problems).toEqual([]);
     });
 
-    test('keep the record filters in the URL, both ways', async () => {
+    soakTest('keep the record filters in the URL, both ways', async () => {
       const { feedId } = await fill('Filters');
       const { page } = await stage().open(`/data/entities?feed_id=${feedId}`);
       const rows = page.getByRole('table', { name: 'Records' }).getByRole('row');
@@ -142,7 +143,7 @@ describeConsole(
       await row(/stage from granted to built/).waitFor();
     });
 
-    test('record a source check, and show the last one', async () => {
+    soakTest('record a source check, and show the last one', async () => {
       const source = { name: 'City portal', type: 'permit_portal', cadence: 'daily' };
       await stage().call('POST', '/api/data/sources', source);
       const { page } = await stage().open('/data');
@@ -183,56 +184,59 @@ describeConsole(
       expect(problems).toEqual([]);
     });
 
-    test('register an endpoint, show its failed attempts, and retry all failed deliveries', async () => {
-      const { open } = stage();
-      const { page, problems } = await open('/webhooks');
-      await page.getByRole('button', { name: 'Add endpoint' }).first().click();
-      await page.getByRole('textbox', { name: 'URL' }).fill(`${receiver.url}/hooks`);
-      await page.getByRole('checkbox', { name: 'run.completed' }).check();
-      await page.getByRole('checkbox', { name: 'run.failed' }).uncheck();
-      await page.getByRole('dialog').getByRole('button', { name: 'Add endpoint' }).click();
-      expect(await page.getByLabel('the secret', { exact: true }).innerText()).toMatch(/^whsec_/);
-      await page.getByRole('button', { name: 'Close' }).click();
-      await page.getByText('run.completed').first().waitFor();
-      expect(await page.getByText('run.failed').count()).toBe(0);
-      await page.getByRole('link', { name: `${receiver.url}/hooks` }).click();
+    soakTest(
+      'register an endpoint, show its failed attempts, and retry all failed deliveries',
+      async () => {
+        const { open } = stage();
+        const { page, problems } = await open('/webhooks');
+        await page.getByRole('button', { name: 'Add endpoint' }).first().click();
+        await page.getByRole('textbox', { name: 'URL' }).fill(`${receiver.url}/hooks`);
+        await page.getByRole('checkbox', { name: 'run.completed' }).check();
+        await page.getByRole('checkbox', { name: 'run.failed' }).uncheck();
+        await page.getByRole('dialog').getByRole('button', { name: 'Add endpoint' }).click();
+        expect(await page.getByLabel('the secret', { exact: true }).innerText()).toMatch(/^whsec_/);
+        await page.getByRole('button', { name: 'Close' }).click();
+        await page.getByText('run.completed').first().waitFor();
+        expect(await page.getByText('run.failed').count()).toBe(0);
+        await page.getByRole('link', { name: `${receiver.url}/hooks` }).click();
 
-      answer = 500;
-      await page.getByRole('button', { name: 'Send test event' }).click();
-      const row = page.getByRole('row', { name: /^(?!.*Attempt ).*ping/ });
-      await row.getByText('Failed').waitFor({ timeout: patiently(5_000) });
-      await row.getByRole('button', { name: /^Show attempts of/ }).click();
-      const attempts = page.getByRole('table', { name: /^Attempts of/ }).getByRole('row');
-      expect(await attempts.count()).toBe(1 + 8);
-      expect(await attempts.nth(1).innerText()).toContain('500');
+        answer = 500;
+        await page.getByRole('button', { name: 'Send test event' }).click();
+        const row = page.getByRole('row', { name: /^(?!.*Attempt ).*ping/ });
+        await row.getByText('Failed').waitFor({ timeout: patiently(5_000) });
+        await row.getByRole('button', { name: /^Show attempts of/ }).click();
+        const attempts = page.getByRole('table', { name: /^Attempts of/ }).getByRole('row');
+        expect(await attempts.count()).toBe(1 + 8);
+        expect(await attempts.nth(1).innerText()).toContain('500');
 
-      answer = 200;
-      await page.getByRole('button', { name: 'Retry all failed' }).click();
-      await pressInDialog(page, 'Retry all');
-      await row.getByText('Delivered', { exact: true }).waitFor({ timeout: patiently(5_000) });
-      await page.getByRole('combobox', { name: 'Status' }).click();
-      await page.getByRole('option', { name: 'Failed' }).click();
-      await page.getByText('No failed deliveries').waitFor();
-      expect(new URL(page.url()).searchParams.get('status')).toBe('dead');
+        answer = 200;
+        await page.getByRole('button', { name: 'Retry all failed' }).click();
+        await pressInDialog(page, 'Retry all');
+        await row.getByText('Delivered', { exact: true }).waitFor({ timeout: patiently(5_000) });
+        await page.getByRole('combobox', { name: 'Status' }).click();
+        await page.getByRole('option', { name: 'Failed' }).click();
+        await page.getByText('No failed deliveries').waitFor();
+        expect(new URL(page.url()).searchParams.get('status')).toBe('dead');
 
-      // A period, with what was delivered before.
-      const before = receiver.seen.length;
-      await page.getByRole('button', { name: 'Retry a period' }).click();
-      const dialog = page.getByRole('dialog', { name: 'Retry deliveries' });
-      const until = dialog.getByLabel('Created before');
-      await until.fill('2026-01-01T00:00');
-      await dialog.getByRole('button', { name: 'Retry deliveries' }).click();
-      await dialog.getByText('until must not be less than since').waitFor();
-      await until.fill('');
-      await dialog.getByRole('combobox', { name: 'Deliveries' }).click();
-      await page.getByRole('option', { name: 'Failed and delivered' }).click();
-      await pressInDialog(page, 'Retry deliveries');
-      await page.getByText('1 delivery scheduled for retry').last().waitFor();
-      await eventually(() => receiver.seen.length === before + 1);
-      expect(problems).toEqual([expect.stringMatching(/^400: .+redeliver$/)]);
-    });
+        // A period, with what was delivered before.
+        const before = receiver.seen.length;
+        await page.getByRole('button', { name: 'Retry a period' }).click();
+        const dialog = page.getByRole('dialog', { name: 'Retry deliveries' });
+        const until = dialog.getByLabel('Created before');
+        await until.fill('2026-01-01T00:00');
+        await dialog.getByRole('button', { name: 'Retry deliveries' }).click();
+        await dialog.getByText('until must not be less than since').waitFor();
+        await until.fill('');
+        await dialog.getByRole('combobox', { name: 'Deliveries' }).click();
+        await page.getByRole('option', { name: 'Failed and delivered' }).click();
+        await pressInDialog(page, 'Retry deliveries');
+        await page.getByText('1 delivery scheduled for retry').last().waitFor();
+        await eventually(() => receiver.seen.length === before + 1);
+        expect(problems).toEqual([expect.stringMatching(/^400: .+redeliver$/)]);
+      },
+    );
 
-    test('offer viewers no action that they cannot take', async () => {
+    soakTest('offer viewers no action that they cannot take', async () => {
       const { feedId } = await fill('Seen by viewers');
       const token = await viewerToken();
       for (const [path, title] of [

@@ -1,5 +1,6 @@
 import { beforeAll, expect, test } from '@jest/globals';
 import { mock } from '#test/support/engine.ts';
+import { soakTest } from '#test/support/soak.ts';
 import { obstacles } from './axe.ts';
 import { describeConsole, rewrite, type Stage } from './browser.ts';
 
@@ -52,7 +53,7 @@ describeConsole('the dry run in the console', (given) => {
     await context.close();
   });
 
-  test('a dry run that fails does not keep anyone from starting the run', async () => {
+  soakTest('a dry run that fails does not keep anyone from starting the run', async () => {
     const workflowId = await define('Price others');
     const { page, context } = await stage.open(`/workflows/${workflowId}`);
     await page.route('**/dry-run', (route) => route.abort());

@@ -2,6 +2,7 @@ import { beforeAll, expect, test } from '@jest/globals';
 import { replaceChecks } from '#shared/db/workflows/workflows.ts';
 import { echo, edge, mock } from '#test/support/engine.ts';
 import { redraft } from '#test/support/experiments.ts';
+import { soakTest } from '#test/support/soak.ts';
 import { obstacles } from './axe.ts';
 import { describeConsole, type Stage } from './browser.ts';
 
@@ -62,16 +63,19 @@ describeConsole('experiments in the console', (given) => {
     await context.close();
   });
 
-  test('a workflow that asks for an experiment says so when its draft is published', async () => {
-    const { page, context } = await stage.open(`/workflows/${workflowId}?tab=settings`);
-    await page.getByRole('switch', { name: 'Publish only after an experiment' }).click();
-    await page.getByRole('button', { name: 'Save changes' }).click();
-    await page.getByText('Settings saved').waitFor();
-    await page.goto(page.url().replace(/\?.*/, '/edit'));
-    await page.getByRole('button', { name: 'Try on past runs' }).waitFor();
-    await page.getByRole('button', { name: 'Publish', exact: true }).click();
-    await page.getByRole('button', { name: 'Publish draft' }).click();
-    await page.getByText('published only after an experiment without lost checks').waitFor();
-    await context.close();
-  });
+  soakTest(
+    'a workflow that asks for an experiment says so when its draft is published',
+    async () => {
+      const { page, context } = await stage.open(`/workflows/${workflowId}?tab=settings`);
+      await page.getByRole('switch', { name: 'Publish only after an experiment' }).click();
+      await page.getByRole('button', { name: 'Save changes' }).click();
+      await page.getByText('Settings saved').waitFor();
+      await page.goto(page.url().replace(/\?.*/, '/edit'));
+      await page.getByRole('button', { name: 'Try on past runs' }).waitFor();
+      await page.getByRole('button', { name: 'Publish', exact: true }).click();
+      await page.getByRole('button', { name: 'Publish draft' }).click();
+      await page.getByText('published only after an experiment without lost checks').waitFor();
+      await context.close();
+    },
+  );
 });

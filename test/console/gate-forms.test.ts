@@ -6,6 +6,7 @@ import { newId } from '#shared/crypto/ids.ts';
 import { sql } from '#shared/db/pool.ts';
 import { decideGate } from '#shared/operations/runs/runs.ts';
 import { echo, edge, eventually } from '#test/support/engine.ts';
+import { soakTest } from '#test/support/soak.ts';
 import { obstacles } from './axe.ts';
 import { describeConsole, personOf, type Stage, placeOf } from './browser.ts';
 
@@ -125,7 +126,7 @@ describeConsole('a gate with rules and an input schema', (given) => {
     edges: [edge('again', 'draft', 'true'), edge('draft', 'ask'), edge('ask', 'again')],
   };
 
-  test('shows what has changed since the gate asked before, and who decided then', async () => {
+  soakTest('shows what has changed since the gate asked before, and who decided then', async () => {
     const runId = await stage.engine.trigger(await stage.engine.define(looping as never));
     await stage.engine.until(runId, ['paused']);
     await stage.call('POST', `/api/runs/${runId}/approve`, { reason: 'warmer, please' });
@@ -146,7 +147,7 @@ describeConsole('a gate with rules and an input schema', (given) => {
     await stage.call('POST', `/api/runs/${runId}/cancel`);
   });
 
-  test('of each item of a map has its own page', async () => {
+  soakTest('of each item of a map has its own page', async () => {
     const mapped = {
       nodes: [
         { id: 'each', kind: 'map', items: "['Ann', 'Bob']" },
@@ -183,7 +184,7 @@ describeConsole('a gate with rules and an input schema', (given) => {
     return runId;
   };
 
-  test('keeps what was typed over a reload, and when someone else decides', async () => {
+  soakTest('keeps what was typed over a reload, and when someone else decides', async () => {
     const runId = await paused();
     const { page, context } = await stage.open(`/approvals/${runId}/ask`);
     await page.getByLabel('Reason').fill('because of the new offer');
@@ -203,7 +204,7 @@ describeConsole('a gate with rules and an input schema', (given) => {
     await context.close();
   });
 
-  test('is decided by deadline while it is open, with nothing typed lost', async () => {
+  soakTest('is decided by deadline while it is open, with nothing typed lost', async () => {
     const runId = await paused({ timeout_seconds: 6, on_timeout: 'approve' });
     const { page, context } = await stage.open(`/approvals/${runId}/ask`);
     await page.getByLabel('Reason').fill('no hurry');
@@ -241,7 +242,7 @@ describeConsole('a gate with rules and an input schema', (given) => {
     await context.close();
   });
 
-  test('says why the rules do not let the user decide', async () => {
+  soakTest('says why the rules do not let the user decide', async () => {
     const runId = await paused({ approvers: { members: ['mem_nobody', stage.engine.actor.id] } });
     const { page, context } = await stage.open(`/approvals/${runId}/ask`);
     await page.getByRole('button', { name: 'Approve' }).waitFor();
@@ -258,7 +259,7 @@ describeConsole('a gate with rules and an input schema', (given) => {
     await stage.call('POST', `/api/runs/${runId}/cancel`);
   });
 
-  test('says that no input fits its form, and what to do', async () => {
+  soakTest('says that no input fits its form, and what to do', async () => {
     const runId = await paused({ input_schema: { type: 'object', properties: {} } });
     await stage.engine.db.query(sql.type(z.object({}))`
       UPDATE gates SET settings = '{"input_schema": {"required": ["a"], "additionalProperties": false}}'

@@ -2,6 +2,7 @@ import { expect, test } from '@jest/globals';
 import { auditActions, auditTargets } from '#shared/contract/audit.ts';
 import type { Locator, Page } from 'playwright-core';
 import { eventually, mock } from '#test/support/engine.ts';
+import { soakTest } from '#test/support/soak.ts';
 import { describeConsole, personOf, pressInDialog, rewrite } from './browser.ts';
 
 /** User actions on the pages for money, policies, people, the audit log and the settings. */
@@ -54,53 +55,56 @@ describeConsole(
       expect(problems).toEqual([]);
     });
 
-    test('let a budget and a cap be exceeded by one step, and show that they may be', async () => {
-      const { open, call, engine } = stage();
-      const { page, problems } = await open('/budgets');
-      await button(page, 'New budget').first().click();
-      const dialog = page.getByRole('dialog');
-      const aboveLimit = dialog.getByRole('switch', { name: 'Allow one step above the limit' });
-      await dialog.getByLabel('Name').fill('Loose');
-      await dialog.getByLabel('Limit (USD)').fill('2');
-      // A budget without an estimate does not look at single steps.
-      expect(await aboveLimit.count()).toBe(0);
-      await dialog.getByRole('switch', { name: 'Reserve an estimate for active runs' }).check();
-      await dialog.getByLabel('Estimate per run (USD)').fill('0.5');
-      expect(await aboveLimit.isChecked()).toBe(false);
-      await aboveLimit.check();
-      await pressInDialog(page, 'Create budget');
-      const card = page.getByRole('article', { name: 'Loose' });
-      await card.waitFor();
-      const read = async () => (await call('GET', '/api/budgets')).body;
-      const [{ id: budgetId }] = await read();
-      expect(await read()).toMatchObject([{ name: 'Loose', overrun: 'one_step' }]);
-      await button(card, 'Edit').click();
-      await aboveLimit.waitFor();
-      expect(await aboveLimit.isChecked()).toBe(true);
-      await aboveLimit.uncheck();
-      await pressInDialog(page, 'Save changes');
-      expect(await read()).toMatchObject([{ name: 'Loose', overrun: 'none' }]);
-      await call('DELETE', `/api/budgets/${budgetId}`);
+    soakTest(
+      'let a budget and a cap be exceeded by one step, and show that they may be',
+      async () => {
+        const { open, call, engine } = stage();
+        const { page, problems } = await open('/budgets');
+        await button(page, 'New budget').first().click();
+        const dialog = page.getByRole('dialog');
+        const aboveLimit = dialog.getByRole('switch', { name: 'Allow one step above the limit' });
+        await dialog.getByLabel('Name').fill('Loose');
+        await dialog.getByLabel('Limit (USD)').fill('2');
+        // A budget without an estimate does not look at single steps.
+        expect(await aboveLimit.count()).toBe(0);
+        await dialog.getByRole('switch', { name: 'Reserve an estimate for active runs' }).check();
+        await dialog.getByLabel('Estimate per run (USD)').fill('0.5');
+        expect(await aboveLimit.isChecked()).toBe(false);
+        await aboveLimit.check();
+        await pressInDialog(page, 'Create budget');
+        const card = page.getByRole('article', { name: 'Loose' });
+        await card.waitFor();
+        const read = async () => (await call('GET', '/api/budgets')).body;
+        const [{ id: budgetId }] = await read();
+        expect(await read()).toMatchObject([{ name: 'Loose', overrun: 'one_step' }]);
+        await button(card, 'Edit').click();
+        await aboveLimit.waitFor();
+        expect(await aboveLimit.isChecked()).toBe(true);
+        await aboveLimit.uncheck();
+        await pressInDialog(page, 'Save changes');
+        expect(await read()).toMatchObject([{ name: 'Loose', overrun: 'none' }]);
+        await call('DELETE', `/api/budgets/${budgetId}`);
 
-      const workflowId = await engine.define({ nodes: [mock('write')], edges: [] });
-      await page.goto(`${stage().url}/workflows/${workflowId}?tab=settings`);
-      const aboveCap = page.getByRole('switch', { name: 'Allow one step above the cap' });
-      await page.getByLabel('Cost cap per run (USD)').waitFor();
-      expect(await aboveCap.count()).toBe(0);
-      await page.getByLabel('Cost cap per run (USD)').fill('2.5');
-      for (const overrun of ['one_step', 'none']) {
-        expect(await aboveCap.isChecked()).toBe(overrun === 'none');
-        await aboveCap.setChecked(overrun === 'one_step');
-        await button(page, 'Save changes').click();
-        const saved = async () => (await call('GET', `/api/workflows/${workflowId}`)).body;
-        await eventually(async () => (await saved()).overrun === overrun);
-        await page.reload();
-        await aboveCap.waitFor();
-      }
-      expect(problems).toEqual([]);
-    });
+        const workflowId = await engine.define({ nodes: [mock('write')], edges: [] });
+        await page.goto(`${stage().url}/workflows/${workflowId}?tab=settings`);
+        const aboveCap = page.getByRole('switch', { name: 'Allow one step above the cap' });
+        await page.getByLabel('Cost cap per run (USD)').waitFor();
+        expect(await aboveCap.count()).toBe(0);
+        await page.getByLabel('Cost cap per run (USD)').fill('2.5');
+        for (const overrun of ['one_step', 'none']) {
+          expect(await aboveCap.isChecked()).toBe(overrun === 'none');
+          await aboveCap.setChecked(overrun === 'one_step');
+          await button(page, 'Save changes').click();
+          const saved = async () => (await call('GET', `/api/workflows/${workflowId}`)).body;
+          await eventually(async () => (await saved()).overrun === overrun);
+          await page.reload();
+          await aboveCap.waitFor();
+        }
+        expect(problems).toEqual([]);
+      },
+    );
 
-    test('show the cost of each workflow and model, and set the price of a model', async () => {
+    soakTest('show the cost of each workflow and model, and set the price of a model', async () => {
       const { open, call } = stage();
       const { page, problems } = await open('/usage?days=7');
       await page.getByRole('table', { name: 'Usage by workflow' }).getByText('$0.75').waitFor();
@@ -169,7 +173,7 @@ describeConsole(
       expect(problems).toEqual([]);
     });
 
-    test('evaluate an expression while it is typed, and show where it is invalid', async () => {
+    soakTest('evaluate an expression while it is typed, and show where it is invalid', async () => {
       const { open } = stage();
       const { page, problems } = await open('/policies');
       await page.getByText('Evaluates to true in a condition').waitFor();
@@ -182,7 +186,7 @@ describeConsole(
       expect(problems).toEqual([]);
     });
 
-    test('link a decision to its run, and keep the filters in the URL', async () => {
+    soakTest('link a decision to its run, and keep the filters in the URL', async () => {
       const { open, call, engine } = stage();
       const workflowId = await engine.define(
         {
@@ -208,7 +212,7 @@ describeConsole(
       expect(problems).toEqual([]);
     });
 
-    test('filter the audit log by URL, show entry details and verify the chain', async () => {
+    soakTest('filter the audit log by URL, show entry details and verify the chain', async () => {
       const { open, engine } = stage();
       const { page, problems } = await open('/audit?action=policy_update');
       await page.getByText('1 of 1 entries').waitFor();
@@ -300,7 +304,7 @@ describeConsole(
       expect(problems).toEqual([]);
     });
 
-    test('register a tool with a header whose value stays secret through an edit', async () => {
+    soakTest('register a tool with a header whose value stays secret through an edit', async () => {
       const { open, call } = stage();
       const { page, problems } = await open('/tools');
       await button(page, 'New tool').click();
@@ -332,7 +336,7 @@ describeConsole(
       expect(problems).toEqual([]);
     });
 
-    test('create, replace and delete a secret whose value no page shows', async () => {
+    soakTest('create, replace and delete a secret whose value no page shows', async () => {
       const { open, call } = stage();
       const { page, problems } = await open('/secrets');
       await page.getByText('No secrets yet').waitFor();
@@ -361,7 +365,7 @@ describeConsole(
       expect(problems).toEqual([]);
     });
 
-    test('change a password, which ends all sessions but this one', async () => {
+    soakTest('change a password, which ends all sessions but this one', async () => {
       const set = stage();
       const ada = await personOf(set, { role: 'editor', name: 'Ada' });
       const { page } = await set.open('/account', { token: ada.token });

@@ -1,4 +1,5 @@
 import { expect, test } from '@jest/globals';
+import { soakTest } from '#test/support/soak.ts';
 import { obstacles } from './axe.ts';
 import { describeConsole, type Visit } from './browser.ts';
 
@@ -70,7 +71,7 @@ describeConsole('the events of a webhook', (stage) => {
     await settled(visit);
   });
 
-  test('are replayed for a period, with the progress', async () => {
+  soakTest('are replayed for a period, with the progress', async () => {
     const { id, hook } = await define();
     for (let n = 0; n < 3; n += 1) await send(hook, `{"n": ${n}}`);
     const visit = await stage().open(`/workflows/${id}?tab=triggers`);
@@ -87,7 +88,7 @@ describeConsole('the events of a webhook', (stage) => {
     await settled(visit);
   });
 
-  test('fit a phone', async () => {
+  soakTest('fit a phone', async () => {
     const { id, hook } = await define();
     await send(hook, '{');
     const visit = await stage().open(`/workflows/${id}?tab=triggers`);

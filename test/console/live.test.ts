@@ -1,6 +1,7 @@
 import { beforeAll, expect, test } from '@jest/globals';
 import type { WebSocketRoute } from 'playwright-core';
 import { eventually } from '#test/support/engine.ts';
+import { soakTest } from '#test/support/soak.ts';
 import { describeConsole, personOf, pressInDialog, type Stage } from './browser.ts';
 import { patiently } from '#test/support/patience.ts';
 
@@ -35,7 +36,7 @@ describeConsole('pages without a reload', (given) => {
     await context.close();
   });
 
-  test('show what changed before the stream opened', async () => {
+  soakTest('show what changed before the stream opened', async () => {
     const { page, context, problems } = await stage.open('/login');
     let connect = (): void => undefined;
     const allowed = new Promise<void>((resolve) => (connect = resolve));
@@ -54,7 +55,7 @@ describeConsole('pages without a reload', (given) => {
     await context.close();
   });
 
-  test('do not read what is being removed', async () => {
+  soakTest('do not read what is being removed', async () => {
     const { page, context, problems } = await stage.open('/login');
     const person = await personOf(stage, { name: 'Leaving', role: 'viewer' });
     const path = `/members/${person.id}`;
@@ -75,7 +76,7 @@ describeConsole('pages without a reload', (given) => {
     await context.close();
   });
 
-  test('catch up after a broken stream', async () => {
+  soakTest('catch up after a broken stream', async () => {
     const { page, context, problems } = await stage.open('/login');
     let refused = false;
     const sockets: WebSocketRoute[] = [];

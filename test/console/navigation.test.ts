@@ -1,5 +1,6 @@
 import { expect, test } from '@jest/globals';
 import type { Locator, Page } from 'playwright-core';
+import { soakTest } from '#test/support/soak.ts';
 import { obstacles } from './axe.ts';
 import { describeConsole, type Stage, placeOf } from './browser.ts';
 
@@ -48,7 +49,7 @@ describeConsole('the navigation', (opened) => {
     await context.close();
   });
 
-  test('opens a dialog in its place for users who want less motion', async () => {
+  soakTest('opens a dialog in its place for users who want less motion', async () => {
     const { page, context, problems } = await stage().open('/budgets');
     await page.evaluate(() => {
       const places = new Set<string>();
@@ -92,7 +93,7 @@ describeConsole('the navigation', (opened) => {
     await context.close();
   });
 
-  test('scrolls the tabs on a phone, and not the page', async () => {
+  soakTest('scrolls the tabs on a phone, and not the page', async () => {
     const { page, context } = await stage().open('/account', { width: 320, height: 700 });
     const tabs = navigation(page, 'Settings section');
     const current = tabs.locator('[aria-current="page"]');
@@ -105,7 +106,7 @@ describeConsole('the navigation', (opened) => {
     await context.close();
   });
 
-  test('leads from a detail page back to its list, by link, key and palette', async () => {
+  soakTest('leads from a detail page back to its list, by link, key and palette', async () => {
     const { call, open } = stage();
     const { body: feed } = await call('POST', '/api/data/feeds', { name: 'Permits' });
     const { page, context, problems } = await open(`/data/feeds/${feed.id}`);

@@ -3,6 +3,7 @@ import type { Page } from 'playwright-core';
 import { nextPath } from '#console/src/pages/sign-in/next-path.ts';
 import { echo, edge } from '#test/support/engine.ts';
 import { addMember, invite, newEmail, PASSWORD } from '#test/support/people.ts';
+import { soakTest } from '#test/support/soak.ts';
 import { describeConsole, type Stage } from './browser.ts';
 
 const OWNER = 'owner@example.com';
@@ -56,7 +57,7 @@ describeConsole(
     };
     const asOwner = async () => ({ authorization: `Bearer ${await ownerToken()}` });
 
-    test('returns to the gate linked from an alert, on a phone', async () => {
+    soakTest('returns to the gate linked from an alert, on a phone', async () => {
       const { engine, open } = stage();
       const gate = { id: 'ask', kind: 'human_gate', label: 'Send it?', prompt: 'Really?' } as const;
       const workflowId = await engine.define({
@@ -84,7 +85,7 @@ describeConsole(
       await page.getByRole('heading', { name: 'Approvals', level: 1 }).waitFor();
     });
 
-    test('never redirects to another host', async () => {
+    soakTest('never redirects to another host', async () => {
       const next = encodeURIComponent('//evil.example/steal');
       const { page } = await stage().open(`/login?next=${next}`);
       await fillIn(page, OWNER, PASSWORD);
@@ -92,7 +93,7 @@ describeConsole(
       expect(new URL(page.url()).pathname).toBe('/');
     });
 
-    test('requires approval by an administrator after a sign-up', async () => {
+    soakTest('requires approval by an administrator after a sign-up', async () => {
       const { open, call } = stage();
       const email = newEmail();
       const { page } = await open('/login');
@@ -131,7 +132,7 @@ describeConsole(
       await again.page.getByRole('alert').getByText('already used').waitFor();
     });
 
-    test('is required again, with a notice, when the session ended elsewhere', async () => {
+    soakTest('is required again, with a notice, when the session ended elsewhere', async () => {
       const member = await addMember(callerOn(stage()), { role: 'viewer', by: await asOwner() });
       const { page } = await stage().open('/approvals', { token: member.token });
       await page.getByRole('heading', { name: 'Approvals', level: 1 }).waitFor();
@@ -142,7 +143,7 @@ describeConsole(
       await page.getByRole('heading', { name: 'Approvals', level: 1 }).waitFor();
     });
 
-    test('signs all tabs in and out together', async () => {
+    soakTest('signs all tabs in and out together', async () => {
       const member = await addMember(callerOn(stage()), { role: 'viewer', by: await asOwner() });
       const { page, context } = await stage().open('/approvals', { token: member.token });
       const other = await context.newPage();
@@ -169,7 +170,7 @@ describeConsole('in open mode', (stage) => {
     await page.getByRole('heading', { name: 'Templates', level: 1 }).waitFor();
   });
 
-  test('an invalid token is dropped', async () => {
+  soakTest('an invalid token is dropped', async () => {
     const { page } = await stage().open('/templates', { token: 'of.another.time' });
     await page.getByRole('heading', { name: 'Templates', level: 1 }).waitFor();
     expect(await page.evaluate(() => localStorage.getItem('workflows.session'))).toBeNull();

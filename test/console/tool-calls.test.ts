@@ -2,6 +2,7 @@ import { beforeAll, describe, expect, test } from '@jest/globals';
 import type { Page } from 'playwright-core';
 import { exactJson } from '#console/src/parts/code/exact-json.ts';
 import { changedFields } from '#console/src/parts/data/changed-fields.ts';
+import { soakTest } from '#test/support/soak.ts';
 import { startAgent, turnOf } from './runs/agent-runs.ts';
 import { obstacles } from './axe.ts';
 import { describeConsole, rewrite, type Stage } from './browser.ts';
@@ -81,7 +82,7 @@ describeConsole('tool calls that need approval', (given) => {
     await context.close();
   });
 
-  test('can be edited on the page of their run, with the changes in view', async () => {
+  soakTest('can be edited on the page of their run, with the changes in view', async () => {
     const runId = await startAgent(stage, [turnOf('20 + 1'), { output: 'done' }]);
     await stage.engine.until(runId, ['paused']);
     const { page, context } = await stage.open(`/runs/${runId}`);
@@ -118,7 +119,7 @@ describeConsole('tool calls that need approval', (given) => {
     await context.close();
   });
 
-  test('stay open with the reason, when the service refuses a decision', async () => {
+  soakTest('stay open with the reason, when the service refuses a decision', async () => {
     const runId = await startAgent(stage, [turnOf('1', '2'), { output: 'done' }]);
     await stage.engine.until(runId, ['paused']);
     const { page, context } = await stage.open(`/approvals/${runId}/triage?step=triage%2F1.2`);
@@ -145,7 +146,7 @@ describeConsole('tool calls that need approval', (given) => {
     await stage.call('POST', `/api/runs/${runId}/cancel`);
   });
 
-  test('change under the eyes of an approver, who has to check the new arguments', async () => {
+  soakTest('change under the eyes of an approver, who has to check the new arguments', async () => {
     const runId = await startAgent(stage, [turnOf('1'), { output: 'done' }]);
     await stage.engine.until(runId, ['paused']);
     const { page, context } = await stage.open('/runs');
@@ -179,7 +180,7 @@ describeConsole('tool calls that need approval', (given) => {
     await context.close();
   });
 
-  test('hide their arguments from viewers', async () => {
+  soakTest('hide their arguments from viewers', async () => {
     const runId = await startAgent(stage, [turnOf('1'), { output: 'done' }]);
     await stage.engine.until(runId, ['paused']);
     const { page, context } = await stage.open('/runs');

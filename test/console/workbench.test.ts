@@ -1,6 +1,7 @@
 import { expect, test } from '@jest/globals';
 import type { Locator, Page } from 'playwright-core';
 import { echo, edge, eventually } from '#test/support/engine.ts';
+import { soakTest } from '#test/support/soak.ts';
 import { obstacles } from './axe.ts';
 import { describeConsole, rewrite, type Visit } from './browser.ts';
 
@@ -65,7 +66,7 @@ describeConsole('the editor as a workbench', (stage) => {
     await settled(visit);
   });
 
-  test('selects the node that failed, and stops a run that waits', async () => {
+  soakTest('selects the node that failed, and stops a run that waits', async () => {
     const id = await made('Fails', {
       nodes: [echo('fine', '1'), echo('broken', 'fine / 0')],
       edges: [edge('fine', 'broken')],
@@ -89,85 +90,91 @@ describeConsole('the editor as a workbench', (stage) => {
     await settled(visit);
   });
 
-  test('adds nodes by drag, by the + of an edge and by dropping an edge, and undoes each at once', async () => {
-    const id = await made('Added', {
-      nodes: [
-        { id: 'a', kind: 'merge', position: { x: 0, y: 0 } },
-        { id: 'b', kind: 'merge', position: { x: 260, y: 0 } },
-      ],
-      edges: [edge('a', 'b')],
-    });
-    const visit = await opened(id);
-    const { page } = visit;
-    await card(page, 'a').waitFor();
-    await page.getByRole('button', { name: 'Insert node' }).click();
-    const palette = page.getByRole('dialog', { name: 'Add a node' });
-    await palette.getByText('Inserts between a and b').waitFor();
-    expect(await obstacles(page)).toEqual([]);
-    await palette.getByRole('option', { name: 'Condition' }).click();
-    await card(page, 'condition_1').waitFor();
+  soakTest(
+    'adds nodes by drag, by the + of an edge and by dropping an edge, and undoes each at once',
+    async () => {
+      const id = await made('Added', {
+        nodes: [
+          { id: 'a', kind: 'merge', position: { x: 0, y: 0 } },
+          { id: 'b', kind: 'merge', position: { x: 260, y: 0 } },
+        ],
+        edges: [edge('a', 'b')],
+      });
+      const visit = await opened(id);
+      const { page } = visit;
+      await card(page, 'a').waitFor();
+      await page.getByRole('button', { name: 'Insert node' }).click();
+      const palette = page.getByRole('dialog', { name: 'Add a node' });
+      await palette.getByText('Inserts between a and b').waitFor();
+      expect(await obstacles(page)).toEqual([]);
+      await palette.getByRole('option', { name: 'Condition' }).click();
+      await card(page, 'condition_1').waitFor();
 
-    await page.getByRole('button', { name: 'Fit View' }).click();
-    const frame = await boxOf(page.getByRole('region', { name: 'Graph editor' }));
-    await dragTo(page, card(page, 'b').locator('.source'), frame.x + 420, frame.y + 120);
-    await palette.getByText('Connects after b').waitFor();
-    await page.keyboard.type('http');
-    await palette.getByRole('option', { name: 'http_request' }).waitFor();
-    await page.keyboard.press('Enter');
-    await card(page, 'tool_1').waitFor();
+      await page.getByRole('button', { name: 'Fit View' }).click();
+      const frame = await boxOf(page.getByRole('region', { name: 'Graph editor' }));
+      await dragTo(page, card(page, 'b').locator('.source'), frame.x + 420, frame.y + 120);
+      await palette.getByText('Connects after b').waitFor();
+      await page.keyboard.type('http');
+      await palette.getByRole('option', { name: 'http_request' }).waitFor();
+      await page.keyboard.press('Enter');
+      await card(page, 'tool_1').waitFor();
 
-    await page.keyboard.press('/');
-    const option = palette.getByRole('option', { name: 'Human gate' });
-    await option.dragTo(page.getByRole('region', { name: 'Graph editor' }), {
-      targetPosition: { x: 400, y: frame.height - 90 },
-    });
-    await card(page, 'gate_1').waitFor();
-    await page.keyboard.press('Control+s');
-    await page.getByText('Draft saved').waitFor();
-    const { graph } = await draftOf(id);
-    expect(graph.nodes.map((node: any) => node.id)).toEqual([
-      ...['a', 'b', 'condition_1', 'tool_1', 'gate_1'],
-    ]);
-    expect(graph.nodes[3]).toMatchObject({ tool_name: 'http_request' });
-    expect(graph.nodes.every((node: any) => node.position !== undefined)).toBe(true);
-    expect(graph.edges).toEqual([
-      { source: 'a', target: 'condition_1' },
-      { source: 'condition_1', target: 'b', condition_value: 'true' },
-      { source: 'b', target: 'tool_1' },
-    ]);
-    for (const gone of ['gate_1', 'tool_1', 'condition_1']) {
-      await page.getByRole('button', { name: 'Undo' }).click();
-      await card(page, gone).waitFor({ state: 'detached' });
-    }
-    expect(await page.getByRole('button', { name: 'Undo' }).isDisabled()).toBe(true);
-    await settled(visit);
-  });
+      await page.keyboard.press('/');
+      const option = palette.getByRole('option', { name: 'Human gate' });
+      await option.dragTo(page.getByRole('region', { name: 'Graph editor' }), {
+        targetPosition: { x: 400, y: frame.height - 90 },
+      });
+      await card(page, 'gate_1').waitFor();
+      await page.keyboard.press('Control+s');
+      await page.getByText('Draft saved').waitFor();
+      const { graph } = await draftOf(id);
+      expect(graph.nodes.map((node: any) => node.id)).toEqual([
+        ...['a', 'b', 'condition_1', 'tool_1', 'gate_1'],
+      ]);
+      expect(graph.nodes[3]).toMatchObject({ tool_name: 'http_request' });
+      expect(graph.nodes.every((node: any) => node.position !== undefined)).toBe(true);
+      expect(graph.edges).toEqual([
+        { source: 'a', target: 'condition_1' },
+        { source: 'condition_1', target: 'b', condition_value: 'true' },
+        { source: 'b', target: 'tool_1' },
+      ]);
+      for (const gone of ['gate_1', 'tool_1', 'condition_1']) {
+        await page.getByRole('button', { name: 'Undo' }).click();
+        await card(page, gone).waitFor({ state: 'detached' });
+      }
+      expect(await page.getByRole('button', { name: 'Undo' }).isDisabled()).toBe(true);
+      await settled(visit);
+    },
+  );
 
-  test('surrounds what a map repeats with a frame, and lays the rest out beside it', async () => {
-    const nodes = [{ id: 'each', kind: 'map', items: 'list' }, echo('check'), echo('sum')];
-    const edges = [
-      edge('each', 'check', 'true'),
-      edge('check', 'each'),
-      edge('each', 'sum', 'false'),
-    ];
-    const visit = await opened(await made('Framed', { nodes, edges }));
-    const { page } = visit;
-    await page.getByText('For each item of each').waitFor();
-    // The cards are visible when the view has been fitted; the frame is there before.
-    await card(page, 'each').waitFor();
-    const frame = await boxOf(page.locator('.graph-body-frame'));
-    const [check, sum, each] = await Promise.all(
-      ['check', 'sum', 'each'].map((id) => boxOf(card(page, id))),
-    );
-    expect(check!.x).toBeGreaterThan(frame.x);
-    expect(check!.y + check!.height).toBeLessThan(frame.y + frame.height);
-    expect(each!.x + each!.width).toBeLessThan(frame.x);
-    const apart = sum!.y > frame.y + frame.height || sum!.y + sum!.height < frame.y;
-    expect(apart).toBe(true);
-    await settled(visit);
-  });
+  soakTest(
+    'surrounds what a map repeats with a frame, and lays the rest out beside it',
+    async () => {
+      const nodes = [{ id: 'each', kind: 'map', items: 'list' }, echo('check'), echo('sum')];
+      const edges = [
+        edge('each', 'check', 'true'),
+        edge('check', 'each'),
+        edge('each', 'sum', 'false'),
+      ];
+      const visit = await opened(await made('Framed', { nodes, edges }));
+      const { page } = visit;
+      await page.getByText('For each item of each').waitFor();
+      // The cards are visible when the view has been fitted; the frame is there before.
+      await card(page, 'each').waitFor();
+      const frame = await boxOf(page.locator('.graph-body-frame'));
+      const [check, sum, each] = await Promise.all(
+        ['check', 'sum', 'each'].map((id) => boxOf(card(page, id))),
+      );
+      expect(check!.x).toBeGreaterThan(frame.x);
+      expect(check!.y + check!.height).toBeLessThan(frame.y + frame.height);
+      expect(each!.x + each!.width).toBeLessThan(frame.x);
+      const apart = sum!.y > frame.y + frame.height || sum!.y + sum!.height < frame.y;
+      expect(apart).toBe(true);
+      await settled(visit);
+    },
+  );
 
-  test('copies, pastes, duplicates and deletes several by keys and by the menu', async () => {
+  soakTest('copies, pastes, duplicates and deletes several by keys and by the menu', async () => {
     const id = await made('Copied');
     const visit = await opened(id);
     const { page } = visit;

@@ -3,6 +3,7 @@ import { promisify } from 'node:util';
 import { patiently } from '#test/support/patience.ts';
 import { expect, test } from '@jest/globals';
 import type { Page } from 'playwright-core';
+import { soakTest } from '#test/support/soak.ts';
 import { obstacles } from './axe.ts';
 import {
   describeConsole,
@@ -131,7 +132,7 @@ describeConsole('workflows in the console', (stage) => {
     await visit.context.close();
   });
 
-  test('can be drawn with the mouse, with undo and redo', async () => {
+  soakTest('can be drawn with the mouse, with undo and redo', async () => {
     const id = await made('By mouse', {
       nodes: [
         { id: 'a', kind: 'human_gate', prompt: 'Go on?', position: { x: 0, y: 0 } },
@@ -173,7 +174,7 @@ describeConsole('workflows in the console', (stage) => {
     await settled(visit);
   });
 
-  test('stay in sync with their JSON, and ignore invalid JSON', async () => {
+  soakTest('stay in sync with their JSON, and ignore invalid JSON', async () => {
     const id = await made('Both ways');
     const visit = await stage().open(`/workflows/${id}/edit`);
     const { page } = visit;
@@ -258,7 +259,7 @@ describeConsole('workflows in the console', (stage) => {
     await settled(visit);
   });
 
-  test('have versions that can be compared and restored', async () => {
+  soakTest('have versions that can be compared and restored', async () => {
     const id = await made('Versioned');
     const changed = {
       nodes: [
@@ -298,7 +299,7 @@ describeConsole('workflows in the console', (stage) => {
     await settled(visit);
   });
 
-  test('are started by a webhook, with the command that the page shows', async () => {
+  soakTest('are started by a webhook, with the command that the page shows', async () => {
     const id = await made('Hooked');
     const visit = await stage().open(`/workflows/${id}?tab=triggers`);
     const { page } = visit;
@@ -327,7 +328,7 @@ describeConsole('workflows in the console', (stage) => {
     await settled(visit);
   });
 
-  test('have schedules that can be created, disabled, run and deleted', async () => {
+  soakTest('have schedules that can be created, disabled, run and deleted', async () => {
     const id = await made('Clocked');
     const visit = await stage().open(`/workflows/${id}?tab=triggers`);
     const { page } = visit;
@@ -364,7 +365,7 @@ describeConsole('workflows in the console', (stage) => {
     await visit.context.close();
   });
 
-  test('can be given checks, renamed, capped, saved as a template and deleted', async () => {
+  soakTest('can be given checks, renamed, capped, saved as a template and deleted', async () => {
     const id = await made('Checked');
     const visit = await stage().open(`/workflows/${id}?tab=checks`);
     const { page } = visit;

@@ -11,7 +11,7 @@ import {
 import { connectDatabase, type Pool, sql } from '#shared/db/pool.ts';
 import { newId } from '#shared/crypto/ids.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
-import { raceRounds } from '#test/support/rounds.ts';
+import { raceRounds } from '#test/support/soak.ts';
 
 let database: TestDatabase;
 let db: Pool;

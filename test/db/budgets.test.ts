@@ -15,7 +15,7 @@ import { deleteWorkflow } from '#shared/db/workflows/workflows.ts';
 import { echo, type Engine, startEngine } from '#test/support/engine.ts';
 import { expectCostsToAgree, expectLedgerToAgree } from '#test/support/money.ts';
 import { beside } from '#test/support/lock-waits.ts';
-import { raceRounds } from '#test/support/rounds.ts';
+import { raceRounds } from '#test/support/soak.ts';
 
 let engine: Engine;
 beforeAll(async () => {

@@ -13,7 +13,7 @@ import { settleRun } from '#shared/db/runs/settlements.ts';
 import { rejectionError } from '#shared/rejection.ts';
 import { echo, type Engine, startEngine } from '#test/support/engine.ts';
 import { queueForRun } from '#test/support/held-run.ts';
-import { raceRounds } from '#test/support/rounds.ts';
+import { raceRounds } from '#test/support/soak.ts';
 
 let engine: Engine;
 let workflowId: string;

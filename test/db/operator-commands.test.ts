@@ -7,6 +7,7 @@ import { heldCapabilities } from '#shared/capabilities.ts';
 import { sql } from '#shared/db/pool.ts';
 import { oneStep, startTestApi, type TestApi } from '#test/api/test-api.ts';
 import { eventually } from '#test/support/engine.ts';
+import { soakTest } from '#test/support/soak.ts';
 
 // Runs `npm run workspace:create`, `npm run password:reset` and `npm run owner:restore` as real processes, against a
 // running API.
@@ -76,7 +77,7 @@ describe('npm run workspace:create', () => {
     ]);
   });
 
-  test('creates demo records, unless they are turned off', async () => {
+  soakTest('creates demo records, unless they are turned off', async () => {
     const feedsOf = (workspaceId: string) =>
       api.db.oneFirst(sql.type(z.object({ n: z.number() }))`
         SELECT count(*) AS n FROM data_feeds WHERE workspace_id = ${workspaceId} AND is_demo`);
@@ -119,7 +120,7 @@ describe('npm run password:reset', () => {
     expect((await login(email, fresh)).status).toBe(200);
   });
 
-  test('changes nothing for an email without an active member', async () => {
+  soakTest('changes nothing for an email without an active member', async () => {
     for (const args of [['--email', 'nobody@example.com'], []]) {
       const { code, errors } = await run('password-reset', args);
       expect([code, errors]).toEqual([
@@ -170,7 +171,7 @@ describe('npm run owner:restore', () => {
     });
   });
 
-  test('makes a named member the owner of their workspace', async () => {
+  soakTest('makes a named member the owner of their workspace', async () => {
     const { email, password, workspace_id } = await create('Four', 'four@example.com');
     const headers = await bearer(email, password);
     const invitation = { name: 'Eve', email: 'eve@example.com', role: 'viewer' };
@@ -222,22 +223,25 @@ describe('npm run runs:reconcile', () => {
       return (await api.temporal.client.workflow.count(query)).count === 1;
     });
 
-  test('names and closes executions whose run is not known or has ended, and no others', async () => {
-    const [unknown, ended, open] = [await start(), await start(), await start()];
-    await Promise.all([unknown, ended, open].map(listed));
-    await api.db.query(sql.type(z.object({}))`DELETE FROM runs WHERE id = ${unknown}`);
-    await api.db.query(sql.type(z.object({}))`
+  soakTest(
+    'names and closes executions whose run is not known or has ended, and no others',
+    async () => {
+      const [unknown, ended, open] = [await start(), await start(), await start()];
+      await Promise.all([unknown, ended, open].map(listed));
+      await api.db.query(sql.type(z.object({}))`DELETE FROM runs WHERE id = ${unknown}`);
+      await api.db.query(sql.type(z.object({}))`
       UPDATE runs SET status = 'success', finished_at = now() WHERE id = ${ended}`);
-    const look = await run('runs-reconcile', []);
-    expect([look.code, look.errors]).toEqual([1, '']);
-    expect(look.output).toContain(`of ${unknown}, which has no open run`);
-    expect(look.output).toContain(`of ${ended}, which has no open run`);
-    expect(look.output).not.toContain(open);
-    expect(await isOpen(unknown)).toBe(true);
+      const look = await run('runs-reconcile', []);
+      expect([look.code, look.errors]).toEqual([1, '']);
+      expect(look.output).toContain(`of ${unknown}, which has no open run`);
+      expect(look.output).toContain(`of ${ended}, which has no open run`);
+      expect(look.output).not.toContain(open);
+      expect(await isOpen(unknown)).toBe(true);
 
-    expect((await run('runs-reconcile', ['--close'])).code).toBe(0);
-    expect(await Promise.all([unknown, ended, open].map(isOpen))).toEqual([false, false, true]);
-  });
+      expect((await run('runs-reconcile', ['--close'])).code).toBe(0);
+      expect(await Promise.all([unknown, ended, open].map(isOpen))).toEqual([false, false, true]);
+    },
+  );
 
   test('resumes the runs that failed without their execution', async () => {
     const runId = await start();
@@ -256,7 +260,7 @@ describe('npm run runs:reconcile', () => {
     ).toMatchObject([{ actor_id: null, actor_name: 'operator' }]);
   });
 
-  test('refuses a time that is none', async () => {
+  soakTest('refuses a time that is none', async () => {
     const { code, errors } = await run('runs-reconcile', ['--since', 'yesterday']);
     expect([code, errors]).toEqual([
       2,

@@ -9,7 +9,7 @@ import { newId } from '#shared/crypto/ids.ts';
 import { echo, type Engine, startEngine } from '#test/support/engine.ts';
 import { subscribeToAll } from '#test/support/outbound-events.ts';
 import { type PostgresWire, startPostgresWire } from '#test/support/postgres-wire.ts';
-import { raceRounds } from '#test/support/rounds.ts';
+import { raceRounds } from '#test/support/soak.ts';
 
 // The events of runs are written in the transactions of the changes: one for each change, in any race.
 

@@ -4,7 +4,7 @@ import { finishStep } from '#shared/db/runs/step-ends.ts';
 import { settleRun } from '#shared/db/runs/settlements.ts';
 import { replaceChecks } from '#shared/db/workflows/workflows.ts';
 import { echo, type Engine, startEngine } from '#test/support/engine.ts';
-import { raceRounds } from '#test/support/rounds.ts';
+import { raceRounds } from '#test/support/soak.ts';
 
 let engine: Engine;
 let workflowId: string;

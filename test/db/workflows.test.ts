@@ -21,7 +21,7 @@ import { ensureDefaultWorkspace, readDefaultOwner } from '#shared/db/people/work
 import type { RunRequest } from '#shared/db/runs/run-request.ts';
 import { findRunnable } from '#shared/operations/runs/find-runnable.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
-import { raceRounds } from '#test/support/rounds.ts';
+import { raceRounds } from '#test/support/soak.ts';
 
 let database: TestDatabase;
 let db: Pool;

@@ -8,6 +8,7 @@ import { describeCurrent } from '#shared/operations/runs/executions.ts';
 import { startToolServer, type ToolServer } from '#test/fakes/tool-server.ts';
 import { type ModelServer, startModelServer } from '#test/support/model-server.ts';
 import { edge, echo, type Engine, eventually, startEngine } from '#test/support/engine.ts';
+import { soakTest } from '#test/support/soak.ts';
 
 let engine: Engine;
 let models: ModelServer;
@@ -83,56 +84,67 @@ describe('an agent whose execution is replaced', () => {
   });
   afterAll(() => tools.close());
 
-  test('continues as new in the middle of a conversation, and repeats nothing', async () => {
-    const turns = Array.from({ length: 49 }, (_, turn) =>
-      effects(...[0, 1, 2].map((n) => turn * 3 + n)),
-    );
-    const node = agent([...turns, { output: 'done' }], {
-      tools: [effect(tools, 'many')],
-      max_turns: 50,
-      delay_ms: 1,
-    });
-    const runId = await start(node);
-    const run = await engine.until(runId, ['success', 'failed'], 120_000);
-    expect([run.error, run.state?.['triage']]).toEqual([null, 'done']);
-    expect(numbersAt(tools, 'many').sort((a, b) => a - b)).toEqual([...Array(147).keys()]);
-    const handle = engine.deps.temporal.client.workflow.getHandle(runId);
-    const { raw } = await handle.describe();
-    const info = raw.workflowExecutionInfo;
-    expect(info?.firstRunId).not.toBe(info?.execution?.runId);
-  }, 150_000);
+  soakTest(
+    'continues as new in the middle of a conversation, and repeats nothing',
+    async () => {
+      const turns = Array.from({ length: 49 }, (_, turn) =>
+        effects(...[0, 1, 2].map((n) => turn * 3 + n)),
+      );
+      const node = agent([...turns, { output: 'done' }], {
+        tools: [effect(tools, 'many')],
+        max_turns: 50,
+        delay_ms: 1,
+      });
+      const runId = await start(node);
+      const run = await engine.until(runId, ['success', 'failed'], 120_000);
+      expect([run.error, run.state?.['triage']]).toEqual([null, 'done']);
+      expect(numbersAt(tools, 'many').sort((a, b) => a - b)).toEqual([...Array(147).keys()]);
+      const handle = engine.deps.temporal.client.workflow.getHandle(runId);
+      const { raw } = await handle.describe();
+      const info = raw.workflowExecutionInfo;
+      expect(info?.firstRunId).not.toBe(info?.execution?.runId);
+    },
+    150_000,
+  );
 
-  test('continues from the ledger when its history is gone, and repeats only the failed call', async () => {
-    const node = agent([effects(1, 2), effects(3), effects(4, 5), { output: 'done' }], {
-      tools: [effect(tools, 'fragile', { on_error: 'fail' })],
-      delay_ms: 1,
-    });
-    let calls = 0;
-    tools.answer('fragile', {});
-    const runId = await start(node);
-    await eventually(() => {
-      calls = tools.calls('fragile').length;
-      if (calls >= 3) tools.answer('fragile', { status: 400 });
-      return calls >= 3;
-    });
-    await engine.until(runId, ['failed']);
-    await eventually(async () => (await describeCurrent(engine.deps, runId))?.open === false);
-    const { client, namespace } = engine.deps.temporal;
-    const base = await describeCurrent(engine.deps, runId);
-    await client.workflowService.deleteWorkflowExecution({
-      namespace,
-      workflowExecution: { workflowId: runId, runId: base?.runId },
-    });
-    await eventually(async () => (await describeCurrent(engine.deps, runId)) === undefined, 60_000);
-    tools.answer('fragile', {});
-    await resumeRun(engine.deps, { actor: engine.actor, runId });
-    const run = await engine.until(runId, ['success', 'failed'], 60_000);
-    expect([run.error, run.state?.['triage']]).toEqual([null, 'done']);
-    const numbers = numbersAt(tools, 'fragile');
-    expect(numbers.slice(0, 3).sort()).toEqual([1, 2, 3]);
-    expect(numbers.filter((n) => n <= 3)).toHaveLength(3);
-    expect(run.steps.filter((step) => step.step_key === 'triage/2')[0]?.attempt).toBe(1);
-  }, 120_000);
+  soakTest(
+    'continues from the ledger when its history is gone, and repeats only the failed call',
+    async () => {
+      const node = agent([effects(1, 2), effects(3), effects(4, 5), { output: 'done' }], {
+        tools: [effect(tools, 'fragile', { on_error: 'fail' })],
+        delay_ms: 1,
+      });
+      let calls = 0;
+      tools.answer('fragile', {});
+      const runId = await start(node);
+      await eventually(() => {
+        calls = tools.calls('fragile').length;
+        if (calls >= 3) tools.answer('fragile', { status: 400 });
+        return calls >= 3;
+      });
+      await engine.until(runId, ['failed']);
+      await eventually(async () => (await describeCurrent(engine.deps, runId))?.open === false);
+      const { client, namespace } = engine.deps.temporal;
+      const base = await describeCurrent(engine.deps, runId);
+      await client.workflowService.deleteWorkflowExecution({
+        namespace,
+        workflowExecution: { workflowId: runId, runId: base?.runId },
+      });
+      await eventually(
+        async () => (await describeCurrent(engine.deps, runId)) === undefined,
+        60_000,
+      );
+      tools.answer('fragile', {});
+      await resumeRun(engine.deps, { actor: engine.actor, runId });
+      const run = await engine.until(runId, ['success', 'failed'], 60_000);
+      expect([run.error, run.state?.['triage']]).toEqual([null, 'done']);
+      const numbers = numbersAt(tools, 'fragile');
+      expect(numbers.slice(0, 3).sort()).toEqual([1, 2, 3]);
+      expect(numbers.filter((n) => n <= 3)).toHaveLength(3);
+      expect(run.steps.filter((step) => step.step_key === 'triage/2')[0]?.attempt).toBe(1);
+    },
+    120_000,
+  );
 });
 
 describe('an agent with tools', () => {
@@ -206,19 +218,23 @@ describe('an agent with tools', () => {
     ]);
   });
 
-  test('runs beside many others and other nodes', async () => {
-    const numbers = Array.from({ length: 40 }, (_, n) => n);
-    const nodes = numbers.flatMap((n) => [
-      { ...agent([{ calls: [{ tool: 'json_transform', arguments: sum }] }]), id: `agent_${n}` },
-      echo(`echo_${n}`),
-      echo(`after_${n}`, `agent_${n}`),
-    ]);
-    const edges = numbers.map((n) => edge(`agent_${n}`, `after_${n}`));
-    const runId = await engine.trigger(await engine.define({ nodes, edges }), input);
-    const run = await engine.until(runId, ['success', 'failed'], 60_000);
-    expect([run.status, run.error]).toEqual(['success', null]);
-    expect(run.steps.filter((step) => step.status === 'success')).toHaveLength(40 * 6);
-  }, 90_000);
+  soakTest(
+    'runs beside many others and other nodes',
+    async () => {
+      const numbers = Array.from({ length: 40 }, (_, n) => n);
+      const nodes = numbers.flatMap((n) => [
+        { ...agent([{ calls: [{ tool: 'json_transform', arguments: sum }] }]), id: `agent_${n}` },
+        echo(`echo_${n}`),
+        echo(`after_${n}`, `agent_${n}`),
+      ]);
+      const edges = numbers.map((n) => edge(`agent_${n}`, `after_${n}`));
+      const runId = await engine.trigger(await engine.define({ nodes, edges }), input);
+      const run = await engine.until(runId, ['success', 'failed'], 60_000);
+      expect([run.status, run.error]).toEqual(['success', null]);
+      expect(run.steps.filter((step) => step.status === 'success')).toHaveLength(40 * 6);
+    },
+    90_000,
+  );
 
   test('gives the model the errors of unknown tools and failed calls', async () => {
     const node = agent([
@@ -334,7 +350,7 @@ describe('an agent with tools', () => {
     expect(await resultsOf(runId)).toEqual([[1, true, 'Rejected by Owner: too much']]);
   });
 
-  test('asks again about an open call after a cancel and a resume', async () => {
+  soakTest('asks again about an open call after a cancel and a resume', async () => {
     const node = agent(
       [{ calls: [{ tool: 'json_transform', arguments: sum }] }, { output: 'done' }],
       {
@@ -354,36 +370,39 @@ describe('an agent with tools', () => {
     expect(run.steps.find((step) => step.step_key === 'triage/1.1')?.output).toBe(21);
   });
 
-  test('needs twelve events of history for a turn with a call, without the conversation', async () => {
-    const tools = await startToolServer();
-    const told = 'SAID-BY-THE-TOOL';
-    tools.answer('once', { body: { told } });
-    models.answers.push(
-      ...Array.from({ length: 10 }, (_, n) => ({
-        text: `SAID-BY-THE-MODEL-${n}`,
-        calls: [{ name: 'http_request', arguments: { body: { marker: `ARGUMENT-${n}` } } }],
-      })),
-      { text: 'fine' },
-    );
-    const node = agent([], {
-      model: 'openai/gpt-5-mini',
-      mock: undefined,
-      tools: [effect(tools, 'once')],
-      max_turns: 12,
-    });
-    const runId = await start(node);
-    await engine.until(runId, ['success']);
-    expect(tools.calls('once')).toHaveLength(10);
-    await tools.close();
-    const handle = engine.deps.temporal.client.workflow.getHandle(runId);
-    const { events } = await handle.fetchHistory();
-    const count = events?.length ?? Infinity;
-    // A start, a last turn and an end besides.
-    expect(count).toBeLessThanOrEqual(10 * 12 + 20);
-    const text = JSON.stringify(events).replace(/"data":"([^"]*)"/g, (_, data: string) =>
-      Buffer.from(data, 'base64').toString(),
-    );
-    for (const said of [told, 'ARGUMENT', 'SAID-BY-THE-MODEL']) expect(text).not.toContain(said);
-    expect(text).toContain('fine');
-  });
+  soakTest(
+    'needs twelve events of history for a turn with a call, without the conversation',
+    async () => {
+      const tools = await startToolServer();
+      const told = 'SAID-BY-THE-TOOL';
+      tools.answer('once', { body: { told } });
+      models.answers.push(
+        ...Array.from({ length: 10 }, (_, n) => ({
+          text: `SAID-BY-THE-MODEL-${n}`,
+          calls: [{ name: 'http_request', arguments: { body: { marker: `ARGUMENT-${n}` } } }],
+        })),
+        { text: 'fine' },
+      );
+      const node = agent([], {
+        model: 'openai/gpt-5-mini',
+        mock: undefined,
+        tools: [effect(tools, 'once')],
+        max_turns: 12,
+      });
+      const runId = await start(node);
+      await engine.until(runId, ['success']);
+      expect(tools.calls('once')).toHaveLength(10);
+      await tools.close();
+      const handle = engine.deps.temporal.client.workflow.getHandle(runId);
+      const { events } = await handle.fetchHistory();
+      const count = events?.length ?? Infinity;
+      // A start, a last turn and an end besides.
+      expect(count).toBeLessThanOrEqual(10 * 12 + 20);
+      const text = JSON.stringify(events).replace(/"data":"([^"]*)"/g, (_, data: string) =>
+        Buffer.from(data, 'base64').toString(),
+      );
+      for (const said of [told, 'ARGUMENT', 'SAID-BY-THE-MODEL']) expect(text).not.toContain(said);
+      expect(text).toContain('fine');
+    },
+  );
 });

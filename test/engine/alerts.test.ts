@@ -14,7 +14,7 @@ import { type FakeServer, sendJson, startHttpServer } from '#test/fakes/http-ser
 import { type MailServer, startMailServer } from '#test/fakes/mail-server.ts';
 import { echo, edge, type Engine, eventually, mock, startEngine } from '#test/support/engine.ts';
 import { startWorkerProcess } from '#test/support/processes.ts';
-import { raceRounds } from '#test/support/rounds.ts';
+import { raceRounds, soakTest } from '#test/support/soak.ts';
 
 const SECRET = 'T0PS3CR3T-hook-path';
 const KEY = 're_alert_key_42';
@@ -332,30 +332,34 @@ describe('a run that fails or pauses', () => {
     expect([chat.seen.length, mail.seen.length]).toEqual([2, 2]);
   }, 60_000);
 
-  test('sends an alert when cancelled, and again when it fails after a resume', async () => {
-    const engine = await engineWith(chatSettings());
-    const runId = await engine.trigger(await engine.define(gated, 'G'), { ticket: 'it' });
-    await engine.until(runId, ['paused']);
-    await cancelRun(engine.deps, { actor: engine.actor, runId });
-    await eventually(() => chat.seen.length === 2);
-    expect(chatTexts().sort()).toEqual([
-      `[Service] Run ${runId} of 'G' failed: Cancelled by Owner\n${ADDRESS}/runs/${runId}`,
-      `[Service] Run ${runId} of 'G' is paused at a human gate: Send it?\n${ADDRESS}/approvals/${runId}/review`,
-    ]);
+  soakTest(
+    'sends an alert when cancelled, and again when it fails after a resume',
+    async () => {
+      const engine = await engineWith(chatSettings());
+      const runId = await engine.trigger(await engine.define(gated, 'G'), { ticket: 'it' });
+      await engine.until(runId, ['paused']);
+      await cancelRun(engine.deps, { actor: engine.actor, runId });
+      await eventually(() => chat.seen.length === 2);
+      expect(chatTexts().sort()).toEqual([
+        `[Service] Run ${runId} of 'G' failed: Cancelled by Owner\n${ADDRESS}/runs/${runId}`,
+        `[Service] Run ${runId} of 'G' is paused at a human gate: Send it?\n${ADDRESS}/approvals/${runId}/review`,
+      ]);
 
-    chat.seen.length = 0;
-    const { graph } = failing();
-    const again = await engine.trigger(await engine.define(graph, 'B'));
-    await engine.until(again, ['failed']);
-    await eventually(() => chat.seen.length === 1);
-    await resumeRun(engine.deps, { actor: engine.actor, runId: again });
-    await eventually(() => chat.seen.length === 2, 20_000);
-    const page = `${ADDRESS}/runs/${again}`;
-    expect(chatTexts()).toEqual([
-      `[Service] Run ${again} of 'B' failed: Node 'book' failed: Mock failure 1 of 9\n${page}`,
-      `[Service] Run ${again} of 'B' failed: Node 'book' failed: Mock failure 2 of 9\n${page}`,
-    ]);
-  }, 60_000);
+      chat.seen.length = 0;
+      const { graph } = failing();
+      const again = await engine.trigger(await engine.define(graph, 'B'));
+      await engine.until(again, ['failed']);
+      await eventually(() => chat.seen.length === 1);
+      await resumeRun(engine.deps, { actor: engine.actor, runId: again });
+      await eventually(() => chat.seen.length === 2, 20_000);
+      const page = `${ADDRESS}/runs/${again}`;
+      expect(chatTexts()).toEqual([
+        `[Service] Run ${again} of 'B' failed: Node 'book' failed: Mock failure 1 of 9\n${page}`,
+        `[Service] Run ${again} of 'B' failed: Node 'book' failed: Mock failure 2 of 9\n${page}`,
+      ]);
+    },
+    60_000,
+  );
 
   test('alerts only over the configured channels', async () => {
     const { graph } = failing();
@@ -382,34 +386,42 @@ describe('a run that fails or pauses', () => {
 });
 
 describe('a failing receiver', () => {
-  test('is retried with the same key until it accepts', async () => {
-    const engine = await engineWith(chatSettings());
-    answers = [500, 429];
-    const runId = await engine.trigger(await engine.define(failing().graph));
-    const { status } = await alertOf(engine, runId);
-    expect(status).toBe('COMPLETED');
-    expect(chat.seen).toHaveLength(3);
-    const keys = new Set(chat.seen.map((seen) => seen.headers['idempotency-key']));
-    expect(keys.size).toBe(1);
-  }, 60_000);
+  soakTest(
+    'is retried with the same key until it accepts',
+    async () => {
+      const engine = await engineWith(chatSettings());
+      answers = [500, 429];
+      const runId = await engine.trigger(await engine.define(failing().graph));
+      const { status } = await alertOf(engine, runId);
+      expect(status).toBe('COMPLETED');
+      expect(chat.seen).toHaveLength(3);
+      const keys = new Set(chat.seen.map((seen) => seen.headers['idempotency-key']));
+      expect(keys.size).toBe(1);
+    },
+    60_000,
+  );
 
-  test('gets six attempts, without effect on the run or the other channel', async () => {
-    const engine = await engineWith({ ...chatSettings(), ...mailSettings() });
-    always = 500;
-    const runId = await engine.trigger(await engine.define(gated), { ticket: 'it' });
-    await eventually(() => mail.seen.length === 1 && chat.seen.length === 1);
-    await decideGate(engine.deps, { actor: engine.actor, runId, approved: true });
-    expect((await engine.until(runId, ['success', 'failed'])).status).toBe('success');
-    const { status, history } = await alertOf(engine, runId);
-    expect(status).toBe('FAILED');
-    expect(chat.seen).toHaveLength(6);
-    expect(mail.seen).toHaveLength(1);
-    expect(history).toContain('The chat webhook responded with 500');
-    expect(history).toContain('Send it?');
-    expect(history).not.toContain(SECRET);
-    await pause(1_000);
-    expect(chat.seen).toHaveLength(6);
-  }, 90_000);
+  soakTest(
+    'gets six attempts, without effect on the run or the other channel',
+    async () => {
+      const engine = await engineWith({ ...chatSettings(), ...mailSettings() });
+      always = 500;
+      const runId = await engine.trigger(await engine.define(gated), { ticket: 'it' });
+      await eventually(() => mail.seen.length === 1 && chat.seen.length === 1);
+      await decideGate(engine.deps, { actor: engine.actor, runId, approved: true });
+      expect((await engine.until(runId, ['success', 'failed'])).status).toBe('success');
+      const { status, history } = await alertOf(engine, runId);
+      expect(status).toBe('FAILED');
+      expect(chat.seen).toHaveLength(6);
+      expect(mail.seen).toHaveLength(1);
+      expect(history).toContain('The chat webhook responded with 500');
+      expect(history).toContain('Send it?');
+      expect(history).not.toContain(SECRET);
+      await pause(1_000);
+      expect(chat.seen).toHaveLength(6);
+    },
+    90_000,
+  );
 
   test('is not retried after a permanent refusal', async () => {
     const engine = await engineWith({ ...chatSettings(), ...mailSettings() });
@@ -440,57 +452,67 @@ describe('an alert', () => {
     ],
   });
 
-  test('is queued once per transition, also with concurrent reports', async () => {
-    const engine = await engineWith(chatSettings(), false);
-    const workflowId = await engine.define(gated, 'G');
-    for (let round = 0; round < raceRounds(20); round += 1) {
-      const runId = await engine.trigger(workflowId);
-      const call = { ...pauseCall(runId), execution: 'e1', alerts: true, publicUrl: ADDRESS };
-      await Promise.all([1, 2, 3].map(() => pauseAtGates(engine.db, call)));
-      expect((await queued(engine, runId)).map((row) => row.payload['event'])).toEqual(['paused']);
-      const end = { runId, kind: 'crash', error: 'gone', alerts: true } as const;
-      await Promise.allSettled([
-        abandonRun(engine.db, end),
-        abandonRun(engine.db, end),
-        cancelRun(engine.deps, { actor: engine.actor, runId }),
-        pauseAtGates(engine.db, call),
-      ]);
-      expect((await queued(engine, runId)).map((row) => row.payload['event'])).toEqual([
-        'paused',
-        'failed',
-      ]);
-    }
-  }, 60_000);
+  soakTest(
+    'is queued once per transition, also with concurrent reports',
+    async () => {
+      const engine = await engineWith(chatSettings(), false);
+      const workflowId = await engine.define(gated, 'G');
+      for (let round = 0; round < raceRounds(20); round += 1) {
+        const runId = await engine.trigger(workflowId);
+        const call = { ...pauseCall(runId), execution: 'e1', alerts: true, publicUrl: ADDRESS };
+        await Promise.all([1, 2, 3].map(() => pauseAtGates(engine.db, call)));
+        expect((await queued(engine, runId)).map((row) => row.payload['event'])).toEqual([
+          'paused',
+        ]);
+        const end = { runId, kind: 'crash', error: 'gone', alerts: true } as const;
+        await Promise.allSettled([
+          abandonRun(engine.db, end),
+          abandonRun(engine.db, end),
+          cancelRun(engine.deps, { actor: engine.actor, runId }),
+          pauseAtGates(engine.db, call),
+        ]);
+        expect((await queued(engine, runId)).map((row) => row.payload['event'])).toEqual([
+          'paused',
+          'failed',
+        ]);
+      }
+    },
+    60_000,
+  );
 
-  test('neither blocks nor waits for the rest of its run', async () => {
-    const engine = await engineWith(chatSettings(), false);
-    const runId = await engine.trigger(await engine.define(gated, 'G'));
-    await engine.carriedOut(runId);
-    await pauseAtGates(engine.db, {
-      ...pauseCall(runId),
-      execution: 'e1',
-      alerts: true,
-      publicUrl: ADDRESS,
-    });
-    // Blocks the alert: it is due in an hour.
-    await engine.db.query(sql.unsafe`
+  soakTest(
+    'neither blocks nor waits for the rest of its run',
+    async () => {
+      const engine = await engineWith(chatSettings(), false);
+      const runId = await engine.trigger(await engine.define(gated, 'G'));
+      await engine.carriedOut(runId);
+      await pauseAtGates(engine.db, {
+        ...pauseCall(runId),
+        execution: 'e1',
+        alerts: true,
+        publicUrl: ADDRESS,
+      });
+      // Blocks the alert: it is due in an hour.
+      await engine.db.query(sql.unsafe`
       UPDATE outbox SET due_at = now() + interval '1 hour' WHERE kind = 'alert'
     `);
-    const { dispatched } = await decideGate(engine.deps, {
-      actor: engine.actor,
-      runId,
-      approved: true,
-    });
-    expect(await dispatched).toBe(true);
-    await engine.carriedOut(runId);
-    // The reverse: a cancel that is not due yet, with an alert behind it.
-    await engine.db.query(sql.type(z.object({}))`
+      const { dispatched } = await decideGate(engine.deps, {
+        actor: engine.actor,
+        runId,
+        approved: true,
+      });
+      expect(await dispatched).toBe(true);
+      await engine.carriedOut(runId);
+      // The reverse: a cancel that is not due yet, with an alert behind it.
+      await engine.db.query(sql.type(z.object({}))`
       INSERT INTO outbox (run_id, kind, due_at) VALUES (${runId}, 'cancel', now() + interval '1 hour')
     `);
-    await engine.db.query(sql.unsafe`UPDATE outbox SET due_at = now() WHERE kind = 'alert'`);
-    await reconcileOnce(engine.deps);
-    await eventually(async () => (await queued(engine, runId)).length === 0);
-  }, 60_000);
+      await engine.db.query(sql.unsafe`UPDATE outbox SET due_at = now() WHERE kind = 'alert'`);
+      await reconcileOnce(engine.deps);
+      await eventually(async () => (await queued(engine, runId)).length === 0);
+    },
+    60_000,
+  );
 
   test('queued by a version without gate names links to the page of its run', async () => {
     const engine = await engineWith(chatSettings());
@@ -518,35 +540,39 @@ describe('an alert', () => {
     expect(chatTexts()).toEqual([text, text]);
   }, 60_000);
 
-  test('left unsent by a killed worker is sent once by the next', async () => {
-    const engine = await engineWith({ ...chatSettings(), ...mailSettings() }, false);
-    // This worker commits, but never checks for due work before it dies.
-    const env = { ...engine.env, RECONCILE_INTERVAL_SECONDS: '600', LOG_LEVEL: 'trace' };
-    const first = await startWorkerProcess(env);
-    await pause(500);
-    const runId = await engine.trigger(await engine.define(failing().graph, 'B'));
-    await engine.until(runId, ['failed']);
-    expect(await queued(engine, runId)).toHaveLength(1);
-    await first.kill();
-    answers = [500];
-    const next = { ...engine.env, LOG_LEVEL: 'trace' };
-    const workers = await Promise.all([1, 2].map(() => startWorkerProcess(next)));
-    try {
-      const { status, history } = await alertOf(engine, runId);
-      expect(status).toBe('COMPLETED');
-      await pause(1_500);
-      expect(chat.seen).toHaveLength(2);
-      expect(mail.seen).toHaveLength(1);
-      const logs = [first, ...workers].flatMap((worker) => worker.tail(5_000)).join('\n');
-      expect(logs).toContain('could not deliver an alert');
-      for (const text of [logs, history]) {
-        expect(text).not.toContain(SECRET);
-        expect(text).not.toContain(KEY);
+  soakTest(
+    'left unsent by a killed worker is sent once by the next',
+    async () => {
+      const engine = await engineWith({ ...chatSettings(), ...mailSettings() }, false);
+      // This worker commits, but never checks for due work before it dies.
+      const env = { ...engine.env, RECONCILE_INTERVAL_SECONDS: '600', LOG_LEVEL: 'trace' };
+      const first = await startWorkerProcess(env);
+      await pause(500);
+      const runId = await engine.trigger(await engine.define(failing().graph, 'B'));
+      await engine.until(runId, ['failed']);
+      expect(await queued(engine, runId)).toHaveLength(1);
+      await first.kill();
+      answers = [500];
+      const next = { ...engine.env, LOG_LEVEL: 'trace' };
+      const workers = await Promise.all([1, 2].map(() => startWorkerProcess(next)));
+      try {
+        const { status, history } = await alertOf(engine, runId);
+        expect(status).toBe('COMPLETED');
+        await pause(1_500);
+        expect(chat.seen).toHaveLength(2);
+        expect(mail.seen).toHaveLength(1);
+        const logs = [first, ...workers].flatMap((worker) => worker.tail(5_000)).join('\n');
+        expect(logs).toContain('could not deliver an alert');
+        for (const text of [logs, history]) {
+          expect(text).not.toContain(SECRET);
+          expect(text).not.toContain(KEY);
+        }
+      } finally {
+        await Promise.all(workers.map((worker) => worker.stop()));
       }
-    } finally {
-      await Promise.all(workers.map((worker) => worker.stop()));
-    }
-  }, 90_000);
+    },
+    90_000,
+  );
 });
 
 describe('a test alert', () => {
@@ -597,19 +623,23 @@ describe('a test alert', () => {
     expect((await alertOf(engine, engine.actor.workspaceId)).status).toBe('COMPLETED');
   }, 60_000);
 
-  test('is sent over the configured channel; the other hints at what is missing', async () => {
-    const engine = await engineWith({ ...chatSettings(), ALERT_EMAIL: 'ops@example.com' });
-    const { body } = await callOn(engine, 'GET', '/api/workspace/alerts');
-    expect(outcomes(body)).toEqual([
-      ['chat', true, 'failed,paused'],
-      ['email', false, 'failed,paused'],
-    ]);
-    expect(body.channels[1].hint).toMatch(/EMAIL_API_KEY.*ALERT_EMAIL/);
-    const asked = await callOn(engine, 'POST', '/api/workspace/alerts/test');
-    expect(asked.body).toEqual({ channels: ['chat'] });
-    await eventually(() => chat.seen.length === 1);
-    expect(mail.seen).toEqual([]);
-  }, 60_000);
+  soakTest(
+    'is sent over the configured channel; the other hints at what is missing',
+    async () => {
+      const engine = await engineWith({ ...chatSettings(), ALERT_EMAIL: 'ops@example.com' });
+      const { body } = await callOn(engine, 'GET', '/api/workspace/alerts');
+      expect(outcomes(body)).toEqual([
+        ['chat', true, 'failed,paused'],
+        ['email', false, 'failed,paused'],
+      ]);
+      expect(body.channels[1].hint).toMatch(/EMAIL_API_KEY.*ALERT_EMAIL/);
+      const asked = await callOn(engine, 'POST', '/api/workspace/alerts/test');
+      expect(asked.body).toEqual({ channels: ['chat'] });
+      await eventually(() => chat.seen.length === 1);
+      expect(mail.seen).toEqual([]);
+    },
+    60_000,
+  );
 
   test('is refused and not queued when no channel is configured', async () => {
     const engine = await engineWith({}, false);

@@ -15,7 +15,7 @@ import { type FakeServer, type Seen, startHttpServer } from '#test/fakes/http-se
 import { eventually } from '#test/support/engine.ts';
 import { BACKOFF_SECONDS, type Outbound, startOutbound } from '#test/support/outbound.ts';
 import { startWorkerProcess } from '#test/support/processes.ts';
-import { raceRounds } from '#test/support/rounds.ts';
+import { raceRounds, soakTest } from '#test/support/soak.ts';
 
 type Behaviour = (response: ServerResponse, request: Seen) => void;
 
@@ -123,7 +123,7 @@ describe('a delivery', () => {
     ).toBe(4);
   });
 
-  test('is dispatched soon after its event, also after a quiet period', async () => {
+  soakTest('is dispatched soon after its event, also after a quiet period', async () => {
     const rounds: unknown[] = [];
     const { url } = address((response, request) => {
       rounds.push((JSON.parse(request.body).data as { round: number }).round);
@@ -180,103 +180,123 @@ describe('a delivery', () => {
 });
 
 describe('a failing receiver', () => {
-  test('gets eight attempts, with doubling pauses', async () => {
-    const { url, seen } = address(status(500));
-    const { id, secret } = await outbound.register(url);
-    await outbound.happen('entity.created', { n: 1 });
-    await eventually(async () => (await outbound.endpoint(id)).status === 'failing', 30_000);
-    expect((await outbound.endpoint(id)).consecutive_failures).toBeGreaterThanOrEqual(5);
-    const [delivery] = await outbound.settled(id, 60_000);
-    expect(delivery).toMatchObject({ status: 'dead', attempts: 8, reason: null });
-    expect(delivery!.log.map((attempt) => attempt.attempt)).toEqual([1, 2, 3, 4, 5, 6, 7, 8]);
-    expect(delivery!.log[0]).toMatchObject({
-      status_code: 500,
-      error: 'Responded with 500: this is 500',
-    });
-    const starts = delivery!.log.map((attempt) => attempt.started_at);
-    const pauses = starts.slice(1).map((start, n) => msBetween(starts[n]!, start));
-    pauses.forEach((ms, n) => {
-      const wanted = BACKOFF_SECONDS * 1000 * 2 ** n;
-      expect(ms).toBeGreaterThanOrEqual(wanted);
-    });
-    expect(await outbound.endpoint(id)).toMatchObject({
-      status: 'failing',
-      consecutive_failures: 8,
-      last_delivery_at: null,
-    });
-    // The same delivery and the same bytes each time, with a new signature.
-    const requests = seen();
-    expect(requests).toHaveLength(8);
-    expect(new Set(requests.map((request) => header(request, 'x-service-delivery'))).size).toBe(1);
-    expect(new Set(requests.map((request) => request.body)).size).toBe(1);
-    expect(requests.every((request) => isSigned(request, secret))).toBe(true);
-    const signatures = new Set(requests.map((r) => header(r, 'x-service-signature')));
-    expect(signatures.size).toBeGreaterThan(3);
-    const handle = outbound.engine.deps.temporal.client.workflow.getHandle(
-      `delivery-${delivery!.id}-1`,
-    );
-    await eventually(async () => (await handle.describe()).status.name === 'FAILED');
-    await pause(2_000);
-    expect(seen()).toHaveLength(8);
-  }, 90_000);
-
-  test('is marked failing after five failures, and active after one success', async () => {
-    let well = false;
-    const { url } = address((response) => response.writeHead(well ? 200 : 503).end());
-    const { id } = await outbound.register(url);
-    const began = Date.now();
-    await outbound.happen('entity.created', { n: 1 }, { n: 2 });
-    await eventually(async () => (await outbound.endpoint(id)).consecutive_failures === 4);
-    expect((await outbound.endpoint(id)).status).toBe('active');
-    await eventually(async () => (await outbound.endpoint(id)).status === 'failing');
-    well = true;
-    const deliveries = await outbound.settled(id);
-    expect(deliveries.map((delivery) => delivery.status)).toEqual(['delivered', 'delivered']);
-    const endpoint = await outbound.endpoint(id);
-    expect(endpoint).toMatchObject({ status: 'active', consecutive_failures: 0 });
-    expect(Date.parse(endpoint.last_delivery_at!)).toBeGreaterThanOrEqual(began);
-  }, 60_000);
-
-  test('can delay the next attempt by at most an hour', async () => {
-    const asked: Record<string, [number, number]> = {
-      '999999999': [3_590_000, 3_600_000],
-      '2': [1_900, 2_100],
-      '0': [0, BACKOFF_SECONDS * 1000],
-      'Fri, 01 Jan 2100 00:00:00 GMT': [3_590_000, 3_600_000],
-      soon: [0, BACKOFF_SECONDS * 1000],
-      '-5': [0, BACKOFF_SECONDS * 1000],
-    };
-    for (const [value, [least, most]] of Object.entries(asked)) {
-      const { url } = address(status(429, { 'retry-after': value }));
-      const { id } = await outbound.register(url);
-      await outbound.happen('entity.created', {});
-      let delivery: Delivery | undefined;
-      await eventually(async () => {
-        [delivery] = await outbound.deliveries(id);
-        return delivery!.log.length > 0;
+  soakTest(
+    'gets eight attempts, with doubling pauses',
+    async () => {
+      const { url, seen } = address(status(500));
+      const { id, secret } = await outbound.register(url);
+      await outbound.happen('entity.created', { n: 1 });
+      await eventually(async () => (await outbound.endpoint(id)).status === 'failing', 30_000);
+      expect((await outbound.endpoint(id)).consecutive_failures).toBeGreaterThanOrEqual(5);
+      const [delivery] = await outbound.settled(id, 60_000);
+      expect(delivery).toMatchObject({ status: 'dead', attempts: 8, reason: null });
+      expect(delivery!.log.map((attempt) => attempt.attempt)).toEqual([1, 2, 3, 4, 5, 6, 7, 8]);
+      expect(delivery!.log[0]).toMatchObject({
+        status_code: 500,
+        error: 'Responded with 500: this is 500',
       });
-      const { started_at, duration_ms } = delivery!.log[0]!;
-      const next = Date.parse(delivery!.next_attempt_at!);
-      if (delivery!.log.length === 1) {
-        expect(next - Date.parse(started_at) - duration_ms).toBeGreaterThanOrEqual(least - 50);
-        // It was planned before now.
-        expect(next).toBeLessThanOrEqual(Date.now() + most);
-      }
-      await outbound.call('DELETE', `/${id}`);
-    }
-    const after = (attempts: number, retryAfterMs?: number) =>
-      pauseAfter(attempts, 30_000, { retryAfterMs });
-    expect([1, 2, 3, 7, 8, 9].map((n) => after(n) / 1000)).toEqual([30, 60, 120, 1920, 3600, 3600]);
-    expect([after(1, 1_000), after(1, 45_000), after(1, 1e15)]).toEqual([
-      30_000, 45_000, 3_600_000,
-    ]);
-  }, 60_000);
+      const starts = delivery!.log.map((attempt) => attempt.started_at);
+      const pauses = starts.slice(1).map((start, n) => msBetween(starts[n]!, start));
+      pauses.forEach((ms, n) => {
+        const wanted = BACKOFF_SECONDS * 1000 * 2 ** n;
+        expect(ms).toBeGreaterThanOrEqual(wanted);
+      });
+      expect(await outbound.endpoint(id)).toMatchObject({
+        status: 'failing',
+        consecutive_failures: 8,
+        last_delivery_at: null,
+      });
+      // The same delivery and the same bytes each time, with a new signature.
+      const requests = seen();
+      expect(requests).toHaveLength(8);
+      expect(new Set(requests.map((request) => header(request, 'x-service-delivery'))).size).toBe(
+        1,
+      );
+      expect(new Set(requests.map((request) => request.body)).size).toBe(1);
+      expect(requests.every((request) => isSigned(request, secret))).toBe(true);
+      const signatures = new Set(requests.map((r) => header(r, 'x-service-signature')));
+      expect(signatures.size).toBeGreaterThan(3);
+      const handle = outbound.engine.deps.temporal.client.workflow.getHandle(
+        `delivery-${delivery!.id}-1`,
+      );
+      await eventually(async () => (await handle.describe()).status.name === 'FAILED');
+      await pause(2_000);
+      expect(seen()).toHaveLength(8);
+    },
+    90_000,
+  );
 
-  test('fails on a redirect, 410, a hang after 200 or a slow drip, but not on a huge response', async () => {
-    const elsewhere = address();
-    const drips: NodeJS.Timeout[] = [];
-    const cases: Record<string, { behave: Behaviour; error: RegExp | null; code: number | null }> =
-      {
+  soakTest(
+    'is marked failing after five failures, and active after one success',
+    async () => {
+      let well = false;
+      const { url } = address((response) => response.writeHead(well ? 200 : 503).end());
+      const { id } = await outbound.register(url);
+      const began = Date.now();
+      await outbound.happen('entity.created', { n: 1 }, { n: 2 });
+      await eventually(async () => (await outbound.endpoint(id)).consecutive_failures === 4);
+      expect((await outbound.endpoint(id)).status).toBe('active');
+      await eventually(async () => (await outbound.endpoint(id)).status === 'failing');
+      well = true;
+      const deliveries = await outbound.settled(id);
+      expect(deliveries.map((delivery) => delivery.status)).toEqual(['delivered', 'delivered']);
+      const endpoint = await outbound.endpoint(id);
+      expect(endpoint).toMatchObject({ status: 'active', consecutive_failures: 0 });
+      expect(Date.parse(endpoint.last_delivery_at!)).toBeGreaterThanOrEqual(began);
+    },
+    60_000,
+  );
+
+  soakTest(
+    'can delay the next attempt by at most an hour',
+    async () => {
+      const asked: Record<string, [number, number]> = {
+        '999999999': [3_590_000, 3_600_000],
+        '2': [1_900, 2_100],
+        '0': [0, BACKOFF_SECONDS * 1000],
+        'Fri, 01 Jan 2100 00:00:00 GMT': [3_590_000, 3_600_000],
+        soon: [0, BACKOFF_SECONDS * 1000],
+        '-5': [0, BACKOFF_SECONDS * 1000],
+      };
+      for (const [value, [least, most]] of Object.entries(asked)) {
+        const { url } = address(status(429, { 'retry-after': value }));
+        const { id } = await outbound.register(url);
+        await outbound.happen('entity.created', {});
+        let delivery: Delivery | undefined;
+        await eventually(async () => {
+          [delivery] = await outbound.deliveries(id);
+          return delivery!.log.length > 0;
+        });
+        const { started_at, duration_ms } = delivery!.log[0]!;
+        const next = Date.parse(delivery!.next_attempt_at!);
+        if (delivery!.log.length === 1) {
+          expect(next - Date.parse(started_at) - duration_ms).toBeGreaterThanOrEqual(least - 50);
+          // It was planned before now.
+          expect(next).toBeLessThanOrEqual(Date.now() + most);
+        }
+        await outbound.call('DELETE', `/${id}`);
+      }
+      const after = (attempts: number, retryAfterMs?: number) =>
+        pauseAfter(attempts, 30_000, { retryAfterMs });
+      expect([1, 2, 3, 7, 8, 9].map((n) => after(n) / 1000)).toEqual([
+        30, 60, 120, 1920, 3600, 3600,
+      ]);
+      expect([after(1, 1_000), after(1, 45_000), after(1, 1e15)]).toEqual([
+        30_000, 45_000, 3_600_000,
+      ]);
+    },
+    60_000,
+  );
+
+  soakTest(
+    'fails on a redirect, 410, a hang after 200 or a slow drip, but not on a huge response',
+    async () => {
+      const elsewhere = address();
+      const drips: NodeJS.Timeout[] = [];
+      const cases: Record<
+        string,
+        { behave: Behaviour; error: RegExp | null; code: number | null }
+      > = {
         redirect: {
           behave: status(302, { location: elsewhere.url }),
           error: /^Responded with 302/,
@@ -324,30 +344,32 @@ describe('a failing receiver', () => {
           code: 500,
         },
       };
-    const endpoints = await Promise.all(
-      Object.values(cases).map(({ behave }) => outbound.register(address(behave).url)),
-    );
-    await outbound.happen('entity.created', {});
-    const logs = await Promise.all(
-      endpoints.map(async ({ id }) => {
-        let log: Delivery['log'] = [];
-        await eventually(async () => {
-          log = (await outbound.deliveries(id))[0]!.log;
-          return log.length > 0;
-        }, 25_000);
-        return log[0]!;
-      }),
-    );
-    drips.forEach(clearInterval);
-    Object.entries(cases).forEach(([name, { error, code }], n) => {
-      const { status_code, error: told } = logs[n]!;
-      expect([name, status_code]).toEqual([name, code]);
-      if (error === null) expect([name, told]).toEqual([name, null]);
-      else expect(told).toMatch(error);
-    });
-    expect(logs[2]!.duration_ms).toBeGreaterThanOrEqual(14_900);
-    expect(elsewhere.seen()).toEqual([]);
-  }, 60_000);
+      const endpoints = await Promise.all(
+        Object.values(cases).map(({ behave }) => outbound.register(address(behave).url)),
+      );
+      await outbound.happen('entity.created', {});
+      const logs = await Promise.all(
+        endpoints.map(async ({ id }) => {
+          let log: Delivery['log'] = [];
+          await eventually(async () => {
+            log = (await outbound.deliveries(id))[0]!.log;
+            return log.length > 0;
+          }, 25_000);
+          return log[0]!;
+        }),
+      );
+      drips.forEach(clearInterval);
+      Object.entries(cases).forEach(([name, { error, code }], n) => {
+        const { status_code, error: told } = logs[n]!;
+        expect([name, status_code]).toEqual([name, code]);
+        if (error === null) expect([name, told]).toEqual([name, null]);
+        else expect(told).toMatch(error);
+      });
+      expect(logs[2]!.duration_ms).toBeGreaterThanOrEqual(14_900);
+      expect(elsewhere.seen()).toEqual([]);
+    },
+    60_000,
+  );
 
   test('fails when unreachable, without details in the error', async () => {
     const closed = await startHttpServer(() => undefined);
@@ -394,31 +416,35 @@ describe('redelivery', () => {
     expect(new Set(seen().map((request) => request.body)).size).toBe(1);
   }, 60_000);
 
-  test('retries all dead letters since a time, and nothing else', async () => {
-    let code = 500;
-    const { url, seen } = address((response) => response.writeHead(code).end());
-    const { id } = await outbound.register(url);
-    await outbound.happen('entity.created', ...Array.from({ length: 12 }, (_, n) => ({ n })));
-    await eventually(() => seen().length >= 12);
-    await outbound.engine.db.query(sql.unsafe`
+  soakTest(
+    'retries all dead letters since a time, and nothing else',
+    async () => {
+      let code = 500;
+      const { url, seen } = address((response) => response.writeHead(code).end());
+      const { id } = await outbound.register(url);
+      await outbound.happen('entity.created', ...Array.from({ length: 12 }, (_, n) => ({ n })));
+      await eventually(() => seen().length >= 12);
+      await outbound.engine.db.query(sql.unsafe`
       UPDATE data_deliveries SET attempts = 7 WHERE endpoint_id = ${id} AND status = 'pending'`);
-    await outbound.settled(id, 30_000);
-    await outbound.engine.db.query(sql.unsafe`
+      await outbound.settled(id, 30_000);
+      await outbound.engine.db.query(sql.unsafe`
       UPDATE data_deliveries SET created_at = now() - interval '2 hours'
       WHERE id IN (SELECT id FROM data_deliveries WHERE endpoint_id = ${id} ORDER BY id LIMIT 2)`);
-    code = 200;
-    const since = new Date(Date.now() - 3_600_000).toISOString();
-    const { status: answered, body } = await outbound.call('POST', `/${id}/redeliver`, { since });
-    expect([answered, body.data]).toEqual([200, { redelivered: 10, left: 0 }]);
-    const deliveries = await outbound.settled(id);
-    expect(deliveries.map((delivery) => delivery.status).sort()).toEqual([
-      'dead',
-      'dead',
-      ...Array.from({ length: 10 }, () => 'delivered'),
-    ]);
-    const nothing = await outbound.call('POST', `/${id}/redeliver`, { since });
-    expect(nothing.body.data).toEqual({ redelivered: 0, left: 0 });
-  }, 60_000);
+      code = 200;
+      const since = new Date(Date.now() - 3_600_000).toISOString();
+      const { status: answered, body } = await outbound.call('POST', `/${id}/redeliver`, { since });
+      expect([answered, body.data]).toEqual([200, { redelivered: 10, left: 0 }]);
+      const deliveries = await outbound.settled(id);
+      expect(deliveries.map((delivery) => delivery.status).sort()).toEqual([
+        'dead',
+        'dead',
+        ...Array.from({ length: 10 }, () => 'delivered'),
+      ]);
+      const nothing = await outbound.call('POST', `/${id}/redeliver`, { since });
+      expect(nothing.body.data).toEqual({ redelivered: 0, left: 0 });
+    },
+    60_000,
+  );
 
   test('repeats a period, also what was delivered', async () => {
     const { url, seen } = address();
@@ -443,21 +469,25 @@ describe('redelivery', () => {
     expect(await ask({ ...range, status: 'pending' })).toMatchObject({ status: 422 });
   }, 60_000);
 
-  test('logs every attempt of concurrent calls', async () => {
-    const { url, seen } = address();
-    const { id } = await outbound.register(url);
-    await outbound.happen('entity.created', {});
-    const [delivery] = await outbound.settled(id);
-    for (let round = 1; round <= 5; round += 1) {
-      const path = `/${id}/deliveries/${delivery!.id}/redeliver`;
-      const answers = await Promise.all([1, 2, 3, 4].map(() => outbound.call('POST', path)));
-      const taken = answers.filter((answer) => answer.status === 200).length;
-      expect(taken).toBeGreaterThanOrEqual(1);
-      await outbound.settled(id);
-      const [after] = await outbound.deliveries(id);
-      expect(after!.log).toHaveLength(seen().length);
-    }
-  }, 60_000);
+  soakTest(
+    'logs every attempt of concurrent calls',
+    async () => {
+      const { url, seen } = address();
+      const { id } = await outbound.register(url);
+      await outbound.happen('entity.created', {});
+      const [delivery] = await outbound.settled(id);
+      for (let round = 1; round <= 5; round += 1) {
+        const path = `/${id}/deliveries/${delivery!.id}/redeliver`;
+        const answers = await Promise.all([1, 2, 3, 4].map(() => outbound.call('POST', path)));
+        const taken = answers.filter((answer) => answer.status === 200).length;
+        expect(taken).toBeGreaterThanOrEqual(1);
+        await outbound.settled(id);
+        const [after] = await outbound.deliveries(id);
+        expect(after!.log).toHaveLength(seen().length);
+      }
+    },
+    60_000,
+  );
 });
 
 describe('an endpoint', () => {
@@ -518,19 +548,23 @@ describe('an endpoint', () => {
     expect(seen()).toHaveLength(sent);
   }, 30_000);
 
-  test('leaves no pending deliveries when deleted during events', async () => {
-    for (let round = 0; round < raceRounds(15); round += 1) {
-      const { url } = address();
-      const { id } = await outbound.register(url);
-      await Promise.all([
-        ...Array.from({ length: 6 }, (_, n) => outbound.happen('entity.created', { n }, { n })),
-        pause(round * 4).then(() => outbound.call('DELETE', `/${id}`)),
-      ]);
-      const left = await outbound.engine.db.any(sql.unsafe`
+  soakTest(
+    'leaves no pending deliveries when deleted during events',
+    async () => {
+      for (let round = 0; round < raceRounds(15); round += 1) {
+        const { url } = address();
+        const { id } = await outbound.register(url);
+        await Promise.all([
+          ...Array.from({ length: 6 }, (_, n) => outbound.happen('entity.created', { n }, { n })),
+          pause(round * 4).then(() => outbound.call('DELETE', `/${id}`)),
+        ]);
+        const left = await outbound.engine.db.any(sql.unsafe`
         SELECT 1 FROM data_deliveries WHERE endpoint_id = ${id} AND status = 'pending'`);
-      expect(left).toEqual([]);
-    }
-  }, 60_000);
+        expect(left).toEqual([]);
+      }
+    },
+    60_000,
+  );
 
   test('is not called when its address becomes private', async () => {
     const { url, seen } = address();
@@ -546,119 +580,137 @@ describe('an endpoint', () => {
     expect(seen()).toEqual([]);
   });
 
-  test('has at most 10,000 pending deliveries; further ones are dead letters immediately', async () => {
-    const { url } = address(() => undefined);
-    const { id } = await outbound.register(url);
-    const many = (count: number) => Array.from({ length: count }, (_, n) => ({ n }));
-    expect(await outbound.happen('entity.created', ...many(9_990))).toBe(9_990);
-    expect(await outbound.happen('entity.created', ...many(30))).toBe(30);
-    const dead = await outbound.deliveries(id, 'status=dead&limit=100');
-    expect(dead).toHaveLength(20);
-    expect(dead[0]).toMatchObject({
-      status: 'dead',
-      reason: 'More than 10000 deliveries of this endpoint are pending',
-      attempts: 0,
-      log: [],
-    });
-    const since = new Date(Date.now() - 3_600_000).toISOString();
-    const { body } = await outbound.call('POST', `/${id}/redeliver`, { since });
-    expect(body.data).toEqual({ redelivered: 0, left: 20 });
-    await outbound.engine.db.query(sql.unsafe`
+  soakTest(
+    'has at most 10,000 pending deliveries; further ones are dead letters immediately',
+    async () => {
+      const { url } = address(() => undefined);
+      const { id } = await outbound.register(url);
+      const many = (count: number) => Array.from({ length: count }, (_, n) => ({ n }));
+      expect(await outbound.happen('entity.created', ...many(9_990))).toBe(9_990);
+      expect(await outbound.happen('entity.created', ...many(30))).toBe(30);
+      const dead = await outbound.deliveries(id, 'status=dead&limit=100');
+      expect(dead).toHaveLength(20);
+      expect(dead[0]).toMatchObject({
+        status: 'dead',
+        reason: 'More than 10000 deliveries of this endpoint are pending',
+        attempts: 0,
+        log: [],
+      });
+      const since = new Date(Date.now() - 3_600_000).toISOString();
+      const { body } = await outbound.call('POST', `/${id}/redeliver`, { since });
+      expect(body.data).toEqual({ redelivered: 0, left: 20 });
+      await outbound.engine.db.query(sql.unsafe`
       DELETE FROM data_deliveries WHERE id IN (
         SELECT id FROM data_deliveries WHERE endpoint_id = ${id} AND status = 'pending' LIMIT 5)`);
-    const some = await outbound.call('POST', `/${id}/redeliver`, { since });
-    expect(some.body.data).toEqual({ redelivered: 5, left: 15 });
-  }, 60_000);
+      const some = await outbound.call('POST', `/${id}/redeliver`, { since });
+      expect(some.body.data).toEqual({ redelivered: 5, left: 15 });
+    },
+    60_000,
+  );
 });
 
 describe('a hanging endpoint', () => {
-  test('has at most eight attempts in flight, and slows no other', async () => {
-    let open = 0;
-    let most = 0;
-    const hanging = address((response) => {
-      open += 1;
-      most = Math.max(most, open);
-      response.on('close', () => (open -= 1));
-    });
-    let told = 0;
-    const healthy = (response: ServerResponse) => {
-      told += 1;
-      response.end();
-    };
-    const endpoints = await Promise.all(
-      Array.from({ length: 20 }, () => outbound.register(address(healthy).url, ['entity.updated'])),
-    );
-    const { id } = await outbound.register(hanging.url);
-    await outbound.happen('entity.created', ...Array.from({ length: 60 }, (_, n) => ({ n })));
-    await eventually(() => open >= 6);
-    await outbound.happen('entity.updated', {});
-    // Before any attempt at the hanging endpoint can have timed out.
-    await eventually(() => told === endpoints.length, 12_000);
-    expect(open).toBeGreaterThanOrEqual(6);
-    // Covers the timeouts of the first attempts, and the second attempts.
-    await pause(18_000);
-    expect(most).toBeLessThanOrEqual(8);
-    expect(most).toBeGreaterThanOrEqual(6);
-    expect((await outbound.deliveries(id)).filter((d) => d.log.length > 0).length).toBeGreaterThan(
-      5,
-    );
-  }, 60_000);
+  soakTest(
+    'has at most eight attempts in flight, and slows no other',
+    async () => {
+      let open = 0;
+      let most = 0;
+      const hanging = address((response) => {
+        open += 1;
+        most = Math.max(most, open);
+        response.on('close', () => (open -= 1));
+      });
+      let told = 0;
+      const healthy = (response: ServerResponse) => {
+        told += 1;
+        response.end();
+      };
+      const endpoints = await Promise.all(
+        Array.from({ length: 20 }, () =>
+          outbound.register(address(healthy).url, ['entity.updated']),
+        ),
+      );
+      const { id } = await outbound.register(hanging.url);
+      await outbound.happen('entity.created', ...Array.from({ length: 60 }, (_, n) => ({ n })));
+      await eventually(() => open >= 6);
+      await outbound.happen('entity.updated', {});
+      // Before any attempt at the hanging endpoint can have timed out.
+      await eventually(() => told === endpoints.length, 12_000);
+      expect(open).toBeGreaterThanOrEqual(6);
+      // Covers the timeouts of the first attempts, and the second attempts.
+      await pause(18_000);
+      expect(most).toBeLessThanOrEqual(8);
+      expect(most).toBeGreaterThanOrEqual(6);
+      expect(
+        (await outbound.deliveries(id)).filter((d) => d.log.length > 0).length,
+      ).toBeGreaterThan(5);
+    },
+    60_000,
+  );
 
-  test('has one attempt limit over all workers', async () => {
-    const { engine } = outbound;
-    const { url } = address(() => undefined);
-    const { id } = await outbound.register(url, ['entity.updated']);
-    await engine.db.query(sql.unsafe`
+  soakTest(
+    'has one attempt limit over all workers',
+    async () => {
+      const { engine } = outbound;
+      const { url } = address(() => undefined);
+      const { id } = await outbound.register(url, ['entity.updated']);
+      await engine.db.query(sql.unsafe`
       INSERT INTO outbound_events (id, workspace_id, type, data)
       VALUES ('oevt_places', ${outbound.workspaceId}, 'entity.updated', '{}')`);
-    await engine.db.query(sql.unsafe`
+      await engine.db.query(sql.unsafe`
       INSERT INTO data_deliveries (id, workspace_id, endpoint_id, event_id, started, next_attempt_at)
       SELECT 'dlv_places_' || n, ${outbound.workspaceId}, ${id}, 'oevt_places', true, now()
       FROM generate_series(1, 40) n`);
-    const scope = (n: number) => ({
-      workspaceId: outbound.workspaceId,
-      deliveryId: `dlv_places_${n}`,
-      round: 1,
-    });
-    for (let round = 0; round < raceRounds(10); round += 1) {
-      const claims = await Promise.all(
-        Array.from({ length: 40 }, (_, n) =>
-          claimDelivery(engine.db, scope(n + 1), `claim-${round}-${n}`),
-        ),
-      );
-      const permitted = claims.filter((claim) => claim!.permitted).length;
-      expect(permitted).toBeGreaterThanOrEqual(1);
-      expect(permitted).toBeLessThanOrEqual(8);
-      const held = await engine.db.oneFirst(sql.unsafe`
+      const scope = (n: number) => ({
+        workspaceId: outbound.workspaceId,
+        deliveryId: `dlv_places_${n}`,
+        round: 1,
+      });
+      for (let round = 0; round < raceRounds(10); round += 1) {
+        const claims = await Promise.all(
+          Array.from({ length: 40 }, (_, n) =>
+            claimDelivery(engine.db, scope(n + 1), `claim-${round}-${n}`),
+          ),
+        );
+        const permitted = claims.filter((claim) => claim!.permitted).length;
+        expect(permitted).toBeGreaterThanOrEqual(1);
+        expect(permitted).toBeLessThanOrEqual(8);
+        const held = await engine.db.oneFirst(sql.unsafe`
         SELECT count(*)::int FROM data_permits WHERE endpoint_id = ${id} AND until > now()`);
-      expect(held).toBe(permitted);
-      await engine.db.query(sql.unsafe`
+        expect(held).toBe(permitted);
+        await engine.db.query(sql.unsafe`
         UPDATE data_permits SET until = '-infinity' WHERE endpoint_id = ${id}`);
-    }
-  }, 30_000);
+      }
+    },
+    30_000,
+  );
 });
 
 describe('internal errors', () => {
-  test('do not count against the receiver: a delivery waits for a readable secret', async () => {
-    const { url, seen } = address();
-    const { id } = await outbound.register(url);
-    const { secret } = await outbound.engine.db.one(sql.type(z.object({ secret: z.string() }))`
+  soakTest(
+    'do not count against the receiver: a delivery waits for a readable secret',
+    async () => {
+      const { url, seen } = address();
+      const { id } = await outbound.register(url);
+      const { secret } = await outbound.engine.db.one(sql.type(z.object({ secret: z.string() }))`
       SELECT secret FROM data_endpoints WHERE id = ${id}`);
-    await outbound.engine.db.query(sql.unsafe`
+      await outbound.engine.db.query(sql.unsafe`
       UPDATE data_endpoints SET secret = 's1.other.key' WHERE id = ${id}`);
-    await outbound.happen('entity.created', {});
-    await eventually(async () => {
-      const faults = await outbound.engine.db.oneFirst(sql.unsafe`
+      await outbound.happen('entity.created', {});
+      await eventually(async () => {
+        const faults = await outbound.engine.db.oneFirst(sql.unsafe`
         SELECT faults FROM data_deliveries WHERE endpoint_id = ${id}`);
-      return Number(faults) >= 2;
-    });
-    expect((await outbound.deliveries(id))[0]).toMatchObject({ attempts: 0, log: [] });
-    await outbound.engine.db.query(sql.unsafe`
+        return Number(faults) >= 2;
+      });
+      expect((await outbound.deliveries(id))[0]).toMatchObject({ attempts: 0, log: [] });
+      await outbound.engine.db.query(sql.unsafe`
       UPDATE data_endpoints SET secret = ${secret} WHERE id = ${id}`);
-    const [delivery] = await outbound.settled(id);
-    expect(delivery).toMatchObject({ status: 'delivered', attempts: 1 });
-    expect(seen()).toHaveLength(1);
-  }, 30_000);
+      const [delivery] = await outbound.settled(id);
+      expect(delivery).toMatchObject({ status: 'delivered', attempts: 1 });
+      expect(seen()).toHaveLength(1);
+    },
+    30_000,
+  );
 
   test('a late failure of an older attempt does not flag a recovered endpoint', async () => {
     const { engine, workspaceId } = outbound;
@@ -720,7 +772,7 @@ describe('internal errors', () => {
       return { scope, startedAt: first!.started_at };
     };
 
-    test('keeps the pause before the next one if it records its failure', async () => {
+    soakTest('keeps the pause before the next one if it records its failure', async () => {
       const { db } = outbound.engine;
       const { scope, startedAt } = await underWay('stalled');
       await recordAttempt(db, scope, { ...end, claim: 'first', startedAt, nextInMs: 30_000 });
@@ -737,67 +789,75 @@ describe('internal errors', () => {
       });
     });
 
-    test('either counts or is overtaken, in any order of locks', async () => {
-      const { db } = outbound.engine;
-      const seen = { early: 0, overtaken: 0 };
-      for (let n = 0; n < 60; n += 1) {
-        const { scope, startedAt } = await underWay(`race_${n}`);
-        const record = () =>
-          recordAttempt(db, scope, { ...end, claim: 'first', startedAt, nextInMs: 30_000 });
-        const claim = () => claimDelivery(db, scope, 'second');
-        const [recorded, second] =
-          n % 2 === 0
-            ? await Promise.all([record(), claim()])
-            : ((await Promise.all([claim(), record()])).toReversed() as [
-                Awaited<ReturnType<typeof record>>,
-                Awaited<ReturnType<typeof claim>>,
-              ]);
-        expect([recorded !== undefined, second!.due_in_ms > 0]).toEqual(
-          second!.permitted ? [false, false] : [true, true],
-        );
-        seen[second!.permitted ? 'overtaken' : 'early'] += 1;
-        await outbound.call('DELETE', `/${second!.endpoint_id}`);
-      }
-      expect(seen.early + seen.overtaken).toBe(60);
-      // A result that commits while the next attempt waits for the row.
-      const { scope, startedAt } = await underWay('waiting');
-      const recorded = Promise.withResolvers<undefined>();
-      const commit = Promise.withResolvers<undefined>();
-      const held = db.transaction(async (tx) => {
-        await recordAttempt(tx, scope, { ...end, claim: 'first', startedAt, nextInMs: 30_000 });
-        recorded.resolve(undefined);
-        await commit.promise;
-      });
-      await recorded.promise;
-      const waiting = claimDelivery(db, scope, 'second');
-      await pause(200);
-      commit.resolve(undefined);
-      await held;
-      expect((await waiting)!.due_in_ms).toBeGreaterThan(20_000);
-    }, 60_000);
+    soakTest(
+      'either counts or is overtaken, in any order of locks',
+      async () => {
+        const { db } = outbound.engine;
+        const seen = { early: 0, overtaken: 0 };
+        for (let n = 0; n < 60; n += 1) {
+          const { scope, startedAt } = await underWay(`race_${n}`);
+          const record = () =>
+            recordAttempt(db, scope, { ...end, claim: 'first', startedAt, nextInMs: 30_000 });
+          const claim = () => claimDelivery(db, scope, 'second');
+          const [recorded, second] =
+            n % 2 === 0
+              ? await Promise.all([record(), claim()])
+              : ((await Promise.all([claim(), record()])).toReversed() as [
+                  Awaited<ReturnType<typeof record>>,
+                  Awaited<ReturnType<typeof claim>>,
+                ]);
+          expect([recorded !== undefined, second!.due_in_ms > 0]).toEqual(
+            second!.permitted ? [false, false] : [true, true],
+          );
+          seen[second!.permitted ? 'overtaken' : 'early'] += 1;
+          await outbound.call('DELETE', `/${second!.endpoint_id}`);
+        }
+        expect(seen.early + seen.overtaken).toBe(60);
+        // A result that commits while the next attempt waits for the row.
+        const { scope, startedAt } = await underWay('waiting');
+        const recorded = Promise.withResolvers<undefined>();
+        const commit = Promise.withResolvers<undefined>();
+        const held = db.transaction(async (tx) => {
+          await recordAttempt(tx, scope, { ...end, claim: 'first', startedAt, nextInMs: 30_000 });
+          recorded.resolve(undefined);
+          await commit.promise;
+        });
+        await recorded.promise;
+        const waiting = claimDelivery(db, scope, 'second');
+        await pause(200);
+        commit.resolve(undefined);
+        await held;
+        expect((await waiting)!.due_in_ms).toBeGreaterThan(20_000);
+      },
+      60_000,
+    );
   });
 
-  test('a delivery with a lost execution gets another one', async () => {
-    let well = false;
-    const { url, seen } = address((response) => response.writeHead(well ? 200 : 500).end());
-    const { id } = await outbound.register(url);
-    await outbound.happen('entity.created', {});
-    await eventually(async () => (await outbound.deliveries(id))[0]!.attempts === 4);
-    const [delivery] = await outbound.deliveries(id);
-    const { client } = outbound.engine.deps.temporal;
-    await client.workflow.getHandle(`delivery-${delivery!.id}-1`).terminate('by hand');
-    const sent = seen().length;
-    await pause(2_000);
-    expect(await requeueLost(outbound.engine.db, 10)).toBe(0);
-    well = true;
-    await outbound.engine.db.query(sql.unsafe`
+  soakTest(
+    'a delivery with a lost execution gets another one',
+    async () => {
+      let well = false;
+      const { url, seen } = address((response) => response.writeHead(well ? 200 : 500).end());
+      const { id } = await outbound.register(url);
+      await outbound.happen('entity.created', {});
+      await eventually(async () => (await outbound.deliveries(id))[0]!.attempts === 4);
+      const [delivery] = await outbound.deliveries(id);
+      const { client } = outbound.engine.deps.temporal;
+      await client.workflow.getHandle(`delivery-${delivery!.id}-1`).terminate('by hand');
+      const sent = seen().length;
+      await pause(2_000);
+      expect(await requeueLost(outbound.engine.db, 10)).toBe(0);
+      well = true;
+      await outbound.engine.db.query(sql.unsafe`
       UPDATE data_deliveries SET next_attempt_at = now() - interval '16 minutes' WHERE id = ${delivery!.id}`);
-    expect(await requeueLost(outbound.engine.db, 10)).toBe(1);
-    const [after] = await outbound.settled(id);
-    expect(after).toMatchObject({ status: 'delivered' });
-    expect(after!.log.at(-1)).toMatchObject({ round: 2, status_code: 200 });
-    expect(seen()).toHaveLength(sent + 1);
-  }, 30_000);
+      expect(await requeueLost(outbound.engine.db, 10)).toBe(1);
+      const [after] = await outbound.settled(id);
+      expect(after).toMatchObject({ status: 'delivered' });
+      expect(after!.log.at(-1)).toMatchObject({ round: 2, status_code: 200 });
+      expect(seen()).toHaveLength(sent + 1);
+    },
+    30_000,
+  );
 
   test('a sweep removes deliveries older than thirty days', async () => {
     const { url } = address();
@@ -825,36 +885,40 @@ describe('internal errors', () => {
 });
 
 describe('a killed worker', () => {
-  test('between a request and its record: another repeats it under the same ID', async () => {
-    const apart = await startOutbound({ worker: false });
-    const answers: ServerResponse[] = [];
-    const { url, seen } = address((response) => {
-      answers.push(response);
-      // The first request stays open until its worker is dead; the second is answered.
-      if (answers.length > 1) response.end();
-    });
-    const first = await startWorkerProcess(apart.engine.env);
-    let second;
-    try {
-      const { id } = await apart.register(url);
-      await apart.happen('entity.created', { n: 1 });
-      await eventually(() => seen().length === 1, 20_000);
-      await first.kill();
-      second = await startWorkerProcess(apart.engine.env);
-      const [delivery] = await apart.settled(id, 45_000);
-      expect(delivery).toMatchObject({ status: 'delivered', attempts: 1 });
-      const requests = seen();
-      expect(requests).toHaveLength(2);
-      expect(requests[1]!.body).toBe(requests[0]!.body);
-      expect(header(requests[1]!, 'x-service-delivery')).toBe(delivery!.id);
-      expect(header(requests[0]!, 'x-service-delivery')).toBe(delivery!.id);
-      expect((await apart.endpoint(id)).consecutive_failures).toBe(0);
-    } finally {
-      await first.kill();
-      await second?.stop();
-      await apart.close();
-    }
-  }, 120_000);
+  soakTest(
+    'between a request and its record: another repeats it under the same ID',
+    async () => {
+      const apart = await startOutbound({ worker: false });
+      const answers: ServerResponse[] = [];
+      const { url, seen } = address((response) => {
+        answers.push(response);
+        // The first request stays open until its worker is dead; the second is answered.
+        if (answers.length > 1) response.end();
+      });
+      const first = await startWorkerProcess(apart.engine.env);
+      let second;
+      try {
+        const { id } = await apart.register(url);
+        await apart.happen('entity.created', { n: 1 });
+        await eventually(() => seen().length === 1, 20_000);
+        await first.kill();
+        second = await startWorkerProcess(apart.engine.env);
+        const [delivery] = await apart.settled(id, 45_000);
+        expect(delivery).toMatchObject({ status: 'delivered', attempts: 1 });
+        const requests = seen();
+        expect(requests).toHaveLength(2);
+        expect(requests[1]!.body).toBe(requests[0]!.body);
+        expect(header(requests[1]!, 'x-service-delivery')).toBe(delivery!.id);
+        expect(header(requests[0]!, 'x-service-delivery')).toBe(delivery!.id);
+        expect((await apart.endpoint(id)).consecutive_failures).toBe(0);
+      } finally {
+        await first.kill();
+        await second?.stop();
+        await apart.close();
+      }
+    },
+    120_000,
+  );
 });
 
 test('a signature covers time and body, with each secret', () => {

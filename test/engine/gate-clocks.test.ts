@@ -6,6 +6,7 @@ import { cancelRun, decideGate, resumeRun } from '#shared/operations/runs/runs.t
 import { startToolServer, type ToolServer } from '#test/fakes/tool-server.ts';
 import { echo, edge, type Engine, eventually, mock, startEngine } from '#test/support/engine.ts';
 import { startWorkerProcess, type TestProcess } from '#test/support/processes.ts';
+import { soakTest } from '#test/support/soak.ts';
 import { fetchHistory } from './histories.ts';
 
 let engine: Engine;
@@ -126,33 +127,42 @@ describe('a gate with a timeout', () => {
     }
   }, 60_000);
 
-  test('fires while another branch is in progress, and after one that failed and was resumed', async () => {
-    let answer: () => void = () => undefined;
-    tools.answer('slow', { until: new Promise<void>((resolve) => (answer = resolve)) });
-    const workflowId = await engine.define({
-      nodes: [
-        { id: 'first', kind: 'human_gate' },
-        gate({ timeout_seconds: 3, on_timeout: 'approve' }),
-        tools.node('slow'),
-        mock('flaky', { output: 'x', fail_times: 1 }),
-        echo('paid'),
-      ],
-      edges: [edge('first', 'slow'), edge('slow', 'flaky'), edge('review', 'paid', 'true')],
-    });
-    const runId = await engine.trigger(workflowId);
-    await engine.until(runId, ['paused']);
-    await decideGate(engine.deps, { actor: engine.actor, runId, approved: true, nodeId: 'first' });
-    await eventually(() => tools.calls('slow').length === 1);
-    const paid = async () =>
-      (await engine.run(runId)).steps.some(
-        ({ step_key, status }) => step_key === 'paid' && status === 'success',
-      );
-    await eventually(paid);
-    answer();
-    await engine.until(runId, ['failed']);
-    await resumeRun(engine.deps, { actor: engine.actor, runId });
-    await engine.until(runId, ['success']);
-  }, 60_000);
+  soakTest(
+    'fires while another branch is in progress, and after one that failed and was resumed',
+    async () => {
+      let answer: () => void = () => undefined;
+      tools.answer('slow', { until: new Promise<void>((resolve) => (answer = resolve)) });
+      const workflowId = await engine.define({
+        nodes: [
+          { id: 'first', kind: 'human_gate' },
+          gate({ timeout_seconds: 3, on_timeout: 'approve' }),
+          tools.node('slow'),
+          mock('flaky', { output: 'x', fail_times: 1 }),
+          echo('paid'),
+        ],
+        edges: [edge('first', 'slow'), edge('slow', 'flaky'), edge('review', 'paid', 'true')],
+      });
+      const runId = await engine.trigger(workflowId);
+      await engine.until(runId, ['paused']);
+      await decideGate(engine.deps, {
+        actor: engine.actor,
+        runId,
+        approved: true,
+        nodeId: 'first',
+      });
+      await eventually(() => tools.calls('slow').length === 1);
+      const paid = async () =>
+        (await engine.run(runId)).steps.some(
+          ({ step_key, status }) => step_key === 'paid' && status === 'success',
+        );
+      await eventually(paid);
+      answer();
+      await engine.until(runId, ['failed']);
+      await resumeRun(engine.deps, { actor: engine.actor, runId });
+      await engine.until(runId, ['success']);
+    },
+    60_000,
+  );
 
   test('asks again after a resume, without decisions and with a new deadline', async () => {
     const workflowId = await engine.define({
@@ -194,111 +204,131 @@ describe('a gate with a timeout', () => {
     );
   }, 30_000);
 
-  test('fires although its worker was killed', async () => {
-    await engine.until(abandoned, ['success'], 30_000);
-    expect(await lateness(abandoned)).toBeGreaterThanOrEqual(0);
-  }, 40_000);
+  soakTest(
+    'fires although its worker was killed',
+    async () => {
+      await engine.until(abandoned, ['success'], 30_000);
+      expect(await lateness(abandoned)).toBeGreaterThanOrEqual(0);
+    },
+    40_000,
+  );
 });
 
-test('the deadline of a gate counts in the execution that continues a long one', async () => {
-  // On a busy machine, the deadline can come before the history is long.
-  for (let tries = 1, isCarried = false; !isCarried; tries += 1) {
-    expect(tries).toBeLessThan(5);
-    if (tries > 1) carried = await startCarried(15 * tries);
-    const review = async () =>
-      (await engine.run(carried)).steps.find(({ step_key: key }) => key === 'review');
-    await eventually(async () => (await review())?.status === 'success', 30_000);
-    const handle = engine.deps.temporal.client.workflow.getHandle(carried);
-    const { raw, runId: current, startTime } = await handle.describe();
-    isCarried =
-      raw.workflowExecutionInfo?.firstRunId !== current &&
-      Date.parse((await review())!.decision!.at) > startTime.getTime();
-    if (isCarried) {
-      // The step that the run was busy with has not ended.
-      expect((await engine.run(carried)).status).toBe('running');
-      expect(tools.calls('last')).toHaveLength(tries);
-    }
-    answerCarried();
-    await engine.until(carried, ['success']);
-  }
-}, 240_000);
-
-test('gates with deadlines soon after each other end their run once, and it can be resumed', async () => {
-  // The server refuses the workflow task that ends the run when another timer has fired during it, so the execution
-  // forgets that it has ended the run, and does the task again.
-  const ids = Array.from({ length: 6 }, (_, at) => `gate_${at}`);
-  const workflowId = await engine.define({
-    nodes: ids.map((id, at) => ({
-      ...{ id, kind: 'human_gate', on_timeout: 'reject' as const },
-      timeout_seconds: 1 + at / 25,
-    })) as never,
-    edges: [],
-  });
-  const fails = async (runId: string): Promise<void> => {
-    expect((await engine.until(runId, ['failed'], 30_000)).failure).toMatchObject({
-      kind: 'rejected',
-    });
-    const execution = engine.deps.temporal.client.workflow.getHandle(runId);
-    await eventually(async () => (await execution.describe()).status.name === 'FAILED', 30_000);
-  };
-  const runIds = await Promise.all(Array.from({ length: 20 }, () => engine.trigger(workflowId)));
-  await Promise.all(
-    runIds.map(async (runId) => {
-      await fails(runId);
-      await resumeRun(engine.deps, { actor: engine.actor, runId });
-      await fails(runId);
-    }),
-  );
-  const forgot = await Promise.all(
-    runIds.map(async (runId) => {
-      const executions = engine.deps.temporal.client.workflow.list({
-        query: `WorkflowId = '${runId}'`,
-      });
-      for await (const { runId: id } of executions) {
-        const handle = engine.deps.temporal.client.workflow.getHandle(runId, id);
-        const { events } = await handle.fetchHistory();
-        if (events!.some((event) => event.workflowTaskFailedEventAttributes != null)) return true;
+soakTest(
+  'the deadline of a gate counts in the execution that continues a long one',
+  async () => {
+    // On a busy machine, the deadline can come before the history is long.
+    for (let tries = 1, isCarried = false; !isCarried; tries += 1) {
+      expect(tries).toBeLessThan(5);
+      if (tries > 1) carried = await startCarried(15 * tries);
+      const review = async () =>
+        (await engine.run(carried)).steps.find(({ step_key: key }) => key === 'review');
+      await eventually(async () => (await review())?.status === 'success', 30_000);
+      const handle = engine.deps.temporal.client.workflow.getHandle(carried);
+      const { raw, runId: current, startTime } = await handle.describe();
+      isCarried =
+        raw.workflowExecutionInfo?.firstRunId !== current &&
+        Date.parse((await review())!.decision!.at) > startTime.getTime();
+      if (isCarried) {
+        // The step that the run was busy with has not ended.
+        expect((await engine.run(carried)).status).toBe('running');
+        expect(tools.calls('last')).toHaveLength(tries);
       }
-      return false;
-    }),
-  );
-  expect(forgot).toContain(true);
-}, 120_000);
+      answerCarried();
+      await engine.until(carried, ['success']);
+    }
+  },
+  240_000,
+);
+
+soakTest(
+  'gates with deadlines soon after each other end their run once, and it can be resumed',
+  async () => {
+    // The server refuses the workflow task that ends the run when another timer has fired during it, so the execution
+    // forgets that it has ended the run, and does the task again.
+    const ids = Array.from({ length: 6 }, (_, at) => `gate_${at}`);
+    const workflowId = await engine.define({
+      nodes: ids.map((id, at) => ({
+        ...{ id, kind: 'human_gate', on_timeout: 'reject' as const },
+        timeout_seconds: 1 + at / 25,
+      })) as never,
+      edges: [],
+    });
+    const fails = async (runId: string): Promise<void> => {
+      expect((await engine.until(runId, ['failed'], 30_000)).failure).toMatchObject({
+        kind: 'rejected',
+      });
+      const execution = engine.deps.temporal.client.workflow.getHandle(runId);
+      await eventually(async () => (await execution.describe()).status.name === 'FAILED', 30_000);
+    };
+    const runIds = await Promise.all(Array.from({ length: 20 }, () => engine.trigger(workflowId)));
+    await Promise.all(
+      runIds.map(async (runId) => {
+        await fails(runId);
+        await resumeRun(engine.deps, { actor: engine.actor, runId });
+        await fails(runId);
+      }),
+    );
+    const forgot = await Promise.all(
+      runIds.map(async (runId) => {
+        const executions = engine.deps.temporal.client.workflow.list({
+          query: `WorkflowId = '${runId}'`,
+        });
+        for await (const { runId: id } of executions) {
+          const handle = engine.deps.temporal.client.workflow.getHandle(runId, id);
+          const { events } = await handle.fetchHistory();
+          if (events!.some((event) => event.workflowTaskFailedEventAttributes != null)) return true;
+        }
+        return false;
+      }),
+    );
+    expect(forgot).toContain(true);
+  },
+  120_000,
+);
 
 describe('a gate with reminders', () => {
-  test('alerts again after each interval until it is decided', async () => {
-    const runId = await engine.trigger(await engine.define(branching({ remind_seconds: 1 })));
-    await engine.until(runId, ['paused']);
-    const reminded = () =>
-      engine.db.oneFirst(sql.type(z.object({ reminders: z.number() }))`
+  soakTest(
+    'alerts again after each interval until it is decided',
+    async () => {
+      const runId = await engine.trigger(await engine.define(branching({ remind_seconds: 1 })));
+      await engine.until(runId, ['paused']);
+      const reminded = () =>
+        engine.db.oneFirst(sql.type(z.object({ reminders: z.number() }))`
         SELECT reminders FROM gates WHERE run_id = ${runId}`);
-    await eventually(async () => (await reminded()) >= 2);
-    await approve(runId);
-    await engine.until(runId, ['success']);
-  }, 30_000);
+      await eventually(async () => (await reminded()) >= 2);
+      await approve(runId);
+      await engine.until(runId, ['success']);
+    },
+    30_000,
+  );
 });
 
-test('a deadline soon after a restart does not wait for the worker that was killed', async () => {
-  // On a busy machine the new worker can release the run too late, some time after it is ready.
-  for (let tries = 0, inTime = false; !inTime; tries += 1) {
-    expect(tries).toBeLessThan(5);
-    const settings = { timeout_seconds: 8 + 3 * tries, on_timeout: 'approve' };
-    const runId = await engine.trigger(await engine.define(branching(settings)));
-    await engine.until(runId, ['paused']);
-    const handle = engine.deps.temporal.client.workflow.getHandle(runId);
-    await eventually(async () => {
-      const { events } = await handle.fetchHistory();
-      return events!.some((event) => event.timerStartedEventAttributes != null);
-    });
-    await worker.kill();
-    worker = await startWorkerProcess({ ...engine.env, LOG_LEVEL: 'debug' });
-    await eventually(() => worker.tail(500).join('\n').includes('any worker may take the runs'));
-    inTime = (await lateness(runId)) < 0;
-    await engine.until(runId, ['success'], 30_000);
-    if (!inTime) continue;
-    const { events } = await fetchHistory(engine, runId);
-    expect(events!.filter((event) => event.workflowTaskTimedOutEventAttributes != null)).toEqual(
-      [],
-    );
-  }
-}, 180_000);
+soakTest(
+  'a deadline soon after a restart does not wait for the worker that was killed',
+  async () => {
+    // On a busy machine the new worker can release the run too late, some time after it is ready.
+    for (let tries = 0, inTime = false; !inTime; tries += 1) {
+      expect(tries).toBeLessThan(5);
+      const settings = { timeout_seconds: 8 + 3 * tries, on_timeout: 'approve' };
+      const runId = await engine.trigger(await engine.define(branching(settings)));
+      await engine.until(runId, ['paused']);
+      const handle = engine.deps.temporal.client.workflow.getHandle(runId);
+      await eventually(async () => {
+        const { events } = await handle.fetchHistory();
+        return events!.some((event) => event.timerStartedEventAttributes != null);
+      });
+      await worker.kill();
+      worker = await startWorkerProcess({ ...engine.env, LOG_LEVEL: 'debug' });
+      await eventually(() => worker.tail(500).join('\n').includes('any worker may take the runs'));
+      inTime = (await lateness(runId)) < 0;
+      await engine.until(runId, ['success'], 30_000);
+      if (!inTime) continue;
+      const { events } = await fetchHistory(engine, runId);
+      expect(events!.filter((event) => event.workflowTaskTimedOutEventAttributes != null)).toEqual(
+        [],
+      );
+    }
+  },
+  180_000,
+);

@@ -6,6 +6,7 @@ import type { JsonObject } from '#shared/json.ts';
 import { decideGate, resumeRun } from '#shared/operations/runs/runs.ts';
 import { startToolServer, type ToolServer } from '#test/fakes/tool-server.ts';
 import { echo, edge, type Engine, eventually, mock, startEngine } from '#test/support/engine.ts';
+import { soakTest } from '#test/support/soak.ts';
 
 let engine: Engine;
 let tools: ToolServer;
@@ -96,7 +97,7 @@ describe('a map', () => {
     expect((await ended(await mapOver([], [echo('a')]))).output).toEqual({ map: [] });
   });
 
-  test('in a map and in a loop has keys with all their numbers', async () => {
+  soakTest('in a map and in a loop has keys with all their numbers', async () => {
     const runId = await start(
       [
         { id: 'loop', kind: 'loop', expression: 'true', max_iterations: 2 },
@@ -148,22 +149,26 @@ describe('a map', () => {
     });
   });
 
-  test('filters items by a condition, thousands of them without a call', async () => {
-    const runId = await start(
-      [
-        map({ items: 'list' }),
-        { id: 'c', kind: 'condition', expression: 'map.item > 8999' },
-        echo('a', 'map.item'),
-      ],
-      [edge('map', 'c', 'true'), edge('c', 'a', 'true'), edge('a', 'map')],
-      { list: Array.from({ length: 9_003 }, (_, at) => at) },
-    );
-    const run = await ended(runId, 60_000);
-    expect(run.status).toBe('success');
-    expect((outputOf(run, 'map') as unknown[]).filter((value) => value !== null)).toEqual([
-      ...[9000, 9001, 9002],
-    ]);
-  }, 70_000);
+  soakTest(
+    'filters items by a condition, thousands of them without a call',
+    async () => {
+      const runId = await start(
+        [
+          map({ items: 'list' }),
+          { id: 'c', kind: 'condition', expression: 'map.item > 8999' },
+          echo('a', 'map.item'),
+        ],
+        [edge('map', 'c', 'true'), edge('c', 'a', 'true'), edge('a', 'map')],
+        { list: Array.from({ length: 9_003 }, (_, at) => at) },
+      );
+      const run = await ended(runId, 60_000);
+      expect(run.status).toBe('success');
+      expect((outputOf(run, 'map') as unknown[]).filter((value) => value !== null)).toEqual([
+        ...[9000, 9001, 9002],
+      ]);
+    },
+    70_000,
+  );
 });
 
 describe('an item that fails', () => {
@@ -202,48 +207,54 @@ describe('an item that fails', () => {
     expect(tools.calls('b').length - before).toBeLessThanOrEqual(3);
   });
 
-  test('fails the run when its condition cannot be evaluated, after many that could', async () => {
-    const runId = await start(
-      [
-        map({ concurrency: 100 }),
-        { id: 'c', kind: 'condition', expression: 'map.item / (250 - map.index) > 0' },
-      ],
-      [edge('map', 'c', 'true'), edge('c', 'map', 'true'), edge('c', 'map', 'false')],
-      { list: Array.from({ length: 300 }, () => 1) },
-    );
-    const run = await ended(runId);
-    expect([run.status, run.failure]).toEqual(['failed', { kind: 'node', node_id: 'c' }]);
-    expect(run.steps.find(({ step_key }) => step_key === 'c#251')?.status).toBe('failed');
-    expect(run.steps.find(({ step_key }) => step_key === 'c#250')?.status).toBe('success');
-  });
+  soakTest(
+    'fails the run when its condition cannot be evaluated, after many that could',
+    async () => {
+      const runId = await start(
+        [
+          map({ concurrency: 100 }),
+          { id: 'c', kind: 'condition', expression: 'map.item / (250 - map.index) > 0' },
+        ],
+        [edge('map', 'c', 'true'), edge('c', 'map', 'true'), edge('c', 'map', 'false')],
+        { list: Array.from({ length: 300 }, () => 1) },
+      );
+      const run = await ended(runId);
+      expect([run.status, run.failure]).toEqual(['failed', { kind: 'node', node_id: 'c' }]);
+      expect(run.steps.find(({ step_key }) => step_key === 'c#251')?.status).toBe('failed');
+      expect(run.steps.find(({ step_key }) => step_key === 'c#250')?.status).toBe('success');
+    },
+  );
 
-  test('at its gate is collected, and a resume from the ledger does not ask again', async () => {
-    tools.answer('later', { status: 500 });
-    const runId = await start(
-      [
-        map({ on_item_error: 'collect' }),
-        { id: 'gate', kind: 'human_gate' },
-        tools.node('later', { params: { url: `${tools.url}/later` } }) as Node,
-      ],
-      [edge('map', 'gate', 'true'), edge('gate', 'map'), edge('map', 'later')],
-      { list: ['x', 'y'] },
-    );
-    await engine.until(runId, ['paused']);
-    for (const stepKey of ['gate#1', 'gate#2']) {
-      const decision = { approved: stepKey === 'gate#1', stepKey };
-      await decideGate(engine.deps, { actor: engine.actor, runId, ...decision });
-    }
-    await ended(runId);
-    tools.answer('later', {});
-    await fromLedger(runId);
-    await resumeRun(engine.deps, { actor: engine.actor, runId });
-    const run = await engine.until(runId, ['success', 'failed', 'paused']);
-    const message = "Rejected at gate 'gate'";
-    expect(run.state?.['map']).toEqual([
-      { approved: true },
-      { error: { message, kind: 'rejected', attempts: 1 } },
-    ]);
-  });
+  soakTest(
+    'at its gate is collected, and a resume from the ledger does not ask again',
+    async () => {
+      tools.answer('later', { status: 500 });
+      const runId = await start(
+        [
+          map({ on_item_error: 'collect' }),
+          { id: 'gate', kind: 'human_gate' },
+          tools.node('later', { params: { url: `${tools.url}/later` } }) as Node,
+        ],
+        [edge('map', 'gate', 'true'), edge('gate', 'map'), edge('map', 'later')],
+        { list: ['x', 'y'] },
+      );
+      await engine.until(runId, ['paused']);
+      for (const stepKey of ['gate#1', 'gate#2']) {
+        const decision = { approved: stepKey === 'gate#1', stepKey };
+        await decideGate(engine.deps, { actor: engine.actor, runId, ...decision });
+      }
+      await ended(runId);
+      tools.answer('later', {});
+      await fromLedger(runId);
+      await resumeRun(engine.deps, { actor: engine.actor, runId });
+      const run = await engine.until(runId, ['success', 'failed', 'paused']);
+      const message = "Rejected at gate 'gate'";
+      expect(run.state?.['map']).toEqual([
+        { approved: true },
+        { error: { message, kind: 'rejected', attempts: 1 } },
+      ]);
+    },
+  );
 
   test('takes the error edge of its map when those in flight have ended', async () => {
     const runId = await start(
@@ -264,18 +275,22 @@ describe('an item that fails', () => {
   });
 });
 
-test('a map of many items continues as new, and each item runs once', async () => {
-  const list = Array.from({ length: 400 }, (_, at) => at);
-  const body = [tool('a'), echo('b', '[map.item, a.status]')];
-  const runId = await mapOver(list, body, { concurrency: 25 });
-  const run = await ended(runId, 60_000);
-  expect(run.output).toEqual({ map: list.map((item) => [item, 200]) });
-  const keys = tools.calls('a').map(({ headers }) => headers['idempotency-key']);
-  expect([keys.length, new Set(keys).size]).toEqual([400, 400]);
-  const { historyLength, raw } = await engine.deps.temporal.client.workflow
-    .getHandle(runId)
-    .describe();
-  expect(historyLength).toBeLessThan(2_000);
-  const first = raw.workflowExecutionInfo?.firstRunId;
-  expect(first).not.toBe(raw.workflowExecutionInfo?.execution?.runId);
-}, 70_000);
+soakTest(
+  'a map of many items continues as new, and each item runs once',
+  async () => {
+    const list = Array.from({ length: 400 }, (_, at) => at);
+    const body = [tool('a'), echo('b', '[map.item, a.status]')];
+    const runId = await mapOver(list, body, { concurrency: 25 });
+    const run = await ended(runId, 60_000);
+    expect(run.output).toEqual({ map: list.map((item) => [item, 200]) });
+    const keys = tools.calls('a').map(({ headers }) => headers['idempotency-key']);
+    expect([keys.length, new Set(keys).size]).toEqual([400, 400]);
+    const { historyLength, raw } = await engine.deps.temporal.client.workflow
+      .getHandle(runId)
+      .describe();
+    expect(historyLength).toBeLessThan(2_000);
+    const first = raw.workflowExecutionInfo?.firstRunId;
+    expect(first).not.toBe(raw.workflowExecutionInfo?.execution?.runId);
+  },
+  70_000,
+);

@@ -9,6 +9,7 @@ import { type MailServer, startMailServer } from '#test/fakes/mail-server.ts';
 import { type Engine, eventually, mock, startEngine } from '#test/support/engine.ts';
 import { addMember, invite, PASSWORD } from '#test/support/people.ts';
 import { callerOf, type TestApi } from '#test/api/test-api.ts';
+import { soakTest } from '#test/support/soak.ts';
 
 let engine: Engine;
 let app: App;
@@ -153,47 +154,55 @@ describe('email invitations', () => {
     });
   }, 30_000);
 
-  test('are retried with growing pauses and one key while the provider is down', async () => {
-    await start({ env: env() });
-    mail.refusal = { status: 503, body: { message: 'away' } };
-    const { id, code, email } = await invite(api, { role: 'viewer' });
-    await eventually(() => mail.seen.length === 1);
-    const pause = async () =>
-      engine.db.oneFirst(sql.type(z.object({ seconds: z.number() }))`
+  soakTest(
+    'are retried with growing pauses and one key while the provider is down',
+    async () => {
+      await start({ env: env() });
+      mail.refusal = { status: 503, body: { message: 'away' } };
+      const { id, code, email } = await invite(api, { role: 'viewer' });
+      await eventually(() => mail.seen.length === 1);
+      const pause = async () =>
+        engine.db.oneFirst(sql.type(z.object({ seconds: z.number() }))`
         SELECT round(extract(epoch FROM invite_mail_due_at - now())) AS seconds FROM members WHERE id = ${id}`);
-    await eventually(async () => (await pause()) <= 10);
-    for (const seconds of [20, 40]) {
-      const before = mail.seen.length;
-      await hurry();
-      await eventually(() => mail.seen.length > before);
-      await eventually(async () => Math.abs((await pause()) - seconds) <= 1);
-    }
-    mail.refusal = undefined;
-    await hurry();
-    await eventually(async () => (await due()) === 0);
-    expect(mail.seen.map((each) => each.headers['idempotency-key'])).toEqual(
-      Array(4).fill(keyOf(id, code)),
-    );
-    expect(mailed().at(-1)).toMatchObject({ to: [email], text: expect.stringContaining(code) });
-  }, 30_000);
-
-  test('stop after eight failed attempts, and the code still works', async () => {
-    await start({ env: env() });
-    mail.refusal = { status: 422, body: { message: 'no such address' } };
-    const { code } = await invite(api, { role: 'viewer' });
-    for (let attempt = 1; attempt <= 8; attempt += 1) {
-      await eventually(() => mail.seen.length >= attempt);
-      await eventually(async () => {
+      await eventually(async () => (await pause()) <= 10);
+      for (const seconds of [20, 40]) {
+        const before = mail.seen.length;
         await hurry();
-        return mail.seen.length > attempt || (await due()) === 0;
-      });
-    }
-    expect(await due()).toBe(0);
-    await quiet();
-    expect(mail.seen).toHaveLength(8);
-    const accept = { invite_code: code, password: PASSWORD };
-    expect((await api.call('POST', '/api/auth/accept-invite', accept)).status).toBe(200);
-  }, 30_000);
+        await eventually(() => mail.seen.length > before);
+        await eventually(async () => Math.abs((await pause()) - seconds) <= 1);
+      }
+      mail.refusal = undefined;
+      await hurry();
+      await eventually(async () => (await due()) === 0);
+      expect(mail.seen.map((each) => each.headers['idempotency-key'])).toEqual(
+        Array(4).fill(keyOf(id, code)),
+      );
+      expect(mailed().at(-1)).toMatchObject({ to: [email], text: expect.stringContaining(code) });
+    },
+    30_000,
+  );
+
+  soakTest(
+    'stop after eight failed attempts, and the code still works',
+    async () => {
+      await start({ env: env() });
+      mail.refusal = { status: 422, body: { message: 'no such address' } };
+      const { code } = await invite(api, { role: 'viewer' });
+      for (let attempt = 1; attempt <= 8; attempt += 1) {
+        await eventually(() => mail.seen.length >= attempt);
+        await eventually(async () => {
+          await hurry();
+          return mail.seen.length > attempt || (await due()) === 0;
+        });
+      }
+      expect(await due()).toBe(0);
+      await quiet();
+      expect(mail.seen).toHaveLength(8);
+      const accept = { invite_code: code, password: PASSWORD };
+      expect((await api.call('POST', '/api/auth/accept-invite', accept)).status).toBe(200);
+    },
+    30_000,
+  );
 
   test('are not sent once accepted or withdrawn', async () => {
     await start({ worker: false, env: env() });
@@ -207,21 +216,27 @@ describe('email invitations', () => {
     expect(mailed().map((each) => each.to)).toEqual([[last.email]]);
   }, 30_000);
 
-  test('taken but not sent by a dead worker are sent by another one', async () => {
-    await start({ worker: false, env: env() });
-    const { id, email } = await invite(api, { role: 'viewer' });
-    expect(await takeDueInvitations(engine.db, 10)).toMatchObject([{ member_id: id, attempt: 1 }]);
-    await engine.startWorker();
-    await quiet();
-    expect(mail.seen).toHaveLength(0);
-    const seconds = await engine.db.oneFirst(sql.type(z.object({ seconds: z.number() }))`
+  soakTest(
+    'taken but not sent by a dead worker are sent by another one',
+    async () => {
+      await start({ worker: false, env: env() });
+      const { id, email } = await invite(api, { role: 'viewer' });
+      expect(await takeDueInvitations(engine.db, 10)).toMatchObject([
+        { member_id: id, attempt: 1 },
+      ]);
+      await engine.startWorker();
+      await quiet();
+      expect(mail.seen).toHaveLength(0);
+      const seconds = await engine.db.oneFirst(sql.type(z.object({ seconds: z.number() }))`
       SELECT extract(epoch FROM invite_mail_due_at - now()) AS seconds FROM members WHERE id = ${id}`);
-    expect(seconds).toBeGreaterThan(30);
-    // The lease ends.
-    await hurry();
-    await eventually(async () => (await due()) === 0);
-    expect(mailed().map((each) => each.to)).toEqual([[email]]);
-  }, 30_000);
+      expect(seconds).toBeGreaterThan(30);
+      // The lease ends.
+      await hurry();
+      await eventually(async () => (await due()) === 0);
+      expect(mailed().map((each) => each.to)).toEqual([[email]]);
+    },
+    30_000,
+  );
 
   test('are sent without an encryption key, and the stored code is then deleted', async () => {
     await start({ worker: false, env: { ...env(), ENCRYPTION_KEY: '' } });
@@ -239,23 +254,27 @@ describe('email invitations', () => {
     expect((await api.call('POST', '/api/auth/accept-invite', accept)).status).toBe(200);
   }, 30_000);
 
-  test('are sent again with each new code, also while an earlier one is in flight', async () => {
-    await start({ env: env() });
-    mail.refusal = { status: 503, body: { message: 'away' } };
-    const { id, code } = await invite(api, { role: 'viewer' });
-    await eventually(() => mail.seen.length === 1);
-    const raised = await api.call('PATCH', `/api/members/${id}`, { role: 'editor' });
-    mail.refusal = undefined;
-    await eventually(async () => (await due()) === 0);
-    const renewed = await api.call('POST', `/api/members/${id}/invite`);
-    await eventually(async () => (await due()) === 0);
-    const codes = [code, raised.body.invite_code, renewed.body.invite_code];
-    expect(new Set(codes).size).toBe(3);
-    const keys = mail.seen.map((each) => each.headers['idempotency-key']);
-    expect(keys[0]).toBe(keyOf(id, codes[0]));
-    expect(keys.slice(-2)).toEqual([keyOf(id, codes[1]), keyOf(id, codes[2])]);
-    expect(mailed().at(-1).text).toContain(codes[2]);
-  }, 30_000);
+  soakTest(
+    'are sent again with each new code, also while an earlier one is in flight',
+    async () => {
+      await start({ env: env() });
+      mail.refusal = { status: 503, body: { message: 'away' } };
+      const { id, code } = await invite(api, { role: 'viewer' });
+      await eventually(() => mail.seen.length === 1);
+      const raised = await api.call('PATCH', `/api/members/${id}`, { role: 'editor' });
+      mail.refusal = undefined;
+      await eventually(async () => (await due()) === 0);
+      const renewed = await api.call('POST', `/api/members/${id}/invite`);
+      await eventually(async () => (await due()) === 0);
+      const codes = [code, raised.body.invite_code, renewed.body.invite_code];
+      expect(new Set(codes).size).toBe(3);
+      const keys = mail.seen.map((each) => each.headers['idempotency-key']);
+      expect(keys[0]).toBe(keyOf(id, codes[0]));
+      expect(keys.slice(-2)).toEqual([keyOf(id, codes[1]), keyOf(id, codes[2])]);
+      expect(mailed().at(-1).text).toContain(codes[2]);
+    },
+    30_000,
+  );
 
   test('verify the address of an approved sign-up; its first password never works', async () => {
     await start({ env: env() });

@@ -9,7 +9,7 @@ import { type ModelServer, startModelServer } from '#test/support/model-server.t
 import { startHttpServer } from '#test/fakes/http-server.ts';
 import { startToolServer, type ToolServer } from '#test/fakes/tool-server.ts';
 import { echo, edge, type Engine, eventually, mock, startEngine } from '#test/support/engine.ts';
-import { raceRounds } from '#test/support/rounds.ts';
+import { raceRounds } from '#test/support/soak.ts';
 
 let engine: Engine;
 let tools: ToolServer;

@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { sql } from '#shared/db/pool.ts';
 import { cancelRun, decideGate } from '#shared/operations/runs/runs.ts';
 import { echo, edge, type Engine, eventually, mock, startEngine } from '#test/support/engine.ts';
+import { soakTest } from '#test/support/soak.ts';
 import { fetchHistory } from './histories.ts';
 
 const { EventType } = proto.temporal.api.enums.v1;
@@ -143,7 +144,7 @@ describe('a step in the short lane', () => {
     expect(await countEvents(runId)).toMatchObject({ activities: 1, timers: 1 });
   });
 
-  test('moves to the long lane when it is slow to compute, two at a time', async () => {
+  soakTest('moves to the long lane when it is slow to compute, two at a time', async () => {
     const ids = Array.from({ length: 12 }, (_, n) => `n${n}`);
     const costly = (n: number) => `matches(text, '(?i)(?:a[ab]{0,30}){0,5}${n}x')`;
     const workflowId = await engine.define({
@@ -183,7 +184,7 @@ describe('a step in the short lane', () => {
     expect((await countEvents(runId)).activities).toBe(0);
   });
 
-  test('that waits for the database moves to the long lane, and runs once', async () => {
+  soakTest('that waits for the database moves to the long lane, and runs once', async () => {
     const gate = { id: 'gate', kind: 'human_gate' as const };
     const workflowId = await engine.define({
       nodes: [gate, mock('a', { output: 'x', cost_usd: 0.01 }), echo('b', 'a')],
@@ -279,16 +280,20 @@ describe('a run with only short steps', () => {
     expect(run.steps.filter(({ status }) => status === 'success')).toHaveLength(41);
   });
 
-  test('leaves room on the worker for other workspaces', async () => {
-    // On a busy machine, an attempt may time out before the last one arrives, and leave its slot to that one.
-    for (let tries = 1; ; tries += 1) {
-      const counts = await holdShortSteps(15, 2, 4_000 * tries);
-      expect(counts?.refusals ?? 0).toBeLessThanOrEqual(30 - 25);
-      if (counts?.refusals === 30 - 25) {
-        expect(counts.activities).toBeGreaterThanOrEqual(30 - 25);
-        return;
+  soakTest(
+    'leaves room on the worker for other workspaces',
+    async () => {
+      // On a busy machine, an attempt may time out before the last one arrives, and leave its slot to that one.
+      for (let tries = 1; ; tries += 1) {
+        const counts = await holdShortSteps(15, 2, 4_000 * tries);
+        expect(counts?.refusals ?? 0).toBeLessThanOrEqual(30 - 25);
+        if (counts?.refusals === 30 - 25) {
+          expect(counts.activities).toBeGreaterThanOrEqual(30 - 25);
+          return;
+        }
+        expect(tries).toBeLessThan(5);
       }
-      expect(tries).toBeLessThan(5);
-    }
-  }, 240_000);
+    },
+    240_000,
+  );
 });

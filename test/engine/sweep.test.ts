@@ -16,7 +16,7 @@ import { startToolServer, type ToolServer } from '#test/fakes/tool-server.ts';
 import { echo, edge, type Engine, eventually, startEngine } from '#test/support/engine.ts';
 import { startWorkerProcess, type TestProcess } from '#test/support/processes.ts';
 import { startSweepSchedule, sweepScheduleId } from '#worker/sweep-schedule.ts';
-import { raceRounds } from '#test/support/rounds.ts';
+import { raceRounds, soakTest } from '#test/support/soak.ts';
 
 let engine: Engine;
 let tools: ToolServer;
@@ -246,7 +246,7 @@ describe('deleting runs', () => {
     expect(await removalsOf(swept.workspaceId)).toEqual([{ runs: 5_000, audit: 0 }]);
   }, 60_000);
 
-  test('uses smaller batches for runs with many frames, at least one run', async () => {
+  soakTest('uses smaller batches for runs with many frames, at least one run', async () => {
     const swept = await place('free');
     await oldRuns(swept, 30, '8 days', 7_000);
     await oldRuns(swept, 1, '9 days', 1_000_000);
@@ -268,7 +268,7 @@ describe('deleting runs', () => {
     expect(await removalsOf(swept.workspaceId)).toEqual([{ runs: 31, audit: 0 }]);
   });
 
-  test('continues after its time is over, and is recorded once', async () => {
+  soakTest('continues after its time is over, and is recorded once', async () => {
     const places = await Promise.all(
       ['free', 'starter', 'free'].map((plan) => place(plan as PlanName)),
     );
@@ -292,21 +292,25 @@ describe('deleting runs', () => {
     }
   });
 
-  test('by concurrent sweepers counts every run once', async () => {
-    for (let round = 0; round < raceRounds(10); round += 1) {
-      const swept = await place('free');
-      await oldRuns(swept, 700, '8 days');
-      await entry(swept.workspaceId, '31 days');
-      await sealed();
-      const parts = await Promise.all([1, 2, 3].map(() => sweepPart(engine.deps)));
-      expect(parts.reduce((sum, part) => sum + part.runs, 0)).toBe(700);
-      expect(await runsOf(swept.workspaceId)).toBe(0);
-      const removed = await removalsOf(swept.workspaceId);
-      expect(removed.reduce((sum, { runs }) => sum + runs, 0)).toBe(700);
-      expect(removed.reduce((sum, { audit }) => sum + audit, 0)).toBe(1);
-      expect(await sweepPart(engine.deps)).toMatchObject({ runs: 0, audit: 0, failed: 0 });
-    }
-  }, 60_000);
+  soakTest(
+    'by concurrent sweepers counts every run once',
+    async () => {
+      for (let round = 0; round < raceRounds(10); round += 1) {
+        const swept = await place('free');
+        await oldRuns(swept, 700, '8 days');
+        await entry(swept.workspaceId, '31 days');
+        await sealed();
+        const parts = await Promise.all([1, 2, 3].map(() => sweepPart(engine.deps)));
+        expect(parts.reduce((sum, part) => sum + part.runs, 0)).toBe(700);
+        expect(await runsOf(swept.workspaceId)).toBe(0);
+        const removed = await removalsOf(swept.workspaceId);
+        expect(removed.reduce((sum, { runs }) => sum + runs, 0)).toBe(700);
+        expect(removed.reduce((sum, { audit }) => sum + audit, 0)).toBe(1);
+        expect(await sweepPart(engine.deps)).toMatchObject({ runs: 0, audit: 0, failed: 0 });
+      }
+    },
+    60_000,
+  );
 
   test('skips a locked run, which the next sweep deletes', async () => {
     const swept = await place('free');
@@ -330,7 +334,7 @@ describe('deleting runs', () => {
     expect(await runsOf(swept.workspaceId)).toBe(0);
   });
 
-  test('continues with other workspaces after one fails', async () => {
+  soakTest('continues with other workspaces after one fails', async () => {
     const [bad, good] = [await place('free'), await place('free')];
     await oldRuns(bad, 3, '8 days');
     await oldRuns(good, 3, '8 days');
@@ -446,59 +450,69 @@ describe('a live run past its window', () => {
     ]);
   }, 30_000);
 
-  test('stays while its execution is open or a cancel is queued', async () => {
-    const swept = await place('free');
-    await oldRuns(swept, 4, '8 days');
-    const ids = await engine.db.anyFirst(sql.type(z.object({ id: z.string() }))`
+  soakTest(
+    'stays while its execution is open or a cancel is queued',
+    async () => {
+      const swept = await place('free');
+      await oldRuns(swept, 4, '8 days');
+      const ids = await engine.db.anyFirst(sql.type(z.object({ id: z.string() }))`
       SELECT id FROM runs WHERE workspace_id = ${swept.workspaceId} ORDER BY id`);
-    const [untold, atWork, alerted] = ids;
-    await engine.db.query(sql.type(z.object({}))`
+      const [untold, atWork, alerted] = ids;
+      await engine.db.query(sql.type(z.object({}))`
       INSERT INTO outbox (run_id, kind, due_at)
       VALUES (${untold!}, 'cancel', now() + interval '1 hour'), (${alerted!}, 'alert', now() + interval '1 hour')`);
-    await engine.db.query(sql.type(z.object({}))`
+      await engine.db.query(sql.type(z.object({}))`
       UPDATE steps SET status = 'running', claim_until = now() + interval '1 minute' WHERE run_id = ${atWork!}`);
-    expect(await sweepPart(engine.deps)).toMatchObject({ runs: 2, waiting: 2 });
-    // An execution that is still open although the run has just ended.
-    const open = await engine.trigger(await engine.define(gated));
-    await engine.until(open, ['paused']);
-    await engine.carriedOut(open);
-    await engine.db.query(sql.type(z.object({}))`
+      expect(await sweepPart(engine.deps)).toMatchObject({ runs: 2, waiting: 2 });
+      // An execution that is still open although the run has just ended.
+      const open = await engine.trigger(await engine.define(gated));
+      await engine.until(open, ['paused']);
+      await engine.carriedOut(open);
+      await engine.db.query(sql.type(z.object({}))`
       UPDATE runs SET status = 'failed', finished_at = now(), created_at = now() - interval '8 days'
       WHERE id = ${open}`);
-    await free();
-    expect(await sweepPart(engine.deps)).toMatchObject({ runs: 0, waiting: 3 });
-    await engine.deps.temporal.client.workflow.getHandle(open).terminate();
-    expect(await sweepPart(engine.deps)).toMatchObject({ runs: 1, waiting: 2 });
-  }, 60_000);
+      await free();
+      expect(await sweepPart(engine.deps)).toMatchObject({ runs: 0, waiting: 3 });
+      await engine.deps.temporal.client.workflow.getHandle(open).terminate();
+      expect(await sweepPart(engine.deps)).toMatchObject({ runs: 1, waiting: 2 });
+    },
+    60_000,
+  );
 
-  test('resumed or cancelled concurrently is entirely deleted or entirely kept', async () => {
-    const workflowId = await engine.define(gated);
-    await free();
-    for (let round = 0; round < raceRounds(15); round += 1) {
-      const swept: Place = { workspaceId: engine.actor.workspaceId, workflowId };
-      await oldRuns(swept, 3, '8 days');
-      await engine.db.query(sql.unsafe`UPDATE runs SET status = 'failed' WHERE status = 'success'`);
-      const ids = await engine.db.anyFirst(sql.type(z.object({ id: z.string() }))`
+  soakTest(
+    'resumed or cancelled concurrently is entirely deleted or entirely kept',
+    async () => {
+      const workflowId = await engine.define(gated);
+      await free();
+      for (let round = 0; round < raceRounds(15); round += 1) {
+        const swept: Place = { workspaceId: engine.actor.workspaceId, workflowId };
+        await oldRuns(swept, 3, '8 days');
+        await engine.db.query(
+          sql.unsafe`UPDATE runs SET status = 'failed' WHERE status = 'success'`,
+        );
+        const ids = await engine.db.anyFirst(sql.type(z.object({ id: z.string() }))`
         SELECT id FROM runs WHERE workspace_id = ${swept.workspaceId}`);
-      const [, ...acts] = await Promise.allSettled([
-        sweepPart(engine.deps),
-        ...ids.map((runId) => resumeRun(engine.deps, { actor: engine.actor, runId })),
-        ...ids.map((runId) => cancelRun(engine.deps, { actor: engine.actor, runId })),
-      ]);
-      for (const [index, runId] of ids.entries()) {
-        const left = await engine.db.one(sql.type(
-          z.object({ runs: z.number(), steps: z.number(), resumes: z.number() }),
-        )`
+        const [, ...acts] = await Promise.allSettled([
+          sweepPart(engine.deps),
+          ...ids.map((runId) => resumeRun(engine.deps, { actor: engine.actor, runId })),
+          ...ids.map((runId) => cancelRun(engine.deps, { actor: engine.actor, runId })),
+        ]);
+        for (const [index, runId] of ids.entries()) {
+          const left = await engine.db.one(sql.type(
+            z.object({ runs: z.number(), steps: z.number(), resumes: z.number() }),
+          )`
           SELECT (SELECT count(*) FROM runs WHERE id = ${runId}) AS runs,
                  (SELECT count(*) FROM steps WHERE run_id = ${runId} AND step_key = 'a') AS steps,
                  (SELECT count(*) FROM audit_log WHERE target_id = ${runId} AND action = 'resume') AS resumes`);
-        expect(left.steps).toBe(left.runs);
-        expect(left.resumes).toBe(acts[index]?.status === 'fulfilled' ? 1 : 0);
+          expect(left.steps).toBe(left.runs);
+          expect(left.resumes).toBe(acts[index]?.status === 'fulfilled' ? 1 : 0);
+        }
+        await eventually(async () => (await sweepPart(engine.deps)).waiting === 0, 20_000);
+        expect(await runsOf(swept.workspaceId)).toBe(0);
       }
-      await eventually(async () => (await sweepPart(engine.deps)).waiting === 0, 20_000);
-      expect(await runsOf(swept.workspaceId)).toBe(0);
-    }
-  }, 120_000);
+    },
+    120_000,
+  );
 });
 
 describe('stored payloads', () => {
@@ -534,7 +548,7 @@ describe('stored payloads', () => {
     await engine.db.query(sql.unsafe`DELETE FROM payloads`);
   });
 
-  test('stay while a run that may have stored them is open or recently ended', async () => {
+  soakTest('stay while a run that may have stored them is open or recently ended', async () => {
     const swept = await place('enterprise');
     await oldRuns(swept, 1, '100 days');
     await store('long ago');
@@ -549,7 +563,7 @@ describe('stored payloads', () => {
     expect(await deleteUnusedPayloads(engine.db, 3)).toBe(1);
   });
 
-  test('stored again during a sweep can still be read', async () => {
+  soakTest('stored again during a sweep can still be read', async () => {
     for (let round = 0; round < raceRounds(40); round += 1) {
       await store('raced');
       await storedAgo('raced', '400 days');
@@ -581,7 +595,7 @@ describe('stored payloads', () => {
     expect(await kept('sent once')).toBe(true);
   });
 
-  test('are read back by the process that stored them without Postgres', async () => {
+  soakTest('are read back by the process that stored them without Postgres', async () => {
     const [mine, other] = [createPayloadStore(engine.db), createPayloadStore(engine.db)];
     const payload = {
       metadata: { encoding: new TextEncoder().encode('json/plain') },
@@ -639,67 +653,75 @@ describe('the sweep schedule', () => {
     return found;
   };
 
-  test('exists once when three workers start together, and each start requests a sweep', async () => {
-    const own = await startEngine();
-    try {
-      const { taskQueuePrefix } = own.deps.config.temporal;
-      const id = sweepScheduleId(taskQueuePrefix);
-      await own.db.query(sql.unsafe`
+  soakTest(
+    'exists once when three workers start together, and each start requests a sweep',
+    async () => {
+      const own = await startEngine();
+      try {
+        const { taskQueuePrefix } = own.deps.config.temporal;
+        const id = sweepScheduleId(taskQueuePrefix);
+        await own.db.query(sql.unsafe`
         INSERT INTO workflows (id, workspace_id, name) SELECT 'wf_old', id, 'Old' FROM workspaces`);
-      await own.db.query(sql.unsafe`
+        await own.db.query(sql.unsafe`
         INSERT INTO workflow_versions (workflow_id, version, graph) VALUES ('wf_old', 1, '{"nodes":[],"edges":[]}')`);
-      const ended = () =>
-        own.db.query(sql.unsafe`
+        const ended = () =>
+          own.db.query(sql.unsafe`
           INSERT INTO runs (id, workspace_id, workflow_id, workflow_version, status, trigger, input, created_at, finished_at)
           SELECT 'run_old', id, 'wf_old', 1, 'success', 'manual', '{}', now() - interval '8 days', now() - interval '8 days'
           FROM workspaces`);
-      await ended();
-      // What each worker does when it starts; the later one is a process.
-      const starts = [1, 2, 3].map(() =>
-        startSweepSchedule(own.deps.temporal, taskQueuePrefix, own.deps.log),
-      );
-      await eventually(async () => (await runsOf(own.actor.workspaceId, own.db)) === 0, 30_000);
-      const handle = own.deps.temporal.client.schedule.getHandle(id);
-      await eventually(async () => (await schedules(id)).length === 1, 20_000);
-      const { spec, policies, action, info } = await handle.describe();
-      expect(spec.intervals).toEqual([expect.objectContaining({ every: 86_400_000 })]);
-      expect(policies).toMatchObject({ overlap: 'SKIP', catchupWindow: 60_000 });
-      expect(action).toMatchObject({ workflowType: SWEEP_WORKFLOW });
-      expect(info.recentActions.length + info.runningActions.length).toBeGreaterThan(0);
+        await ended();
+        // What each worker does when it starts; the later one is a process.
+        const starts = [1, 2, 3].map(() =>
+          startSweepSchedule(own.deps.temporal, taskQueuePrefix, own.deps.log),
+        );
+        await eventually(async () => (await runsOf(own.actor.workspaceId, own.db)) === 0, 30_000);
+        const handle = own.deps.temporal.client.schedule.getHandle(id);
+        await eventually(async () => (await schedules(id)).length === 1, 20_000);
+        const { spec, policies, action, info } = await handle.describe();
+        expect(spec.intervals).toEqual([expect.objectContaining({ every: 86_400_000 })]);
+        expect(policies).toMatchObject({ overlap: 'SKIP', catchupWindow: 60_000 });
+        expect(action).toMatchObject({ workflowType: SWEEP_WORKFLOW });
+        expect(info.recentActions.length + info.runningActions.length).toBeGreaterThan(0);
 
-      // A later start requests a sweep again and leaves a paused schedule paused. It does not join a sweep in progress.
-      await eventually(
-        async () => (await handle.describe()).info.runningActions.length === 0,
-        40_000,
-      );
-      await Promise.all(starts.map((start) => start.stop()));
-      await handle.pause();
-      await ended();
-      processes.push(await startWorkerProcess(own.env));
-      await eventually(async () => (await runsOf(own.actor.workspaceId, own.db)) === 0, 40_000);
-      const after = await handle.describe();
-      expect(after.state.paused).toBe(true);
-      // No start changed the schedule. An update might undo a concurrent change by an operator.
-      expect(after.info.lastUpdatedAt).toBeUndefined();
+        // A later start requests a sweep again and leaves a paused schedule paused. It does not join a sweep in progress.
+        await eventually(
+          async () => (await handle.describe()).info.runningActions.length === 0,
+          40_000,
+        );
+        await Promise.all(starts.map((start) => start.stop()));
+        await handle.pause();
+        await ended();
+        processes.push(await startWorkerProcess(own.env));
+        await eventually(async () => (await runsOf(own.actor.workspaceId, own.db)) === 0, 40_000);
+        const after = await handle.describe();
+        expect(after.state.paused).toBe(true);
+        // No start changed the schedule. An update might undo a concurrent change by an operator.
+        expect(after.info.lastUpdatedAt).toBeUndefined();
+        await handle.delete();
+      } finally {
+        await Promise.all(processes.splice(0).map((process) => process.kill()));
+        await own.close();
+      }
+    },
+    120_000,
+  );
+
+  soakTest(
+    'is created once by many callers',
+    async () => {
+      const prefix = `race-${newId('request')}`;
+      const { temporal, log } = engine.deps;
+      const handle = temporal.client.schedule.getHandle(sweepScheduleId(prefix));
+      for (let round = 0; round < 3; round += 1) {
+        const making = Array.from({ length: 5 }, () => startSweepSchedule(temporal, prefix, log));
+        await eventually(async () => {
+          const { spec } = await handle.describe().catch(() => ({ spec: undefined }));
+          return spec?.intervals?.length === 1;
+        }, 20_000);
+        await Promise.all(making.map((each) => each.stop()));
+      }
       await handle.delete();
-    } finally {
-      await Promise.all(processes.splice(0).map((process) => process.kill()));
-      await own.close();
-    }
-  }, 120_000);
-
-  test('is created once by many callers', async () => {
-    const prefix = `race-${newId('request')}`;
-    const { temporal, log } = engine.deps;
-    const handle = temporal.client.schedule.getHandle(sweepScheduleId(prefix));
-    for (let round = 0; round < 3; round += 1) {
-      const making = Array.from({ length: 5 }, () => startSweepSchedule(temporal, prefix, log));
-      await eventually(async () => {
-        const { spec } = await handle.describe().catch(() => ({ spec: undefined }));
-        return spec?.intervals?.length === 1;
-      }, 20_000);
-      await Promise.all(making.map((each) => each.stop()));
-    }
-    await handle.delete();
-  }, 90_000);
+    },
+    90_000,
+  );
 });

@@ -4,6 +4,7 @@ import { RE2JS, RE2JSException } from 're2js';
 import { findMatches, matchesPattern } from '#shared/values/pattern.ts';
 import { nativeRegExp } from '#shared/values/regexp/native.ts';
 import { growth } from '#test/support/growth.ts';
+import { soakTest } from '#test/support/soak.ts';
 
 const characters = [' ', '\n', ...'a b B k K s 0 _ - é ſ \u212a 😀'.split(' ')];
 const atom = fc.constantFrom(
@@ -93,7 +94,7 @@ describe('a native expression', () => {
     );
   });
 
-  test('takes linear time in the text', () => {
+  soakTest('takes linear time in the text', () => {
     const unit = fc
       .array(fc.constantFrom(...characters), { minLength: 1, maxLength: 3 })
       .map((parts) => parts.join(''));

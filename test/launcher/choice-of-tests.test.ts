@@ -65,8 +65,11 @@ test('leaves the soak out unless it is requested or a file is named', () => {
   );
   // With all rounds of their races.
   expect(soak.slice(4)).toContain(String.raw`/test/api/people/members\.test\.ts$`);
-  expect(numbersOf('soak')).toMatchObject({ ALL_ROUNDS: 'on' });
-  expect(numbersOf('short')).toEqual({});
+  expect(numbersOf('soak', [])).toMatchObject({ ALL_ROUNDS: 'on' });
+  expect(numbersOf('short', [])).toEqual({});
+  // A person who names a file wants all of its tests; --related chooses for the short tier.
+  expect(numbersOf('short', ['test/engine/agents'])).toEqual({ SOAK_TESTS: 'on' });
+  expect(numbersOf('short', ['--runTestsByPath', 'test/engine/agents.test.ts'])).toEqual({});
   expect(argumentsOf('--tier', 'all')).toBe('');
   expect(() => tierOf(['--tier', 'long'])).toThrow('--tier takes one of short, soak, all');
   expect([isWhole([]), isWhole(['--shard', '2/4']), isWhole(['-t', 'x'])]).toEqual([

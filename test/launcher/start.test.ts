@@ -19,6 +19,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@j
 import { freePorts } from '#scripts/stack/ports.ts';
 import { findTemporalBinary } from '#scripts/stack/temporal-binary.mjs';
 import { identityOf } from '#scripts/stack/process-identity.ts';
+import { soakTest } from '#test/support/soak.ts';
 
 // Tests `npm start` with all four real processes, on free ports and with a new data folder.
 
@@ -302,52 +303,58 @@ describe('the data folder of an earlier start', () => {
   });
   afterAll(stopAll);
 
-  test('is used without calls to this machine if EGRESS_ALLOW is none', async () => {
+  soakTest('is used without calls to this machine if EGRESS_ALLOW is none', async () => {
     expect(running.output()).not.toContain('EGRESS_ALLOW');
     await withTool(async (url) =>
       expect(await call(before.api, url)).toContain("The address of '127.0.0.1' is not allowed"),
     );
   });
 
-  test('is kept, and the start stops with an error when one of its processes crashes', async () => {
-    const created = await fetch(`${before.api}/api/workflows`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ name: 'Kept over a restart' }),
-    });
-    expect(created.status).toBe(201);
-    process.kill(before.processes.worker, 'SIGKILL');
-    expect(await running.ended).toBe(1);
-    expect(running.output()).toMatch(
-      /^worker ended with signal SIGKILL\. Its last lines:\n {2}\S/m,
-    );
-    expect(alive(before.processes)).toEqual([]);
+  soakTest(
+    'is kept, and the start stops with an error when one of its processes crashes',
+    async () => {
+      const created = await fetch(`${before.api}/api/workflows`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify({ name: 'Kept over a restart' }),
+      });
+      expect(created.status).toBe(201);
+      process.kill(before.processes.worker, 'SIGKILL');
+      expect(await running.ended).toBe(1);
+      expect(running.output()).toMatch(
+        /^worker ended with signal SIGKILL\. Its last lines:\n {2}\S/m,
+      );
+      expect(alive(before.processes)).toEqual([]);
 
-    running = launch();
-    before = await ready(running);
-    const listed = await fetch(`${before.api}/api/workflows`);
-    expect(await listed.text()).toContain('Kept over a restart');
-  });
+      running = launch();
+      before = await ready(running);
+      const listed = await fetch(`${before.api}/api/workflows`);
+      expect(await listed.text()).toContain('Kept over a restart');
+    },
+  );
 
-  test('is left by API and worker when the launcher is killed, and by its servers at the next start', async () => {
-    const { processes } = before;
-    running.process.kill('SIGKILL');
-    await running.ended;
-    const { api, worker } = processes;
-    expect(await gone({ api, worker }, 8_000)).toEqual([]);
-    expect(alive(processes).sort()).toEqual(['postgres', 'temporal']);
+  soakTest(
+    'is left by API and worker when the launcher is killed, and by its servers at the next start',
+    async () => {
+      const { processes } = before;
+      running.process.kill('SIGKILL');
+      await running.ended;
+      const { api, worker } = processes;
+      expect(await gone({ api, worker }, 8_000)).toEqual([]);
+      expect(alive(processes).sort()).toEqual(['postgres', 'temporal']);
 
-    const temporal = { TEMPORAL_CLI_PATH: findTemporalBinary(projectDir, process.env) ?? '' };
-    running = launch(temporal, ['npm', ['start']]);
-    before = await ready(running);
-    expect(running.output()).toMatch(
-      /Ended processes of an earlier start: (?=.*temporal)(?=.*postgres)/,
-    );
-    expect(alive(processes)).toEqual([]);
-    expect((await fetch(`${before.api}/api/health`)).status).toBe(200);
-  });
+      const temporal = { TEMPORAL_CLI_PATH: findTemporalBinary(projectDir, process.env) ?? '' };
+      running = launch(temporal, ['npm', ['start']]);
+      before = await ready(running);
+      expect(running.output()).toMatch(
+        /Ended processes of an earlier start: (?=.*temporal)(?=.*postgres)/,
+      );
+      expect(alive(processes)).toEqual([]);
+      expect((await fetch(`${before.api}/api/health`)).status).toBe(200);
+    },
+  );
 
-  test('is left by all processes when the parent npm is killed', async () => {
+  soakTest('is left by all processes when the parent npm is killed', async () => {
     running.process.kill('SIGTERM');
     expect(await gone(before.processes, 10_000)).toEqual([]);
     expect(existsSync(join(dataDir, 'endpoints.json'))).toBe(false);
@@ -377,54 +384,57 @@ describe('npm start', () => {
     expect(await refused(file)).toMatch(`DATA_DIR ${file} cannot be created: ENOTDIR: `);
   });
 
-  test('prints the owner password once in required mode, and still creates the examples', async () => {
-    const folder = mkdtempSync(join(tmpdir(), 'start-'));
-    chmodSync(folder, 0o755);
-    const required = { AUTH_MODE: 'required', SEED: 'on', DATA_DIR: folder };
-    const login = async (api: string, password: string) =>
-      fetch(`${api}/api/auth/login`, {
-        method: 'POST',
-        headers: { 'content-type': 'application/json' },
-        body: JSON.stringify({ email: 'owner@localhost', password }),
-      });
-    const list = async (api: string, token?: string) =>
-      fetch(`${api}/api/workflows`, {
-        headers: token === undefined ? {} : { authorization: `Bearer ${token}` },
-      });
-    try {
-      const first = launch(required);
-      const { api } = await ready(first, folder);
-      const password = /The password of the owner <owner@localhost> is: (\S+)/.exec(
-        first.output(),
-      )?.[1];
-      expect(first.output()).toContain(
-        `Sign in      POST ${api}/api/auth/login {"email": "owner@localhost", "password": ...}`,
-      );
-      expect(password).toBeDefined();
-      expect(readFileSync(join(folder, 'logs/api.log'), 'utf8')).not.toContain(password);
-      expect(first.output()).toContain('SECRET_KEY is not set');
-      expect(first.output()).not.toContain('EGRESS_ALLOW');
-      expect((await list(api)).status).toBe(401);
-      const { token } = (await (await login(api, password ?? '')).json()) as { token: string };
-      expect(await (await list(api, token)).json()).toHaveLength(6);
-      first.process.kill('SIGINT');
-      await first.ended;
+  soakTest(
+    'prints the owner password once in required mode, and still creates the examples',
+    async () => {
+      const folder = mkdtempSync(join(tmpdir(), 'start-'));
+      chmodSync(folder, 0o755);
+      const required = { AUTH_MODE: 'required', SEED: 'on', DATA_DIR: folder };
+      const login = async (api: string, password: string) =>
+        fetch(`${api}/api/auth/login`, {
+          method: 'POST',
+          headers: { 'content-type': 'application/json' },
+          body: JSON.stringify({ email: 'owner@localhost', password }),
+        });
+      const list = async (api: string, token?: string) =>
+        fetch(`${api}/api/workflows`, {
+          headers: token === undefined ? {} : { authorization: `Bearer ${token}` },
+        });
+      try {
+        const first = launch(required);
+        const { api } = await ready(first, folder);
+        const password = /The password of the owner <owner@localhost> is: (\S+)/.exec(
+          first.output(),
+        )?.[1];
+        expect(first.output()).toContain(
+          `Sign in      POST ${api}/api/auth/login {"email": "owner@localhost", "password": ...}`,
+        );
+        expect(password).toBeDefined();
+        expect(readFileSync(join(folder, 'logs/api.log'), 'utf8')).not.toContain(password);
+        expect(first.output()).toContain('SECRET_KEY is not set');
+        expect(first.output()).not.toContain('EGRESS_ALLOW');
+        expect((await list(api)).status).toBe(401);
+        const { token } = (await (await login(api, password ?? '')).json()) as { token: string };
+        expect(await (await list(api, token)).json()).toHaveLength(6);
+        first.process.kill('SIGINT');
+        await first.ended;
 
-      const again = { ...required, SEED: 'off', OWNER_PASSWORD: 'of no use any more' };
-      const second = launch(again);
-      await ready(second, folder);
-      expect(second.output()).not.toContain('The password of the owner');
-      expect((await list(api, token)).status).toBe(401);
-      expect((await login(api, 'of no use any more')).status).toBe(401);
-      expect((await login(api, password ?? '')).status).toBe(200);
-      second.process.kill('SIGINT');
-      await second.ended;
-    } finally {
-      rmSync(folder, { recursive: true, force: true });
-    }
-  });
+        const again = { ...required, SEED: 'off', OWNER_PASSWORD: 'of no use any more' };
+        const second = launch(again);
+        await ready(second, folder);
+        expect(second.output()).not.toContain('The password of the owner');
+        expect((await list(api, token)).status).toBe(401);
+        expect((await login(api, 'of no use any more')).status).toBe(401);
+        expect((await login(api, password ?? '')).status).toBe(200);
+        second.process.kill('SIGINT');
+        await second.ended;
+      } finally {
+        rmSync(folder, { recursive: true, force: true });
+      }
+    },
+  );
 
-  test('leaves no process behind when stopped during startup', async () => {
+  soakTest('leaves no process behind when stopped during startup', async () => {
     const started = launch();
     const claim = join(dataDir, 'launcher.json');
     while (!existsSync(claim) || !readFileSync(claim, 'utf8').includes('"postgres"')) {

@@ -16,6 +16,7 @@ import {
 } from '#shared/platform/threads/threads.ts';
 import { onMainThread } from '#test/support/main-thread.ts';
 import { patiently } from '#test/support/patience.ts';
+import { soakTest } from '#test/support/soak.ts';
 
 const opened: WorkThreads[] = [];
 // Limits of jobs are in processor time, which can take a while on a busy machine.
@@ -83,7 +84,7 @@ test('a job is not over its time because its process was suspended', async () =>
   });
 });
 
-test('idle threads do not keep the process running', async () => {
+soakTest('idle threads do not keep the process running', async () => {
   const jobs = `
     const run = () => workThreads.run('ws_a', 'evaluate', ${JSON.stringify(quick)});
     console.log(await Promise.all([run(), run(), run()]));`;
@@ -103,7 +104,7 @@ describe('a job that takes too long', () => {
     expect(await threads.run('ws_a', 'evaluate', quick)).toEqual({ value: 2 });
   });
 
-  test('keeps the main thread free', async () => {
+  soakTest('keeps the main thread free', async () => {
     const threads = open({ jobMs: 1_000, threads: 1 });
     await threads.run('ws_a', 'evaluate', quick);
     const { share } = await onMainThread(() =>
@@ -113,7 +114,7 @@ describe('a job that takes too long', () => {
     expect(share).toBeLessThan(0.5);
   });
 
-  test('delays only its own workspace', async () => {
+  soakTest('delays only its own workspace', async () => {
     const threads = open({ jobMs: 300, threads: 1 });
     const long = threads.run('ws_a', 'arguments', endless);
     const order: string[] = [];
@@ -126,7 +127,7 @@ describe('a job that takes too long', () => {
     expect(order).toEqual(['ws_b', 'ws_a']);
   });
 
-  test('names its current check or pattern', async () => {
+  soakTest('names its current check or pattern', async () => {
     const threads = open({ jobMs: 200, threads: 1 });
     // Unordered, so that no two places look alike to the pattern.
     let seed = 1;
@@ -165,7 +166,7 @@ test('a job that exceeds its memory ends only its own thread', async () => {
 });
 
 describe('jobs of multiple workspaces', () => {
-  test('are scheduled fairly during a flood from one workspace', async () => {
+  soakTest('are scheduled fairly during a flood from one workspace', async () => {
     const threads = open({ jobMs: 400, threads: 2, waiting: 20 });
     await Promise.all(['ws_a', 'ws_b'].map((id) => threads.run(id, 'evaluate', quick)));
     const ended: string[] = [];
@@ -185,7 +186,7 @@ describe('jobs of multiple workspaces', () => {
     expect(ended.at(-1)).toBe('a');
   });
 
-  test('are refused beyond the limit of their workspace only', async () => {
+  soakTest('are refused beyond the limit of their workspace only', async () => {
     // The first job of a thread may count as long.
     const threads = open({ jobMs: 400, threads: 2, waiting: 2, longJobMs: Infinity });
     await threads.run('ws_a', 'evaluate', quick);

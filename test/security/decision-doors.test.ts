@@ -17,6 +17,7 @@ import { startToolServer, type ToolServer } from '#test/fakes/tool-server.ts';
 import { operationsOf } from '#test/support/api-operations.ts';
 import { echo, edge, type Engine, eventually, startEngine } from '#test/support/engine.ts';
 import { operationsReached } from '#test/client/operations-reached.ts';
+import { soakCases } from '#test/support/soak.ts';
 import { call as callOf, childrenOf } from '#test/support/sub-workflows.ts';
 
 // Someone who may run workflows, and not approve them, tries every way to start or continue a run behind a gate. The
@@ -305,32 +306,35 @@ test('names every operation that starts or continues a run', () => {
 /** Those where the settings of a gate matter: they start from decisions. The others start from nothing. */
 const fromDecisions = Object.entries(doors).filter(([name]) => name.startsWith('POST /api/runs/'));
 
-describe.each(Object.entries(settingsOf))('behind a gate with %s', (name, settings) => {
-  test('no door pays without a decision in the same run', async () => {
-    const from = await source(settings);
-    await settled();
-    const before = paid();
-    expect(before).toBeGreaterThan(0);
-    const rehearsal = await rehearsed(from);
-    const answers: Record<string, number[]> = {};
-    const tried = name === 'no settings' ? Object.entries(doors) : fromDecisions;
-    for (const [door, requests] of tried) {
-      for (const [path, body] of requests(from, rehearsal)) {
-        (answers[door] ??= []).push((await send(path, body)).status);
+describe.each(soakCases(Object.entries(settingsOf), 1))(
+  'behind a gate with %s',
+  (name, settings) => {
+    test('no door pays without a decision in the same run', async () => {
+      const from = await source(settings);
+      await settled();
+      const before = paid();
+      expect(before).toBeGreaterThan(0);
+      const rehearsal = await rehearsed(from);
+      const answers: Record<string, number[]> = {};
+      const tried = name === 'no settings' ? Object.entries(doors) : fromDecisions;
+      for (const [door, requests] of tried) {
+        for (const [path, body] of requests(from, rehearsal)) {
+          (answers[door] ??= []).push((await send(path, body)).status);
+        }
       }
-    }
-    await settled();
-    expect(paid()).toBe(before);
-    // The doors are open: it is the gate that holds.
-    expect(answers['POST /api/runs/{id}/fork']).toEqual(Array(18).fill(201));
-    expect(answers['POST /api/runs/{id}/rerun']!.slice(0, 14)).toEqual(Array(14).fill(201));
-    expect(answers['POST /api/runs/{id}/approve']).toEqual([403, 403]);
-    if (name === 'no settings') {
-      const experiments = answers['POST /api/workflows/{id}/experiments'];
-      expect(experiments).toEqual([400, 400, 202, 202, 202]);
-    }
-  }, 300_000);
-});
+      await settled();
+      expect(paid()).toBe(before);
+      // The doors are open: it is the gate that holds.
+      expect(answers['POST /api/runs/{id}/fork']).toEqual(Array(18).fill(201));
+      expect(answers['POST /api/runs/{id}/rerun']!.slice(0, 14)).toEqual(Array(14).fill(201));
+      expect(answers['POST /api/runs/{id}/approve']).toEqual([403, 403]);
+      if (name === 'no settings') {
+        const experiments = answers['POST /api/workflows/{id}/experiments'];
+        expect(experiments).toEqual([400, 400, 202, 202, 202]);
+      }
+    }, 300_000);
+  },
+);
 
 test('a rejection is not turned into an approval by any door', async () => {
   const from = await source({}, false);

@@ -15,6 +15,7 @@ import { connectMcp } from '#test/fakes/mcp-client.ts';
 import { startMcpServer } from '#test/fakes/mcp-server.ts';
 import { startToolServer, type ToolServer } from '#test/fakes/tool-server.ts';
 import { echo, edge, type Engine, eventually, startEngine } from '#test/support/engine.ts';
+import { soakTest } from '#test/support/soak.ts';
 import { call as calling, childrenOf } from '#test/support/sub-workflows.ts';
 
 // What a gate or an approval stands before happens only where a person has decided it in an ordinary run.
@@ -140,25 +141,28 @@ describe('a rehearsal', () => {
     expect(sent()).toBe(before);
   });
 
-  test('executes no write behind a recorded decision that another input or a pinned output reaches', async () => {
-    const { runId, pinned } = await decidedWithPin();
-    const before = sent();
-    for (const [body, amount] of [
-      [{ input: { amount: 7 } }, 7],
-      [{ pins: true }, pinned],
-      [{ pins: true, input: { amount: 7 } }, pinned],
-    ] as const) {
-      const request = { mode: 'recorded', allow: ['custom:pay'], ...body };
-      const { status, body: started } = await call('POST', `/api/runs/${runId}/rerun`, request);
-      expect([status, started.detail]).toEqual([201, undefined]);
-      expect(await ended(started.id)).toContain("gate 'ok' stands before it");
-      const { steps } = await engine.run(started.id);
-      const stepOf = (key: string) => steps.find(({ step_key }) => step_key === key);
-      expect(stepOf('ok')).toMatchObject({ decision: { approved: true, by_kind: 'member' } });
-      expect(stepOf('pay')).toMatchObject({ status: 'unrecorded', input: { amount } });
-    }
-    expect(sent()).toBe(before);
-  });
+  soakTest(
+    'executes no write behind a recorded decision that another input or a pinned output reaches',
+    async () => {
+      const { runId, pinned } = await decidedWithPin();
+      const before = sent();
+      for (const [body, amount] of [
+        [{ input: { amount: 7 } }, 7],
+        [{ pins: true }, pinned],
+        [{ pins: true, input: { amount: 7 } }, pinned],
+      ] as const) {
+        const request = { mode: 'recorded', allow: ['custom:pay'], ...body };
+        const { status, body: started } = await call('POST', `/api/runs/${runId}/rerun`, request);
+        expect([status, started.detail]).toEqual([201, undefined]);
+        expect(await ended(started.id)).toContain("gate 'ok' stands before it");
+        const { steps } = await engine.run(started.id);
+        const stepOf = (key: string) => steps.find(({ step_key }) => step_key === key);
+        expect(stepOf('ok')).toMatchObject({ decision: { approved: true, by_kind: 'member' } });
+        expect(stepOf('pay')).toMatchObject({ status: 'unrecorded', input: { amount } });
+      }
+      expect(sent()).toBe(before);
+    },
+  );
 
   test('executes a write that no gate stands before', async () => {
     const workflowId = await engine.define({ nodes: [pays], edges: [] });
@@ -172,7 +176,7 @@ describe('a rehearsal', () => {
     expect(sent()).toBe(before + 1);
   });
 
-  test('executes no write of a child behind a gate, nor below it', async () => {
+  soakTest('executes no write of a child behind a gate, nor below it', async () => {
     const leaf = await engine.define({ nodes: [pays], edges: [] }, 'Leaf');
     const middle = await engine.define({
       nodes: [calling('leaf', leaf, { input: { amount: '{amount}' } })],
@@ -190,7 +194,7 @@ describe('a rehearsal', () => {
     expect(sent()).toBe(before);
   });
 
-  test('executes no write after a sub-workflow that asks', async () => {
+  soakTest('executes no write after a sub-workflow that asks', async () => {
     const asks = await engine.define({
       nodes: [{ ...(gate as object), prompt: 'Release?' } as never, echo('done', '1')],
       edges: [edge('ok', 'done', 'true')],
@@ -245,25 +249,28 @@ describe('a rehearsal', () => {
     expect(effect({ guard: null })).toEqual({ name: 'custom:pay' });
   });
 
-  test('that ended without a record keeps the input of that step, and is not resumed', async () => {
-    const { runId } = await approvedRun(gated());
-    const { body } = await call('POST', `/api/runs/${runId}/fork`, {
-      ...{ from_step: 'pay', state: { amount: 9 }, mode: 'recorded' },
-    });
-    await ended(body.id);
-    const run = await engine.run(body.id);
-    expect(run.steps.find(({ step_key }) => step_key === 'pay')).toMatchObject({
-      ...{ status: 'unrecorded', input: { amount: 9 } },
-    });
-    expect([run.resumable, run.failure?.kind]).toEqual([false, 'unrecorded']);
-    const resumed = await call('POST', `/api/runs/${body.id}/resume`);
-    expect([resumed.status, resumed.body.detail]).toEqual([
-      409,
-      expect.stringContaining('would end there again: start another one'),
-    ]);
-  });
+  soakTest(
+    'that ended without a record keeps the input of that step, and is not resumed',
+    async () => {
+      const { runId } = await approvedRun(gated());
+      const { body } = await call('POST', `/api/runs/${runId}/fork`, {
+        ...{ from_step: 'pay', state: { amount: 9 }, mode: 'recorded' },
+      });
+      await ended(body.id);
+      const run = await engine.run(body.id);
+      expect(run.steps.find(({ step_key }) => step_key === 'pay')).toMatchObject({
+        ...{ status: 'unrecorded', input: { amount: 9 } },
+      });
+      expect([run.resumable, run.failure?.kind]).toEqual([false, 'unrecorded']);
+      const resumed = await call('POST', `/api/runs/${body.id}/resume`);
+      expect([resumed.status, resumed.body.detail]).toEqual([
+        409,
+        expect.stringContaining('would end there again: start another one'),
+      ]);
+    },
+  );
 
-  test('keeps the input of a sub-workflow and of a call without a record', async () => {
+  soakTest('keeps the input of a sub-workflow and of a call without a record', async () => {
     const child = await engine.define({ nodes: [echo('done', 'amount')], edges: [] });
     const workflowId = await engine.define({
       nodes: [
@@ -377,7 +384,7 @@ describe('an experiment', () => {
     expect(sent()).toBe(before);
   });
 
-  test('executes no write behind a gate that a pinned output reaches', async () => {
+  soakTest('executes no write behind a gate that a pinned output reaches', async () => {
     const { workflowId, runId, pinned } = await decidedWithPin();
     const before = sent();
     const { body } = await call('POST', `/api/workflows/${workflowId}/experiments`, {
@@ -600,24 +607,27 @@ describe('a version or a draft that asks less than the current version', () => {
     expect(sent()).toBe(before + 2);
   });
 
-  test('is no obstacle to what asks as much: the current version, and a draft with more', async () => {
-    const rerun = (body: object) => call('POST', `/api/runs/${runId}/rerun`, body, runner);
-    const { status, body } = await rerun({ version: 3 });
-    expect(status).toBe(201);
-    await engine.until(body.id, ['paused']);
-    const other = await engine.define(gated());
-    const more = gated({ ...(pays as object), params: { amount: 1 } });
-    await call('PUT', `/api/workflows/${other}/draft`, { graph: more });
-    const started = await call(
-      'POST',
-      `/api/workflows/${other}/runs?draft=true`,
-      { amount: 1 },
-      runner,
-    );
-    expect(started.status).toBe(201);
-  });
+  soakTest(
+    'is no obstacle to what asks as much: the current version, and a draft with more',
+    async () => {
+      const rerun = (body: object) => call('POST', `/api/runs/${runId}/rerun`, body, runner);
+      const { status, body } = await rerun({ version: 3 });
+      expect(status).toBe(201);
+      await engine.until(body.id, ['paused']);
+      const other = await engine.define(gated());
+      const more = gated({ ...(pays as object), params: { amount: 1 } });
+      await call('PUT', `/api/workflows/${other}/draft`, { graph: more });
+      const started = await call(
+        'POST',
+        `/api/workflows/${other}/runs?draft=true`,
+        { amount: 1 },
+        runner,
+      );
+      expect(started.status).toBe(201);
+    },
+  );
 
-  test('is not run as a sub-workflow whose older version is named', async () => {
+  soakTest('is not run as a sub-workflow whose older version is named', async () => {
     const parent = (version?: number) => ({
       nodes: [
         calling('sub', workflowId, {

@@ -6,7 +6,7 @@ import { sql } from '#shared/db/pool.ts';
 import { addMember, type Person } from '#test/support/people.ts';
 import { type ListingServer, startListingServer } from '#test/fakes/listing-server.ts';
 import { startTestApi, type TestApi } from '#test/api/test-api.ts';
-import { raceRounds } from '#test/support/rounds.ts';
+import { raceRounds, soakCases } from '#test/support/soak.ts';
 
 // What a published workflow does, and one with a trigger, is what its graph reaches: workflows that it calls or offers, by
 // id or name and at any distance, and their tools. The test sends every request that can change a workflow, a tool or a
@@ -293,7 +293,7 @@ const acting = Object.entries(routes).flatMap(([route, requests]) =>
 );
 
 describe.each(Object.entries(uses))('what a workflow that is %s does', (_, how) => {
-  test.each(how.through)(
+  test.each(soakCases(how.through, 1))(
     'is not changed through %s',
     async (name) => changesNothing(how, name),
     60_000,

@@ -6,6 +6,7 @@ import { type Engine, eventually, startEngine } from '#test/support/engine.ts';
 import { startHttpServer, type FakeServer, sendJson } from '#test/fakes/http-server.ts';
 import { type ModelServer, startModelServer } from '#test/support/model-server.ts';
 import type { Question, Said, SaidCall } from '#test/support/model-server-said.ts';
+import { soakCases } from '#test/support/soak.ts';
 import { rowsOf } from '#test/support/workspace-rows.ts';
 
 // A model that obeys everything it reads. Documents ask it to call other tools, to change arguments and to reveal
@@ -169,7 +170,7 @@ async function rejectAll(runId: string): Promise<number> {
 }
 
 describe('a model that obeys hostile documents', () => {
-  test.each(Object.keys(attacks))(
+  test.each(soakCases(Object.keys(attacks), 3))(
     'has no effect with %s',
     async (ticket) => {
       const runId = await engine.trigger(workflowId, { ticket });

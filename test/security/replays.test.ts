@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { sql } from '#shared/db/pool.ts';
 import { dropPastSignatures } from '#shared/db/workflows/webhooks.ts';
 import { oneStep, startTestApi, type TestApi } from '#test/api/test-api.ts';
-import { raceRounds } from '#test/support/rounds.ts';
+import { raceRounds } from '#test/support/soak.ts';
 
 // An attacker who sees a signed event can send it again while its timestamp is within the tolerance, and can change the
 // unsigned part: the header that names the event. Still, one signature is good for only one run.

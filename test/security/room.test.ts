@@ -4,7 +4,7 @@ import { requireRoom } from '#shared/db/people/limits.ts';
 import { sql } from '#shared/db/pool.ts';
 import { type LimitedNoun, workspaceLimits } from '#shared/limits.ts';
 import { oneStep, startTestApi, type TestApi } from '#test/api/test-api.ts';
-import { raceRounds } from '#test/support/rounds.ts';
+import { raceRounds, soakTest } from '#test/support/soak.ts';
 
 // One tenant must not be able to fill what all share. Every resource of a workspace has a limit: each route that
 // creates one is either tested here or listed with its other limit.
@@ -261,7 +261,7 @@ const emptied = Object.fromEntries(
   Object.entries(tables).map(([noun, table]) => [noun, empty(table)]),
 ) as Record<LimitedNoun, () => ReturnType<typeof sql.fragment>>;
 
-test('one of many concurrent requests gets the last place', async () => {
+soakTest('one of many concurrent requests gets the last place', async () => {
   const other = await api.another();
   for (let round = 0; round < raceRounds(10); round += 1) {
     const { atMost } = workspaceLimits.budgets;

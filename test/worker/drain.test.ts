@@ -4,6 +4,7 @@ import { startToolServer, type ToolServer } from '#test/fakes/tool-server.ts';
 import { type Engine, eventually, startEngine } from '#test/support/engine.ts';
 import { type ModelServer, startModelServer } from '#test/support/model-server.ts';
 import { startWorkerProcess, type TestProcess } from '#test/support/processes.ts';
+import { soakTest } from '#test/support/soak.ts';
 
 // Workers as processes of their own, which are stopped while a model answers slowly.
 
@@ -72,12 +73,16 @@ test('a worker that is stopped lets its steps end, and takes no others', async (
   await next.kill();
 }, 60_000);
 
-test('what does not end in that time continues on another worker', async () => {
-  const { runId, worker } = await stoppedWhileAsking(1);
-  expect(await worker.exited).toEqual({ code: 0, signal: null });
-  gate.open();
-  const next = await startWorkerProcess(engine.env);
-  expect((await engine.until(runId, ['success', 'failed'])).status).toBe('success');
-  expect(models.asked()).toHaveLength(2);
-  await next.kill();
-}, 60_000);
+soakTest(
+  'what does not end in that time continues on another worker',
+  async () => {
+    const { runId, worker } = await stoppedWhileAsking(1);
+    expect(await worker.exited).toEqual({ code: 0, signal: null });
+    gate.open();
+    const next = await startWorkerProcess(engine.env);
+    expect((await engine.until(runId, ['success', 'failed'])).status).toBe('success');
+    expect(models.asked()).toHaveLength(2);
+    await next.kill();
+  },
+  60_000,
+);

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { echo, edge, type Engine, startEngine } from '#test/support/engine.ts';
 import { startWorkerProcess } from '#test/support/processes.ts';
 import { setting } from '#test/support/settings.ts';
+import { soakTest } from '#test/support/soak.ts';
 import { bundleFixture } from '#test/support/workflow-bundle.ts';
 
 let engine: Engine;
@@ -27,30 +28,34 @@ test('workflow code collects no stack traces, and the query for them says so', a
   }
 }, 120_000);
 
-test('a worker stuck in workflow code ends with the reason, and another continues its run', async () => {
-  const path = join(mkdtempSync(join(tmpdir(), 'endless-')), 'bundle.js');
-  writeFileSync(path, (await bundleFixture('endless-workflow.ts')).code);
-  const stuck = await startWorkerProcess({
-    ...engine.env,
-    WORKFLOW_BUNDLE: path,
-    LOG_LEVEL: 'fatal',
-  });
-  const workflowId = await engine.define({
-    nodes: [echo('a'), echo('b')],
-    edges: [edge('a', 'b')],
-  });
-  const runId = await engine.trigger(workflowId);
-  // The SDK's own timer would fail the task after five seconds, and the process would continue.
-  expect(await stuck.exited).toMatchObject({ code: 1 });
-  expect(stuck.tail(40).join('\n')).toContain('workflow code has not returned for 10 s');
-  const worker = await startWorkerProcess(engine.env);
-  try {
-    const run = await engine.until(runId, ['success', 'failed'], 60_000);
-    expect(run.status).toBe('success');
-  } finally {
-    await worker.stop();
-  }
-}, 120_000);
+soakTest(
+  'a worker stuck in workflow code ends with the reason, and another continues its run',
+  async () => {
+    const path = join(mkdtempSync(join(tmpdir(), 'endless-')), 'bundle.js');
+    writeFileSync(path, (await bundleFixture('endless-workflow.ts')).code);
+    const stuck = await startWorkerProcess({
+      ...engine.env,
+      WORKFLOW_BUNDLE: path,
+      LOG_LEVEL: 'fatal',
+    });
+    const workflowId = await engine.define({
+      nodes: [echo('a'), echo('b')],
+      edges: [edge('a', 'b')],
+    });
+    const runId = await engine.trigger(workflowId);
+    // The SDK's own timer would fail the task after five seconds, and the process would continue.
+    expect(await stuck.exited).toMatchObject({ code: 1 });
+    expect(stuck.tail(40).join('\n')).toContain('workflow code has not returned for 10 s');
+    const worker = await startWorkerProcess(engine.env);
+    try {
+      const run = await engine.until(runId, ['success', 'failed'], 60_000);
+      expect(run.status).toBe('success');
+    } finally {
+      await worker.stop();
+    }
+  },
+  120_000,
+);
 
 // The import law says what each file imports; this is what the sandbox loads.
 test('the bundle of the workflows has the packages of the SDK and re2js, and no zod', () => {

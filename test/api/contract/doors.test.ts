@@ -6,7 +6,7 @@ import { untilLockWaiters } from '#test/support/lock-waits.ts';
 import { addMember, type Person } from '#test/support/people.ts';
 import { stopBefore } from '#test/support/stop-before.ts';
 import { oneStep, startTestApi, type TestApi } from '#test/api/test-api.ts';
-import { raceRounds } from '#test/support/rounds.ts';
+import { raceRounds } from '#test/support/soak.ts';
 
 // Tries each protected action through every route to it, as an editor who was denied only the capability that the
 // action needs.

@@ -17,6 +17,7 @@ import {
   trickle,
 } from '#test/support/raw-http.ts';
 import { oneStep, startTestApi, type TestApi } from '#test/api/test-api.ts';
+import { soakTest } from '#test/support/soak.ts';
 
 let api: TestApi;
 let runId: string;
@@ -317,7 +318,7 @@ describe('a slow client', () => {
     expect(ms).toBeGreaterThan(350);
   });
 
-  test('starting no request gets 408, also after a response', async () => {
+  soakTest('starting no request gets 408, also after a response', async () => {
     const { open } = await start({ limits: { headMs: 400, checkEveryMs: 50 } });
     const silent = open();
     const second = open();
@@ -328,7 +329,7 @@ describe('a slow client', () => {
     expect((await second.closed).text).toMatch(/Not found"\}HTTP\/1\.1 408 /);
   });
 
-  test('sending its body gets 408 after the limit, and its route is not called', async () => {
+  soakTest('sending its body gets 408 after the limit, and its route is not called', async () => {
     const limits = { headMs: 300, requestMs: 600, checkEveryMs: 50 };
     let asked = 0;
     const { open } = await start({
@@ -345,7 +346,7 @@ describe('a slow client', () => {
     expect(asked).toBe(0);
   });
 
-  test('is disconnected on every address of a host name', async () => {
+  soakTest('is disconnected on every address of a host name', async () => {
     const { app } = await start({ limits: { headMs: 200, checkEveryMs: 50 }, host: 'localhost' });
     for (const { address, port } of app.addresses() as AddressInfo[]) {
       const socket = connect(port, address);
@@ -354,7 +355,7 @@ describe('a slow client', () => {
     }
   });
 
-  test('is disconnected if it does not close after a refusal', async () => {
+  soakTest('is disconnected if it does not close after a refusal', async () => {
     const { app, open } = await start();
     const { socket } = open({ onRead: 'never' });
     socket.allowHalfOpen = true;
@@ -364,7 +365,7 @@ describe('a slow client', () => {
     await eventually(async () => (await openSockets(app)) === 0);
   });
 
-  test('is disconnected if it reads no response, also among many', async () => {
+  soakTest('is disconnected if it reads no response, also among many', async () => {
     const answer = Buffer.alloc(16_000_000, 'x');
     const exchangeMs = 700;
     const ends: { taken: boolean; ms: number }[] = [];
@@ -392,7 +393,7 @@ describe('a slow client', () => {
     await eventually(async () => (await openSockets(app)) === 0);
   });
 
-  test('that reads its response in time gets all of it', async () => {
+  soakTest('that reads its response in time gets all of it', async () => {
     const answer = Buffer.alloc(16_000_000, 'x');
     const { open } = await start({
       limits: { exchangeMs: 5_000 },
@@ -455,7 +456,7 @@ describe('a large body', () => {
 });
 
 describe('a connection', () => {
-  test('that pipelines endlessly is served up to the limit and read no further', async () => {
+  soakTest('that pipelines endlessly is served up to the limit and read no further', async () => {
     let [inFlight, most] = [0, 0];
     const gate = Promise.withResolvers<undefined>();
     const { app, open } = await start({
@@ -493,16 +494,19 @@ describe('a connection', () => {
     expect(text).not.toMatch(/HTTP\/1\.1 503/);
   });
 
-  test('with 1,000 pipelined requests gets 1,000 responses, and only the last one closes it', async () => {
-    const { open } = await start();
-    const { socket, closed } = open();
-    socket.write(requestHead('GET', '/api/workflows').repeat(999));
-    socket.write(requestHead('GET', '/api/x'));
-    const { text } = await closed;
-    expect(text.match(/HTTP\/1\.1 200 OK/g)?.length).toBe(999);
-    expect(text.match(/\r\nconnection: close/gi)?.length).toBe(1);
-    expect(text).toMatch(/HTTP\/1\.1 404 [^]*\{"detail":"Not found"\}$/);
-  });
+  soakTest(
+    'with 1,000 pipelined requests gets 1,000 responses, and only the last one closes it',
+    async () => {
+      const { open } = await start();
+      const { socket, closed } = open();
+      socket.write(requestHead('GET', '/api/workflows').repeat(999));
+      socket.write(requestHead('GET', '/api/x'));
+      const { text } = await closed;
+      expect(text.match(/HTTP\/1\.1 200 OK/g)?.length).toBe(999);
+      expect(text.match(/\r\nconnection: close/gi)?.length).toBe(1);
+      expect(text).toMatch(/HTTP\/1\.1 404 [^]*\{"detail":"Not found"\}$/);
+    },
+  );
 
   test('over the process limit is refused immediately, and accepted once there is room', async () => {
     const { open } = await start({ limits: { connections: 5 } });
@@ -545,7 +549,7 @@ describe('a WebSocket', () => {
     expect(await parted.closed).toBe(1009);
   });
 
-  test('that answers no pings is dropped, and a live one is kept', async () => {
+  soakTest('that answers no pings is dropped, and a live one is kept', async () => {
     const pingEveryMs = 200;
     const { app, base } = await start({ limits: { pingEveryMs } });
     const [alive, dead] = [await follow(base), await follow(base, { autoPong: false })];
@@ -565,22 +569,26 @@ describe('a WebSocket', () => {
     socket.terminate();
   });
 
-  test('that sends pings and reads no replies is dropped', async () => {
-    const { app, base } = await start();
-    const { socket, closed } = await follow(base);
-    socket.pause();
-    socket.on('error', () => undefined);
-    const payload = 'x'.repeat(125);
-    let sent = 0;
-    while (app.websocketServer.clients.size > 0 && sent < 1_000_000) {
-      for (let batch = 0; batch < 1_000; batch += 1) socket.ping(payload);
-      sent += 1_000;
-      await sleep(1);
-    }
-    expect(app.websocketServer.clients.size).toBe(0);
-    socket.terminate();
-    await closed;
-  }, 60_000);
+  soakTest(
+    'that sends pings and reads no replies is dropped',
+    async () => {
+      const { app, base } = await start();
+      const { socket, closed } = await follow(base);
+      socket.pause();
+      socket.on('error', () => undefined);
+      const payload = 'x'.repeat(125);
+      let sent = 0;
+      while (app.websocketServer.clients.size > 0 && sent < 1_000_000) {
+        for (let batch = 0; batch < 1_000; batch += 1) socket.ping(payload);
+        sent += 1_000;
+        await sleep(1);
+      }
+      expect(app.websocketServer.clients.size).toBe(0);
+      socket.terminate();
+      await closed;
+    },
+    60_000,
+  );
 
   test.each<[string, () => string]>([
     ['an address that is no URL', () => handshake('/api/%E0%A4%A')],
@@ -597,7 +605,7 @@ describe('a WebSocket', () => {
     await eventually(async () => (await openSockets(app)) === 0);
   });
 
-  test('stays open past the handshake timeout', async () => {
+  soakTest('stays open past the handshake timeout', async () => {
     const { base } = await start({
       limits: { handshakeMs: 1_000, exchangeMs: 1_000, headMs: 1_000 },
     });

@@ -6,6 +6,7 @@ import { WebSocket } from 'ws';
 import { z } from 'zod';
 import { sql } from '#shared/db/pool.ts';
 import { startTestApi, type TestApi } from '#test/api/test-api.ts';
+import { soakTest } from '#test/support/soak.ts';
 
 let api: TestApi;
 beforeAll(async () => {
@@ -27,7 +28,7 @@ describe('health', () => {
     expect([ready.status, ready.body]).toEqual([503, health.body]);
   });
 
-  test('reports a migration that has not run', async () => {
+  soakTest('reports a migration that has not run', async () => {
     const row = z.object({ name: z.string(), digest: z.string() });
     const taken = await api.db.one(sql.type(row)`
       DELETE FROM migrations WHERE name = (SELECT max(name) FROM migrations) RETURNING name, digest`);
@@ -131,14 +132,14 @@ describe('the api process', () => {
     },
   );
 
-  test('stops when its parent disconnects', async () => {
+  soakTest('stops when its parent disconnects', async () => {
     const process = start();
     await ready(process);
     process.child.disconnect();
     expect(await process.exited).toEqual([0, null]);
   });
 
-  test('exits with an error if its port is taken', async () => {
+  soakTest('exits with an error if its port is taken', async () => {
     const first = start();
     const port = await ready(first);
     const second = start(String(port));

@@ -6,6 +6,7 @@ import { findRunnable } from '#shared/operations/runs/find-runnable.ts';
 import { loadConfig } from '#shared/platform/config.ts';
 import { openConnection, requestHead } from '#test/support/raw-http.ts';
 import { startTestApi, type TestApi } from '#test/api/test-api.ts';
+import { soakTest } from '#test/support/soak.ts';
 
 let api: TestApi;
 beforeAll(async () => {
@@ -88,7 +89,7 @@ describe('above the limit', () => {
     expect((await ask('/api/workflows')).status).toBe(200);
   });
 
-  test('exactly the limit of concurrent requests is admitted', async () => {
+  soakTest('exactly the limit of concurrent requests is admitted', async () => {
     for (let round = 0; round < 10; round += 1) {
       const { ask } = await start({ rateLimitPerMinute: 20 });
       expect(await admitted(times(60, async () => ask('/api/workflows')))).toBe(20);
@@ -268,18 +269,22 @@ describe('behind a proxy', () => {
   });
 });
 
-test('the number of tracked addresses is bounded', async () => {
-  const { ask } = await start({ rateLimitPerMinute: 1, trustedProxies: ['127.0.0.1'] });
-  const from = async (n: number) => {
-    const address = `198.18.${Math.floor(n / 250)}.${n % 250}`;
-    return ask('/api/nothing', { 'x-forwarded-for': address });
-  };
-  expect((await from(0)).status).toBe(404);
-  expect((await from(0)).status).toBe(429);
-  for (let at = 1; at <= 10_000; at += 100) {
-    await Promise.all(times(100, async (n) => from(at + n)));
-  }
-  // The oldest address was evicted, a recent one was not.
-  expect((await from(0)).status).toBe(404);
-  expect((await from(9_999)).status).toBe(429);
-}, 60_000);
+soakTest(
+  'the number of tracked addresses is bounded',
+  async () => {
+    const { ask } = await start({ rateLimitPerMinute: 1, trustedProxies: ['127.0.0.1'] });
+    const from = async (n: number) => {
+      const address = `198.18.${Math.floor(n / 250)}.${n % 250}`;
+      return ask('/api/nothing', { 'x-forwarded-for': address });
+    };
+    expect((await from(0)).status).toBe(404);
+    expect((await from(0)).status).toBe(429);
+    for (let at = 1; at <= 10_000; at += 100) {
+      await Promise.all(times(100, async (n) => from(at + n)));
+    }
+    // The oldest address was evicted, a recent one was not.
+    expect((await from(0)).status).toBe(404);
+    expect((await from(9_999)).status).toBe(429);
+  },
+  60_000,
+);

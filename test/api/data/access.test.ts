@@ -6,7 +6,7 @@ import { newApiKeySecret } from '#shared/crypto/api-key-secrets.ts';
 import type { PlanName } from '#shared/plans.ts';
 import { startTestApi, type TestApi } from '#test/api/test-api.ts';
 import { addDataKey } from './data-key.ts';
-import { raceRounds } from '#test/support/rounds.ts';
+import { raceRounds } from '#test/support/soak.ts';
 
 let api: TestApi;
 beforeAll(async () => {

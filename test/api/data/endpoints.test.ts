@@ -5,7 +5,7 @@ import { sql } from '#shared/db/pool.ts';
 import { newId } from '#shared/crypto/ids.ts';
 import { addDataKey } from './data-key.ts';
 import { startTestApi, type TestApi } from '#test/api/test-api.ts';
-import { raceRounds } from '#test/support/rounds.ts';
+import { raceRounds } from '#test/support/soak.ts';
 
 // Webhook endpoints as members manage them: both modes, changes, deliveries by id. The endpoints of keys are in
 // outbound.test.ts, deliveries in engine/deliveries.test.ts.

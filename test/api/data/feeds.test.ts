@@ -5,7 +5,7 @@ import { listSources, reportSource } from '#shared/db/data/sources.ts';
 import { sql } from '#shared/db/pool.ts';
 import { subscribeToAll, outboundEventsOf } from '#test/support/outbound-events.ts';
 import { startTestApi, type TestApi } from '#test/api/test-api.ts';
-import { raceRounds } from '#test/support/rounds.ts';
+import { raceRounds } from '#test/support/soak.ts';
 
 let api: TestApi;
 beforeAll(async () => {

@@ -7,7 +7,7 @@ import { type PlanName, plans } from '#shared/plans.ts';
 import { startTestApi, type TestApi } from '#test/api/test-api.ts';
 import { addDataKey } from './data-key.ts';
 import { startMeteredApp } from './metered-app.ts';
-import { raceRounds } from '#test/support/rounds.ts';
+import { raceRounds, soakTest } from '#test/support/soak.ts';
 
 let api: TestApi;
 let processes: Awaited<ReturnType<typeof startMeteredApp>>[];
@@ -182,51 +182,59 @@ describe('credits', () => {
 });
 
 describe('concurrent requests', () => {
-  test('on three processes use exactly the remaining credits of the plan', async () => {
-    for (let round = 0; round < raceRounds(20); round += 1) {
-      const credits = 1 + (round % 4);
-      const left = 20 + 3 * round;
-      const workspace = await makeWorkspace(left);
-      const answers = await Promise.all(
-        Array.from({ length: 50 }, (_, process) => pay(workspace, { credits }, { process })),
-      );
-      const fit = Math.min(50, Math.floor(left / credits));
-      expect(answers.filter(({ status }) => status === 200)).toHaveLength(fit);
-      expect(answers.filter(({ status }) => status === 402)).toHaveLength(50 - fit);
-    }
-    await expectBalanced();
-  }, 60_000);
+  soakTest(
+    'on three processes use exactly the remaining credits of the plan',
+    async () => {
+      for (let round = 0; round < raceRounds(20); round += 1) {
+        const credits = 1 + (round % 4);
+        const left = 20 + 3 * round;
+        const workspace = await makeWorkspace(left);
+        const answers = await Promise.all(
+          Array.from({ length: 50 }, (_, process) => pay(workspace, { credits }, { process })),
+        );
+        const fit = Math.min(50, Math.floor(left / credits));
+        expect(answers.filter(({ status }) => status === 200)).toHaveLength(fit);
+        expect(answers.filter(({ status }) => status === 402)).toHaveLength(50 - fit);
+      }
+      await expectBalanced();
+    },
+    60_000,
+  );
 
-  test('with several keys use the plan exactly and stay within the limit of each key', async () => {
-    for (let round = 0; round < raceRounds(20); round += 1) {
-      const workspace = await makeWorkspace(30);
-      const keys = [
-        workspace.key,
-        await addDataKey(
-          { db: api.db, workspaceId: workspace.id },
-          { monthly_credit_allowance: 5 },
-        ),
-        await addDataKey(
-          { db: api.db, workspaceId: workspace.id },
-          { monthly_credit_allowance: 4 },
-        ),
-      ];
-      const answers = await Promise.all(
-        Array.from({ length: 60 }, async (_, i) => {
-          const key = keys[i % 3]!;
-          const { status } = await pay({ ...workspace, key }, { credits: 2 }, { process: i % 7 });
-          return { key, status };
-        }),
-      );
-      const paidBy = (key: unknown) =>
-        answers.filter((answer) => answer.key === key && answer.status === 200).length;
-      expect(paidBy(keys[1])).toBeLessThanOrEqual(2);
-      expect(paidBy(keys[2])).toBeLessThanOrEqual(2);
-      expect(answers.filter(({ status }) => status === 200)).toHaveLength(15);
-      expect(answers.filter(({ status }) => status === 402)).toHaveLength(45);
-    }
-    await expectBalanced();
-  }, 60_000);
+  soakTest(
+    'with several keys use the plan exactly and stay within the limit of each key',
+    async () => {
+      for (let round = 0; round < raceRounds(20); round += 1) {
+        const workspace = await makeWorkspace(30);
+        const keys = [
+          workspace.key,
+          await addDataKey(
+            { db: api.db, workspaceId: workspace.id },
+            { monthly_credit_allowance: 5 },
+          ),
+          await addDataKey(
+            { db: api.db, workspaceId: workspace.id },
+            { monthly_credit_allowance: 4 },
+          ),
+        ];
+        const answers = await Promise.all(
+          Array.from({ length: 60 }, async (_, i) => {
+            const key = keys[i % 3]!;
+            const { status } = await pay({ ...workspace, key }, { credits: 2 }, { process: i % 7 });
+            return { key, status };
+          }),
+        );
+        const paidBy = (key: unknown) =>
+          answers.filter((answer) => answer.key === key && answer.status === 200).length;
+        expect(paidBy(keys[1])).toBeLessThanOrEqual(2);
+        expect(paidBy(keys[2])).toBeLessThanOrEqual(2);
+        expect(answers.filter(({ status }) => status === 200)).toHaveLength(15);
+        expect(answers.filter(({ status }) => status === 402)).toHaveLength(45);
+      }
+      await expectBalanced();
+    },
+    60_000,
+  );
 
   test('in a batch are charged in order, skipping those that do not fit', async () => {
     for (let round = 0; round < raceRounds(20); round += 1) {
@@ -308,7 +316,7 @@ describe('a usage threshold', () => {
     expect((await told(workspace.id)).map(({ percent }) => percent)).toEqual([80, 100]);
   });
 
-  test('queues both events once when one of many concurrent charges passes both', async () => {
+  soakTest('queues both events once when one of many concurrent charges passes both', async () => {
     for (let round = 0; round < raceRounds(10); round += 1) {
       const workspace = await makeWorkspace(1_001 + 30);
       await listen(workspace.id);

@@ -13,7 +13,7 @@ import {
   type Place,
   type TestFeed,
 } from './records.ts';
-import { raceRounds } from '#test/support/rounds.ts';
+import { raceRounds } from '#test/support/soak.ts';
 
 let api: TestApi;
 let home: Reader;

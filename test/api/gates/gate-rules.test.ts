@@ -13,7 +13,7 @@ import { connectMcp } from '#test/fakes/mcp-client.ts';
 import { echo, edge, type Engine, startEngine } from '#test/support/engine.ts';
 import { beside } from '#test/support/lock-waits.ts';
 import { call as callOf, childrenOf } from '#test/support/sub-workflows.ts';
-import { raceRounds } from '#test/support/rounds.ts';
+import { raceRounds } from '#test/support/soak.ts';
 
 const row = z.object({});
 

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { sql } from '#shared/db/pool.ts';
 import { newId } from '#shared/crypto/ids.ts';
 import { oneStep, startTestApi, type TestApi } from '#test/api/test-api.ts';
-import { raceRounds } from '#test/support/rounds.ts';
+import { raceRounds } from '#test/support/soak.ts';
 
 // Without a worker: a backtest stays as it was started.
 

@@ -4,6 +4,7 @@ import { KEPT_BODY_BYTES } from '#shared/contract/inbound-event.ts';
 import { sql } from '#shared/db/pool.ts';
 import { advanceJob } from '#shared/operations/jobs/advance.ts';
 import { eventually } from '#test/support/engine.ts';
+import { soakTest } from '#test/support/soak.ts';
 import { signed, useReceiver } from './receiver.ts';
 
 const receiver = useReceiver();
@@ -152,7 +153,7 @@ describe('the replay of a range', () => {
     expect(list.replays).toHaveLength(2);
   });
 
-  test('takes all events of the range when that is asked, up to the limit', async () => {
+  soakTest('takes all events of the range when that is asked, up to the limit', async () => {
     const { workflowId, path } = await define({ dedup_window_seconds: 60 });
     for (let n = 0; n < 4; n += 1) await send(path, `{"event_id": "e${n}", "n": ${n}}`);
     const events = await logged(workflowId, 4);
@@ -175,41 +176,45 @@ describe('the replay of a range', () => {
     expect(await ended(allowed.body.id)).toMatchObject({ started: 1 });
   });
 
-  test('starts each event once beside other executions, and none after a cancel', async () => {
-    const { deps, db } = receiver.engine;
-    for (let round = 0; round < 6; round += 1) {
-      const { workflowId, path } = await define();
-      for (let n = 0; n < 25; n += 1) await send(path, `{"n": ${n}}`);
-      await logged(workflowId, 25);
-      const { id } = (await replayAll(workflowId, { outcome: 'all' })).body;
-      const scope = {
-        workspaceId: receiver.engine.actor.workspaceId,
-        jobId: id as string,
-        round: 1,
-      };
-      const signal = new AbortController().signal;
-      const others = [1, 2].map(() =>
-        advanceJob(deps, scope, { onBatch: () => undefined, signal }).catch(() => undefined),
-      );
-      if (round % 2 === 0) {
-        await Promise.all(others);
-        expect(await ended(id)).toMatchObject({ status: 'done', started: 25 });
-      } else {
-        await eventually(async () => (await replayed(id)) > 2);
-        const cancelled = await call('POST', `/api/event-replays/${id}/cancel`, {});
-        const after = await replayed(id);
-        if (cancelled.status === 200) {
+  soakTest(
+    'starts each event once beside other executions, and none after a cancel',
+    async () => {
+      const { deps, db } = receiver.engine;
+      for (let round = 0; round < 6; round += 1) {
+        const { workflowId, path } = await define();
+        for (let n = 0; n < 25; n += 1) await send(path, `{"n": ${n}}`);
+        await logged(workflowId, 25);
+        const { id } = (await replayAll(workflowId, { outcome: 'all' })).body;
+        const scope = {
+          workspaceId: receiver.engine.actor.workspaceId,
+          jobId: id as string,
+          round: 1,
+        };
+        const signal = new AbortController().signal;
+        const others = [1, 2].map(() =>
+          advanceJob(deps, scope, { onBatch: () => undefined, signal }).catch(() => undefined),
+        );
+        if (round % 2 === 0) {
           await Promise.all(others);
-          expect(await replayed(id)).toBe(after);
-          expect((await call('GET', `/api/event-replays/${id}`)).body.status).toBe('cancelled');
+          expect(await ended(id)).toMatchObject({ status: 'done', started: 25 });
+        } else {
+          await eventually(async () => (await replayed(id)) > 2);
+          const cancelled = await call('POST', `/api/event-replays/${id}/cancel`, {});
+          const after = await replayed(id);
+          if (cancelled.status === 200) {
+            await Promise.all(others);
+            expect(await replayed(id)).toBe(after);
+            expect((await call('GET', `/api/event-replays/${id}`)).body.status).toBe('cancelled');
+          }
         }
-      }
-      expect(await replayed(id)).toBeLessThanOrEqual(25);
-      const { twice } = await db.one(sql.type(z.object({ twice: z.number() }))`
+        expect(await replayed(id)).toBeLessThanOrEqual(25);
+        const { twice } = await db.one(sql.type(z.object({ twice: z.number() }))`
         SELECT count(*) - count(DISTINCT event_id) AS twice FROM inbound_event_replays WHERE job_id = ${id}`);
-      expect(twice).toBe(0);
-    }
-  }, 120_000);
+        expect(twice).toBe(0);
+      }
+    },
+    120_000,
+  );
 });
 
 const replayed = (jobId: string): Promise<number> =>

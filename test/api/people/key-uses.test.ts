@@ -8,6 +8,7 @@ import { createLogger } from '#shared/platform/logger.ts';
 import { eventually } from '#test/support/engine.ts';
 import { hostAndPort, startProxy } from '#test/support/proxy.ts';
 import { startTestApi, type TestApi } from '#test/api/test-api.ts';
+import { soakTest } from '#test/support/soak.ts';
 
 let api: TestApi;
 let other: Awaited<ReturnType<TestApi['another']>>;
@@ -54,7 +55,7 @@ const shown = async (keyId: string, call = api.call): Promise<string | null> =>
     .last_used_at;
 
 describe('the last use of a key', () => {
-  test('is stored with few writes for a thousand requests', async () => {
+  soakTest('is stored with few writes for a thousand requests', async () => {
     const keys = [await make(), await make(), await make()];
     const before = await writes();
     const began = Date.now();
@@ -119,7 +120,7 @@ describe('the last use of a key', () => {
     expect(await stored(keys[0]!.id)).toBe(before);
   });
 
-  test('is written by concurrent processes without deadlocks', async () => {
+  soakTest('is written by concurrent processes without deadlocks', async () => {
     await run(sql.fragment`
       INSERT INTO api_keys (id, workspace_id, name, prefix, secret_hash, role)
       SELECT 'key_many_' || i, ${api.workspaceId}, 'Many', 'ops_x', sha256(i::text::bytea), 'viewer'
@@ -155,7 +156,7 @@ describe('the last use of a key', () => {
 });
 
 describe('pending key uses', () => {
-  test('are written when the database is back', async () => {
+  soakTest('are written when the database is back', async () => {
     const keys = [await make(), await make()] as const;
     const proxy = await startProxy(hostAndPort(api.databaseUrl));
     const url = new URL(api.databaseUrl);
@@ -182,7 +183,7 @@ describe('pending key uses', () => {
     await proxy.close();
   });
 
-  test('are bounded, and the least recently used key is evicted', async () => {
+  soakTest('are bounded, and the least recently used key is evicted', async () => {
     const key = await make();
     const uses = createKeyUses({
       db: api.db,

@@ -14,7 +14,7 @@ import { createSessionTokens } from '#shared/platform/secrets/session-tokens.ts'
 import { eventually } from '#test/support/engine.ts';
 import { untilLockWaiters } from '#test/support/lock-waits.ts';
 import { type Answer, startTestApi, type TestApi } from '#test/api/test-api.ts';
-import { raceRounds } from '#test/support/rounds.ts';
+import { raceRounds } from '#test/support/soak.ts';
 
 const SECRET_KEY = 'signs the sessions of this file';
 

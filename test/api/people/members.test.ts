@@ -7,7 +7,7 @@ import { newId } from '#shared/crypto/ids.ts';
 import { untilLockWaiters } from '#test/support/lock-waits.ts';
 import { addMember, invite, newEmail, PASSWORD, type Person } from '#test/support/people.ts';
 import { startTestApi, type TestApi } from '#test/api/test-api.ts';
-import { raceRounds } from '#test/support/rounds.ts';
+import { raceRounds, soakTest } from '#test/support/soak.ts';
 
 // Two apps act as two processes of one installation, so they must accept the same tokens.
 const env = {
@@ -196,7 +196,7 @@ describe('members', () => {
       }
     });
 
-    test('are accepted before a concurrent promotion, or void after it', async () => {
+    soakTest('are accepted before a concurrent promotion, or void after it', async () => {
       for (let round = 0; round < raceRounds(30); round += 1) {
         const { id, code } = await invite(api, { role: 'viewer' });
         const [accepted, raised] = await Promise.all([
@@ -238,7 +238,7 @@ describe('members', () => {
       expect((await api.call('GET', '/api/members')).text).not.toContain('"Eve"');
     });
 
-    test('are unique per email, also when sent concurrently', async () => {
+    soakTest('are unique per email, also when sent concurrently', async () => {
       const second = await api.another();
       try {
         for (let round = 0; round < raceRounds(20); round += 1) {
@@ -507,7 +507,7 @@ describe('members', () => {
       }
     });
 
-    test('succeeds once for concurrent requests', async () => {
+    soakTest('succeeds once for concurrent requests', async () => {
       for (let round = 0; round < raceRounds(10); round += 1) {
         const { id } = await signUp();
         const answers = await Promise.all(
@@ -611,7 +611,7 @@ describe('members', () => {
       expect(await roleOf(secret)).toBe(401);
     });
 
-    test('revokes or prevents such keys created concurrently', async () => {
+    soakTest('revokes or prevents such keys created concurrently', async () => {
       const clerk = await keeper();
       for (let round = 0; round < raceRounds(20); round += 1) {
         const { id } = await addMember(api, { role: 'viewer' });
@@ -684,7 +684,7 @@ describe('members', () => {
       expect(await newest()).toMatchObject([{ action: 'remove', actor_id: person.id }]);
     });
 
-    test('wins over a concurrent acceptance', async () => {
+    soakTest('wins over a concurrent acceptance', async () => {
       for (let round = 0; round < raceRounds(10); round += 1) {
         const { id, code } = await invite(api, { role: 'viewer' });
         const accept = { invite_code: code, password: PASSWORD };
@@ -1008,7 +1008,7 @@ describe('concurrent changes', () => {
     expect([others(members), audited]).toEqual([others(before[0]), before[1]]);
   });
 
-  test.each(Object.keys(capabilities))(
+  soakTest.each(Object.keys(capabilities))(
     'leave %s to one of two admins who deny it to each other or themselves',
     async (capability) => {
       const people = [
@@ -1080,33 +1080,38 @@ describe('concurrent changes', () => {
     return rows[0].n;
   };
 
-  test.each([2, 3, 5, 8])('leave at least one of %i admins who demote each other', async (n) => {
-    const people: Person[] = [];
-    for (let i = 0; i < n; i += 1) people.push(await addMember(api, { role: 'admin' }));
-    const ids = people.map((each) => each.id);
-    for (let round = 0; round < raceRounds(15); round += 1) {
-      await restore(ids);
-      const since = await audited();
-      const answers = await Promise.all(
-        people.map((person, i) => {
-          const [app, target] = [[api, second][i % 2]!, ids[(i + 1) % n]];
-          return round % 2 === 0
-            ? app.call('PATCH', `/api/members/${target}`, { role: 'editor' }, person.headers)
-            : app.call(
-                'PUT',
-                `/api/members/${target}/permissions`,
-                { overrides: { manage_members: false } },
-                person.headers,
-              );
-        }),
-      );
-      const statuses = answers.map((each) => each.status);
-      expect(statuses.every((status) => [200, 400, 403].includes(status))).toBe(true);
-      expect(await expectSequence(since)).toBe(statuses.filter((status) => status === 200).length);
-      if (n === 2) expect(statuses.sort()).toEqual([200, 403]);
-      await expectOrder();
-    }
-  });
+  soakTest.each([2, 3, 5, 8])(
+    'leave at least one of %i admins who demote each other',
+    async (n) => {
+      const people: Person[] = [];
+      for (let i = 0; i < n; i += 1) people.push(await addMember(api, { role: 'admin' }));
+      const ids = people.map((each) => each.id);
+      for (let round = 0; round < raceRounds(15); round += 1) {
+        await restore(ids);
+        const since = await audited();
+        const answers = await Promise.all(
+          people.map((person, i) => {
+            const [app, target] = [[api, second][i % 2]!, ids[(i + 1) % n]];
+            return round % 2 === 0
+              ? app.call('PATCH', `/api/members/${target}`, { role: 'editor' }, person.headers)
+              : app.call(
+                  'PUT',
+                  `/api/members/${target}/permissions`,
+                  { overrides: { manage_members: false } },
+                  person.headers,
+                );
+          }),
+        );
+        const statuses = answers.map((each) => each.status);
+        expect(statuses.every((status) => [200, 400, 403].includes(status))).toBe(true);
+        expect(await expectSequence(since)).toBe(
+          statuses.filter((status) => status === 200).length,
+        );
+        if (n === 2) expect(statuses.sort()).toEqual([200, 403]);
+        await expectOrder();
+      }
+    },
+  );
 
   test.each([2, 4, 8])(
     'leave at least one of %i admins who remove each other or themselves',

@@ -8,7 +8,7 @@ import { inviteRules } from '#shared/operations/invitations.ts';
 import { ensureOwnerPassword } from '#shared/operations/sign-in.ts';
 import { createSessionTokens, SESSION_SECONDS } from '#shared/platform/secrets/session-tokens.ts';
 import { startTestApi, type TestApi } from '#test/api/test-api.ts';
-import { raceRounds } from '#test/support/rounds.ts';
+import { raceRounds, soakTest } from '#test/support/soak.ts';
 
 const SECRET_KEY = 'a secret of the tests that is long enough';
 const PASSWORD = 'correct horse battery';
@@ -123,18 +123,22 @@ describe('signing in', () => {
     }
   });
 
-  test('takes as long for an unknown email as for a wrong password', async () => {
-    const accounts: string[] = [];
-    for (let n = 0; n < 25; n += 1) accounts.push((await signUp(fresh().email)).body.email);
-    const ratio = await ratioOfTimes(
-      accounts.length,
-      (round) => login(`nobody${round}@example.com`, 'wrong password', fresh().from),
-      (round) => login(accounts[round]!, 'wrong password', fresh().from),
-    );
-    expect(ratio).toBeGreaterThan(0.3);
-    expect(ratio).toBeLessThan(3);
-    // 75 hashes, one after the other.
-  }, 120_000);
+  soakTest(
+    'takes as long for an unknown email as for a wrong password',
+    async () => {
+      const accounts: string[] = [];
+      for (let n = 0; n < 25; n += 1) accounts.push((await signUp(fresh().email)).body.email);
+      const ratio = await ratioOfTimes(
+        accounts.length,
+        (round) => login(`nobody${round}@example.com`, 'wrong password', fresh().from),
+        (round) => login(accounts[round]!, 'wrong password', fresh().from),
+      );
+      expect(ratio).toBeGreaterThan(0.3);
+      expect(ratio).toBeLessThan(3);
+      // 75 hashes, one after the other.
+    },
+    120_000,
+  );
 
   test('reveals a pending account only with the correct password', async () => {
     const { email, from } = fresh();
@@ -154,7 +158,7 @@ describe('signing in', () => {
     ]);
   });
 
-  test('is limited per account and address, also for concurrent attempts', async () => {
+  soakTest('is limited per account and address, also for concurrent attempts', async () => {
     const { email, from } = await addMember();
     const answers = await Promise.all(
       Array.from({ length: 30 }, () => login(email, 'wrong password', from)),
@@ -170,17 +174,21 @@ describe('signing in', () => {
     expect((await login((await addMember()).email, PASSWORD, from)).status).toBe(200);
   });
 
-  test('is limited per account across all addresses', async () => {
-    const { email } = await addMember();
-    const statuses: number[] = [];
-    for (let at = 0; at < 105; at += 1) {
-      statuses.push((await login(email, 'wrong password', `10.2.0.${at}`)).status);
-    }
-    expect(statuses.filter((status) => status === 401)).toHaveLength(100);
-    expect(statuses.slice(-5)).toEqual([429, 429, 429, 429, 429]);
-  }, 30_000);
+  soakTest(
+    'is limited per account across all addresses',
+    async () => {
+      const { email } = await addMember();
+      const statuses: number[] = [];
+      for (let at = 0; at < 105; at += 1) {
+        statuses.push((await login(email, 'wrong password', `10.2.0.${at}`)).status);
+      }
+      expect(statuses.filter((status) => status === 401)).toHaveLength(100);
+      expect(statuses.slice(-5)).toEqual([429, 429, 429, 429, 429]);
+    },
+    30_000,
+  );
 
-  test('counts an IPv6 /64 network as one address', async () => {
+  soakTest('counts an IPv6 /64 network as one address', async () => {
     const statuses: number[] = [];
     const { email } = await addMember();
     for (let at = 0; at < 12; at += 1) {
@@ -190,7 +198,7 @@ describe('signing in', () => {
     expect((await login(email, PASSWORD, '2001:db8:1:3::1')).status).toBe(200);
   });
 
-  test('works again when the window ends', async () => {
+  soakTest('works again when the window ends', async () => {
     const { email, from } = await addMember();
     for (let at = 0; at < 11; at += 1) await login(email, 'wrong password', from);
     expect((await login(email, PASSWORD, from)).status).toBe(429);
@@ -264,16 +272,20 @@ describe('signing up', () => {
     }
   });
 
-  test('takes equally long for a known address', async () => {
-    const { email } = await addMember();
-    const ratio = await ratioOfTimes(
-      15,
-      () => signUp(email),
-      () => signUp(fresh().email),
-    );
-    expect(ratio).toBeGreaterThan(0.3);
-    expect(ratio).toBeLessThan(3);
-  }, 30_000);
+  soakTest(
+    'takes equally long for a known address',
+    async () => {
+      const { email } = await addMember();
+      const ratio = await ratioOfTimes(
+        15,
+        () => signUp(email),
+        () => signUp(fresh().email),
+      );
+      expect(ratio).toBeGreaterThan(0.3);
+      expect(ratio).toBeLessThan(3);
+    },
+    30_000,
+  );
 
   test.each([
     ['name', { name: ' ' }],
@@ -292,27 +304,31 @@ describe('signing up', () => {
     expect(answer.body.detail).toContain(field);
   });
 
-  test('is limited per address and by pending sign-ups', async () => {
-    const from = '10.9.9.9';
-    const statuses = await Promise.all(
-      Array.from({ length: 105 }, async () => {
-        const body = { name: 'Ada', email: 'taken@example.com', password: PASSWORD };
-        return (await post('/api/auth/signup', body, from)).status;
-      }),
-    );
-    expect(statuses.filter((status) => status === 429)).toHaveLength(5);
-    await api.db.query(sql.type(row)`
+  soakTest(
+    'is limited per address and by pending sign-ups',
+    async () => {
+      const from = '10.9.9.9';
+      const statuses = await Promise.all(
+        Array.from({ length: 105 }, async () => {
+          const body = { name: 'Ada', email: 'taken@example.com', password: PASSWORD };
+          return (await post('/api/auth/signup', body, from)).status;
+        }),
+      );
+      expect(statuses.filter((status) => status === 429)).toHaveLength(5);
+      await api.db.query(sql.type(row)`
       INSERT INTO members (id, workspace_id, name, email, role, status)
       SELECT 'mem_wait' || n, ${api.workspaceId}, 'W', 'wait' || n || '@example.com', 'viewer', 'pending'
       FROM generate_series(1, 1000) n
     `);
-    const { status, body } = await signUp(fresh().email);
-    expect([status, body.detail]).toEqual([
-      429,
-      'Too many sign-ups wait for approval; try again later',
-    ]);
-    await api.db.query(sql.type(row)`DELETE FROM members WHERE id LIKE 'mem_wait%'`);
-  }, 30_000);
+      const { status, body } = await signUp(fresh().email);
+      expect([status, body.detail]).toEqual([
+        429,
+        'Too many sign-ups wait for approval; try again later',
+      ]);
+      await api.db.query(sql.type(row)`DELETE FROM members WHERE id LIKE 'mem_wait%'`);
+    },
+    30_000,
+  );
 });
 
 describe('an invitation', () => {
@@ -422,17 +438,21 @@ describe('a new password', () => {
     expect(await auditOf(id)).toEqual(['signup', 'password_change']);
   });
 
-  test('is set once by concurrent changes', async () => {
-    for (let round = 0; round < raceRounds(10); round += 1) {
-      const { token } = await addMember();
-      const answers = await Promise.all(
-        [1, 2, 3].map((n) => change(token, PASSWORD, `changed to number ${n}`)),
-      );
-      const won = answers.filter((answer) => answer.status === 200);
-      expect(won).toHaveLength(1);
-      expect((await me(bearer(won[0]!.body.token))).status).toBe(200);
-    }
-  }, 30_000);
+  soakTest(
+    'is set once by concurrent changes',
+    async () => {
+      for (let round = 0; round < raceRounds(10); round += 1) {
+        const { token } = await addMember();
+        const answers = await Promise.all(
+          [1, 2, 3].map((n) => change(token, PASSWORD, `changed to number ${n}`)),
+        );
+        const won = answers.filter((answer) => answer.status === 200);
+        expect(won).toHaveLength(1);
+        expect((await me(bearer(won[0]!.body.token))).status).toBe(200);
+      }
+    },
+    30_000,
+  );
 
   test('requires the current password, with limited attempts', async () => {
     const { token } = await addMember();
@@ -589,7 +609,7 @@ describe('a session token', () => {
     await open.stop();
   });
 
-  test('is valid in other processes only with the same secret', async () => {
+  soakTest('is valid in other processes only with the same secret', async () => {
     const member = { memberId: 'mem_x', epoch: 3 };
     const { token } = await createSessionTokens('one').issue(member);
     expect(await createSessionTokens('one').verify(token)).toMatchObject(member);
@@ -605,7 +625,7 @@ describe('a session token', () => {
 });
 
 describe('the owner', () => {
-  test('gets an initial password once, also concurrently', async () => {
+  soakTest('gets an initial password once, also concurrently', async () => {
     const other = await startTestApi({ AUTH_MODE: 'required' });
     const set = await Promise.all(
       Array.from({ length: 5 }, () => ensureOwnerPassword(other.db, undefined)),

@@ -12,7 +12,7 @@ import { startListingServer } from '#test/fakes/listing-server.ts';
 import { startToolServer, type ToolServer } from '#test/fakes/tool-server.ts';
 import { operationsOf } from '#test/support/api-operations.ts';
 import { type Engine, eventually, startEngine } from '#test/support/engine.ts';
-import { raceRounds } from '#test/support/rounds.ts';
+import { raceRounds } from '#test/support/soak.ts';
 
 let engine: Engine;
 let tools: ToolServer;

@@ -9,6 +9,7 @@ import { figuresOf, timelineOf } from '#console/src/pages/runs/timeline/timeline
 import { stepsBefore } from '#console/src/pages/approvals/upstream.ts';
 import { createLiveAnswers } from '#console/src/queries/live-answers.ts';
 import { notifyDeltas, payloadsOf } from '#shared/db/agents/deltas.ts';
+import { soakTest } from '#test/support/soak.ts';
 import { startAgent, turnOf } from './agent-runs.ts';
 import { obstacles } from '#test/console/axe.ts';
 import { describeConsole, type Stage } from '#test/console/browser.ts';
@@ -203,7 +204,7 @@ describeConsole('the page of a run with an agent', (given) => {
     await context.close();
   });
 
-  test('lists turns and calls inside the agent, and shows its state in the graph', async () => {
+  soakTest('lists turns and calls inside the agent, and shows its state in the graph', async () => {
     const runId = await startAgent(
       stage,
       [turnOf('20 + 1'), { output: 'done' }],

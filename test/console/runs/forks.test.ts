@@ -2,6 +2,7 @@ import { beforeAll, expect, test } from '@jest/globals';
 import { echo, edge, mock } from '#test/support/engine.ts';
 import { obstacles } from '#test/console/axe.ts';
 import { describeConsole, rewrite, type Stage } from '#test/console/browser.ts';
+import { soakTest } from '#test/support/soak.ts';
 
 describeConsole('running again in the console', (given) => {
   let stage: Stage;
@@ -57,7 +58,7 @@ describeConsole('running again in the console', (given) => {
     await context.close();
   });
 
-  test('earlier steps that are executed again are named', async () => {
+  soakTest('earlier steps that are executed again are named', async () => {
     const { runId } = await source();
     const { page, context } = await stage.open(`/runs/${runId}?step=answer`);
     await page.getByRole('button', { name: 'Fork from here' }).click();
@@ -70,7 +71,7 @@ describeConsole('running again in the console', (given) => {
     await context.close();
   });
 
-  test('a rehearsal of a run is marked, and says what has no record', async () => {
+  soakTest('a rehearsal of a run is marked, and says what has no record', async () => {
     const { runId } = await source();
     const { page, context, problems } = await stage.open(`/runs/${runId}`);
     await page.getByRole('button', { name: 'Rehearse' }).click();
@@ -93,7 +94,7 @@ describeConsole('running again in the console', (given) => {
     await context.close();
   });
 
-  test('a run that has ended is run again with its input', async () => {
+  soakTest('a run that has ended is run again with its input', async () => {
     const { runId } = await source();
     const { page, context, problems } = await stage.open(`/runs/${runId}`);
     await page.getByRole('button', { name: 'Run again' }).click();

@@ -4,6 +4,7 @@ import type { Locator, Page } from 'playwright-core';
 import { obstacles } from '#test/console/axe.ts';
 import { eventually } from '#test/support/engine.ts';
 import { describeConsole, pressInDialog, type Stage } from '#test/console/browser.ts';
+import { soakTest } from '#test/support/soak.ts';
 
 const agent = (id: string, mock: Record<string, unknown> = {}) => ({
   id,
@@ -93,7 +94,7 @@ describeConsole('run pages', (given) => {
     await context.close();
   });
 
-  test('show the whole graph in the map', async () => {
+  soakTest('show the whole graph in the map', async () => {
     const runId = await start(graph);
     await rest(runId, 'paused');
     const { page, context } = await stage.open(`/runs/${runId}`, { width: 900, height: 700 });
@@ -115,7 +116,7 @@ describeConsole('run pages', (given) => {
     await context.close();
   });
 
-  test('share one selection between graph, tree and log', async () => {
+  soakTest('share one selection between graph, tree and log', async () => {
     const runId = await start(graph);
     await rest(runId, 'paused');
     const { page, context } = await stage.open(`/runs/${runId}`);
@@ -179,7 +180,7 @@ describeConsole('run pages', (given) => {
     await context.close();
   });
 
-  test('find a failure and resume from it in three actions, with the mouse', async () => {
+  soakTest('find a failure and resume from it in three actions, with the mouse', async () => {
     const runId = await start(failingOnce);
     await rest(runId, 'failed');
     const { page, context, problems } = await stage.open('/runs');
@@ -210,7 +211,7 @@ describeConsole('run pages', (given) => {
     await context.close();
   });
 
-  test('lead from the failed step to its node in the editor', async () => {
+  soakTest('lead from the failed step to its node in the editor', async () => {
     const runId = await start(failingOnce);
     await rest(runId, 'failed');
     const { page, context, problems } = await stage.open(`/runs/${runId}`, { width: 390 });
@@ -227,7 +228,7 @@ describeConsole('run pages', (given) => {
     await context.close();
   });
 
-  test('move in the tree with the keyboard alone', async () => {
+  soakTest('move in the tree with the keyboard alone', async () => {
     const runId = await start({
       nodes: [
         agent('draft'),
@@ -298,7 +299,7 @@ describeConsole('run pages', (given) => {
     await context.close();
   });
 
-  test('override a run cap with a new one', async () => {
+  soakTest('override a run cap with a new one', async () => {
     const runId = await start(
       {
         nodes: [agent('dear', { cost_usd: 0.5 }), agent('next', { cost_usd: 0.1 })],
@@ -334,7 +335,7 @@ describeConsole('run pages', (given) => {
     await context.close();
   });
 
-  test('reconnect a broken stream and catch up', async () => {
+  soakTest('reconnect a broken stream and catch up', async () => {
     const runId = await start(graph);
     await rest(runId, 'paused');
     const { page, context } = await stage.open('/runs');
@@ -361,7 +362,7 @@ describeConsole('run pages', (given) => {
     await context.close();
   });
 
-  test('show the end of a run that ends while the page loads', async () => {
+  soakTest('show the end of a run that ends while the page loads', async () => {
     const runId = await start(graph);
     await rest(runId, 'paused');
     const { page, context, problems } = await stage.open('/runs');
@@ -389,7 +390,7 @@ describeConsole('run pages', (given) => {
     await context.close();
   });
 
-  test('report an unknown run without further requests', async () => {
+  soakTest('report an unknown run without further requests', async () => {
     const { page, context } = await stage.open('/runs/run_nothing');
     let asked = 0;
     await expectText(page.getByRole('alert'), 'Run not found');
@@ -457,7 +458,7 @@ describeConsole('run pages', (given) => {
     await context.close();
   });
 
-  test('find runs by words, and ignore values that are none', async () => {
+  soakTest('find runs by words, and ignore values that are none', async () => {
     const { body } = await stage.call('POST', '/api/workflows', { name: 'Found', graph });
     const found = await stage.call('POST', `/api/workflows/${body.id}/runs`, { note: 'okapi-17' });
     const { page, context, problems } = await stage.open('/runs?status=done&version=x&q=%25_');
@@ -476,7 +477,7 @@ describeConsole('run pages', (given) => {
     await context.close();
   });
 
-  test('act on several runs at once, with time to undo', async () => {
+  soakTest('act on several runs at once, with time to undo', async () => {
     const gate = { id: 'sign', kind: 'human_gate', label: 'Sign', prompt: 'Sign?' };
     const form = { type: 'object', properties: { note: { type: 'string' } }, required: ['note'] };
     const create = async (name: string, node: object) =>

@@ -27,6 +27,7 @@ import { type ModelServer, startModelServer } from '#test/support/model-server.t
 import { setting } from '#test/support/settings.ts';
 import { fetchHistory } from '#test/engine/histories.ts';
 import { echo, edge, type Engine, eventually, mock, startEngine } from '#test/support/engine.ts';
+import { soakTest } from '#test/support/soak.ts';
 
 let engine: Engine;
 let tools: ToolServer;
@@ -252,7 +253,7 @@ describe('policies that are not in force', () => {
 describe('a long backtest', () => {
   const redacting = { policies: emails };
 
-  test('keeps the first differences and counts all of them, page by page', async () => {
+  soakTest('keeps the first differences and counts all of them, page by page', async () => {
     const workflowId = await pastWorkflow(engine);
     await pastRuns(engine, workflowId, { runs: 7, steps: 3_000 });
     const blocking = { tools: [{ tool: 'http_request', allowed_workflow_ids: [] }] };
@@ -275,7 +276,7 @@ describe('a long backtest', () => {
     expect(allowed).toMatchObject({ steps: [], next_cursor: null });
   });
 
-  test('looks through runs without a step that policies judge', async () => {
+  soakTest('looks through runs without a step that policies judge', async () => {
     const workflowId = await pastWorkflow(engine);
     await pastRuns(engine, workflowId, { runs: 1, steps: 10 });
     await engine.db.query(sql.unsafe`UPDATE runs SET created_at = now() - interval '1 day'`);
@@ -306,7 +307,7 @@ describe('a long backtest', () => {
     });
   });
 
-  test('counts each page once, however many executions work on it', async () => {
+  soakTest('counts each page once, however many executions work on it', async () => {
     const workflowId = await pastWorkflow(engine);
     await pastRuns(engine, workflowId, { runs: 12, steps: 1_000 });
     const alone = await backtest(engine, redacting);
@@ -325,7 +326,7 @@ describe('a long backtest', () => {
     expect(await findings(id)).toBe(1_200);
   });
 
-  test('gets another execution when its own was terminated', async () => {
+  soakTest('gets another execution when its own was terminated', async () => {
     const workflowId = await pastWorkflow(engine);
     await pastRuns(engine, workflowId, { runs: 20, steps: 1_000 });
     const id = await begin(engine, redacting);
@@ -339,7 +340,7 @@ describe('a long backtest', () => {
     expect(await findings(id)).toBe(2_000);
   });
 
-  test('has an execution that can be replayed', async () => {
+  soakTest('has an execution that can be replayed', async () => {
     await pastRuns(engine, await pastWorkflow(engine), { runs: 1, steps: 100 });
     const { id } = await backtest(engine, redacting);
     const execution = `${id}-1`;
@@ -348,7 +349,7 @@ describe('a long backtest', () => {
     await Worker.runReplayHistory({ workflowBundle }, history, execution);
   });
 
-  test('ends when its workflow is deleted', async () => {
+  soakTest('ends when its workflow is deleted', async () => {
     const workflowId = await pastWorkflow(engine);
     await pastRuns(engine, workflowId, { runs: 3, steps: 1_000 });
     const id = await begin(engine, { ...redacting, workflow_id: workflowId });
@@ -356,7 +357,7 @@ describe('a long backtest', () => {
     expect((await ended(engine, id)).status).toBe('done');
   });
 
-  test('fails with a reason when it cannot continue', async () => {
+  soakTest('fails with a reason when it cannot continue', async () => {
     const id = await begin(engine, redacting);
     await ended(engine, id);
     const job = { workspaceId: engine.actor.workspaceId, jobId: id, round: 1, error: 'late' };
@@ -370,7 +371,7 @@ describe('a long backtest', () => {
     expect(await readPage(engine, id)).toMatchObject({ status: 'failed', error: 'late' });
   });
 
-  test('is removed by the sweep a month after its end', async () => {
+  soakTest('is removed by the sweep a month after its end', async () => {
     await pastRuns(engine, await pastWorkflow(engine), { runs: 1, steps: 100 });
     const [old, recent] = [await backtest(engine, redacting), await backtest(engine, redacting)];
     await engine.db.query(sql.type(z.object({}))`

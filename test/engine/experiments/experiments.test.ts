@@ -6,6 +6,7 @@ import { cancelExperiment } from '#shared/operations/experiments/start.ts';
 import { jobs } from '#shared/platform/threads/jobs.ts';
 import { edge, type Engine, eventually, mock, startEngine } from '#test/support/engine.ts';
 import { pastRuns, readWhole, redraft, result, start, tried } from '#test/support/experiments.ts';
+import { soakTest } from '#test/support/soak.ts';
 
 let engine: Engine;
 beforeAll(async () => {
@@ -76,7 +77,7 @@ describe('an experiment', () => {
     ]);
   });
 
-  test('tries the draft as it was when it began', async () => {
+  soakTest('tries the draft as it was when it began', async () => {
     const { workflowId } = await pastRuns(engine, letters('read'), inputs);
     await redraft(engine, workflowId, letters("read + '!'"));
     const id = await start(engine, workflowId);
@@ -122,7 +123,7 @@ describe('an experiment', () => {
     expect(decided.summary).toMatchObject({ equal: 2, unrecorded: 0 });
   });
 
-  test('looks for what stands before its nodes once, and not for each run', async () => {
+  soakTest('looks for what stands before its nodes once, and not for each run', async () => {
     const { workflowId } = await pastRuns(engine, letters('read'), inputs);
     await redraft(engine, workflowId, letters('other'));
     const [guarded, less] = [jest.spyOn(jobs, 'guardedNodes'), jest.spyOn(jobs, 'asksLess')];
@@ -136,7 +137,7 @@ describe('an experiment', () => {
     }
   });
 
-  test('takes the runs that fit: status, time, ids, and no rehearsals', async () => {
+  soakTest('takes the runs that fit: status, time, ids, and no rehearsals', async () => {
     const graph = letters('read + bad');
     const { workflowId, runIds } = await pastRuns(engine, graph, inputs);
     const candidate = { version: 1 };
@@ -162,7 +163,7 @@ describe('an experiment', () => {
     expect(runs[0]?.reason).toContain('tone');
   });
 
-  test('can be cancelled, with its open rehearsals', async () => {
+  soakTest('can be cancelled, with its open rehearsals', async () => {
     const patient = (delay_ms: number): GraphInput => ({
       nodes: [mock('read', { output: 'x', cost_usd: 0.1, delay_ms })],
       edges: [],

@@ -7,7 +7,7 @@ import { publishFromDraft } from '#shared/operations/publish-draft.ts';
 import { sql } from '#shared/db/pool.ts';
 import { echo, type Engine, startEngine } from '#test/support/engine.ts';
 import { pastRuns, redraft, tried } from '#test/support/experiments.ts';
-import { raceRounds } from '#test/support/rounds.ts';
+import { raceRounds, soakTest } from '#test/support/soak.ts';
 
 let engine: Engine;
 beforeAll(async () => {
@@ -92,7 +92,7 @@ describe('a workflow that asks for an experiment', () => {
     await expect(publish(workflowId, etag)).rejects.toThrow('was cancelled');
   });
 
-  test('does not change by another door', async () => {
+  soakTest('does not change by another door', async () => {
     const workflowId = await guarded();
     const graph = graphOf("'yes!'") as never;
     const update = (body: Parameters<typeof updateWorkflow>[3]) =>
@@ -120,18 +120,22 @@ describe('a workflow that asks for an experiment', () => {
     expect(await read(workflowId)).toMatchObject({ version: 2, status: 'published' });
   });
 
-  test('of two people, the one who saves the draft again is not published untried', async () => {
-    for (let round = 0; round < raceRounds(10); round += 1) {
-      const workflowId = await guarded();
-      const etag = await redraft(engine, workflowId, graphOf("'yes, ' + n"));
-      await tried(engine, workflowId);
-      const save = saveDraft(engine.db, engine.actor, workflowId, {
-        input: { graph: graphOf("'no'") as never },
-        ifMatch: [etag],
-      });
-      await Promise.allSettled([save, publish(workflowId, etag)]);
-      const { graph, version } = await read(workflowId);
-      expect(JSON.stringify(graph)).toContain(version === 1 ? "'yes'" : "'yes, ' + n");
-    }
-  }, 120_000);
+  soakTest(
+    'of two people, the one who saves the draft again is not published untried',
+    async () => {
+      for (let round = 0; round < raceRounds(10); round += 1) {
+        const workflowId = await guarded();
+        const etag = await redraft(engine, workflowId, graphOf("'yes, ' + n"));
+        await tried(engine, workflowId);
+        const save = saveDraft(engine.db, engine.actor, workflowId, {
+          input: { graph: graphOf("'no'") as never },
+          ifMatch: [etag],
+        });
+        await Promise.allSettled([save, publish(workflowId, etag)]);
+        const { graph, version } = await read(workflowId);
+        expect(JSON.stringify(graph)).toContain(version === 1 ? "'yes'" : "'yes, ' + n");
+      }
+    },
+    120_000,
+  );
 });

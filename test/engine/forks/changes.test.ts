@@ -21,6 +21,7 @@ import {
   type ModelServer,
   startModelServer,
 } from '#test/support/model-server.ts';
+import { soakTest } from '#test/support/soak.ts';
 
 let engine: Engine;
 let tools: ToolServer;
@@ -228,7 +229,7 @@ describe('a fork that cannot be', () => {
     );
   });
 
-  test('because the other run was deleted meanwhile, and then nothing is written', async () => {
+  soakTest('because the other run was deleted meanwhile, and then nothing is written', async () => {
     const { run } = await source();
     let reads = 0;
     const deps: RunDeps = {
@@ -257,7 +258,7 @@ const counted = (except: string) =>
     SELECT (SELECT count(*) FROM runs WHERE id <> ${except}) + (SELECT count(*) FROM audit_log) +
            (SELECT sum(runs) FROM run_counters) AS count`);
 
-test('a fork that fails is resumed, and its execution lost', async () => {
+soakTest('a fork that fails is resumed, and its execution lost', async () => {
   tools.answer('down', { status: 500 });
   const { run } = await source(chain(tools.node('up'), tools.node('down'), echo('last', 'note')), {
     note: 'a',
@@ -278,7 +279,7 @@ test('a fork that fails is resumed, and its execution lost', async () => {
   expect(tools.calls('up')).toHaveLength(1);
 });
 
-test('requests with one key start one run, however many come at once', async () => {
+soakTest('requests with one key start one run, however many come at once', async () => {
   const { run } = await source();
   for (let round = 0; round < 5; round += 1) {
     const idempotencyKey = `key-${round}`;
@@ -305,7 +306,7 @@ describe('an output that is older than the limits and exceeds them', () => {
     ['more than 250000 values', `[${Array(300_000).fill('[]').join(',')}]`],
   ] as const;
 
-  test.each(oversized)('is not reused: %s', async (problem, output) => {
+  soakTest.each(oversized)('is not reused: %s', async (problem, output) => {
     const { run } = await source();
     await store(run.id, 'ask', output);
     await expect(fork(run.id, 'last')).rejects.toMatchObject({
@@ -322,22 +323,25 @@ describe('an output that is older than the limits and exceeds them', () => {
     expect((await fork(run.id, 'ask')).run.status).toBe('success');
   });
 
-  test.each(oversized)('ends a run that continues from its ledger: %s', async (problem, output) => {
-    const id = await engine.define(chain(echo('ask', 'topic'), tools.node('fails')));
-    tools.answer('fails', { status: 500 });
-    const run = await ended(await engine.trigger(id, { topic: 'tea' }));
-    expect(run.status).toBe('failed');
-    tools.answer('fails', {});
-    await store(run.id, 'ask', output);
-    await engine.db.query(sql.type(z.object({}))`
+  soakTest.each(oversized)(
+    'ends a run that continues from its ledger: %s',
+    async (problem, output) => {
+      const id = await engine.define(chain(echo('ask', 'topic'), tools.node('fails')));
+      tools.answer('fails', { status: 500 });
+      const run = await ended(await engine.trigger(id, { topic: 'tea' }));
+      expect(run.status).toBe('failed');
+      tools.answer('fails', {});
+      await store(run.id, 'ask', output);
+      await engine.db.query(sql.type(z.object({}))`
       UPDATE runs SET from_ledger = true WHERE id = ${run.id}`);
-    await resumeRun(engine.deps, { actor: engine.actor, runId: run.id });
-    const resumed = await ended(run.id);
-    expect(resumed.status).toBe('failed');
-    expect(resumed.error).toContain(
-      `The output of step 'ask' is too large to continue: ${problem}`,
-    );
-  });
+      await resumeRun(engine.deps, { actor: engine.actor, runId: run.id });
+      const resumed = await ended(run.id);
+      expect(resumed.status).toBe('failed');
+      expect(resumed.error).toContain(
+        `The output of step 'ask' is too large to continue: ${problem}`,
+      );
+    },
+  );
 });
 
 describe('an answer nested 10,000 levels deep', () => {

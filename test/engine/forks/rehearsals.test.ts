@@ -16,6 +16,7 @@ import {
 import { decideGate } from '#shared/operations/runs/runs.ts';
 import { startToolServer, type ToolServer } from '#test/fakes/tool-server.ts';
 import { echo, edge, type Engine, mock, startEngine } from '#test/support/engine.ts';
+import { soakTest } from '#test/support/soak.ts';
 import { call, childrenOf } from '#test/support/sub-workflows.ts';
 
 let engine: Engine;
@@ -130,7 +131,7 @@ describe('a rehearsal', () => {
     expect([tools.calls('before').length, tools.calls('flaky').length]).toEqual([1, 2]);
   });
 
-  test('repeats caught errors with their attempts', async () => {
+  soakTest('repeats caught errors with their attempts', async () => {
     tools.answer('flaky', { status: 500 });
     const retry = { max_attempts: 2, initial_interval_seconds: 0.01 };
     const graph = {
@@ -270,7 +271,7 @@ describe('a rehearsal', () => {
     ).toBe(true);
   });
 
-  test('rehearses the runs that it starts', async () => {
+  soakTest('rehearses the runs that it starts', async () => {
     const inner = await engine.define(chain(echo('n', 'x + 1'), tools.node('inside')));
     const graph = (x: string) => chain(call('sub', inner, { input: { x } }), echo('last', 'sub.n'));
     const source = await ended(await start(graph('{x}'), { x: 1 }));
@@ -289,32 +290,35 @@ describe('a rehearsal', () => {
     expect(tools.calls('inside')).toHaveLength(1);
   });
 
-  test('takes the rejection of a call from the record, and what the model said then', async () => {
-    const asks = { tool: 'http_request', arguments: { url: `${tools.url}/pay` } };
-    const triage = {
-      ...{ id: 'triage', kind: 'agent', model: 'mock', prompt: '{word}' },
-      tools: [{ name: 'http_request', approval: 'always' }],
-      mock: { turns: [{ calls: [asks] }, { output: 'not paid' }] },
-    };
-    const runId = await start(chain(echo('word', "'a' + 'b'"), triage));
-    const paused = await engine.until(runId, ['paused']);
-    const { digest } = paused.pending_gates[0]!.tool_call!;
-    const decision = { actor: engine.actor, runId, approved: false, reason: 'too much', digest };
-    await decideGate(engine.deps, decision);
-    const source = await ended(runId);
-    expect(source).toMatchObject({ status: 'success', output: { triage: 'not paid' } });
-    const rehearsal = await ended(await changed(source, chain(echo('word', "'ab'"), triage)));
-    expect(rehearsal).toMatchObject({ status: 'success', output: source.output });
-    const callOf = (run: Run) => run.steps.find(({ step_key }) => step_key === 'triage/1.1');
-    expect(callOf(rehearsal)).toMatchObject({
-      status: 'failed',
-      error: callOf(source)?.error,
-      reused_from: source.id,
-    });
-    expect(tools.calls('pay')).toHaveLength(0);
-  });
+  soakTest(
+    'takes the rejection of a call from the record, and what the model said then',
+    async () => {
+      const asks = { tool: 'http_request', arguments: { url: `${tools.url}/pay` } };
+      const triage = {
+        ...{ id: 'triage', kind: 'agent', model: 'mock', prompt: '{word}' },
+        tools: [{ name: 'http_request', approval: 'always' }],
+        mock: { turns: [{ calls: [asks] }, { output: 'not paid' }] },
+      };
+      const runId = await start(chain(echo('word', "'a' + 'b'"), triage));
+      const paused = await engine.until(runId, ['paused']);
+      const { digest } = paused.pending_gates[0]!.tool_call!;
+      const decision = { actor: engine.actor, runId, approved: false, reason: 'too much', digest };
+      await decideGate(engine.deps, decision);
+      const source = await ended(runId);
+      expect(source).toMatchObject({ status: 'success', output: { triage: 'not paid' } });
+      const rehearsal = await ended(await changed(source, chain(echo('word', "'ab'"), triage)));
+      expect(rehearsal).toMatchObject({ status: 'success', output: source.output });
+      const callOf = (run: Run) => run.steps.find(({ step_key }) => step_key === 'triage/1.1');
+      expect(callOf(rehearsal)).toMatchObject({
+        status: 'failed',
+        error: callOf(source)?.error,
+        reused_from: source.id,
+      });
+      expect(tools.calls('pay')).toHaveLength(0);
+    },
+  );
 
-  test('uses pinned outputs where it is asked to, also for agents with tools', async () => {
+  soakTest('uses pinned outputs where it is asked to, also for agents with tools', async () => {
     const agent = mock('triage', { turns: [{ output: 'recorded' }] }, { tools: ['http_request'] });
     const last = echo('last', "triage + '/' + send.body.note");
     tools.answer('send', { body: { note: 'recorded' } });
@@ -336,7 +340,7 @@ describe('a rehearsal', () => {
     expect(tools.calls('send')).toHaveLength(1);
   });
 
-  test('does not wait, and items of maps come from the record', async () => {
+  soakTest('does not wait, and items of maps come from the record', async () => {
     const graph = {
       nodes: [
         { id: 'items', kind: 'map', items: 'list' },

@@ -11,6 +11,7 @@ import { cancelRun, decideGate, dispatchAndWake, resumeRun } from '#shared/opera
 import { validateWorkflow } from '#shared/operations/validate-workflow.ts';
 import { startToolServer, type ToolServer } from '#test/fakes/tool-server.ts';
 import { echo, edge, type Engine, eventually, mock, startEngine } from '#test/support/engine.ts';
+import { soakTest } from '#test/support/soak.ts';
 import { childrenOf } from '#test/support/sub-workflows.ts';
 
 let engine: Engine;
@@ -134,31 +135,34 @@ describe('a workflow that an agent offers', () => {
     for (const id of [runId, other]) expect(await childrenOf(engine, id)).toEqual([]);
   });
 
-  test('runs in the items of a map, and may be the workflow of an agent that calls another', async () => {
-    const lowest = await typed(double);
-    const middle = await typed(alone(agent([lowest.tool], numbered(lowest.tool, '{n}'))));
-    const runId = await start(
-      {
-        nodes: [
-          { id: 'map', kind: 'map', items: 'list' } as never,
-          agent([middle.tool], numbered(middle.tool, '{map.item}')),
-        ],
-        edges: [edge('map', 'a', 'true'), edge('a', 'map')],
-      },
-      { list: [1, 2, 3] },
-    );
-    expect(await ended(runId)).toMatchObject({ output: { map: ['done', 'done', 'done'] } });
-    const children = await childrenOf(engine, runId);
-    expect(children.map(({ parent_step_key: key }) => key).sort()).toEqual([
-      'a#1/1.1',
-      'a#2/1.1',
-      'a#3/1.1',
-    ]);
-    for (const child of children) {
-      const [below] = await childrenOf(engine, child.id);
-      expect(below).toMatchObject({ status: 'success', parent_step_key: 'a/1.1' });
-    }
-  });
+  soakTest(
+    'runs in the items of a map, and may be the workflow of an agent that calls another',
+    async () => {
+      const lowest = await typed(double);
+      const middle = await typed(alone(agent([lowest.tool], numbered(lowest.tool, '{n}'))));
+      const runId = await start(
+        {
+          nodes: [
+            { id: 'map', kind: 'map', items: 'list' } as never,
+            agent([middle.tool], numbered(middle.tool, '{map.item}')),
+          ],
+          edges: [edge('map', 'a', 'true'), edge('a', 'map')],
+        },
+        { list: [1, 2, 3] },
+      );
+      expect(await ended(runId)).toMatchObject({ output: { map: ['done', 'done', 'done'] } });
+      const children = await childrenOf(engine, runId);
+      expect(children.map(({ parent_step_key: key }) => key).sort()).toEqual([
+        'a#1/1.1',
+        'a#2/1.1',
+        'a#3/1.1',
+      ]);
+      for (const child of children) {
+        const [below] = await childrenOf(engine, child.id);
+        expect(below).toMatchObject({ status: 'success', parent_step_key: 'a/1.1' });
+      }
+    },
+  );
 });
 
 describe('a call that fails', () => {
@@ -244,7 +248,7 @@ describe('a call that fails', () => {
     ]);
   });
 
-  test('because its run was deleted', async () => {
+  soakTest('because its run was deleted', async () => {
     const { id, tool } = await typed(alone(gate));
     const runId = await start(alone(agent([tool], numbered(tool, 1))));
     await paused(runId, 'a/1.1');
@@ -254,15 +258,21 @@ describe('a call that fails', () => {
     expect(await results(runId)).toEqual([[true, 'The run that it started was deleted']]);
   });
 
-  test('because it would be too deep is an error of the call', async () => {
-    let { tool } = await typed(double);
-    for (let level = 0; level < 8; level += 1) {
-      ({ tool } = await typed(alone(agent([{ name: tool, on_error: 'fail' }], numbered(tool, 1)))));
-    }
-    const runId = await start(alone(agent([tool], numbered(tool, 1))));
-    await engine.until(runId, ['success'], 40_000);
-    expect(await results(runId)).toEqual([[true, expect.stringContaining('up to a depth of 8')]]);
-  }, 60_000);
+  soakTest(
+    'because it would be too deep is an error of the call',
+    async () => {
+      let { tool } = await typed(double);
+      for (let level = 0; level < 8; level += 1) {
+        ({ tool } = await typed(
+          alone(agent([{ name: tool, on_error: 'fail' }], numbered(tool, 1))),
+        ));
+      }
+      const runId = await start(alone(agent([tool], numbered(tool, 1))));
+      await engine.until(runId, ['success'], 40_000);
+      expect(await results(runId)).toEqual([[true, expect.stringContaining('up to a depth of 8')]]);
+    },
+    60_000,
+  );
 });
 
 describe('a call whose run waits', () => {
@@ -283,7 +293,7 @@ describe('a call whose run waits', () => {
     ]);
   });
 
-  test('is cancelled with the parent, and continues with it', async () => {
+  soakTest('is cancelled with the parent, and continues with it', async () => {
     const { tool } = await typed({ nodes: [gate, echo('end')], edges: [edge('ok', 'end')] });
     const runId = await start(alone(agent([tool], numbered(tool, 1, 2))));
     await paused(runId, 'a/1.1');
@@ -306,7 +316,7 @@ describe('a call whose run waits', () => {
     ]);
   });
 
-  test('is found again by the agent that failed beside it', async () => {
+  soakTest('is found again by the agent that failed beside it', async () => {
     const { tool } = await typed({ nodes: [gate, echo('end')], edges: [edge('ok', 'end')] });
     const broken = await typed(alone(mock('broken', { fail_times: 1, output: 'fine' })));
     const calls = [...numbered(tool, 1).calls, ...numbered(broken.tool, 2).calls];

@@ -9,6 +9,7 @@ import { cancelRun, decideGate, resumeRun } from '#shared/operations/runs/runs.t
 import { validateWorkflow } from '#shared/operations/validate-workflow.ts';
 import { z } from 'zod';
 import { echo, edge, type Engine, eventually, mock, startEngine } from '#test/support/engine.ts';
+import { soakTest } from '#test/support/soak.ts';
 import { call, childrenOf } from '#test/support/sub-workflows.ts';
 
 let engine: Engine;
@@ -163,7 +164,7 @@ describe('at run time', () => {
     });
   });
 
-  test(`runs are at most ${MAX_RUN_DEPTH} deep`, async () => {
+  soakTest(`runs are at most ${MAX_RUN_DEPTH} deep`, async () => {
     await engine.define(alone(echo('end') as never), 'Level 1');
     for (let level = 2; level <= MAX_RUN_DEPTH + 1; level += 1) {
       await engine.define(alone(call('sub', `Level ${level - 1}`)), `Level ${level}`);
@@ -239,7 +240,7 @@ describe('money', () => {
     });
   });
 
-  test('a used-up cap refuses a child that can cost something, before it exists', async () => {
+  soakTest('a used-up cap refuses a child that can cost something, before it exists', async () => {
     await engine.define(alone(priced('one', 0.3)), 'Costs');
     await engine.define(alone({ id: 'c', kind: 'condition', expression: 'true' } as never), 'Free');
     const after = (workflow: string) =>
@@ -281,31 +282,34 @@ describe('money', () => {
     expect(await childrenOf(engine, run.id)).toHaveLength(1);
   });
 
-  test('a child uses the monthly quota, and a step that waits for one holds nothing', async () => {
-    const setPlan = (plan: string, used: number) =>
-      engine.db.query(sql.type(z.object({}))`
+  soakTest(
+    'a child uses the monthly quota, and a step that waits for one holds nothing',
+    async () => {
+      const setPlan = (plan: string, used: number) =>
+        engine.db.query(sql.type(z.object({}))`
         WITH plan AS (UPDATE workspaces SET plan = ${plan} WHERE id = ${engine.actor.workspaceId})
         UPDATE run_counters SET runs = CASE WHEN shard = 0 THEN ${used}::int ELSE 0 END
         WHERE workspace_id = ${engine.actor.workspaceId}`);
-    const id = await engine.define(catching('Level 1'));
-    const limit = plans.free.runsPerMonth!;
-    await engine.db.query(sql.type(z.object({}))`
+      const id = await engine.define(catching('Level 1'));
+      const limit = plans.free.runsPerMonth!;
+      await engine.db.query(sql.type(z.object({}))`
       INSERT INTO run_counters (workspace_id, month, shard, runs)
       SELECT workspace_id, month, 0, 0 FROM run_counters WHERE workspace_id = ${engine.actor.workspaceId}
       GROUP BY 1, 2 ON CONFLICT DO NOTHING`);
-    await setPlan('free', limit - 1);
-    try {
-      const run = await ended(await engine.trigger(id));
-      expect(run.output).toMatchObject({
-        handler: { message: expect.stringContaining('Monthly run limit reached') as never },
-      });
-    } finally {
-      await setPlan('enterprise', 0);
-    }
-  });
+      await setPlan('free', limit - 1);
+      try {
+        const run = await ended(await engine.trigger(id));
+        expect(run.output).toMatchObject({
+          handler: { message: expect.stringContaining('Monthly run limit reached') as never },
+        });
+      } finally {
+        await setPlan('enterprise', 0);
+      }
+    },
+  );
 });
 
-test('a cancelled child of a running map can be caught, and its parent continues', async () => {
+soakTest('a cancelled child of a running map can be caught, and its parent continues', async () => {
   const name = 'Waits';
   await engine.define(alone(gate), name);
   const runId = await engine.trigger(

@@ -1,0 +1,22 @@
+import { test } from '@jest/globals';
+
+/** The soak also runs each file that imports this one. */
+const { ALL_ROUNDS, SOAK_TESTS } = process.env;
+
+/** How many times a race is run: all of them in the soak, elsewhere a quarter, at least four. */
+export const raceRounds = (inTheSoak: number): number =>
+  ALL_ROUNDS === 'on' ? inTheSoak : Math.max(4, Math.ceil(inTheSoak / 4));
+
+const omitted = Object.assign(() => undefined, {
+  each: () => () => undefined,
+}) as unknown as typeof test;
+
+/**
+ * A test of the soak beside shorter ones of the same subject, which `npm test` runs: a journey, a whole table of cases, or a
+ * wait for a deadline. Also runs where its file is named.
+ */
+export const soakTest: typeof test = SOAK_TESTS === 'on' ? test : omitted;
+
+/** The cases of a table: all of them in the soak, elsewhere the first ones. */
+export const soakCases = <T>(cases: readonly T[], elsewhere: number): T[] =>
+  SOAK_TESTS === 'on' ? [...cases] : cases.slice(0, elsewhere);
