@@ -8,7 +8,7 @@ import {
   type StepCost,
   UNKNOWN_COST,
 } from '#shared/spending.ts';
-import { soakTest } from '#test/support/soak.ts';
+import { soakDescribe } from '#test/support/soak.ts';
 
 const exact = (micros: number): StepCost => ({ least: micros, most: micros });
 const bounded = (most: number): StepCost => ({ least: 1, most });
@@ -390,8 +390,8 @@ describe.each(['known', 'bounded'])('parallel steps of %s cost', (kind) => {
   });
 });
 
-describe.each(Object.keys(kinds))('parallel steps of %s cost, with an overrun', (kind) => {
-  soakTest('exceed the cap by less than one step, for any number of steps', () => {
+soakDescribe.each(Object.keys(kinds))('parallel steps of %s cost, with an overrun', (kind) => {
+  test('exceed the cap by less than one step, for any number of steps', () => {
     for (const n of sizes) {
       for (let seed = 0; seed < 20; seed += 1) {
         const next = random(n * 1_000 + seed);
@@ -407,18 +407,15 @@ describe.each(Object.keys(kinds))('parallel steps of %s cost, with an overrun', 
     }
   });
 
-  soakTest(
-    'exceed the budget by less than one step, plus one per run if costs are not known',
-    () => {
-      for (const n of sizes) {
-        for (let seed = 0; seed < 10; seed += 1) {
-          const next = random(n * 777 + seed);
-          const { runs, limits } = runsUnderBudget(n, kind, next);
-          const spent = simulate(runs, limits, next);
-          const beyond = kind === 'known' ? 1 : 1 + runs.length;
-          expect(spent).toBeLessThan(limits.limit + beyond * dearest(runs));
-        }
+  test('exceed the budget by less than one step, plus one per run if costs are not known', () => {
+    for (const n of sizes) {
+      for (let seed = 0; seed < 10; seed += 1) {
+        const next = random(n * 777 + seed);
+        const { runs, limits } = runsUnderBudget(n, kind, next);
+        const spent = simulate(runs, limits, next);
+        const beyond = kind === 'known' ? 1 : 1 + runs.length;
+        expect(spent).toBeLessThan(limits.limit + beyond * dearest(runs));
       }
-    },
-  );
+    }
+  });
 });

@@ -3,7 +3,7 @@ import { type Client, createClient, type Run, type StreamFrame } from '#client/i
 import { chain, gated } from '#bench/graphs.ts';
 import { type FakeServer, startHttpServer } from '#test/fakes/http-server.ts';
 import { type Service, startService } from '#test/support/served-api.ts';
-import { soakTest } from '#test/support/soak.ts';
+import { soakDescribe } from '#test/support/soak.ts';
 
 const password = 'open sesame, please';
 let service: Service;
@@ -107,7 +107,7 @@ describe('a run', () => {
   };
 });
 
-describe('starting runs over an unreliable connection', () => {
+soakDescribe('starting runs over an unreliable connection', () => {
   /** Forwards requests, and drops every other response after the service has sent it. */
   async function startLossyLine(): Promise<FakeServer & { lost: () => number }> {
     let passed = 0;
@@ -130,7 +130,7 @@ describe('starting runs over an unreliable connection', () => {
     return { ...line, lost: () => lost };
   }
 
-  soakTest('starts one run per call, despite lost responses', async () => {
+  test('starts one run per call, despite lost responses', async () => {
     const { id } = await define(chain(1));
     const line = await startLossyLine();
     const behind = createClient({ baseUrl: line.url, token });

@@ -8,7 +8,7 @@ import { describeCurrent } from '#shared/operations/runs/executions.ts';
 import { startToolServer, type ToolServer } from '#test/fakes/tool-server.ts';
 import { type ModelServer, startModelServer } from '#test/support/model-server.ts';
 import { edge, echo, type Engine, eventually, startEngine } from '#test/support/engine.ts';
-import { soakTest } from '#test/support/soak.ts';
+import { soakDescribe, soakTest } from '#test/support/soak.ts';
 
 let engine: Engine;
 let models: ModelServer;
@@ -77,74 +77,63 @@ const effects = (...numbers: number[]) => ({
 const numbersAt = (tools: ToolServer, name: string): number[] =>
   tools.calls(name).map((seen) => (JSON.parse(seen.body) as { n: number }).n);
 
-describe('an agent whose execution is replaced', () => {
+soakDescribe('an agent whose execution is replaced', () => {
   let tools: ToolServer;
   beforeAll(async () => {
     tools = await startToolServer();
   });
   afterAll(() => tools.close());
 
-  soakTest(
-    'continues as new in the middle of a conversation, and repeats nothing',
-    async () => {
-      const turns = Array.from({ length: 49 }, (_, turn) =>
-        effects(...[0, 1, 2].map((n) => turn * 3 + n)),
-      );
-      const node = agent([...turns, { output: 'done' }], {
-        tools: [effect(tools, 'many')],
-        max_turns: 50,
-        delay_ms: 1,
-      });
-      const runId = await start(node);
-      const run = await engine.until(runId, ['success', 'failed'], 120_000);
-      expect([run.error, run.state?.['triage']]).toEqual([null, 'done']);
-      expect(numbersAt(tools, 'many').sort((a, b) => a - b)).toEqual([...Array(147).keys()]);
-      const handle = engine.deps.temporal.client.workflow.getHandle(runId);
-      const { raw } = await handle.describe();
-      const info = raw.workflowExecutionInfo;
-      expect(info?.firstRunId).not.toBe(info?.execution?.runId);
-    },
-    150_000,
-  );
+  test('continues as new in the middle of a conversation, and repeats nothing', async () => {
+    const turns = Array.from({ length: 49 }, (_, turn) =>
+      effects(...[0, 1, 2].map((n) => turn * 3 + n)),
+    );
+    const node = agent([...turns, { output: 'done' }], {
+      tools: [effect(tools, 'many')],
+      max_turns: 50,
+      delay_ms: 1,
+    });
+    const runId = await start(node);
+    const run = await engine.until(runId, ['success', 'failed'], 120_000);
+    expect([run.error, run.state?.['triage']]).toEqual([null, 'done']);
+    expect(numbersAt(tools, 'many').sort((a, b) => a - b)).toEqual([...Array(147).keys()]);
+    const handle = engine.deps.temporal.client.workflow.getHandle(runId);
+    const { raw } = await handle.describe();
+    const info = raw.workflowExecutionInfo;
+    expect(info?.firstRunId).not.toBe(info?.execution?.runId);
+  }, 150_000);
 
-  soakTest(
-    'continues from the ledger when its history is gone, and repeats only the failed call',
-    async () => {
-      const node = agent([effects(1, 2), effects(3), effects(4, 5), { output: 'done' }], {
-        tools: [effect(tools, 'fragile', { on_error: 'fail' })],
-        delay_ms: 1,
-      });
-      let calls = 0;
-      tools.answer('fragile', {});
-      const runId = await start(node);
-      await eventually(() => {
-        calls = tools.calls('fragile').length;
-        if (calls >= 3) tools.answer('fragile', { status: 400 });
-        return calls >= 3;
-      });
-      await engine.until(runId, ['failed']);
-      await eventually(async () => (await describeCurrent(engine.deps, runId))?.open === false);
-      const { client, namespace } = engine.deps.temporal;
-      const base = await describeCurrent(engine.deps, runId);
-      await client.workflowService.deleteWorkflowExecution({
-        namespace,
-        workflowExecution: { workflowId: runId, runId: base?.runId },
-      });
-      await eventually(
-        async () => (await describeCurrent(engine.deps, runId)) === undefined,
-        60_000,
-      );
-      tools.answer('fragile', {});
-      await resumeRun(engine.deps, { actor: engine.actor, runId });
-      const run = await engine.until(runId, ['success', 'failed'], 60_000);
-      expect([run.error, run.state?.['triage']]).toEqual([null, 'done']);
-      const numbers = numbersAt(tools, 'fragile');
-      expect(numbers.slice(0, 3).sort()).toEqual([1, 2, 3]);
-      expect(numbers.filter((n) => n <= 3)).toHaveLength(3);
-      expect(run.steps.filter((step) => step.step_key === 'triage/2')[0]?.attempt).toBe(1);
-    },
-    120_000,
-  );
+  test('continues from the ledger when its history is gone, and repeats only the failed call', async () => {
+    const node = agent([effects(1, 2), effects(3), effects(4, 5), { output: 'done' }], {
+      tools: [effect(tools, 'fragile', { on_error: 'fail' })],
+      delay_ms: 1,
+    });
+    let calls = 0;
+    tools.answer('fragile', {});
+    const runId = await start(node);
+    await eventually(() => {
+      calls = tools.calls('fragile').length;
+      if (calls >= 3) tools.answer('fragile', { status: 400 });
+      return calls >= 3;
+    });
+    await engine.until(runId, ['failed']);
+    await eventually(async () => (await describeCurrent(engine.deps, runId))?.open === false);
+    const { client, namespace } = engine.deps.temporal;
+    const base = await describeCurrent(engine.deps, runId);
+    await client.workflowService.deleteWorkflowExecution({
+      namespace,
+      workflowExecution: { workflowId: runId, runId: base?.runId },
+    });
+    await eventually(async () => (await describeCurrent(engine.deps, runId)) === undefined, 60_000);
+    tools.answer('fragile', {});
+    await resumeRun(engine.deps, { actor: engine.actor, runId });
+    const run = await engine.until(runId, ['success', 'failed'], 60_000);
+    expect([run.error, run.state?.['triage']]).toEqual([null, 'done']);
+    const numbers = numbersAt(tools, 'fragile');
+    expect(numbers.slice(0, 3).sort()).toEqual([1, 2, 3]);
+    expect(numbers.filter((n) => n <= 3)).toHaveLength(3);
+    expect(run.steps.filter((step) => step.step_key === 'triage/2')[0]?.attempt).toBe(1);
+  }, 120_000);
 });
 
 describe('an agent with tools', () => {

@@ -19,7 +19,7 @@ import { startToolServer, type ToolServer } from '#test/fakes/tool-server.ts';
 import { edge, type Engine, eventually, startEngine } from '#test/support/engine.ts';
 import { startWorkerProcess } from '#test/support/processes.ts';
 import { setting } from '#test/support/settings.ts';
-import { soakTest } from '#test/support/soak.ts';
+import { soakDescribe, soakTest } from '#test/support/soak.ts';
 
 let engine: Engine;
 let app: App;
@@ -323,46 +323,42 @@ describe('the headers of a custom tool', () => {
   }
 });
 
-describe('a worker killed during a custom tool call', () => {
-  soakTest(
-    'leaves the step to another, which calls the tool with the same key',
-    async () => {
-      const other = await startEngine({
-        worker: false,
-        env: { ENCRYPTION_KEY: 'a key of this test', HEARTBEAT_TIMEOUT_SECONDS: '3' },
-      });
-      const otherApp = buildApp(other.deps);
-      const startWorker = () => startWorkerProcess(other.env);
-      const first = await startWorker();
-      await otherApp.inject({
-        method: 'POST',
-        url: '/api/tools',
-        payload: {
-          name: 'interrupted',
-          endpoint_url: `${tools.url}/interrupted`,
-          retry_count: 0,
-          headers: { 'X-Key': 'sealed by one process, opened by another' },
-        },
-      });
-      tools.answer('interrupted', { delayMs: 60_000 });
-      const workflowId = await other.define({ nodes: [node('interrupted')], edges: [] });
-      const runId = await other.trigger(workflowId);
-      await eventually(() => tools.calls('interrupted').length === 1, 20_000);
-      await first.kill();
-      tools.answer('interrupted', {});
-      const second = await startWorker();
-      const run = await other.until(runId, ['success', 'failed'], 30_000);
-      // The second attempt, but still the first and only try.
-      expect([run.status, run.steps[0]?.attempt]).toEqual(['success', 2]);
-      expect(keysOf('interrupted')).toEqual([`${runId}:a:0`, `${runId}:a:0`]);
-      const sent = tools.calls('interrupted').map((seen) => seen.headers['x-key']);
-      expect(sent).toEqual(Array(2).fill('sealed by one process, opened by another'));
-      await second.kill();
-      await otherApp.close();
-      await other.close();
-    },
-    90_000,
-  );
+soakDescribe('a worker killed during a custom tool call', () => {
+  test('leaves the step to another, which calls the tool with the same key', async () => {
+    const other = await startEngine({
+      worker: false,
+      env: { ENCRYPTION_KEY: 'a key of this test', HEARTBEAT_TIMEOUT_SECONDS: '3' },
+    });
+    const otherApp = buildApp(other.deps);
+    const startWorker = () => startWorkerProcess(other.env);
+    const first = await startWorker();
+    await otherApp.inject({
+      method: 'POST',
+      url: '/api/tools',
+      payload: {
+        name: 'interrupted',
+        endpoint_url: `${tools.url}/interrupted`,
+        retry_count: 0,
+        headers: { 'X-Key': 'sealed by one process, opened by another' },
+      },
+    });
+    tools.answer('interrupted', { delayMs: 60_000 });
+    const workflowId = await other.define({ nodes: [node('interrupted')], edges: [] });
+    const runId = await other.trigger(workflowId);
+    await eventually(() => tools.calls('interrupted').length === 1, 20_000);
+    await first.kill();
+    tools.answer('interrupted', {});
+    const second = await startWorker();
+    const run = await other.until(runId, ['success', 'failed'], 30_000);
+    // The second attempt, but still the first and only try.
+    expect([run.status, run.steps[0]?.attempt]).toEqual(['success', 2]);
+    expect(keysOf('interrupted')).toEqual([`${runId}:a:0`, `${runId}:a:0`]);
+    const sent = tools.calls('interrupted').map((seen) => seen.headers['x-key']);
+    expect(sent).toEqual(Array(2).fill('sealed by one process, opened by another'));
+    await second.kill();
+    await otherApp.close();
+    await other.close();
+  }, 90_000);
 });
 
 describe('the example in the documentation', () => {

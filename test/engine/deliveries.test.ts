@@ -15,7 +15,7 @@ import { type FakeServer, type Seen, startHttpServer } from '#test/fakes/http-se
 import { eventually } from '#test/support/engine.ts';
 import { BACKOFF_SECONDS, type Outbound, startOutbound } from '#test/support/outbound.ts';
 import { startWorkerProcess } from '#test/support/processes.ts';
-import { raceRounds, soakTest } from '#test/support/soak.ts';
+import { raceRounds, soakDescribe, soakTest } from '#test/support/soak.ts';
 
 type Behaviour = (response: ServerResponse, request: Seen) => void;
 
@@ -609,81 +609,71 @@ describe('an endpoint', () => {
   );
 });
 
-describe('a hanging endpoint', () => {
-  soakTest(
-    'has at most eight attempts in flight, and slows no other',
-    async () => {
-      let open = 0;
-      let most = 0;
-      const hanging = address((response) => {
-        open += 1;
-        most = Math.max(most, open);
-        response.on('close', () => (open -= 1));
-      });
-      let told = 0;
-      const healthy = (response: ServerResponse) => {
-        told += 1;
-        response.end();
-      };
-      const endpoints = await Promise.all(
-        Array.from({ length: 20 }, () =>
-          outbound.register(address(healthy).url, ['entity.updated']),
-        ),
-      );
-      const { id } = await outbound.register(hanging.url);
-      await outbound.happen('entity.created', ...Array.from({ length: 60 }, (_, n) => ({ n })));
-      await eventually(() => open >= 6);
-      await outbound.happen('entity.updated', {});
-      // Before any attempt at the hanging endpoint can have timed out.
-      await eventually(() => told === endpoints.length, 12_000);
-      expect(open).toBeGreaterThanOrEqual(6);
-      // Covers the timeouts of the first attempts, and the second attempts.
-      await pause(18_000);
-      expect(most).toBeLessThanOrEqual(8);
-      expect(most).toBeGreaterThanOrEqual(6);
-      expect(
-        (await outbound.deliveries(id)).filter((d) => d.log.length > 0).length,
-      ).toBeGreaterThan(5);
-    },
-    60_000,
-  );
+soakDescribe('a hanging endpoint', () => {
+  test('has at most eight attempts in flight, and slows no other', async () => {
+    let open = 0;
+    let most = 0;
+    const hanging = address((response) => {
+      open += 1;
+      most = Math.max(most, open);
+      response.on('close', () => (open -= 1));
+    });
+    let told = 0;
+    const healthy = (response: ServerResponse) => {
+      told += 1;
+      response.end();
+    };
+    const endpoints = await Promise.all(
+      Array.from({ length: 20 }, () => outbound.register(address(healthy).url, ['entity.updated'])),
+    );
+    const { id } = await outbound.register(hanging.url);
+    await outbound.happen('entity.created', ...Array.from({ length: 60 }, (_, n) => ({ n })));
+    await eventually(() => open >= 6);
+    await outbound.happen('entity.updated', {});
+    // Before any attempt at the hanging endpoint can have timed out.
+    await eventually(() => told === endpoints.length, 12_000);
+    expect(open).toBeGreaterThanOrEqual(6);
+    // Covers the timeouts of the first attempts, and the second attempts.
+    await pause(18_000);
+    expect(most).toBeLessThanOrEqual(8);
+    expect(most).toBeGreaterThanOrEqual(6);
+    expect((await outbound.deliveries(id)).filter((d) => d.log.length > 0).length).toBeGreaterThan(
+      5,
+    );
+  }, 60_000);
 
-  soakTest(
-    'has one attempt limit over all workers',
-    async () => {
-      const { engine } = outbound;
-      const { url } = address(() => undefined);
-      const { id } = await outbound.register(url, ['entity.updated']);
-      await engine.db.query(sql.unsafe`
+  test('has one attempt limit over all workers', async () => {
+    const { engine } = outbound;
+    const { url } = address(() => undefined);
+    const { id } = await outbound.register(url, ['entity.updated']);
+    await engine.db.query(sql.unsafe`
       INSERT INTO outbound_events (id, workspace_id, type, data)
       VALUES ('oevt_places', ${outbound.workspaceId}, 'entity.updated', '{}')`);
-      await engine.db.query(sql.unsafe`
+    await engine.db.query(sql.unsafe`
       INSERT INTO data_deliveries (id, workspace_id, endpoint_id, event_id, started, next_attempt_at)
       SELECT 'dlv_places_' || n, ${outbound.workspaceId}, ${id}, 'oevt_places', true, now()
       FROM generate_series(1, 40) n`);
-      const scope = (n: number) => ({
-        workspaceId: outbound.workspaceId,
-        deliveryId: `dlv_places_${n}`,
-        round: 1,
-      });
-      for (let round = 0; round < raceRounds(10); round += 1) {
-        const claims = await Promise.all(
-          Array.from({ length: 40 }, (_, n) =>
-            claimDelivery(engine.db, scope(n + 1), `claim-${round}-${n}`),
-          ),
-        );
-        const permitted = claims.filter((claim) => claim!.permitted).length;
-        expect(permitted).toBeGreaterThanOrEqual(1);
-        expect(permitted).toBeLessThanOrEqual(8);
-        const held = await engine.db.oneFirst(sql.unsafe`
+    const scope = (n: number) => ({
+      workspaceId: outbound.workspaceId,
+      deliveryId: `dlv_places_${n}`,
+      round: 1,
+    });
+    for (let round = 0; round < raceRounds(10); round += 1) {
+      const claims = await Promise.all(
+        Array.from({ length: 40 }, (_, n) =>
+          claimDelivery(engine.db, scope(n + 1), `claim-${round}-${n}`),
+        ),
+      );
+      const permitted = claims.filter((claim) => claim!.permitted).length;
+      expect(permitted).toBeGreaterThanOrEqual(1);
+      expect(permitted).toBeLessThanOrEqual(8);
+      const held = await engine.db.oneFirst(sql.unsafe`
         SELECT count(*)::int FROM data_permits WHERE endpoint_id = ${id} AND until > now()`);
-        expect(held).toBe(permitted);
-        await engine.db.query(sql.unsafe`
+      expect(held).toBe(permitted);
+      await engine.db.query(sql.unsafe`
         UPDATE data_permits SET until = '-infinity' WHERE endpoint_id = ${id}`);
-      }
-    },
-    30_000,
-  );
+    }
+  }, 30_000);
 });
 
 describe('internal errors', () => {
@@ -752,7 +742,7 @@ describe('internal errors', () => {
     expect(await recordAttempt(engine.db, scope(1), overtaken)).toBeUndefined();
   });
 
-  describe('an attempt that Temporal considers lost', () => {
+  soakDescribe('an attempt that Temporal considers lost', () => {
     const { round, end } = {
       round: 1,
       end: { durationMs: 1, statusCode: 500, error: 'the endpoint answered 500' },
@@ -772,7 +762,7 @@ describe('internal errors', () => {
       return { scope, startedAt: first!.started_at };
     };
 
-    soakTest('keeps the pause before the next one if it records its failure', async () => {
+    test('keeps the pause before the next one if it records its failure', async () => {
       const { db } = outbound.engine;
       const { scope, startedAt } = await underWay('stalled');
       await recordAttempt(db, scope, { ...end, claim: 'first', startedAt, nextInMs: 30_000 });
@@ -789,48 +779,44 @@ describe('internal errors', () => {
       });
     });
 
-    soakTest(
-      'either counts or is overtaken, in any order of locks',
-      async () => {
-        const { db } = outbound.engine;
-        const seen = { early: 0, overtaken: 0 };
-        for (let n = 0; n < 60; n += 1) {
-          const { scope, startedAt } = await underWay(`race_${n}`);
-          const record = () =>
-            recordAttempt(db, scope, { ...end, claim: 'first', startedAt, nextInMs: 30_000 });
-          const claim = () => claimDelivery(db, scope, 'second');
-          const [recorded, second] =
-            n % 2 === 0
-              ? await Promise.all([record(), claim()])
-              : ((await Promise.all([claim(), record()])).toReversed() as [
-                  Awaited<ReturnType<typeof record>>,
-                  Awaited<ReturnType<typeof claim>>,
-                ]);
-          expect([recorded !== undefined, second!.due_in_ms > 0]).toEqual(
-            second!.permitted ? [false, false] : [true, true],
-          );
-          seen[second!.permitted ? 'overtaken' : 'early'] += 1;
-          await outbound.call('DELETE', `/${second!.endpoint_id}`);
-        }
-        expect(seen.early + seen.overtaken).toBe(60);
-        // A result that commits while the next attempt waits for the row.
-        const { scope, startedAt } = await underWay('waiting');
-        const recorded = Promise.withResolvers<undefined>();
-        const commit = Promise.withResolvers<undefined>();
-        const held = db.transaction(async (tx) => {
-          await recordAttempt(tx, scope, { ...end, claim: 'first', startedAt, nextInMs: 30_000 });
-          recorded.resolve(undefined);
-          await commit.promise;
-        });
-        await recorded.promise;
-        const waiting = claimDelivery(db, scope, 'second');
-        await pause(200);
-        commit.resolve(undefined);
-        await held;
-        expect((await waiting)!.due_in_ms).toBeGreaterThan(20_000);
-      },
-      60_000,
-    );
+    test('either counts or is overtaken, in any order of locks', async () => {
+      const { db } = outbound.engine;
+      const seen = { early: 0, overtaken: 0 };
+      for (let n = 0; n < 60; n += 1) {
+        const { scope, startedAt } = await underWay(`race_${n}`);
+        const record = () =>
+          recordAttempt(db, scope, { ...end, claim: 'first', startedAt, nextInMs: 30_000 });
+        const claim = () => claimDelivery(db, scope, 'second');
+        const [recorded, second] =
+          n % 2 === 0
+            ? await Promise.all([record(), claim()])
+            : ((await Promise.all([claim(), record()])).toReversed() as [
+                Awaited<ReturnType<typeof record>>,
+                Awaited<ReturnType<typeof claim>>,
+              ]);
+        expect([recorded !== undefined, second!.due_in_ms > 0]).toEqual(
+          second!.permitted ? [false, false] : [true, true],
+        );
+        seen[second!.permitted ? 'overtaken' : 'early'] += 1;
+        await outbound.call('DELETE', `/${second!.endpoint_id}`);
+      }
+      expect(seen.early + seen.overtaken).toBe(60);
+      // A result that commits while the next attempt waits for the row.
+      const { scope, startedAt } = await underWay('waiting');
+      const recorded = Promise.withResolvers<undefined>();
+      const commit = Promise.withResolvers<undefined>();
+      const held = db.transaction(async (tx) => {
+        await recordAttempt(tx, scope, { ...end, claim: 'first', startedAt, nextInMs: 30_000 });
+        recorded.resolve(undefined);
+        await commit.promise;
+      });
+      await recorded.promise;
+      const waiting = claimDelivery(db, scope, 'second');
+      await pause(200);
+      commit.resolve(undefined);
+      await held;
+      expect((await waiting)!.due_in_ms).toBeGreaterThan(20_000);
+    }, 60_000);
   });
 
   soakTest(
@@ -884,41 +870,37 @@ describe('internal errors', () => {
   });
 });
 
-describe('a killed worker', () => {
-  soakTest(
-    'between a request and its record: another repeats it under the same ID',
-    async () => {
-      const apart = await startOutbound({ worker: false });
-      const answers: ServerResponse[] = [];
-      const { url, seen } = address((response) => {
-        answers.push(response);
-        // The first request stays open until its worker is dead; the second is answered.
-        if (answers.length > 1) response.end();
-      });
-      const first = await startWorkerProcess(apart.engine.env);
-      let second;
-      try {
-        const { id } = await apart.register(url);
-        await apart.happen('entity.created', { n: 1 });
-        await eventually(() => seen().length === 1, 20_000);
-        await first.kill();
-        second = await startWorkerProcess(apart.engine.env);
-        const [delivery] = await apart.settled(id, 45_000);
-        expect(delivery).toMatchObject({ status: 'delivered', attempts: 1 });
-        const requests = seen();
-        expect(requests).toHaveLength(2);
-        expect(requests[1]!.body).toBe(requests[0]!.body);
-        expect(header(requests[1]!, 'x-service-delivery')).toBe(delivery!.id);
-        expect(header(requests[0]!, 'x-service-delivery')).toBe(delivery!.id);
-        expect((await apart.endpoint(id)).consecutive_failures).toBe(0);
-      } finally {
-        await first.kill();
-        await second?.stop();
-        await apart.close();
-      }
-    },
-    120_000,
-  );
+soakDescribe('a killed worker', () => {
+  test('between a request and its record: another repeats it under the same ID', async () => {
+    const apart = await startOutbound({ worker: false });
+    const answers: ServerResponse[] = [];
+    const { url, seen } = address((response) => {
+      answers.push(response);
+      // The first request stays open until its worker is dead; the second is answered.
+      if (answers.length > 1) response.end();
+    });
+    const first = await startWorkerProcess(apart.engine.env);
+    let second;
+    try {
+      const { id } = await apart.register(url);
+      await apart.happen('entity.created', { n: 1 });
+      await eventually(() => seen().length === 1, 20_000);
+      await first.kill();
+      second = await startWorkerProcess(apart.engine.env);
+      const [delivery] = await apart.settled(id, 45_000);
+      expect(delivery).toMatchObject({ status: 'delivered', attempts: 1 });
+      const requests = seen();
+      expect(requests).toHaveLength(2);
+      expect(requests[1]!.body).toBe(requests[0]!.body);
+      expect(header(requests[1]!, 'x-service-delivery')).toBe(delivery!.id);
+      expect(header(requests[0]!, 'x-service-delivery')).toBe(delivery!.id);
+      expect((await apart.endpoint(id)).consecutive_failures).toBe(0);
+    } finally {
+      await first.kill();
+      await second?.stop();
+      await apart.close();
+    }
+  }, 120_000);
 });
 
 test('a signature covers time and body, with each secret', () => {

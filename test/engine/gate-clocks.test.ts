@@ -6,7 +6,7 @@ import { cancelRun, decideGate, resumeRun } from '#shared/operations/runs/runs.t
 import { startToolServer, type ToolServer } from '#test/fakes/tool-server.ts';
 import { echo, edge, type Engine, eventually, mock, startEngine } from '#test/support/engine.ts';
 import { startWorkerProcess, type TestProcess } from '#test/support/processes.ts';
-import { soakTest } from '#test/support/soak.ts';
+import { soakDescribe, soakTest } from '#test/support/soak.ts';
 import { fetchHistory } from './histories.ts';
 
 let engine: Engine;
@@ -287,21 +287,17 @@ soakTest(
   120_000,
 );
 
-describe('a gate with reminders', () => {
-  soakTest(
-    'alerts again after each interval until it is decided',
-    async () => {
-      const runId = await engine.trigger(await engine.define(branching({ remind_seconds: 1 })));
-      await engine.until(runId, ['paused']);
-      const reminded = () =>
-        engine.db.oneFirst(sql.type(z.object({ reminders: z.number() }))`
+soakDescribe('a gate with reminders', () => {
+  test('alerts again after each interval until it is decided', async () => {
+    const runId = await engine.trigger(await engine.define(branching({ remind_seconds: 1 })));
+    await engine.until(runId, ['paused']);
+    const reminded = () =>
+      engine.db.oneFirst(sql.type(z.object({ reminders: z.number() }))`
         SELECT reminders FROM gates WHERE run_id = ${runId}`);
-      await eventually(async () => (await reminded()) >= 2);
-      await approve(runId);
-      await engine.until(runId, ['success']);
-    },
-    30_000,
-  );
+    await eventually(async () => (await reminded()) >= 2);
+    await approve(runId);
+    await engine.until(runId, ['success']);
+  }, 30_000);
 });
 
 soakTest(

@@ -3,7 +3,7 @@ import type { AppError } from '#shared/errors.ts';
 import { cancelRun, decideGate, resumeRun } from '#shared/operations/runs/runs.ts';
 import { startToolServer, type ToolServer } from '#test/fakes/tool-server.ts';
 import { echo, edge, type Engine, eventually, startEngine } from '#test/support/engine.ts';
-import { raceRounds, soakTest } from '#test/support/soak.ts';
+import { raceRounds, soakDescribe } from '#test/support/soak.ts';
 
 let engine: Engine;
 let tools: ToolServer;
@@ -237,8 +237,8 @@ describe('a resume repeats only incomplete work', () => {
   });
 });
 
-describe('resume races', () => {
-  soakTest('one of three resumes succeeds, the others conflict', async () => {
+soakDescribe('resume races', () => {
+  test('one of three resumes succeeds, the others conflict', async () => {
     const workflowId = await engine.define({ nodes: [tools.node('a')], edges: [] });
     for (let round = 0; round < raceRounds(10); round += 1) {
       tools.answer('a', { status: 500 });
@@ -255,7 +255,7 @@ describe('resume races', () => {
     }
   });
 
-  soakTest('one of several decisions on a gate succeeds', async () => {
+  test('one of several decisions on a gate succeeds', async () => {
     const workflowId = await engine.define({
       nodes: [{ id: 'gate', kind: 'human_gate' }, echo('b')],
       edges: [edge('gate', 'b')],
@@ -273,24 +273,20 @@ describe('resume races', () => {
     }
   });
 
-  soakTest(
-    'a resume and a cancel leave a run that succeeds or can be resumed',
-    async () => {
-      const workflowId = await engine.define({ nodes: [tools.node('a')], edges: [] });
-      for (let round = 0; round < raceRounds(30); round += 1) {
-        tools.answer('a', { status: 500 });
-        const runId = await engine.trigger(workflowId);
-        await engine.until(runId, ['failed']);
-        tools.answer('a', { delayMs: 100 });
-        await Promise.allSettled([resume(runId), cancel(runId)]);
-        const run = await engine.until(runId, ['success', 'failed']);
-        if (run.status === 'failed') {
-          tools.answer('a', {});
-          await resume(runId);
-          await engine.until(runId, ['success']);
-        }
+  test('a resume and a cancel leave a run that succeeds or can be resumed', async () => {
+    const workflowId = await engine.define({ nodes: [tools.node('a')], edges: [] });
+    for (let round = 0; round < raceRounds(30); round += 1) {
+      tools.answer('a', { status: 500 });
+      const runId = await engine.trigger(workflowId);
+      await engine.until(runId, ['failed']);
+      tools.answer('a', { delayMs: 100 });
+      await Promise.allSettled([resume(runId), cancel(runId)]);
+      const run = await engine.until(runId, ['success', 'failed']);
+      if (run.status === 'failed') {
+        tools.answer('a', {});
+        await resume(runId);
+        await engine.until(runId, ['success']);
       }
-    },
-    60_000,
-  );
+    }
+  }, 60_000);
 });

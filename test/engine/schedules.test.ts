@@ -20,7 +20,7 @@ import { echo, type Engine, eventually, startEngine } from '#test/support/engine
 import { startWorkerProcess, type TestProcess } from '#test/support/processes.ts';
 import { hostAndPort, type Proxy, startProxy } from '#test/support/proxy.ts';
 import { setting } from '#test/support/settings.ts';
-import { soakTest } from '#test/support/soak.ts';
+import { soakDescribe, soakTest } from '#test/support/soak.ts';
 
 const MINUTE = 60_000;
 const row = z.object({});
@@ -281,33 +281,29 @@ describe('concurrent triggers of one schedule', () => {
   }, 60_000);
 });
 
-describe('a killed worker', () => {
-  soakTest(
-    'between admitting a run and reporting it: the tick has one run',
-    async () => {
-      const worker = await startWorker('proxied');
-      await startWorkerlessTrigger();
-      const { id } = await schedule({ overlap: 'allow' });
-      const gate = await holdAdmissions();
-      await handleOf(id).trigger();
-      await gate.reached();
-      proxy.hold();
-      await gate.release();
-      await eventually(async () => (await runsOf(id)).length === 1, 20_000);
-      await worker.kill();
-      await startWorker();
-      const { client } = engine.deps.temporal;
-      const { recentActions } = (await handleOf(id).describe()).info;
-      const result = (await client.workflow
-        .getHandle(recentActions.at(-1)!.action.workflow.workflowId)
-        .result()) as TickResult;
-      const runs = await runsOf(id);
-      expect(result).toEqual({ run_id: runs[0]!.id });
-      expect(runs).toHaveLength(1);
-      await engine.until(runs[0]!.id, ['success'], 30_000);
-    },
-    90_000,
-  );
+soakDescribe('a killed worker', () => {
+  test('between admitting a run and reporting it: the tick has one run', async () => {
+    const worker = await startWorker('proxied');
+    await startWorkerlessTrigger();
+    const { id } = await schedule({ overlap: 'allow' });
+    const gate = await holdAdmissions();
+    await handleOf(id).trigger();
+    await gate.reached();
+    proxy.hold();
+    await gate.release();
+    await eventually(async () => (await runsOf(id)).length === 1, 20_000);
+    await worker.kill();
+    await startWorker();
+    const { client } = engine.deps.temporal;
+    const { recentActions } = (await handleOf(id).describe()).info;
+    const result = (await client.workflow
+      .getHandle(recentActions.at(-1)!.action.workflow.workflowId)
+      .result()) as TickResult;
+    const runs = await runsOf(id);
+    expect(result).toEqual({ run_id: runs[0]!.id });
+    expect(runs).toHaveLength(1);
+    await engine.until(runs[0]!.id, ['success'], 30_000);
+  }, 90_000);
 
   /** The first executions of a worker are slow, so the test does not measure this one. */
   async function startWorkerlessTrigger(): Promise<void> {

@@ -16,7 +16,7 @@ import { startToolServer, type ToolServer } from '#test/fakes/tool-server.ts';
 import { echo, edge, type Engine, eventually, startEngine } from '#test/support/engine.ts';
 import { startWorkerProcess, type TestProcess } from '#test/support/processes.ts';
 import { startSweepSchedule, sweepScheduleId } from '#worker/sweep-schedule.ts';
-import { raceRounds, soakTest } from '#test/support/soak.ts';
+import { raceRounds, soakDescribe, soakTest } from '#test/support/soak.ts';
 
 let engine: Engine;
 let tools: ToolServer;
@@ -644,7 +644,7 @@ describe('the sweep workflow', () => {
   }, 90_000);
 });
 
-describe('the sweep schedule', () => {
+soakDescribe('the sweep schedule', () => {
   const schedules = async (id: string) => {
     const found: string[] = [];
     for await (const schedule of engine.deps.temporal.client.schedule.list()) {
@@ -653,75 +653,67 @@ describe('the sweep schedule', () => {
     return found;
   };
 
-  soakTest(
-    'exists once when three workers start together, and each start requests a sweep',
-    async () => {
-      const own = await startEngine();
-      try {
-        const { taskQueuePrefix } = own.deps.config.temporal;
-        const id = sweepScheduleId(taskQueuePrefix);
-        await own.db.query(sql.unsafe`
+  test('exists once when three workers start together, and each start requests a sweep', async () => {
+    const own = await startEngine();
+    try {
+      const { taskQueuePrefix } = own.deps.config.temporal;
+      const id = sweepScheduleId(taskQueuePrefix);
+      await own.db.query(sql.unsafe`
         INSERT INTO workflows (id, workspace_id, name) SELECT 'wf_old', id, 'Old' FROM workspaces`);
-        await own.db.query(sql.unsafe`
+      await own.db.query(sql.unsafe`
         INSERT INTO workflow_versions (workflow_id, version, graph) VALUES ('wf_old', 1, '{"nodes":[],"edges":[]}')`);
-        const ended = () =>
-          own.db.query(sql.unsafe`
+      const ended = () =>
+        own.db.query(sql.unsafe`
           INSERT INTO runs (id, workspace_id, workflow_id, workflow_version, status, trigger, input, created_at, finished_at)
           SELECT 'run_old', id, 'wf_old', 1, 'success', 'manual', '{}', now() - interval '8 days', now() - interval '8 days'
           FROM workspaces`);
-        await ended();
-        // What each worker does when it starts; the later one is a process.
-        const starts = [1, 2, 3].map(() =>
-          startSweepSchedule(own.deps.temporal, taskQueuePrefix, own.deps.log),
-        );
-        await eventually(async () => (await runsOf(own.actor.workspaceId, own.db)) === 0, 30_000);
-        const handle = own.deps.temporal.client.schedule.getHandle(id);
-        await eventually(async () => (await schedules(id)).length === 1, 20_000);
-        const { spec, policies, action, info } = await handle.describe();
-        expect(spec.intervals).toEqual([expect.objectContaining({ every: 86_400_000 })]);
-        expect(policies).toMatchObject({ overlap: 'SKIP', catchupWindow: 60_000 });
-        expect(action).toMatchObject({ workflowType: SWEEP_WORKFLOW });
-        expect(info.recentActions.length + info.runningActions.length).toBeGreaterThan(0);
+      await ended();
+      // What each worker does when it starts; the later one is a process.
+      const starts = [1, 2, 3].map(() =>
+        startSweepSchedule(own.deps.temporal, taskQueuePrefix, own.deps.log),
+      );
+      await eventually(async () => (await runsOf(own.actor.workspaceId, own.db)) === 0, 30_000);
+      const handle = own.deps.temporal.client.schedule.getHandle(id);
+      await eventually(async () => (await schedules(id)).length === 1, 20_000);
+      const { spec, policies, action, info } = await handle.describe();
+      expect(spec.intervals).toEqual([expect.objectContaining({ every: 86_400_000 })]);
+      expect(policies).toMatchObject({ overlap: 'SKIP', catchupWindow: 60_000 });
+      expect(action).toMatchObject({ workflowType: SWEEP_WORKFLOW });
+      expect(info.recentActions.length + info.runningActions.length).toBeGreaterThan(0);
 
-        // A later start requests a sweep again and leaves a paused schedule paused. It does not join a sweep in progress.
-        await eventually(
-          async () => (await handle.describe()).info.runningActions.length === 0,
-          40_000,
-        );
-        await Promise.all(starts.map((start) => start.stop()));
-        await handle.pause();
-        await ended();
-        processes.push(await startWorkerProcess(own.env));
-        await eventually(async () => (await runsOf(own.actor.workspaceId, own.db)) === 0, 40_000);
-        const after = await handle.describe();
-        expect(after.state.paused).toBe(true);
-        // No start changed the schedule. An update might undo a concurrent change by an operator.
-        expect(after.info.lastUpdatedAt).toBeUndefined();
-        await handle.delete();
-      } finally {
-        await Promise.all(processes.splice(0).map((process) => process.kill()));
-        await own.close();
-      }
-    },
-    120_000,
-  );
-
-  soakTest(
-    'is created once by many callers',
-    async () => {
-      const prefix = `race-${newId('request')}`;
-      const { temporal, log } = engine.deps;
-      const handle = temporal.client.schedule.getHandle(sweepScheduleId(prefix));
-      for (let round = 0; round < 3; round += 1) {
-        const making = Array.from({ length: 5 }, () => startSweepSchedule(temporal, prefix, log));
-        await eventually(async () => {
-          const { spec } = await handle.describe().catch(() => ({ spec: undefined }));
-          return spec?.intervals?.length === 1;
-        }, 20_000);
-        await Promise.all(making.map((each) => each.stop()));
-      }
+      // A later start requests a sweep again and leaves a paused schedule paused. It does not join a sweep in progress.
+      await eventually(
+        async () => (await handle.describe()).info.runningActions.length === 0,
+        40_000,
+      );
+      await Promise.all(starts.map((start) => start.stop()));
+      await handle.pause();
+      await ended();
+      processes.push(await startWorkerProcess(own.env));
+      await eventually(async () => (await runsOf(own.actor.workspaceId, own.db)) === 0, 40_000);
+      const after = await handle.describe();
+      expect(after.state.paused).toBe(true);
+      // No start changed the schedule. An update might undo a concurrent change by an operator.
+      expect(after.info.lastUpdatedAt).toBeUndefined();
       await handle.delete();
-    },
-    90_000,
-  );
+    } finally {
+      await Promise.all(processes.splice(0).map((process) => process.kill()));
+      await own.close();
+    }
+  }, 120_000);
+
+  test('is created once by many callers', async () => {
+    const prefix = `race-${newId('request')}`;
+    const { temporal, log } = engine.deps;
+    const handle = temporal.client.schedule.getHandle(sweepScheduleId(prefix));
+    for (let round = 0; round < 3; round += 1) {
+      const making = Array.from({ length: 5 }, () => startSweepSchedule(temporal, prefix, log));
+      await eventually(async () => {
+        const { spec } = await handle.describe().catch(() => ({ spec: undefined }));
+        return spec?.intervals?.length === 1;
+      }, 20_000);
+      await Promise.all(making.map((each) => each.stop()));
+    }
+    await handle.delete();
+  }, 90_000);
 });

@@ -18,7 +18,7 @@ import {
   type TestApi,
   type TestProcess,
 } from '#test/support/processes.ts';
-import { soakTest } from '#test/support/soak.ts';
+import { soakDescribe, soakTest } from '#test/support/soak.ts';
 
 const KEY = 'sk-test-canary-key';
 const PROMPT = 'canary-prompt';
@@ -482,7 +482,7 @@ describe('an agent with tools has one span over its turns and calls', () => {
   );
 });
 
-describe('the span of a run is recorded once', () => {
+soakDescribe('the span of a run is recorded once', () => {
   const waiting = async (): Promise<string> => {
     const gate = { id: 'gate', kind: 'human_gate', prompt: PROMPT };
     const runId = await start(await define({ nodes: [gate], edges: [] } as never));
@@ -495,24 +495,20 @@ describe('the span of a run is recorded once', () => {
     return named(runId, 'invoke_workflow Traced');
   };
 
-  soakTest(
-    'by the API for a cancel',
-    async () => {
-      const runId = await waiting();
-      await call('POST', `/runs/${runId}/cancel`);
-      expect(await endOf(runId)).toEqual([
-        expect.objectContaining({
-          service: 'durable-workflows-api',
-          attributes: expect.objectContaining({ 'error.type': 'cancelled' }),
-        }),
-      ]);
-      await arrived(runId, 'POST /api/runs/:id/cancel');
-      expect(paths(runId)).toContain(`${START} > POST /api/runs/:id/cancel`);
-    },
-    30_000,
-  );
+  test('by the API for a cancel', async () => {
+    const runId = await waiting();
+    await call('POST', `/runs/${runId}/cancel`);
+    expect(await endOf(runId)).toEqual([
+      expect.objectContaining({
+        service: 'durable-workflows-api',
+        attributes: expect.objectContaining({ 'error.type': 'cancelled' }),
+      }),
+    ]);
+    await arrived(runId, 'POST /api/runs/:id/cancel');
+    expect(paths(runId)).toContain(`${START} > POST /api/runs/:id/cancel`);
+  }, 30_000);
 
-  soakTest.each(['cancel', 'terminate'] as const)(
+  test.each(['cancel', 'terminate'] as const)(
     'by a worker after a %s in Temporal',
     async (how) => {
       const runId = await waiting();

@@ -19,7 +19,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@j
 import { freePorts } from '#scripts/stack/ports.ts';
 import { findTemporalBinary } from '#scripts/stack/temporal-binary.mjs';
 import { identityOf } from '#scripts/stack/process-identity.ts';
-import { soakTest } from '#test/support/soak.ts';
+import { soakDescribe, soakTest } from '#test/support/soak.ts';
 
 // Tests `npm start` with all four real processes, on free ports and with a new data folder.
 
@@ -294,7 +294,7 @@ describe('npm start with a copy of .env.example as .env', () => {
 });
 
 // Each test continues what the one before left: a start takes seconds of processor time.
-describe('the data folder of an earlier start', () => {
+soakDescribe('the data folder of an earlier start', () => {
   let running: Launch;
   let before: Endpoints;
   beforeAll(async () => {
@@ -303,58 +303,52 @@ describe('the data folder of an earlier start', () => {
   });
   afterAll(stopAll);
 
-  soakTest('is used without calls to this machine if EGRESS_ALLOW is none', async () => {
+  test('is used without calls to this machine if EGRESS_ALLOW is none', async () => {
     expect(running.output()).not.toContain('EGRESS_ALLOW');
     await withTool(async (url) =>
       expect(await call(before.api, url)).toContain("The address of '127.0.0.1' is not allowed"),
     );
   });
 
-  soakTest(
-    'is kept, and the start stops with an error when one of its processes crashes',
-    async () => {
-      const created = await fetch(`${before.api}/api/workflows`, {
-        method: 'POST',
-        headers: { 'content-type': 'application/json' },
-        body: JSON.stringify({ name: 'Kept over a restart' }),
-      });
-      expect(created.status).toBe(201);
-      process.kill(before.processes.worker, 'SIGKILL');
-      expect(await running.ended).toBe(1);
-      expect(running.output()).toMatch(
-        /^worker ended with signal SIGKILL\. Its last lines:\n {2}\S/m,
-      );
-      expect(alive(before.processes)).toEqual([]);
+  test('is kept, and the start stops with an error when one of its processes crashes', async () => {
+    const created = await fetch(`${before.api}/api/workflows`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ name: 'Kept over a restart' }),
+    });
+    expect(created.status).toBe(201);
+    process.kill(before.processes.worker, 'SIGKILL');
+    expect(await running.ended).toBe(1);
+    expect(running.output()).toMatch(
+      /^worker ended with signal SIGKILL\. Its last lines:\n {2}\S/m,
+    );
+    expect(alive(before.processes)).toEqual([]);
 
-      running = launch();
-      before = await ready(running);
-      const listed = await fetch(`${before.api}/api/workflows`);
-      expect(await listed.text()).toContain('Kept over a restart');
-    },
-  );
+    running = launch();
+    before = await ready(running);
+    const listed = await fetch(`${before.api}/api/workflows`);
+    expect(await listed.text()).toContain('Kept over a restart');
+  });
 
-  soakTest(
-    'is left by API and worker when the launcher is killed, and by its servers at the next start',
-    async () => {
-      const { processes } = before;
-      running.process.kill('SIGKILL');
-      await running.ended;
-      const { api, worker } = processes;
-      expect(await gone({ api, worker }, 8_000)).toEqual([]);
-      expect(alive(processes).sort()).toEqual(['postgres', 'temporal']);
+  test('is left by API and worker when the launcher is killed, and by its servers at the next start', async () => {
+    const { processes } = before;
+    running.process.kill('SIGKILL');
+    await running.ended;
+    const { api, worker } = processes;
+    expect(await gone({ api, worker }, 8_000)).toEqual([]);
+    expect(alive(processes).sort()).toEqual(['postgres', 'temporal']);
 
-      const temporal = { TEMPORAL_CLI_PATH: findTemporalBinary(projectDir, process.env) ?? '' };
-      running = launch(temporal, ['npm', ['start']]);
-      before = await ready(running);
-      expect(running.output()).toMatch(
-        /Ended processes of an earlier start: (?=.*temporal)(?=.*postgres)/,
-      );
-      expect(alive(processes)).toEqual([]);
-      expect((await fetch(`${before.api}/api/health`)).status).toBe(200);
-    },
-  );
+    const temporal = { TEMPORAL_CLI_PATH: findTemporalBinary(projectDir, process.env) ?? '' };
+    running = launch(temporal, ['npm', ['start']]);
+    before = await ready(running);
+    expect(running.output()).toMatch(
+      /Ended processes of an earlier start: (?=.*temporal)(?=.*postgres)/,
+    );
+    expect(alive(processes)).toEqual([]);
+    expect((await fetch(`${before.api}/api/health`)).status).toBe(200);
+  });
 
-  soakTest('is left by all processes when the parent npm is killed', async () => {
+  test('is left by all processes when the parent npm is killed', async () => {
     running.process.kill('SIGTERM');
     expect(await gone(before.processes, 10_000)).toEqual([]);
     expect(existsSync(join(dataDir, 'endpoints.json'))).toBe(false);

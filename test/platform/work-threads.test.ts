@@ -16,7 +16,7 @@ import {
 } from '#shared/platform/threads/threads.ts';
 import { onMainThread } from '#test/support/main-thread.ts';
 import { patiently } from '#test/support/patience.ts';
-import { soakTest } from '#test/support/soak.ts';
+import { soakDescribe, soakTest } from '#test/support/soak.ts';
 
 const opened: WorkThreads[] = [];
 // Limits of jobs are in processor time, which can take a while on a busy machine.
@@ -165,8 +165,8 @@ test('a job that exceeds its memory ends only its own thread', async () => {
   expect(await threads.run('ws_a', 'evaluate', quick)).toEqual({ value: 2 });
 });
 
-describe('jobs of multiple workspaces', () => {
-  soakTest('are scheduled fairly during a flood from one workspace', async () => {
+soakDescribe('jobs of multiple workspaces', () => {
+  test('are scheduled fairly during a flood from one workspace', async () => {
     const threads = open({ jobMs: 400, threads: 2, waiting: 20 });
     await Promise.all(['ws_a', 'ws_b'].map((id) => threads.run(id, 'evaluate', quick)));
     const ended: string[] = [];
@@ -186,7 +186,7 @@ describe('jobs of multiple workspaces', () => {
     expect(ended.at(-1)).toBe('a');
   });
 
-  soakTest('are refused beyond the limit of their workspace only', async () => {
+  test('are refused beyond the limit of their workspace only', async () => {
     // The first job of a thread may count as long.
     const threads = open({ jobMs: 400, threads: 2, waiting: 2, longJobMs: Infinity });
     await threads.run('ws_a', 'evaluate', quick);

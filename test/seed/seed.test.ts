@@ -10,7 +10,7 @@ import { connectDatabase, sql } from '#shared/db/pool.ts';
 import { readOwnerAccount } from '#shared/db/people/sign-ins.ts';
 import { createDemoData } from '#shared/seed/demo-data.ts';
 import { type Service, startService } from '#test/support/served-api.ts';
-import { soakTest } from '#test/support/soak.ts';
+import { soakDescribe, soakTest } from '#test/support/soak.ts';
 
 const keyed = (ends: string) =>
   examples.flatMap(({ runs }) => runs.filter((run) => run.ends === ends).map(({ key }) => key));
@@ -213,53 +213,49 @@ describe('seeding an empty installation', () => {
   });
 });
 
-describe('seeding again later', () => {
-  soakTest(
-    'does not repeat runs that retention deleted, and counts nothing',
-    async () => {
-      const service = await startService();
-      const db = await connectDatabase(service.engine.databaseUrl, { maxPoolSize: 2 });
-      try {
-        const { workspaceId } = (await readOwnerAccount(db))!;
-        const memory: ExampleMemory = {
-          read: () => readExamples(db, workspaceId),
-          note: (key, id) => recordExample(db, { workspaceId, key, id }),
-        };
-        const start = () => seed({ apiUrl: service.apiUrl, memory });
-        const used = async () =>
-          (await call<{ runs_used: number }>(service, 'GET', '/api/usage')).body.runs_used;
-        const first = await start();
-        const runs = await used();
-        expect(runs).toBe(Object.keys(first.runs).length);
-        const again = await start();
-        expect(again).toEqual(first);
-        await db.query(sql.unsafe`DELETE FROM runs`);
-        expect(await start()).toEqual({ workflows: first.workflows, runs: {} });
-        // An older release has recorded no examples.
-        await db.query(sql.unsafe`DELETE FROM examples_made`);
-        await db.query(sql.unsafe`UPDATE workflows SET created_at = now() - interval '1 day'`);
-        expect(await start()).toEqual({ workflows: first.workflows, runs: {} });
-        expect(await used()).toBe(runs);
-        // A deleted example is created again, with its runs.
-        await call(service, 'DELETE', `/api/workflows/${first.workflows['Invoice export']}`);
-        expect(Object.keys((await start()).runs)).toEqual(['example-invoices']);
-      } finally {
-        await db.end();
-        await service.close();
-      }
-    },
-    60_000,
-  );
+soakDescribe('seeding again later', () => {
+  test('does not repeat runs that retention deleted, and counts nothing', async () => {
+    const service = await startService();
+    const db = await connectDatabase(service.engine.databaseUrl, { maxPoolSize: 2 });
+    try {
+      const { workspaceId } = (await readOwnerAccount(db))!;
+      const memory: ExampleMemory = {
+        read: () => readExamples(db, workspaceId),
+        note: (key, id) => recordExample(db, { workspaceId, key, id }),
+      };
+      const start = () => seed({ apiUrl: service.apiUrl, memory });
+      const used = async () =>
+        (await call<{ runs_used: number }>(service, 'GET', '/api/usage')).body.runs_used;
+      const first = await start();
+      const runs = await used();
+      expect(runs).toBe(Object.keys(first.runs).length);
+      const again = await start();
+      expect(again).toEqual(first);
+      await db.query(sql.unsafe`DELETE FROM runs`);
+      expect(await start()).toEqual({ workflows: first.workflows, runs: {} });
+      // An older release has recorded no examples.
+      await db.query(sql.unsafe`DELETE FROM examples_made`);
+      await db.query(sql.unsafe`UPDATE workflows SET created_at = now() - interval '1 day'`);
+      expect(await start()).toEqual({ workflows: first.workflows, runs: {} });
+      expect(await used()).toBe(runs);
+      // A deleted example is created again, with its runs.
+      await call(service, 'DELETE', `/api/workflows/${first.workflows['Invoice export']}`);
+      expect(Object.keys((await start()).runs)).toEqual(['example-invoices']);
+    } finally {
+      await db.end();
+      await service.close();
+    }
+  }, 60_000);
 });
 
-describe('seeding beside workflows of the same names', () => {
+soakDescribe('seeding beside workflows of the same names', () => {
   let service: Service;
   beforeAll(async () => {
     service = await startService();
   });
   afterAll(() => service.close());
 
-  soakTest('neither changes nor runs them, and creates the other examples', async () => {
+  test('neither changes nor runs them, and creates the other examples', async () => {
     const graph = { nodes: [], edges: [] };
     const post = async (path: string, body?: unknown): Promise<Workflow> =>
       (await call<Workflow>(service, 'POST', `/api/workflows${path}`, { body })).body;
@@ -283,15 +279,15 @@ describe('seeding beside workflows of the same names', () => {
   });
 });
 
-describe('a start that cannot create the examples', () => {
-  soakTest('continues and logs why', async () => {
+soakDescribe('a start that cannot create the examples', () => {
+  test('continues and logs why', async () => {
     const log: string[] = [];
     const result = await seed({ apiUrl: 'http://127.0.0.1:1', log: (text) => log.push(text) });
     expect(result).toEqual({ workflows: {}, runs: {} });
     expect(log).toEqual([expect.stringMatching(/^The examples could not be written: .+/)]);
   });
 
-  soakTest('continues if requests need credentials', async () => {
+  test('continues if requests need credentials', async () => {
     const service = await startService({ AUTH_MODE: 'required' });
     try {
       const log: string[] = [];

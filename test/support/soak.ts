@@ -1,4 +1,4 @@
-import { test } from '@jest/globals';
+import { describe, test } from '@jest/globals';
 
 /** The soak also runs each file that imports this one. */
 const { ALL_ROUNDS, SOAK_TESTS } = process.env;
@@ -9,13 +9,17 @@ export const raceRounds = (inTheSoak: number): number =>
 
 const omitted = Object.assign(() => undefined, {
   each: () => () => undefined,
-}) as unknown as typeof test;
+}) as unknown;
 
 /**
  * A test of the soak beside shorter ones of the same subject, which `npm test` runs: a journey, a whole table of cases, or a
  * wait for a deadline. Also runs where its file is named.
  */
-export const soakTest: typeof test = SOAK_TESTS === 'on' ? test : omitted;
+export const soakTest: typeof test = SOAK_TESTS === 'on' ? test : (omitted as typeof test);
+
+/** Tests of the soak that share their preparation. */
+export const soakDescribe: typeof describe =
+  SOAK_TESTS === 'on' ? describe : (omitted as typeof describe);
 
 /** The cases of a table: all of them in the soak, elsewhere the first ones. */
 export const soakCases = <T>(cases: readonly T[], elsewhere: number): T[] =>

@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { sql } from '#shared/db/pool.ts';
 import { subscribeToAll, outboundEventsOf } from '#test/support/outbound-events.ts';
 import { startTestApi, type TestApi } from '#test/api/test-api.ts';
-import { raceRounds, soakTest } from '#test/support/soak.ts';
+import { raceRounds, soakDescribe } from '#test/support/soak.ts';
 
 let api: TestApi;
 beforeAll(async () => {
@@ -493,8 +493,8 @@ describe('a stream', () => {
   });
 });
 
-describe('concurrent batches', () => {
-  soakTest('with the same keys leave gapless versions and consecutive changes', async () => {
+soakDescribe('concurrent batches', () => {
+  test('with the same keys leave gapless versions and consecutive changes', async () => {
     for (let round = 0; round < raceRounds(20); round += 1) {
       const feedId = await makeFeed();
       const batch = (sender: string) =>

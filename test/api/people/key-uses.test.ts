@@ -8,7 +8,7 @@ import { createLogger } from '#shared/platform/logger.ts';
 import { eventually } from '#test/support/engine.ts';
 import { hostAndPort, startProxy } from '#test/support/proxy.ts';
 import { startTestApi, type TestApi } from '#test/api/test-api.ts';
-import { soakTest } from '#test/support/soak.ts';
+import { soakDescribe, soakTest } from '#test/support/soak.ts';
 
 let api: TestApi;
 let other: Awaited<ReturnType<TestApi['another']>>;
@@ -155,8 +155,8 @@ describe('the last use of a key', () => {
   });
 });
 
-describe('pending key uses', () => {
-  soakTest('are written when the database is back', async () => {
+soakDescribe('pending key uses', () => {
+  test('are written when the database is back', async () => {
     const keys = [await make(), await make()] as const;
     const proxy = await startProxy(hostAndPort(api.databaseUrl));
     const url = new URL(api.databaseUrl);
@@ -183,7 +183,7 @@ describe('pending key uses', () => {
     await proxy.close();
   });
 
-  soakTest('are bounded, and the least recently used key is evicted', async () => {
+  test('are bounded, and the least recently used key is evicted', async () => {
     const key = await make();
     const uses = createKeyUses({
       db: api.db,

@@ -8,7 +8,7 @@ import { inviteRules } from '#shared/operations/invitations.ts';
 import { ensureOwnerPassword } from '#shared/operations/sign-in.ts';
 import { createSessionTokens, SESSION_SECONDS } from '#shared/platform/secrets/session-tokens.ts';
 import { startTestApi, type TestApi } from '#test/api/test-api.ts';
-import { raceRounds, soakTest } from '#test/support/soak.ts';
+import { raceRounds, soakDescribe, soakTest } from '#test/support/soak.ts';
 
 const SECRET_KEY = 'a secret of the tests that is long enough';
 const PASSWORD = 'correct horse battery';
@@ -624,8 +624,8 @@ describe('a session token', () => {
   });
 });
 
-describe('the owner', () => {
-  soakTest('gets an initial password once, also concurrently', async () => {
+soakDescribe('the owner', () => {
+  test('gets an initial password once, also concurrently', async () => {
     const other = await startTestApi({ AUTH_MODE: 'required' });
     const set = await Promise.all(
       Array.from({ length: 5 }, () => ensureOwnerPassword(other.db, undefined)),

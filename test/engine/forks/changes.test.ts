@@ -21,7 +21,7 @@ import {
   type ModelServer,
   startModelServer,
 } from '#test/support/model-server.ts';
-import { soakTest } from '#test/support/soak.ts';
+import { soakDescribe, soakTest } from '#test/support/soak.ts';
 
 let engine: Engine;
 let tools: ToolServer;
@@ -297,7 +297,7 @@ soakTest('requests with one key start one run, however many come at once', async
   }
 });
 
-describe('an output that is older than the limits and exceeds them', () => {
+soakDescribe('an output that is older than the limits and exceeds them', () => {
   const store = (runId: string, stepKey: string, output: string) =>
     engine.db.query(sql.type(z.object({}))`
       UPDATE steps SET output = ${output}::json WHERE run_id = ${runId} AND step_key = ${stepKey}`);
@@ -306,7 +306,7 @@ describe('an output that is older than the limits and exceeds them', () => {
     ['more than 250000 values', `[${Array(300_000).fill('[]').join(',')}]`],
   ] as const;
 
-  soakTest.each(oversized)('is not reused: %s', async (problem, output) => {
+  test.each(oversized)('is not reused: %s', async (problem, output) => {
     const { run } = await source();
     await store(run.id, 'ask', output);
     await expect(fork(run.id, 'last')).rejects.toMatchObject({
@@ -323,25 +323,22 @@ describe('an output that is older than the limits and exceeds them', () => {
     expect((await fork(run.id, 'ask')).run.status).toBe('success');
   });
 
-  soakTest.each(oversized)(
-    'ends a run that continues from its ledger: %s',
-    async (problem, output) => {
-      const id = await engine.define(chain(echo('ask', 'topic'), tools.node('fails')));
-      tools.answer('fails', { status: 500 });
-      const run = await ended(await engine.trigger(id, { topic: 'tea' }));
-      expect(run.status).toBe('failed');
-      tools.answer('fails', {});
-      await store(run.id, 'ask', output);
-      await engine.db.query(sql.type(z.object({}))`
+  test.each(oversized)('ends a run that continues from its ledger: %s', async (problem, output) => {
+    const id = await engine.define(chain(echo('ask', 'topic'), tools.node('fails')));
+    tools.answer('fails', { status: 500 });
+    const run = await ended(await engine.trigger(id, { topic: 'tea' }));
+    expect(run.status).toBe('failed');
+    tools.answer('fails', {});
+    await store(run.id, 'ask', output);
+    await engine.db.query(sql.type(z.object({}))`
       UPDATE runs SET from_ledger = true WHERE id = ${run.id}`);
-      await resumeRun(engine.deps, { actor: engine.actor, runId: run.id });
-      const resumed = await ended(run.id);
-      expect(resumed.status).toBe('failed');
-      expect(resumed.error).toContain(
-        `The output of step 'ask' is too large to continue: ${problem}`,
-      );
-    },
-  );
+    await resumeRun(engine.deps, { actor: engine.actor, runId: run.id });
+    const resumed = await ended(run.id);
+    expect(resumed.status).toBe('failed');
+    expect(resumed.error).toContain(
+      `The output of step 'ask' is too large to continue: ${problem}`,
+    );
+  });
 });
 
 describe('an answer nested 10,000 levels deep', () => {
