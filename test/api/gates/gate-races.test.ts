@@ -5,8 +5,9 @@ import type { App } from '#api/deps.ts';
 import type { GraphInput } from '#shared/contract/graph.ts';
 import { sql } from '#shared/db/pool.ts';
 import { type Engine, startEngine } from '#test/support/engine.ts';
+import { raceRounds } from '#test/support/soak.ts';
 
-const ROUNDS = 200;
+const ROUNDS = raceRounds(200);
 /** Concurrent runs: they keep the database, the worker and both APIs busy. */
 const AT_ONCE = 12;
 
