@@ -57,7 +57,7 @@ export function numbersOf(tier: Tier, rest: readonly string[]): Record<string, s
   const all = tier !== 'short';
   const byHand = namesFiles(rest) && !rest.includes('--runTestsByPath');
   return {
-    ...(all ? { GRAPHS: process.env['GRAPHS'] ?? '1000', ALL_ROUNDS: 'on' } : {}),
+    ...(all ? { GRAPHS: process.env['GRAPHS'] ?? '2000', ALL_ROUNDS: 'on' } : {}),
     ...(all || byHand ? { SOAK_TESTS: 'on' } : {}),
   };
 }

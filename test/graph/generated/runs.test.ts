@@ -71,7 +71,7 @@ describe('runs of generated graphs', () => {
         expect(differences(observed, reference)).toEqual([]);
         expect(wrongRounds(reference, observed)).toEqual([]);
       }),
-      settings(2_000),
+      settings(400),
     );
   });
 
@@ -81,7 +81,7 @@ describe('runs of generated graphs', () => {
         const { reference, observed } = run(each, false);
         expect(differences(observed, reference)).toEqual([]);
       }),
-      settings(500),
+      settings(200),
     );
   });
 
