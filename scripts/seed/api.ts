@@ -1,7 +1,7 @@
 import type { JsonObject } from '#shared/json.ts';
 
-/** Timeout of one request. */
-const REQUEST_TIMEOUT_MS = 10_000;
+/** Timeout of one request, as long as the service waits for a statement: a small machine is busy while it starts. */
+const REQUEST_TIMEOUT_MS = 30_000;
 
 /** A running service, and the session token if it requires one. */
 export interface Service {
