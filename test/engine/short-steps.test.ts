@@ -120,8 +120,8 @@ describe('a step in the short lane', () => {
     ]);
     const { activities, tasks } = await countEvents(runId);
     expect(activities).toBe(0);
-    // On a busy machine, the three may take longer than one workflow task allows.
-    expect(tasks).toBeLessThanOrEqual(3);
+    // On a busy machine, each may take longer than a workflow task allows. An activity would be two tasks for each.
+    expect(tasks).toBeLessThan(2 * 3);
   });
 
   test('moves to the long lane for a retry, after the pause of its node', async () => {
