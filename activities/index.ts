@@ -37,7 +37,6 @@ export interface ActivityDeps extends DispatchDeps {
 
 export interface Activities {
   control: WorkerControlActivities & ScheduleActivities & ShortStepActivities & StepActivities;
-  steps: StepActivities;
   overflow: StepActivities;
   background: BackgroundActivities;
   deliveries: DeliveryActivities;
@@ -75,7 +74,6 @@ export function createActivities(deps: ActivityDeps): Activities {
       tickSchedule: createTickSchedule({ ...deps, findRunnable }),
       executeShortStep: createExecuteShortStep(execute, deps.log),
     },
-    steps,
     overflow: { executeNode },
     background: {
       deliverAlert: createDeliverAlert(deps),

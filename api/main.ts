@@ -1,11 +1,10 @@
 import '#shared/platform/empty-variables.ts';
 import { collectDefaultMetrics, Registry } from 'prom-client';
-import { adoptPlainCodes } from '#shared/db/people/invite-codes.ts';
+import { requireUpgraded } from '#shared/db/migrate.ts';
 import { connectDatabase, type Pool } from '#shared/db/pool.ts';
 import { ensureDefaultWorkspace } from '#shared/db/people/workspaces.ts';
 import { messageOf } from '#shared/errors.ts';
 import { createDemoData } from '#shared/seed/demo-data.ts';
-import { inviteRules } from '#shared/operations/invitations.ts';
 import { findRunnable } from '#shared/operations/runs/find-runnable.ts';
 import { ensureOwnerPassword } from '#shared/operations/sign-in.ts';
 import { loadConfig } from '#shared/platform/config.ts';
@@ -48,9 +47,9 @@ async function main(): Promise<void> {
   if (config.database.url === undefined) throw new Error('DATABASE_URL is not set');
   const tracing = await startTracing(config.tracing, { service: 'durable-workflows-api', log });
   const db = await connectDatabase(config.database.url, { maxPoolSize: config.database.poolSize });
+  await requireUpgraded(db);
   const temporal = connectTemporal(config, db);
   const workspaceId = await ensureDefaultWorkspace(db, { ownerEmail: config.auth.ownerEmail });
-  await adoptPlainCodes(db, inviteRules(config));
   if (config.seed) await createDemoData(db, workspaceId);
   await prepareSignIn(db);
   const metrics = new Registry();

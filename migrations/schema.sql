@@ -126,7 +126,7 @@ CREATE TABLE background_jobs (
   CONSTRAINT background_jobs_pkey PRIMARY KEY (id),
   CONSTRAINT background_jobs_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id) ON DELETE CASCADE,
   CONSTRAINT background_jobs_check CHECK (((status = 'running'::text) = (finished_at IS NULL))),
-  CONSTRAINT background_jobs_kind_check CHECK ((kind = ANY (ARRAY['backtest'::text, 'experiment'::text, 'event_replay'::text]))) NOT VALID,
+  CONSTRAINT background_jobs_kind_check CHECK ((kind = ANY (ARRAY['backtest'::text, 'experiment'::text, 'event_replay'::text]))),
   CONSTRAINT background_jobs_status_check CHECK ((status = ANY (ARRAY['running'::text, 'done'::text, 'cancelled'::text, 'failed'::text])))
 );
 
@@ -363,9 +363,9 @@ CREATE TABLE data_entities (
   attributes jsonb DEFAULT '{}'::jsonb NOT NULL,
   external_ids jsonb DEFAULT '{}'::jsonb NOT NULL,
   geography jsonb DEFAULT '{}'::jsonb NOT NULL,
-  city text GENERATED ALWAYS AS (lower((geography ->> 'city'::text))),
-  region text GENERATED ALWAYS AS (lower((geography ->> 'region'::text))),
-  country text GENERATED ALWAYS AS (lower((geography ->> 'country'::text))),
+  city text GENERATED ALWAYS AS (lower((geography ->> 'city'::text))) STORED,
+  region text GENERATED ALWAYS AS (lower((geography ->> 'region'::text))) STORED,
+  country text GENERATED ALWAYS AS (lower((geography ->> 'country'::text))) STORED,
   status text DEFAULT 'active'::text NOT NULL,
   verification_status text DEFAULT 'unverified'::text NOT NULL,
   confidence double precision DEFAULT 0 NOT NULL,
@@ -377,12 +377,12 @@ CREATE TABLE data_entities (
   last_verified_at timestamp with time zone,
   created_at timestamp with time zone DEFAULT now() NOT NULL,
   updated_at timestamp with time zone DEFAULT now() NOT NULL,
-  confidence_class smallint GENERATED ALWAYS AS (floor(((confidence * (100)::double precision) + (0.000001)::double precision))) NOT NULL,
+  confidence_class smallint GENERATED ALWAYS AS (floor(((confidence * (100)::double precision) + (0.000001)::double precision))) STORED NOT NULL,
   age_class smallint GENERATED ALWAYS AS (
 CASE
     WHEN (updated_at < first_observed_at) THEN ('-1'::integer)::double precision
     ELSE floor((((4)::double precision * ln((GREATEST(EXTRACT(epoch FROM (updated_at - first_observed_at)), (1)::numeric))::double precision)) / ln((2)::double precision)))
-END) NOT NULL,
+END) STORED NOT NULL,
   CONSTRAINT data_entities_pkey PRIMARY KEY (id),
   CONSTRAINT data_entities_feed_id_external_key_key UNIQUE (feed_id, external_key),
   CONSTRAINT data_entities_feed_id_fkey FOREIGN KEY (feed_id) REFERENCES data_feeds(id) ON DELETE CASCADE,
@@ -452,7 +452,7 @@ CREATE TABLE data_events (
   delivered_at timestamp with time zone,
   created_at timestamp with time zone DEFAULT now() NOT NULL,
   updated_at timestamp with time zone DEFAULT now() NOT NULL,
-  confidence_class smallint GENERATED ALWAYS AS (floor(((confidence * (100)::double precision) + (0.000001)::double precision))) NOT NULL,
+  confidence_class smallint GENERATED ALWAYS AS (floor(((confidence * (100)::double precision) + (0.000001)::double precision))) STORED NOT NULL,
   CONSTRAINT data_events_pkey PRIMARY KEY (id),
   CONSTRAINT data_events_feed_id_external_key_key UNIQUE (feed_id, external_key),
   CONSTRAINT data_events_feed_id_fkey FOREIGN KEY (feed_id) REFERENCES data_feeds(id) ON DELETE CASCADE,
@@ -694,11 +694,11 @@ CREATE TABLE gates (
   tool_digest text,
   CONSTRAINT gates_pkey PRIMARY KEY (run_id, step_key, round),
   CONSTRAINT gates_run_id_fkey FOREIGN KEY (run_id) REFERENCES runs(id) ON DELETE CASCADE,
-  CONSTRAINT gates_decided_by_kind_check CHECK ((decided_by_kind = ANY (ARRAY['member'::text, 'deadline'::text, 'request'::text]))) NOT VALID,
-  CONSTRAINT gates_kind_check CHECK ((kind = ANY (ARRAY['human_gate'::text, 'tool_call'::text]))) NOT VALID,
+  CONSTRAINT gates_decided_by_kind_check CHECK ((decided_by_kind = ANY (ARRAY['member'::text, 'deadline'::text, 'request'::text]))),
+  CONSTRAINT gates_kind_check CHECK ((kind = ANY (ARRAY['human_gate'::text, 'tool_call'::text]))),
   CONSTRAINT gates_status_check CHECK ((status = ANY (ARRAY['open'::text, 'approved'::text, 'rejected'::text, 'cancelled'::text]))),
-  CONSTRAINT gates_timed_out_check CHECK ((timed_out = ANY (ARRAY['reject'::text, 'approve'::text, 'fail'::text]))) NOT VALID,
-  CONSTRAINT gates_tool_call_check CHECK (((kind <> 'tool_call'::text) OR ((tool IS NOT NULL) AND (turn IS NOT NULL) AND (arguments IS NOT NULL) AND (schema_digest IS NOT NULL) AND (digest IS NOT NULL)))) NOT VALID
+  CONSTRAINT gates_timed_out_check CHECK ((timed_out = ANY (ARRAY['reject'::text, 'approve'::text, 'fail'::text]))),
+  CONSTRAINT gates_tool_call_check CHECK (((kind <> 'tool_call'::text) OR ((tool IS NOT NULL) AND (turn IS NOT NULL) AND (arguments IS NOT NULL) AND (schema_digest IS NOT NULL) AND (digest IS NOT NULL))))
 );
 
 CREATE INDEX gates_open ON public.gates USING btree (opened_at, run_id) WHERE (status = 'open'::text);
@@ -865,7 +865,7 @@ CREATE TABLE outbox (
   last_error text,
   created_at timestamp with time zone DEFAULT now() NOT NULL,
   CONSTRAINT outbox_pkey PRIMARY KEY (id),
-  CONSTRAINT outbox_kind_check CHECK ((kind = ANY (ARRAY['start'::text, 'decision'::text, 'cancel'::text, 'resume'::text, 'alert'::text, 'child'::text, 'job'::text]))) NOT VALID
+  CONSTRAINT outbox_kind_check CHECK ((kind = ANY (ARRAY['start'::text, 'decision'::text, 'cancel'::text, 'resume'::text, 'alert'::text, 'child'::text, 'job'::text])))
 );
 
 CREATE INDEX outbox_by_run ON public.outbox USING btree (run_id, id);
@@ -998,9 +998,9 @@ CREATE TABLE runs (
   overrun text DEFAULT 'none'::text NOT NULL,
   starters text[],
   CONSTRAINT runs_pkey PRIMARY KEY (id),
-  CONSTRAINT runs_experiment_id_fkey FOREIGN KEY (experiment_id) REFERENCES experiments(id) ON DELETE SET NULL NOT VALID,
-  CONSTRAINT runs_forked_from_fkey FOREIGN KEY (forked_from) REFERENCES runs(id) ON DELETE SET NULL NOT VALID,
-  CONSTRAINT runs_parent_run_id_fkey FOREIGN KEY (parent_run_id) REFERENCES runs(id) ON DELETE SET NULL NOT VALID,
+  CONSTRAINT runs_experiment_id_fkey FOREIGN KEY (experiment_id) REFERENCES experiments(id) ON DELETE SET NULL,
+  CONSTRAINT runs_forked_from_fkey FOREIGN KEY (forked_from) REFERENCES runs(id) ON DELETE SET NULL,
+  CONSTRAINT runs_parent_run_id_fkey FOREIGN KEY (parent_run_id) REFERENCES runs(id) ON DELETE SET NULL,
   CONSTRAINT runs_workflow_id_fkey FOREIGN KEY (workflow_id) REFERENCES workflows(id) ON DELETE CASCADE,
   CONSTRAINT runs_workflow_id_workflow_version_fkey FOREIGN KEY (workflow_id, workflow_version) REFERENCES workflow_versions(workflow_id, version),
   CONSTRAINT runs_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id) ON DELETE CASCADE,
@@ -1009,7 +1009,7 @@ CREATE TABLE runs (
   CONSTRAINT runs_cost_cap_micros_check CHECK ((cost_cap_micros >= 0)),
   CONSTRAINT runs_cost_micros_check CHECK ((cost_micros >= 0)),
   CONSTRAINT runs_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'running'::text, 'paused'::text, 'success'::text, 'failed'::text]))),
-  CONSTRAINT runs_trigger_check CHECK ((trigger = ANY (ARRAY['manual'::text, 'webhook'::text, 'mcp'::text, 'schedule'::text, 'workflow'::text]))) NOT VALID
+  CONSTRAINT runs_trigger_check CHECK ((trigger = ANY (ARRAY['manual'::text, 'webhook'::text, 'mcp'::text, 'schedule'::text, 'workflow'::text])))
 );
 
 CREATE INDEX runs_by_failure ON public.runs USING btree (workspace_id, ((failure ->> 'kind'::text)), created_at DESC, id DESC) WHERE (failure IS NOT NULL);
@@ -1153,8 +1153,8 @@ CREATE TABLE steps (
   CONSTRAINT steps_pkey PRIMARY KEY (run_id, step_key),
   CONSTRAINT steps_run_id_fkey FOREIGN KEY (run_id) REFERENCES runs(id) ON DELETE CASCADE,
   CONSTRAINT steps_cost_micros_check CHECK ((cost_micros >= 0)),
-  CONSTRAINT steps_error_kind_check CHECK ((error_kind = ANY (ARRAY['node'::text, 'timeout'::text, 'policy'::text, 'rejected'::text, 'child'::text]))) NOT VALID,
-  CONSTRAINT steps_kind_check CHECK ((kind = ANY (ARRAY['agent'::text, 'tool'::text, 'condition'::text, 'loop'::text, 'map'::text, 'workflow'::text, 'human_gate'::text, 'merge'::text]))) NOT VALID,
+  CONSTRAINT steps_error_kind_check CHECK ((error_kind = ANY (ARRAY['node'::text, 'timeout'::text, 'policy'::text, 'rejected'::text, 'child'::text]))),
+  CONSTRAINT steps_kind_check CHECK ((kind = ANY (ARRAY['agent'::text, 'tool'::text, 'condition'::text, 'loop'::text, 'map'::text, 'workflow'::text, 'human_gate'::text, 'merge'::text]))),
   CONSTRAINT steps_status_check CHECK ((status = ANY (ARRAY['running'::text, 'success'::text, 'failed'::text, 'paused'::text, 'skipped'::text, 'cancelled'::text, 'unrecorded'::text])))
 );
 

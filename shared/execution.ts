@@ -34,24 +34,16 @@ export const UNSTORED = 'unstored';
 /** Readable types of runs are this and the name of the workflow. No registered type begins with it. */
 export const READABLE_TYPE = 'run: ';
 
-/**
- * Increases when the scheduler or the workflow would produce other commands for the same history. 2: expressions count
- * all their work, and a run that has done much in one workflow task continues in the next. 3: short steps are local
- * activities. 4: a result is handled after all consequences of the one before it.
- */
-export const ENGINE_VERSION = 4;
-
 export const SIGNAL_DECISION = 'decision';
 export const SIGNAL_RESUMED = 'resumed';
 export const SIGNAL_CHILD = 'child';
 
 /**
- * Task queues: workflow tasks, bookkeeping and steps; steps of executions from before these shared a queue; steps of a
- * workspace that has many in flight; background work; deliveries, since they depend on external receivers.
+ * Task queues: workflow tasks, bookkeeping and steps; steps of a workspace that has many in flight; background work;
+ * deliveries, since they depend on external receivers.
  */
 export const taskQueues = (prefix: string) => ({
   control: `${prefix}-control`,
-  steps: `${prefix}-steps`,
   overflow: `${prefix}-overflow`,
   background: `${prefix}-background`,
   deliveries: `${prefix}-deliveries`,
@@ -75,15 +67,14 @@ interface RunLimits {
 }
 
 export interface RunGraphInput {
-  engine_version: number;
   run_id: string;
   workspace_id: string;
   workflow_id: string;
   workflow_version: number;
-  /** The queue of the execution itself, except in executions from before steps were started eagerly. */
+  /** The queue of the execution itself. */
   steps_task_queue: string;
-  /** For steps that find no room in the queue of steps; absent in executions started before it existed. */
-  overflow_task_queue?: string;
+  /** For steps that find no room in the queue of steps. */
+  overflow_task_queue: string;
   limits: RunLimits;
   graph: Graph;
   input: JsonObject;
@@ -212,10 +203,8 @@ interface AbandonCall {
 export interface LedgerState {
   /** Of a rehearsal: the steps with a result, in the order in which they ended in the rehearsed run. */
   order?: string[];
-  /** Ledgers of earlier releases: the outputs themselves. */
-  outputs?: Record<string, Json>;
   /** The outputs as JSON texts, each parsed when its step is reached: together they can be many megabytes. */
-  texts?: Record<string, string>;
+  texts: Record<string, string>;
   /** The errors of failed steps whose error edges were taken. */
   caught?: Record<string, CaughtError>;
   decisions: GateDecision[];
@@ -225,6 +214,8 @@ export interface LedgerState {
   turns?: Record<string, number>;
   /** The attempts of the unfinished steps that wait for children, by step key. */
   children?: Record<string, number>;
+  /** How long the unfinished delays have waited, in ms, by step key. */
+  waited?: Record<string, number>;
 }
 
 /** Local activities: short, executed on the worker of the workflow task, retried until they succeed. */

@@ -155,7 +155,7 @@ async function createWorkers(
   };
   const { maxConcurrentSteps } = config.worker;
   const forActivities = (
-    queue: 'steps' | 'overflow' | 'background' | 'deliveries',
+    queue: 'overflow' | 'background' | 'deliveries',
     slots: Slots,
     pollers: { minimum: number; initial: number; maximum: number },
     graceMs = config.worker.shutdownGraceMs,
@@ -175,12 +175,6 @@ async function createWorkers(
       ...controlOptions(deps),
       taskQueue: temporal.queues.control,
       activities: { ...activities.control },
-    }),
-    // Only executions from before steps were started eagerly use this queue.
-    await forActivities('steps', fixed(maxConcurrentSteps), {
-      minimum: 1,
-      initial: 1,
-      maximum: 20,
     }),
     await forActivities('overflow', whileIdle(maxConcurrentSteps), {
       minimum: 1,
@@ -202,7 +196,7 @@ async function createWorkers(
 }
 
 /**
- * The workers of a process: control (workflow tasks, bookkeeping, steps), steps and overflow (further steps), background
+ * The workers of a process: control (workflow tasks, bookkeeping, steps), overflow (further steps), background
  * (alerts, sweeps, jobs) and deliveries (webhooks of the data API). Beside them run the reconciler, the starts of
  * children, the audit log's sealer, the usage rollup, the schedule sync, the invitation mailer, the delivery dispatcher and the watch of jobs.
  * Separate workers, so that an alert whose receiver hangs uses no slot of a step. Workflow tasks, local activities and

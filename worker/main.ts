@@ -1,6 +1,7 @@
 import '#shared/platform/empty-variables.ts';
 import { type AddressInfo, createServer } from 'node:net';
 import { Runtime } from '@temporalio/worker';
+import { requireUpgraded } from '#shared/db/migrate.ts';
 import { connectDatabase } from '#shared/db/pool.ts';
 import { loadConfig } from '#shared/platform/config.ts';
 import { createLogger } from '#shared/platform/logger.ts';
@@ -36,6 +37,7 @@ Runtime.install({
 });
 const tracing = await startTracing(config.tracing, { service: 'durable-workflows-worker', log });
 const db = await connectDatabase(config.database.url, { maxPoolSize: config.database.poolSize });
+await requireUpgraded(db);
 const temporal = connectTemporal(config, db);
 await registerSearchAttributes(temporal, log);
 const bundle =

@@ -18,7 +18,6 @@ const required: { [Q in Queue]: Record<keyof Activities[Q], true> } = {
     tickSchedule: true,
     executeShortStep: true,
   },
-  steps: { executeNode: true },
   overflow: { executeNode: true },
   background: { deliverAlert: true, sweepRetention: true, advanceJob: true, failJob: true },
   deliveries: { attemptDelivery: true },

@@ -24,7 +24,7 @@ export function bareClient(client: Client, queues: ReturnType<typeof taskQueues>
       args: [
         {
           activities,
-          activities_task_queue: queues.steps,
+          activities_task_queue: queues.overflow,
           local: lane === 'local activities',
         },
       ],
@@ -41,7 +41,7 @@ export function bareClient(client: Client, queues: ReturnType<typeof taskQueues>
       client.workflow.execute<typeof barePosts>('barePosts', {
         workflowId: `bare_${randomUUID()}`,
         taskQueue: queues.control,
-        args: [{ activities_task_queue: queues.steps, stages }],
+        args: [{ activities_task_queue: queues.overflow, stages }],
       }),
   };
 }

@@ -49,7 +49,7 @@ const workers = [
   }),
   await Worker.create({
     ...shared,
-    taskQueue: queues.steps,
+    taskQueue: queues.overflow,
     activities,
     maxConcurrentActivityTaskExecutions: config.worker.maxConcurrentSteps,
     activityTaskPollerBehavior: pollers,

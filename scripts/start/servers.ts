@@ -38,7 +38,7 @@ export interface Addresses {
 export type Seconds = Map<string, number>;
 
 /** Stored secrets survive a restart only if the key that seals them does. An external database brings its own key. */
-function encryptionKey(config: Config): string | undefined {
+export function encryptionKey(config: Config): string | undefined {
   if (config.encryptionKey !== undefined || config.database.url !== undefined) {
     return config.encryptionKey;
   }
@@ -145,10 +145,14 @@ async function startOwnTemporal(
   return { address: server.address, hidden };
 }
 
+const migrateDatabase = (url: string): Promise<unknown> =>
+  migrate(url, { onWait: (text) => console.log(text) });
+
 export async function startServers(
   config: Config,
   supervisor: Supervisor,
   time: Timer,
+  prepare = migrateDatabase,
 ): Promise<Addresses> {
   const { dataDir } = config;
   const hidden: string[] = [];
@@ -172,7 +176,7 @@ export async function startServers(
   };
   const migrated = async (): Promise<string> => {
     const url = await time('postgres', database());
-    await time('migrations', migrate(url, { onWait: (text) => console.log(text) }));
+    await time('migrations', prepare(url));
     return url;
   };
   const [databaseUrl, address] = await both(migrated(), time('temporal', temporal()));

@@ -10,7 +10,12 @@ const MIGRATIONS_DIR = join(import.meta.dirname, '../../migrations');
 const FUNCTIONS_DIR = join(import.meta.dirname, 'functions');
 
 /** Serializes concurrent migrations. The number is arbitrary and must not change. */
-const LOCK_KEY = 7_203_117;
+export const LOCK_KEY = 7_203_117;
+
+/** The first of the migrations before 1.0.0. */
+const FIRST_BEFORE = '0001_workflows_and_runs.sql';
+const BEFORE_1 =
+  'This database is of a version before 1.0.0: stop the API and the workers, and run npm run upgrade:to-1.0 once (in the image: admin upgrade:to-1.0)';
 
 export interface Migration {
   name: string;
@@ -81,6 +86,7 @@ export async function migrate(
       'SELECT name, digest FROM migrations',
     );
     const applied = new Map(rows.map((row) => [row.name, row.digest]));
+    if (applied.has(FIRST_BEFORE)) throw new Error(BEFORE_1);
     const done: string[] = [];
     const files = [...(await listMigrations(directory)), ...(await listFunctions(functions))];
     for (const migration of files) {
@@ -162,6 +168,16 @@ async function apply(
     await client.query('ROLLBACK');
     throw error;
   }
+}
+
+/** Throws an Error with what to do when the database is of a version before 1.0.0. */
+export async function requireUpgraded(db: Db): Promise<void> {
+  const exists = await db.oneFirst(sql.type(z.object({ exists: z.boolean() }))`
+    SELECT to_regclass('migrations') IS NOT NULL AS exists`);
+  if (!exists) return;
+  const before = await db.exists(sql.type(z.object({}))`
+    SELECT FROM migrations WHERE name = ${FIRST_BEFORE}`);
+  if (before) throw new Error(BEFORE_1);
 }
 
 /** Whether every migration and function of this build is applied. Throws when the query fails. */

@@ -7,7 +7,6 @@ import { storeRunWords, WORDS_BATCH } from '#shared/db/run-lists/run-words.ts';
 import type { Config } from '#shared/platform/config.ts';
 import type { Logger } from '#shared/platform/logger.ts';
 import type { Mailer } from '#shared/platform/mailer.ts';
-import { adoptPlainCodes } from '#shared/db/people/invite-codes.ts';
 import { inviteRules, mailInvitations } from './invitations.ts';
 import { type Loop, startLoop } from './loop.ts';
 
@@ -47,12 +46,10 @@ async function reapOnce({ db, log }: BookkeepingDeps): Promise<boolean> {
 
 const FORGET_EVERY_MS = 60_000;
 const FORGET_BATCH = 1_000;
-/** An API of an earlier release may run beside this worker for a few minutes. */
-const ADOPT_EVERY_MS = 10_000;
 
 /**
  * Work done shortly after a transaction, so that no transaction waits for it: the seals of the audit log, daily usage, words of runs to search for,
- * abandoned holds, expired webhook events and signatures, plain invite codes, and invitation emails. Each has its own
+ * abandoned holds, expired webhook events and signatures, and invitation emails. Each has its own
  * loop, since they are independent.
  */
 export function startBookkeeping(deps: BookkeepingDeps): Loop {
@@ -78,10 +75,6 @@ export function startBookkeeping(deps: BookkeepingDeps): Loop {
       { name: 'signature cleanup', ...deps, everyMs: FORGET_EVERY_MS },
       async () => (await dropPastSignatures(deps.db, FORGET_BATCH)) === FORGET_BATCH,
     ),
-    startLoop({ name: 'invite code migration', ...deps, everyMs: ADOPT_EVERY_MS }, async () => {
-      await adoptPlainCodes(deps.db, rules);
-      return false;
-    }),
   ];
   if (mailer !== undefined) {
     const mailDue = () => mailInvitations({ ...deps, mailer, rules }, stopping.signal);

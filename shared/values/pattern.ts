@@ -95,12 +95,11 @@ export function checkPattern(pattern: string): void {
 
 /** The compiled pattern, cached. Takes the cost from the budget, even for a cached pattern. */
 function compileWithin(pattern: string, ignoreCase: boolean, budget: WorkBudget): RE2JS {
-  const { searchesOnly = false } = budget;
-  if (!searchesOnly && !takeWork(budget, parsingWork(pattern, ignoreCase))) {
+  if (!takeWork(budget, parsingWork(pattern, ignoreCase))) {
     throw new PatternError('the pattern is too costly to compile: use a simpler one');
   }
   const re2 = compile(pattern, ignoreCase);
-  if (!searchesOnly && !takeWork(budget, re2.programSize() * UNITS_PER_INSTRUCTION)) {
+  if (!takeWork(budget, re2.programSize() * UNITS_PER_INSTRUCTION)) {
     throw new PatternError('the pattern is too costly to compile: use a simpler one');
   }
   return re2;

@@ -6,8 +6,6 @@
 export interface WorkBudget {
   /** Units left; below zero after a computation was refused. */
   work: number;
-  /** Counts only searches, as executions did that started with earlier workflow code. */
-  searchesOnly?: boolean;
 }
 
 /** For one computation on a separate thread: a search takes at most two seconds. */
@@ -24,7 +22,7 @@ export function takeWork(budget: WorkBudget, units: number): boolean {
   return budget.work >= 0;
 }
 
-/** Takes the cost of processing texts of this length; always true where only searches count. */
+/** Takes the cost of processing texts of this length; false when there were not enough units. */
 export function takeTextWork(budget: WorkBudget, length: number): boolean {
-  return budget.searchesOnly === true || takeWork(budget, Math.ceil(length / CHARACTERS_PER_UNIT));
+  return takeWork(budget, Math.ceil(length / CHARACTERS_PER_UNIT));
 }

@@ -55,6 +55,7 @@ const families: Record<string, { beside: string[]; belongs: string }> = {
       'pool',
       'preconditions',
       'stored-json',
+      'upgrade',
     ],
     belongs:
       'statements stand by noun: runs/, money/, people/, workflows/, audit/, data/, deliveries/',

@@ -29,8 +29,8 @@ async function muchWork(engine: Engine): Promise<string> {
 }
 
 /**
- * Runs whose histories are committed and replayed. Together they cover every command of the workflow. Record them again
- * with `npm run histories:record` only when a change of the workflow is versioned and the old ones still pass.
+ * Runs whose histories are committed and replayed. Together they cover every command of the workflow. `npm run histories:record`
+ * records those that have no history.
  */
 export const scenarios: Record<string, (engine: Engine) => Promise<string>> = {
   'chain-with-condition-and-merge': async (engine) => {
@@ -59,13 +59,13 @@ export const scenarios: Record<string, (engine: Engine) => Promise<string>> = {
   },
 
   'gates-with-timeouts-and-reminders': async (engine) => {
-    const timed = (id: string, on_timeout: 'approve' | 'fail') =>
-      ({ id, kind: 'human_gate', timeout_seconds: 1, on_timeout }) as const;
+    const timed = (id: string, on_timeout: 'approve' | 'fail', timeout_seconds: number) =>
+      ({ id, kind: 'human_gate', timeout_seconds, on_timeout }) as const;
     const workflowId = await engine.define({
       nodes: [
-        timed('late', 'approve'),
+        timed('late', 'approve', 1),
         { id: 'early', kind: 'human_gate', remind_seconds: 1, required: 1 },
-        timed('fails', 'fail'),
+        timed('fails', 'fail', 4),
       ],
       edges: [edge('late', 'early', 'true'), edge('early', 'fails', 'true')],
     });

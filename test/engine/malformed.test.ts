@@ -128,6 +128,7 @@ describe('an execution with a malformed input', () => {
     workspace_id: 'ws_1',
     workflow_id: 'wf_1',
     steps_task_queue: 'q',
+    overflow_task_queue: 'o',
     limits: { steps_in_flight: 1, heartbeat_timeout_ms: 1 },
     graph: { nodes: [], edges: [] },
     input: {},

@@ -125,6 +125,9 @@ export async function checkAdmin(
       two.password = /is now: (\S+)/.exec(output)?.[1] ?? '';
       await signIn(url, two.email, two.password);
     },
+    'upgrade:to-1.0': async () => {
+      assert.match(await admin(deployment, ['upgrade:to-1.0']), /at 1\.0\.0 already/);
+    },
     ops: async () => {
       const token = await signIn(url, two.email, two.password);
       assert.match(await admin(deployment, ['ops', 'whoami'], { OPS_TOKEN: token }), /two@example/);

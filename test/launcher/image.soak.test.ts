@@ -181,9 +181,9 @@ describe('the image', () => {
       const commands = Object.keys(scripts).filter((name) =>
         scripts[name].startsWith('node scripts/admin/'),
       );
-      expect(commands).toHaveLength(6);
+      expect(commands).toHaveLength(7);
       const usage = await admin([]).catch((error: unknown) => (error as { stderr: string }).stderr);
-      expect(usage.match(/[a-z]+:[a-z]+/g)?.sort()).toEqual(commands.sort());
+      expect(usage.match(/[a-z]+:[a-z0-9.-]+/g)?.sort()).toEqual(commands.sort());
 
       const reset = await admin(['password:reset', '--email', 'owner@localhost']);
       expect(await admin(['owner:restore'])).toContain('owner@localhost owns workspace');

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { z } from 'zod';
 import { setting } from './settings.ts';
-import { createTestDatabase } from './database.ts';
+import { createTestDatabase, type TestDatabase } from './database.ts';
 import { testTemporal } from './temporal.ts';
 import type { Actor } from '#shared/actor.ts';
 import type { EdgeCondition, GraphInput } from '#shared/contract/graph.ts';
@@ -44,9 +44,9 @@ export interface Engine {
 
 /** The run engine on a separate database and task queues, with a worker in this process by default. */
 export async function startEngine(
-  options: { worker?: boolean; env?: Record<string, string> } = {},
+  options: { worker?: boolean; env?: Record<string, string>; database?: TestDatabase } = {},
 ): Promise<Engine> {
-  const database = await createTestDatabase();
+  const database = options.database ?? (await createTestDatabase());
   const { address, taskQueuePrefix } = testTemporal();
   const env = {
     DATABASE_URL: database.url,

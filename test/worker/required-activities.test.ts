@@ -21,7 +21,6 @@ const complete: Activities = {
     executeShortStep: activity,
     executeNode: activity,
   },
-  steps: { executeNode: activity },
   overflow: { executeNode: activity },
   background: {
     deliverAlert: activity,

@@ -33,8 +33,6 @@ function executeLong(
 ): Promise<Json> {
   const execute = (overflow: boolean): Promise<Json> =>
     executeStep(run.input, step, prepared, call, { ...options, overflow });
-  // Executions from before that queue also handle their results in as many microtasks as before.
-  if (run.input.overflow_task_queue === undefined) return execute(false);
   return execute(run.overflows || run.inFlight.size > IN_STEPS_QUEUE).catch((error: unknown) => {
     if (!overflows(error)) throw error;
     run.overflows = true;
@@ -80,8 +78,8 @@ export function startDelay(
  * Whether the steps of a node start in the short lane. In a rehearsal all do, since most have a result; a step that is
  * executed moves.
  */
-export const startsShort = ({ oneLane, input }: Run, node: ExecutedNode): boolean =>
-  !oneLane && (laneOf(node) === 'short' || (input.rehearsal !== undefined && !isDelay(node)));
+export const startsShort = ({ input }: Run, node: ExecutedNode): boolean =>
+  laneOf(node) === 'short' || (input.rehearsal !== undefined && !isDelay(node));
 
 /** A `delay` is a timer. */
 export const isDelay = (node: ExecutedNode): boolean =>
@@ -160,10 +158,6 @@ function follow(
       });
     },
     (error: unknown) => {
-      if (run.oneLane) {
-        failStep(run, work, error);
-        return;
-      }
       run.pace.arrived();
       handleResult(run, () => {
         ended();

@@ -31,7 +31,8 @@ export async function delayStep(
   });
   // A rehearsal does not wait, and a fork not again.
   if (run.input.rehearsal === undefined && !run.input.reuses?.includes(step.step_key)) {
-    await sleep(delay.seconds * 1000, { summary: summaryOf(label) });
+    const waited = run.ledger?.waited?.[step.step_key] ?? 0;
+    await sleep(Math.max(1, delay.seconds * 1000 - waited), { summary: summaryOf(label) });
   }
   const output = { delayed_seconds: delay.seconds };
   run.scheduler.returnControlSteps([

@@ -34,9 +34,8 @@ export interface Pace {
  * `done` returns the units that expressions have used since the run started. All decisions use only what is in the
  * history, so that a replay decides the same; durations by the worker's clock are part of the results. A task counts as
  * new only when something arrives with it, because a replay skips tasks that only keep local activities alive.
- * `byLength`: a task counts as new whenever the history has grown, as in executions without short steps.
  */
-export function createPace(done: () => number, { byLength }: { byLength: boolean }): Pace {
+export function createPace(done: () => number): Pace {
   // The work at the start of the run belongs to this first task.
   let task = workflowInfo().historyLength;
   let atStart = 0;
@@ -52,10 +51,7 @@ export function createPace(done: () => number, { byLength }: { byLength: boolean
     lastEnd = -Infinity;
   }
   const used = (): number => done() + added - atStart;
-  function spent(): boolean {
-    if (byLength) arrived();
-    return used() >= SMALL_WORK;
-  }
+  const spent = (): boolean => used() >= SMALL_WORK;
   const next = (ms: number): Promise<void> => sleep(ms).then(arrived);
   const rest = (): Promise<void> => next(PAUSE_MS * Math.floor(used() / SMALL_WORK));
   return {
@@ -68,23 +64,10 @@ export function createPace(done: () => number, { byLength }: { byLength: boolean
     },
     arrived,
     spent,
-    pause: () => {
-      if (!spent()) return undefined;
-      return byLength ? sleep(1) : rest();
-    },
+    pause: () => (spent() ? rest() : undefined),
     pauseForShort: () => {
       if (spent()) return rest();
       return lastEnd - firstStart >= SHORT_TASK_MS ? next(1) : undefined;
     },
   };
 }
-
-/** For executions of engine versions before pacing: their histories contain no such timers. */
-export const unhurried: Pace = {
-  add: () => undefined,
-  worked: () => undefined,
-  arrived: () => undefined,
-  spent: () => false,
-  pause: () => undefined,
-  pauseForShort: () => undefined,
-};

@@ -63,7 +63,7 @@ const inputFields = {
   workspace_id: isText,
   workflow_id: isText,
   steps_task_queue: isText,
-  overflow_task_queue: optional(isText),
+  overflow_task_queue: isText,
   limits: hasFields({ steps_in_flight: isAmount, heartbeat_timeout_ms: isAmount }),
   graph: hasFields({ nodes: isListOf(isObject), edges: isListOf(isObject) }),
   input: isObject,
@@ -91,15 +91,13 @@ async function drive(run: Run): Promise<RunResult> {
     }
   }
   for (;;) {
-    const handles = !run.oneByOne || !run.woken;
+    const handles = !run.woken;
     run.woken = false;
     if (run.cancelled !== undefined) throw run.cancelled;
-    do {
-      const pause = pace.pause();
-      if (pause !== undefined) await pause;
-      const handle = known.shift() ?? (handles ? arrived.shift() : undefined);
-      handle?.();
-    } while (run.oneLane && arrived.length > 0);
+    const pause = pace.pause();
+    if (pause !== undefined) await pause;
+    const handle = known.shift() ?? (handles ? arrived.shift() : undefined);
+    handle?.();
     const closing = failures.size > 0 || workflowInfo().continueAsNewSuggested;
     if (!closing) {
       const recorded = launch(run);

@@ -2,8 +2,6 @@ import { CancellationScope, CancelledFailure } from '@temporalio/workflow';
 import type { FailedStep, LedgerState, RunGraphInput } from '#shared/execution.ts';
 import type { PendingWrites, ObservedStep } from '#shared/graph/call-parts.ts';
 import { compileGraph } from '#shared/graph/compile.ts';
-import { hasClock, settingsOf } from '#shared/graph/gate-settings.ts';
-import { isWaiting } from '#shared/graph/kinds.ts';
 import {
   type ControlStep,
   createScheduler,
@@ -17,7 +15,7 @@ import type { Json } from '#shared/json.ts';
 import type { AgentWork, RunningAgent } from './running-agent.ts';
 import { type Children, createChildren } from './open-children.ts';
 import { createOpenGates, type OpenGates } from './open-gates.ts';
-import { createPace, type Pace, unhurried } from './pace.ts';
+import { createPace, type Pace } from './pace.ts';
 import type { GateOpening } from '#shared/graph/gate-opening.ts';
 
 /**
@@ -32,13 +30,6 @@ export interface GateClock {
   timer: CancellationScope | undefined;
 }
 
-/** The first engine version in which texts count as work and a run pauses after much work. */
-const PACED_SINCE = 2;
-/** The first engine version in which short steps are local activities. */
-const LANES_SINCE = 3;
-/** The first version that handles a result only when the one before has had all its consequences, in every graph. */
-const ONE_BY_ONE_SINCE = 4;
-
 /** The state that an execution holds of its run. The functions of this folder receive and change it. */
 export interface Run {
   readonly input: RunGraphInput;
@@ -47,14 +38,8 @@ export interface Run {
   readonly gates: OpenGates;
   /** The clocks of open gates that have a timeout or reminders, by step key. */
   readonly clocks: Map<string, GateClock>;
-  /** An engine version before pacing. */
-  readonly earlier: boolean;
-  /** An engine version before short steps. */
-  readonly oneLane: boolean;
   /** Its graph has maps. */
   readonly maps: boolean;
-  /** A result is handled when the one before has had all its consequences, also those of the next iterations. */
-  readonly oneByOne: boolean;
   /** Keys of the steps in flight. */
   readonly inFlight: Set<string>;
   /** Short steps: the number in flight, and those that wait for a slot. */
@@ -70,7 +55,8 @@ export interface Run {
   /** Its steps use the overflow queue: one of them found no room in the other. */
   overflows: boolean;
   /**
-   * Results of steps that are not handled yet. They are handled one by one, each with all its consequences: a replay
+   * Results of steps that are not handled yet. They are handled one by one, each when the one before has had all its
+   * consequences, also those of the next iterations: a replay
    * delivers several local activities at once that ended one after the other, and must produce the same commands.
    */
   readonly arrived: (() => void)[];
@@ -94,26 +80,17 @@ export interface Run {
 
 export function createRun(input: RunGraphInput): Run {
   const { carried } = input;
-  const earlier = input.engine_version < PACED_SINCE;
-  const oneLane = input.engine_version < LANES_SINCE;
   const maps = input.graph.nodes.some(({ kind }) => kind === 'map');
   const scheduler = createScheduler(compileGraph(input.graph), input.input, carried?.scheduler, {
-    earlier,
     ...(input.laid === undefined ? {} : { arrivals: laidAt(input.laid) }),
   });
   const run: Run = {
     input,
     scheduler,
-    pace: earlier ? unhurried : createPace(() => scheduler.workDone, { byLength: oneLane }),
+    pace: createPace(() => scheduler.workDone),
     gates: createOpenGates(carried),
     clocks: new Map(),
-    earlier,
-    oneLane,
     maps,
-    oneByOne:
-      input.engine_version >= ONE_BY_ONE_SINCE ||
-      maps ||
-      input.graph.nodes.some((node) => isWaiting(node) && hasClock(settingsOf(node))),
     inFlight: new Set(),
     short: { inFlight: 0, held: [] },
     agents: new Map(),
@@ -169,20 +146,12 @@ export function pendingWrites(
 
 /** The consequences of a finished step are computed at once, or with pacing when there is time for them. */
 export function handleResult(run: Run, arrival: () => void): void {
-  if (run.earlier) {
-    arrival();
-    return;
-  }
   run.arrived.push(arrival);
   wake(run);
 }
 
 /** The same for a result that is in the ledger already. */
 export function handleKnown(run: Run, arrival: () => void): void {
-  if (run.earlier || !run.oneByOne) {
-    handleResult(run, arrival);
-    return;
-  }
   run.known.push(arrival);
   wake(run);
 }

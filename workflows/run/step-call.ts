@@ -47,9 +47,8 @@ export function executeStep(
   { costly = false, overflow = false }: { costly?: boolean; overflow?: boolean } = {},
 ): Promise<Json> {
   const { node, label } = prepared;
-  const other = input.overflow_task_queue;
   const { executeNode } = proxyActivities<StepActivities>({
-    taskQueue: overflow && other !== undefined ? other : input.steps_task_queue,
+    taskQueue: overflow ? input.overflow_task_queue : input.steps_task_queue,
     activityId: step.step_key,
     summary: summaryOf(label),
     startToCloseTimeout: longestSeconds(node) * 1000 + GRACE_MS,
@@ -64,7 +63,7 @@ export function executeStep(
   return executeNode({
     ...callOf(input, step, prepared, pendingWrites),
     ...(costly ? { costly } : {}),
-    ...(!overflow && other !== undefined ? { may_overflow: true } : {}),
+    ...(overflow ? {} : { may_overflow: true }),
   });
 }
 

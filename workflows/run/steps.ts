@@ -50,7 +50,6 @@ function takeReady(run: Run): ReadyNode[] {
   const ready = takeKnownFirst(run, Math.max(0, room));
   // There is room for what the held maps begin: the next iteration takes it.
   if (run.scheduler.held && ready.length < room) wake(run);
-  if (run.oneLane) return ready;
   let slots = SHORT_IN_FLIGHT - short.inFlight;
   const waiting: ReadyNode[] = [];
   const taken = [...short.held, ...ready].filter((step) => {
@@ -125,12 +124,11 @@ function caughtBefore(run: Run, { step_key }: ReadyNode): boolean {
 
 /** A step that is finished in the ledger has that output. */
 function keptBefore(run: Run, { step_key }: ReadyNode): boolean {
-  const text = run.ledger?.texts?.[step_key];
-  const kept = text === undefined ? run.ledger?.outputs?.[step_key] : new JsonText(text, step_key);
-  if (kept === undefined) return false;
+  const text = run.ledger?.texts[step_key];
+  if (text === undefined) return false;
   // Each of its characters passes through the threads of all runs. The next step waits, if there were many.
-  run.pace.add(text?.length ?? 0);
-  handleKnown(run, () => complete(run, step_key, kept));
+  run.pace.add(text.length);
+  handleKnown(run, () => complete(run, step_key, new JsonText(text, step_key)));
   return true;
 }
 

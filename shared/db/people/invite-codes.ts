@@ -2,12 +2,11 @@ import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import { randomText } from '#shared/crypto/ids.ts';
 import { type Sealer, SealError } from '#shared/crypto/sealing.ts';
-import { type Db, type Pool, sql, type Tx } from '#shared/db/pool.ts';
+import { sql, type Tx } from '#shared/db/pool.ts';
 
 /**
  * Invite codes. A code is checked by its SHA-256; a sealed copy is stored for as long as the code may be shown. Plain
- * codes are in `members.invite_code` only where there is no key to seal them and an email is still due, and for old
- * invitations until `adoptPlainCodes` has processed them.
+ * codes are in `members.invite_code` only where there is no key to seal them and an email is still due.
  */
 
 /** Characters of 5 random bits each. */
@@ -81,32 +80,19 @@ export async function replaceInviteCode(
 
 const plainRow = z.object({ id: z.string(), invite_code: z.string() });
 
-/**
- * Hashes codes that earlier releases stored as plain text, and removes plain codes that are not needed. They expire as
- * if they were new. Idempotent, also with concurrent processes.
- */
-export async function adoptPlainCodes(db: Pool, rules: InviteRules): Promise<void> {
-  if (!(await hasPlainCodes(db, rules))) return;
-  await db.transaction(async (tx) => {
-    const rows = await tx.any(sql.prepared('invite_codes_plain', plainRow)`
-      SELECT id, invite_code FROM members WHERE invite_code IS NOT NULL ORDER BY id FOR UPDATE
-    `);
-    for (const { id, invite_code } of rows) {
-      const { hash, sealed, plain } = keepCode(id, invite_code, rules);
-      await tx.query(sql.prepared('invite_codes_adopt', z.object({}))`
-        UPDATE members
-        SET invite_code_hash = ${sql.binary(hash)}, invite_code_sealed = coalesce(invite_code_sealed, ${sealed}),
-            invite_expires_at = coalesce(invite_expires_at, now() + ${rules.ttlMs}::float8 * interval '1 ms'),
-            invite_code = CASE WHEN invite_mail_due_at IS NOT NULL THEN ${plain}::text END
-        WHERE id = ${id}
-      `);
-    }
-  });
-}
-
-const hasPlainCodes = async (db: Db, { sealer }: InviteRules): Promise<boolean> =>
-  db.exists(sql.prepared('invite_codes_has_plain', z.object({}))`
-    SELECT FROM members
-    WHERE invite_code IS NOT NULL
-      AND (invite_code_hash IS NULL OR invite_mail_due_at IS NULL OR ${sealer !== undefined})
+/** Hashes codes that were stored as plain text before 1.0.0, and removes those that are not needed. They expire as if they were new. */
+export async function adoptPlainCodes(tx: Tx, rules: InviteRules): Promise<void> {
+  const rows = await tx.any(sql.type(plainRow)`
+    SELECT id, invite_code FROM members WHERE invite_code IS NOT NULL FOR UPDATE
   `);
+  for (const { id, invite_code } of rows) {
+    const { hash, sealed, plain } = keepCode(id, invite_code, rules);
+    await tx.query(sql.type(z.object({}))`
+      UPDATE members
+      SET invite_code_hash = ${sql.binary(hash)}, invite_code_sealed = coalesce(invite_code_sealed, ${sealed}),
+          invite_expires_at = coalesce(invite_expires_at, now() + ${rules.ttlMs}::float8 * interval '1 ms'),
+          invite_code = CASE WHEN invite_mail_due_at IS NOT NULL THEN ${plain}::text END
+      WHERE id = ${id}
+    `);
+  }
+}

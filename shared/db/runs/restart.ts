@@ -21,6 +21,7 @@ const runRow = z.object({
   rounds: z.record(z.string(), z.number()).nullable(),
   turns: z.record(z.string(), z.number()).nullable(),
   children: z.record(z.string(), z.number()).nullable(),
+  waited: z.record(z.string(), z.number()).nullable(),
 });
 
 const caughtRow = z.object({
@@ -56,9 +57,6 @@ export async function readEndOrder(db: Db, runId: string): Promise<string[]> {
   return ended.map(({ step_key }) => step_key);
 }
 
-/** A ledger of this release: its outputs are texts, as they are stored. */
-export type LoadedLedger = LedgerState & Required<Pick<LedgerState, 'texts'>>;
-
 /** A run cannot continue from its ledger: an output is older than the limits and exceeds them. */
 export class UnusableLedgerError extends Error {
   override readonly name = 'UnusableLedgerError';
@@ -68,7 +66,7 @@ export class UnusableLedgerError extends Error {
  * Everything a new execution needs to continue a lost one: outputs of finished steps, caught errors, gate decisions and
  * rounds, and the number of reported failures. Control nodes are computed again. Throws UnusableLedgerError.
  */
-export async function loadLedger(db: Pool, runId: string): Promise<LoadedLedger> {
+export async function loadLedger(db: Pool, runId: string): Promise<LedgerState> {
   const finished = await db.any(sql.prepared('ledger_finished', finishedRow)`
     SELECT step_key, coalesce(output::text, 'null') AS output FROM steps s WHERE run_id = ${runId} AND ${hasResult}
   `);
@@ -88,7 +86,10 @@ export async function loadLedger(db: Pool, runId: string): Promise<LoadedLedger>
               WHERE run_id = r.id AND parent_step_key IS NOT NULL AND call_index IS NULL AND status = 'success'
               GROUP BY parent_step_key) t) AS turns,
            (SELECT json_object_agg(step_key, attempts) FROM steps s
-            WHERE run_id = r.id AND ${startsRun} AND status NOT IN ('success', 'skipped')) AS children
+            WHERE run_id = r.id AND ${startsRun} AND status NOT IN ('success', 'skipped')) AS children,
+           -- No worker holds a delay.
+           (SELECT json_object_agg(step_key, (extract(epoch FROM clock_timestamp() - coalesce(attempt_started_at, started_at)) * 1000)::bigint)
+            FROM steps WHERE run_id = r.id AND kind = 'tool' AND status = 'running' AND claim IS NULL) AS waited
     FROM runs r WHERE id = ${runId}
   `);
   return {
@@ -99,6 +100,7 @@ export async function loadLedger(db: Pool, runId: string): Promise<LoadedLedger>
     failures: run?.failures_reported ?? 0,
     turns: run?.turns ?? {},
     children: run?.children ?? {},
+    waited: run?.waited ?? {},
     ...(run?.rehearsed === true ? { order: await readEndOrder(db, runId) } : {}),
   };
 }
@@ -181,7 +183,7 @@ export async function supersede(
     UPDATE runs SET resuming = false,
       superseded = CASE WHEN ${execution ?? null}::text IS NULL OR ${execution ?? null} = ANY(superseded) THEN superseded
                         ELSE array_append(superseded, ${execution ?? null}::text) END
-    WHERE id = ${runId} AND resumed_count = ${n} AND status IN ('running', 'paused')
+    WHERE id = ${runId} AND resumed_count = ${n} AND status IN ('pending', 'running', 'paused')
   `);
   return rowCount > 0;
 }

@@ -48,7 +48,7 @@ export function spend(
 ): void {
   meter.steps -= 1;
   if (meter.steps < 0) throw new OperandError(message);
-  if (meter.budget.searchesOnly !== true && !takeWork(meter.budget, 1)) {
+  if (!takeWork(meter.budget, 1)) {
     throw new OperandError(TOO_MUCH_WORK);
   }
 }

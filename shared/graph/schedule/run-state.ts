@@ -13,8 +13,6 @@ import { createReadyQueue, type ReadyQueue } from './ready-queue.ts';
 
 /** Work budget of all expressions between two external events: at most 0.2 s. */
 const MAX_WORK_IN_PLACE = 2_000_000;
-/** The same for executions that started when only searches counted. */
-const EARLIER_WORK_IN_PLACE = 60_000_000;
 /** The cost of a condition, a loop's iteration or a merge, without its expression. */
 const WORK_PER_STEP = 20;
 
@@ -58,8 +56,6 @@ interface Shared {
   control: ControlStep[];
   /** Control steps computed since the last external event. */
   inPlace: number;
-  /** Whether to apply the rules of an earlier version, so that its history replays. */
-  earlier: boolean;
   /** The expressions' remaining work until the next external event. */
   budget: WorkBudget;
   /** Units used before the budget was last renewed. */
@@ -158,7 +154,7 @@ export interface RunState {
   failed: number;
 }
 
-export function createRunState(graph: CompiledGraph, input: JsonObject, earlier = false): RunState {
+export function createRunState(graph: CompiledGraph, input: JsonObject): RunState {
   const size = graph.nodes.length;
   const run: RunState = {
     shared: {
@@ -166,8 +162,7 @@ export function createRunState(graph: CompiledGraph, input: JsonObject, earlier 
       counts: { ready: 0, taken: 0, failed: 0 },
       control: [],
       inPlace: 0,
-      earlier,
-      budget: fullBudget(earlier),
+      budget: fullBudget(),
       workDone: 0,
       queue: [],
       held: [],
@@ -339,7 +334,7 @@ export function note(
   const key = outputKey(run.graph.nodes[node]!);
   const { shared } = run;
   shared.inPlace += 1;
-  if (!shared.earlier) shared.budget.work -= WORK_PER_STEP;
+  shared.budget.work -= WORK_PER_STEP;
   shared.control.push({
     step_key: stepKeyOf(run, node),
     node_id: id,
@@ -356,15 +351,14 @@ export function note(
 export function refill({ shared }: RunState): void {
   shared.inPlace = 0;
   shared.workDone = workDone(shared);
-  shared.budget = fullBudget(shared.earlier);
+  shared.budget = fullBudget();
 }
 
-const fullBudget = (earlier: boolean): WorkBudget =>
-  earlier ? { work: EARLIER_WORK_IN_PLACE, searchesOnly: true } : { work: MAX_WORK_IN_PLACE };
+const fullBudget = (): WorkBudget => ({ work: MAX_WORK_IN_PLACE });
 
 /** Units used by expressions so far. */
-export const workDone = ({ workDone: before, earlier, budget }: Shared): number =>
-  before + fullBudget(earlier).work - budget.work;
+export const workDone = ({ workDone: before, budget }: Shared): number =>
+  before + MAX_WORK_IN_PLACE - budget.work;
 
 /** Moves a node to another phase and counts the nodes that keep the run, and the items around it, open. */
 export function enter(run: RunState, node: number, phase: Phase): void {

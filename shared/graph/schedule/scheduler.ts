@@ -108,8 +108,6 @@ export interface Scheduler {
 }
 
 export interface SchedulerOptions {
-  /** Applies the limits of executions that started before texts counted as work, so that their histories replay. */
-  earlier?: boolean;
   /** What happens when the run reaches certain steps. */
   arrivals?: Arrivals;
 }
@@ -122,12 +120,10 @@ export function createScheduler(
   graph: CompiledGraph,
   input: JsonObject,
   snapshot?: SchedulerSnapshot,
-  { earlier = false, arrivals }: SchedulerOptions = {},
+  { arrivals }: SchedulerOptions = {},
 ): Scheduler {
   const run =
-    snapshot === undefined
-      ? createRunState(graph, input, earlier)
-      : restoreRunState(graph, snapshot, earlier);
+    snapshot === undefined ? createRunState(graph, input) : restoreRunState(graph, snapshot);
   if (arrivals !== undefined) run.shared.arrivals = arrivals;
   if (snapshot === undefined) begin(run);
   advance(run);

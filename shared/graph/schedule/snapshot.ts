@@ -109,15 +109,11 @@ function takeMap(run: RunState, node: number, map: MapItems): MapSnapshot {
  * Restores a run. Nodes in flight are ready again, since their results are unknown.
  * Throws Error when the snapshot is of another graph or format.
  */
-export function restoreRunState(
-  graph: CompiledGraph,
-  snapshot: SchedulerSnapshot,
-  earlier = false,
-): RunState {
+export function restoreRunState(graph: CompiledGraph, snapshot: SchedulerSnapshot): RunState {
   if (snapshot.format !== GRAPH_FORMAT || snapshot.nodes.length !== graph.nodes.length) {
     throw new Error('The snapshot does not belong to this graph');
   }
-  const run = createRunState(graph, {} satisfies JsonObject, earlier);
+  const run = createRunState(graph, {} satisfies JsonObject);
   const all = graph.nodes.map((_, node) => node);
   restoreScope(run, all, snapshot);
   run.shared.control = [...snapshot.control];

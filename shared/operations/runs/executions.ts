@@ -4,7 +4,6 @@ import type { AdmittedRun } from '#shared/db/runs/admission.ts';
 import { readDecisions } from '#shared/db/gates/answers.ts';
 import type { Pool } from '#shared/db/pool.ts';
 import {
-  ENGINE_VERSION,
   READABLE_TYPE,
   type ResumedSignal,
   RUN_WORKFLOW,
@@ -40,7 +39,6 @@ export async function startExecution(
 ): Promise<string | undefined> {
   const { temporal, config } = deps;
   const input: RunGraphInput = {
-    engine_version: ENGINE_VERSION,
     run_id: run.runId,
     workspace_id: run.workspaceId,
     workflow_id: run.workflowId,

@@ -1,10 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
-import {
-  loadLedger,
-  type LoadedLedger,
-  readStartable,
-  UnusableLedgerError,
-} from '#shared/db/runs/restart.ts';
+import { loadLedger, readStartable, UnusableLedgerError } from '#shared/db/runs/restart.ts';
+import type { LedgerState } from '#shared/execution.ts';
 import type { Pool } from '#shared/db/pool.ts';
 import { settleRun } from '#shared/db/runs/settlements.ts';
 import { compileGraph } from '#shared/graph/compile.ts';
@@ -37,7 +33,7 @@ export async function finishFromLedger(db: Pool, runId: string): Promise<boolean
 }
 
 /** Undefined: what a resume would meet as well ends the run. */
-async function usableLedger(db: Pool, runId: string): Promise<LoadedLedger | undefined> {
+async function usableLedger(db: Pool, runId: string): Promise<LedgerState | undefined> {
   try {
     return await loadLedger(db, runId);
   } catch (error) {
@@ -47,7 +43,7 @@ async function usableLedger(db: Pool, runId: string): Promise<LoadedLedger | und
 }
 
 /** Passes everything in the ledger to the scheduler. Returns whether the run is complete. */
-async function replay(scheduler: Scheduler, ledger: LoadedLedger): Promise<boolean> {
+async function replay(scheduler: Scheduler, ledger: LedgerState): Promise<boolean> {
   for (;;) {
     const ready = scheduler.takeReady();
     if (ready.length === 0 && !scheduler.held) return scheduler.done;

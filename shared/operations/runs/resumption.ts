@@ -33,26 +33,8 @@ const resetPlan = z.strictObject({
 /** Starts a new execution from the ledger. `base` was the newest one at that time; null: Temporal had none. */
 const ledgerPlan = z.strictObject({ n, plan: z.literal('ledger'), base: base.nullable() });
 
-/** Rows of earlier versions have no plan: the request id `ledger` distinguished the two. */
-const unnamedLedgerPlan = z
-  .strictObject({ n, base, cut: z.literal(0), request_id: z.literal('ledger') })
-  .transform((old) => ({
-    n: old.n,
-    plan: 'ledger' as const,
-    base: old.base === 'none' ? null : old.base,
-  }));
-const unnamedResetPlan = z
-  .strictObject({ n, base, cut, request_id: z.string() })
-  .transform((old) => ({ ...old, plan: 'reset' as const }));
-
 /** The payload of a resume's outbox row: the number of the resume, and the plan once there is one. */
-const resumePayload = z.union([
-  resetPlan,
-  ledgerPlan,
-  unnamedLedgerPlan,
-  unnamedResetPlan,
-  z.strictObject({ n }),
-]);
+const resumePayload = z.union([resetPlan, ledgerPlan, z.strictObject({ n })]);
 
 type ResetPlan = z.infer<typeof resetPlan>;
 type LedgerPlan = z.infer<typeof ledgerPlan>;
@@ -74,7 +56,7 @@ export async function resume(deps: DispatchDeps, row: OutboxRow): Promise<Outcom
   const run = await readStartable(db, row.run_id);
   // The run was cancelled, settled or resumed again: that change has its own row.
   if (run === undefined || run.resumedCount !== asked.n) return { done: true };
-  if (run.status !== 'running' && run.status !== 'paused') return { done: true };
+  if (!isOpen(run)) return { done: true };
   const current = await describeCurrent(deps, row.run_id);
   if ('plan' in asked && current !== undefined && hasCome(asked, current, run)) {
     return announce(deps, row.run_id, current.runId);
@@ -94,6 +76,10 @@ export async function resume(deps: DispatchDeps, row: OutboxRow): Promise<Outcom
   }
   return plan.plan === 'reset' ? reset(deps, row, run, plan) : startFromLedger(deps, row, run);
 }
+
+/** A run that the upgrade to 1.0 restarts can be pending. */
+const isOpen = ({ status }: StartableRun): boolean =>
+  ['pending', 'running', 'paused'].includes(status);
 
 /** Whether an earlier attempt at the plan started the newest execution. */
 const hasCome = (plan: Plan, current: CurrentExecution, run: StartableRun): boolean =>

@@ -1,6 +1,4 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { readFileSync } from 'node:fs';
-import pg from 'pg';
 import { z } from 'zod';
 import { sql } from '#shared/db/pool.ts';
 import { subscribeToAll, outboundEventsOf } from '#test/support/outbound-events.ts';
@@ -567,53 +565,5 @@ describe('the retrieval time of evidence', () => {
         { retrieved_at: '2025-12-31T08:00:00.000Z' },
       ]);
     }
-  });
-
-  test('is normalized by the migration without a new version', async () => {
-    const feedId = await makeFeed();
-    const kept: [string | null, string | null][] = [
-      ['2026-01-01T00:00:00+16:00', '2025-12-31T08:00:00.000Z'],
-      ['2026-01-01T00:00:00-23:59', '2026-01-01T23:59:00.000Z'],
-      ['2026-01-01T00:00:00.1Z', '2026-01-01T00:00:00.100Z'],
-      ['2026-01-01T00:00:00.123999+05:30', '2025-12-31T18:30:00.123Z'],
-      ['2026-01-01T00:00:00.123Z', '2026-01-01T00:00:00.123Z'],
-      ['9999-12-31T23:59:59-01:00', '9999-12-31T23:59:59.999Z'],
-      ['yesterday', 'yesterday'],
-      [null, null],
-    ];
-    const list = JSON.stringify(
-      kept.map(([before]) => ({ source_name: 's', retrieved_at: before })),
-    );
-    await send(feedId, [entity('e', at('2026-01-01')), event('v', 'e', at('2026-01-01'))]);
-    await send(feedId, [entity('e', at('2026-01-02'))]);
-    for (const table of ['data_entities', 'data_events']) {
-      await api.db.query(sql.type(anyRow)`
-        UPDATE ${sql.identifier([table])} SET content_hash = '\\x00', source_evidence = ${list}::jsonb
-        WHERE feed_id = ${feedId}`);
-    }
-    const { id, version } = await entityOf(feedId, 'e');
-    await api.db.query(sql.type(anyRow)`
-      UPDATE data_changes SET old_value = NULL, new_value = ${list}::jsonb WHERE entity_id = ${id}`);
-    const migration = readFileSync('migrations/0014_times_of_evidence.sql', 'utf8');
-    const client = new pg.Client({ connectionString: api.databaseUrl });
-    await client.connect();
-    await client.query(migration);
-    await client.end();
-    const expected = kept.map(([, after]) => ({ source_name: 's', retrieved_at: after }));
-    expect(await evidenceOf(feedId)).toEqual(expected);
-    expect((await eventOf(feedId, 'v')).source_evidence).toEqual(expected);
-    expect(await changesOf(id)).toMatchObject([{ old_value: null, new_value: expected }]);
-
-    const evidence = kept
-      .map(([retrieved_at]) => ({ source_name: 's', synthetic: false, retrieved_at }))
-      .slice(0, 5);
-    await api.db.query(sql.type(anyRow)`
-      UPDATE data_entities SET source_evidence = ${JSON.stringify(
-        evidence.map((each, n) => ({ ...each, retrieved_at: kept[n]?.[1] })),
-      )}::jsonb WHERE id = ${id}`);
-    const { body } = await send(feedId, [entity('e', { source_evidence: evidence })]);
-    expect(body).toMatchObject({ unchanged: 1, updated: 0 });
-    const now = await entityOf(feedId, 'e');
-    expect([now.version, now.content_hash.toString('hex').length]).toEqual([version, 64]);
   });
 });

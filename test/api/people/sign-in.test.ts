@@ -2,9 +2,8 @@ import { createHmac, hkdfSync } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { SignJWT } from 'jose';
 import { z } from 'zod';
-import { adoptPlainCodes, hashInviteCode } from '#shared/db/people/invite-codes.ts';
+import { hashInviteCode } from '#shared/db/people/invite-codes.ts';
 import { sql } from '#shared/db/pool.ts';
-import { inviteRules } from '#shared/operations/invitations.ts';
 import { ensureOwnerPassword } from '#shared/operations/sign-in.ts';
 import { createSessionTokens, SESSION_SECONDS } from '#shared/platform/secrets/session-tokens.ts';
 import { startTestApi, type TestApi } from '#test/api/test-api.ts';
@@ -369,44 +368,6 @@ describe('an invitation', () => {
     expect([answer.status, answer.body.detail]).toEqual([400, expect.stringContaining('expired')]);
     expect((await accept('inv_early')).status).toBe(200);
     expect(await auditOf(id)).toEqual([]);
-  });
-
-  test('with a plain-text code is hashed and stays valid for seven days', async () => {
-    const members = ['inv_sealed', 'inv_bare', 'inv_due'].map((code) => ({
-      code,
-      id: `mem_${code}`,
-    }));
-    for (const { code, id } of members) {
-      await api.db.query(sql.type(row)`
-        INSERT INTO members (id, workspace_id, name, email, role, status, invite_code, invite_mail_due_at)
-        VALUES (${id}, ${api.workspaceId}, 'Invited', ${fresh().email}, 'editor', 'invited', ${code},
-                ${code === 'inv_due' ? '2099-01-01' : null}::timestamptz)
-      `);
-    }
-    const stored = z.object({
-      plain: z.string().nullable(),
-      sealed: z.boolean(),
-      days: z.number().nullable(),
-    });
-    const look = async () =>
-      api.db.any(sql.type(stored)`
-        SELECT invite_code AS plain, invite_code_sealed IS NOT NULL AS sealed,
-               round(extract(epoch FROM invite_expires_at - now()) / 86400) AS days
-        FROM members WHERE id = ANY(${sql.array(
-          members.map(({ id }) => id),
-          'text',
-        )}) ORDER BY id
-      `);
-    const adopted = { plain: null, sealed: false, days: 7 };
-    // Without an encryption key, codes that are still to be mailed stay in plain text.
-    const bare = { ...inviteRules(api.config), mail: true };
-    await Promise.all([adoptPlainCodes(api.db, bare), adoptPlainCodes(api.db, bare)]);
-    expect(await look()).toEqual([adopted, { ...adopted, plain: 'inv_due' }, adopted]);
-    const { sealer } = inviteRules({ ...api.config, encryptionKey: 'a key of this test' });
-    await adoptPlainCodes(api.db, { ...bare, sealer });
-    expect(await look()).toEqual([adopted, { ...adopted, sealed: true }, adopted]);
-    for (const { code } of members) expect((await accept(code)).status).toBe(200);
-    expect(await look()).toEqual(Array(3).fill({ plain: null, sealed: false, days: null }));
   });
 
   test('keeps the invited name by default, and requires a ten-character password', async () => {

@@ -1,0 +1,76 @@
+import type { InviteRules } from '#shared/db/people/invite-codes.ts';
+import { migrate } from '#shared/db/migrate.ts';
+import {
+  countOtherSessions,
+  listRunsToRestart,
+  readSchemaState,
+  upgradeDatabase,
+} from '#shared/db/upgrade.ts';
+import {
+  describeCurrent,
+  type DispatchDeps,
+  listOpenExecutions,
+  terminate,
+} from './runs/executions.ts';
+
+/** Calls to Temporal at the same time. */
+const AT_ONCE = 20;
+const REASON = 'upgrade to 1.0: its run restarts from the ledger';
+
+/**
+ * Upgrades an installation from the last state before 1.0.0: ends the executions of its runs, and prepares its database so
+ * that the service restarts the open runs from their ledgers. Nothing may use the database meanwhile. Safe to repeat: the
+ * database changes in one transaction, after the executions have ended. Returns the number of runs that restart;
+ * undefined: it is upgraded already. Throws Error, with what to do.
+ */
+export async function upgradeTo1(
+  deps: DispatchDeps,
+  url: string,
+  rules: InviteRules,
+): Promise<number | undefined> {
+  const { db } = deps;
+  const state = await readSchemaState(db);
+  if (state === 'upgraded') {
+    await migrate(url);
+    return undefined;
+  }
+  if (state === 'empty') {
+    throw new Error('there is nothing to upgrade: the database has no schema of this service');
+  }
+  if (state === 'older') {
+    throw new Error(
+      'the database is not at the last migration before 1.0.0 (0057_pending_children.sql): start the last release before 1.0.0 with it once, stop it, and run this again',
+    );
+  }
+  const sessions = await countOtherSessions(db);
+  if (sessions > 0) {
+    throw new Error(
+      `${sessions} other sessions use the database: stop every API and worker, close other programs, and run this again`,
+    );
+  }
+  const { open, unsent } = await listRunsToRestart(db);
+  await eachOf(open, (runId) => endExecution(deps, runId));
+  for await (const page of listOpenExecutions(deps)) {
+    await eachOf(page, ({ runId, execution }) => terminate(deps, runId, execution, REASON));
+  }
+  const sent: string[] = [];
+  await eachOf(unsent, async (runId) => {
+    const current = await deps.temporal.withTimeout(() => describeCurrent(deps, runId));
+    if (current !== undefined) sent.push(runId);
+  });
+  const restarted = await upgradeDatabase(db, { sent, rules });
+  await migrate(url);
+  return restarted;
+}
+
+async function endExecution(deps: DispatchDeps, runId: string): Promise<void> {
+  const current = await deps.temporal.withTimeout(() => describeCurrent(deps, runId));
+  if (current?.open !== true) return;
+  await deps.temporal.withTimeout(() => terminate(deps, runId, current.runId, REASON));
+}
+
+async function eachOf<T>(items: readonly T[], act: (item: T) => Promise<void>): Promise<void> {
+  for (let at = 0; at < items.length; at += AT_ONCE) {
+    await Promise.all(items.slice(at, at + AT_ONCE).map(act));
+  }
+}
