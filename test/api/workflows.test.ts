@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
-import { listMigrations } from '#shared/db/migrate.ts';
 import { sql, withClient } from '#shared/db/pool.ts';
 import { reconcileOnce } from '#shared/operations/runs/reconcile.ts';
 import { eventually } from '#test/support/engine.ts';
@@ -96,10 +95,10 @@ describe('a workflow', () => {
       status: 400,
       body: { detail: expect.stringContaining("nothing can read the key 'secrets'") },
     });
-    const migrations = await listMigrations();
-    const { sql: text } = migrations.find(({ name }) => name.endsWith('reserved_keys.sql'))!;
-    const update = text.slice(text.indexOf('UPDATE'));
-    await withClient(api.databaseUrl, (client) => client.query(update));
+    // As the upgrade to 1.0.0 has left versions that may do so.
+    await withClient(api.databaseUrl, (client) =>
+      client.query('UPDATE workflow_versions SET may_set_secrets = true'),
+    );
     expect(await validate()).toMatchObject({ valid: true, errors: [], warnings: [issue] });
     expect((await api.call('POST', `/api/workflows/${id}/runs`, {})).status).toBe(201);
     const changed = { nodes: [...nodes, { ...gather, id: 'more', params }], edges: [] };

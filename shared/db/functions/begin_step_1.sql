@@ -51,6 +51,7 @@ BEGIN
   -- The run accepts the work while it is open and no resume has replaced this execution.
   SELECT r.status, r.superseded, r.resuming, r.frame_seq, r.resumed_count INTO held FROM runs r
   WHERE r.id = run AND r.workspace_id = workspace FOR NO KEY UPDATE;
+  this_moment := clock_timestamp();
   accepted := held.status IN ('pending', 'running', 'paused') AND NOT (execution = ANY (held.superseded))
               AND NOT held.resuming;
   IF accepted THEN
@@ -72,7 +73,7 @@ BEGIN
       started_at = coalesce(r.started_at, clock_timestamp()),
       status = 'running', updated_at = now(), lost_since = NULL, temporal_run_id = execution
     WHERE r.id = run;
-    PERFORM write_control_1(run, held.resumed_count, base, control, observed, frames);
+    PERFORM write_control_1(run, held.resumed_count, base, control, observed, frames, this_moment);
   END IF;
 
   -- The step, as earlier attempts have left it. One that has failed begins again after a resume.
@@ -111,7 +112,6 @@ BEGIN
   END IF;
 
   -- The claim: a new step, or another attempt at it. One that begins and ends at once took no time.
-  this_moment := clock_timestamp();
   opened := kept.step_key IS NULL OR kept.epoch < held.resumed_count;
   INSERT INTO steps AS s (
     run_id, step_key, node_id, label, kind, iteration, output_key, ordinal, status, epoch,

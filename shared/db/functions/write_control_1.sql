@@ -6,13 +6,16 @@
 -- `frames`: what the control steps may cause, in order. A frame is written only if its step made the transition: `opened`
 -- when it started or restarted, `closed` when it ended. So a repeated call writes each frame once.
 --
+-- `this_moment`: when they start and end. A step that does both with this call took no time, and one without frames has the
+-- number of what follows it, so with the same moment their order is that of their keys.
+--
 -- Never changed once it is released. A change is write_control_2.
-CREATE FUNCTION write_control_1(run text, epoch integer, base bigint, control json, observed json, frames json)
-  RETURNS void LANGUAGE plpgsql AS $$
+CREATE FUNCTION write_control_1(
+  run text, epoch integer, base bigint, control json, observed json, frames json,
+  this_moment timestamptz DEFAULT clock_timestamp()
+) RETURNS void LANGUAGE plpgsql AS $$
 #variable_conflict use_variable
 DECLARE
-  -- A step that starts and ends with this call took no time.
-  this_moment timestamptz := clock_timestamp();
   step record;
   kept record;
   failed_before boolean;
