@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { jsonInAnswer } from '#shared/agents/json-answer.ts';
 import { growth } from '#test/support/growth.ts';
+import { soakTest } from '#test/support/soak.ts';
 
 const answer = { label: 'a "{" b', parts: [1, { deep: [] }] };
 const json = JSON.stringify(answer);
@@ -46,7 +47,7 @@ describe('the JSON of an answer', () => {
   });
 });
 
-test.each<[string, (bytes: number) => string]>([
+soakTest.each<[string, (bytes: number) => string]>([
   ['spaces in a fence', (bytes) => `\`\`\`json\n${' '.repeat(bytes)}`],
   ['spaces after a fence', (bytes) => `\`\`\`${' '.repeat(bytes)}x\n{}\n\`\`\``],
   ['thoughts', (bytes) => '<think></think>'.repeat(bytes / 15)],

@@ -5,6 +5,7 @@ import type { TurnResult } from '#activities/nodes/model-turn.ts';
 import { WorkBusyError } from '#shared/platform/threads/threads.ts';
 import { CostlyError, evaluateUntrusted, type Place } from '#shared/platform/threads/untrusted.ts';
 import { offeredTool, turnCall } from '#test/fakes/node-call.ts';
+import { soakTest } from '#test/support/soak.ts';
 
 const call = turnCall({ node: { model: 'openai/gpt-4o' } });
 /** Only the common keywords are compared directly; this one is compared on a thread. */
@@ -25,7 +26,7 @@ const turn = (redact: Redact, place: Place = 'here-first') =>
 const unchanged: Redact = async (value) => ({ value, verdicts: [] });
 
 describe('a turn whose model has answered', () => {
-  test('waits for busy threads instead of being asked again', async () => {
+  soakTest('waits for busy threads instead of being asked again', async () => {
     const text = 'ab'.repeat(150_000);
     const flood = Promise.allSettled(
       Array.from({ length: 30 }, () =>

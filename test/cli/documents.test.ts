@@ -7,6 +7,7 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { createProgram } from '#cli/program.ts';
 import { type Service, startService } from '#test/support/served-api.ts';
+import { soakTest } from '#test/support/soak.ts';
 import { createOps, type Ops } from './ops.ts';
 import { patiently } from '#test/support/patience.ts';
 
@@ -53,7 +54,7 @@ describe('documentation', () => {
     expect(await ops(['secrets', 'delete', 'CLI_KEY'])).not.toMatchObject({ code: 0 });
   });
 
-  test.each(['example', 'builder'])(
+  soakTest.each(['example', 'builder'])(
     'the %s in docs/client.md prints its documented output',
     async (name) => {
       const { text, promised } = block('docs/client.md', name);
@@ -66,7 +67,7 @@ describe('documentation', () => {
     },
   );
 
-  test.each(['docs/cli.md', 'docs/workflow-files.md'])(
+  soakTest.each(['docs/cli.md', 'docs/workflow-files.md'])(
     'the tour in %s prints its documented output',
     async (document) => {
       const { text, promised } = block(document, 'tour');

@@ -274,7 +274,7 @@ describeConsole('a gate with rules and an input schema', (given) => {
     await context.close();
   });
 
-  test('is assigned to a member, who finds it by the switch', async () => {
+  soakTest('is assigned to a member, who finds it by the switch', async () => {
     const ann = await personOf(stage, { name: 'Ann', role: 'editor' });
     const node = { id: 'legal', kind: 'human_gate', prompt: 'Fine?' };
     const workflowId = await stage.engine.define({ nodes: [node as never], edges: [] });

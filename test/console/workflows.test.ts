@@ -202,7 +202,7 @@ describeConsole('workflows in the console', (stage) => {
     await settled(visit);
   });
 
-  test('warn before overwriting changes of others and before discarding edits', async () => {
+  soakTest('warn before overwriting changes of others and before discarding edits', async () => {
     const id = await made('Contested');
     const visit = await stage().open(`/workflows/${id}/edit`);
     const { page } = visit;

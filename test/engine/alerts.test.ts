@@ -14,7 +14,7 @@ import { type FakeServer, sendJson, startHttpServer } from '#test/fakes/http-ser
 import { type MailServer, startMailServer } from '#test/fakes/mail-server.ts';
 import { echo, edge, type Engine, eventually, mock, startEngine } from '#test/support/engine.ts';
 import { startWorkerProcess } from '#test/support/processes.ts';
-import { raceRounds, soakTest } from '#test/support/soak.ts';
+import { raceRounds, soakDescribe, soakTest } from '#test/support/soak.ts';
 
 const SECRET = 'T0PS3CR3T-hook-path';
 const KEY = 're_alert_key_42';
@@ -263,23 +263,26 @@ describe('a gate that is assigned', () => {
     return { engine, ann: ann!, ben: ben!, runId, assign };
   };
 
-  test('is announced to the assignee by email, unless they assigned it to themselves', async () => {
-    const { engine, ann, ben, runId, assign } = await start();
-    await assign(ann.id);
-    await assign(ben.id);
-    await eventually(() => mail.seen.length === 1);
-    const line = `Ann assigned you an approval of Run ${runId} of 'Answer tickets': Send it?`;
-    expect(mails()).toEqual([
-      {
-        to: [ben.email],
-        subject: '[Service] Approval assigned to you - Answer tickets',
-        text: `${line}\n${ADDRESS}/approvals/${runId}/review`,
-      },
-    ]);
-    const { status, history } = await alertOf(engine, runId);
-    expect(status).toBe('COMPLETED');
-    expect(history).not.toContain(ben.email);
-  });
+  soakTest(
+    'is announced to the assignee by email, unless they assigned it to themselves',
+    async () => {
+      const { engine, ann, ben, runId, assign } = await start();
+      await assign(ann.id);
+      await assign(ben.id);
+      await eventually(() => mail.seen.length === 1);
+      const line = `Ann assigned you an approval of Run ${runId} of 'Answer tickets': Send it?`;
+      expect(mails()).toEqual([
+        {
+          to: [ben.email],
+          subject: '[Service] Approval assigned to you - Answer tickets',
+          text: `${line}\n${ADDRESS}/approvals/${runId}/review`,
+        },
+      ]);
+      const { status, history } = await alertOf(engine, runId);
+      expect(status).toBe('COMPLETED');
+      expect(history).not.toContain(ben.email);
+    },
+  );
 
   test('is not announced to one who has lost it meanwhile', async () => {
     const { engine, ben, runId, assign } = await start();
@@ -385,43 +388,35 @@ describe('a run that fails or pauses', () => {
   }, 60_000);
 });
 
-describe('a failing receiver', () => {
-  soakTest(
-    'is retried with the same key until it accepts',
-    async () => {
-      const engine = await engineWith(chatSettings());
-      answers = [500, 429];
-      const runId = await engine.trigger(await engine.define(failing().graph));
-      const { status } = await alertOf(engine, runId);
-      expect(status).toBe('COMPLETED');
-      expect(chat.seen).toHaveLength(3);
-      const keys = new Set(chat.seen.map((seen) => seen.headers['idempotency-key']));
-      expect(keys.size).toBe(1);
-    },
-    60_000,
-  );
+soakDescribe('a failing receiver', () => {
+  test('is retried with the same key until it accepts', async () => {
+    const engine = await engineWith(chatSettings());
+    answers = [500, 429];
+    const runId = await engine.trigger(await engine.define(failing().graph));
+    const { status } = await alertOf(engine, runId);
+    expect(status).toBe('COMPLETED');
+    expect(chat.seen).toHaveLength(3);
+    const keys = new Set(chat.seen.map((seen) => seen.headers['idempotency-key']));
+    expect(keys.size).toBe(1);
+  }, 60_000);
 
-  soakTest(
-    'gets six attempts, without effect on the run or the other channel',
-    async () => {
-      const engine = await engineWith({ ...chatSettings(), ...mailSettings() });
-      always = 500;
-      const runId = await engine.trigger(await engine.define(gated), { ticket: 'it' });
-      await eventually(() => mail.seen.length === 1 && chat.seen.length === 1);
-      await decideGate(engine.deps, { actor: engine.actor, runId, approved: true });
-      expect((await engine.until(runId, ['success', 'failed'])).status).toBe('success');
-      const { status, history } = await alertOf(engine, runId);
-      expect(status).toBe('FAILED');
-      expect(chat.seen).toHaveLength(6);
-      expect(mail.seen).toHaveLength(1);
-      expect(history).toContain('The chat webhook responded with 500');
-      expect(history).toContain('Send it?');
-      expect(history).not.toContain(SECRET);
-      await pause(1_000);
-      expect(chat.seen).toHaveLength(6);
-    },
-    90_000,
-  );
+  test('gets six attempts, without effect on the run or the other channel', async () => {
+    const engine = await engineWith({ ...chatSettings(), ...mailSettings() });
+    always = 500;
+    const runId = await engine.trigger(await engine.define(gated), { ticket: 'it' });
+    await eventually(() => mail.seen.length === 1 && chat.seen.length === 1);
+    await decideGate(engine.deps, { actor: engine.actor, runId, approved: true });
+    expect((await engine.until(runId, ['success', 'failed'])).status).toBe('success');
+    const { status, history } = await alertOf(engine, runId);
+    expect(status).toBe('FAILED');
+    expect(chat.seen).toHaveLength(6);
+    expect(mail.seen).toHaveLength(1);
+    expect(history).toContain('The chat webhook responded with 500');
+    expect(history).toContain('Send it?');
+    expect(history).not.toContain(SECRET);
+    await pause(1_000);
+    expect(chat.seen).toHaveLength(6);
+  }, 90_000);
 
   test('is not retried after a permanent refusal', async () => {
     const engine = await engineWith({ ...chatSettings(), ...mailSettings() });
@@ -588,40 +583,44 @@ describe('a test alert', () => {
   const outcomes = (body: any) =>
     body.channels.map((each: any) => [each.channel, each.configured, each.events.join()]);
 
-  test('is sent once over each configured channel, and is audited', async () => {
-    const engine = await engineWith({ ...chatSettings(), ...mailSettings() });
-    const settings = await callOn(engine, 'GET', '/api/workspace/alerts');
-    expect(outcomes(settings.body)).toEqual([
-      ['chat', true, 'failed,paused'],
-      ['email', true, 'failed,paused'],
-    ]);
-    answers = [500];
-    const asked = await callOn(engine, 'POST', '/api/workspace/alerts/test');
-    expect([asked.status, asked.body]).toEqual([202, { channels: ['chat', 'email'] }]);
-    for (const secret of [SECRET, KEY, chat.url, mail.url, 'ops@example.com']) {
-      expect(settings.text + asked.text).not.toContain(secret);
-    }
-    await eventually(() => chat.seen.length === 2 && mail.seen.length === 1);
-    const text = `This is a test of alerts, requested by Owner\n${ADDRESS}/`;
-    expect(chatTexts()).toEqual([`[Service] ${text}`, `[Service] ${text}`]);
-    expect(mails()).toEqual([{ to: ['ops@example.com'], subject: '[Service] Test alert', text }]);
-    const keys = new Set(chat.seen.map((seen) => seen.headers['idempotency-key']));
-    expect(keys.size).toBe(1);
-    const { logs } = (await callOn(engine, 'GET', '/api/audit?limit=1')).body;
-    expect(logs).toMatchObject([
-      {
-        action: 'alert_test',
-        actor_id: engine.actor.id,
-        target_type: 'workspace',
-        target_id: engine.actor.workspaceId,
-        details: { channels: ['chat', 'email'] },
-      },
-    ]);
+  soakTest(
+    'is sent once over each configured channel, and is audited',
+    async () => {
+      const engine = await engineWith({ ...chatSettings(), ...mailSettings() });
+      const settings = await callOn(engine, 'GET', '/api/workspace/alerts');
+      expect(outcomes(settings.body)).toEqual([
+        ['chat', true, 'failed,paused'],
+        ['email', true, 'failed,paused'],
+      ]);
+      answers = [500];
+      const asked = await callOn(engine, 'POST', '/api/workspace/alerts/test');
+      expect([asked.status, asked.body]).toEqual([202, { channels: ['chat', 'email'] }]);
+      for (const secret of [SECRET, KEY, chat.url, mail.url, 'ops@example.com']) {
+        expect(settings.text + asked.text).not.toContain(secret);
+      }
+      await eventually(() => chat.seen.length === 2 && mail.seen.length === 1);
+      const text = `This is a test of alerts, requested by Owner\n${ADDRESS}/`;
+      expect(chatTexts()).toEqual([`[Service] ${text}`, `[Service] ${text}`]);
+      expect(mails()).toEqual([{ to: ['ops@example.com'], subject: '[Service] Test alert', text }]);
+      const keys = new Set(chat.seen.map((seen) => seen.headers['idempotency-key']));
+      expect(keys.size).toBe(1);
+      const { logs } = (await callOn(engine, 'GET', '/api/audit?limit=1')).body;
+      expect(logs).toMatchObject([
+        {
+          action: 'alert_test',
+          actor_id: engine.actor.id,
+          target_type: 'workspace',
+          target_id: engine.actor.workspaceId,
+          details: { channels: ['chat', 'email'] },
+        },
+      ]);
 
-    await callOn(engine, 'POST', '/api/workspace/alerts/test');
-    await eventually(() => chat.seen.length === 3 && mail.seen.length === 2);
-    expect((await alertOf(engine, engine.actor.workspaceId)).status).toBe('COMPLETED');
-  }, 60_000);
+      await callOn(engine, 'POST', '/api/workspace/alerts/test');
+      await eventually(() => chat.seen.length === 3 && mail.seen.length === 2);
+      expect((await alertOf(engine, engine.actor.workspaceId)).status).toBe('COMPLETED');
+    },
+    60_000,
+  );
 
   soakTest(
     'is sent over the configured channel; the other hints at what is missing',

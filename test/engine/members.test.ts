@@ -238,21 +238,25 @@ describe('email invitations', () => {
     30_000,
   );
 
-  test('are sent without an encryption key, and the stored code is then deleted', async () => {
-    await start({ worker: false, env: { ...env(), ENCRYPTION_KEY: '' } });
-    const { id, code } = await invite(api, { role: 'viewer' });
-    const kept = async () =>
-      engine.db.oneFirst(sql.type(z.object({ row: z.string() }))`
+  soakTest(
+    'are sent without an encryption key, and the stored code is then deleted',
+    async () => {
+      await start({ worker: false, env: { ...env(), ENCRYPTION_KEY: '' } });
+      const { id, code } = await invite(api, { role: 'viewer' });
+      const kept = async () =>
+        engine.db.oneFirst(sql.type(z.object({ row: z.string() }))`
         SELECT to_jsonb(m)::text AS row FROM members m WHERE id = ${id}`);
-    expect(await kept()).toContain(code);
-    expect((await api.call('GET', `/api/members/${id}`)).body.invite_code).toBeNull();
-    await engine.startWorker();
-    await eventually(async () => (await due()) === 0);
-    expect(mailed()).toMatchObject([{ text: expect.stringContaining(code) }]);
-    expect(await kept()).not.toContain(code);
-    const accept = { invite_code: code, password: PASSWORD };
-    expect((await api.call('POST', '/api/auth/accept-invite', accept)).status).toBe(200);
-  }, 30_000);
+      expect(await kept()).toContain(code);
+      expect((await api.call('GET', `/api/members/${id}`)).body.invite_code).toBeNull();
+      await engine.startWorker();
+      await eventually(async () => (await due()) === 0);
+      expect(mailed()).toMatchObject([{ text: expect.stringContaining(code) }]);
+      expect(await kept()).not.toContain(code);
+      const accept = { invite_code: code, password: PASSWORD };
+      expect((await api.call('POST', '/api/auth/accept-invite', accept)).status).toBe(200);
+    },
+    30_000,
+  );
 
   soakTest(
     'are sent again with each new code, also while an earlier one is in flight',
@@ -276,43 +280,47 @@ describe('email invitations', () => {
     30_000,
   );
 
-  test('verify the address of an approved sign-up; its first password never works', async () => {
-    await start({ env: env() });
-    const email = 'sam@example.com';
-    const signUp = { name: 'Sam', email, password: 'chosen by whoever' };
-    const { id } = (await api.call('POST', '/api/auth/signup', signUp)).body;
-    const login = async (password: string) =>
-      (await api.call('POST', '/api/auth/login', { email, password })).status;
-    expect(await login(signUp.password)).toBe(403);
-    const approved = await api.call('POST', `/api/members/${id}/approve`);
-    expect([approved.status, approved.body]).toMatchObject([
-      200,
-      { status: 'active', invite_code: null, invite_expires_at: null },
-    ]);
-    expect((await api.call('GET', '/api/audit?limit=1')).body.logs).toMatchObject([
-      { action: 'approve_member', details: { address: 'code_mailed' } },
-    ]);
-    expect(await login(signUp.password)).toBe(401);
-    await eventually(() => mail.seen.length === 1);
-    // A caller who manages members can have it mailed again, but does not get the code.
-    const again = await api.call('POST', `/api/members/${id}/invite`);
-    expect([again.status, again.body.invite_code]).toEqual([200, null]);
-    await eventually(() => mail.seen.length === 2);
-    const codes = mailed().map(({ to, subject, text }) => {
-      expect([to, subject]).toEqual([
-        [email],
-        '[Service] Your request to join Default was approved',
+  soakTest(
+    'verify the address of an approved sign-up; its first password never works',
+    async () => {
+      await start({ env: env() });
+      const email = 'sam@example.com';
+      const signUp = { name: 'Sam', email, password: 'chosen by whoever' };
+      const { id } = (await api.call('POST', '/api/auth/signup', signUp)).body;
+      const login = async (password: string) =>
+        (await api.call('POST', '/api/auth/login', { email, password })).status;
+      expect(await login(signUp.password)).toBe(403);
+      const approved = await api.call('POST', `/api/members/${id}/approve`);
+      expect([approved.status, approved.body]).toMatchObject([
+        200,
+        { status: 'active', invite_code: null, invite_expires_at: null },
       ]);
-      return /inv_\w+/.exec(text)?.[0];
-    });
-    const accept = (invite_code?: string) =>
-      api.call('POST', '/api/auth/accept-invite', { invite_code, password: PASSWORD });
-    expect((await accept(codes[0])).status).toBe(400);
-    expect((await accept(codes[1])).body.member).toMatchObject({ id, status: 'active' });
-    expect((await accept(codes[1])).status).toBe(400);
-    expect([await login(PASSWORD), await login(signUp.password)]).toEqual([200, 401]);
-    expect((await api.call('POST', `/api/members/${id}/invite`)).status).toBe(400);
-  }, 30_000);
+      expect((await api.call('GET', '/api/audit?limit=1')).body.logs).toMatchObject([
+        { action: 'approve_member', details: { address: 'code_mailed' } },
+      ]);
+      expect(await login(signUp.password)).toBe(401);
+      await eventually(() => mail.seen.length === 1);
+      // A caller who manages members can have it mailed again, but does not get the code.
+      const again = await api.call('POST', `/api/members/${id}/invite`);
+      expect([again.status, again.body.invite_code]).toEqual([200, null]);
+      await eventually(() => mail.seen.length === 2);
+      const codes = mailed().map(({ to, subject, text }) => {
+        expect([to, subject]).toEqual([
+          [email],
+          '[Service] Your request to join Default was approved',
+        ]);
+        return /inv_\w+/.exec(text)?.[0];
+      });
+      const accept = (invite_code?: string) =>
+        api.call('POST', '/api/auth/accept-invite', { invite_code, password: PASSWORD });
+      expect((await accept(codes[0])).status).toBe(400);
+      expect((await accept(codes[1])).body.member).toMatchObject({ id, status: 'active' });
+      expect((await accept(codes[1])).status).toBe(400);
+      expect([await login(PASSWORD), await login(signUp.password)]).toEqual([200, 401]);
+      expect((await api.call('POST', `/api/members/${id}/invite`)).status).toBe(400);
+    },
+    30_000,
+  );
 
   test('are not queued without a provider', async () => {
     await start({ env: { ...env(), EMAIL_API_KEY: '' } });

@@ -6,6 +6,7 @@ import { Worker } from '@temporalio/worker';
 import { messageOf } from '#shared/errors.ts';
 import { type Engine, quietRuntime, startEngine } from '#test/support/engine.ts';
 import { setting } from '#test/support/settings.ts';
+import { soakCases } from '#test/support/soak.ts';
 import { fetchHistory, outlineOf, scenarios } from './histories.ts';
 
 quietRuntime();
@@ -41,6 +42,8 @@ describe('histories of earlier runs', () => {
   }, 90_000);
 });
 
+const live = soakCases(names, 5);
+
 /** Scenarios that run at the same time: most of them wait for timers and for each other's steps. */
 const AT_ONCE = 4;
 
@@ -51,7 +54,7 @@ describe('what runs today', () => {
   beforeAll(async () => {
     engine = await startEngine();
     const lines: Promise<unknown>[] = Array.from({ length: AT_ONCE }, () => Promise.resolve());
-    for (const [n, name] of names.entries()) {
+    for (const [n, name] of live.entries()) {
       const line = n % AT_ONCE;
       const recorded = lines[line]!.then(async () =>
         fetchHistory(engine, await scenarios[name]!(engine)),
@@ -62,7 +65,7 @@ describe('what runs today', () => {
   });
   afterAll(() => engine.close());
 
-  test.each(names)(
+  test.each(live)(
     '%s replays',
     async (name) => {
       const history = await histories.get(name)!;

@@ -5,6 +5,7 @@ import { type Children, guardsBefore, sightOf, writesIn } from '#shared/graph/gu
 import { asksLess, isWeaker } from '#shared/graph/guards/asks-less.ts';
 import { builtinTools, writes } from '#shared/tools.ts';
 import { growth } from '#test/support/growth.ts';
+import { soakTest } from '#test/support/soak.ts';
 
 /** Edges as `a>b`, with a branch as `a>b:true`. */
 const graphOf = (nodes: object[], ...edges: string[]): Graph =>
@@ -342,7 +343,7 @@ describe('a graph that asks less', () => {
     expect(less(chain(calls('ask', 'Asks', 3), pay), asked, asks)).not.toEqual([]);
   });
 
-  test('takes at most quadratic time: each gate with each write', () => {
+  soakTest('takes at most quadratic time: each gate with each write', () => {
     const decide = (pairs: number) => {
       const nodes = Array.from({ length: pairs }, (_, n) => [
         gate(`g${n}`),

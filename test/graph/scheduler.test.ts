@@ -4,6 +4,7 @@ import { compileGraph } from '#shared/graph/compile.ts';
 import { createScheduler, SchedulerError } from '#shared/graph/schedule/scheduler.ts';
 import { JsonText } from '#shared/values/json-text.ts';
 import type { Json } from '#shared/json.ts';
+import { soakDescribe } from '#test/support/soak.ts';
 import { control, draw, failedNodes, finish, ready, resultOf, start } from './drawing.ts';
 import { growth } from '#test/support/growth.ts';
 
@@ -593,7 +594,7 @@ describe('an output that is a JSON text', () => {
   });
 });
 
-describe('performance', () => {
+soakDescribe('performance', () => {
   const names = (count: number, letter: string) =>
     Array.from({ length: count }, (_, at) => `${letter}${at}`);
 

@@ -7,6 +7,7 @@ import type { ValidationContext } from '#shared/graph/validate/context.ts';
 import type { Json, JsonObject } from '#shared/json.ts';
 import { builtinTools } from '#shared/tools.ts';
 import { growth } from '#test/support/growth.ts';
+import { soakTest } from '#test/support/soak.ts';
 
 const custom = (input_schema: JsonObject | null) => ({ label: '', description: '', input_schema });
 const context: ValidationContext = {
@@ -218,7 +219,7 @@ describe('warnings', () => {
   });
 });
 
-test('many agents with many unknown tools are checked in linear time', () => {
+soakTest('many agents with many unknown tools are checked in linear time', () => {
   const check = (agents: number) => {
     const tools = Array.from({ length: 3 }, (_each, at) => `custom:unknown_tool_${at}`);
     const nodes = Array.from({ length: agents }, (_each, at) => ({

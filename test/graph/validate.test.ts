@@ -4,6 +4,7 @@ import { graphSchema, type Graph, type GraphIssue } from '#shared/contract/graph
 import { checkGraph } from '#shared/graph-check.ts';
 import { compileGraph } from '#shared/graph/compile.ts';
 import type { ValidationContext } from '#shared/graph/validate/context.ts';
+import { soakDescribe } from '#test/support/soak.ts';
 import { draw } from './drawing.ts';
 import { generatedTools, randomGraph } from './generated/build.ts';
 import { growth } from '#test/support/growth.ts';
@@ -557,7 +558,7 @@ describe('fuzz', () => {
   });
 });
 
-describe('performance', () => {
+soakDescribe('performance', () => {
   const loop = { kind: 'loop', expression: 'x', prompt: undefined, output_key: undefined };
   /** Each of the first nodes leads to the next five. */
   const forward = (at: number, nodes: number): [number, number] => {

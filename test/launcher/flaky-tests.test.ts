@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { runJest } from '#scripts/tests/jest.ts';
 import { longTests } from '#scripts/tests/long-tests.ts';
+import { soakTest } from '#test/support/soak.ts';
 
 /** A project of its own, with test files of these sources. */
 function projectOf(files: Record<string, string>): string {
@@ -50,14 +51,14 @@ test('a file that fails runs again alone, and is flaky if it passes then', async
   expect(await run(files, false)).toEqual({ passed: 2, failed: 2, skipped: 0, flaky: [] });
 });
 
-test('many failed files do not run again: the change is at fault', async () => {
+soakTest('many failed files do not run again: the change is at fault', async () => {
   const files = Object.fromEntries(
     Array.from({ length: 6 }, (_each, at) => [`flaky-${at}`, once('is late')]),
   );
   expect(await run(files, true)).toEqual({ passed: 6, failed: 6, skipped: 0, flaky: [] });
 });
 
-test('a file that cannot be loaded the first time counts with its tests', async () => {
+soakTest('a file that cannot be loaded the first time counts with its tests', async () => {
   const source = `
     const { existsSync, writeFileSync } = require('node:fs');
     const before = existsSync(__filename + '.ran');

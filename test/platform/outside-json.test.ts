@@ -10,6 +10,7 @@ import {
 } from '#shared/outside-json.ts';
 import { exactFetch } from '#shared/platform/calls/exact-fetch.ts';
 import { growth } from '#test/support/growth.ts';
+import { soakTest } from '#test/support/soak.ts';
 
 const read = (text: string): unknown => parseExactJson('body', text);
 
@@ -116,7 +117,7 @@ describe('JSON request bodies', () => {
     }
   });
 
-  test('are found in linear time', () => {
+  soakTest('are found in linear time', () => {
     const row = {
       id: '12345678901234567890',
       text: 'a "quoted" text\n'.repeat(8),

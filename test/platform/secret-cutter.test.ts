@@ -2,6 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { createSecretCutter, secretsOfHeaders } from '#shared/platform/secrets/secret-cutter.ts';
 import { growth } from '#test/support/growth.ts';
+import { soakTest } from '#test/support/soak.ts';
 
 const HTML: Readonly<Record<string, string>> = {
   ...{ '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&apos;' },
@@ -162,7 +163,7 @@ describe('a secret', () => {
     expect(createSecretCutter([]).text('as it is')).toBe('as it is');
   });
 
-  test('is masked in linear time in a hostile response', () => {
+  soakTest('is masked in linear time in a hostile response', () => {
     // A search for each secret at each position takes time for both the length of secrets and that of the text.
     const masking = (length: number) => {
       const cutter = createSecretCutter([

@@ -58,7 +58,7 @@ async function withScript(text: string, act: (script: string) => Promise<void>):
   }
 }
 
-test('a job is not over its time because its process was suspended', async () => {
+soakTest('a job is not over its time because its process was suspended', async () => {
   const limits = { jobMs: 6_000, jobClockMs: 7_000 };
   const work = { schema: doubling(18), args: { a: 1 } };
   const jobs = `
@@ -158,7 +158,7 @@ describe('a job that takes too long', () => {
   });
 });
 
-test('a job that exceeds its memory ends only its own thread', async () => {
+soakTest('a job that exceeds its memory ends only its own thread', async () => {
   const threads = open({ jobMs: 60_000, memoryMb: 64, threads: 1 });
   const job = threads.run('ws_a', 'answer', { schema: doubling(40), answer: 5 });
   await expect(job).rejects.toThrow('it takes more than 64 MB of memory');

@@ -3,6 +3,7 @@ import { type DetectorName, detectorNames } from '#shared/contract/policy.ts';
 import { newApiKeySecret } from '#shared/crypto/api-key-secrets.ts';
 import { compileRedaction } from '#shared/policy/redaction.ts';
 import { growth } from '#test/support/growth.ts';
+import { soakDescribe } from '#test/support/soak.ts';
 
 /** Texts that each detector removes in part (between « and »), and texts that it must not change. */
 const table: Record<DetectorName, { found: string[]; left: string[] }> = {
@@ -228,7 +229,7 @@ test('every generated API key is detected', () => {
   }
 });
 
-describe('a hostile text', () => {
+soakDescribe('a hostile text', () => {
   test.each(hostile)('of %j takes linear time', (unit) => {
     const redacting = (length: number) => {
       const text = unit.repeat(Math.ceil(length / unit.length));

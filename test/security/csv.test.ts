@@ -2,6 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { csvLine } from '#api/http/csv.ts';
 import { growth } from '#test/support/growth.ts';
+import { soakTest } from '#test/support/soak.ts';
 
 // A cell that a spreadsheet interprets as a formula runs on the machine of anyone who opens the file.
 
@@ -80,7 +81,7 @@ test('other text is unchanged, and numbers keep their sign', () => {
   expect(csvLine([-5, -0.5, true, null])).toBe('-5,-0.5,true,\r\n');
 });
 
-test.each([
+soakTest.each([
   ['invisible characters', '\u2060'],
   ['line breaks', '\n'],
   ['lines of invisible characters', '\n\u2060'],

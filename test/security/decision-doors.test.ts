@@ -17,7 +17,7 @@ import { startToolServer, type ToolServer } from '#test/fakes/tool-server.ts';
 import { operationsOf } from '#test/support/api-operations.ts';
 import { echo, edge, type Engine, eventually, startEngine } from '#test/support/engine.ts';
 import { operationsReached } from '#test/client/operations-reached.ts';
-import { soakCases } from '#test/support/soak.ts';
+import { soakCases, soakTest } from '#test/support/soak.ts';
 import { call as callOf, childrenOf } from '#test/support/sub-workflows.ts';
 
 // Someone who may run workflows, and not approve them, tries every way to start or continue a run behind a gate. The
@@ -397,50 +397,59 @@ test('an approval holds for no other input, version or draft, regardless of what
   for (const [id, pays] of waiting) expect(await approved(id)).toEqual(pays);
 }, 300_000);
 
-test('a rehearsal of an experiment or of a child decides nothing for what starts from it', async () => {
-  const { workflowId, runId } = await source({});
-  const parent = await engine.define({
-    nodes: [callOf('child', workflowId, { input: { amount: '{amount}' } })],
-    edges: [],
-  });
-  const above = (await send(`/api/workflows/${parent}/runs`, { amount: 4 })).body.id as string;
-  await eventually(async () => (await childrenOf(engine, above))[0]?.status === 'paused');
-  const before = paid();
-
-  const tried = async (candidate: unknown): Promise<string> => {
-    const path = `/api/workflows/${workflowId}/experiments`;
-    const body = { candidate, runs: [runId], decisions: forged, allow: ['agent'], pins: true };
-    const { id } = (await send(path, body)).body;
-    await eventually(async () => (await read(`/api/experiments/${id}`)).status === 'done', 60_000);
-    return (await read(`/api/experiments/${id}`)).runs[0].rehearsal_run_id;
-  };
-  const sources = await Promise.all([{ version: 1 }, { version: 2 }, 'draft'].map(tried));
-  const rehearse = { mode: 'recorded', decisions: forged, allow: ['workflow'] };
-  const rehearsal = (await send(`/api/runs/${above}/rerun`, rehearse)).body.id as string;
-  await engine.until(rehearsal, ['failed']);
-  sources.push(...(await childrenOf(engine, rehearsal)).map(({ id }) => id));
-  expect(sources).toHaveLength(4);
-
-  const forks: string[] = [];
-  for (const id of sources) {
-    const run = await engine.run(id);
-    expect(run).toMatchObject({
-      mode: 'recorded',
-      failure: { kind: 'unrecorded', node_id: 'pay' },
+soakTest(
+  'a rehearsal of an experiment or of a child decides nothing for what starts from it',
+  async () => {
+    const { workflowId, runId } = await source({});
+    const parent = await engine.define({
+      nodes: [callOf('child', workflowId, { input: { amount: '{amount}' } })],
+      edges: [],
     });
-    expect(run.steps.find(({ step_key: key }) => key === 'ok')?.decision?.by_kind).toBe('request');
-    await asked(`/api/runs/${id}/rerun`, {});
-    await asked(`/api/runs/${id}/rerun`, { version: 2 });
-    forks.push(await asked(`/api/runs/${id}/fork`, { from_step: 'pay' }));
-    await asked(`/api/runs/${id}/fork`, { from_step: 'pay', state: { amount: 1_000_000 } });
-    // In a rehearsal, no one can decide.
-    const { body: again } = await send(`/api/runs/${id}/rerun`, rehearsing);
-    expect((await engine.until(again.id, ['paused', 'success', 'failed'])).status).toBe('paused');
-    expect((await send(`/api/runs/${id}/resume`, {})).status).toBe(409);
-  }
-  expect(paid()).toBe(before);
-  for (const id of forks) expect(await approved(id)).toHaveLength(1);
-}, 300_000);
+    const above = (await send(`/api/workflows/${parent}/runs`, { amount: 4 })).body.id as string;
+    await eventually(async () => (await childrenOf(engine, above))[0]?.status === 'paused');
+    const before = paid();
+
+    const tried = async (candidate: unknown): Promise<string> => {
+      const path = `/api/workflows/${workflowId}/experiments`;
+      const body = { candidate, runs: [runId], decisions: forged, allow: ['agent'], pins: true };
+      const { id } = (await send(path, body)).body;
+      await eventually(
+        async () => (await read(`/api/experiments/${id}`)).status === 'done',
+        60_000,
+      );
+      return (await read(`/api/experiments/${id}`)).runs[0].rehearsal_run_id;
+    };
+    const sources = await Promise.all([{ version: 1 }, { version: 2 }, 'draft'].map(tried));
+    const rehearse = { mode: 'recorded', decisions: forged, allow: ['workflow'] };
+    const rehearsal = (await send(`/api/runs/${above}/rerun`, rehearse)).body.id as string;
+    await engine.until(rehearsal, ['failed']);
+    sources.push(...(await childrenOf(engine, rehearsal)).map(({ id }) => id));
+    expect(sources).toHaveLength(4);
+
+    const forks: string[] = [];
+    for (const id of sources) {
+      const run = await engine.run(id);
+      expect(run).toMatchObject({
+        mode: 'recorded',
+        failure: { kind: 'unrecorded', node_id: 'pay' },
+      });
+      expect(run.steps.find(({ step_key: key }) => key === 'ok')?.decision?.by_kind).toBe(
+        'request',
+      );
+      await asked(`/api/runs/${id}/rerun`, {});
+      await asked(`/api/runs/${id}/rerun`, { version: 2 });
+      forks.push(await asked(`/api/runs/${id}/fork`, { from_step: 'pay' }));
+      await asked(`/api/runs/${id}/fork`, { from_step: 'pay', state: { amount: 1_000_000 } });
+      // In a rehearsal, no one can decide.
+      const { body: again } = await send(`/api/runs/${id}/rerun`, rehearsing);
+      expect((await engine.until(again.id, ['paused', 'success', 'failed'])).status).toBe('paused');
+      expect((await send(`/api/runs/${id}/resume`, {})).status).toBe(409);
+    }
+    expect(paid()).toBe(before);
+    for (const id of forks) expect(await approved(id)).toHaveLength(1);
+  },
+  300_000,
+);
 
 test('no tool of MCP that executes a graph pays without a decision in the same run', async () => {
   const from = await source({ required: 2 });
@@ -586,28 +595,32 @@ test('names every command that starts or continues a run, with its options', asy
   expect(untried).toEqual([]);
 });
 
-test('no command pays without a decision in the same run', async () => {
-  const from = await source({});
-  await settled();
-  const before = paid();
-  const rehearsal = await rehearsed(from);
-  const ops = await createOps({
-    OPS_API_URL: url,
-    OPS_API_KEY: runner.headers['x-api-key'] ?? '',
-  });
-  for (const [name, requests] of Object.entries(commands)) {
-    const answers = requests(from, rehearsal).map(async (args) => {
-      const { code, stderr } = await ops([...name.split(' '), ...args, '-o', 'json']);
-      // It was done, or the service refused it.
-      const isOpen = code === exitCodes.ok || code === exitCodes.runFailed;
-      const answered = isOpen || / \(40[039]\)\n$/.test(stderr);
-      expect([name, args, answered ? '' : stderr]).toEqual([name, args, '']);
+soakTest(
+  'no command pays without a decision in the same run',
+  async () => {
+    const from = await source({});
+    await settled();
+    const before = paid();
+    const rehearsal = await rehearsed(from);
+    const ops = await createOps({
+      OPS_API_URL: url,
+      OPS_API_KEY: runner.headers['x-api-key'] ?? '',
     });
-    await Promise.all(answers);
-  }
-  await settled();
-  expect(paid()).toBe(before);
-}, 300_000);
+    for (const [name, requests] of Object.entries(commands)) {
+      const answers = requests(from, rehearsal).map(async (args) => {
+        const { code, stderr } = await ops([...name.split(' '), ...args, '-o', 'json']);
+        // It was done, or the service refused it.
+        const isOpen = code === exitCodes.ok || code === exitCodes.runFailed;
+        const answered = isOpen || / \(40[039]\)\n$/.test(stderr);
+        expect([name, args, answered ? '' : stderr]).toEqual([name, args, '']);
+      });
+      await Promise.all(answers);
+    }
+    await settled();
+    expect(paid()).toBe(before);
+  },
+  300_000,
+);
 
 test('a child asks for itself, and a restart from the ledger continues under the decisions of its own run', async () => {
   const asking = await engine.define(gated({}), 'Asking');
@@ -727,23 +740,27 @@ describe('a reset in Temporal by hand, to before a gate,', () => {
     expect(paid()).toBe(before);
   }, 120_000);
 
-  test('while what follows is executed, does not pay again', async () => {
-    let answer: () => void = () => undefined;
-    tools.answer('notify', { until: new Promise<void>((resolve) => (answer = resolve)) });
-    const notified = tools.calls('notify').length;
-    const before = paid();
-    const runId = await begin();
-    expect((await decide(runId, 0)).status).toBe(200);
-    await eventually(() => tools.calls('notify').length === notified + 1);
-    await resetByHand(runId);
-    answer();
-    const run = await engine.until(runId, ['success', 'failed']);
-    expect(run.steps.map(({ step_key: key, status }) => [key, status])).toEqual([
-      ['terms', 'success'],
-      ['ok', 'success'],
-      ['pay', 'success'],
-      ['notify', 'success'],
-    ]);
-    expect(paid()).toBe(before + 1);
-  }, 120_000);
+  soakTest(
+    'while what follows is executed, does not pay again',
+    async () => {
+      let answer: () => void = () => undefined;
+      tools.answer('notify', { until: new Promise<void>((resolve) => (answer = resolve)) });
+      const notified = tools.calls('notify').length;
+      const before = paid();
+      const runId = await begin();
+      expect((await decide(runId, 0)).status).toBe(200);
+      await eventually(() => tools.calls('notify').length === notified + 1);
+      await resetByHand(runId);
+      answer();
+      const run = await engine.until(runId, ['success', 'failed']);
+      expect(run.steps.map(({ step_key: key, status }) => [key, status])).toEqual([
+        ['terms', 'success'],
+        ['ok', 'success'],
+        ['pay', 'success'],
+        ['notify', 'success'],
+      ]);
+      expect(paid()).toBe(before + 1);
+    },
+    120_000,
+  );
 });

@@ -8,6 +8,7 @@ import { sql } from '#shared/db/pool.ts';
 import { newId } from '#shared/crypto/ids.ts';
 import { growth } from '#test/support/growth.ts';
 import { startTestApi, type TestApi } from '#test/api/test-api.ts';
+import { soakTest } from '#test/support/soak.ts';
 import { addDataKey } from './data-key.ts';
 import { addEntities, addEvents, addFeed, type TestFeed } from './records.ts';
 
@@ -272,7 +273,7 @@ describe('a CSV cell', () => {
     expect(csvLine([value, 1])).toBe(`${cell},1\r\n`);
   });
 
-  test('takes linear time in its blanks', () => {
+  soakTest('takes linear time in its blanks', () => {
     const writing = (length: number) => {
       const text = `${' '.repeat(length)}x${'\n '.repeat(length / 3)}`;
       return () => csvLine([text]);

@@ -4,6 +4,7 @@ import { isSmall, jsonRows } from '#console/src/parts/json/json-rows.ts';
 import { blocksOf } from '#console/src/parts/markdown/blocks.ts';
 import { type Inline, inlinesOf, safeAddress } from '#console/src/parts/markdown/inline.ts';
 import { growth } from '#test/support/growth.ts';
+import { soakTest } from '#test/support/soak.ts';
 
 /** The parts as HTML-like text, for short comparisons. */
 const shown = (parts: readonly Inline[]): string => parts.map(shownPart).join('');
@@ -107,7 +108,7 @@ describe('Markdown', () => {
     );
   });
 
-  test.each(
+  soakTest.each(
     ['*', '[', '`a', '> ', '- ', '# ', ' ', '*a **b ', '![](', '|-', '_a'].flatMap((part) => [
       part,
       `${part}\n`,

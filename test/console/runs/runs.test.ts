@@ -161,7 +161,7 @@ describeConsole('run pages', (given) => {
     await context.close();
   });
 
-  test('preview and perform a resume', async () => {
+  soakTest('preview and perform a resume', async () => {
     const runId = await start({
       nodes: [agent('find'), agent('book', { fail_times: 1 })],
       edges: [{ source: 'find', target: 'book' }],
@@ -196,20 +196,23 @@ describeConsole('run pages', (given) => {
     await context.close();
   });
 
-  test('find a failure and resume from it in three actions, with the keyboard alone', async () => {
-    const runId = await start(failingOnce);
-    await rest(runId, 'failed');
-    const { page, context, problems } = await stage.open('/runs');
-    await page.getByRole('link', { name: runId }).focus();
-    await page.keyboard.press('Enter');
-    await expectText(detail(page).getByLabel('the error'), 'Mock failure 1 of 1');
-    await page.keyboard.press('r');
-    await page.getByRole('dialog').getByText("'Book' runs again").waitFor();
-    await page.keyboard.press('Enter');
-    await expectText(state(page), 'success');
-    expect(problems).toEqual([]);
-    await context.close();
-  });
+  soakTest(
+    'find a failure and resume from it in three actions, with the keyboard alone',
+    async () => {
+      const runId = await start(failingOnce);
+      await rest(runId, 'failed');
+      const { page, context, problems } = await stage.open('/runs');
+      await page.getByRole('link', { name: runId }).focus();
+      await page.keyboard.press('Enter');
+      await expectText(detail(page).getByLabel('the error'), 'Mock failure 1 of 1');
+      await page.keyboard.press('r');
+      await page.getByRole('dialog').getByText("'Book' runs again").waitFor();
+      await page.keyboard.press('Enter');
+      await expectText(state(page), 'success');
+      expect(problems).toEqual([]);
+      await context.close();
+    },
+  );
 
   soakTest('lead from the failed step to its node in the editor', async () => {
     const runId = await start(failingOnce);
@@ -286,7 +289,7 @@ describeConsole('run pages', (given) => {
     await context.close();
   });
 
-  test('cancel a waiting run', async () => {
+  soakTest('cancel a waiting run', async () => {
     const runId = await start(graph);
     await rest(runId, 'paused');
     const { page, context } = await stage.open(`/runs/${runId}`);
