@@ -39,7 +39,7 @@ const readByPath: readonly [path: RegExp, reader: string][] = [
   [/^scripts\/(?:start|demo|storm|fuzz)\.ts$/, 'test/launcher/start.test.ts'],
   [
     /^(?:Dockerfile|docker-compose\.yml|docker\/|\.env\.example)/,
-    'test/launcher/image.soak.test.ts',
+    'test/launcher/image.test.ts',
   ],
   [/\.md$/, 'test/docs/links.test.ts'],
   [/^\.ci\//, 'test/launcher/flaky-tests.test.ts'],

@@ -39,7 +39,7 @@ const longest = [
   'engine/resume',
   'api/runs/lost-commits.soak',
   'console/everywhere.soak',
-  'launcher/image.soak',
+  'launcher/image',
   'seed/tours.soak',
   'console/workbench-story.soak',
   'client/package.soak',

@@ -14,6 +14,7 @@ import {
 import { type BuiltImage, buildImage } from '#test/support/image.ts';
 import { patiently } from '#test/support/patience.ts';
 import { startImageProcess, type TestProcess } from '#test/support/processes.ts';
+import { soakTest } from '#test/support/soak.ts';
 import { testTemporal } from '#test/support/temporal.ts';
 
 // The image, without containers: built as the Dockerfile says from what .dockerignore lets through, and run as the compose
@@ -161,7 +162,7 @@ describe('the image', () => {
     patiently(60_000),
   );
 
-  test(
+  soakTest(
     'has the commands of operators',
     async () => {
       const env = {
@@ -205,7 +206,7 @@ describe('the image', () => {
     patiently(60_000),
   );
 
-  test(
+  soakTest(
     'starts and executes a run with every variable of .env.example set to empty',
     async () => {
       const example = readFileSync(join(import.meta.dirname, '../../.env.example'), 'utf8');
