@@ -411,6 +411,7 @@ describeConsole('run pages', (given) => {
   });
 
   test('filter runs by the URL', async () => {
+    await rest(await start(failingOnce), 'failed');
     const { page, context, problems } = await stage.open('/runs?status=failed');
     const table = page.getByRole('table', { name: 'Runs, newest first' });
     await table.waitFor();
