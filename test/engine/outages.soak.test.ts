@@ -46,7 +46,7 @@ const reopened = (runId: string) => sql.type(z.object({}))`
   WHERE id = ${runId}`;
 const resumeOnceMore = (runId: string, base: string, n: number) => sql.type(z.object({}))`
   INSERT INTO outbox (run_id, kind, payload)
-  VALUES (${runId}, 'resume', ${JSON.stringify({ n, base, cut: 4, request_id: 'again' })}::json)`;
+  VALUES (${runId}, 'resume', ${JSON.stringify({ n, plan: 'reset', base, cut: 4, request_id: 'again' })}::json)`;
 const actor = () => ({ actor: engine.actor });
 
 describe('without Temporal', () => {
