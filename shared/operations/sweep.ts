@@ -5,6 +5,7 @@ import { notifyFrames } from '#shared/db/runs/frames.ts';
 import * as retention from '#shared/db/audit/retention.ts';
 import type { SweepPart } from '#shared/values/sweep.ts';
 import { type PlanName, plans } from '#shared/plans.ts';
+import { eachOf } from './each-of.ts';
 import { dispatchInOrder } from './runs/dispatch.ts';
 import { describeCurrent, type DispatchDeps } from './runs/executions.ts';
 import { recordRunSpan } from './runs/run-span.ts';
@@ -194,10 +195,10 @@ async function cancelLive(part: Part, window: retention.Window): Promise<number>
     alerts: deps.config.alerts.channels.length > 0,
   });
   progress.cancelled += promises.length;
-  await eachOf(promises, (row) => dispatchInOrder(deps, row));
+  await eachOf(promises, HANDLED_AT_ONCE, (row) => dispatchInOrder(deps, row));
   const runIds = promises.map((row) => row.run_id);
   if (runIds.length > 0) await notifyFrames(deps.db, runIds);
-  await eachOf(runIds, (runId) => recordRunSpan(deps, runId));
+  await eachOf(runIds, HANDLED_AT_ONCE, (runId) => recordRunSpan(deps, runId));
   return promises.length;
 }
 
@@ -206,18 +207,11 @@ async function closedAmongEnding(part: Part, window: retention.Window): Promise<
   const { deps } = part;
   const ending = await retention.expiredAndEnding(deps.db, window, ENDING_BATCH);
   const closed: string[] = [];
-  await eachOf(ending, async (runId) => {
+  await eachOf(ending, HANDLED_AT_ONCE, async (runId) => {
     const current = await deps.temporal.withTimeout(() => describeCurrent(deps, runId));
     if (current?.open !== true) closed.push(runId);
   });
   return closed;
-}
-
-/** Processes a few items at a time. */
-async function eachOf<T>(items: readonly T[], act: (item: T) => Promise<unknown>): Promise<void> {
-  for (let at = 0; at < items.length; at += HANDLED_AT_ONCE) {
-    await Promise.all(items.slice(at, at + HANDLED_AT_ONCE).map(act));
-  }
 }
 
 async function sweepPayloads(part: Part): Promise<void> {

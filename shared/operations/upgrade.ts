@@ -6,6 +6,7 @@ import {
   readSchemaState,
   upgradeDatabase,
 } from '#shared/db/upgrade.ts';
+import { eachOf } from './each-of.ts';
 import {
   describeCurrent,
   type DispatchDeps,
@@ -49,12 +50,14 @@ export async function upgradeTo1(
     );
   }
   const { open, unsent } = await listRunsToRestart(db);
-  await eachOf(open, (runId) => endExecution(deps, runId));
+  await eachOf(open, AT_ONCE, (runId) => endExecution(deps, runId));
   for await (const page of listOpenExecutions(deps)) {
-    await eachOf(page, ({ runId, execution }) => terminate(deps, runId, execution, REASON));
+    await eachOf(page, AT_ONCE, ({ runId, execution }) =>
+      terminate(deps, runId, execution, REASON),
+    );
   }
   const sent: string[] = [];
-  await eachOf(unsent, async (runId) => {
+  await eachOf(unsent, AT_ONCE, async (runId) => {
     const current = await deps.temporal.withTimeout(() => describeCurrent(deps, runId));
     if (current !== undefined) sent.push(runId);
   });
@@ -67,10 +70,4 @@ async function endExecution(deps: DispatchDeps, runId: string): Promise<void> {
   const current = await deps.temporal.withTimeout(() => describeCurrent(deps, runId));
   if (current?.open !== true) return;
   await deps.temporal.withTimeout(() => terminate(deps, runId, current.runId, REASON));
-}
-
-async function eachOf<T>(items: readonly T[], act: (item: T) => Promise<void>): Promise<void> {
-  for (let at = 0; at < items.length; at += AT_ONCE) {
-    await Promise.all(items.slice(at, at + AT_ONCE).map(act));
-  }
 }

@@ -10,6 +10,7 @@ import {
 import { messageOf } from '#shared/errors.ts';
 import type { DispatchDeps } from '#shared/operations/runs/executions.ts';
 import { type Loop, startLoop } from '#shared/operations/loop.ts';
+import { eachOf } from '#shared/operations/each-of.ts';
 import { temporalSchedule } from './temporal-schedule.ts';
 
 /**
@@ -50,7 +51,9 @@ export async function removeSchedules(
   deps: DispatchDeps,
   scheduleIds: readonly string[],
 ): Promise<boolean> {
-  const forgotten = await eachOf(scheduleIds, (scheduleId) => forget(deps, scheduleId));
+  const forgotten = await eachOf(scheduleIds, SYNCED_AT_ONCE, (scheduleId) =>
+    forget(deps, scheduleId),
+  );
   return forgotten.every(Boolean);
 }
 
@@ -136,7 +139,7 @@ async function forget(deps: DispatchDeps, id: string): Promise<boolean> {
 /** Syncs outdated schedules to Temporal. Returns whether there are more. */
 export async function syncOnce(deps: DispatchDeps): Promise<boolean> {
   const outdated = await takeOutdated(deps.db, { limit: BATCH });
-  await eachOf(outdated, (schedule) => sync(deps, schedule));
+  await eachOf(outdated, SYNCED_AT_ONCE, (schedule) => sync(deps, schedule));
   return outdated.length === BATCH;
 }
 
@@ -164,18 +167,6 @@ async function listKnown({ temporal, config }: DispatchDeps): Promise<KnownSched
     known.push({ id, paused: summary.state.paused });
   }
   return known;
-}
-
-/** Processes a few items at a time. */
-async function eachOf<T>(
-  items: readonly T[],
-  act: (item: T) => Promise<boolean>,
-): Promise<boolean[]> {
-  const results: boolean[] = [];
-  for (let at = 0; at < items.length; at += SYNCED_AT_ONCE) {
-    results.push(...(await Promise.all(items.slice(at, at + SYNCED_AT_ONCE).map(act))));
-  }
-  return results;
 }
 
 /** Keeps Temporal's schedules in sync with the rows, until stopped. */
